@@ -1,0 +1,393 @@
+// Ed25519 with the verdicts of ed25519-dalek's `verify_strict`, whichever library does the arithmetic.
+//
+// A signature is accepted when S is below the group order, A and R are canonical encodings of curve points outside
+// the small subgroup, and the cofactorless equation S·B = R + k·A holds (protocol section 4). libsodium decides exactly
+// so; OpenSSL and @noble/ed25519 accept more and get the missing checks here.
+
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import { createRequire } from "node:module";
+import { hashes, sign as nobleSign, Point } from "@noble/ed25519";
+
+const PUBLIC_KEY_BYTES = 32;
+const SEED_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+
+/** L, the order of the prime subgroup: 2^252 + 27742317777372353535851937790883648493. */
+const ORDER = Point.CURVE().n;
+
+/** The names of the three engines, as they appear in the log. */
+export type EngineName = "libsodium" | "node:crypto" | "noble";
+
+/** One implementation of Ed25519. All of them give the same verdicts and the same signatures. */
+export interface Ed25519Engine {
+  readonly name: EngineName;
+  /**
+   * Whether `signature` is `publicKey`'s signature of `message` in the sense of `verify_strict` (protocol section 4).
+   *
+   * A signature that is not 64 bytes or a raw key that is not 32 bytes long verifies nothing: the answer is false.
+   * Pass a prepared key where one key verifies many messages.
+   *
+   * @throws TypeError when an argument is not of the declared type
+   */
+  verify(publicKey: VerifyKey | Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
+  /**
+   * The 64-byte signature of `message` (RFC 8032, deterministic), in a buffer of its own.
+   *
+   * @throws TypeError when an argument is not of the declared type
+   */
+  sign(key: SigningKey, message: Uint8Array): Buffer;
+}
+
+/** A public key made ready once for any engine. Build it with {@link prepareVerifyKey}. */
+export class VerifyKey {
+  /** The 32-byte encoding, as it was given. */
+  readonly bytes: Buffer;
+
+  /** @internal use {@link prepareVerifyKey} */
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+}
+
+/**
+ * A private key made ready once for any engine. Build it with {@link prepareSigningKey}. The secret is no property of
+ * the object, so that printing or serialising it shows the public key only.
+ */
+export class SigningKey {
+  /** The 32-byte public key that belongs to the secret. */
+  readonly publicKey: Buffer;
+
+  /** @internal use {@link prepareSigningKey} */
+  constructor(publicKey: Buffer) {
+    this.publicKey = publicKey;
+  }
+}
+
+/** Seed and public key, 64 bytes: libsodium's form of the secret, whose first half is RFC 8032's. */
+const secrets = new WeakMap<SigningKey, Buffer>();
+const privateKeyObjects = new WeakMap<SigningKey, KeyObject>();
+const publicKeyObjects = new WeakMap<VerifyKey, KeyObject>();
+
+/**
+ * Makes a public key ready for repeated use. The bytes are copied. Whether a strict verification could accept the
+ * key at all is a question of its own: {@link isValidPublicKey}.
+ *
+ * @param publicKey 32 bytes
+ * @throws TypeError when it is no Uint8Array, RangeError when it has another length
+ */
+export function prepareVerifyKey(publicKey: Uint8Array): VerifyKey {
+  return new VerifyKey(exactCopy(publicKey, PUBLIC_KEY_BYTES, "public key"));
+}
+
+/**
+ * Makes a private key ready for repeated use: derives its public key and imports it once. The bytes are copied.
+ *
+ * @param seed the 32-byte private key of RFC 8032
+ * @throws TypeError when it is no Uint8Array, RangeError when it has another length
+ */
+export function prepareSigningKey(seed: Uint8Array): SigningKey {
+  const privateKey = importPrivateKey(exactCopy(seed, SEED_BYTES, "private key"));
+  const key = new SigningKey(publicHalf(privateKey));
+  const secret = Buffer.allocUnsafeSlow(SEED_BYTES + PUBLIC_KEY_BYTES);
+  secret.set(seed, 0);
+  secret.set(key.publicKey, SEED_BYTES);
+  secrets.set(key, secret);
+  privateKeyObjects.set(key, privateKey);
+  return key;
+}
+
+/**
+ * The 32-byte public key of a 32-byte private key.
+ *
+ * @throws TypeError when it is no Uint8Array, RangeError when it has another length
+ */
+export function publicKeyOf(seed: Uint8Array): Buffer {
+  return publicHalf(importPrivateKey(exactCopy(seed, SEED_BYTES, "private key")));
+}
+
+/**
+ * Whether the strict verification could ever accept a signature by this key: 32 bytes, the canonical encoding of a
+ * curve point, not of small order. Slow (about 0.2 ms): for the loading of keys.
+ *
+ * @throws TypeError when it is no Uint8Array
+ */
+export function isValidPublicKey(publicKey: Uint8Array): boolean {
+  assertBytes(publicKey, "public key");
+  return publicKey.length === PUBLIC_KEY_BYTES && strictPoint(publicKey) !== undefined;
+}
+
+// libsodium
+
+/** The part of sodium-native that is used here; the package carries no types. */
+interface Sodium {
+  crypto_sign_detached(signature: Uint8Array, message: Uint8Array, secret: Uint8Array): void;
+  crypto_sign_verify_detached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean;
+}
+
+/**
+ * libsodium through the optional package sodium-native: the engine of the hot path, exact by itself.
+ *
+ * @returns undefined when the package or its native part is not there
+ */
+export function loadSodiumEngine(): Ed25519Engine | undefined {
+  let sodium: Sodium;
+  try {
+    sodium = createRequire(import.meta.url)("sodium-native") as Sodium;
+    if (typeof sodium.crypto_sign_verify_detached !== "function") return undefined;
+  } catch {
+    return undefined;
+  }
+  return {
+    name: "libsodium",
+    verify(publicKey, message, signature) {
+      const key = keyBytes(publicKey);
+      assertBytes(message, "message");
+      assertBytes(signature, "signature");
+      // sodium-native takes longer signatures and reads their first 64 bytes.
+      if (signature.length !== SIGNATURE_BYTES || key.length !== PUBLIC_KEY_BYTES) return false;
+      return sodium.crypto_sign_verify_detached(signature, message, key);
+    },
+    sign(key, message) {
+      const secret = secretOf(key);
+      assertBytes(message, "message");
+      const signature = Buffer.allocUnsafeSlow(SIGNATURE_BYTES);
+      sodium.crypto_sign_detached(signature, message, secret);
+      return signature;
+    },
+  };
+}
+
+// node:crypto
+
+/** OpenSSL through node:crypto, with the checks that it leaves out. */
+export const nodeEngine: Ed25519Engine = {
+  name: "node:crypto",
+  verify(publicKey, message, signature) {
+    const bytes = keyBytes(publicKey);
+    assertBytes(message, "message");
+    assertBytes(signature, "signature");
+    if (signature.length !== SIGNATURE_BYTES || bytes.length !== PUBLIC_KEY_BYTES) return false;
+    if (!isStrictEncoding(bytes) || !isStrictEncoding(signature) || !isReducedScalar(signature)) return false;
+    return verify(null, message, publicKeyObject(publicKey, bytes), signature);
+  },
+  sign(key, message) {
+    const privateKey = privateKeyObjects.get(key);
+    if (privateKey === undefined) throw notPrepared(key);
+    assertBytes(message, "message");
+    return sign(null, message, privateKey);
+  },
+};
+
+const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
+
+function importPrivateKey(seed: Buffer): KeyObject {
+  const der = Buffer.concat([PKCS8_PREFIX, seed]);
+  const privateKey = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  der.fill(0);
+  seed.fill(0);
+  return privateKey;
+}
+
+function publicHalf(privateKey: KeyObject): Buffer {
+  const der = createPublicKey(privateKey).export({ format: "der", type: "spki" });
+  return exactCopy(der.subarray(-PUBLIC_KEY_BYTES), PUBLIC_KEY_BYTES, "public key");
+}
+
+function publicKeyObject(publicKey: VerifyKey | Uint8Array, bytes: Uint8Array): KeyObject {
+  const known = publicKey instanceof VerifyKey ? publicKeyObjects.get(publicKey) : undefined;
+  if (known !== undefined) return known;
+  const key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, bytes]), format: "der", type: "spki" });
+  if (publicKey instanceof VerifyKey) publicKeyObjects.set(publicKey, key);
+  return key;
+}
+
+/** The y coordinates of the small subgroup, as encoded with the sign bit clear: five of them, two also as y + p. */
+const SMALL_ORDER_ENCODINGS = [
+  "0000000000000000000000000000000000000000000000000000000000000000",
+  "0100000000000000000000000000000000000000000000000000000000000000",
+  "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+  "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+  "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+  "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+  "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+].map((hex) => Buffer.from(hex, "hex"));
+
+/** Whether the first 32 bytes are a canonical field element and no point of the small subgroup, whatever the sign. */
+function isStrictEncoding(bytes: Uint8Array): boolean {
+  return isReducedCoordinate(bytes) && !SMALL_ORDER_ENCODINGS.some((encoding) => sameCoordinate(bytes, encoding));
+}
+
+function sameCoordinate(bytes: Uint8Array, encoding: Uint8Array): boolean {
+  for (let i = 0; i < 31; i++) if (bytes[i] !== encoding[i]) return false;
+  return ((bytes[31] as number) & 0x7f) === encoding[31];
+}
+
+/** Whether y is below p = 2^255 − 19, the sign bit aside. */
+function isReducedCoordinate(bytes: Uint8Array): boolean {
+  if (((bytes[31] as number) & 0x7f) !== 0x7f) return true;
+  for (let i = 30; i > 0; i--) if (bytes[i] !== 0xff) return true;
+  return (bytes[0] as number) < 0xed;
+}
+
+const ORDER_BYTES = Buffer.from("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010", "hex");
+
+/** Whether the second half of a signature, S, is below the group order (both little-endian). */
+function isReducedScalar(signature: Uint8Array): boolean {
+  for (let i = 31; i >= 0; i--) {
+    const difference = (signature[32 + i] as number) - (ORDER_BYTES[i] as number);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
+// @noble/ed25519
+
+/**
+ * @noble/ed25519's arithmetic under the strict rule spelled out: the reference that the others are tested against, and
+ * a fallback in plain JavaScript. About thirty times slower than libsodium.
+ */
+export const nobleEngine: Ed25519Engine = {
+  name: "noble",
+  verify(publicKey, message, signature) {
+    const bytes = keyBytes(publicKey);
+    assertBytes(message, "message");
+    assertBytes(signature, "signature");
+    if (signature.length !== SIGNATURE_BYTES || bytes.length !== PUBLIC_KEY_BYTES) return false;
+    const encodedR = signature.subarray(0, 32);
+    const s = littleEndian(signature.subarray(32));
+    const a = strictPoint(bytes);
+    if (a === undefined || s >= ORDER || strictPoint(encodedR) === undefined) return false;
+    const k = littleEndian(createHash("sha512").update(encodedR).update(bytes).update(message).digest()) % ORDER;
+    // noble's own verify multiplies this equation by the cofactor, and so accepts points of mixed order.
+    const r = Point.BASE.multiplyUnsafe(s).subtract(a.multiplyUnsafe(k));
+    return Buffer.compare(r.toBytes(), encodedR) === 0;
+  },
+  sign(key, message) {
+    const secret = secretOf(key);
+    assertBytes(message, "message");
+    hashes.sha512 ??= (input) => new Uint8Array(createHash("sha512").update(input).digest());
+    return Buffer.from(nobleSign(message, secret.subarray(0, SEED_BYTES)));
+  },
+};
+
+/** The point of a canonical encoding outside the small subgroup; undefined for any other 32 bytes. */
+function strictPoint(bytes: Uint8Array): Point | undefined {
+  try {
+    const point = Point.fromBytes(bytes);
+    return point.isSmallOrder() ? undefined : point;
+  } catch {
+    return undefined;
+  }
+}
+
+function littleEndian(bytes: Uint8Array): bigint {
+  return BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`);
+}
+
+// Choice
+
+/** The engine that a process uses, with a sentence for its log. */
+export interface EngineSelection {
+  readonly engine: Ed25519Engine;
+  /** Why this one: lower case, no full stop. */
+  readonly reason: string;
+}
+
+/**
+ * Picks the engine, once at start-up: libsodium when it loads and passes the self-test, else node:crypto.
+ *
+ * @param preference take this engine and no other
+ * @param loadSodium where libsodium comes from; tests take it away here
+ * @throws Error when the preferred engine cannot be loaded, or when the chosen one fails its self-test
+ */
+export function selectEngine(preference?: EngineName, loadSodium = loadSodiumEngine): EngineSelection {
+  if (preference === undefined) {
+    const sodium = loadSodium();
+    if (sodium !== undefined && passesSelfTest(sodium)) return { engine: sodium, reason: "sodium-native is installed" };
+    const fault = sodium === undefined ? "cannot be loaded" : "fails its self-test";
+    return { engine: tested(nodeEngine), reason: `sodium-native ${fault}` };
+  }
+  return { engine: tested(engineNamed(preference, loadSodium)), reason: "chosen by name" };
+}
+
+function engineNamed(name: EngineName, loadSodium: typeof loadSodiumEngine): Ed25519Engine {
+  switch (name) {
+    case "libsodium": {
+      const sodium = loadSodium();
+      if (sodium !== undefined) return sodium;
+      throw new Error("ed25519 engine libsodium cannot be loaded: install sodium-native or choose node:crypto");
+    }
+    case "node:crypto":
+      return nodeEngine;
+    case "noble":
+      return nobleEngine;
+    default:
+      throw new TypeError("ed25519 engine must be libsodium, node:crypto or noble, got another name");
+  }
+}
+
+function tested(engine: Ed25519Engine): Ed25519Engine {
+  if (passesSelfTest(engine)) return engine;
+  throw new Error(`ed25519 engine ${engine.name} must pass its self-test, but it failed: use another build of Node`);
+}
+
+/** RFC 8032 section 7.1, test 2: one signature made and checked, and three forgeries that laxer rules let through. */
+export function passesSelfTest(engine: Ed25519Engine): boolean {
+  try {
+    const key = prepareSigningKey(
+      Buffer.from("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb", "hex"),
+    );
+    const message = Uint8Array.of(0x72);
+    const signature = Buffer.from(
+      "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da" +
+        "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00",
+      "hex",
+    );
+    const s = littleEndian(signature.subarray(32)) + ORDER;
+    const largeS = Buffer.from(signature);
+    Buffer.from(s.toString(16).padStart(64, "0"), "hex").reverse().copy(largeS, 32);
+    const identity = Buffer.alloc(32);
+    identity[0] = 1;
+    const smallOrder = Buffer.concat([identity, Buffer.alloc(32)]);
+    return (
+      engine.sign(key, message).equals(signature) &&
+      engine.verify(prepareVerifyKey(key.publicKey), message, signature) === true &&
+      engine.verify(key.publicKey, Uint8Array.of(0x73), signature) === false &&
+      engine.verify(key.publicKey, message, largeS) === false &&
+      engine.verify(identity, message, smallOrder) === false
+    );
+  } catch {
+    return false;
+  }
+}
+
+// Arguments
+
+function keyBytes(key: VerifyKey | Uint8Array): Uint8Array {
+  if (key instanceof VerifyKey) return key.bytes;
+  assertBytes(key, "public key");
+  return key;
+}
+
+function secretOf(key: SigningKey): Buffer {
+  const secret = secrets.get(key);
+  if (secret === undefined) throw notPrepared(key);
+  return secret;
+}
+
+function notPrepared(key: unknown): TypeError {
+  return new TypeError(`signing key must be made by prepareSigningKey, got ${typeof key}`);
+}
+
+function assertBytes(value: unknown, title: string): asserts value is Uint8Array {
+  if (!(value instanceof Uint8Array)) throw new TypeError(`${title} must be a Uint8Array, got ${typeof value}`);
+}
+
+function exactCopy(value: Uint8Array, length: number, title: string): Buffer {
+  assertBytes(value, title);
+  if (value.length !== length) throw new RangeError(`${title} must be ${length} bytes long, got ${value.length}`);
+  const copy = Buffer.allocUnsafeSlow(length);
+  copy.set(value);
+  return copy;
+}

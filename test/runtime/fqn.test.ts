@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { parseFqn } from "#runtime/fqn.js";
+
+const vectors = JSON.parse(readFileSync("test/vectors/fqn.json", "utf8")) as { cases: { fqn: string; ok: boolean }[] };
+
+describe("parseFqn", () => {
+  it("gives the recorded verdicts", () => {
+    assert.equal(vectors.cases.length, 20);
+    for (const { fqn, ok } of vectors.cases) assert.equal(parseFqn(fqn) !== undefined, ok, JSON.stringify(fqn));
+  });
+
+  it("gives name, version and the text with the shortest version", () => {
+    assert.deepEqual(parseFqn("xyz.demo.sum@1"), { name: "xyz.demo.sum", version: 1, text: "xyz.demo.sum@1" });
+    assert.deepEqual(parseFqn("aa.bb.cc.dd@00070"), { name: "aa.bb.cc.dd", version: 70, text: "aa.bb.cc.dd@70" });
+  });
+
+  it("takes versions from 1 to 4,294,967,295", () => {
+    assert.equal(parseFqn("aa.bb.cc@4294967295")?.version, 4294967295);
+    assert.equal(parseFqn(`aa.bb.cc@${"0".repeat(50)}4294967295`)?.text, "aa.bb.cc@4294967295");
+    for (const version of ["4294967296", "9999999999", "18446744073709551617", "0", "000", "", "1.0", "1e1", "0x1"]) {
+      assert.equal(parseFqn(`aa.bb.cc@${version}`), undefined, version);
+    }
+  });
+
+  it("takes no other digits, letters, signs or separators", () => {
+    const texts = [
+      "aa.bb.cc@\u0661",
+      "aa.bb.cc@1@1",
+      "aa.bb.cc@@1",
+      "@1",
+      "",
+      "aa.bb.cc",
+      "aa..bb.cc@1",
+      "aa.bb.cc\n@1",
+    ];
+    for (const text of [
+      ...texts,
+      "aa.bb.c\u212a@1",
+      "aa.bb.\uff43\uff43@1",
+      "1a.bb.cc@1",
+      "aa.bb.cC@1",
+      "aa. bb.cc@1",
+    ]) {
+      assert.equal(parseFqn(text), undefined, JSON.stringify(text));
+    }
+  });
+
+  it("gives undefined for what is no text", () => {
+    for (const wrong of [undefined, null, 1, 1n, {}, ["aa.bb.cc@1"]]) {
+      assert.equal(parseFqn(wrong as unknown as string), undefined);
+    }
+  });
+
+  it("agrees with the plain rule on generated names", () => {
+    const character = fc.constantFrom(..."ab1_-.@0A ");
+    fc.assert(
+      fc.property(fc.string({ unit: character, maxLength: 14 }), (text) => {
+        const [name = "", version = "", ...rest] = text.split("@");
+        const parts = name.split(".");
+        const wellFormed = parts.filter((part) => part.length > 1 && /^[a-z]/.test(part) && !/[^a-z0-9_-]/.test(part));
+        const ok =
+          rest.length === 0 &&
+          parts.length >= 3 &&
+          wellFormed.length === parts.length &&
+          version !== "" &&
+          !/[^0-9]/.test(version) &&
+          BigInt(version) >= 1n &&
+          BigInt(version) <= 4294967295n;
+        assert.equal(parseFqn(text) !== undefined, ok, text);
+      }),
+      { numRuns: 2000, examples: [["ab.a1.b_@010"], ["aa.bb.aa.b-@1"]] },
+    );
+  });
+
+  it("reads its own text again", () => {
+    const part = fc.stringMatching(/^[a-z][a-z0-9_-]{1,6}$/);
+    const names = fc.array(part, { minLength: 3, maxLength: 6 });
+    fc.assert(
+      fc.property(names, fc.integer({ min: 1, max: 0xffff_ffff }), fc.nat(9), (parts, version, zeros) => {
+        const text = `${parts.join(".")}@${version}`;
+        assert.deepEqual(parseFqn(`${parts.join(".")}@${"0".repeat(zeros)}${version}`), parseFqn(text));
+        assert.equal(parseFqn(text)?.text, text);
+      }),
+    );
+  });
+
+  it("is linear on hostile texts", () => {
+    const long = 2_000_000;
+    const started = process.cpuUsage().user;
+    for (const text of [
+      `${"a".repeat(long)}!`,
+      `${"aa.".repeat(long / 3)}@1`,
+      `${"aa.".repeat(long / 3)}aa!@1`,
+      `aa.bb.cc@${"0".repeat(long)}`,
+      `aa.bb.cc@${"9".repeat(long)}`,
+      "@".repeat(long),
+      ".".repeat(long),
+    ]) {
+      assert.equal(parseFqn(text), undefined);
+    }
+    assert.ok(process.cpuUsage().user - started < 3_000_000);
+  });
+});
