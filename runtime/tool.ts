@@ -1,1 +1,136 @@
-export {};
+/** What a tool author extends, receives and throws (specification.md section 2.1, protocol.md sections 2 and 7). */
+
+import type { StatusCode } from "./status.js";
+import type { OffchainToolOutput } from "./wire/data.js";
+
+/** The default of `timeout()`: 10 s for construction, authorize, decoding, invoke and encoding together. */
+export const DEFAULT_TIMEOUT_MS = 10_000;
+
+/** Where a tool writes what an operator should read. The runtime gives one that carries the tool's name. */
+export interface Logger {
+  debug(fields: object, message?: string): void;
+  debug(message: string): void;
+  info(fields: object, message?: string): void;
+  info(message: string): void;
+  warn(fields: object, message?: string): void;
+  warn(message: string): void;
+  error(fields: object, message?: string): void;
+  error(message: string): void;
+}
+
+/** The authenticated caller of a signed request (protocol.md section 7). */
+export interface AuthContext {
+  /** The id of the leader's capability, as in the allow-list. */
+  readonly leaderId: string;
+  /** The leader's key that verified the request: a u64. */
+  readonly leaderKeyId: bigint;
+  /** 32 bytes: the hash over all input ports that the leader signed and the runtime rebuilt. */
+  readonly inputHash: Uint8Array;
+  /** 64 bytes: the leader's Ed25519 signature over `inputHash`. */
+  readonly leaderSignature: Uint8Array;
+  /** 32 bytes: derived by the leader from the invocation. Not covered by the leader's signature (protocol.md section 4). */
+  readonly nonce: Uint8Array;
+}
+
+/** Why an invocation's `AbortSignal` fired: its `reason` is one of these. */
+export class InvocationAborted extends Error {
+  override readonly name = "InvocationAborted";
+  constructor(readonly reason: "timeout" | "disconnect" | "shutdown") {
+    super(`the invocation was aborted: ${reason}`);
+  }
+}
+
+/** The second argument of `invoke`. */
+export interface InvokeContext {
+  /** Fires with an {@link InvocationAborted}: at the deadline, at shutdown, and in unsigned mode when the caller leaves. */
+  readonly signal: AbortSignal;
+  /** When the caller gets its 504, on the clock of `performance.now()`, in milliseconds. */
+  readonly deadline: number;
+  readonly log: Logger;
+  /** The authenticated caller; absent when signed requests are not required. */
+  readonly auth?: AuthContext;
+}
+
+/** Thrown by `authorize` to refuse a caller: answered 403 `permission_denied` with this message as `details`. */
+export class PermissionDenied extends Error {
+  override readonly name: string = "PermissionDenied";
+}
+
+/** What {@link errEval} makes: the reserved failure variant `_err_eval` with its one port `reason`. */
+export class ErrEval {
+  constructor(readonly reason: string) {}
+}
+
+/**
+ * The reserved failure result, for a tool that cannot answer: `return errEval("no such city")`. It is signed like a
+ * success and reaches the caller as variant `_err_eval` with the port `reason` (protocol.md section 2).
+ *
+ * Typed `never` so that it fits every `Output`, annotated or inferred.
+ */
+export function errEval(reason: string): never {
+  return new ErrEval(reason) as never;
+}
+
+/**
+ * A tool: one typed function with a name, served over HTTP. `svc-gen` reads `Input` and `Output` from the type
+ * arguments; the runtime makes one instance for each invocation and each health check.
+ */
+export abstract class SvcTool<Input, Output> {
+  /** Carries the types to svc-gen: an un-annotated `invoke` would lose variants. Never present at run time. */
+  declare readonly __io: { readonly input: Input; readonly output: Output };
+
+  /** `domain.name@version` (protocol.md section 1). Required. */
+  static fqn(): string {
+    throw new TypeError('fqn() is missing: add `static override fqn() { return "domain.name.tool@1"; }`');
+  }
+
+  /** What the tool does, for people. Required (or the JSDoc of the class). */
+  static description(): string {
+    throw new TypeError('description() is missing: add `static override description() { return "…"; }`');
+  }
+
+  /** Relative path of the three endpoints, by default the root. */
+  static path(): string {
+    return "";
+  }
+
+  /** Milliseconds for one invocation as a whole: 1 to 2,147,483,647. */
+  static timeout(): number {
+    return DEFAULT_TIMEOUT_MS;
+  }
+
+  /** Makes an instance; override it to give the tool its dependencies. */
+  static async new(): Promise<SvcTool<unknown, unknown>> {
+    // biome-ignore lint/complexity/noThisInStatic: the class it is called on, not this base class
+    return Reflect.construct(this, []) as SvcTool<unknown, unknown>;
+  }
+
+  /** Runs the tool once. What it throws is logged and answered 500 without a word of it. */
+  abstract invoke(input: Input, context: InvokeContext): Output | Promise<Output>;
+
+  /** The status that `GET /health` answers. */
+  abstract health(): StatusCode | Promise<StatusCode>;
+
+  /** Refuses a caller by throwing {@link PermissionDenied}. Runs in signed mode, after authentication. */
+  authorize(_context: AuthContext): void | Promise<void> {}
+
+  /**
+   * Turns the result into ports. By default the runtime writes it as inline JSON in schema order; an override may build
+   * explicit ports with `OffchainToolOutput.fromPorts`, which are checked against the contract.
+   */
+  encodeOutput(output: Output): Output | OffchainToolOutput | Promise<Output | OffchainToolOutput> {
+    return output;
+  }
+}
+
+/** A tool class, as `bootstrap` takes it. */
+export interface SvcToolClass {
+  fqn(): string;
+  description(): string;
+  path(): string;
+  timeout(): number;
+  "new"(): Promise<SvcTool<unknown, unknown>>;
+  /** Replaces the metadata document that svc-gen derived. Optional, and rarely a good idea: `meta.json` then differs. */
+  meta?(url: string): unknown;
+  readonly prototype: SvcTool<unknown, unknown>;
+}

@@ -1,0 +1,792 @@
+/**
+ * JSON over bytes, as serde_json reads and prints it (protocol.md section 5).
+ *
+ * One pass over the bytes checks the whole document and leaves a tape: an entry for each value and key, in textual
+ * order. Everything else works on the tape: the text as sent, the canonical text, values with exact integers. Nothing
+ * here recurses, and nothing costs more than a constant for each byte, whatever the input.
+ */
+
+import { isUtf8 } from "node:buffer";
+
+/** Levels of arrays and objects that are accepted (protocol.md section 1); one more is refused. */
+export const MAX_DEPTH = 127;
+
+/** Kinds of tape entries. */
+export const NULL = 0;
+export const FALSE = 1;
+export const TRUE = 2;
+/** An integer text within ±(2^53−1). */
+export const SMALL_INTEGER = 3;
+/** An integer text beyond that, within i64 or u64. */
+export const LARGE_INTEGER = 4;
+/** Every other number: `-0`, `1.0`, `1e3`, digits beyond u64. */
+export const DOUBLE = 5;
+/** A string whose text holds no escape. */
+export const STRING = 6;
+/** A string whose text holds at least one escape. */
+export const ESCAPED_STRING = 7;
+export const ARRAY = 8;
+export const OBJECT = 9;
+
+/** Numbers a tape entry has: kind, first byte, byte after the last, tape index after the subtree. */
+const STRIDE = 4;
+
+/** A text that is not JSON, or not JSON that the protocol accepts. */
+export class JsonError extends Error {
+  override readonly name = "JsonError";
+  /**
+   * @param reason a fixed text that holds nothing of the input
+   * @param offset of the byte where reading stopped
+   */
+  constructor(
+    readonly reason: string,
+    readonly offset: number,
+  ) {
+    super(`${reason} at byte ${offset}`);
+  }
+}
+
+/** A checked document. Entries are addressed by their tape index; the root is entry 0. */
+export interface JsonDocument {
+  readonly bytes: Buffer;
+  readonly tape: Int32Array;
+  /** Whether white space stands outside strings. */
+  readonly spaced: boolean;
+  /** Whether an integer beyond ±(2^53−1) stands anywhere. */
+  readonly large: boolean;
+  /** Whether a double stands anywhere. */
+  readonly doubles: boolean;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** 1 for the bytes that a string may hold as they are: all but `"`, `\` and control characters. */
+const PLAIN = new Uint8Array(256).fill(1, 0x20);
+PLAIN[QUOTE] = 0;
+PLAIN[BACKSLASH] = 0;
+
+/** 1 for JSON's white space. */
+const SPACE = new Uint8Array(256);
+for (const byte of [0x20, 0x09, 0x0a, 0x0d]) SPACE[byte] = 1;
+
+/** The bytes as a Buffer, without a copy. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/**
+ * Checks one JSON document: grammar, UTF-8, surrogate escapes, number range, depth; nothing may follow it but white
+ * space, no byte-order mark may precede it.
+ *
+ * @throws {@link JsonError}
+ */
+export function parseJson(input: Uint8Array): JsonDocument {
+  const bytes = asBuffer(input);
+  if (!isUtf8(bytes)) throw new JsonError("invalid UTF-8", invalidUtf8At(bytes));
+  return new Scanner(bytes).scan();
+}
+
+/** Where the bytes first differ from the text that they decode to. */
+function invalidUtf8At(bytes: Buffer): number {
+  const valid = Buffer.from(bytes.toString("utf8"));
+  let offset = 0;
+  while (offset < bytes.length && bytes[offset] === valid[offset]) offset++;
+  return offset;
+}
+
+class Scanner {
+  private tape: Int32Array;
+  private top = 0;
+  private position = 0;
+  private spaced = false;
+  private large = false;
+  private doubles = false;
+
+  constructor(private readonly bytes: Buffer) {
+    this.tape = new Int32Array(64 + ((bytes.length >> 2) & ~3));
+  }
+
+  scan(): JsonDocument {
+    const { bytes } = this;
+    const open = new Int32Array(MAX_DEPTH);
+    let depth = 0;
+    for (;;) {
+      this.skipSpace();
+      const start = this.position;
+      const byte = bytes[start];
+      if (byte === 0x7b || byte === 0x5b) {
+        if (depth === MAX_DEPTH) this.fail(`more than ${MAX_DEPTH} levels of nesting`);
+        open[depth++] = this.top;
+        this.push(byte === 0x7b ? OBJECT : ARRAY, start, start);
+        this.position = start + 1;
+        this.skipSpace();
+        const first = bytes[this.position];
+        if (byte === 0x7b && first !== 0x7d) {
+          this.key();
+          continue;
+        }
+        if (byte === 0x5b && first !== 0x5d) continue;
+      } else {
+        this.scalar(byte);
+      }
+      // After a value: close what ends here, then go on with the next member or item.
+      for (;;) {
+        if (depth === 0) {
+          this.skipSpace();
+          if (this.position < bytes.length) this.fail("text after the document");
+          return this.document();
+        }
+        this.skipSpace();
+        const container = open[depth - 1] as number;
+        const isObject = this.tape[container] === OBJECT;
+        const next = bytes[this.position];
+        if (next === (isObject ? 0x7d : 0x5d)) {
+          this.position++;
+          this.tape[container + 2] = this.position;
+          this.tape[container + 3] = this.top;
+          depth--;
+          continue;
+        }
+        if (next !== 0x2c) this.fail(isObject ? "expected `,` or `}`" : "expected `,` or `]`");
+        this.position++;
+        if (isObject) {
+          this.skipSpace();
+          this.key();
+        }
+        break;
+      }
+    }
+  }
+
+  private document(): JsonDocument {
+    const { bytes, spaced, large, doubles } = this;
+    return { bytes, tape: this.tape.subarray(0, this.top), spaced, large, doubles };
+  }
+
+  private fail(reason: string): never {
+    if (this.position >= this.bytes.length) throw new JsonError("unexpected end of the text", this.bytes.length);
+    throw new JsonError(reason, this.position);
+  }
+
+  private push(kind: number, start: number, end: number): void {
+    let { tape } = this;
+    const { top } = this;
+    if (top + STRIDE > tape.length) {
+      tape = new Int32Array(tape.length * 2);
+      tape.set(this.tape);
+      this.tape = tape;
+    }
+    tape[top] = kind;
+    tape[top + 1] = start;
+    tape[top + 2] = end;
+    tape[top + 3] = top + STRIDE;
+    this.top = top + STRIDE;
+  }
+
+  private skipSpace(): void {
+    const { bytes } = this;
+    if (SPACE[bytes[this.position] as number] !== 1) return;
+    this.spaced = true;
+    let position = this.position + 1;
+    while (position < bytes.length && SPACE[bytes[position] as number] === 1) position++;
+    this.position = position;
+  }
+
+  /** A member's name with its colon. */
+  private key(): void {
+    if (this.bytes[this.position] !== QUOTE) this.fail("expected a member name in double quotes");
+    this.string();
+    this.skipSpace();
+    if (this.bytes[this.position] !== 0x3a) this.fail("expected `:`");
+    this.position++;
+  }
+
+  private scalar(byte: number | undefined): void {
+    switch (byte) {
+      case QUOTE:
+        this.string();
+        break;
+      case 0x74:
+        this.word("true", TRUE);
+        break;
+      case 0x66:
+        this.word("false", FALSE);
+        break;
+      case 0x6e:
+        this.word("null", NULL);
+        break;
+      default:
+        this.number(byte);
+    }
+  }
+
+  private word(text: string, kind: number): void {
+    const start = this.position;
+    for (let i = 0; i < text.length; i++, this.position++) {
+      if (this.bytes[this.position] !== text.charCodeAt(i)) this.fail("expected a value");
+    }
+    this.push(kind, start, this.position);
+  }
+
+  private string(): void {
+    const { bytes } = this;
+    const { length } = bytes;
+    const start = this.position;
+    let position = start + 1;
+    let kind = STRING;
+    for (;;) {
+      while (position < length && PLAIN[bytes[position] as number] === 1) position++;
+      const byte = bytes[position];
+      if (byte === QUOTE) break;
+      this.position = position;
+      if (byte !== BACKSLASH) this.fail("control character in a string");
+      kind = ESCAPED_STRING;
+      position = this.escape();
+    }
+    this.position = position + 1;
+    this.push(kind, start, position + 1);
+  }
+
+  /** An escape at the current position; gives the position after it. */
+  private escape(): number {
+    const { bytes, position } = this;
+    switch (bytes[position + 1]) {
+      case QUOTE:
+      case BACKSLASH:
+      case 0x2f:
+      case 0x62:
+      case 0x66:
+      case 0x6e:
+      case 0x72:
+      case 0x74:
+        return position + 2;
+      case 0x75: {
+        const unit = this.hex(position + 2);
+        if (unit < 0xd800 || unit > 0xdfff) return position + 6;
+        if (unit > 0xdbff || bytes[position + 6] !== BACKSLASH || bytes[position + 7] !== 0x75) {
+          this.fail("lone surrogate escape");
+        }
+        const low = this.hex(position + 8);
+        if (low < 0xdc00 || low > 0xdfff) this.fail("lone surrogate escape");
+        return position + 12;
+      }
+      default:
+        this.position = position + 1;
+        return this.fail("invalid escape");
+    }
+  }
+
+  private hex(from: number): number {
+    let unit = 0;
+    for (let i = from; i < from + 4; i++) {
+      const byte = this.bytes[i] ?? 0;
+      const lower = byte | 0x20;
+      if (byte >= 0x30 && byte <= 0x39) unit = unit * 16 + byte - 0x30;
+      else if (lower >= 0x61 && lower <= 0x66) unit = unit * 16 + lower - 0x57;
+      else {
+        this.position = i;
+        this.fail("invalid escape");
+      }
+    }
+    return unit;
+  }
+
+  private number(first: number | undefined): void {
+    const { bytes } = this;
+    const start = this.position;
+    const negative = first === 0x2d;
+    if (negative) this.position++;
+    const digits = this.position;
+    const lead = bytes[digits] ?? 0;
+    if (lead < 0x30 || lead > 0x39) this.fail(negative ? "expected a digit" : "expected a value");
+    this.digits();
+    const digitCount = this.position - digits;
+    if (lead === 0x30 && digitCount > 1) {
+      this.position = digits + 1;
+      this.fail("leading zero in a number");
+    }
+    let integer = true;
+    let exponent = false;
+    if (bytes[this.position] === 0x2e) {
+      integer = false;
+      this.position++;
+      this.digits();
+    }
+    if (((bytes[this.position] ?? 0) | 0x20) === 0x65) {
+      integer = false;
+      exponent = true;
+      this.position++;
+      const sign = bytes[this.position];
+      if (sign === 0x2b || sign === 0x2d) this.position++;
+      this.digits();
+    }
+    const end = this.position;
+    if (integer && digitCount <= 15 && !(negative && lead === 0x30)) {
+      this.push(SMALL_INTEGER, start, end);
+      return;
+    }
+    const kind = integer ? integerKind(bytes, negative, digits, end) : DOUBLE;
+    if (kind === LARGE_INTEGER) this.large = true;
+    if (kind === DOUBLE) {
+      this.doubles = true;
+      // Without an exponent it takes more than 300 digits to leave the range.
+      if ((exponent || digitCount > 300) && !Number.isFinite(serdeDouble(bytes, start, end))) {
+        this.position = start;
+        this.fail("number out of range");
+      }
+    }
+    this.push(kind, start, end);
+  }
+
+  /** One digit or more. */
+  private digits(): void {
+    const { bytes } = this;
+    const { length } = bytes;
+    const start = this.position;
+    let position = start;
+    while (position < length) {
+      const byte = bytes[position] as number;
+      if (byte < 0x30 || byte > 0x39) break;
+      position++;
+    }
+    this.position = position;
+    if (position === start) this.fail("expected a digit");
+  }
+}
+
+/** The kind of an integer text that is `-0` or has 16 digits and more. */
+function integerKind(bytes: Buffer, negative: boolean, digits: number, end: number): number {
+  const count = end - digits;
+  if (count < 16 || count > 20) return DOUBLE;
+  const text = bytes.toString("latin1", digits, end);
+  if (count === 16 && Number(text) <= Number.MAX_SAFE_INTEGER) return SMALL_INTEGER;
+  const limit = negative ? "9223372036854775808" : "18446744073709551615";
+  if (count < limit.length) return LARGE_INTEGER;
+  return count === limit.length && text <= limit ? LARGE_INTEGER : DOUBLE;
+}
+
+/** 10^0 to 10^308, each the nearest double: `10 ** n` is not (protocol.md section 5). */
+const POWERS_OF_TEN = Float64Array.from({ length: 309 }, (_, n) => Number(`1e${n}`));
+
+/**
+ * The double that serde_json reads by default: not correctly rounded (protocol.md section 5).
+ *
+ * @returns ±Infinity when the number is out of range
+ */
+function serdeDouble(bytes: Buffer, start: number, end: number): number {
+  let position = start;
+  const negative = bytes[position] === 0x2d;
+  if (negative) position++;
+  const significand = new Significand();
+  let exponent = 0;
+  let overflowed = false;
+  for (; position < end; position++) {
+    const digit = (bytes[position] as number) - 0x30;
+    if (digit < 0 || digit > 9) break;
+    if (overflowed || !significand.take(digit)) {
+      overflowed = true;
+      exponent++;
+    }
+  }
+  if (bytes[position] === 0x2e && position < end) {
+    let full = false;
+    for (position++; position < end; position++) {
+      const digit = (bytes[position] as number) - 0x30;
+      if (digit < 0 || digit > 9) break;
+      if (full) continue;
+      if (significand.take(digit)) exponent--;
+      else full = true;
+    }
+  }
+  if (position < end) exponent += Number(bytes.toString("latin1", position + 1, end));
+
+  let value = significand.double();
+  while (Math.abs(exponent) > 308) {
+    if (value === 0) break;
+    if (exponent > 0) return negative ? -Infinity : Infinity;
+    value /= 1e308;
+    exponent += 308;
+  }
+  if (value !== 0) {
+    if (exponent >= 0) value *= POWERS_OF_TEN[exponent] as number;
+    else value /= POWERS_OF_TEN[-exponent] as number;
+  }
+  return negative ? -value : value;
+}
+
+/** A u64 that takes decimal digits as long as they fit: 15 in a number, the rest in another, a BigInt once at most. */
+class Significand {
+  private high = 0;
+  private highDigits = 0;
+  private low = 0;
+  private lowDigits = 0;
+
+  /** Appends a digit, or leaves all as it was and gives false when it would leave u64. */
+  take(digit: number): boolean {
+    if (this.high === 0 || this.highDigits < 15) {
+      this.high = this.high * 10 + digit;
+      if (this.high !== 0) this.highDigits++;
+      return true;
+    }
+    if (this.lowDigits === 5) return false;
+    // 19 digits always fit; a 20th does up to 18446744073709551615.
+    if (this.lowDigits === 4) {
+      const nineteen = this.exact();
+      if (nineteen > 1844674407370955161n || (nineteen === 1844674407370955161n && digit > 5)) return false;
+    }
+    this.low = this.low * 10 + digit;
+    this.lowDigits++;
+    return true;
+  }
+
+  double(): number {
+    return this.lowDigits === 0 ? this.high : Number(this.exact());
+  }
+
+  private exact(): bigint {
+    return BigInt(this.high) * 10n ** BigInt(this.lowDigits) + BigInt(this.low);
+  }
+}
+
+/**
+ * A finite double as serde_json prints it, always with a point or an exponent: `1.0`, `0.00001`, `1e+16`, `-0.0`.
+ *
+ * @param legacy as serde_json did before 1.0.147: no `+` in the exponent
+ */
+export function formatDouble(value: number, legacy = false): string {
+  if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
+  const [mantissa, exponentText] = Math.abs(value).toExponential().split("e") as [string, string];
+  const sign = value < 0 ? "-" : "";
+  const digits = mantissa.replace(".", "");
+  const exponent = Number(exponentText);
+  const point = exponent + 1;
+  if (point <= -5 || point > 16) return `${sign}${mantissa}e${exponent > 0 && !legacy ? "+" : ""}${exponent}`;
+  if (point <= 0) return `${sign}0.${"0".repeat(-point)}${digits}`;
+  if (digits.length <= point) return `${sign}${digits.padEnd(point, "0")}.0`;
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+/** The three spellings of a text that a leader may have hashed (protocol.md section 5). */
+export type Form = "sent" | "canonical" | "legacy";
+
+/**
+ * The text of one entry without white space, as its bytes.
+ *
+ * - `sent`: as it stands, repeated members included
+ * - `canonical`: as serde_json prints it: a repeated member keeps its first place and its last value, minimal escapes,
+ *   integers kept, doubles as serde_json reads and prints them
+ * - `legacy`: canonical, with exponents as serde_json printed them before 1.0.147
+ *
+ * @returns a view of the document where the text stands in it as it is wanted, else a buffer of its own
+ */
+export function textOf(document: JsonDocument, entry: number, form: Form): Buffer {
+  const { bytes, tape, spaced } = document;
+  const slice = bytes.subarray(tape[entry + 1], tape[entry + 2]);
+  if (form === "sent") {
+    return spaced && (tape[entry] as number) >= ARRAY
+      ? Buffer.concat(pieces(document, entry, sentPiece, false))
+      : slice;
+  }
+  const piece = form === "legacy" ? legacyPiece : canonicalPiece;
+  const parts = (tape[entry] as number) >= ARRAY ? pieces(document, entry, piece, true) : [piece(document, entry)];
+  const text = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+  return text.equals(slice) ? slice : text;
+}
+
+type Piece = (document: JsonDocument, entry: number) => Buffer;
+
+const PUNCTUATION = {
+  comma: Buffer.from(","),
+  colon: Buffer.from(":"),
+  openArray: Buffer.from("["),
+  closeArray: Buffer.from("]"),
+  openObject: Buffer.from("{"),
+  closeObject: Buffer.from("}"),
+};
+
+/** The texts whose concatenation is that of an array or object. */
+function pieces(document: JsonDocument, root: number, piece: Piece, unique: boolean): Buffer[] {
+  const { tape } = document;
+  const parts: Buffer[] = [];
+  // What is still to be written, last first: entries, or texts between them.
+  const todo: (number | Buffer)[] = [root];
+  for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
+    if (typeof next !== "number") {
+      parts.push(next);
+    } else if (tape[next] === ARRAY) {
+      parts.push(PUNCTUATION.openArray);
+      const mark = todo.length;
+      for (let item = next + STRIDE; item < (tape[next + 3] as number); item = tape[item + 3] as number) {
+        todo.push(item, PUNCTUATION.comma);
+      }
+      todo[todo.length === mark ? mark : todo.length - 1] = PUNCTUATION.closeArray;
+      reverseFrom(todo, mark);
+    } else if (tape[next] === OBJECT) {
+      parts.push(PUNCTUATION.openObject);
+      const mark = todo.length;
+      for (const [key, value] of unique ? uniqueMembers(document, next) : allMembers(document, next)) {
+        todo.push(key, PUNCTUATION.colon, value, PUNCTUATION.comma);
+      }
+      todo[todo.length === mark ? mark : todo.length - 1] = PUNCTUATION.closeObject;
+      reverseFrom(todo, mark);
+    } else {
+      parts.push(piece(document, next));
+    }
+  }
+  return parts;
+}
+
+function reverseFrom<T>(list: T[], from: number): void {
+  for (let low = from, high = list.length - 1; low < high; low++, high--) {
+    const swap = list[low] as T;
+    list[low] = list[high] as T;
+    list[high] = swap;
+  }
+}
+
+function allMembers({ tape }: JsonDocument, object: number): [key: number, value: number][] {
+  const members: [number, number][] = [];
+  for (let key = object + STRIDE; key < (tape[object + 3] as number); ) {
+    const value = key + STRIDE;
+    members.push([key, value]);
+    key = tape[value + 3] as number;
+  }
+  return members;
+}
+
+/** The members of an object entry, a repeated one in its first place with its last value. */
+export function uniqueMembers(document: JsonDocument, object: number): [key: number, value: number][] {
+  const members = allMembers(document, object);
+  const places = new Map<string, [number, number]>();
+  for (const member of members) {
+    const name = stringOf(document, member[0]);
+    const place = places.get(name);
+    if (place === undefined) places.set(name, member);
+    else place[1] = member[1];
+  }
+  return places.size === members.length ? members : [...places.values()];
+}
+
+/** The entries of an array entry. */
+export function itemsOf({ tape }: JsonDocument, array: number): number[] {
+  const items: number[] = [];
+  for (let item = array + STRIDE; item < (tape[array + 3] as number); item = tape[item + 3] as number) items.push(item);
+  return items;
+}
+
+const sentPiece: Piece = ({ bytes, tape }, entry) => bytes.subarray(tape[entry + 1], tape[entry + 2]);
+const canonicalPiece: Piece = (document, entry) => canonicalScalar(document, entry, false);
+const legacyPiece: Piece = (document, entry) => canonicalScalar(document, entry, true);
+
+function canonicalScalar(document: JsonDocument, entry: number, legacy: boolean): Buffer {
+  const { bytes, tape } = document;
+  switch (tape[entry]) {
+    case DOUBLE:
+      return Buffer.from(
+        formatDouble(serdeDouble(bytes, tape[entry + 1] as number, tape[entry + 2] as number), legacy),
+      );
+    case ESCAPED_STRING:
+      return Buffer.from(quote(stringOf(document, entry)));
+    default:
+      return sentPiece(document, entry);
+  }
+}
+
+/** A well-formed string as serde_json writes it: JSON.stringify escapes exactly the same characters. */
+export function quote(text: string): string {
+  return JSON.stringify(text);
+}
+
+/** The text of a string entry, escapes resolved. */
+export function stringOf({ bytes, tape }: JsonDocument, entry: number): string {
+  const start = tape[entry + 1] as number;
+  const end = tape[entry + 2] as number;
+  if (tape[entry] === STRING) return bytes.toString("utf8", start + 1, end - 1);
+  return JSON.parse(bytes.toString("utf8", start, end)) as string;
+}
+
+/** A double whose value is integral, told apart from an integer: `1.0`, `1e3`, `-0`, digits beyond u64. */
+export class JsonDouble {
+  constructor(readonly value: number) {}
+}
+
+/** An object in textual order; a repeated member keeps its first place, takes its last value, and is named. */
+export class JsonObject {
+  constructor(
+    readonly members: ReadonlyMap<string, JsonValue>,
+    readonly repeated: readonly string[],
+  ) {}
+}
+
+/**
+ * A JSON value with nothing lost: integers within ±(2^53−1) are numbers, larger ones bigints, doubles with a fraction
+ * numbers, doubles with an integral value {@link JsonDouble}s.
+ */
+export type JsonValue = null | boolean | string | number | bigint | JsonDouble | JsonValue[] | JsonObject;
+
+/**
+ * Reads one document.
+ *
+ * @throws {@link JsonError}
+ */
+export function readJson(bytes: Uint8Array): JsonValue {
+  return build<JsonValue>(parseJson(bytes), 0, {
+    scalar: (document, entry) => {
+      const value = scalarOf(document, entry);
+      return document.tape[entry] === DOUBLE && Number.isInteger(value) ? new JsonDouble(value as number) : value;
+    },
+    array: (items) => items,
+    object: (names, values) => {
+      const members = new Map<string, JsonValue>();
+      const repeated = new Set<string>();
+      for (const [i, name] of names.entries()) {
+        if (members.has(name)) repeated.add(name);
+        members.set(name, values[i] as JsonValue);
+      }
+      return new JsonObject(members, [...repeated]);
+    },
+  });
+}
+
+/** The value of a scalar entry; a double has JavaScript's value of its text. */
+export function scalarOf(document: JsonDocument, entry: number): null | boolean | string | number | bigint {
+  const { bytes, tape } = document;
+  switch (tape[entry]) {
+    case NULL:
+      return null;
+    case FALSE:
+      return false;
+    case TRUE:
+      return true;
+    case SMALL_INTEGER:
+    case DOUBLE:
+      return Number(bytes.toString("latin1", tape[entry + 1], tape[entry + 2]));
+    case LARGE_INTEGER:
+      return BigInt(bytes.toString("latin1", tape[entry + 1], tape[entry + 2]));
+    default:
+      return stringOf(document, entry);
+  }
+}
+
+/** How {@link build} makes values. */
+export interface Builder<T> {
+  scalar(document: JsonDocument, entry: number): T;
+  array(items: T[]): T;
+  /** `names` and `values` in textual order, repeated members included. */
+  object(names: string[], values: T[]): T;
+}
+
+interface Frame<T> {
+  readonly end: number;
+  readonly names: string[] | undefined;
+  readonly values: T[];
+}
+
+/** Makes a value of an entry and all below it, from the leaves up. */
+export function build<T>(document: JsonDocument, root: number, builder: Builder<T>): T {
+  const { tape } = document;
+  const open: Frame<T>[] = [];
+  for (let entry = root; ; ) {
+    const frame = open[open.length - 1];
+    if (frame?.names !== undefined && frame.names.length === frame.values.length && entry < frame.end) {
+      frame.names.push(stringOf(document, entry));
+      entry += STRIDE;
+    }
+    const kind = tape[entry] as number;
+    let value: T;
+    if (kind >= ARRAY && tape[entry + 3] !== entry + STRIDE) {
+      open.push({ end: tape[entry + 3] as number, names: kind === OBJECT ? [] : undefined, values: [] });
+      entry += STRIDE;
+      continue;
+    }
+    if (kind === ARRAY) value = builder.array([]);
+    else if (kind === OBJECT) value = builder.object([], []);
+    else value = builder.scalar(document, entry);
+    entry += STRIDE;
+    for (;;) {
+      const container = open[open.length - 1];
+      if (container === undefined) return value;
+      container.values.push(value);
+      if (container.end !== entry) break;
+      open.pop();
+      value =
+        container.names === undefined
+          ? builder.array(container.values)
+          : builder.object(container.names, container.values);
+    }
+  }
+}
+
+/**
+ * Where in a document the value at a path stands, for an error message.
+ *
+ * @param occurrence `repeat`: of the last repetition of the member's name itself
+ * @returns the byte offset; that of the nearest value above when there is no such member
+ * @throws {@link JsonError} when the document is not JSON
+ */
+export function locate(
+  bytes: Uint8Array,
+  path: readonly (string | number)[],
+  occurrence: "value" | "repeat" = "value",
+): number {
+  const document = parseJson(bytes);
+  const { tape } = document;
+  let entry = 0;
+  let keyEntry = 0;
+  for (const step of path) {
+    let found: number | undefined;
+    if (tape[entry] === ARRAY && typeof step === "number") {
+      found = itemsOf(document, entry)[step];
+    } else if (tape[entry] === OBJECT) {
+      for (const [key, value] of allMembers(document, entry)) {
+        if (stringOf(document, key) === step) [keyEntry, found] = [key, value];
+      }
+    }
+    if (found === undefined) break;
+    entry = found;
+  }
+  return tape[(occurrence === "repeat" ? keyEntry : entry) + 1] as number;
+}
+
+/** Line and column, both from 1, of a byte offset; columns count characters. */
+export function lineColumn(bytes: Uint8Array, offset: number): { line: number; column: number } {
+  const before = asBuffer(bytes).subarray(0, offset);
+  let line = 1;
+  let lineStart = 0;
+  for (let at = before.indexOf(0x0a); at !== -1; at = before.indexOf(0x0a, at + 1)) {
+    line++;
+    lineStart = at + 1;
+  }
+  return { line, column: [...before.toString("utf8", lineStart)].length + 1 };
+}
+
+/** A JSON text with one member or item a line, indented by two spaces, everything else as it is written. */
+export function prettyJson(text: string): string {
+  const document = parseJson(Buffer.from(text));
+  interface Block {
+    readonly lines: readonly string[];
+  }
+  const { lines } = build<Block>(document, 0, {
+    scalar: ({ bytes, tape }, entry) => ({ lines: [bytes.toString("utf8", tape[entry + 1], tape[entry + 2])] }),
+    array: (items) => block("[", items, "]"),
+    object: (names, values) =>
+      block(
+        "{",
+        values.map(({ lines: [first, ...rest] }, i) => ({
+          lines: [`${quote(names[i] as string)}: ${first}`, ...rest],
+        })),
+        "}",
+      ),
+  });
+  return lines.join("\n");
+
+  function block(open: string, parts: readonly Block[], close: string): Block {
+    if (parts.length === 0) return { lines: [open + close] };
+    const inner = parts.flatMap(({ lines }, i) => {
+      const last = lines.length - 1;
+      return lines.map((line, j) => `  ${line}${j === last && i < parts.length - 1 ? "," : ""}`);
+    });
+    return { lines: [open, ...inner, close] };
+  }
+}
