@@ -6,7 +6,6 @@
  */
 
 import { bcs } from "@mysten/bcs";
-import type { NexusValue } from "./data.js";
 
 /** What the values of a port are: object ids, or data. */
 export type ValueKind = "object" | "data";
@@ -107,7 +106,13 @@ export function encodeMetaSchema({ inputPorts, outputVariants }: MetaSchema): Ui
   }).toBytes();
 }
 
-function valueInput(value: NexusValue) {
+/** One value by its fields; whether they are allowed is checked where values are made (data.ts). */
+export type RawValue =
+  | { readonly kind: "object"; readonly id: Uint8Array }
+  | { readonly kind: "inline"; readonly bytes: Uint8Array }
+  | { readonly kind: "walrus"; readonly blobId: Uint8Array; readonly contentDigest: Uint8Array };
+
+function valueInput(value: RawValue) {
   switch (value.kind) {
     case "object":
       return { Object: value.id };
@@ -119,7 +124,7 @@ function valueInput(value: NexusValue) {
 }
 
 /** BCS of one NexusData, its variant byte counted. */
-export function encodeNexusData(values: readonly NexusValue[], many: boolean): Uint8Array {
+export function encodeNexusData(values: readonly RawValue[], many: boolean): Uint8Array {
   const inputs = values.map(valueInput);
   const [first] = inputs;
   if (many) return Data.serialize({ Many: inputs }).toBytes();
@@ -177,7 +182,7 @@ export function encodeNoncePreimage({ executionId, walkIndex, vertexName, iterat
 /** A result as it goes over the wire: names and values in order. */
 export interface RawOutput {
   readonly tag: string;
-  readonly ports: readonly { readonly name: string; readonly values: readonly NexusValue[] }[];
+  readonly ports: readonly { readonly name: string; readonly values: readonly RawValue[] }[];
 }
 
 /** BCS of a result by the declared layout; {@link encodeOutput} gives the same bytes faster. */
@@ -187,12 +192,6 @@ export function encodeOutputDeclared({ tag, ports }: RawOutput): Uint8Array {
     ports: ports.map(({ name, values }) => ({ port_name: ascii(name), values: values.map(valueInput) })),
   }).toBytes();
 }
-
-/** One value as it was read; its content is not checked here. */
-export type RawValue =
-  | { readonly kind: "object"; readonly id: Uint8Array }
-  | { readonly kind: "inline"; readonly bytes: Uint8Array }
-  | { readonly kind: "walrus"; readonly blobId: Uint8Array; readonly contentDigest: Uint8Array };
 
 /**
  * Reads a result.
@@ -245,7 +244,7 @@ export function writeLength(target: Buffer, at: number, length: number): number 
   return position;
 }
 
-function valueSize(value: NexusValue): number {
+function valueSize(value: RawValue): number {
   switch (value.kind) {
     case "object":
       return 33;
@@ -257,7 +256,7 @@ function valueSize(value: NexusValue): number {
 }
 
 /** Bytes of BCS(NexusData) of a port's values. */
-export function nexusDataSize(values: readonly NexusValue[], many: boolean): number {
+export function nexusDataSize(values: readonly RawValue[], many: boolean): number {
   let size = many ? 1 + lengthSize(values.length) : 1;
   for (const value of values) size += valueSize(value);
   return size;
@@ -274,7 +273,7 @@ function writeText(target: Buffer, at: number, text: string): number {
   return position + target.write(text, position, "latin1");
 }
 
-function writeValue(target: Buffer, at: number, value: NexusValue): number {
+function writeValue(target: Buffer, at: number, value: RawValue): number {
   switch (value.kind) {
     case "object":
       target[at] = 0;

@@ -545,7 +545,8 @@ function reverseFrom<T>(list: T[], from: number): void {
   }
 }
 
-function allMembers({ tape }: JsonDocument, object: number): [key: number, value: number][] {
+/** All members of an object entry in textual order, repeated ones included. */
+export function allMembers({ tape }: JsonDocument, object: number): [key: number, value: number][] {
   const members: [number, number][] = [];
   for (let key = object + STRIDE; key < (tape[object + 3] as number); ) {
     const value = key + STRIDE;

@@ -1,0 +1,290 @@
+/**
+ * The values that ports carry: object ids, inline data, references to stored data (protocol.md section 3).
+ *
+ * Every instance is valid: constructors refuse what the protocol refuses, with an error that says which rule.
+ */
+
+import { decodeBase64, decodeBase64url } from "./base64.js";
+import { encodeNexusData, encodePortCommitment, nexusDataSize, type PortCommitment, type ValueKind } from "./bcs.js";
+import { sha256 } from "./hash.js";
+import {
+  ARRAY,
+  itemsOf,
+  type JsonDocument,
+  JsonError,
+  OBJECT,
+  parseJson,
+  STRING,
+  stringOf,
+  textOf,
+  uniqueMembers,
+} from "./json.js";
+
+/** Bytes of one inline value. */
+export const MAX_INLINE_BYTES = 61_440;
+/** Bytes of BCS(NexusData) of one port, its variant byte counted. */
+export const MAX_PORT_BYTES = 65_536;
+/** Values of a `many` port. */
+export const MAX_VALUES = 256;
+
+/** Thrown for a value that the protocol refuses. The message names the rule, not the value. */
+export class NexusDataError extends RangeError {
+  override readonly name = "NexusDataError";
+}
+
+/** One value of a port. */
+export type NexusValue = ObjectValue | InlineValue | WalrusValue;
+
+/** The id of an on-chain object: 32 bytes. */
+export class ObjectValue {
+  readonly kind = "object";
+  constructor(readonly id: Uint8Array) {
+    requireLength("object id", id, 32);
+  }
+}
+
+/** A JSON text carried in place: at most 61,440 bytes. */
+export class InlineValue {
+  readonly kind = "inline";
+  constructor(readonly bytes: Uint8Array) {
+    if (bytes.length > MAX_INLINE_BYTES) {
+      throw new NexusDataError(
+        `inline value: at most ${MAX_INLINE_BYTES} bytes, got ${bytes.length}: store it and return a reference`,
+      );
+    }
+  }
+}
+
+/** A reference to a blob in Walrus: its id as 43 ASCII bytes of base64url, and the SHA-256 of its content. */
+export class WalrusValue {
+  readonly kind = "walrus";
+  /**
+   * @param size bytes of the blob where they are known; counted into the resolved output budget, not part of the wire
+   */
+  constructor(
+    readonly blobId: Uint8Array,
+    readonly contentDigest: Uint8Array,
+    readonly size?: number,
+  ) {
+    requireLength("Walrus blob id", blobId, 43);
+    const id = decodeBase64url(Buffer.from(blobId).toString("latin1"));
+    if (id?.length !== 32) {
+      throw new NexusDataError("Walrus blob id: expected canonical base64url of 32 bytes without padding");
+    }
+    requireLength("Walrus content digest", contentDigest, 32);
+  }
+}
+
+function requireLength(what: string, bytes: Uint8Array, length: number): void {
+  if (!(bytes instanceof Uint8Array)) throw new NexusDataError(`${what}: expected bytes`);
+  if (bytes.length !== length) throw new NexusDataError(`${what}: expected ${length} bytes, got ${bytes.length}`);
+}
+
+/** Constructors of values. */
+export const NexusValue = {
+  /**
+   * An object id.
+   *
+   * @param id 32 bytes, or 1 to 64 hex digits, `0x` optional, padded on the left
+   * @throws {@link NexusDataError}
+   */
+  object(id: string | Uint8Array): ObjectValue {
+    return new ObjectValue(typeof id === "string" ? parseObjectId(id) : Uint8Array.from(id));
+  },
+  /**
+   * Inline data.
+   *
+   * @param text one JSON document; its canonical form is what is carried
+   * @throws {@link NexusDataError}, {@link JsonError}
+   */
+  json(text: string | Uint8Array): InlineValue {
+    return new InlineValue(textOf(parseJson(typeof text === "string" ? Buffer.from(text) : text), 0, "canonical"));
+  },
+  /**
+   * A reference to a stored blob.
+   *
+   * @param blobId 43 characters of base64url, or their ASCII bytes
+   * @param contentDigest 32 bytes, the SHA-256 of the content
+   * @param size bytes of the content, where known
+   * @throws {@link NexusDataError}
+   */
+  walrus(blobId: string | Uint8Array, contentDigest: Uint8Array, size?: number): WalrusValue {
+    return new WalrusValue(typeof blobId === "string" ? Buffer.from(blobId) : blobId, contentDigest, size);
+  },
+};
+
+/** The 32 bytes of an object id in hex. */
+export function parseObjectId(text: string): Uint8Array {
+  const digits = text.startsWith("0x") ? text.slice(2) : text;
+  if (!/^[0-9a-fA-F]{1,64}$/.test(digits)) {
+    throw new NexusDataError("object id: expected 1 to 64 hex digits, `0x` before them optional");
+  }
+  return Buffer.from(digits.padStart(64, "0"), "hex");
+}
+
+/** The content commitment of a value: 32 bytes (protocol.md section 4). */
+export function commitmentOf(value: NexusValue): Uint8Array {
+  switch (value.kind) {
+    case "object":
+      return value.id;
+    case "inline":
+      return sha256(value.bytes);
+    case "walrus":
+      return value.contentDigest;
+  }
+}
+
+/** What one port carries: one value, or 1 to 256 values, all objects or all data. */
+export class NexusData {
+  private constructor(
+    readonly values: readonly NexusValue[],
+    readonly isMany: boolean,
+  ) {
+    const size = nexusDataSize(values, isMany);
+    if (size > MAX_PORT_BYTES) {
+      throw new NexusDataError(`NexusData: at most ${MAX_PORT_BYTES} bytes of BCS, got ${size}`);
+    }
+  }
+
+  static one(value: NexusValue): NexusData {
+    return new NexusData([value], false);
+  }
+
+  /** @throws {@link NexusDataError} for none, more than 256, or objects and data mixed */
+  static many(values: readonly NexusValue[]): NexusData {
+    if (values.length < 1 || values.length > MAX_VALUES) {
+      throw new NexusDataError(`many: expected 1 to ${MAX_VALUES} values, got ${values.length}`);
+    }
+    if (values.some((value) => valueKind(value) !== valueKind(values[0] as NexusValue))) {
+      throw new NexusDataError("many: expected all objects or all data, got both");
+    }
+    return new NexusData([...values], true);
+  }
+
+  /** What the values are: objects, or data (inline or stored). */
+  get kind(): ValueKind {
+    return valueKind(this.values[0] as NexusValue);
+  }
+
+  /**
+   * Reads the JSON form: `{"one":ITEM}` or `{"many":[ITEM,…]}`.
+   *
+   * @throws {@link NexusDataError}, {@link JsonError}
+   */
+  static fromJson(text: string | Uint8Array): NexusData {
+    const document = parseJson(typeof text === "string" ? Buffer.from(text) : text);
+    const members = membersOf(document, 0, "NexusData");
+    const one = members.get("one");
+    const many = members.get("many");
+    if (members.size !== 1 || (one ?? many) === undefined) {
+      throw new NexusDataError("NexusData: expected exactly one member, `one` or `many`");
+    }
+    if (one !== undefined) return NexusData.one(valueFrom(document, one));
+    if (many === undefined || document.tape[many] !== ARRAY) throw new NexusDataError("many: expected an array");
+    return NexusData.many(itemsOf(document, many).map((item) => valueFrom(document, item)));
+  }
+
+  /** The JSON form, members in the protocol's order, data as its canonical text. */
+  toJson(): string {
+    const items = this.values.map(valueJson);
+    return this.isMany ? `{"many":[${items.join(",")}]}` : `{"one":${items[0]}}`;
+  }
+
+  /** BCS(NexusData). */
+  toBcs(): Uint8Array {
+    return encodeNexusData(this.values, this.isMany);
+  }
+
+  /**
+   * The commitment of a port with this content.
+   *
+   * @throws {@link NexusDataError} when the port is of the other kind
+   */
+  commitment(portKind: ValueKind): PortCommitment {
+    if (this.kind !== portKind) throw new NexusDataError(`port: expected ${portKind} values, got ${this.kind} values`);
+    return { many: this.isMany, kind: portKind, commitments: this.values.map(commitmentOf) };
+  }
+
+  /** BCS of {@link commitment}. */
+  commitmentBcs(portKind: ValueKind): Uint8Array {
+    return encodePortCommitment(this.commitment(portKind));
+  }
+}
+
+/** Whether a value is an object or data. */
+export function valueKind(value: NexusValue): ValueKind {
+  return value.kind === "object" ? "object" : "data";
+}
+
+function valueJson(value: NexusValue): string {
+  switch (value.kind) {
+    case "object":
+      return `{"kind":"object","id":"0x${Buffer.from(value.id).toString("hex")}"}`;
+    case "inline":
+      return `{"kind":"data","data":${Buffer.from(value.bytes).toString("utf8")}}`;
+    case "walrus": {
+      const blobId = Buffer.from(value.blobId).toString("base64");
+      return `{"kind":"walrus","blob_id":"${blobId}","content_digest":"${Buffer.from(value.contentDigest).toString("base64")}"}`;
+    }
+  }
+}
+
+/** Entries of an object's members by name. */
+function membersOf(document: JsonDocument, entry: number, what: string): Map<string, number> {
+  if (document.tape[entry] !== OBJECT) throw new NexusDataError(`${what}: expected an object`);
+  return new Map(uniqueMembers(document, entry).map(([key, value]) => [stringOf(document, key), value]));
+}
+
+function valueFrom(document: JsonDocument, entry: number): NexusValue {
+  const members = membersOf(document, entry, "value");
+  const text = (name: string): string => {
+    const at = members.get(name);
+    const kind = at === undefined ? undefined : document.tape[at];
+    if (at === undefined || kind === undefined || (kind !== STRING && kind !== STRING + 1)) {
+      throw new NexusDataError(`value: expected a string member \`${name}\``);
+    }
+    return stringOf(document, at);
+  };
+  const exactly = (...names: string[]) => {
+    if (members.size !== names.length || names.some((name) => !members.has(name))) {
+      throw new NexusDataError(`value: expected exactly the members ${names.join(", ")}`);
+    }
+  };
+  const base64 = (name: string) => {
+    const bytes = decodeBase64(text(name));
+    if (bytes === undefined) throw new NexusDataError(`${name}: expected standard base64 with padding`);
+    return bytes;
+  };
+  switch (text("kind")) {
+    case "data":
+      exactly("kind", "data");
+      return new InlineValue(Uint8Array.from(textOf(document, members.get("data") as number, "canonical")));
+    case "object":
+      exactly("kind", "id");
+      return NexusValue.object(text("id"));
+    case "walrus":
+      exactly("kind", "blob_id", "content_digest");
+      return new WalrusValue(base64("blob_id"), base64("content_digest"));
+    default:
+      throw new NexusDataError("kind: expected `data`, `object` or `walrus`");
+  }
+}
+
+/**
+ * A result with explicit ports, for an `encodeOutput` that builds its own (specification.md section 2.3). Names, order,
+ * cardinality, kinds and sizes are checked against the contract when it is returned.
+ */
+export class OffchainToolOutput {
+  private constructor(
+    readonly tag: string,
+    readonly ports: readonly (readonly [name: string, data: NexusData])[],
+  ) {}
+
+  /** @param ports in the order of the tool's metadata */
+  static fromPorts(tag: string, ports: readonly (readonly [name: string, data: NexusData])[]): OffchainToolOutput {
+    return new OffchainToolOutput(
+      tag,
+      ports.map(([name, data]) => [name, data]),
+    );
+  }
+}

@@ -1,0 +1,439 @@
+/**
+ * From JSON texts to the typed input of a tool (protocol.md sections 2, 5 and 6).
+ *
+ * The texts become a plain tree; one walk over contract and tree checks kinds, integers, dates and bytes and makes the
+ * tool's values; the generated validator then sees the tree for everything else (patterns, bounds, closed objects).
+ */
+
+import { decodeBase64 } from "./base64.js";
+import type { Codec, Contract, Port, ValidatorError } from "./contract.js";
+import type { CommittedText } from "./envelope.js";
+import { type Path, pathText, WireFault } from "./fault.js";
+import {
+  allMembers,
+  type Builder,
+  build,
+  DOUBLE,
+  type JsonDocument,
+  JsonError,
+  OBJECT,
+  parseJson,
+  scalarOf,
+  stringOf,
+} from "./json.js";
+import { bigintRange, kindOf, Mismatch, unionMismatch } from "./mismatch.js";
+
+/** A JSON value as plain JavaScript: large integers are bigints, objects have own members only. */
+export type Tree = null | boolean | string | number | bigint | Tree[] | { [name: string]: Tree };
+
+/** Which numbers of a tree were written as doubles although their value is integral: by container and key. */
+type Doubles = Map<object, Set<string | number>>;
+
+const fault = (details: string) => new WireFault("input_deserialization_error", details);
+
+/** Sets an own member, `__proto__` included. */
+export function setMember<T>(object: Record<string, T>, name: string, value: T): void {
+  if (name === "__proto__") {
+    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    object[name] = value;
+  }
+}
+
+/** Stands in for an integral double until its container knows where it is. */
+class IntegralDouble {
+  constructor(readonly value: number) {}
+}
+
+class TreeReader {
+  readonly doubles: Doubles = new Map();
+
+  /** @param marking whether integral doubles are to be told from integers: only bigints care */
+  constructor(private readonly marking: boolean) {}
+
+  /** Reads an entry as member `key` of `container`. */
+  read(document: JsonDocument, entry: number, container: object, key: string | number): Tree {
+    if (!document.large && !(this.marking && document.doubles)) {
+      // Nothing in the document that JSON.parse would lose; the text has been checked.
+      const { bytes, tape } = document;
+      return JSON.parse(bytes.toString("utf8", tape[entry + 1], tape[entry + 2])) as Tree;
+    }
+    return this.settle(build<Tree | IntegralDouble>(document, entry, this.builder), container, key);
+  }
+
+  private settle(value: Tree | IntegralDouble, container: object, key: string | number): Tree {
+    if (!(value instanceof IntegralDouble)) return value;
+    const keys = this.doubles.get(container);
+    if (keys === undefined) this.doubles.set(container, new Set([key]));
+    else keys.add(key);
+    return value.value;
+  }
+
+  private readonly builder: Builder<Tree | IntegralDouble> = {
+    scalar: (document, entry) => {
+      const value = scalarOf(document, entry);
+      return this.marking && document.tape[entry] === DOUBLE && Number.isInteger(value)
+        ? new IntegralDouble(value as number)
+        : value;
+    },
+    array: (items) => {
+      const array: Tree[] = [];
+      for (const [i, item] of items.entries()) array.push(this.settle(item, array, i));
+      return array;
+    },
+    object: (names, values) => {
+      const object: Record<string, Tree> = {};
+      for (const [i, name] of names.entries()) {
+        this.doubles.get(object)?.delete(name);
+        setMember(object, name, this.settle(values[i] as Tree | IntegralDouble, object, name));
+      }
+      return object;
+    },
+  };
+}
+
+/** Makes the tool's value of a tree, or says why it cannot. `double`: the tree is a number written as a double. */
+type Decode = (tree: Tree, double: boolean, doubles: Doubles) => unknown;
+
+/** Decodes single values by codec. */
+export class ValueDecoder {
+  private readonly decode: Decode;
+
+  constructor(codec: Codec, definitions: Contract["definitions"] = []) {
+    this.decode = new DecoderCompiler(definitions).compile(codec);
+  }
+
+  /**
+   * Reads one JSON text.
+   *
+   * @throws {@link WireFault} `input_deserialization_error` with the member's path
+   */
+  read(bytes: Uint8Array): unknown {
+    const reader = new TreeReader(true);
+    const holder = {};
+    const tree = reader.read(parse(bytes, ""), 0, holder, "");
+    const value = this.decode(tree, reader.doubles.has(holder), reader.doubles);
+    if (value instanceof Mismatch) throw fault(value.describe());
+    return value;
+  }
+}
+
+function parse(bytes: Uint8Array, place: string): JsonDocument {
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (error instanceof JsonError) throw fault(`${place === "" ? "" : `${place}: `}not JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+interface CompiledPort {
+  readonly port: Port;
+  readonly decode: Decode;
+}
+
+/** Decodes the input of one tool. */
+export class InputDecoder {
+  private readonly ports: readonly CompiledPort[];
+  private readonly names: ReadonlySet<string>;
+  private readonly marking: boolean;
+
+  constructor(private readonly contract: Contract) {
+    const compiler = new DecoderCompiler(contract.definitions ?? []);
+    this.ports = contract.input.map((port) => ({ port, decode: compiler.compile(port.codec) }));
+    for (const { name } of contract.input) compiler.names.add(name);
+    this.names = compiler.names;
+    this.marking = compiler.needsIntegers;
+  }
+
+  /**
+   * Decodes the committed texts of a signed request.
+   *
+   * @param values for each port, in order, the texts whose hash matched
+   * @returns the tool's input
+   * @throws {@link WireFault} `input_deserialization_error` with the path of the failing member
+   */
+  decodeSigned(values: readonly (readonly CommittedText[])[]): Record<string, unknown> {
+    const reader = new TreeReader(this.marking);
+    const root: Record<string, Tree> = {};
+    const read = (text: CommittedText, container: object, key: string | number, path: Path): Tree =>
+      text.document === undefined
+        ? reader.read(parse(text.bytes, pathText(path)), 0, container, key)
+        : reader.read(text.document, text.entry, container, key);
+    for (let i = 0; i < this.ports.length; i++) {
+      const { name, many } = (this.ports[i] as CompiledPort).port;
+      const texts = values[i] as readonly CommittedText[];
+      if (many) {
+        const items: Tree[] = [];
+        for (let j = 0; j < texts.length; j++) items.push(read(texts[j] as CommittedText, items, j, [name, j]));
+        setMember(root, name, items);
+      } else {
+        setMember(root, name, read(texts[0] as CommittedText, root, name, [name]));
+      }
+    }
+    return this.decode(root, reader.doubles);
+  }
+
+  /**
+   * Decodes the body of an unsigned request: plain JSON of the input type.
+   *
+   * @throws {@link WireFault} `input_deserialization_error` with the path of the failing member
+   */
+  decodeUnsigned(body: Uint8Array): Record<string, unknown> {
+    const document = parse(body, "body");
+    if (document.tape[0] !== OBJECT) throw fault(`body: expected an object`);
+    this.refuseRepeated(document);
+    const reader = new TreeReader(this.marking);
+    return this.decode(reader.read(document, 0, {}, "") as Record<string, Tree>, reader.doubles);
+  }
+
+  private refuseRepeated(document: JsonDocument): void {
+    const seen = new Set<string>();
+    for (const [key] of allMembers(document, 0)) {
+      const name = stringOf(document, key);
+      if (seen.has(name) && this.contract.input.some((port) => port.name === name)) {
+        throw fault(`${pathText([name])}: the member is given twice`);
+      }
+      seen.add(name);
+    }
+  }
+
+  private decode(root: Record<string, Tree>, doubles: Doubles): Record<string, unknown> {
+    const input: Record<string, unknown> = {};
+    for (const { port, decode } of this.ports) {
+      const { name, many, optional } = port;
+      const tree = Object.hasOwn(root, name) ? root[name] : undefined;
+      if (tree === undefined || (tree === null && optional)) {
+        if (!optional) throw fault(`${pathText([name])}: expected a value, got nothing`);
+        continue;
+      }
+      let value: unknown;
+      if (many) {
+        if (!Array.isArray(tree)) throw fault(`${pathText([name])}: expected an array, got ${kindOf(tree)}`);
+        value = decodeItems(tree, decode, doubles);
+      } else {
+        value = decode(tree, doubles.get(root)?.has(name) ?? false, doubles);
+      }
+      if (value instanceof Mismatch) throw fault(value.describe([name]));
+      setMember(input, name, value);
+    }
+    if (!this.contract.validateInput(root)) throw fault(this.complaint(root));
+    return input;
+  }
+
+  /** The first complaint of the validator, its path without any name that the contract does not have. */
+  private complaint(root: Tree): string {
+    const error: ValidatorError | undefined = this.contract.validateInput.errors?.[0];
+    if (error === undefined) return "the input does not conform to the schema";
+    const path: (string | number)[] = [];
+    let at: Tree | undefined = root;
+    for (const part of error.instancePath.split("/").slice(1)) {
+      const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+      if (Array.isArray(at)) {
+        path.push(Number(name));
+        at = at[Number(name)];
+      } else {
+        path.push(this.names.has(name) ? name : "*");
+        at = at !== null && typeof at === "object" && Object.hasOwn(at, name) ? at[name] : undefined;
+      }
+    }
+    const place = pathText(path);
+    const wanted = error.message ?? `must satisfy ${error.keyword}`;
+    return `${place === "" ? "" : `${place}: `}${wanted}, got ${kindOf(at)}`;
+  }
+}
+
+function decodeItems(tree: readonly Tree[], decode: Decode, doubles: Doubles, from = 0, to = tree.length): unknown {
+  const marks = doubles.size === 0 ? undefined : doubles.get(tree);
+  const values: unknown[] = [];
+  for (let i = from; i < to; i++) {
+    const value = decode(tree[i] as Tree, marks?.has(i) ?? false, doubles);
+    if (value instanceof Mismatch) return value.within(i);
+    values.push(value);
+  }
+  return values;
+}
+
+/** Turns codecs into closures, once, at start-up. */
+class DecoderCompiler {
+  /** Every declared member name: what may stand in an error's path. */
+  readonly names = new Set<string>();
+  needsIntegers = false;
+  private readonly definitions: ReadonlyMap<string, Codec>;
+  private readonly compiled = new Map<string, Decode>();
+
+  constructor(definitions: NonNullable<Contract["definitions"]>) {
+    this.definitions = new Map(definitions);
+  }
+
+  compile(codec: Codec): Decode {
+    switch (codec.kind) {
+      case "json":
+        return (tree) => tree;
+      case "null":
+        return (tree) => (tree === null ? null : new Mismatch("null", kindOf(tree)));
+      case "boolean":
+        return (tree) => (typeof tree === "boolean" ? tree : new Mismatch("a boolean", kindOf(tree)));
+      case "string":
+        return (tree) => (typeof tree === "string" ? tree : new Mismatch("a string", kindOf(tree)));
+      case "number":
+        return this.number(codec.integer === true);
+      case "literal": {
+        const values = new Set<unknown>(codec.values);
+        const expected = codec.values.map((value) => JSON.stringify(value)).join(" or ");
+        return (tree) =>
+          values.has(tree) ? tree : new Mismatch(expected, `another ${kindOf(tree).replace(/^an? /, "")}`);
+      }
+      case "bigint":
+        return this.bigint(codec.format);
+      case "date":
+        return (tree) => {
+          const date = typeof tree === "string" ? parseDateTime(tree) : undefined;
+          return date ?? new Mismatch("an RFC 3339 date-time", kindOf(tree));
+        };
+      case "bytes":
+        return (tree) => {
+          const bytes = typeof tree === "string" ? decodeBase64(tree) : undefined;
+          return bytes === undefined
+            ? new Mismatch("standard base64 with padding", kindOf(tree))
+            : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+        };
+      case "array": {
+        const decode = this.compile(codec.item);
+        return (tree, _, doubles) =>
+          Array.isArray(tree) ? decodeItems(tree, decode, doubles) : new Mismatch("an array", kindOf(tree));
+      }
+      case "tuple":
+        return this.tuple(codec);
+      case "object":
+        return this.object(codec);
+      case "union": {
+        const branches = codec.branches.map((branch) => this.compile(branch));
+        return (tree, double, doubles) => {
+          const mismatches: Mismatch[] = [];
+          for (const branch of branches) {
+            const value = branch(tree, double, doubles);
+            if (!(value instanceof Mismatch)) return value;
+            mismatches.push(value);
+          }
+          return unionMismatch(mismatches);
+        };
+      }
+      case "ref":
+        return this.reference(codec.name);
+    }
+  }
+
+  private number(integer: boolean): Decode {
+    // Integers are to be told from doubles here too: `1.0` is none.
+    if (integer) this.needsIntegers = true;
+    const expected = integer ? "an integer within ±(2^53-1)" : "a number";
+    return (tree, double) => {
+      if (typeof tree === "bigint") return new Mismatch("a number within ±(2^53-1)", "an integer beyond it");
+      if (typeof tree !== "number" || !Number.isFinite(tree)) return new Mismatch(expected, kindOf(tree));
+      if (integer && (double || !Number.isInteger(tree))) return new Mismatch(expected, "a number that is no integer");
+      return tree;
+    };
+  }
+
+  private bigint(format: "int64" | "uint64" | undefined): Decode {
+    this.needsIntegers = true;
+    const { min, max, name } = bigintRange(format);
+    return (tree, double) => {
+      if (typeof tree === "number") {
+        if (double || !Number.isInteger(tree)) return new Mismatch("an integer", "a number that is no integer");
+        return min === 0n && tree < 0 ? new Mismatch(name, "an integer outside its range") : BigInt(tree);
+      }
+      if (typeof tree !== "bigint") return new Mismatch("an integer", kindOf(tree));
+      return tree >= min && tree <= max ? tree : new Mismatch(name, "an integer outside its range");
+    };
+  }
+
+  private tuple({ items, optional = 0, rest, tail = [] }: Extract<Codec, { kind: "tuple" }>): Decode {
+    const fixed = items.map((item) => this.compile(item));
+    const last = tail.map((item) => this.compile(item));
+    const between = rest === undefined ? undefined : this.compile(rest);
+    const least = fixed.length - optional + last.length;
+    const most = between === undefined ? fixed.length + last.length : Number.POSITIVE_INFINITY;
+    const expected = `an array of ${most === least ? least : most === Number.POSITIVE_INFINITY ? `${least} or more` : `${least} to ${most}`} items`;
+    return (tree, _, doubles) => {
+      if (!Array.isArray(tree)) return new Mismatch("an array", kindOf(tree));
+      if (tree.length < least || tree.length > most) return new Mismatch(expected, `${tree.length} items`);
+      const marks = doubles.get(tree);
+      const values: unknown[] = [];
+      for (let i = 0; i < tree.length; i++) {
+        const fromEnd = tree.length - i;
+        const decode = fromEnd <= last.length ? last[last.length - fromEnd] : (fixed[i] ?? between);
+        const item = tree[i] as Tree;
+        // An optional item that is null is absent, like an optional member.
+        const absent = item === null && i < fixed.length && i >= fixed.length - optional;
+        const value = absent ? undefined : decode?.(item, marks?.has(i) ?? false, doubles);
+        if (value instanceof Mismatch) return value.within(i);
+        values.push(value);
+      }
+      return values;
+    };
+  }
+
+  private object({ members, rest }: Extract<Codec, { kind: "object" }>): Decode {
+    const declared = members.map(({ name, optional, codec }) => {
+      this.names.add(name);
+      return { name, optional: optional === true, decode: this.compile(codec) };
+    });
+    const known = new Set(members.map(({ name }) => name));
+    const other = rest === undefined ? undefined : this.compile(rest);
+    return (tree, _, doubles) => {
+      if (tree === null || typeof tree !== "object" || Array.isArray(tree)) {
+        return new Mismatch("an object", kindOf(tree));
+      }
+      const marks = doubles.size === 0 ? undefined : doubles.get(tree);
+      const object: Record<string, unknown> = {};
+      for (const { name, optional, decode } of declared) {
+        const member = Object.hasOwn(tree, name) ? tree[name] : undefined;
+        if (member === undefined || (member === null && optional)) {
+          if (!optional) return new Mismatch("a value", "nothing").within(name);
+          continue;
+        }
+        const value = decode(member, marks?.has(name) ?? false, doubles);
+        if (value instanceof Mismatch) return value.within(name);
+        setMember(object, name, value);
+      }
+      if (other !== undefined) {
+        for (const name of Object.keys(tree)) {
+          if (known.has(name)) continue;
+          const value = other(tree[name] as Tree, marks?.has(name) ?? false, doubles);
+          if (value instanceof Mismatch) return value.within("*");
+          setMember(object, name, value);
+        }
+      }
+      return object;
+    };
+  }
+
+  private reference(name: string): Decode {
+    const codec = this.definitions.get(name);
+    if (codec === undefined)
+      throw new RangeError(`contract: a codec refers to ${JSON.stringify(name)}, which it lacks`);
+    if (!this.compiled.has(name)) {
+      // Registered before it is compiled, because the definition may contain itself.
+      this.compiled.set(name, (tree, double, doubles) => target(tree, double, doubles));
+      const target = this.compile(codec);
+      this.compiled.set(name, target);
+    }
+    return this.compiled.get(name) as Decode;
+  }
+}
+
+const DATE_TIME =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/** An RFC 3339 date-time as a Date; undefined for anything else, days that do not exist and leap seconds included. */
+function parseDateTime(text: string): Date | undefined {
+  const match = DATE_TIME.exec(text);
+  if (match === null) return undefined;
+  const [year, month, day] = match.slice(1, 4).map(Number) as [number, number, number];
+  const daysInMonth = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth) return undefined;
+  const date = new Date(text.toUpperCase());
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}

@@ -1,0 +1,453 @@
+/**
+ * From the result of a tool to the bytes that are signed (protocol.md sections 2, 3 and 7): the tag and the ports in
+ * schema order, whatever order the tool's object had.
+ */
+
+import { ErrEval } from "../tool.js";
+import { encodeOutput, nexusDataSize, type RawOutput } from "./bcs.js";
+import type { Codec, Contract, Port, Variant } from "./contract.js";
+import {
+  InlineValue,
+  MAX_INLINE_BYTES,
+  MAX_PORT_BYTES,
+  MAX_VALUES,
+  type NexusValue,
+  OffchainToolOutput,
+} from "./data.js";
+import { pathText, WireFault } from "./fault.js";
+import { formatDouble, MAX_DEPTH, quote } from "./json.js";
+import { bigintRange, kindOf, Mismatch, unionMismatch } from "./mismatch.js";
+import { FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
+
+/** Bytes of BCS of a whole result (protocol.md section 1). */
+export const MAX_RESULT_BYTES = 262_144;
+/** Inline bytes and known sizes of stored blobs of one result. */
+export const OUTPUT_BUDGET = 8 * 1024 * 1024;
+
+const fault = (details: string) => new WireFault("output_serialization_error", details);
+
+/** The variant that every tool may return and none declares. */
+const FAILURE: Variant = {
+  name: FAILURE_VARIANT,
+  ports: [{ name: FAILURE_PORT, many: false, codec: { kind: "string" } }],
+};
+
+/** A result that conforms to its contract. */
+export interface EncodedOutput extends RawOutput {
+  readonly ports: readonly { readonly name: string; readonly many: boolean; readonly values: readonly NexusValue[] }[];
+}
+
+/** Encodes the results of one tool. */
+export class OutputEncoder {
+  private readonly variants: ReadonlyMap<string, CompiledVariant>;
+
+  constructor(contract: Contract) {
+    const compiler = new EncoderCompiler(contract.definitions ?? []);
+    this.variants = new Map(
+      [...contract.output, FAILURE].map((variant) => [
+        variant.name,
+        { variant, ports: variant.ports.map((port) => ({ port, encode: compiler.compile(port.codec) })) },
+      ]),
+    );
+  }
+
+  /**
+   * Encodes what `encodeOutput` of the tool returned.
+   *
+   * @throws {@link WireFault} `output_serialization_error` with port and reason
+   */
+  encode(result: unknown): EncodedOutput {
+    const output =
+      result instanceof OffchainToolOutput ? this.explicit(result) : this.inline(this.variantOf(result), result);
+    let total = 0;
+    for (const { values } of output.ports) {
+      for (const value of values) {
+        if (value.kind === "inline") total += value.bytes.length;
+        else total += value.kind === "object" ? 32 : (value.size ?? 0);
+      }
+    }
+    if (total > OUTPUT_BUDGET) throw fault(`result: at most ${OUTPUT_BUDGET} bytes over all ports, got ${total}`);
+    return output;
+  }
+
+  private variantOf(result: unknown): CompiledVariant {
+    if (result instanceof ErrEval) return this.variants.get(FAILURE_VARIANT) as CompiledVariant;
+    let tag: string;
+    if (typeof result === "string") {
+      tag = result;
+    } else {
+      if (result === null || typeof result !== "object" || Array.isArray(result)) {
+        throw fault(`result: expected an object with one variant, got ${kindOf(result)}`);
+      }
+      const names = Object.keys(result).filter((name) => (result as Record<string, unknown>)[name] !== undefined);
+      if (names.length !== 1) throw fault(`result: expected exactly one variant, got ${names.length}`);
+      tag = names[0] as string;
+    }
+    const found = this.variants.get(tag);
+    if (found === undefined || tag === FAILURE_VARIANT) {
+      throw fault(`result: expected one of the variants ${this.names()}, got another`);
+    }
+    if ((typeof result === "string") !== (found.variant.text === true)) {
+      throw fault(`${tag}: expected ${found.variant.text ? "the string alone" : "an object with its ports"}`);
+    }
+    return found;
+  }
+
+  private names(): string {
+    return [...this.variants.keys()]
+      .filter((name) => name !== FAILURE_VARIANT)
+      .map((name) => JSON.stringify(name))
+      .join(", ");
+  }
+
+  private inline({ variant, ports }: CompiledVariant, result: unknown): EncodedOutput {
+    const tag = variant.name;
+    if (variant.text) return { tag, ports: [] };
+    const payload: unknown =
+      result instanceof ErrEval ? { [FAILURE_PORT]: result.reason } : (result as Record<string, unknown>)[tag];
+    if (payload === null || typeof payload !== "object" || Array.isArray(payload)) {
+      throw fault(`${pathText([tag])}: expected an object with its ports, got ${kindOf(payload)}`);
+    }
+    return {
+      tag,
+      ports: ports.map(({ port, encode }) => {
+        const value = Object.hasOwn(payload, port.name)
+          ? (payload as Record<string, unknown>)[port.name]
+          : inherited(payload, port.name);
+        return { name: port.name, many: port.many, values: encodePort(tag, port, encode, value) };
+      }),
+    };
+  }
+
+  private explicit({ tag, ports }: OffchainToolOutput): EncodedOutput {
+    const declared = this.variants.get(tag)?.variant;
+    if (declared === undefined) throw fault(`result: expected one of the variants ${this.names()}, got another`);
+    if (ports.length !== declared.ports.length) {
+      throw fault(`${pathText([tag])}: expected ${declared.ports.length} ports, got ${ports.length}`);
+    }
+    return {
+      tag,
+      ports: ports.map(([name, data], i) => {
+        const port = declared.ports[i] as Port;
+        const place = pathText([tag, port.name]);
+        if (name !== port.name) throw fault(`${place}: expected this port at place ${i + 1}, got another`);
+        if (!port.many && data.values.length !== 1) {
+          throw fault(`${place}: expected one value, got ${data.values.length}`);
+        }
+        if (data.kind !== "data") throw fault(`${place}: expected data, got object ids`);
+        if (tag === FAILURE_VARIANT && data.values[0]?.kind !== "inline") {
+          throw fault(`${place}: expected inline data, got a reference`);
+        }
+        return { name, many: port.many, values: data.values };
+      }),
+    };
+  }
+}
+
+interface CompiledVariant {
+  readonly variant: Variant;
+  readonly ports: readonly { readonly port: Port; readonly encode: Encode }[];
+}
+
+/** A member of a class instance's prototype chain (a getter), but none of Object.prototype. */
+function inherited(object: object, name: string): unknown {
+  const value = (object as Record<string, unknown>)[name];
+  return value === (Object.prototype as unknown as Record<string, unknown>)[name] ? undefined : value;
+}
+
+/** BCS of a conforming result, within its limit. */
+export function resultBytes(output: EncodedOutput): Buffer {
+  const bytes = encodeOutput(output);
+  if (bytes.length > MAX_RESULT_BYTES) {
+    throw fault(`result: at most ${MAX_RESULT_BYTES} bytes of BCS, got ${bytes.length}`);
+  }
+  return bytes;
+}
+
+/**
+ * The result as `{"<tag>":{"<port>":value,…}}` (protocol.md section 6).
+ *
+ * @returns undefined when a value is not inline
+ */
+export function resultJson({ tag, ports }: EncodedOutput): string | undefined {
+  const members: string[] = [];
+  for (const { name, many, values } of ports) {
+    const texts: string[] = [];
+    for (const value of values) {
+      if (value.kind !== "inline") return undefined;
+      texts.push(Buffer.from(value.bytes.buffer, value.bytes.byteOffset, value.bytes.length).toString("utf8"));
+    }
+    members.push(`${quote(name)}:${many ? `[${texts.join(",")}]` : texts[0]}`);
+  }
+  return `{${quote(tag)}:{${members.join(",")}}}`;
+}
+
+function encodePort(tag: string, port: Port, encode: Encode, value: unknown): NexusValue[] {
+  const place = () => pathText([tag, port.name]);
+  let values: NexusValue[];
+  if (port.many) {
+    if (!Array.isArray(value)) throw fault(`${place()}: expected an array, got ${kindOf(value)}`);
+    if (value.length < 1 || value.length > MAX_VALUES) {
+      throw fault(`${place()}: expected 1 to ${MAX_VALUES} values, got ${value.length}`);
+    }
+    values = Array.from(value, (item: unknown, i) => inlineValue(encode(item, 0), [tag, port.name, i]));
+  } else {
+    const text = port.optional && (value === undefined || value === null) ? "null" : encode(value, 0);
+    values = [inlineValue(text, [tag, port.name])];
+  }
+  const size = nexusDataSize(values, port.many);
+  if (size > MAX_PORT_BYTES) throw fault(`${place()}: at most ${MAX_PORT_BYTES} bytes in a port, got ${size}`);
+  return values;
+}
+
+function inlineValue(text: string | Mismatch, path: (string | number)[]): InlineValue {
+  if (text instanceof Mismatch) throw fault(text.describe(path));
+  const bytes = Buffer.from(text);
+  if (bytes.length > MAX_INLINE_BYTES) {
+    throw fault(`${pathText(path)}: at most ${MAX_INLINE_BYTES} bytes in a value, got ${bytes.length}`);
+  }
+  return new InlineValue(bytes);
+}
+
+/** Writes a value as JSON text, or says why it cannot. `depth`: levels of nesting around it. */
+type Encode = (value: unknown, depth: number) => string | Mismatch;
+
+/** Encodes single values by codec. */
+export class ValueEncoder {
+  private readonly encode: Encode;
+
+  constructor(codec: Codec, definitions: Contract["definitions"] = []) {
+    this.encode = new EncoderCompiler(definitions).compile(codec);
+  }
+
+  /** @throws {@link WireFault} `output_serialization_error` with the member's path */
+  write(value: unknown): string {
+    const text = this.encode(value, 0);
+    if (text instanceof Mismatch) throw fault(text.describe());
+    return text;
+  }
+}
+
+const tooDeep = () => new Mismatch(`at most ${MAX_DEPTH} levels of nesting`, "more (or a cycle)");
+
+function encodeString(value: unknown): string | Mismatch {
+  if (typeof value !== "string") return new Mismatch("a string", kindOf(value));
+  return value.isWellFormed() ? quote(value) : new Mismatch("well-formed text", "a lone surrogate");
+}
+
+function encodeNumber(value: unknown): string | Mismatch {
+  if (typeof value !== "number") return new Mismatch("a number", kindOf(value));
+  if (Number.isSafeInteger(value) && !Object.is(value, -0)) return String(value);
+  // A double: also beyond 2^53, where a reader would take digits for an exact integer.
+  return Number.isFinite(value) ? formatDouble(value) : new Mismatch("a finite number", String(value));
+}
+
+/** `unknown`: whatever JSON can say, and a bigint as the exact integer. */
+function encodeAny(value: unknown, depth: number): string | Mismatch {
+  switch (typeof value) {
+    case "string":
+      return encodeString(value);
+    case "number":
+      return encodeNumber(value);
+    case "boolean":
+      return String(value);
+    case "bigint": {
+      const { min, max, name } = bigintRange(undefined);
+      return value >= min && value <= max ? String(value) : new Mismatch(name, "one outside its range");
+    }
+    case "object":
+      break;
+    default:
+      return new Mismatch("a JSON value", kindOf(value));
+  }
+  if (value === null) return "null";
+  if (depth === MAX_DEPTH) return tooDeep();
+  if (Array.isArray(value)) {
+    const texts: string[] = [];
+    for (let i = 0; i < value.length; i++) {
+      const text = encodeAny(value[i], depth + 1);
+      if (text instanceof Mismatch) return text.within(i);
+      texts.push(text);
+    }
+    return `[${texts.join(",")}]`;
+  }
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === "function") return encodeAny(toJSON.call(value), depth + 1);
+  if (value instanceof Map || value instanceof Set || ArrayBuffer.isView(value)) {
+    return new Mismatch("a JSON value", `a ${value.constructor.name}`);
+  }
+  const texts: string[] = [];
+  for (const name of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[name];
+    if (member === undefined) continue;
+    const key = encodeString(name);
+    const text = key instanceof Mismatch ? key : encodeAny(member, depth + 1);
+    if (text instanceof Mismatch) return text.within(name);
+    texts.push(`${key}:${text}`);
+  }
+  return `{${texts.join(",")}}`;
+}
+
+/** Turns codecs into closures, once, at start-up. */
+class EncoderCompiler {
+  private readonly definitions: ReadonlyMap<string, Codec>;
+  private readonly compiled = new Map<string, Encode>();
+
+  constructor(definitions: NonNullable<Contract["definitions"]>) {
+    this.definitions = new Map(definitions);
+  }
+
+  compile(codec: Codec): Encode {
+    switch (codec.kind) {
+      case "json":
+        return encodeAny;
+      case "null":
+        // A type of `null` or `undefined`: both are JSON's null.
+        return (value) => (value === null || value === undefined ? "null" : new Mismatch("null", kindOf(value)));
+      case "boolean":
+        return (value) => (typeof value === "boolean" ? String(value) : new Mismatch("a boolean", kindOf(value)));
+      case "string":
+        return encodeString;
+      case "number":
+        return codec.integer === true
+          ? (value) => (Number.isSafeInteger(value) ? String(value) : new Mismatch("a safe integer", kindOf(value)))
+          : encodeNumber;
+      case "literal": {
+        const texts = new Map<unknown, string>(
+          codec.values.map((value) => [
+            value,
+            typeof value === "number" ? (encodeNumber(value) as string) : JSON.stringify(value),
+          ]),
+        );
+        const expected = codec.values.map((value) => JSON.stringify(value)).join(" or ");
+        return (value) => texts.get(value) ?? new Mismatch(expected, `another ${kindOf(value).replace(/^an? /, "")}`);
+      }
+      case "bigint": {
+        const { min, max, name } = bigintRange(codec.format);
+        return (value) => {
+          if (typeof value !== "bigint") return new Mismatch("a bigint", kindOf(value));
+          return value >= min && value <= max ? String(value) : new Mismatch(name, "one outside its range");
+        };
+      }
+      case "date":
+        return encodeDate;
+      case "bytes":
+        return (value) =>
+          value instanceof Uint8Array
+            ? `"${Buffer.from(value.buffer, value.byteOffset, value.length).toString("base64")}"`
+            : new Mismatch("a Uint8Array", kindOf(value));
+      case "array": {
+        const encode = this.compile(codec.item);
+        return (value, depth) => {
+          if (!Array.isArray(value)) return new Mismatch("an array", kindOf(value));
+          return encodeItems(value, depth, () => encode);
+        };
+      }
+      case "tuple":
+        return this.tuple(codec);
+      case "object":
+        return this.object(codec);
+      case "union": {
+        const branches = codec.branches.map((branch) => this.compile(branch));
+        return (value, depth) => {
+          const mismatches: Mismatch[] = [];
+          for (const branch of branches) {
+            const text = branch(value, depth);
+            if (typeof text === "string") return text;
+            mismatches.push(text);
+          }
+          return unionMismatch(mismatches);
+        };
+      }
+      case "ref":
+        return this.reference(codec.name);
+    }
+  }
+
+  private tuple({ items, optional = 0, rest, tail = [] }: Extract<Codec, { kind: "tuple" }>): Encode {
+    const fixed = items.map((item) => this.compile(item));
+    const last = tail.map((item) => this.compile(item));
+    const between = rest === undefined ? undefined : this.compile(rest);
+    const least = fixed.length - optional + last.length;
+    return (value, depth) => {
+      if (!Array.isArray(value)) return new Mismatch("an array", kindOf(value));
+      if (value.length < least || (between === undefined && value.length > fixed.length + last.length)) {
+        return new Mismatch(`an array of at least ${least} items as declared`, `${value.length} items`);
+      }
+      return encodeItems(value, depth, (i) => {
+        const fromEnd = value.length - i;
+        const encode = fromEnd <= last.length ? last[last.length - fromEnd] : (fixed[i] ?? between);
+        const mayMiss = i < fixed.length && i >= fixed.length - optional;
+        return mayMiss && (value[i] === undefined || value[i] === null) ? () => "null" : (encode as Encode);
+      });
+    };
+  }
+
+  private object({ members, rest }: Extract<Codec, { kind: "object" }>): Encode {
+    const declared = members.map(({ name, optional, codec }) => ({
+      name,
+      key: `${quote(name)}:`,
+      optional: optional === true,
+      encode: this.compile(codec),
+    }));
+    const known = new Set(members.map(({ name }) => name));
+    const other = rest === undefined ? undefined : this.compile(rest);
+    return (value, depth) => {
+      if (value === null || typeof value !== "object" || Array.isArray(value)) {
+        return new Mismatch("an object", kindOf(value));
+      }
+      if (depth === MAX_DEPTH) return tooDeep();
+      let text = "";
+      for (const { name, key, optional, encode } of declared) {
+        const member = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : inherited(value, name);
+        const encoded = optional && (member === undefined || member === null) ? "null" : encode(member, depth + 1);
+        if (typeof encoded !== "string") return encoded.within(name);
+        text += `${text === "" ? "" : ","}${key}${encoded}`;
+      }
+      if (other !== undefined) {
+        // Members of an index signature have no declared order: by UTF-16 code units, as in RFC 8785 section 3.2.3.
+        for (const name of Object.keys(value).sort()) {
+          if (known.has(name)) continue;
+          const member = (value as Record<string, unknown>)[name];
+          if (member === undefined) continue;
+          const key = encodeString(name);
+          const encoded = key instanceof Mismatch ? key : other(member, depth + 1);
+          if (typeof encoded !== "string") return encoded.within(name);
+          text += `${text === "" ? "" : ","}${key}:${encoded}`;
+        }
+      }
+      return `{${text}}`;
+    };
+  }
+
+  private reference(name: string): Encode {
+    const codec = this.definitions.get(name);
+    if (codec === undefined)
+      throw new RangeError(`contract: a codec refers to ${JSON.stringify(name)}, which it lacks`);
+    if (!this.compiled.has(name)) {
+      // Registered before it is compiled, because the definition may contain itself.
+      this.compiled.set(name, (value, depth) => target(value, depth));
+      const target = this.compile(codec);
+      this.compiled.set(name, target);
+    }
+    return this.compiled.get(name) as Encode;
+  }
+}
+
+function encodeItems(values: readonly unknown[], depth: number, encoderOf: (i: number) => Encode): string | Mismatch {
+  if (depth === MAX_DEPTH) return tooDeep();
+  let text = "";
+  for (let i = 0; i < values.length; i++) {
+    const encoded = encoderOf(i)(values[i], depth + 1);
+    if (typeof encoded !== "string") return encoded.within(i);
+    text += i === 0 ? encoded : `,${encoded}`;
+  }
+  return `[${text}]`;
+}
+
+function encodeDate(value: unknown): string | Mismatch {
+  if (!(value instanceof Date)) return new Mismatch("a Date", kindOf(value));
+  const year = value.getUTCFullYear();
+  if (!(year >= 0 && year <= 9999)) return new Mismatch("a Date of the years 0 to 9999", "another");
+  return `"${value.toISOString()}"`;
+}

@@ -1,0 +1,98 @@
+/** What is hashed and what is signed (protocol.md section 4). Pure bytes: keys and engines are elsewhere. */
+
+import { encodeNoncePreimage, exactBytes, type Invocation, lengthSize, type PortShape, writeLength } from "./bcs.js";
+import { sha256 } from "./hash.js";
+
+/** `X-Svc-Sig-V`. */
+export const SIGNATURE_VERSION = "3";
+
+const RESOLVED_INPUT = Buffer.from("nexus.direct.v3.resolved-input");
+const RAW_OUTPUT = Buffer.from("nexus.direct.v3.raw-output");
+const TOOL_RESPONSE = Buffer.from("nexus.direct.v3.tool-response");
+const INVOCATION_NONCE = Buffer.from("nexus.direct.v3.invocation-nonce");
+
+/** Computes the input hash of one tool: everything that does not depend on the values is laid out once. */
+export class InputHasher {
+  private readonly heads: readonly { readonly bytes: Buffer; readonly many: boolean }[];
+  private readonly start: Buffer;
+
+  /** @param ports in schema order; all of them carry data */
+  constructor(ports: readonly PortShape[]) {
+    this.heads = ports.map(({ name, many }) => {
+      const head = Buffer.alloc(lengthSize(name.length) + name.length + 2);
+      const at = writeLength(head, 0, name.length);
+      head.write(name, at, "latin1");
+      head[head.length - 2] = many ? 1 : 0;
+      head[head.length - 1] = 1; // ValueKind::Data
+      return { bytes: head, many };
+    });
+    const count = Buffer.alloc(lengthSize(ports.length));
+    writeLength(count, 0, ports.length);
+    this.start = Buffer.concat([RESOLVED_INPUT, count]);
+  }
+
+  /**
+   * The input hash.
+   *
+   * @param commitments for each port, in order, the 32-byte commitments of its values (one, or 1 to 256)
+   * @returns 32 bytes
+   */
+  hash(commitments: readonly (readonly Uint8Array[])[]): Buffer {
+    return sha256(this.preimage(commitments));
+  }
+
+  /** Domain and BCS of the port commitments. */
+  preimage(commitments: readonly (readonly Uint8Array[])[]): Buffer {
+    let size = this.start.length;
+    for (let i = 0; i < this.heads.length; i++) {
+      const { bytes, many } = this.heads[i] as { bytes: Buffer; many: boolean };
+      const values = commitments[i] as readonly Uint8Array[];
+      size += bytes.length + (many ? lengthSize(values.length) : 0) + 33 * values.length;
+    }
+    const target = Buffer.allocUnsafe(size);
+    target.set(this.start, 0);
+    let at = this.start.length;
+    for (let i = 0; i < this.heads.length; i++) {
+      const { bytes, many } = this.heads[i] as { bytes: Buffer; many: boolean };
+      const values = commitments[i] as readonly Uint8Array[];
+      target.set(bytes, at);
+      at += bytes.length;
+      if (many) at = writeLength(target, at, values.length);
+      for (const value of values) {
+        target[at] = 32;
+        target.set(value, at + 1);
+        at += 33;
+      }
+    }
+    return target;
+  }
+}
+
+/** SHA-256( resolved-input domain ‖ BCS of the port commitments ): the reference that {@link InputHasher} must equal. */
+export function inputHashOf(preimageBcs: Uint8Array): Buffer {
+  return sha256(Buffer.concat([RESOLVED_INPUT, preimageBcs]));
+}
+
+/** SHA-256( raw-output domain ‖ BCS of the result ): 32 bytes. */
+export function outputHash(resultBcs: Uint8Array): Buffer {
+  return sha256(Buffer.concat([RAW_OUTPUT, resultBcs]));
+}
+
+/**
+ * What a tool signs: tool-response domain ‖ leader signature ‖ nonce ‖ output hash.
+ *
+ * @throws RangeError when a part has not its exact length
+ */
+export function toolSignatureMessage(leaderSignature: Uint8Array, nonce: Uint8Array, output: Uint8Array): Buffer {
+  return Buffer.concat([
+    TOOL_RESPONSE,
+    exactBytes("leader signature", leaderSignature, 64),
+    exactBytes("nonce", nonce, 32),
+    exactBytes("output hash", output, 32),
+  ]);
+}
+
+/** SHA-256( invocation-nonce domain ‖ BCS of the nonce preimage ): the 32-byte nonce of one invocation. */
+export function invocationNonce(invocation: Invocation): Buffer {
+  return sha256(Buffer.concat([INVOCATION_NONCE, encodeNoncePreimage(invocation)]));
+}
