@@ -1,0 +1,687 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { describe, it, type TestContext } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import fc from "fast-check";
+import {
+  type CachedAnswer,
+  type Claim,
+  type ReplayCaller,
+  ReplayMemory,
+  type ReplayTicket,
+} from "#runtime/server/replay.js";
+
+const TTL = 300_000;
+const MIB = 1_048_576;
+const LARGEST = 262_144;
+
+const digest = (text: string) => new Uint8Array(createHash("sha256").update(text).digest());
+const [n1, n2, h1, h2, h3] = ["n1", "n2", "h1", "h2", "h3"].map(digest) as [
+  Uint8Array,
+  Uint8Array,
+  Uint8Array,
+  Uint8Array,
+  Uint8Array,
+];
+const alice: ReplayCaller = { leaderId: "alice", leaderKeyId: 1n };
+const aliceKey2: ReplayCaller = { leaderId: "alice", leaderKeyId: 2n };
+const bob: ReplayCaller = { leaderId: "bob", leaderKeyId: 1n };
+
+function answer(status = 200, body: string | Uint8Array = `body of ${status}`): CachedAnswer {
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  return { status, code: status === 200 ? undefined : `code_${status}`, signable: status === 200, body: bytes };
+}
+
+/** A store with a clock and a TTL that the test moves. */
+function store(maxBytes?: number) {
+  const time = { now: 1000, ttl: TTL };
+  const memory = new ReplayMemory({
+    now: () => time.now,
+    ttlMs: () => time.ttl,
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+  });
+  const claim = (nonce: Uint8Array, hash: Uint8Array, caller = alice, tool = "tool") =>
+    memory.claim(tool, nonce, hash, caller);
+  const run = (nonce: Uint8Array, hash: Uint8Array, caller = alice, tool = "tool") =>
+    ticket(claim(nonce, hash, caller, tool));
+  return { time, memory, claim, run };
+}
+
+function ticket(claim: Claim) {
+  assert.equal(claim.state, "run");
+  assert.ok(claim.state === "run");
+  const { ticket } = claim;
+  const now = (took: boolean | Promise<boolean>) => {
+    assert.equal(typeof took, "boolean", "the memory store answers at once");
+    return took;
+  };
+  return {
+    complete: (a: CachedAnswer) => now(ticket.complete(a)),
+    hold: (a: CachedAnswer) => now(ticket.hold(a)),
+    settle: () => now(ticket.settle()),
+    abandon: () => now(ticket.abandon()),
+  };
+}
+
+const completed = (a: CachedAnswer, sameCaller = true) => ({ state: "completed", answer: a, sameCaller });
+const inFlight = { state: "in-flight" };
+const empty = { entries: 0, inFlight: 0, bytes: 0 };
+
+describe("look-up (protocol.md section 8)", () => {
+  it("runs a pair once: in flight while it runs, then the cached answer", () => {
+    const { claim, run } = store();
+    const first = run(n1, h1);
+    assert.deepEqual(claim(n1, h1), inFlight);
+    assert.deepEqual(claim(n1, h1, bob), inFlight);
+    assert.equal(first.complete(answer()), true);
+    assert.deepEqual(claim(n1, h1), completed(answer()));
+    assert.deepEqual(claim(n1, h1, bob), completed(answer(), false));
+    assert.deepEqual(claim(n1, h1, aliceKey2), completed(answer(), false));
+  });
+
+  for (const status of [200, 403, 422, 500, 504]) {
+    it(`every end completes the entry: ${status}`, () => {
+      const { claim, run } = store();
+      run(n1, h1).complete(answer(status));
+      assert.deepEqual(claim(n1, h1), completed(answer(status)));
+    });
+  }
+
+  it("another entry of the nonce: in flight while it runs, side by side when complete", () => {
+    const { time, claim, run } = store();
+    const first = run(n1, h1);
+    assert.deepEqual(claim(n1, h2), inFlight);
+    first.complete(answer(200, "one"));
+    time.now += 10;
+    const second = run(n1, h2);
+    assert.deepEqual(claim(n1, h1), completed(answer(200, "one")), "complete comes before the nonce rule");
+    assert.deepEqual(claim(n1, h3), inFlight);
+    second.complete(answer(200, "two"));
+    assert.deepEqual(claim(n1, h2), completed(answer(200, "two")));
+    time.now += TTL - 10;
+    run(n1, h1).abandon();
+    assert.deepEqual(claim(n1, h2), completed(answer(200, "two")), "each has its own TTL");
+  });
+
+  it("nonces and tools do not see each other", () => {
+    const { run } = store();
+    run(n1, h1);
+    run(n2, h1);
+    run(n1, h1, alice, "other tool");
+  });
+
+  it("a held entry is complete: it answers its pair and lets another hash of the nonce run", () => {
+    const { claim, run } = store();
+    run(n1, h1).hold(answer(504));
+    assert.deepEqual(claim(n1, h1), completed(answer(504)));
+    assert.deepEqual(claim(n1, h1, bob), completed(answer(504), false));
+    run(n1, h2);
+  });
+
+  it("keys and bodies are copies of exact size", () => {
+    const { claim, run } = store();
+    const [nonce, hash] = [n1.slice(), h1.slice()];
+    const body = Buffer.from("a slice of a larger buffer").subarray(2, 7);
+    run(nonce, hash).complete(answer(200, body));
+    run(n2, hash).hold(answer(504, body));
+    nonce.fill(0);
+    body.fill(0);
+    for (const n of [n1, n2]) {
+      for (let i = 0; i < 2; i++) {
+        const found = claim(n, h1);
+        assert.ok(found.state === "completed");
+        assert.equal(found.answer.body.constructor, Uint8Array);
+        assert.equal(found.answer.body.buffer.byteLength, 5);
+        assert.equal(Buffer.from(found.answer.body).toString(), "slice");
+        found.answer.body.fill(0);
+      }
+    }
+  });
+
+  it("bodies of every size come back whole", () => {
+    const { memory, time, claim, run } = store();
+    const sizes = [0, 1, 3, 4, 7, 8, 400, 4000, 8099, 8100, 8101, 61_440, 65_535, 65_536, LARGEST - 1, LARGEST];
+    const body = (size: number) => Uint8Array.from({ length: size }, (_, i) => (i * 7 + size) & 255);
+    for (const size of sizes) run(digest(`${size}`), h1).complete(answer(200, body(size)));
+    for (const size of sizes) assert.deepEqual(claim(digest(`${size}`), h1), completed(answer(200, body(size))));
+    time.now += TTL;
+    assert.deepEqual(memory.stats(), empty);
+  });
+
+  it("refuses keys of another size", () => {
+    const { claim } = store();
+    assert.throws(() => claim(n1.subarray(1), h1), new RangeError("nonce: expected 32 bytes, got 31"));
+    assert.throws(() => claim(n1, new Uint8Array(33)), new RangeError("input hash: expected 32 bytes, got 33"));
+  });
+});
+
+describe("a cached 403 is never given to another leader or key", () => {
+  for (const other of [bob, aliceKey2]) {
+    it(`leader ${other.leaderId}, key ${other.leaderKeyId}: that request runs, and its end replaces the entry`, () => {
+      const { time, memory, claim, run } = store();
+      run(n1, h1).complete(answer(403));
+      assert.deepEqual(claim(n1, h1), completed(answer(403)));
+      time.now += 100;
+      const second = run(n1, h1, other);
+      assert.deepEqual(claim(n1, h1), inFlight, "the first leader waits too");
+      assert.deepEqual(claim(n1, h1, other), inFlight);
+      second.complete(answer(200));
+      assert.deepEqual(claim(n1, h1, other), completed(answer(200)));
+      assert.deepEqual(claim(n1, h1), completed(answer(200), false));
+      assert.equal(memory.stats().entries, 1);
+      time.now += TTL - 1;
+      assert.deepEqual(claim(n1, h1, other), completed(answer(200)), "the TTL counts from the second end");
+      time.now += 1;
+      assert.deepEqual(memory.stats(), empty);
+    });
+  }
+
+  it("an abandoned second run leaves the 403 for its own leader", () => {
+    const { claim, run } = store();
+    run(n1, h1).complete(answer(403));
+    run(n1, h1, bob).abandon();
+    assert.deepEqual(claim(n1, h1), completed(answer(403)));
+    run(n1, h1, bob);
+  });
+
+  it("a 403 that expires while the second run lasts is gone; the end of that run stands alone", () => {
+    const { time, memory, claim, run } = store();
+    run(n1, h1).complete(answer(403));
+    const second = run(n1, h1, bob);
+    time.now += TTL;
+    assert.equal(memory.stats().entries, 0);
+    assert.deepEqual(claim(n1, h1), inFlight);
+    second.complete(answer(200));
+    assert.deepEqual(claim(n1, h1, bob), completed(answer(200)));
+  });
+
+  it("a second run past its deadline replaces the 403 by its held 504", () => {
+    const { time, memory, claim, run } = store();
+    run(n1, h1).complete(answer(403));
+    const second = run(n1, h1, bob);
+    second.hold(answer(504));
+    assert.deepEqual(claim(n1, h1), completed(answer(504), false));
+    time.now += TTL;
+    assert.equal(memory.stats().entries, 1);
+    second.settle();
+    time.now += TTL;
+    assert.deepEqual(memory.stats(), empty);
+  });
+
+  it("the nonce rule stands before the run of another leader", () => {
+    const { claim, run } = store();
+    run(n1, h1).complete(answer(403));
+    const other = run(n1, h2);
+    assert.deepEqual(claim(n1, h1, bob), inFlight);
+    assert.deepEqual(claim(n1, h1), completed(answer(403)));
+    other.complete(answer());
+    run(n1, h1, bob);
+  });
+});
+
+describe("TTL", () => {
+  it("counts from completion: there at TTL − 1, gone at TTL, in look-up and in memory", () => {
+    const { time, memory, claim, run } = store();
+    const first = run(n1, h1);
+    time.now += 5 * TTL;
+    assert.deepEqual(claim(n1, h1), inFlight, "a run in flight has no age");
+    first.complete(answer());
+    time.now += TTL - 1;
+    assert.deepEqual(claim(n1, h1), completed(answer()));
+    assert.equal(memory.stats().entries, 1);
+    time.now += 1;
+    run(n1, h1).abandon();
+    assert.deepEqual(memory.stats(), empty);
+  });
+
+  it("of a held entry counts from the settling of the tool", () => {
+    const { time, memory, claim, run } = store();
+    const first = run(n1, h1);
+    first.hold(answer(504));
+    time.now += 5 * TTL;
+    assert.deepEqual(claim(n1, h1), completed(answer(504)));
+    first.settle();
+    time.now += TTL - 1;
+    assert.deepEqual(claim(n1, h1), completed(answer(504)));
+    time.now += 1;
+    assert.deepEqual(memory.stats(), empty);
+    run(n1, h1);
+  });
+
+  it("in force is what counts: a shorter one ends entries at once, a longer one keeps them", () => {
+    const { time, memory, claim, run } = store();
+    run(n1, h1).complete(answer());
+    time.now += 1000;
+    run(n2, h1).complete(answer());
+    time.ttl = 1000;
+    assert.deepEqual(claim(n2, h1), completed(answer()));
+    assert.equal(memory.stats().entries, 1);
+    run(n1, h1).abandon();
+    time.ttl = 2 * TTL;
+    time.now += 2 * TTL - 1;
+    assert.deepEqual(claim(n2, h1), completed(answer()));
+    time.now += 1;
+    assert.deepEqual(memory.stats(), empty);
+  });
+
+  it("is asked for each tool", () => {
+    let now = 0;
+    const memory = new ReplayMemory({ now: () => now, ttlMs: (tool) => (tool === "short" ? 10 : 1000) });
+    for (const tool of ["short", "long"]) ticket(memory.claim(tool, n1, h1, alice)).complete(answer());
+    now = 10;
+    assert.equal(memory.claim("long", n1, h1, alice).state, "completed");
+    assert.equal(memory.claim("short", n1, h1, alice).state, "run");
+  });
+
+  it("is 300 s on the monotonic clock by default", () => {
+    const memory = new ReplayMemory();
+    ticket(memory.claim("tool", n1, h1, alice)).complete(answer());
+    assert.equal(memory.claim("tool", n1, h1, alice).state, "completed");
+  });
+});
+
+describe("a ticket ends once", () => {
+  const ends = ["complete", "hold", "abandon"] as const;
+  for (const first of ends) {
+    it(`after ${first}, everything else is refused and changes nothing`, () => {
+      const { memory, claim, run } = store();
+      const t = run(n1, h1);
+      assert.equal(t.settle(), false, "nothing is held yet");
+      assert.equal(t[first](answer(504)), true);
+      const before = memory.stats();
+      for (const again of ends) assert.equal(t[again](answer(200, "late")), false);
+      if (first !== "hold") assert.equal(t.settle(), false);
+      assert.deepEqual(memory.stats(), before);
+      if (first === "abandon") {
+        const second = run(n1, h1);
+        t.abandon();
+        t.complete(answer(200, "late"));
+        assert.deepEqual(claim(n1, h1), inFlight, "an old ticket does not touch a new run");
+        second.complete(answer());
+      } else assert.deepEqual(claim(n1, h1), completed(answer(504)));
+    });
+  }
+
+  it("settle takes effect once", () => {
+    const { time, memory, run } = store();
+    const t = run(n1, h1);
+    t.hold(answer(504));
+    assert.equal(t.settle(), true);
+    time.now += TTL - 1;
+    assert.equal(t.settle(), false);
+    time.now += 1;
+    assert.deepEqual(memory.stats(), empty);
+    assert.equal(t.settle(), false);
+    assert.deepEqual(memory.stats(), empty);
+  });
+});
+
+describe("the bound", () => {
+  for (const maxBytes of [0, -1, MIB - 1, 1.5 * MIB + 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
+    it(`refuses maxBytes ${maxBytes}`, () => {
+      const message = `replay memory: maxBytes must be an integer of at least 1048576 bytes, got ${maxBytes}`;
+      assert.throws(() => new ReplayMemory({ maxBytes }), new RangeError(message));
+    });
+  }
+
+  it("is 512 MiB by default; 1 MiB and the largest safe integer are taken", () => {
+    assert.equal(new ReplayMemory().maxBytes, 512 * MIB);
+    assert.equal(new ReplayMemory({ maxBytes: MIB }).maxBytes, MIB);
+    assert.equal(new ReplayMemory({ maxBytes: Number.MAX_SAFE_INTEGER }).maxBytes, Number.MAX_SAFE_INTEGER);
+  });
+
+  it("counts runs in flight with the largest body that they may come to hold", () => {
+    const { memory, claim, run } = store(MIB);
+    const runs = ["a", "b", "c"].map((name) => run(digest(name), h1));
+    assert.ok(memory.stats().bytes >= 3 * LARGEST);
+    assert.deepEqual(claim(n1, h1), { state: "full" });
+    assert.deepEqual(claim(digest("a"), h1), inFlight, "409 comes before 503");
+    for (const r of runs) r.complete(answer(200, new Uint8Array(LARGEST)));
+    assert.ok(memory.stats().bytes <= MIB);
+    assert.deepEqual(claim(n1, h1), { state: "full" });
+    assert.equal(claim(digest("a"), h1).state, "completed");
+  });
+
+  it("full of live entries refuses new runs, keeps every entry, and recovers as they expire", () => {
+    const { time, memory, claim, run } = store(MIB);
+    const body = new Uint8Array(400);
+    let count = 0;
+    for (;;) {
+      const c = claim(digest(`${count}`), h1, alice, `tool ${count % 2}`);
+      if (c.state === "full") break;
+      ticket(c).complete(answer(200, body));
+      assert.ok(memory.stats().bytes <= MIB);
+      time.now++;
+      count++;
+    }
+    assert.ok(count > 1300, `${count} entries`);
+    for (let i = 0; i < count; i++) assert.equal(claim(digest(`${i}`), h1, alice, `tool ${i % 2}`).state, "completed");
+    assert.equal(memory.stats().entries, count);
+    time.now = 1000 + TTL - 1;
+    assert.equal(claim(n1, h1).state, "full");
+    // Records are freed by segments of at most 64 KiB: some 130 entries of each tool.
+    time.now += 300;
+    run(n1, h1).abandon();
+    time.now += TTL;
+    for (let i = 0; i < count; i++) run(digest(`${i}`), h1).complete(answer(200, body));
+    time.now += TTL;
+    assert.deepEqual(memory.stats(), empty);
+  });
+
+  it("names the rate that it sustains", () => {
+    for (const bodyBytes of [0, 100, 400, 5000, 61_440]) {
+      const { memory, claim } = store(8 * MIB);
+      let count = 0;
+      for (let c = claim(digest("0"), h1); c.state === "run"; c = claim(digest(`${++count}`), h1)) {
+        ticket(c).complete(answer(200, new Uint8Array(bodyBytes)));
+      }
+      const ratio = (memory.sustainedRate(TTL, bodyBytes) * 300) / count;
+      assert.ok(ratio > 0.97 && ratio < 1.03, `${bodyBytes} bytes: ${count} entries, ratio ${ratio}`);
+    }
+  });
+});
+
+/** Puts a timer in the place of the process's, and tells whether one is armed. */
+function fakeTimer(t: TestContext) {
+  const timer = { armed: 0, ms: 0, unref: 0, tick: () => {} };
+  t.mock.method(globalThis, "setInterval", ((callback: () => void, ms: number) => {
+    Object.assign(timer, { armed: timer.armed + 1, ms, tick: callback });
+    const handle = {
+      unref() {
+        timer.unref++;
+        return handle;
+      },
+    };
+    return handle;
+  }) as unknown as typeof setInterval);
+  t.mock.method(globalThis, "clearInterval", ((handle: unknown) => {
+    if (handle !== undefined) timer.armed--;
+  }) as typeof clearInterval);
+  return timer;
+}
+
+describe("clearing away", () => {
+  it("one timer, only while there are entries, that keeps no process alive", (t) => {
+    const timer = fakeTimer(t);
+    const { time, memory, run } = store();
+    const first = run(n1, h1);
+    assert.equal(timer.armed, 0, "runs in flight need none");
+    first.complete(answer());
+    run(n2, h1, alice, "other").complete(answer());
+    assert.deepEqual([timer.armed, timer.unref, timer.ms], [1, 1, 1000]);
+    time.now += TTL - 1;
+    timer.tick();
+    assert.equal(timer.armed, 1);
+    time.now += 1;
+    timer.tick();
+    assert.equal(timer.armed, 0);
+    assert.deepEqual(memory.stats(), empty);
+    run(n1, h1).complete(answer());
+    assert.equal(timer.armed, 1);
+  });
+
+  it("a replaced entry is cleared away though nothing else is left", (t) => {
+    const timer = fakeTimer(t);
+    const { run } = store();
+    run(n1, h1).complete(answer(403));
+    run(n1, h1, bob).hold(answer(504));
+    timer.tick();
+    assert.equal(timer.armed, 0);
+  });
+
+  it("100,000 entries come and go at a cost that does not depend on how many there are", (t) => {
+    fakeTimer(t);
+    const { time, memory, claim, run } = store();
+    // Every record that is looked at, on any path, is found by its position through one Math.floor.
+    const { floor } = Math;
+    let looked = 0;
+    Math.floor = (x) => {
+      looked++;
+      return floor(x);
+    };
+    t.after(() => {
+      Math.floor = floor;
+    });
+    const key = new Uint8Array(32);
+    const view = new DataView(key.buffer);
+    const add = (i: number) => {
+      view.setUint32(4, i);
+      run(key, h1).complete(answer(200, "x"));
+    };
+    const visits = (from: number, to: number) => {
+      looked = 0;
+      let most = 0;
+      for (let i = from; i < to; i++) {
+        const before = looked;
+        time.now += 3;
+        add(i);
+        most = Math.max(most, looked - before);
+      }
+      return { mean: looked / (to - from), most };
+    };
+    const first = visits(0, 10_000);
+    visits(10_000, 90_000);
+    const last = visits(90_000, 100_000);
+    assert.equal(memory.stats().entries, 100_000);
+    const steady = visits(100_000, 200_000);
+    for (const { mean, most } of [first, last, steady]) {
+      assert.ok(mean < 15, `${mean} records looked at a call`);
+      assert.ok(most < 100, `${most} records looked at in one call`);
+    }
+    looked = 0;
+    view.setUint32(4, 150_000);
+    assert.equal(claim(key, h1).state, "completed");
+    assert.ok(looked < 15);
+    time.now += TTL;
+    looked = 0;
+    run(n1, h1).abandon();
+    assert.ok(looked < 200, "a claim pays for a few expired entries only");
+    looked = 0;
+    assert.deepEqual(memory.stats(), empty);
+    assert.ok(looked < 10 * 100_000);
+  });
+
+  it("the index finds exactly the live entries while it grows and shrinks", () => {
+    const { time, memory, claim, run } = store();
+    const nonces = Array.from({ length: 6000 }, (_, i) => digest(`${i}`));
+    const found = (i: number) => claim(nonces[i]!, h1).state === "completed";
+    for (const [i, nonce] of nonces.entries()) {
+      time.now = 1000 + i;
+      run(nonce, h1).complete(answer(i % 7 === 0 ? 403 : 200, `${i}`));
+      if (i % 500 === 0) for (let j = 0; j <= i; j++) assert.ok(found(j), `${j} of ${i}`);
+    }
+    // Every seventh is replaced and becomes the youngest.
+    for (let i = 0; i < 6000; i += 7) run(nonces[i]!, h1, bob).complete(answer(200, `new ${i}`));
+    assert.equal(memory.stats().entries, 6000);
+    for (let gone = 0; gone < 6000; gone += 400) {
+      time.now = 1000 + TTL + gone;
+      memory.stats();
+      for (const [i, nonce] of nonces.entries()) {
+        const c = claim(nonce, h1);
+        if (i % 7 === 0) assert.deepEqual(c, completed(answer(200, `new ${i}`), false));
+        else if (i > gone) assert.deepEqual(c, completed(answer(200, `${i}`)));
+        else ticket(c).abandon();
+      }
+    }
+    time.now += 2 * TTL;
+    assert.deepEqual(memory.stats(), empty);
+  });
+});
+
+describe("section 8, by an independent slow model", () => {
+  interface Entry {
+    tool: string;
+    nonce: number;
+    hash: number;
+    caller: number;
+    state: "running" | "held" | "complete";
+    answer?: CachedAnswer;
+    since?: number;
+  }
+
+  /** The sentences of section 8 over a plain list. */
+  class Model {
+    entries: Entry[] = [];
+    purge(now: number, ttl: number) {
+      this.entries = this.entries.filter((e) => e.state !== "complete" || now - e.since! < ttl);
+    }
+    claim(tool: string, nonce: number, hash: number, caller: number): Claim["state"] | Entry {
+      const ofNonce = this.entries.filter((e) => e.tool === tool && e.nonce === nonce);
+      const ofPair = ofNonce.filter((e) => e.hash === hash);
+      if (ofPair.some((e) => e.state === "running")) return "in-flight";
+      const [done, ...more] = ofPair;
+      assert.equal(more.length, 0);
+      if (done !== undefined && (done.answer!.status !== 403 || done.caller === caller)) return done;
+      if (ofNonce.some((e) => e.state === "running")) return "in-flight";
+      return "run";
+    }
+    end(entry: Entry, state: "held" | "complete", answer: CachedAnswer, now: number) {
+      const { tool, nonce, hash } = entry;
+      this.entries = this.entries.filter((e) => e === entry || e.tool !== tool || e.nonce !== nonce || e.hash !== hash);
+      Object.assign(entry, { state, answer, since: now });
+    }
+  }
+
+  const callers = [alice, aliceKey2, bob];
+  const small = fc.nat({ max: 2 });
+  const size = fc.oneof(
+    { weight: 8, arbitrary: fc.nat({ max: 500 }) },
+    { weight: 1, arbitrary: fc.constantFrom(8000, 8100, 8101, 70_000, LARGEST) },
+  );
+  const status = fc.constantFrom(200, 200, 403, 403, 422, 500, 504);
+  const ticketIndex = fc.nat({ max: 8 });
+  const command = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        op: fc.constant("claim" as const),
+        tool: fc.nat({ max: 1 }),
+        n: small,
+        h: small,
+        c: small,
+      }),
+    },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        op: fc.constantFrom("complete" as const, "complete" as const, "hold" as const),
+        of: ticketIndex,
+        status,
+        size,
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ op: fc.constantFrom("settle" as const, "abandon" as const), of: ticketIndex }),
+    },
+    { weight: 2, arbitrary: fc.record({ op: fc.constant("wait" as const), ms: fc.nat({ max: 120 }) }) },
+    { weight: 1, arbitrary: fc.record({ op: fc.constant("ttl" as const), ms: fc.constantFrom(0, 1, 50, 100, 200) }) },
+  );
+
+  it("every claim, end and count agrees, and the bound holds throughout", () => {
+    let serial = 0;
+    const runs = process.env.SVC_TEST_FULL === "1" ? 20_000 : 1500;
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 120, size: "max" }), (commands) => {
+        const { time, memory } = store(MIB);
+        time.ttl = 100;
+        const model = new Model();
+        const tickets: { ticket: ReplayTicket; entry: Entry }[] = [];
+        for (const command of commands) {
+          if (command.op === "wait") time.now += command.ms;
+          else if (command.op === "ttl") time.ttl = command.ms;
+          model.purge(time.now, time.ttl);
+          if (command.op === "claim") {
+            const { tool, n, h, c } = command;
+            const expected = model.claim(`tool ${tool}`, n, h, c);
+            const got = memory.claim(`tool ${tool}`, digest(`n${n}`), digest(`h${h}`), callers[c]!);
+            if (typeof expected !== "string") {
+              assert.deepEqual(got, completed(expected.answer!, expected.caller === c));
+            } else if (expected === "run" && got.state === "full") {
+              assert.ok(memory.stats().bytes > MIB - LARGEST - 10_000, "full only where a largest body has no room");
+            } else assert.equal(got.state, expected);
+            if (got.state === "run") {
+              const entry: Entry = { tool: `tool ${tool}`, nonce: n, hash: h, caller: c, state: "running" };
+              model.entries.push(entry);
+              tickets.push({ ticket: got.ticket, entry });
+            }
+          } else if ("of" in command && tickets.length > 0) {
+            // Mostly the youngest tickets, but also ones long past their end.
+            const { ticket, entry } = tickets.at(-1 - (command.of % tickets.length))!;
+            const known = model.entries.includes(entry);
+            const running = known && entry.state === "running";
+            if (command.op === "settle") {
+              assert.equal(ticket.settle(), known && entry.state === "held");
+              if (known && entry.state === "held") Object.assign(entry, { state: "complete", since: time.now });
+            } else if (command.op === "abandon") {
+              assert.equal(ticket.abandon(), running);
+              if (running) model.entries = model.entries.filter((e) => e !== entry);
+            } else if ("size" in command) {
+              const body = new Uint8Array(command.size).fill(serial++);
+              const end = answer(command.status, body);
+              assert.equal(ticket[command.op](end), running);
+              if (running) model.end(entry, command.op === "hold" ? "held" : "complete", end, time.now);
+            }
+          }
+          model.purge(time.now, time.ttl);
+          const { entries, inFlight, bytes } = memory.stats();
+          const running = model.entries.filter((e) => e.state === "running").length;
+          assert.deepEqual({ entries, inFlight }, { entries: model.entries.length - running, inFlight: running });
+          assert.ok(bytes <= MIB, `${bytes} bytes`);
+        }
+        for (const { ticket } of tickets) {
+          ticket.abandon();
+          ticket.settle();
+        }
+        time.now += 1000;
+        assert.deepEqual(memory.stats(), empty);
+      }),
+      { numRuns: runs },
+    );
+  });
+});
+
+describe("memory held", { skip: process.env.SVC_TEST_FULL !== "1" }, () => {
+  setFlagsFromString("--expose-gc");
+  const gc = runInNewContext("gc") as () => void;
+  const held = () => {
+    gc();
+    gc();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+
+  for (const [bodyBytes, count] of [
+    [40, 50_000],
+    [400, 50_000],
+    [400, 300_000],
+    [5000, 20_000],
+  ] as const) {
+    it(`${count} entries with ${bodyBytes}-byte bodies: accounted within 10 % of what the process holds`, (t) => {
+      const { time, memory, run } = store();
+      const key = new Uint8Array(32);
+      const view = new DataView(key.buffer);
+      const fill = (entries: number) => {
+        for (let i = 0; i < entries; i++) {
+          view.setUint32(0, view.getUint32(0) + 1);
+          run(key, h1).complete(answer(200, new Uint8Array(bodyBytes)));
+        }
+      };
+      fill(2000);
+      time.now += TTL;
+      assert.deepEqual(memory.stats(), empty);
+      const before = held();
+      fill(count);
+      const { bytes } = memory.stats();
+      const really = held() - before;
+      t.diagnostic(`held ${(really / count).toFixed(1)}, accounted ${(bytes / count).toFixed(1)} bytes an entry`);
+      assert.ok(Math.abs(bytes / really - 1) < 0.1, `${bytes} accounted, ${really} held`);
+      if (bodyBytes === 400) assert.ok(really / count <= 700, `${really / count} bytes an entry`);
+      time.now += TTL;
+      assert.deepEqual(memory.stats(), empty);
+      const after = held() - before;
+      assert.ok(after < 1_000_000, `${after} bytes held by an empty store`);
+    });
+  }
+});
