@@ -145,7 +145,7 @@ export function loadSodiumEngine(): Ed25519Engine | undefined {
       assertBytes(signature, "signature");
       // sodium-native takes longer signatures and reads their first 64 bytes.
       if (signature.length !== SIGNATURE_BYTES || key.length !== PUBLIC_KEY_BYTES) return false;
-      return sodium.crypto_sign_verify_detached(signature, message, key);
+      return sodium.crypto_sign_verify_detached(signature, message, key) === true;
     },
     sign(key, message) {
       const secret = secretOf(key);

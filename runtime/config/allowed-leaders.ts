@@ -1,0 +1,217 @@
+// The leaders whose signatures are accepted: version 1 of the allow-list, inline or in a file (protocol section 10).
+
+import { type BigIntStats, closeSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { VerifyKey } from "../wire/ed25519.js";
+import { ConfigError, DocumentNode, type DocumentSource } from "./document.js";
+import { hasKeyForm, readPublicKey } from "./keys.js";
+
+/** Finds leader keys. Look-ups are synchronous and never throw. */
+export interface LeaderResolver {
+  /**
+   * @param leaderId compared exactly
+   * @param kid the leader's key id, a u64
+   * @returns undefined when the list has no such key
+   */
+  lookup(leaderId: string, kid: bigint): VerifyKey | undefined;
+  /** Told once of each distinct failure to refresh a list. The server puts its log here; Node's warnings until then. */
+  onWarning: (message: string) => void;
+}
+
+/** One allow-list, ready for look-ups. */
+interface AllowedLeaders {
+  readonly byLeader: ReadonlyMap<string, ReadonlyMap<bigint, VerifyKey>>;
+  /** Every key by its text in the list, so that a new version checks and prepares only what it adds. */
+  readonly byText: ReadonlyMap<string, VerifyKey>;
+}
+
+/** What a leader id header can hold (protocol section 5); a listed id outside it never matches. */
+const SENDABLE_ID = /^[\x21-\x7e]+$/;
+
+const EMPTY: AllowedLeaders = { byLeader: new Map(), byText: new Map() };
+
+/** The shape of an allow-list: everything of its kind, no value looked at. */
+interface AllowListShape {
+  readonly version: DocumentNode;
+  readonly keys: readonly { leaderId: string; kid: bigint; kidNode: DocumentNode; publicKey: DocumentNode }[];
+}
+
+/**
+ * Checks the members and kinds of an allow-list: what is asked of it while signed requests are disabled.
+ *
+ * @throws ConfigError
+ */
+export function checkAllowListShape(node: DocumentNode): AllowListShape {
+  const { version, leaders } = node.members({ required: ["version", "leaders"] });
+  version.integer(0n, 255n);
+  const keys = leaders.items().flatMap((leader) => {
+    const { leader_id, keys } = leader.members({ required: ["leader_id", "keys"] });
+    const leaderId = leader_id.text();
+    return keys.items().map((key) => {
+      const { kid, public_key } = key.members({ required: ["kid", "public_key"] });
+      public_key.text();
+      return { leaderId, kid: kid.u64(), kidNode: kid, publicKey: public_key };
+    });
+  });
+  return { version, keys };
+}
+
+function readAllowList(node: DocumentNode, previous: AllowedLeaders): AllowedLeaders {
+  const { version, keys } = checkAllowListShape(node);
+  if (version.u64() !== 1n) throw version.fault("1", "another version", "write the list in version 1");
+  const byLeader = new Map<string, Map<bigint, VerifyKey>>();
+  const byText = new Map<string, VerifyKey>();
+  for (const { leaderId, kid, kidNode, publicKey } of keys) {
+    const ofLeader = byLeader.get(leaderId) ?? new Map<bigint, VerifyKey>();
+    byLeader.set(leaderId, ofLeader);
+    if (ofLeader.has(kid)) throw kidNode.fault("given once for a leader", "a repeated one", "remove one of the two");
+    const text = publicKey.text();
+    const key = byText.get(text) ?? previous.byText.get(text) ?? readVerifyKey(publicKey);
+    byText.set(text, key);
+    ofLeader.set(kid, key);
+  }
+  return { byLeader: new Map([...byLeader].filter(([leaderId]) => SENDABLE_ID.test(leaderId))), byText };
+}
+
+function readVerifyKey(node: DocumentNode): VerifyKey {
+  const reading = readPublicKey(node.text());
+  if ("key" in reading) return reading.key;
+  throw node.fault(
+    "an Ed25519 public key as 64 hex digits, with or without 0x",
+    reading.got,
+    "copy the leader's public key again",
+  );
+}
+
+const toProcess = (message: string): void => process.emitWarning(message);
+
+/** Finds nobody: the resolver while signed requests are disabled. */
+export function noLeaders(): LeaderResolver {
+  return new FixedLeaders(EMPTY);
+}
+
+/**
+ * Reads an inline allow-list.
+ *
+ * @throws ConfigError
+ */
+export function inlineLeaders(node: DocumentNode): LeaderResolver {
+  return new FixedLeaders(readAllowList(node, EMPTY));
+}
+
+/**
+ * Reads an allow-list from a file and follows its changes: every look-up compares the file's identity, size and times,
+ * and reads it again when they differ. An unreadable or invalid version leaves the previous list in force.
+ *
+ * @param path relative to the working directory of the process at this moment
+ * @throws ConfigError when the file is missing, unreadable or invalid now
+ */
+export function fileLeaders(path: string): LeaderResolver {
+  return new FileLeaders(path);
+}
+
+class FixedLeaders implements LeaderResolver {
+  onWarning = toProcess;
+  readonly #list: AllowedLeaders;
+
+  constructor(list: AllowedLeaders) {
+    this.#list = list;
+  }
+
+  lookup(leaderId: string, kid: bigint): VerifyKey | undefined {
+    return this.#list.byLeader.get(leaderId)?.get(kid);
+  }
+}
+
+/** A file that changed so shortly before it was read may change again under the same time stamp. */
+const UNSETTLED_MS = 100;
+
+class FileLeaders implements LeaderResolver {
+  onWarning = toProcess;
+  readonly #path: string;
+  readonly #source: DocumentSource;
+  #list = EMPTY;
+  /** The file as last read; undefined to read again at the next look-up whatever the file's stamp. */
+  #stamp: BigIntStats | undefined;
+  /** The bytes as last read, valid or not, and what is wrong with them. */
+  #bytes: Buffer | undefined;
+  #fault: ConfigError | undefined;
+  /** What was reported since the file was last good. */
+  readonly #reported = new Set<string>();
+
+  constructor(path: string) {
+    this.#path = resolve(path);
+    this.#source = { title: "allow-list", file: hasKeyForm(path) ? path : this.#path };
+    this.#refresh();
+    if (this.#fault !== undefined) throw this.#fault;
+  }
+
+  lookup(leaderId: string, kid: bigint): VerifyKey | undefined {
+    try {
+      this.#refresh();
+      if (this.#fault === undefined) this.#reported.clear();
+      else this.#report(this.#fault.message);
+    } catch (error) {
+      this.#stamp = undefined;
+      const reason = error instanceof ConfigError ? error : new ConfigError("could not be loaded", this.#source);
+      this.#report(reason.message);
+    }
+    return this.#list.byLeader.get(leaderId)?.get(kid);
+  }
+
+  /** Reads the file when it changed. Throws when it cannot be read; what is wrong with its content is kept. */
+  #refresh(): void {
+    const stats = this.#readable(() => statSync(this.#path, { bigint: true }));
+    if (this.#stamp !== undefined && isSameFile(stats, this.#stamp)) return;
+    if (!stats.isFile()) throw this.#unreadable("something else");
+    const { bytes, stamp } = this.#readable(() => readWithStamp(this.#path));
+    if (this.#bytes === undefined || !bytes.equals(this.#bytes)) {
+      this.#bytes = bytes;
+      this.#fault = undefined;
+      try {
+        this.#list = readAllowList(DocumentNode.read(bytes, this.#source), this.#list);
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        this.#fault = error;
+      }
+    }
+    this.#stamp = Math.abs(Date.now() - Number(stamp.ctimeMs)) > UNSETTLED_MS ? stamp : undefined;
+  }
+
+  #readable<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      throw this.#unreadable((error as NodeJS.ErrnoException).code ?? "an unknown fault");
+    }
+  }
+
+  #unreadable(got: string): ConfigError {
+    return new ConfigError(`must be a readable file, got ${got}; correct the path or put the file there`, this.#source);
+  }
+
+  #report(message: string): void {
+    if (this.#reported.has(message)) return;
+    this.#reported.add(message);
+    try {
+      this.onWarning(`${message}; the previous list stays in force`);
+    } catch {
+      // A log that fails is not the caller's fault.
+    }
+  }
+}
+
+/** The bytes of a file with the stamp of exactly that file. */
+function readWithStamp(path: string): { bytes: Buffer; stamp: BigIntStats } {
+  const file = openSync(path, "r");
+  try {
+    const stamp = fstatSync(file, { bigint: true });
+    return { bytes: readFileSync(file), stamp };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function isSameFile(a: BigIntStats, b: BigIntStats): boolean {
+  return a.mtimeNs === b.mtimeNs && a.size === b.size && a.ino === b.ino && a.ctimeNs === b.ctimeNs && a.dev === b.dev;
+}

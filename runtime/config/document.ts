@@ -1,0 +1,198 @@
+// A strict view of one JSON document that an operator wrote, whose every fault names its place.
+//
+// Texts of the document never get into a message: a key may stand in the wrong place, even as a member's name.
+
+import { parseFqn } from "../fqn.js";
+import { JsonDouble, JsonError, JsonObject, type JsonValue, lineColumn, locate, readJson } from "../wire/json.js";
+import { hasKeyForm } from "./keys.js";
+
+const MAX_U64 = (1n << 64n) - 1n;
+
+/** Where a document came from. */
+export interface DocumentSource {
+  readonly title: "configuration" | "allow-list";
+  /** The file, when there is one. */
+  readonly file?: string;
+}
+
+/** A place in a document. */
+export interface DocumentPlace {
+  /** JSON pointer; empty for the whole document. Names that are not known to be harmless stand as `(entry N)`. */
+  readonly pointer: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1, in characters. */
+  readonly column: number;
+}
+
+/**
+ * A configuration that cannot be used. The message names the file, the place, what was wanted, what was got (a kind,
+ * never the text) and what to do.
+ */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  /** The file, when there is one and its path does not have the form of a key. */
+  readonly file: string | undefined;
+  readonly pointer: string | undefined;
+  readonly line: number | undefined;
+  readonly column: number | undefined;
+
+  /** @param fault what is wrong: what was wanted, what was got, what to do */
+  constructor(fault: string, source: DocumentSource, place?: DocumentPlace) {
+    const at = place && `, line ${place.line}, column ${place.column}: ${place.pointer || "the document"}`;
+    // A key that was written where a path belongs is not shown.
+    const file = source.file === undefined || hasKeyForm(source.file) ? undefined : source.file;
+    super(`${source.title}${file === undefined ? "" : ` ${JSON.stringify(file)}`}${at ?? ""} ${fault}`);
+    this.file = file;
+    this.pointer = place?.pointer;
+    this.line = place?.line;
+    this.column = place?.column;
+  }
+}
+
+/** The members that an object may have. */
+interface MemberNames<R extends string, O extends string> {
+  readonly required?: readonly R[];
+  readonly optional?: readonly O[];
+}
+
+/** One value of a document, with its place. Every method that finds another kind of value throws a ConfigError. */
+export class DocumentNode {
+  readonly #bytes: Uint8Array;
+  readonly #source: DocumentSource;
+  readonly #path: readonly (string | number)[];
+  readonly #pointer: string;
+  readonly #value: JsonValue;
+
+  private constructor(
+    bytes: Uint8Array,
+    source: DocumentSource,
+    value: JsonValue,
+    path: readonly (string | number)[],
+    pointer: string,
+  ) {
+    this.#bytes = bytes;
+    this.#source = source;
+    this.#value = value;
+    this.#path = path;
+    this.#pointer = pointer;
+  }
+
+  /**
+   * Reads a document.
+   *
+   * @throws ConfigError when the bytes are not one JSON document
+   */
+  static read(bytes: Uint8Array, source: DocumentSource): DocumentNode {
+    try {
+      return new DocumentNode(bytes, source, readJson(bytes), [], "");
+    } catch (error) {
+      if (!(error instanceof JsonError)) throw error;
+      const place = { pointer: "", ...lineColumn(bytes, error.offset) };
+      throw new ConfigError(`must be JSON: ${error.reason}; correct the text at this place`, source, place);
+    }
+  }
+
+  /** The members of an object of known shape; unknown, repeated and missing ones are faults. `null` is a value. */
+  members<R extends string = never, O extends string = never>(
+    names: MemberNames<R, O>,
+  ): Record<R, DocumentNode> & Partial<Record<O, DocumentNode>> {
+    const object = this.#object();
+    const known: readonly string[] = [...(names.required ?? []), ...(names.optional ?? [])];
+    const found: Record<string, DocumentNode> = {};
+    for (const [name, value] of object.members) {
+      if (!known.includes(name)) {
+        const wanted = `must hold only ${known.join(", ")}, got another member; remove it or correct its name`;
+        throw this.#fault(wanted, [...this.#path, name], "repeat");
+      }
+      found[name] = this.#below(name, value, name);
+    }
+    for (const name of names.required ?? []) {
+      if (found[name] === undefined) throw this.fault(`an object with the member ${name}`, "one without it", "add it");
+    }
+    return found as Record<R, DocumentNode> & Partial<Record<O, DocumentNode>>;
+  }
+
+  /** The members of an object whose names are free, in order. */
+  entries(): [name: string, node: DocumentNode][] {
+    return [...this.#object().members].map(([name, value], i) => {
+      return [name, this.#below(name, value, parseFqn(name) === undefined ? `(entry ${i + 1})` : name)];
+    });
+  }
+
+  /** The items of an array. */
+  items(): DocumentNode[] {
+    if (!Array.isArray(this.#value)) throw this.fault("an array", this.kind(), "write one in brackets");
+    return this.#value.map((item, i) => this.#below(i, item, String(i)));
+  }
+
+  /** A string. */
+  text(): string {
+    if (typeof this.#value !== "string") throw this.fault("a text", this.kind(), "write it in quotes");
+    return this.#value;
+  }
+
+  /** An integer from 0 to 2^64 − 1, exactly. */
+  u64(): bigint {
+    return this.integer(0n, MAX_U64);
+  }
+
+  /** An integer within bounds, exactly; `1.0` and `1e3` are none. */
+  integer(min: bigint, max: bigint): bigint {
+    const value = this.#value;
+    const wanted = `an integer from ${min} to ${max}`;
+    if (typeof value !== "bigint" && !Number.isSafeInteger(value)) {
+      throw this.fault(wanted, this.kind(), "write it in plain digits, without a point, exponent or quotes");
+    }
+    const integer = BigInt(value as number | bigint);
+    if (integer < min) throw this.fault(wanted, "a smaller one", "correct it");
+    if (integer > max) throw this.fault(wanted, "a larger one", "correct it");
+    return integer;
+  }
+
+  /** This node, or undefined for `null`: where the contract takes `null` for absent. */
+  orAbsent(): DocumentNode | undefined {
+    return this.#value === null ? undefined : this;
+  }
+
+  /** What kind of value stands here. */
+  kind(): string {
+    const value = this.#value;
+    if (value === null) return "null";
+    if (typeof value === "string") return "a text";
+    if (typeof value === "boolean") return "a boolean";
+    if (Array.isArray(value)) return "an array";
+    if (value instanceof JsonObject) return "an object";
+    return value instanceof JsonDouble || (typeof value === "number" && !Number.isInteger(value))
+      ? "a number that is no integer of 64 bits"
+      : "an integer";
+  }
+
+  /** The error that says: this value must be `wanted`, but is `got`; do `remedy`. All three are fixed texts. */
+  fault(wanted: string, got: string, remedy: string): ConfigError {
+    return this.#fault(`must be ${wanted}, got ${got}; ${remedy}`, this.#path, "value");
+  }
+
+  #fault(text: string, path: readonly (string | number)[], occurrence: "value" | "repeat"): ConfigError {
+    const place = lineColumn(this.#bytes, locate(this.#bytes, path, occurrence));
+    return new ConfigError(text, this.#source, { pointer: this.#pointer, ...place });
+  }
+
+  #below(step: string | number, value: JsonValue, shown: string): DocumentNode {
+    const path = [...this.#path, step];
+    return new DocumentNode(this.#bytes, this.#source, value, path, `${this.#pointer}/${shown}`);
+  }
+
+  #object(): JsonObject {
+    if (!(this.#value instanceof JsonObject)) throw this.fault("an object", this.kind(), "write one in braces");
+    const [repeated] = this.#value.repeated;
+    if (repeated !== undefined) {
+      throw this.#fault(
+        "must hold each member once, got a repeated one; remove it",
+        [...this.#path, repeated],
+        "repeat",
+      );
+    }
+    return this.#value;
+  }
+}

@@ -1,0 +1,68 @@
+// The texts in which operators write Ed25519 keys (protocol section 10). No message here holds any part of a text.
+
+import {
+  isValidPublicKey,
+  prepareSigningKey,
+  prepareVerifyKey,
+  type SigningKey,
+  type VerifyKey,
+} from "../wire/ed25519.js";
+
+/** A key, or what stood in its place: a fixed text or a length. */
+export type KeyReading<K> = { readonly key: K } | { readonly got: string };
+
+/**
+ * Reads a private key: 64 or 66 hex digits with or without `0x`, else base64 or base64url (not mixed) with or without
+ * padding; 32 bytes, or 33 with a leading zero flag. ASCII white space around it is dropped.
+ */
+export function readSigningKey(text: string): KeyReading<SigningKey> {
+  const seed = decodeSeed(trimAscii(text));
+  return typeof seed === "string" ? { got: seed } : { key: prepareSigningKey(seed) };
+}
+
+/** Reads a public key: exactly 32 bytes of hex in any case, `0x` before it allowed, and one that can verify. */
+export function readPublicKey(text: string): KeyReading<VerifyKey> {
+  const digits = text.startsWith("0x") ? text.slice(2) : text;
+  if (/[^0-9a-fA-F]/.test(digits)) return { got: "a text with other characters" };
+  if (digits.length !== 64) return { got: `${digits.length} hex digits` };
+  const bytes = Buffer.from(digits, "hex");
+  if (!isValidPublicKey(bytes)) return { got: "bytes that no signature can verify against" };
+  return { key: prepareVerifyKey(bytes) };
+}
+
+/** Whether a text could be a private or public key, so that no message may show it. */
+export function hasKeyForm(text: string): boolean {
+  return typeof decodeSeed(trimAscii(text)) !== "string";
+}
+
+/** The 32 bytes of a private key's text, or what it is instead. */
+function decodeSeed(text: string): Buffer | string {
+  const hex = /^(?:0x)?([0-9a-fA-F]{64}|[0-9a-fA-F]{66})$/.exec(text)?.[1];
+  const bytes = hex === undefined ? decodeBase64(text) : Buffer.from(hex, "hex");
+  if (bytes === undefined) return "a text in none of these forms";
+  if (bytes.length === 0) return "an empty text";
+  if (bytes.length === 33) return bytes[0] === 0 ? bytes.subarray(1) : "33 bytes that begin with another flag";
+  return bytes.length === 32 ? bytes : `${bytes.length} bytes`;
+}
+
+/** Base64 or base64url, padded or not, without stray bits; Buffer.from alone takes anything. */
+function decodeBase64(text: string): Buffer | undefined {
+  if (/[-_]/.test(text) && /[+/]/.test(text)) return undefined;
+  const standard = text.replaceAll("-", "+").replaceAll("_", "/");
+  const bytes = Buffer.from(standard, "base64");
+  const padded = bytes.toString("base64");
+  const unpadded = padded.slice(0, Math.ceil((bytes.length * 4) / 3));
+  return standard === padded || standard === unpadded ? bytes : undefined;
+}
+
+function trimAscii(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isAsciiSpace(text.charCodeAt(start))) start++;
+  while (end > start && isAsciiSpace(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+function isAsciiSpace(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
+}
