@@ -1,1 +1,28 @@
-export {};
+/** svc-runtime: what a tool author imports. */
+
+export { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "./config/config.js";
+export {
+  type Address,
+  type BootstrapOptions,
+  bootstrap,
+  DEFAULT_ADDRESS,
+  ENV_BIND_ADDR,
+  type RunningServer,
+  serve,
+} from "./server/bootstrap.js";
+export { debug, ENV_LOG_LEVEL, initLogger, type ServerLogger } from "./server/log.js";
+export type { CachedAnswer, Claim, ReplayCaller, ReplayStore, ReplayTicket } from "./server/replay.js";
+export { StartupError } from "./server/served-tool.js";
+export { StatusCode } from "./status.js";
+export {
+  type AuthContext,
+  DEFAULT_TIMEOUT_MS,
+  errEval,
+  InvocationAborted,
+  type InvokeContext,
+  type Logger,
+  PermissionDenied,
+  SvcTool,
+  type SvcToolClass,
+} from "./tool.js";
+export { NexusData, NexusDataError, NexusValue, OffchainToolOutput } from "./wire/data.js";

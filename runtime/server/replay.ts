@@ -1,11 +1,11 @@
 /**
  * Replay protection (protocol.md section 8): at most one run of a (nonce, input hash), whose end answers every retry.
  *
- * The memory store packs completed entries into segments of plain bytes, appended in the order of completion. That order
- * is the order of expiry, whatever the TTL in force, so expiry only ever looks at the head of a tool's log. Nothing of a
- * completed entry lives on the JavaScript heap: 512 MiB of entries neither lengthen a garbage collection nor reach the
- * heap limit of a small container. A hash index that grows and shrinks by one bucket at a time finds them, so that no
- * request ever pays for a rehash of the whole. Runs in flight and held 504s are ordinary objects.
+ * The memory store packs completed entries into segments of plain bytes, appended in the order of completion. That is the
+ * order of expiry too, whatever the TTL in force, so expiry only ever looks at the head of a tool's log. Nothing of a
+ * completed entry lives on the JavaScript heap: 512 MiB of them neither lengthen a garbage collection nor reach the heap
+ * limit of a small container. A hash index that grows and shrinks by one bucket at a time finds them, so that no request
+ * ever pays for a rehash of the whole. Runs in flight and held 504s are ordinary objects.
  */
 
 /** The leader and key that signed a request. */
@@ -60,7 +60,9 @@ export interface ReplayTicket {
 /** Where replay entries live. A store in memory answers at once; one shared by several processes answers promises. */
 export interface ReplayStore {
   /**
-   * Looks up an authenticated request of a tool and claims its run where nothing forbids it.
+   * Looks up an authenticated request of a tool and claims its run where nothing forbids it. A cached 403 of another
+   * leader or key is passed over: the nonce rule still stands before its run, the pair is in flight for everybody while
+   * it lasts, and only its end replaces the 403 (`abandon` leaves it to its own leader until its TTL).
    * `nonce` and `inputHash` are 32 bytes each (else a RangeError) and are copied.
    */
   claim(tool: string, nonce: Uint8Array, inputHash: Uint8Array, caller: ReplayCaller): Claim | Promise<Claim>;
@@ -84,8 +86,8 @@ const RECLAIM_BY_CLAIM = 8;
 /** Expired entries that one tick of the timer clears away for a tool: some milliseconds of work, above any rate. */
 const RECLAIM_BY_TIMER = 50_000;
 
-// A record, 8-byte aligned: completion time (f64), next record of its bucket (f64), then u32 hash, kind and body length,
-// then nonce, input hash and body.
+// A record, 8-byte aligned: completion time (f64), next record of its bucket (f64), then u32 hash, kind and body
+// length, then nonce, input hash and body.
 const HASH = 4;
 const KIND = 5;
 const LENGTH = 6;
@@ -102,9 +104,9 @@ const SEGMENT_OBJECTS = 700;
 const PAGE = 512;
 const PAGE_BYTES = PAGE * 8 + 300;
 
-/** A claim reserves the most that its end can allocate: a record of the largest body in a segment, and an index page. */
+/** A claim reserves the most that its end can allocate: a segment for the largest body, and an index page. */
 const RUN_BYTES = recordBytes(MAX_BODY) + SEGMENT_OBJECTS + PAGE_BYTES;
-/** A held entry keeps, beside its body, what a segment of exact size takes: above what it holds while it is an object. */
+/** A held entry keeps, beside its body, what settling it can allocate: more than it holds as an object. */
 const HELD_BYTES = recordBytes(0) + 8 + SEGMENT_OBJECTS + PAGE_BYTES;
 
 /** A position of a record: segment slot · 8192 + offset / 8. Slot 0 is never used, so 0 is none. */
@@ -121,7 +123,7 @@ const pairWords = new Uint32Array(pair.buffer, pair.byteOffset, 16);
 const pairHalves = new Uint16Array(pair.buffer, pair.byteOffset, 32);
 const hashKeys = Float64Array.from(crypto.getRandomValues(new Uint32Array(32)));
 
-/** A keyed universal hash, so that no leader can aim its nonces at one bucket. The sum is exact: it stays below 2^53. */
+/** A keyed universal hash: no leader can aim its nonces at one bucket. The sum is exact, since it stays below 2^53. */
 function hashOfPair(): number {
   let sum = 0;
   for (let i = 0; i < 32; i++) sum += pairHalves[i]! * hashKeys[i]!;
@@ -568,8 +570,9 @@ class Ticket implements ReplayTicket {
 }
 
 /**
- * The replay store in the memory of this process (protocol.md section 8). Every method is synchronous and O(1) amortised;
- * expired entries are cleared away a few at each claim and by a timer that exists only while there are entries.
+ * The replay store in the memory of this process (protocol.md section 8). Every method is synchronous and O(1) amortised
+ * (`stats` counts tools); expired entries are cleared away a few at each claim, and each second by a timer that exists
+ * only while there are entries.
  */
 export class ReplayMemory implements ReplayStore {
   /** The bound in bytes over all tools. */

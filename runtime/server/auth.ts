@@ -1,0 +1,110 @@
+/** From the headers of a signed request to its verified caller (protocol.md section 5). */
+
+import type { LeaderResolver } from "../config/allowed-leaders.js";
+import type { AuthContext } from "../tool.js";
+import { decodeBase64url } from "../wire/base64.js";
+import type { Ed25519Engine } from "../wire/ed25519.js";
+import { SIGNATURE_VERSION } from "../wire/signature.js";
+import { RequestError } from "./errors.js";
+
+/** Header names of the protocol under one prefix. */
+export class SignatureHeaders {
+  readonly version: string;
+  readonly leaderId: string;
+  readonly leaderKeyId: string;
+  readonly inputHash: string;
+  readonly leaderSignature: string;
+  readonly nonce: string;
+  readonly toolSignature: string;
+
+  /**
+   * @param prefix `X-Svc-`, or `X-Nexus-` for leaders that are older than this toolkit
+   * @throws RangeError when the prefix cannot begin a header name (RFC 9110 section 5.1)
+   */
+  constructor(prefix: string) {
+    if (!/^[A-Za-z][A-Za-z0-9-]*-$/.test(prefix)) {
+      throw new RangeError("headerPrefix: expected letters, digits and hyphens that end in a hyphen, such as X-Svc-");
+    }
+    this.version = `${prefix}Sig-V`;
+    this.leaderId = `${prefix}Leader-Id`;
+    this.leaderKeyId = `${prefix}Leader-Key-Id`;
+    this.inputHash = `${prefix}Input-Hash`;
+    this.leaderSignature = `${prefix}Leader-Signature`;
+    this.nonce = `${prefix}Nonce`;
+    this.toolSignature = `${prefix}Tool-Signature`;
+  }
+}
+
+/** The headers of a request as node:http gives them: names in lower case, repeated ones joined; and as they came. */
+export interface RequestHeaders {
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly rawHeaders: readonly string[];
+}
+
+const U64_MAX = 2n ** 64n - 1n;
+const DIGITS = /^[0-9]+$/;
+const VISIBLE = /^[\x21-\x7e]+$/;
+
+/** Verifies callers. Reads nothing but the headers, so that a stranger is refused before a byte of body is kept. */
+export class Authenticator {
+  private readonly lower: { readonly [K in keyof SignatureHeaders]: string };
+
+  constructor(
+    private readonly names: SignatureHeaders,
+    private readonly leaders: () => LeaderResolver,
+    private readonly engine: Ed25519Engine,
+  ) {
+    this.lower = Object.fromEntries(
+      Object.entries(names).map(([key, name]: [string, string]) => [key, name.toLowerCase()]),
+    ) as { [K in keyof SignatureHeaders]: string };
+  }
+
+  /**
+   * Reads the six headers, looks the leader's key up and verifies its signature over the input hash.
+   *
+   * @throws {@link RequestError} `auth_failed`; its details name the header and the fault, never the value
+   */
+  authenticate(request: RequestHeaders): AuthContext {
+    if (this.header(request, "version") !== SIGNATURE_VERSION) this.fail("version", `expected ${SIGNATURE_VERSION}`);
+    const leaderId = this.header(request, "leaderId");
+    if (!VISIBLE.test(leaderId)) this.fail("leaderId", "expected visible ASCII characters");
+    const keyText = this.header(request, "leaderKeyId");
+    if (!DIGITS.test(keyText)) this.fail("leaderKeyId", "expected decimal digits");
+    // 20 digits or fewer once leading zeros are gone: no header makes BigInt work on thousands.
+    const digits = keyText.replace(/^0+(?=\d)/, "");
+    const leaderKeyId = digits.length > 20 ? U64_MAX + 1n : BigInt(digits);
+    if (leaderKeyId > U64_MAX) this.fail("leaderKeyId", "expected a number below 2^64");
+    const inputHash = this.bytes(request, "inputHash", 32);
+    const leaderSignature = this.bytes(request, "leaderSignature", 64);
+    const nonce = this.bytes(request, "nonce", 32);
+    const key = this.leaders().lookup(leaderId, leaderKeyId);
+    if (key === undefined) this.fail("leaderKeyId", "no such leader and key in the allow-list");
+    if (!this.engine.verify(key, inputHash, leaderSignature)) this.fail("leaderSignature", "does not verify");
+    return { leaderId, leaderKeyId, inputHash, leaderSignature, nonce };
+  }
+
+  private header(request: RequestHeaders, which: keyof SignatureHeaders): string {
+    const value = request.headers[this.lower[which]];
+    if (value === undefined) this.fail(which, "missing");
+    // A repeated header arrives joined with a comma and a space, which no value of ours can hold.
+    if (typeof value !== "string" || value.includes(", ")) {
+      const name = this.lower[which];
+      let times = 0;
+      for (let i = 0; i < request.rawHeaders.length; i += 2) {
+        if (request.rawHeaders[i]?.toLowerCase() === name) times++;
+      }
+      if (times > 1 || typeof value !== "string") this.fail(which, "given twice");
+    }
+    return value;
+  }
+
+  private bytes(request: RequestHeaders, which: keyof SignatureHeaders, length: number): Buffer {
+    const bytes = decodeBase64url(this.header(request, which));
+    if (bytes?.length !== length) this.fail(which, `expected base64url of ${length} bytes without padding`);
+    return bytes;
+  }
+
+  private fail(which: keyof SignatureHeaders, fault: string): never {
+    throw new RequestError("auth_failed", `${this.names[which]}: ${fault}`);
+  }
+}

@@ -1,0 +1,178 @@
+/** From tool classes to a listening server (specification.md section 1, protocol.md sections 8 to 10). */
+
+import { isIP } from "node:net";
+import { ConfigError, ToolkitRuntimeConfig } from "../config/config.js";
+import type { SvcToolClass } from "../tool.js";
+import { type EngineName, selectEngine } from "../wire/ed25519.js";
+import { SignatureHeaders } from "./auth.js";
+import { InvokeService } from "./handle.js";
+import { initLogger, type ServerLogger } from "./log.js";
+import { documentOf, localUrl, metaListing } from "./meta.js";
+import { ReplayMemory, type ReplayStore } from "./replay.js";
+import { buildApp } from "./serve.js";
+import { type ServedTool, StartupError, serveTools } from "./served-tool.js";
+
+/** The environment variable that holds the address: an IP literal and a port. */
+export const ENV_BIND_ADDR = "BIND_ADDR";
+export const DEFAULT_ADDRESS: Address = [[127, 0, 0, 1], 8080];
+
+/** An IPv4 address and a port; port 0 takes a free one. */
+export type Address = readonly [octets: readonly [number, number, number, number], port: number];
+
+/** What can be set in code, beside the configuration file. */
+export interface BootstrapOptions {
+  /** `X-Svc-` by default; `X-Nexus-` serves leaders that are older than this toolkit. Exactly one is read and written. */
+  readonly headerPrefix?: string;
+  /** Bytes of the replay memory over all tools: 512 MiB by default, at least 1 MiB. */
+  readonly replayMaxBytes?: number;
+  /** A replay store of your own, shared by several processes; then `replayMaxBytes` is not looked at. */
+  readonly replayStore?: ReplayStore;
+  /** Instead of the file that `SVC_TOOLKIT_CONFIG_PATH` names. */
+  readonly config?: ToolkitRuntimeConfig;
+  /** Instead of JSON lines on standard error. Any pino logger will do. */
+  readonly logger?: ServerLogger;
+  /** Instead of the fastest engine that works here. */
+  readonly engine?: EngineName;
+}
+
+/** A server that listens. */
+export interface RunningServer {
+  /** `http://127.0.0.1:8080` */
+  readonly url: string;
+  /** Stops accepting, lets running calls end, and resolves when the port is free. */
+  close(): Promise<void>;
+}
+
+type Tools = SvcToolClass | readonly SvcToolClass[];
+
+/** A list of tools begins with a class, an address with its octets. */
+function isAddress(value: unknown): value is Address {
+  return Array.isArray(value) && Array.isArray(value[0]);
+}
+
+/**
+ * Serves one tool or many: `bootstrap(Sum)`, `bootstrap([Sum, Other])`, `bootstrap([[127, 0, 0, 1], 8081], Sum)`,
+ * `bootstrap([[127, 0, 0, 1], 8081], [Sum, Other])`, each with options as an optional last argument.
+ *
+ * With `--meta` among the process's arguments it prints the metadata of the tools instead and does not listen. A fault
+ * at start-up is written to standard error and sets the exit code to 1; the promise then gives undefined.
+ */
+export function bootstrap(tools: Tools, options?: BootstrapOptions): Promise<RunningServer | undefined>;
+export function bootstrap(
+  address: Address,
+  tools: Tools,
+  options?: BootstrapOptions,
+): Promise<RunningServer | undefined>;
+export async function bootstrap(
+  first: Address | Tools,
+  second?: Tools | BootstrapOptions,
+  third?: BootstrapOptions,
+): Promise<RunningServer | undefined> {
+  const [address, tools, options] = isAddress(first)
+    ? [first, second as Tools, third]
+    : [undefined, first as Tools, second as BootstrapOptions | undefined];
+  try {
+    const classes = Array.isArray(tools) ? (tools as readonly SvcToolClass[]) : [tools as SvcToolClass];
+    if (process.argv.includes("--meta")) {
+      process.stdout.write(metaOf(classes));
+      return undefined;
+    }
+    const server = await serve(classes, { ...options, ...(address && { address }) });
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void server.close());
+    return server;
+  } catch (error) {
+    process.exitCode = 1;
+    const expected = error instanceof StartupError || error instanceof ConfigError || error instanceof RangeError;
+    process.stderr.write(`cannot start: ${expected ? error.message : (error as Error)?.stack}\n`);
+    return undefined;
+  }
+}
+
+/** What `--meta` prints. */
+function metaOf(classes: readonly SvcToolClass[]): string {
+  const documents = serveTools(classes).map(({ tool, contract }) =>
+    documentOf(tool, contract, localUrl(contract.path)),
+  );
+  return metaListing(documents);
+}
+
+/**
+ * Serves tools and rejects when that fails: what {@link bootstrap} does, for programs that embed a server. Reads no
+ * command line and handles no signal.
+ *
+ * @throws {@link StartupError}, {@link ConfigError}, RangeError for options, and what listening throws
+ */
+export async function serve(
+  classes: readonly SvcToolClass[],
+  options: BootstrapOptions & { readonly address?: Address } = {},
+): Promise<RunningServer> {
+  const tools = serveTools(classes);
+  const [host, port] = addressOf(options.address, process.env[ENV_BIND_ADDR]);
+  const config = options.config ?? ToolkitRuntimeConfig.fromEnv();
+  const headers = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");
+  const log = options.logger ?? initLogger();
+  const store = options.replayStore ?? replayMemory(config, options.replayMaxBytes);
+  const { engine, reason } = selectEngine(options.engine);
+  config.leaders.onWarning = (message) => log.warn({}, message);
+  if (config.signedHttpIsRequired()) requireEntries(tools, config, log);
+  const service = new InvokeService({ config, headers, engine, store, log });
+  const app = buildApp({ tools, service, log });
+  const url = await app.listen({ host, port });
+  log.info(
+    {
+      url,
+      tools: tools.map(({ fqn, prefix }) => ({ fqn, path: prefix || "/" })),
+      signed: config.signedHttpIsRequired(),
+      ed25519: `${engine.name} (${reason})`,
+      ...(store instanceof ReplayMemory && sustained(store, tools, config)),
+    },
+    "serving",
+  );
+  return { url, close: () => app.close() };
+}
+
+function replayMemory(config: ToolkitRuntimeConfig, maxBytes: number | undefined): ReplayMemory {
+  return new ReplayMemory({
+    ...(maxBytes !== undefined && { maxBytes }),
+    ttlMs: (fqn) => config.toolConfig(fqn)?.replayTtlMs ?? 300_000,
+  });
+}
+
+/** What the replay memory bears: calls a second with results of 400 bytes, over the longest TTL. */
+function sustained(store: ReplayMemory, tools: readonly ServedTool[], config: ToolkitRuntimeConfig) {
+  if (!config.signedHttpIsRequired()) return {};
+  const ttl = Math.max(...tools.map(({ fqn }) => config.toolConfig(fqn)?.replayTtlMs ?? 0));
+  return { replay: `sustains ${Math.floor(store.sustainedRate(ttl, 400))} calls/s over ${ttl} ms` };
+}
+
+/** In signed mode every served tool has an entry; one without a signing key is named. */
+function requireEntries(tools: readonly ServedTool[], config: ToolkitRuntimeConfig, log: ServerLogger): void {
+  for (const { fqn } of tools) {
+    const entry = config.toolConfig(fqn);
+    if (entry === undefined) {
+      throw new StartupError(
+        `signed requests are required, but ${fqn} has no entry: add ${JSON.stringify(fqn)} to /signed_http/tools in the configuration`,
+      );
+    }
+    if (entry.signingKey === undefined) log.warn({ tool: fqn }, "results are not signed: no response_signing_key");
+  }
+}
+
+/** The address to listen on: the argument, else the environment's, else the default. */
+function addressOf(argument: Address | undefined, text: string | undefined): [host: string, port: number] {
+  const address = argument ?? (text === undefined ? DEFAULT_ADDRESS : undefined);
+  if (address !== undefined) {
+    const [octets, port] = address;
+    const valid = (value: number, max: number) => Number.isInteger(value) && value >= 0 && value <= max;
+    if (octets.length !== 4 || !octets.every((octet) => valid(octet, 255)) || !valid(port, 65_535)) {
+      throw new StartupError("bootstrap: expected an address such as [[127, 0, 0, 1], 8080]");
+    }
+    return [octets.join("."), port];
+  }
+  const match = /^(?:\[(?<six>[^\]]*)\]|(?<four>[\d.]+)):(?<port>\d{1,5})$/.exec(text ?? "");
+  const { six = "", four = "", port = "" } = match?.groups ?? {};
+  if ((isIP(six) !== 6 && isIP(four) !== 4) || Number(port) > 65_535) {
+    throw new StartupError(`${ENV_BIND_ADDR}: expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080`);
+  }
+  return [six || four, Number(port)];
+}

@@ -1,0 +1,197 @@
+/**
+ * One `POST /invoke`, from headers and body to the answer (protocol.md section 7), without any HTTP framework.
+ */
+
+import type { ToolkitRuntimeConfig } from "../config/config.js";
+import type { AuthContext } from "../tool.js";
+import type { Ed25519Engine } from "../wire/ed25519.js";
+import { resultJson } from "../wire/output.js";
+import { outputHash, SIGNATURE_VERSION, toolSignatureMessage } from "../wire/signature.js";
+import { prefersJson, RESULT_CONTENT_TYPE } from "./accept.js";
+import { Authenticator, type RequestHeaders, type SignatureHeaders } from "./auth.js";
+import { errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
+import { type Answer, authorizeAlone, Run } from "./invoke.js";
+import type { ServerLogger } from "./log.js";
+import type { CachedAnswer, ReplayStore, ReplayTicket } from "./replay.js";
+import type { ServedTool } from "./served-tool.js";
+
+/** A request as the transport hands it over. */
+export interface InvokeRequest extends RequestHeaders {
+  /** Reads the body, of exactly the announced length. Not called before the caller is known. */
+  readBody(length: number): Promise<Uint8Array>;
+  /** Calls back when the caller leaves before it has its answer. */
+  onDisconnect(listener: () => void): void;
+}
+
+/** What the transport sends back. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** What all invocations of a process share. */
+export interface ServiceOptions {
+  readonly config: ToolkitRuntimeConfig;
+  readonly headers: SignatureHeaders;
+  readonly engine: Ed25519Engine;
+  readonly store: ReplayStore;
+  readonly log: ServerLogger;
+}
+
+/** Serves invocations of the tools of one process. */
+export class InvokeService {
+  private readonly authenticator: Authenticator;
+  private readonly signed: boolean;
+  private readonly maxBody: bigint;
+  private readonly logs = new Map<ServedTool, ServerLogger>();
+  private readonly runs = new Set<Run>();
+
+  constructor(private readonly options: ServiceOptions) {
+    const { config, headers, engine } = options;
+    this.authenticator = new Authenticator(headers, () => config.leaders, engine);
+    this.signed = config.signedHttpIsRequired();
+    this.maxBody = config.invokeMaxBodyBytes();
+  }
+
+  /** Invocations that are running now. */
+  get inFlight(): number {
+    return this.runs.size;
+  }
+
+  /** Tells every running tool that the process is about to end. */
+  abortRuns(): void {
+    for (const run of this.runs) run.abort("shutdown");
+  }
+
+  /** Answers one request. Never rejects. */
+  async handle(tool: ServedTool, request: InvokeRequest): Promise<Reply> {
+    try {
+      const length = this.bodyLength(request); // 1: 411, 413, 415
+      const auth = this.signed ? this.authenticator.authenticate(request) : undefined; // 2: 401
+      const body = await request.readBody(length);
+      return await (auth === undefined ? this.unsigned(tool, request, body) : this.authenticated(tool, auth, body));
+    } catch (error) {
+      return this.errorReply(tool, error);
+    }
+  }
+
+  private bodyLength({ headers }: InvokeRequest): number {
+    const announced = headers["content-length"];
+    if (typeof announced !== "string" || headers["transfer-encoding"] !== undefined || !/^\d+$/.test(announced)) {
+      throw new RequestError("length_required", "Content-Length: required, chunked bodies are not accepted");
+    }
+    // A length of more digits than a u64 has is over any limit.
+    if (announced.length > 20 || BigInt(announced) > this.maxBody) {
+      throw new RequestError("payload_too_large", `the body is limited to ${this.maxBody} bytes`);
+    }
+    const encoding = headers["content-encoding"];
+    if (encoding !== undefined && String(encoding).trim().toLowerCase() !== "identity") {
+      throw new RequestError("unsupported_content_encoding", "Content-Encoding: only identity is accepted");
+    }
+    return Number(announced);
+  }
+
+  private async unsigned(tool: ServedTool, request: InvokeRequest, body: Uint8Array): Promise<Reply> {
+    const run = this.start(tool, () => tool.input.decodeUnsigned(body), undefined);
+    request.onDisconnect(() => run.abort("disconnect"));
+    const answer = await run.answer;
+    if (answer.output !== undefined && prefersJson(headerText(request, "accept"))) {
+      const json = resultJson(answer.output);
+      if (json !== undefined) {
+        return {
+          status: 200,
+          headers: { "content-type": "application/json", vary: "Accept" },
+          body: Buffer.from(json),
+        };
+      }
+    }
+    const reply = this.reply(answer, tool, undefined);
+    return answer.signable ? { ...reply, headers: { ...reply.headers, vary: "Accept" } } : reply;
+  }
+
+  private async authenticated(tool: ServedTool, auth: AuthContext, body: Uint8Array): Promise<Reply> {
+    const texts = tool.envelope.read(body).match(auth.inputHash); // 3: 422
+    if (texts === undefined) {
+      throw new RequestError("input_integrity_error", "the input hash of the header is not that of the body");
+    }
+    const claimed = this.options.store.claim(tool.fqn, auth.nonce, auth.inputHash, auth); // 4: replay
+    const claim = claimed instanceof Promise ? await claimed : claimed;
+    switch (claim.state) {
+      case "in-flight":
+        throw new RequestError("request_in_flight", "an invocation with this nonce is running");
+      case "full":
+        throw new RequestError("replay_store_full");
+      case "completed": {
+        const refused = claim.sameCaller ? undefined : await authorizeAlone(tool, auth, this.log(tool));
+        return this.reply(refused ?? claim.answer, tool, auth);
+      }
+      case "run": {
+        const run = this.start(tool, () => tool.input.decodeSigned(texts), auth, claim.ticket); // 5, 6
+        return this.reply(await run.answer, tool, auth);
+      }
+    }
+  }
+
+  /** Starts a run; its end completes the replay entry, whatever has become of the caller. */
+  private start(tool: ServedTool, decode: () => unknown, auth: AuthContext | undefined, ticket?: ReplayTicket): Run {
+    const log = this.log(tool);
+    const guard = (outcome: boolean | Promise<boolean>) => {
+      if (outcome instanceof Promise) {
+        outcome.catch((error: unknown) => log.error({ err: error }, "the replay store did not take the end of a run"));
+      }
+    };
+    const run = new Run(tool, decode, auth, log, {
+      timedOut: (answer) => ticket && guard(ticket.hold(answer)),
+      ended: (answer) => {
+        this.runs.delete(run);
+        if (ticket !== undefined) guard(answer.code === "shutting_down" ? ticket.abandon() : ticket.complete(answer));
+      },
+      settledLate: () => {
+        this.runs.delete(run);
+        if (ticket !== undefined) guard(ticket.settle());
+      },
+    });
+    this.runs.add(run);
+    return run;
+  }
+
+  private reply(answer: Answer | CachedAnswer, tool: ServedTool, auth: AuthContext | undefined): Reply {
+    if (!answer.signable) return errorReplyOf(answer.status, answer.body);
+    const headers: Record<string, string> = { "content-type": RESULT_CONTENT_TYPE };
+    const key = auth && this.options.config.toolConfig(tool.fqn)?.signingKey;
+    if (auth !== undefined && key !== undefined) {
+      const message = toolSignatureMessage(auth.leaderSignature, auth.nonce, outputHash(answer.body));
+      headers[this.options.headers.version] = SIGNATURE_VERSION;
+      headers[this.options.headers.toolSignature] = this.options.engine.sign(key, message).toString("base64url");
+    }
+    return { status: answer.status, headers, body: answer.body };
+  }
+
+  private errorReply(tool: ServedTool, thrown: unknown): Reply {
+    const error = toRequestError(thrown);
+    if (error.code === "internal_error") this.log(tool).error({ err: error.cause }, "answering a request failed");
+    return errorReplyOf(statusOf(error.code), errorBody(error.code, error.details));
+  }
+
+  private log(tool: ServedTool): ServerLogger {
+    let log = this.logs.get(tool);
+    if (log === undefined) {
+      log = this.options.log.child({ tool: tool.fqn });
+      this.logs.set(tool, log);
+    }
+    return log;
+  }
+}
+
+function headerText({ headers }: RequestHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** An error on the wire: JSON, never signed; a caller that is turned away for now is told when to come back. */
+export function errorReplyOf(status: number, body: Uint8Array): Reply {
+  const headers: Record<string, string> = { "content-type": "application/json" };
+  if (status === 503) headers["retry-after"] = "1";
+  return { status, headers, body };
+}

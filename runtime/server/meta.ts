@@ -1,0 +1,68 @@
+/** The metadata document of a tool (protocol.md section 9), its schemas in the textual order of the contract. */
+
+import type { SvcToolClass } from "../tool.js";
+import type { Contract } from "../wire/contract.js";
+import { prettyJson, quote } from "../wire/json.js";
+import type { RequestHeaders } from "./auth.js";
+import { type ErrorCode, RequestError } from "./errors.js";
+
+/** `{"fqn","url","timeout","description","input_schema","output_schema"}` as compact JSON text. */
+export function metaText({ fqn, timeout, description, inputSchema, outputSchema }: Contract, url: string): string {
+  const head = `{"fqn":${quote(fqn)},"url":${quote(url)},"timeout":${timeout},"description":${quote(description)}`;
+  return `${head},"input_schema":${inputSchema},"output_schema":${outputSchema}}`;
+}
+
+/** What `--meta` prints for the tools of a process: a pretty JSON array with a final newline. */
+export function metaListing(documents: readonly string[]): string {
+  return `${prettyJson(`[${documents.join(",")}]`)}\n`;
+}
+
+/** The `url` that `--meta` prints for a path. */
+export function localUrl(path: string): string {
+  if (path === "") return "http://localhost/";
+  return `http://localhost${path.startsWith("/") ? "" : "/"}${path}`;
+}
+
+/** The document of one tool: what its class builds, when it has a `meta` of its own, else what svc-gen derived. */
+export function documentOf(tool: SvcToolClass, contract: Contract, url: string): string {
+  if (tool.meta === undefined) return metaText(contract, url);
+  const text = JSON.stringify(tool.meta(url));
+  if (text === undefined) throw new TypeError("meta(): expected a JSON value");
+  return text;
+}
+
+const HOST_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?$/;
+const IPV6 = /^\[[0-9A-Fa-f:.]+\]$/;
+
+/** Whether a text is a name, an IPv4 address or a bracketed IPv6 address, with an optional port. */
+function isHost(text: string): boolean {
+  const match = /^(.*?)(?::(\d{1,5}))?$/.exec(text);
+  if (match === null || text.length > 255) return false;
+  const [, host = "", port] = match;
+  return (HOST_NAME.test(host) || IPV6.test(host)) && (port === undefined || Number(port) <= 65_535);
+}
+
+/**
+ * The scheme and host under which a caller reached this process.
+ *
+ * @param secure whether this process terminates TLS
+ * @throws {@link RequestError} `invalid_scheme`, `host_header_required`
+ */
+export function originOf({ headers, rawHeaders }: RequestHeaders, secure: boolean): string {
+  const single = (name: string, code: ErrorCode, details: string): string | undefined => {
+    const value = headers[name];
+    const times = rawHeaders.filter((header, i) => i % 2 === 0 && header.toLowerCase() === name).length;
+    if (times > 1 || Array.isArray(value)) throw new RequestError(code, details);
+    return value as string | undefined;
+  };
+  const schemeFault = "X-Forwarded-Proto: expected http or https";
+  const scheme = single("x-forwarded-proto", "invalid_scheme", schemeFault) ?? (secure ? "https" : "http");
+  if (scheme !== "http" && scheme !== "https") throw new RequestError("invalid_scheme", schemeFault);
+  const hostFault = (name: string) => `${name}: expected a host name or address with an optional port`;
+  const forwarded = single("x-forwarded-host", "host_header_required", hostFault("X-Forwarded-Host"));
+  const host = forwarded ?? single("host", "host_header_required", hostFault("Host"));
+  if (host === undefined || !isHost(host)) {
+    throw new RequestError("host_header_required", hostFault(forwarded === undefined ? "Host" : "X-Forwarded-Host"));
+  }
+  return `${scheme}://${host}`;
+}

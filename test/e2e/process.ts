@@ -1,0 +1,73 @@
+/** Starts the built server of an example as an operator would: a process, a configuration file, an address. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A running example. */
+export interface ExampleProcess {
+  readonly url: string;
+  readonly process: ChildProcess;
+  /** Everything that it wrote to standard error. */
+  log(): string;
+  /** Ends it with SIGTERM and gives its exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** The generated entrypoint of an example. */
+export function entrypoint(example: string): string {
+  return join(ROOT, "examples", example, "dist", "generated", "server.js");
+}
+
+/** A port that is free now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+/** Starts an example with a configuration and waits until it says that it serves. */
+export async function startExample(
+  example: string,
+  config: object,
+  env: Record<string, string> = {},
+): Promise<ExampleProcess> {
+  const directory = mkdtempSync(join(tmpdir(), "svc-example-"));
+  const configPath = join(directory, "config.json");
+  writeFileSync(configPath, JSON.stringify(config));
+  const port = await freePort();
+  const child = spawn(process.execPath, [entrypoint(example)], {
+    env: { ...process.env, BIND_ADDR: `127.0.0.1:${port}`, SVC_TOOLKIT_CONFIG_PATH: configPath, ...env },
+    stdio: ["ignore", "inherit", "pipe"],
+  });
+  let log = "";
+  const exited = once(child, "exit");
+  await new Promise<void>((resolve, reject) => {
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      log += text;
+      if (log.includes('"msg":"serving"')) resolve();
+    });
+    child.once("exit", (code) => reject(new Error(`the example ended with exit code ${code}:\n${log}`)));
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    process: child,
+    log: () => log,
+    stop: async () => {
+      child.kill("SIGTERM");
+      const [code] = (await exited) as [number | null];
+      rmSync(directory, { recursive: true, force: true });
+      return code;
+    },
+  };
+}
