@@ -1,1 +1,213 @@
-export {};
+/** The command line: arguments, disk, exit codes. The only file of the generator with effects. */
+
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { staleReport } from "./commands/check.js";
+import { diffDocuments, formatDifferences, isBroken } from "./commands/diff.js";
+import { explainCode } from "./commands/explain.js";
+import { registrationDocument } from "./commands/meta.js";
+import { type Diagnostic, formatDiagnostic, hasErrors } from "./diagnostics.js";
+import { type Generated, type GenerateOptions, generate } from "./generate.js";
+import type { GeneratedFile } from "./render.js";
+import { VERSION } from "./version.js";
+
+/** 0 written or up to date, 1 diagnostics, 2 usage, 3 stale, 4 contract broken. */
+export const EXIT = { done: 0, diagnostics: 1, usage: 2, stale: 3, broken: 4 } as const;
+
+const USAGE = `svc-gen ${VERSION}: tool servers from TypeScript classes
+
+  svc-gen                          write src/generated/ and meta.json
+  svc-gen --check                  exit 3 and show the difference when they are stale
+  svc-gen explain CODE             what a diagnostic means
+  svc-gen meta --fqn F --url URL   the metadata document of one tool, for registration
+  svc-gen diff OLD NEW             compare two meta.json; exit 4 when a contract is broken
+
+  --project FILE   tsconfig.json of the tool project (default: tsconfig.json here)
+  --out FOLDER     where generated code goes (default: src/generated)
+  --json           diagnostics as JSON, one array on standard output
+  --quiet          no notes
+`;
+
+/** What the command line acts on; the tests give their own. */
+export interface Surroundings {
+  readonly cwd: string;
+  readonly colour: boolean;
+  readonly print: (text: string) => void;
+  readonly complain: (text: string) => void;
+}
+
+class UsageError extends Error {}
+
+/** Runs one command line and says with which code to exit. */
+export function run(args: readonly string[], around: Surroundings): number {
+  try {
+    return command(args, around);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    around.complain(`svc-gen: ${error.message}\n\n${USAGE}`);
+    return EXIT.usage;
+  }
+}
+
+function command(args: readonly string[], around: Surroundings): number {
+  const { values, positionals } = parse(args);
+  if (values.help) {
+    around.print(USAGE);
+    return EXIT.done;
+  }
+  if (values.version) {
+    around.print(`${VERSION}\n`);
+    return EXIT.done;
+  }
+  const [name, ...rest] = positionals;
+  const options: GenerateOptions = {
+    root: around.cwd,
+    ...(values.project === undefined ? {} : { tsconfig: values.project }),
+    ...(values.out === undefined ? {} : { out: values.out }),
+  };
+  const reporter = { ...around, json: values.json === true, quiet: values.quiet === true };
+  switch (name) {
+    case undefined:
+    case "generate":
+      if (rest.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(rest[0])}`);
+      return values.check ? check(options, reporter) : write(options, reporter);
+    case "check":
+      return check(options, reporter);
+    case "explain":
+      return explainCommand(rest, around);
+    case "meta":
+      return meta(options, values.fqn, values.url, reporter);
+    case "diff":
+      return diff(rest, around);
+    default:
+      throw new UsageError(`unknown command ${JSON.stringify(name)}`);
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        check: { type: "boolean" },
+        project: { type: "string", short: "p" },
+        out: { type: "string" },
+        json: { type: "boolean" },
+        quiet: { type: "boolean" },
+        fqn: { type: "string" },
+        url: { type: "string" },
+        help: { type: "boolean", short: "h" },
+        version: { type: "boolean" },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+interface Reporter extends Surroundings {
+  readonly json: boolean;
+  readonly quiet: boolean;
+}
+
+function report({ diagnostics }: Generated, around: Reporter): void {
+  const shown = diagnostics.filter(({ severity }) => severity !== "note" || !around.quiet);
+  if (around.json) {
+    around.print(`${JSON.stringify(shown, undefined, 2)}\n`);
+    return;
+  }
+  if (shown.length === 0) return;
+  around.complain(`${shown.map((each) => formatDiagnostic(each, around.colour)).join("\n\n")}\n`);
+  const errors = shown.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) around.complain(`\n${summary(errors)}\n`);
+}
+
+function summary(errors: readonly Diagnostic[]): string {
+  const files = new Set(errors.flatMap(({ place }) => (place === undefined ? [] : [place.file]))).size;
+  const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+  return `svc-gen: ${count(errors.length, "error")} in ${count(files, "file")}; nothing was written`;
+}
+
+function write(options: GenerateOptions, around: Reporter): number {
+  const generated = generate(options);
+  report(generated, around);
+  if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
+  const written = generated.files.filter((file) => writeIfChanged(options.root, file));
+  if (!around.json) {
+    const texts = written.map(({ path }) => `wrote ${path}\n`);
+    around.print(texts.length === 0 ? "up to date\n" : texts.join(""));
+  }
+  return EXIT.done;
+}
+
+function check(options: GenerateOptions, around: Reporter): number {
+  const generated = generate(options);
+  report(generated, around);
+  if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
+  const stale = generated.files.flatMap((file) => {
+    const old = readIfThere(join(options.root, file.path));
+    return old === file.text ? [] : [{ path: file.path, old, text: file.text }];
+  });
+  if (stale.length === 0) return EXIT.done;
+  around.complain(staleReport(stale));
+  return EXIT.stale;
+}
+
+function explainCommand(codes: readonly string[], around: Surroundings): number {
+  const [code] = codes;
+  const text = code === undefined ? undefined : explainCode(code);
+  if (text === undefined)
+    throw new UsageError(`explain wants a code, such as SVC112; got ${JSON.stringify(code ?? "")}`);
+  around.print(text);
+  return EXIT.done;
+}
+
+function meta(options: GenerateOptions, fqn: string | undefined, url: string | undefined, around: Reporter): number {
+  if (url === undefined) throw new UsageError("meta wants --url URL, under which the tool is served");
+  const generated = generate(options);
+  report(generated, { ...around, quiet: true });
+  if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
+  const result = registrationDocument(generated.files.find(({ path }) => path === "meta.json")?.text ?? "[]", fqn, url);
+  if ("problem" in result) throw new UsageError(result.problem);
+  around.print(result.text);
+  return EXIT.done;
+}
+
+function diff(files: readonly string[], around: Surroundings): number {
+  const [old, next] = files;
+  if (old === undefined || next === undefined || files.length > 2)
+    throw new UsageError("diff wants two meta.json files: OLD NEW");
+  const read = (path: string): string => {
+    const text = readIfThere(join(around.cwd, path)) ?? readIfThere(path);
+    if (text === undefined) throw new UsageError(`cannot read ${path}`);
+    return text;
+  };
+  const differences = diffDocuments(read(old), read(next));
+  around.print(formatDifferences(differences));
+  return isBroken(differences) ? EXIT.broken : EXIT.done;
+}
+
+/** Replaces the file as a whole, so that nobody reads half of it; leaves it alone when it is the same. */
+function writeIfChanged(root: string, { path, text }: GeneratedFile): boolean {
+  const target = join(root, path);
+  if (readIfThere(target) === text) return false;
+  mkdirSync(dirname(target), { recursive: true });
+  const temporary = `${target}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, text);
+    renameSync(temporary, target);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  return true;
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -5,3 +5,4 @@ export { bootstrap } from "./server/bootstrap.js";
 export type { Codec, Contract, Member, Port, Validator, ValidatorError, Variant } from "./wire/contract.js";
 export { JsonDouble, JsonError, JsonObject, type JsonValue, prettyJson, readJson } from "./wire/json.js";
 export { derivePorts, PortError } from "./wire/ports.js";
+export { equal, ucs2length } from "./wire/validate.js";

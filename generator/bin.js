@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+// The committed entry of the command line over the build: npm links no file that does not exist yet.
+import { existsSync } from "node:fs";
+
+const built = new URL("../dist/generator/cli.js", import.meta.url);
+if (existsSync(built)) {
+  const { run } = await import(built.href);
+  process.exitCode = run(process.argv.slice(2), {
+    cwd: process.cwd(),
+    colour: process.stderr.isTTY === true && !process.env.NO_COLOR,
+    print: (text) => process.stdout.write(text),
+    complain: (text) => process.stderr.write(text),
+  });
+} else {
+  console.error("svc-gen: not built; run `npm run build` in the svc-gen repository first");
+  process.exitCode = 2;
+}

@@ -1,0 +1,339 @@
+/**
+ * Everything svc-gen can complain about: the table of codes, and how one complaint reads on a terminal. Codes are stable:
+ * a number is never given a second meaning. `docs/diagnostics.md` is printed from this table.
+ */
+
+import type { Place } from "./model.js";
+
+export type Severity = "error" | "warning" | "note";
+
+interface Entry {
+  readonly severity: Severity;
+  /** What is wrong, as a sentence without the subject. */
+  readonly title: string;
+  /** What to do about it. */
+  readonly hint: string;
+  /** Why it is so. */
+  readonly why: string;
+}
+
+function error(title: string, hint: string, why: string): Entry {
+  return { severity: "error", title, hint, why };
+}
+function note(title: string, hint: string, why: string): Entry {
+  return { severity: "note", title, hint, why };
+}
+
+/** The table. 100: project, 110: class and its facts, 130: types, 150: input, 160: output, 170: JSDoc. */
+export const CODES = {
+  SVC100: error(
+    "no tool class was found",
+    "export a class that extends SvcTool<Input, Output> from a file of the project",
+    "A tool is a class that is not abstract and whose base, however far away, is SvcTool of the package svc-runtime.",
+  ),
+  SVC101: error(
+    "the project cannot be read",
+    "run svc-gen where tsconfig.json is, or name it: svc-gen --project path/to/tsconfig.json",
+    "svc-gen reads the same tsconfig.json as tsc, to see the types as tsc does.",
+  ),
+  SVC102: error(
+    "strictNullChecks is off",
+    'set "strict": true in tsconfig.json',
+    "Without it the compiler cannot say which members may be null or missing, so the contract would be wrong.",
+  ),
+  SVC103: error(
+    "svc-runtime is not installed",
+    "npm install svc-runtime",
+    "Tool classes are recognised by the type of SvcTool in the package svc-runtime.",
+  ),
+  SVC110: error(
+    "the tool class is not exported",
+    "export the class; the types that it uses may stay private",
+    "The generated server imports the class. Test files (*.test.ts, *.spec.ts) are not looked at.",
+  ),
+  SVC111: error(
+    "the tool class is generic",
+    "extend it with concrete types, or give every type parameter a default",
+    "A contract is made for one Input and one Output. An abstract generic base class is fine.",
+  ),
+  SVC112: error(
+    "fqn() is missing",
+    'add: static override fqn() { return "domain.name.tool@1"; }',
+    "The name identifies the tool to the network; there is no default.",
+  ),
+  SVC113: error(
+    "the text is not known without running the tool",
+    "return a literal, a constant, or a template or sum of those",
+    "fqn, description, path and timeout go into meta.json, which is written without running any code of the tool.",
+  ),
+  SVC114: error(
+    "not a tool FQN",
+    "write domain.name@version: three or more parts of lower-case letters, digits, _ and -, then a version from 1",
+    "Each part begins with a letter and has two characters or more; the version is a decimal number up to 4294967295.",
+  ),
+  SVC115: error(
+    "the description is missing or blank",
+    'add: static override description() { return "What the tool does."; } or a JSDoc comment on the class',
+    "People choose tools by it, and registration refuses a tool without it.",
+  ),
+  SVC118: error(
+    "the timeout is out of range",
+    "return whole milliseconds from 1 to 2147483647",
+    "It covers construction, authorize, input decoding, invoke and output encoding together.",
+  ),
+  SVC119: error(
+    "two tools have one FQN",
+    "give each tool its own name or version",
+    "Configuration, replay cache and metadata are keyed by it. Versions are compared as numbers: @01 is @1.",
+  ),
+  SVC120: error(
+    "two tools have one path",
+    "give each tool its own path()",
+    "Each tool answers health, meta and invoke below its path. Empty segments do not count: a//b is a/b.",
+  ),
+  SVC121: note(
+    "meta() is overridden",
+    "remove the override, or register the tool with what the running server answers",
+    "meta.json is derived from the types; what the running tool answers on GET /meta may differ from it.",
+  ),
+  SVC122: error(
+    "the path can never be requested",
+    "use letters, digits and - . _ ~ between slashes",
+    "Paths match byte for byte, without decoding, after the query is cut off; so ?, # and characters outside URLs never match.",
+  ),
+  SVC130: error(
+    "a function cannot travel as JSON",
+    "remove the member from the type, or keep it in the class and not in Input or Output",
+    "Values arrive as JSON text.",
+  ),
+  SVC131: error(
+    "a method cannot travel as JSON",
+    "declare the data as an interface of its own and move the method to a function",
+    "A decoded value is a plain object: a class instance with methods cannot be rebuilt from JSON.",
+  ),
+  SVC132: error(
+    "a symbol cannot travel as JSON",
+    "use a string literal type",
+    "Symbols have no text that another process could read.",
+  ),
+  SVC133: error(
+    "a private member cannot travel as JSON",
+    "declare the data as an interface with the public members only",
+    "A plain object is not assignable to a class with private or protected members, so the tool would get a lie.",
+  ),
+  SVC134: error(
+    "this collection has no JSON form",
+    "use Record<string, T> or an array of pairs for a Map, an array for a Set",
+    "JSON has objects and arrays only.",
+  ),
+  SVC135: error(
+    "this built-in type has no JSON form",
+    "use a string, a number, an array or an interface of your own",
+    "Of the built-in classes, Date (date-time text) and Uint8Array (base64) are understood.",
+  ),
+  SVC136: error(
+    "undefined has no JSON form here",
+    "use null, or make the member optional with ?",
+    "Only a member of an object can be absent; an element of an array or a whole value cannot.",
+  ),
+  SVC137: error(
+    "no value is possible here",
+    "correct the type: it works out to never",
+    "A required member of type never can never be given, so no call could succeed.",
+  ),
+  SVC138: error(
+    "a bigint literal type is not supported",
+    "use bigint, with @minimum and @maximum if needed",
+    "Exact integers are decoded as bigint in a range, not compared with literals.",
+  ),
+  SVC139: error(
+    "the type still depends on a type parameter",
+    "give the type parameter a concrete type",
+    "The contract needs every type to be known when it is generated.",
+  ),
+  SVC140: error(
+    "the type expands without end",
+    "let the type refer to itself with the same type arguments",
+    "A type such as Deep<T> = { next?: Deep<T[]> } is another type at every level and has no finite schema.",
+  ),
+  SVC141: error(
+    "a member with a symbol as its name cannot travel as JSON",
+    "give the member a text name",
+    "Names of JSON members are texts.",
+  ),
+  SVC142: error(
+    "this intersection has no JSON form",
+    'intersect object types only, or brand a primitive: string & { readonly __brand: "Id" }',
+    "An array, a date or bytes cannot at the same time have named members in JSON.",
+  ),
+  SVC143: error(
+    "a promise cannot travel as JSON",
+    "use the type of its result; invoke itself may be async",
+    "Values are complete when they arrive and when they leave.",
+  ),
+  SVC144: error(
+    "this type is not understood",
+    "use plain data types, and report the type if it has an obvious JSON form",
+    "svc-gen refuses what it does not understand rather than guess.",
+  ),
+  SVC145: note(
+    "the members of this union look alike in JSON",
+    "tell them apart by an object: { at: Date } | { text: string }",
+    "A string that reads as a date becomes a Date, an integer a bigint, base64 text bytes, if that branch comes first in the union.",
+  ),
+  SVC146: error(
+    "a template literal type with this placeholder is not supported",
+    "use string, number, bigint, boolean or literals between the texts, or string with @pattern",
+    "The placeholder must have a regular expression that means the same.",
+  ),
+  SVC150: error(
+    "the input is not an object type",
+    "declare Input as an interface; each member becomes an input port",
+    "The input ports of a tool are the members of its Input. A union or an index signature has no fixed ports.",
+  ),
+  SVC151: error(
+    "more than 32 input ports",
+    "group members into nested objects",
+    "The network registers at most 32 input ports for a tool.",
+  ),
+  SVC152: error(
+    "not a port or variant name",
+    "use 1 to 128 ASCII characters",
+    "Names of ports and variants are registered on the network as ASCII bytes.",
+  ),
+  SVC153: error(
+    "the port schema is larger than 65,536 bytes",
+    "shorten the names of ports and variants, or use fewer",
+    "The limit holds for the BCS form of all port and variant names together.",
+  ),
+  SVC154: error(
+    "an input that looks like a secret",
+    "take the secret from the tool's own environment; if it is none, add @notSecret to the member",
+    "Inputs of a tool can become public: they travel through leaders and may be stored on a public network.",
+  ),
+  SVC155: note(
+    "a list port cannot be empty",
+    "make the member optional if it may be empty",
+    "A `many` port carries 1 to 256 values; an optional array is one value and may be empty.",
+  ),
+  SVC156: note(
+    "this port takes an array as one value",
+    "nothing, if that is meant; a plain array type gives a `many` port",
+    "Where the type may be an array or something else, the port is a `one` and the array is a single JSON value.",
+  ),
+  SVC160: error(
+    "the output is not a union of variants",
+    'declare Output as { ok: { … } } | { err: { … } }, or string literals such as "done"',
+    "Each member of the union is one variant: an object with exactly one member, whose name is the tag.",
+  ),
+  SVC161: error(
+    "the payload of a variant is not an object",
+    "wrap it: { ok: { value: T } }",
+    "The members of the payload are the output ports of the variant.",
+  ),
+  SVC162: error(
+    "the tag of a variant is optional",
+    "remove the question mark; write another variant for the other case",
+    "The tag says which variant a result is, so it is always present.",
+  ),
+  SVC163: error(
+    "two variants have one tag",
+    "merge the two payloads or rename one tag",
+    "A receiver tells variants apart by the tag only.",
+  ),
+  SVC164: error(
+    "a variant does not have exactly one member",
+    "put the members into one payload under a tag: { ok: { a: …; b: … } }",
+    "The one member names the variant, its type holds the ports.",
+  ),
+  SVC165: error(
+    "_err_eval cannot be declared",
+    'return errEval("why") instead; it fits every Output',
+    "It is the reserved failure variant that every tool has.",
+  ),
+  SVC166: error(
+    "more than 8 output variants",
+    "merge variants; a port may say which case it is",
+    "The network registers at most 8 variants for a tool.",
+  ),
+  SVC167: error(
+    "more than 16 ports in one variant",
+    "group members into nested objects",
+    "The network registers at most 16 ports for a variant.",
+  ),
+  SVC170: error(
+    "the value of a JSDoc tag is not valid",
+    "correct the value",
+    "The tag becomes a keyword of the schema and must have a value that the keyword takes.",
+  ),
+  SVC171: error(
+    "the JSDoc tag does not apply to this type",
+    "remove the tag, or put it on a member of the type that it is for",
+    "A keyword that never applies would promise a check that does not happen.",
+  ),
+} as const satisfies Record<string, Entry>;
+
+export type Code = keyof typeof CODES;
+
+/** One complaint. TypeScript's own errors have codes of their own form (`TS2322`). */
+export interface Diagnostic {
+  readonly code: Code | `TS${number}`;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly place?: Place;
+  /** The member or class that it is about: `Sum.Input.items[].when`. */
+  readonly subject?: string;
+  readonly hint?: string;
+}
+
+/** A complaint of the table. `detail` says what is special about this case. */
+export function diagnostic(
+  code: Code,
+  where: { readonly place?: Place; readonly subject?: string },
+  detail?: string,
+): Diagnostic {
+  const { severity, title, hint } = CODES[code];
+  return { code, severity, message: detail === undefined ? title : `${title}: ${detail}`, hint, ...where };
+}
+
+/** Whether generation must stop. */
+export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some(({ severity }) => severity === "error");
+}
+
+const COLOURS = { error: "\u001b[31m", warning: "\u001b[33m", note: "\u001b[36m", dim: "\u001b[2m", off: "\u001b[0m" };
+
+/** How a complaint reads on a terminal: place, code, message, code frame, hint. */
+export function formatDiagnostic(diagnostic: Diagnostic, colour = false): string {
+  const { code, severity, message, place, subject, hint } = diagnostic;
+  const paint = (name: keyof typeof COLOURS, text: string) => (colour ? COLOURS[name] + text + COLOURS.off : text);
+  const where = place === undefined ? "" : `${place.file}:${place.line}:${place.column} - `;
+  if (code.startsWith("TS")) return `${where}${paint(severity, severity)} ${code}: ${message}`;
+  const lines = [
+    `${where}${paint(severity, severity)} ${code}: ${subject === undefined ? "" : `${subject}: `}${message}`,
+  ];
+  if (place !== undefined) {
+    const line = place.source;
+    const number = String(place.line);
+    const before = line.slice(0, place.column - 1).replace(/[^\t]/g, " ");
+    const marks = "~".repeat(Math.max(1, Math.min(place.length, line.length - place.column + 1)));
+    lines.push("", `${paint("dim", `${number} |`)} ${line}`);
+    lines.push(`${paint("dim", `${" ".repeat(number.length)} |`)} ${before}${paint(severity, marks)}`, "");
+  }
+  if (hint !== undefined) lines.push(`  ${paint("dim", "hint:")} ${hint}`);
+  return lines.join("\n");
+}
+
+/** What `svc-gen explain SVC112` prints. */
+export function explain(code: Code): string {
+  const { severity, title, hint, why } = CODES[code];
+  return `${code} (${severity}): ${title}\n\n${why}\n\nWhat to do: ${hint}\n`;
+}
+
+/** `docs/diagnostics.md`, as a whole. */
+export function diagnosticsPage(): string {
+  const entries = Object.entries(CODES).map(([code, { severity, title, hint, why }]) => {
+    return `## ${code}\n\n**${title}** (${severity})\n\n${why}\n\nWhat to do: ${hint}\n`;
+  });
+  return `# Diagnostics of svc-gen\n\nPrinted from \`generator/diagnostics.ts\`; \`svc-gen explain CODE\` prints one entry.\n\n${entries.join("\n")}`;
+}

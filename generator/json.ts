@@ -1,0 +1,95 @@
+/**
+ * JSON whose objects keep their textual order. JavaScript objects sort integer-like keys, and the order of members is
+ * the order of ports, so schemas never pass through one.
+ */
+
+export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
+
+/** An object as an ordered map. A repeated name keeps its first place and its last value, as `Map.set` does. */
+export class JsonObject {
+  constructor(readonly members: ReadonlyMap<string, Json>) {}
+
+  get(name: string): Json | undefined {
+    return this.members.get(name);
+  }
+}
+
+/** An ordered object from pairs; a pair that is `undefined` or `false` is left out. */
+export function object(...pairs: readonly (readonly [string, Json] | undefined | false)[]): JsonObject {
+  const members = new Map<string, Json>();
+  for (const pair of pairs) if (pair) members.set(pair[0], pair[1]);
+  return new JsonObject(members);
+}
+
+/** JSON text: compact, or pretty with `indent` spaces a level (as `serde_json` and `JSON.stringify` lay it out). */
+export function printJson(value: Json, indent = 0, level = 0): string {
+  if (typeof value === "bigint") return value.toString();
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  const items = Array.isArray(value)
+    ? value.map((item) => printJson(item, indent, level + 1))
+    : [...(value as JsonObject).members].map(
+        ([name, member]) => `${JSON.stringify(name)}:${indent > 0 ? " " : ""}${printJson(member, indent, level + 1)}`,
+      );
+  const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
+  if (items.length === 0) return open + close;
+  if (indent === 0) return open + items.join(",") + close;
+  const margin = " ".repeat(indent * (level + 1));
+  return `${open}\n${items.map((item) => margin + item).join(",\n")}\n${" ".repeat(indent * level)}${close}`;
+}
+
+const TOKEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in texts
+  /[ \t\n\r]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true|false|null))/y;
+
+/** Reads JSON text; throws a `SyntaxError` that names the offset. Integers that a number cannot hold become bigints. */
+export function readJson(text: string): Json {
+  let at = 0;
+  const fail = (wanted: string): never => {
+    throw new SyntaxError(`JSON: ${wanted} expected at offset ${at}`);
+  };
+  const next = (): RegExpExecArray => {
+    TOKEN.lastIndex = at;
+    const token = TOKEN.exec(text) ?? fail("a value");
+    at = TOKEN.lastIndex;
+    return token;
+  };
+  const value = (token: RegExpExecArray, depth: number): Json => {
+    if (depth > 127) fail("less nesting");
+    if (token[2] !== undefined) return JSON.parse(token[2]) as string;
+    if (token[3] !== undefined) return number(token[3]);
+    if (token[4] !== undefined) return JSON.parse(token[4]) as boolean | null;
+    if (token[1] === "[") return array(depth);
+    if (token[1] === "{") return members(depth);
+    return fail("a value");
+  };
+  const array = (depth: number): Json => {
+    const items: Json[] = [];
+    for (let token = next(); token[1] !== "]"; token = next()) {
+      items.push(value(token, depth + 1));
+      const after = next();
+      if (after[1] === "]") return items;
+      if (after[1] !== ",") fail("a comma");
+    }
+    return items.length === 0 ? items : fail("a value");
+  };
+  const members = (depth: number): Json => {
+    const map = new Map<string, Json>();
+    for (let token = next(); token[1] !== "}"; token = next()) {
+      const name = token[2] === undefined ? fail("a member name") : (JSON.parse(token[2]) as string);
+      if (next()[1] !== ":") fail("a colon");
+      map.set(name, value(next(), depth + 1));
+      const after = next();
+      if (after[1] === "}") return new JsonObject(map);
+      if (after[1] !== ",") fail("a comma");
+    }
+    return map.size === 0 ? new JsonObject(map) : fail("a member name");
+  };
+  const result = value(next(), 0);
+  if (text.slice(at).trim() !== "") fail("the end");
+  return result;
+}
+
+function number(text: string): number | bigint {
+  const value = Number(text);
+  return /^-?\d+$/.test(text) && !Number.isSafeInteger(value) ? BigInt(text) : value;
+}

@@ -1,0 +1,693 @@
+/**
+ * Compiler types -> model. What has a JSON meaning becomes a shape; everything else is refused, all of it at once, at the
+ * member that is at fault. Types are told apart by what they are, not by what they are called.
+ */
+
+import { ts } from "ts-morph";
+import { type Code, type Diagnostic, diagnostic } from "./diagnostics.js";
+import { annotate, type Comment, constrain, readComment, readNodeComment } from "./jsdoc.js";
+import type { Definition, Doc, Literal, Member, ObjectShape, OutputVariant, Shape, Tool } from "./model.js";
+import type { ToolClass, TypeUse } from "./parse.js";
+import { type Program, packageOf } from "./program.js";
+import { looksSecret } from "./secrets.js";
+import { templatePattern, UPPERCASED } from "./template.js";
+import { DeclaredOrder, type Environment, type Written, writtenOf } from "./written.js";
+
+/** The model of one tool, or what is wrong with it. */
+export function lower(program: Program, tool: ToolClass): { readonly tool: Tool; readonly diagnostics: Diagnostic[] } {
+  const lowering = new Lowering(program, tool.name);
+  const input = lowering.input(tool.input);
+  const output = lowering.output(tool.output);
+  const definitions = lowering.definitions([input, ...output.map(({ payload }) => payload)]);
+  return {
+    tool: {
+      ...tool.facts,
+      import: tool.import,
+      place: program.at(tool.node),
+      input: definitions.inline(input) as ObjectShape,
+      output: output.map((variant) => ({ ...variant, payload: definitions.inline(variant.payload) as ObjectShape })),
+      definitions: definitions.kept,
+    },
+    diagnostics: lowering.diagnostics,
+  };
+}
+
+/** A type in its place: how the diagnostics call it, where they point, how it was written. */
+interface Use {
+  readonly subject: string;
+  readonly node: ts.Node;
+  readonly written: Written | undefined;
+  readonly depth: number;
+}
+
+/** A structured type that is being lowered or was lowered: what a second meeting refers to. */
+interface Entry {
+  readonly name: string;
+  readonly named: boolean;
+  shape?: Shape;
+  referred: boolean;
+}
+
+const DEEPEST = 50;
+const EMPTY: ObjectShape = { kind: "object", members: [], indexes: [], closed: false };
+const { TypeFlags } = ts;
+
+class Lowering {
+  readonly diagnostics: Diagnostic[] = [];
+  private readonly checker: ts.TypeChecker;
+  private readonly order: DeclaredOrder;
+  private readonly entries = new Map<ts.Type, Entry>();
+  private readonly names = new Set<string>();
+  private side: "input" | "output" = "input";
+  private tooDeep = false;
+
+  constructor(
+    private readonly program: Program,
+    private readonly toolName: string,
+  ) {
+    this.checker = program.checker;
+    this.order = new DeclaredOrder(this.checker);
+  }
+
+  private report(code: Code, use: { subject: string; node: ts.Node }, detail?: string): void {
+    const place = this.program.at(use.node);
+    const repeated = this.diagnostics.some(
+      (other) =>
+        other.code === code &&
+        other.place?.file === place.file &&
+        other.place.line === place.line &&
+        other.place.column === place.column,
+    );
+    if (!repeated) this.diagnostics.push(diagnostic(code, { place, subject: use.subject }, detail));
+  }
+
+  private refuse(code: Code, use: Use, detail?: string): Shape {
+    this.report(code, use, detail);
+    return { kind: "json" };
+  }
+
+  private text(type: ts.Type): string {
+    return this.checker.typeToString(type, undefined, ts.TypeFormatFlags.None);
+  }
+
+  // Input and output
+
+  input({ type, written, node }: TypeUse): ObjectShape {
+    this.side = "input";
+    const use: Use = { subject: `${this.toolName}.Input`, node, written, depth: 0 };
+    if (!this.isPlainObject(type)) {
+      this.report("SVC150", use, this.text(type));
+      return EMPTY;
+    }
+    const shape = this.object(type, use);
+    if (shape.indexes.length > 0) this.report("SVC150", use, "it has an index signature");
+    return this.withDoc(shape, type);
+  }
+
+  output({ type, written, node }: TypeUse): OutputVariant[] {
+    this.side = "output";
+    const use: Use = { subject: `${this.toolName}.Output`, node, written, depth: 0 };
+    const parts = type.isUnion() ? this.order.union(type.types, written) : [type];
+    const variants: OutputVariant[] = [];
+    for (const part of parts) {
+      const variant = this.variant(part, { ...use, written: this.constituent(part, written) });
+      if (variant === undefined) continue;
+      if (variants.some(({ name }) => name === variant.name)) {
+        this.diagnostics.push(diagnostic("SVC163", variant, JSON.stringify(variant.name)));
+      } else variants.push(variant);
+    }
+    return variants;
+  }
+
+  private variant(type: ts.Type, use: Use): OutputVariant | undefined {
+    if (type.isStringLiteral()) {
+      const node = use.written?.node ?? use.node;
+      const subject = `${use.subject}.${type.value}`;
+      if (this.isReserved(type.value, { subject, node })) return undefined;
+      return { name: type.value, subject, place: this.program.at(node), text: true, payload: EMPTY };
+    }
+    if (!this.isPlainObject(type)) {
+      this.report("SVC160", { ...use, node: use.written?.node ?? use.node }, this.text(type));
+      return undefined;
+    }
+    const [tag, ...more] = this.order.properties(type, use.written);
+    const where = { subject: use.subject, node: this.declarationOf(type) ?? use.written?.node ?? use.node };
+    if (tag === undefined || this.checker.getIndexInfosOfType(type).length > 0) {
+      this.report("SVC164", where, this.text(type));
+      return undefined;
+    }
+    if (more.length > 0) {
+      this.report("SVC164", where, `it has ${more.length + 1}: ${[tag, ...more].map(({ name }) => name).join(", ")}`);
+      return undefined;
+    }
+    return this.tagged(tag, this.order.inside(use.written), use);
+  }
+
+  private tagged(tag: ts.Symbol, environment: Environment, outer: Use): OutputVariant | undefined {
+    const node = nameOf(tag) ?? outer.node;
+    const subject = `${outer.subject}.${tag.name}`;
+    const annotation = writtenOf(tag);
+    const written = annotation === undefined ? undefined : { node: annotation, environment };
+    const use: Use = { subject, node, written, depth: 1 };
+    if (this.isReserved(tag.name, use)) return undefined;
+    const type = this.checker.getTypeOfSymbol(tag);
+    const optional = (tag.flags & ts.SymbolFlags.Optional) !== 0;
+    if (optional || (type.isUnion() && type.types.some((part) => part.flags & TypeFlags.Undefined))) {
+      this.report("SVC162", use);
+      return undefined;
+    }
+    if (!this.isPlainObject(type)) {
+      this.report("SVC161", use, this.text(type));
+      return undefined;
+    }
+    const payload = this.object(type, use);
+    if (payload.indexes.length > 0) this.report("SVC161", use, "it has an index signature, so its ports are not known");
+    const doc = annotate(readComment(this.checker, tag));
+    const place = this.program.at(node);
+    return { name: tag.name, subject, place, text: false, payload, ...(doc === undefined ? {} : { doc }) };
+  }
+
+  private isReserved(name: string, where: { subject: string; node: ts.Node }): boolean {
+    if (name !== "_err_eval") return false;
+    this.report("SVC165", where);
+    return true;
+  }
+
+  /** Whether the type's members can be ports: an object type or an intersection of them, not a list and not built in. */
+  private isPlainObject(type: ts.Type): boolean {
+    if (type.isIntersection()) return type.types.every((part) => this.isPlainObject(part));
+    if (!(type.flags & TypeFlags.Object) || this.isList(type)) return false;
+    return this.builtIn(type) === undefined && !this.isCallable(type);
+  }
+
+  private isList(type: ts.Type): boolean {
+    return this.checker.isArrayType(type) || this.checker.isTupleType(type);
+  }
+
+  private isCallable(type: ts.Type): boolean {
+    return (
+      this.checker.getSignaturesOfType(type, ts.SignatureKind.Call).length > 0 ||
+      this.checker.getSignaturesOfType(type, ts.SignatureKind.Construct).length > 0
+    );
+  }
+
+  // Any type
+
+  /** The shape of a type, with what the alias through which it was written says about it. */
+  private shape(type: ts.Type, use: Use): Shape {
+    if (use.depth > DEEPEST) {
+      if (!this.tooDeep) this.report("SVC140", use);
+      this.tooDeep = true;
+      return { kind: "json" };
+    }
+    if (this.tooDeep) return { kind: "json" };
+    let shape = this.bare(type, { ...use, depth: use.depth + 1 });
+    for (const comment of this.aliasComments(use.written)) shape = this.commented(shape, comment, use);
+    return shape;
+  }
+
+  private aliasComments(written: Written | undefined): Comment[] {
+    const comments: Comment[] = [];
+    let at = this.order.settle(written);
+    for (let hops = 0; at !== undefined && hops < DEEPEST; hops++) {
+      const alias = this.order.alias(at);
+      if (alias === undefined) break;
+      if (!this.program.program.isSourceFileDefaultLibrary(alias.declaration.getSourceFile())) {
+        comments.unshift(readNodeComment(alias.declaration));
+      }
+      at = this.order.settle(alias.body);
+    }
+    return comments;
+  }
+
+  private commented(shape: Shape, comment: Comment, use: Use): Shape {
+    const constrained = this.constrained(shape, comment, use);
+    const doc = annotate(comment, constrained.doc);
+    return doc === undefined ? constrained : { ...constrained, doc };
+  }
+
+  private constrained(shape: Shape, comment: Comment, use: Use): Shape {
+    let result = shape;
+    for (const constraint of comment.constraints) {
+      const next = constrain(result, constraint);
+      if (!("detail" in next)) result = next;
+      else this.report(next.kind === "value" ? "SVC170" : "SVC171", use, next.detail);
+    }
+    return result;
+  }
+
+  private bare(type: ts.Type, use: Use): Shape {
+    const { flags } = type;
+    if (flags & (TypeFlags.Any | TypeFlags.Unknown)) return { kind: "json" };
+    if (flags & TypeFlags.Never) return this.refuse("SVC137", use);
+    if (flags & (TypeFlags.Undefined | TypeFlags.Void)) return this.refuse("SVC136", use, this.text(type));
+    if (flags & TypeFlags.Null) return { kind: "null" };
+    if (flags & (TypeFlags.ESSymbol | TypeFlags.UniqueESSymbol)) return this.refuse("SVC132", use);
+    if (flags & TypeFlags.NonPrimitive) return { kind: "json", except: "primitives" };
+    if (flags & TypeFlags.String) return { kind: "string" };
+    if (flags & TypeFlags.Number) return { kind: "number" };
+    if (flags & TypeFlags.Boolean) return { kind: "boolean" };
+    if (flags & TypeFlags.BigInt) return { kind: "bigint" };
+    if (flags & TypeFlags.BigIntLiteral) return this.refuse("SVC138", use, this.text(type));
+    const literal = this.literal(type);
+    if (literal !== undefined) return { kind: "literal", values: [literal] };
+    if (flags & TypeFlags.Union)
+      return this.structured(type, use, () => this.union((type as ts.UnionType).types, type, use));
+    if (flags & TypeFlags.Enum) return { kind: "number" };
+    if (flags & TypeFlags.TemplateLiteral) return this.template(type as ts.TemplateLiteralType, use);
+    if (flags & TypeFlags.StringMapping) return this.stringMapping(type as ts.StringMappingType, use);
+    if (flags & TypeFlags.TypeParameter) return this.parameter(type, use);
+    if (flags & TypeFlags.Instantiable) return this.refuse("SVC139", use, this.text(type));
+    if (flags & TypeFlags.Intersection) return this.intersection(type as ts.IntersectionType, use);
+    if (flags & TypeFlags.Object) return this.objectType(type, use);
+    return this.refuse("SVC144", use, this.text(type));
+  }
+
+  private literal(type: ts.Type): Literal | undefined {
+    if (type.isStringLiteral() || type.isNumberLiteral()) return type.value;
+    if (type.flags & TypeFlags.BooleanLiteral) return this.checker.typeToString(type) === "true";
+    return undefined;
+  }
+
+  /** A type parameter with a default, of a tool class that has one. */
+  private parameter(type: ts.Type, use: Use): Shape {
+    const symbol = type.getSymbol();
+    const declaration = symbol?.declarations?.find(ts.isTypeParameterDeclaration);
+    if (declaration?.default === undefined || !ts.isClassLike(declaration.parent)) {
+      return this.refuse("SVC139", use, this.text(type));
+    }
+    const written = { node: declaration.default, environment: new Map() };
+    return this.shape(this.checker.getTypeFromTypeNode(declaration.default), { ...use, written });
+  }
+
+  private template(type: ts.TemplateLiteralType, use: Use): Shape {
+    const pattern = templatePattern(type, this.checker);
+    return pattern === undefined
+      ? this.refuse("SVC146", use, this.text(type))
+      : { kind: "string", pattern: `^${pattern}$` };
+  }
+
+  private stringMapping(type: ts.StringMappingType, use: Use): Shape {
+    const pattern = UPPERCASED[type.symbol.name];
+    if (pattern === undefined || !(type.type.flags & TypeFlags.String))
+      return this.refuse("SVC146", use, this.text(type));
+    return { kind: "string", pattern };
+  }
+
+  // Unions and intersections
+
+  /** A union without `undefined`, which is the business of the member that holds it. */
+  private union(types: readonly ts.Type[], whole: ts.Type | undefined, use: Use): Shape {
+    const rest = types.filter((part) => !(part.flags & TypeFlags.Undefined));
+    if (whole !== undefined && rest.length < types.length) return this.refuse("SVC136", use, this.text(whole));
+    const ordered = this.order.union(rest, use.written);
+    const booleans = ordered.filter((part) => part.flags & TypeFlags.BooleanLiteral).length === 2;
+    const branches: Shape[] = [];
+    const values: Literal[] = [];
+    for (const part of ordered) {
+      const literal = this.literal(part);
+      if (booleans && part.flags & TypeFlags.BooleanLiteral) {
+        if (!branches.some(({ kind }) => kind === "boolean")) branches.push({ kind: "boolean" });
+      } else if (
+        literal !== undefined ||
+        (part.flags & TypeFlags.Null && branches.every(({ kind }) => kind === "literal"))
+      ) {
+        if (values.length === 0) branches.push({ kind: "literal", values });
+        values.push(literal ?? null);
+      } else {
+        const written = this.constituent(part, use.written);
+        const shape = this.shape(part, { ...use, written });
+        const same = JSON.stringify(shape, stringifyBigint);
+        if (!branches.some((other) => JSON.stringify(other, stringifyBigint) === same)) branches.push(shape);
+      }
+    }
+    return this.branches(branches, use);
+  }
+
+  private branches(found: readonly Shape[], use: Use): Shape {
+    // A `null` that was met before any other type is no literal of its own.
+    const branches = found.map((branch): Shape => {
+      return branch.kind === "literal" && branch.values.every((each) => each === null) ? { kind: "null" } : branch;
+    });
+    const [only] = branches;
+    if (only === undefined) return this.refuse("SVC137", use);
+    if (branches.length === 1) return only;
+    const kinds = new Set(branches.map(({ kind }) => kind));
+    const texts =
+      kinds.has("string") ||
+      branches.some((each) => each.kind === "literal" && each.values.some((v) => typeof v === "string"));
+    const numbers =
+      kinds.has("number") ||
+      branches.some((each) => each.kind === "literal" && each.values.some((v) => typeof v === "number"));
+    const alike =
+      (kinds.has("date") && (texts || kinds.has("bytes"))) ||
+      (kinds.has("bytes") && texts) ||
+      (kinds.has("bigint") && numbers);
+    if (alike) this.report("SVC145", use);
+    return { kind: "union", branches };
+  }
+
+  /** How a constituent of a written union was written. */
+  private constituent(type: ts.Type, written: Written | undefined, depth = 0): Written | undefined {
+    const at = this.order.settle(written);
+    if (at === undefined || depth > DEEPEST) return undefined;
+    if (this.checker.getTypeFromTypeNode(at.node) === type) return at;
+    if (ts.isUnionTypeNode(at.node)) {
+      for (const node of at.node.types) {
+        const found = this.constituent(type, { node, environment: at.environment }, depth + 1);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    }
+    const alias = this.order.alias(at);
+    if (alias !== undefined) return this.constituent(type, alias.body, depth + 1);
+    const declaration: ts.Node | undefined = type.getSymbol()?.declarations?.[0];
+    return declaration === at.node ? at : undefined;
+  }
+
+  private intersection(type: ts.IntersectionType, use: Use): Shape {
+    const simple = type.types.filter((part) => !(part.flags & (TypeFlags.Object | TypeFlags.NonPrimitive)));
+    const special = type.types.filter((part) => this.isList(part) || this.isSpecial(part));
+    const [base] = [...simple, ...special];
+    if (base !== undefined) {
+      const others = type.types.filter((part) => part !== base);
+      const branded = others.every((part) => this.isBrand(part));
+      if (simple.length + special.length > 1 || !branded) return this.refuse("SVC142", use, this.text(type));
+      return this.shape(base, { ...use, written: undefined });
+    }
+    return this.structured(type, use, () => this.object(type, use));
+  }
+
+  /** What brands a type: an object type of members that no JSON value carries (`{ readonly __brand: "Id" }`), or `{}`. */
+  private isBrand(type: ts.Type): boolean {
+    if (type.isIntersection()) return type.types.every((part) => this.isBrand(part));
+    return (
+      (type.flags & TypeFlags.Object) !== 0 &&
+      !this.isList(type) &&
+      !this.isCallable(type) &&
+      this.builtIn(type) === undefined
+    );
+  }
+
+  // Object types
+
+  private isSpecial(type: ts.Type): boolean {
+    const name = this.builtIn(type);
+    return name === "Date" || name === "Uint8Array";
+  }
+
+  /** The name of a class or interface of the language's own library; `Buffer` too, which node's types add. */
+  private builtIn(type: ts.Type): string | undefined {
+    const symbol = type.getSymbol();
+    if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return undefined;
+    const files = (symbol.declarations ?? []).map((declaration) => declaration.getSourceFile());
+    const { program } = this.program;
+    if (files.some((file) => program.isSourceFileDefaultLibrary(file))) return symbol.name;
+    return files.length > 0 && files.every((file) => packageOf(file.fileName) === "@types/node")
+      ? symbol.name
+      : undefined;
+  }
+
+  private objectType(type: ts.Type, use: Use): Shape {
+    if (this.checker.isTupleType(type))
+      return this.structured(type, use, () => this.tuple(type as ts.TupleTypeReference, use));
+    if (this.checker.isArrayType(type))
+      return this.structured(type, use, () => this.array(type as ts.TypeReference, use));
+    const name = this.builtIn(type);
+    if (name !== undefined) return this.builtInShape(name, type, use);
+    if (this.isCallable(type)) return this.refuse("SVC130", use);
+    if (this.isEmpty(type)) return { kind: "json", except: "null" };
+    return this.structured(type, use, () => this.withDoc(this.object(type, use), type));
+  }
+
+  private builtInShape(name: string, type: ts.Type, use: Use): Shape {
+    if (name === "Date") return { kind: "date" };
+    if (name === "Uint8Array") return { kind: "bytes" };
+    if (/^(?:Readonly|Weak)?(?:Map|Set)$/.test(name)) return this.refuse("SVC134", use, this.text(type));
+    if (name === "Promise" || name === "PromiseLike") return this.refuse("SVC143", use, this.text(type));
+    if (name === "Function" || name === "CallableFunction" || name === "NewableFunction")
+      return this.refuse("SVC130", use);
+    if (name === "Buffer") return this.refuse("SVC135", use, "Buffer; use Uint8Array, which a Buffer is");
+    return this.refuse("SVC135", use, name);
+  }
+
+  /** `{}` and interfaces without members: everything but null and undefined. */
+  private isEmpty(type: ts.Type): boolean {
+    return (
+      this.checker.getPropertiesOfType(type).length === 0 &&
+      this.checker.getIndexInfosOfType(type).length === 0 &&
+      !(type.getSymbol()?.declarations ?? []).some(ts.isMappedTypeNode)
+    );
+  }
+
+  private array(type: ts.TypeReference, use: Use): Shape {
+    const [element] = this.checker.getTypeArguments(type);
+    if (element === undefined) return this.refuse("SVC144", use, this.text(type));
+    const at = this.order.settle(use.written);
+    const [argument] = at !== undefined && ts.isTypeReferenceNode(at.node) ? (at.node.typeArguments ?? []) : [];
+    const node = at !== undefined && ts.isArrayTypeNode(at.node) ? at.node.elementType : argument;
+    const written = node === undefined || at === undefined ? undefined : { node, environment: at.environment };
+    return { kind: "array", item: this.shape(element, { ...use, subject: `${use.subject}[]`, written }) };
+  }
+
+  private tuple(type: ts.TupleTypeReference, use: Use): Shape {
+    const { elementFlags } = type.target;
+    const at = this.order.settle(use.written);
+    const nodes = at !== undefined && ts.isTupleTypeNode(at.node) ? at.node.elements : undefined;
+    const items: Shape[] = [];
+    const tail: Shape[] = [];
+    let rest: Shape | undefined;
+    let optional = 0;
+    this.checker.getTypeArguments(type).forEach((element, index) => {
+      const flag = elementFlags[index] ?? ts.ElementFlags.Required;
+      const node = nodes?.length === elementFlags.length ? elementNode(nodes[index]) : undefined;
+      const written = node === undefined || at === undefined ? undefined : { node, environment: at.environment };
+      const inner: Use = { ...use, subject: `${use.subject}[${index}]`, node: nodes?.[index] ?? use.node, written };
+      if (flag & ts.ElementFlags.Variadic) this.report("SVC139", inner, this.text(type));
+      const shape =
+        flag & ts.ElementFlags.Optional ? this.withoutUndefined(element, inner) : this.shape(element, inner);
+      if (flag & ts.ElementFlags.Rest) rest = shape;
+      else if (rest !== undefined) tail.push(shape);
+      else items.push(shape);
+      if (flag & ts.ElementFlags.Optional) optional++;
+    });
+    return { kind: "tuple", items, optional, ...(rest === undefined ? {} : { rest }), tail };
+  }
+
+  private withoutUndefined(type: ts.Type, use: Use): Shape {
+    if (!type.isUnion()) return this.shape(type, use);
+    const rest = type.types.filter((part) => !(part.flags & TypeFlags.Undefined));
+    const [only] = rest;
+    if (rest.length === type.types.length) return this.shape(type, use);
+    if (rest.length === 1 && only !== undefined) {
+      const written = this.constituent(only, use.written) ?? use.written;
+      return this.shape(only, { ...use, written });
+    }
+    let shape = this.union(rest, undefined, { ...use, depth: use.depth + 1 });
+    for (const comment of this.aliasComments(use.written)) shape = this.commented(shape, comment, use);
+    return shape;
+  }
+
+  private object(type: ts.Type, use: Use): ObjectShape {
+    const environment = this.order.inside(use.written);
+    const members: Member[] = [];
+    for (const property of this.order.properties(type, use.written)) {
+      const member = this.member(property, environment, use);
+      if (member !== undefined) members.push(member);
+    }
+    let closed = false;
+    const indexes: { pattern?: string; shape: Shape }[] = [];
+    for (const info of this.checker.getIndexInfosOfType(type)) {
+      const inner: Use = {
+        ...use,
+        subject: `${use.subject}{}`,
+        node: info.declaration ?? use.node,
+        written: info.declaration === undefined ? undefined : { node: info.declaration.type, environment },
+      };
+      if (info.keyType.flags & TypeFlags.ESSymbol) this.report("SVC141", inner);
+      else if (info.type.flags & TypeFlags.Never) closed = true;
+      else {
+        const pattern = this.keyPattern(info.keyType, inner);
+        indexes.push({ ...(pattern === undefined ? {} : { pattern }), shape: this.withoutUndefined(info.type, inner) });
+      }
+    }
+    return { kind: "object", members, indexes, closed };
+  }
+
+  private keyPattern(key: ts.Type, use: Use): string | undefined {
+    if (key.flags & TypeFlags.String) return undefined;
+    if (key.flags & TypeFlags.Number) return NUMERIC_NAME;
+    const shape = this.bare(key, use);
+    return shape.kind === "string" ? shape.pattern : undefined;
+  }
+
+  private member(property: ts.Symbol, environment: Environment, outer: Use): Member | undefined {
+    const subject = `${outer.subject}.${property.name}`;
+    const node = nameOf(property) ?? outer.node;
+    const annotation = writtenOf(property);
+    const written = annotation === undefined ? undefined : { node: annotation, environment };
+    const use: Use = { subject, node, written, depth: outer.depth };
+    if (this.isRefusedMember(property, use)) return undefined;
+
+    const type = this.checker.getTypeOfSymbol(property);
+    const parts = type.isUnion() ? type.types : [type];
+    const absent = parts.some((part) => part.flags & TypeFlags.Undefined);
+    const optional = (property.flags & ts.SymbolFlags.Optional) !== 0 || absent;
+    const nothing = parts.every((part) => part.flags & (TypeFlags.Undefined | TypeFlags.Never));
+    const bare: Shape =
+      nothing && optional ? { kind: "null" } : optional ? this.withoutUndefined(type, use) : this.shape(type, use);
+
+    const comment = readComment(this.checker, property);
+    if (this.side === "input" && looksSecret(property.name) && !comment.notSecret)
+      this.report("SVC154", use, property.name);
+    const shape = this.constrained(bare, comment, use);
+    const doc: Doc | undefined = annotate(comment);
+    const place = this.program.at(node);
+    return { name: property.name, subject, place, optional, shape, ...(doc === undefined ? {} : { doc }) };
+  }
+
+  private isRefusedMember(property: ts.Symbol, use: Use): boolean {
+    const escaped = String(property.escapedName);
+    const modifiers = (property.declarations ?? []).reduce(
+      (all, declaration) => all | ts.getCombinedModifierFlags(declaration),
+      0,
+    );
+    if (escaped.startsWith("__#") || modifiers & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)) {
+      this.report("SVC133", { ...use, subject: use.subject.replace(/__#\d+@/, "") });
+    } else if (escaped.startsWith("__@"))
+      this.report("SVC141", { ...use, subject: use.subject.replace(/__@(.*?)@\d+/, "[$1]") });
+    else if (property.flags & ts.SymbolFlags.Method) this.report("SVC131", use);
+    else return false;
+    return true;
+  }
+
+  // Definitions
+
+  /** Lowers a structured type once; a second meeting refers to the first, also while that is still under way. */
+  private structured(type: ts.Type, use: Use, make: () => Shape): Shape {
+    const known = this.entries.get(type);
+    if (known !== undefined && (known.named || known.shape === undefined)) {
+      known.referred = true;
+      return { kind: "ref", name: known.name };
+    }
+    const declared = type.aliasSymbol?.name ?? type.getSymbol()?.name;
+    const isObject = (type.flags & (TypeFlags.Object | TypeFlags.Intersection)) !== 0 && !this.isList(type);
+    const named = isObject && declared !== undefined && !declared.startsWith("__");
+    const entry: Entry = { name: this.uniqueName(declared, use), named, referred: false };
+    this.entries.set(type, entry);
+    entry.shape = make();
+    return named || entry.referred ? { kind: "ref", name: entry.name } : entry.shape;
+  }
+
+  private uniqueName(declared: string | undefined, use: Use): string {
+    const base =
+      declared === undefined || declared.startsWith("__") || declared === "Array" || declared === "ReadonlyArray"
+        ? use.subject.split(".").slice(1).join("_")
+        : declared;
+    const clean = base.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|_+$/g, "") || "Type";
+    let name = clean;
+    for (let count = 2; this.names.has(name); count++) name = `${clean}_${count}`;
+    this.names.add(name);
+    return name;
+  }
+
+  /** Which definitions stay: those that contain themselves or are used more than once; the others go where they are used. */
+  definitions(roots: readonly Shape[]): { readonly kept: Definition[]; readonly inline: (shape: Shape) => Shape } {
+    const shapes = new Map<string, Shape>();
+    for (const { name, shape } of this.entries.values()) if (shape !== undefined) shapes.set(name, shape);
+    const uses = new Map<string, number>();
+    const cyclic = new Set<string>();
+    const visit = (shape: Shape, open: readonly string[]): void => {
+      forEachRef(shape, (name) => {
+        uses.set(name, (uses.get(name) ?? 0) + 1);
+        if (open.includes(name)) cyclic.add(name);
+        const target = shapes.get(name);
+        if (uses.get(name) === 1 && target !== undefined) visit(target, [...open, name]);
+      });
+    };
+    for (const root of roots) visit(root, []);
+    const stays = (name: string) => cyclic.has(name) || (uses.get(name) ?? 0) > 1;
+    const inline = (shape: Shape): Shape =>
+      mapRefs(shape, (ref) => {
+        const target = shapes.get(ref.name);
+        if (stays(ref.name) || target === undefined) return ref;
+        const inlined = inline(target);
+        const doc = ref.doc ?? inlined.doc;
+        return doc === undefined ? inlined : { ...inlined, doc };
+      });
+    const kept = [...uses.keys()]
+      .filter(stays)
+      .map((name) => ({ name, shape: inline(shapes.get(name) ?? { kind: "json" }) }));
+    return { kept, inline };
+  }
+
+  private withDoc<S extends Shape>(shape: S, type: ts.Type): S {
+    const symbol = type.getSymbol();
+    if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return shape;
+    const doc = annotate(readComment(this.checker, symbol), shape.doc);
+    return doc === undefined ? shape : { ...shape, doc };
+  }
+
+  private declarationOf(type: ts.Type): ts.Node | undefined {
+    const declaration = type.getSymbol()?.declarations?.[0];
+    return declaration === undefined ? undefined : (ts.getNameOfDeclaration(declaration) ?? declaration);
+  }
+}
+
+/** What TypeScript takes for a numeric name: the text of a number. */
+const NUMERIC_NAME = "^(?:-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:e[+-]?[0-9]+)?|-?Infinity|NaN)$";
+
+function nameOf(symbol: ts.Symbol): ts.Node | undefined {
+  const declaration = symbol.valueDeclaration ?? symbol.declarations?.[0];
+  return declaration === undefined ? undefined : (ts.getNameOfDeclaration(declaration) ?? declaration);
+}
+
+function elementNode(node: ts.TypeNode | undefined): ts.TypeNode | undefined {
+  if (node === undefined) return undefined;
+  const inner = ts.isNamedTupleMember(node) || ts.isOptionalTypeNode(node) ? node.type : node;
+  if (!ts.isRestTypeNode(inner)) {
+    return ts.isNamedTupleMember(node) && node.dotDotDotToken !== undefined && ts.isArrayTypeNode(inner)
+      ? inner.elementType
+      : inner;
+  }
+  return ts.isArrayTypeNode(inner.type) ? inner.type.elementType : undefined;
+}
+
+function stringifyBigint(_: string, value: unknown): unknown {
+  return typeof value === "bigint" ? `${value}n` : value;
+}
+
+function forEachRef(shape: Shape, visit: (name: string) => void): void {
+  mapRefs(shape, (ref) => {
+    visit(ref.name);
+    return ref;
+  });
+}
+
+/** The same shape with its references replaced. */
+function mapRefs(shape: Shape, replace: (ref: Shape & { kind: "ref" }) => Shape): Shape {
+  const into = (inner: Shape) => mapRefs(inner, replace);
+  switch (shape.kind) {
+    case "ref":
+      return replace(shape);
+    case "array":
+      return { ...shape, item: into(shape.item) };
+    case "union":
+      return { ...shape, branches: shape.branches.map(into) };
+    case "tuple":
+      return {
+        ...shape,
+        items: shape.items.map(into),
+        tail: shape.tail.map(into),
+        ...(shape.rest === undefined ? {} : { rest: into(shape.rest) }),
+      };
+    case "object":
+      return {
+        ...shape,
+        members: shape.members.map((member) => ({ ...member, shape: into(member.shape) })),
+        indexes: shape.indexes.map((index) => ({ ...index, shape: into(index.shape) })),
+      };
+    default:
+      return shape;
+  }
+}

@@ -1,0 +1,89 @@
+/** A closed, typed view -> Handlebars -> text. Values are printed by typed helpers; templates hold no behaviour. */
+
+import { readFileSync } from "node:fs";
+import { posix } from "node:path";
+import Handlebars from "handlebars";
+import type { Contract } from "#runtime/wire/contract.js";
+
+/** One generated file: its path relative to the project, forward slashes. */
+export interface GeneratedFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The data of a contract, its validator by the name under which `validators.ts` exports it. */
+export interface ContractView extends Omit<Contract, "validateInput"> {
+  readonly validator: string;
+}
+
+export interface ImportView {
+  /** `{ Sum }`, `{ Sum as Sum2 }` or `Sum`, an identifier at the end of it. */
+  readonly clause: string;
+  readonly local: string;
+  readonly from: string;
+}
+
+export interface View {
+  readonly version: string;
+  /** Where the tools are, for the header. */
+  readonly sources: readonly string[];
+  readonly contracts: readonly ContractView[];
+  readonly imports: readonly ImportView[];
+  readonly several: boolean;
+  readonly validators: string;
+}
+
+const handlebars = Handlebars.create();
+handlebars.registerHelper("literal", (value: unknown) => literal(value));
+handlebars.registerHelper("path", (text: string) => inComment(text));
+
+/** Every template has its own compiled form, made at first use. */
+const compiled = new Map<string, Handlebars.TemplateDelegate>();
+
+/** The text of one template over the view; unknown names are errors. */
+export function render(template: "contracts" | "server" | "validators", view: View): string {
+  let run = compiled.get(template);
+  if (run === undefined) {
+    const text = readFileSync(new URL(`../../templates/${template}.ts.hbs`, import.meta.url), "utf8");
+    run = handlebars.compile(text, { strict: true, noEscape: true, knownHelpersOnly: false });
+    compiled.set(template, run);
+  }
+  return run(view);
+}
+
+/**
+ * A value as TypeScript source: double-quoted texts in which nothing but printable characters stands as it is, so that no
+ * name can end a text, a line or a comment, or turn the reading direction.
+ */
+export function literal(value: unknown): string {
+  if (typeof value === "string") return quoted(value);
+  if (typeof value === "bigint") return `${value}n`;
+  if (value === null || typeof value === "boolean") return String(value);
+  if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (typeof value === "object") {
+    const members = Object.entries(value).filter(([, member]) => member !== undefined);
+    if (members.length === 0) return "{}";
+    return `{ ${members.map(([name, member]) => `${name}: ${literal(member)}`).join(", ")} }`;
+  }
+  throw new TypeError(`no literal for a ${typeof value}`);
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(/[^\x20-\x7e\p{L}\p{N}\p{P}\p{S} ]|<(?=[/!])/gu, (character) =>
+    [...Array(character.length).keys()]
+      .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
+}
+
+/** A path within a line comment. */
+function inComment(text: string): string {
+  return text.replace(/[^\x20-\x7e\p{L}\p{N}\p{P}\p{S}]/gu, "?");
+}
+
+/** The specifier by which `from` imports `to`, both relative to the project: `.js` for `.ts`, `.mjs` for `.mts`. */
+export function specifier(from: string, to: string): string {
+  const path = posix.relative(posix.dirname(from), to).replace(/\.([cm]?)tsx?$/, ".$1js");
+  return path.startsWith(".") ? path : `./${path}`;
+}
