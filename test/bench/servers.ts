@@ -1,0 +1,53 @@
+/** The floors: what the same machine does with the same requests when there is nothing but HTTP, or HTTP and crypto. */
+
+import { createServer } from "node:http";
+import { fastify } from "fastify";
+import { prepareSigningKey, prepareVerifyKey, selectEngine } from "#runtime/wire/ed25519.js";
+
+const RESULT = Buffer.from(
+  "026f6b030373756d0101023432056c6162656c01010822616e7377657222047461677303010322782201032279220103227a22",
+  "hex",
+);
+const CONTENT_TYPE = "application/vnd.nexus.canonical-tool-response+bcs";
+const MESSAGE = Buffer.alloc(161, 7);
+
+const [kind, port, leaderKey, toolSeed] = process.argv.slice(2) as [string, string, string, string];
+
+function listen(answer: (headers: Record<string, unknown>) => Record<string, string>): void {
+  createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const headers = answer(request.headers);
+      response.writeHead(200, { "content-type": CONTENT_TYPE, "content-length": RESULT.length, ...headers });
+      response.end(RESULT);
+    });
+  }).listen(Number(port), "127.0.0.1", () => process.stderr.write('"msg":"serving"\n'));
+}
+
+switch (kind) {
+  case "node:http":
+    listen(() => ({}));
+    break;
+  case "node:http and crypto": {
+    const { engine } = selectEngine();
+    const leader = prepareVerifyKey(Buffer.from(leaderKey, "hex"));
+    const tool = prepareSigningKey(Buffer.from(toolSeed, "hex"));
+    listen((headers) => {
+      const hash = Buffer.from(headers["x-svc-input-hash"] as string, "base64url");
+      const signature = Buffer.from(headers["x-svc-leader-signature"] as string, "base64url");
+      if (!engine.verify(leader, hash, signature)) throw new Error("the load has a bad signature");
+      return { "X-Svc-Sig-V": "3", "X-Svc-Tool-Signature": engine.sign(tool, MESSAGE).toString("base64url") };
+    });
+    break;
+  }
+  case "fastify": {
+    const app = fastify();
+    app.post("/sum/invoke", (_request, reply) => reply.header("content-type", CONTENT_TYPE).send(RESULT));
+    await app.listen({ port: Number(port), host: "127.0.0.1" });
+    process.stderr.write('"msg":"serving"\n');
+    break;
+  }
+  default:
+    throw new Error("usage: servers.ts KIND PORT [LEADER_KEY TOOL_SEED]");
+}
