@@ -201,11 +201,6 @@ export const CODES = {
     "use 1 to 128 ASCII characters",
     "Names of ports and variants are registered on the network as ASCII bytes.",
   ),
-  SVC153: error(
-    "the port schema is larger than 65,536 bytes",
-    "shorten the names of ports and variants, or use fewer",
-    "The limit holds for the BCS form of all port and variant names together.",
-  ),
   SVC154: error(
     "an input that looks like a secret",
     "take the secret from the tool's own environment; if it is none, add @notSecret to the member",

@@ -1,7 +1,15 @@
 /** Model -> what the runtime reads and writes values by: ports with their codecs, as ordered data. */
 
 import type { Codec, Port, Variant } from "#runtime/wire/contract.js";
-import { type Definition, type Member, type ObjectShape, resolve, type Shape, type Tool } from "./model.js";
+import {
+  type Definition,
+  type Member,
+  type ObjectShape,
+  resolve,
+  type Shape,
+  type Tool,
+  type TupleShape,
+} from "./model.js";
 
 export function inputPorts(tool: Tool): Port[] {
   return tool.input.members.map((member) => port(member, tool.definitions));
@@ -15,26 +23,32 @@ export function outputVariants(tool: Tool): Variant[] {
   }));
 }
 
-/** Whether a member is a `many` port: its schema says `"type": "array"` and nothing else. */
+/** Whether a member is a `many` port: a list that is not optional and whose values can be read one by one. */
 export function isMany({ optional, shape }: Member, definitions: readonly Definition[]): boolean {
-  const { kind } = resolve(shape, definitions);
-  return !optional && (kind === "array" || kind === "tuple");
+  const list = resolve(shape, definitions);
+  return !optional && (list.kind === "array" || (list.kind === "tuple" && itemCodec(list) !== undefined));
 }
 
 function port(member: Member, definitions: readonly Definition[]): Port {
   const { name, optional, shape } = member;
   const list = resolve(shape, definitions);
-  if (!optional && list.kind === "array") return { name, many: true, codec: codec(list.item) };
-  if (!optional && list.kind === "tuple") return { name, many: true, codec: itemCodec(list) };
+  const item = list.kind === "array" ? codec(list.item) : list.kind === "tuple" ? itemCodec(list) : undefined;
+  if (item !== undefined && !optional) return { name, many: true, codec: item };
   return { name, many: false, ...(optional ? { optional } : {}), codec: codec(shape) };
 }
 
-/** One codec for every value of a tuple that travels as a `many` port. */
-function itemCodec(shape: Shape & { kind: "tuple" }): Codec {
-  const items = [...shape.items, ...(shape.rest === undefined ? [] : [shape.rest]), ...shape.tail].map(codec);
-  const [first] = items;
-  const distinct = items.filter((item, index) => items.findIndex((other) => same(item, other)) === index);
-  return distinct.length === 1 && first !== undefined ? first : { kind: "union", branches: distinct };
+const UNCONVERTED = new Set<Codec["kind"]>(["json", "null", "boolean", "string", "number", "literal"]);
+
+/**
+ * One codec for every value of a tuple. There is none when the places need different conversions (`[Date, string]`): such
+ * a tuple travels as one value.
+ */
+function itemCodec({ items, rest, tail }: TupleShape): Codec | undefined {
+  const codecs = [...items, ...(rest === undefined ? [] : [rest]), ...tail].map(codec);
+  const distinct = codecs.filter((item, index) => codecs.findIndex((other) => same(item, other)) === index);
+  const [first] = distinct;
+  if (distinct.length <= 1) return first ?? { kind: "json" };
+  return distinct.every(({ kind }) => UNCONVERTED.has(kind)) ? { kind: "union", branches: distinct } : undefined;
 }
 
 function same(one: Codec, other: Codec): boolean {

@@ -63,7 +63,7 @@ function filesOf(layout: Layout, tools: readonly Tool[], schemas: Schemas): Gene
     const input = schemas.input(tool);
     const output = schemas.output(tool);
     documents.push(metadata(tool, localUrl(tool.path), input, output));
-    contracts.push(contractOf(tool, printJson(input), printJson(output), `validate${index + 1}`));
+    contracts.push(contractOf(tool, printJson(input), printJson(output), `checkInput${index + 1}`));
   });
   const names = contracts.map(({ validator }) => validator);
   const code = validatorCode(tools.map((tool, index) => [names[index] as string, tool] as const));

@@ -366,6 +366,9 @@ class Lowering {
   }
 
   private intersection(type: ts.IntersectionType, use: Use): Shape {
+    if (this.checker.isTypeAssignableTo(type, this.checker.getNeverType())) {
+      return this.refuse("SVC137", use, this.text(type));
+    }
     const simple = type.types.filter((part) => !(part.flags & (TypeFlags.Object | TypeFlags.NonPrimitive)));
     const special = type.types.filter((part) => this.isList(part) || this.isSpecial(part));
     const [base] = [...simple, ...special];
@@ -566,7 +569,7 @@ class Lowering {
   /** Lowers a structured type once; a second meeting refers to the first, also while that is still under way. */
   private structured(type: ts.Type, use: Use, make: () => Shape): Shape {
     const known = this.entries.get(type);
-    if (known !== undefined && (known.named || known.shape === undefined)) {
+    if (known !== undefined && (known.named || known.referred || known.shape === undefined)) {
       known.referred = true;
       return { kind: "ref", name: known.name };
     }

@@ -6,8 +6,20 @@
 
 import { createRequire } from "node:module";
 import type { ts } from "ts-morph";
+import { isMany } from "./encoders.js";
 import { type Json, JsonObject, object, readJson } from "./json.js";
-import type { Doc, Literal, Member, ObjectShape, OutputVariant, Shape, Tool, TupleShape } from "./model.js";
+import {
+  type Definition,
+  type Doc,
+  type Literal,
+  type Member,
+  type ObjectShape,
+  type OutputVariant,
+  resolve,
+  type Shape,
+  type Tool,
+  type TupleShape,
+} from "./model.js";
 import { shareCompiler } from "./program.js";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
@@ -45,12 +57,12 @@ export class Schemas {
   /** The schema of the whole input: its properties are the input ports. */
   input(tool: Tool): JsonObject {
     const definitions = this.definitions(tool, [tool.input]);
-    return object(["$schema", DIALECT], ...this.object(tool.input, true).members, ...definitions);
+    return object(["$schema", DIALECT], ...this.object(tool.input, tool.definitions).members, ...definitions);
   }
 
   /** The schema of the output: `oneOf` the variants. */
   output(tool: Tool): JsonObject {
-    const variants = tool.output.map((variant) => this.variant(variant));
+    const variants = tool.output.map((variant) => this.variant(variant, tool.definitions));
     const definitions = this.definitions(
       tool,
       tool.output.map(({ payload }) => payload),
@@ -58,11 +70,11 @@ export class Schemas {
     return object(["$schema", DIALECT], ["oneOf", variants], ...definitions);
   }
 
-  private variant({ name, text, payload, doc }: OutputVariant): Json {
+  private variant({ name, text, payload, doc }: OutputVariant, definitions: readonly Definition[]): Json {
     if (text) return documented(object(["const", name]), doc);
     const tagged = object(
       ["type", "object"],
-      ["properties", object([name, this.object(payload, true)])],
+      ["properties", object([name, this.object(payload, definitions)])],
       ["required", [name]],
       ["additionalProperties", false],
     );
@@ -120,7 +132,7 @@ export class Schemas {
       case "tuple":
         return this.tuple(shape);
       case "object":
-        return this.object(shape, false);
+        return this.object(shape);
       case "union":
         return this.union(shape.branches);
       case "ref":
@@ -167,7 +179,7 @@ export class Schemas {
     );
   }
 
-  private object({ members, indexes, closed }: ObjectShape, ports: boolean): JsonObject {
+  private object({ members, indexes, closed }: ObjectShape, ports?: readonly Definition[]): JsonObject {
     const required = members.filter(({ optional }) => !optional).map(({ name }) => name);
     const patterns = indexes.flatMap(({ pattern, shape }) =>
       pattern === undefined ? [] : [[pattern, this.shape(shape)] as const],
@@ -176,15 +188,21 @@ export class Schemas {
     const others = rest !== undefined ? this.shape(rest.shape) : !closed && patterns.length === 0 ? undefined : false;
     return object(
       ["type", "object"],
-      (ports || members.length > 0) && ["properties", object(...members.map((member) => this.member(member)))],
+      (ports !== undefined || members.length > 0) && [
+        "properties",
+        object(...members.map((member) => this.member(member, ports))),
+      ],
       required.length > 0 && ["required", required],
       patterns.length > 0 && ["patternProperties", object(...patterns)],
       others !== undefined && ["additionalProperties", others],
     );
   }
 
-  private member({ name, optional, shape, doc }: Member): [string, Json] {
-    const schema = optional ? nullable(this.bare(shape)) : this.bare(shape);
+  private member(member: Member, ports: readonly Definition[] | undefined): [string, Json] {
+    const { name, optional, shape, doc } = member;
+    const bare = optional ? nullable(this.bare(shape)) : this.bare(shape);
+    const whole = ports !== undefined && !optional && resolve(shape, ports).kind === "tuple" && !isMany(member, ports);
+    const schema = whole ? asOne(bare) : bare;
     return [name, documented(documented(schema, shape.doc), doc)];
   }
 
@@ -227,6 +245,12 @@ function nullable(schema: JsonObject): JsonObject {
     return new JsonObject(new Map(members).set("anyOf", [...branches, object(["type", "null"])]));
   }
   return object(["anyOf", [schema, object(["type", "null"])]]);
+}
+
+/** A list that travels as one value: `"type": "array"` exactly would make it a `many` port. */
+function asOne(schema: JsonObject): JsonObject {
+  if (schema.get("type") !== "array") return object(["anyOf", [schema]]);
+  return new JsonObject(new Map([...schema.members, ["type", ["array"]]]));
 }
 
 /** What JSDoc says goes after what the type says. */

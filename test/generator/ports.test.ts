@@ -1,0 +1,77 @@
+/** The recorded schema texts through the port derivation: ports in order, cardinality, BCS, refusals. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { type DerivedPorts, derivePorts, PortRefusal, schemaSize } from "#generator/ports.js";
+import { encodeMetaSchema } from "#runtime/wire/bcs.js";
+
+interface Case {
+  readonly name: string;
+  readonly input_schema: string;
+  readonly output_schema: string;
+  readonly expect:
+    | { readonly ok: false }
+    | {
+        readonly ok: true;
+        readonly bcs: string;
+        readonly meta_schema: {
+          readonly input_ports: readonly RecordedPort[];
+          readonly output_variants: readonly {
+            readonly variant_name: string;
+            readonly ports: readonly RecordedPort[];
+          }[];
+        };
+      };
+}
+interface RecordedPort {
+  readonly port_name: string;
+  readonly cardinality: "one" | "many";
+}
+
+const recorded = JSON.parse(readFileSync(new URL("../vectors/schema.json", import.meta.url), "utf8")) as {
+  cases: readonly Case[];
+};
+
+for (const each of recorded.cases) {
+  test(`schema vector: ${each.name}`, () => {
+    if (!each.expect.ok) {
+      assert.throws(() => derivePorts(each.input_schema, each.output_schema), PortRefusal);
+      return;
+    }
+    const ports = (list: readonly RecordedPort[]) =>
+      list.map(({ port_name, cardinality }) => ({ name: port_name, many: cardinality === "many" }));
+    const { meta_schema, bcs } = each.expect;
+    const derived = derivePorts(each.input_schema, each.output_schema);
+    assert.deepEqual(derived, {
+      inputPorts: ports(meta_schema.input_ports),
+      outputVariants: meta_schema.output_variants.map(({ variant_name, ports: list }) => ({
+        name: variant_name,
+        ports: ports(list),
+      })),
+    } satisfies DerivedPorts);
+    assert.equal(Buffer.from(encodeMetaSchema(derived)).toString("hex"), bcs);
+    assert.equal(schemaSize(derived), bcs.length / 2);
+  });
+}
+
+test("one hop of $ref is followed, never two, and only within the document", () => {
+  const output = '{"oneOf":[{"const":"done"}]}';
+  const input = (port: string, more = "") =>
+    `{"properties":{"x":${port}},"$defs":{"A":{"type":"array"},"B":{"$ref":"#/$defs/A"}${more}}}`;
+  const many = (schema: string) => derivePorts(schema, output).inputPorts[0]?.many;
+  assert.equal(many(input('{"$ref":"#/$defs/A"}')), true);
+  assert.equal(many(input('{"$ref":"#/%24defs/A","type":"string"}')), true);
+  assert.equal(many(input('{"$ref":"#/$defs/B"}')), false);
+  for (const ref of ["other.json#/A", "#/$defs/C", "#A", "#/%zz"]) {
+    assert.throws(() => many(input(`{"$ref":${JSON.stringify(ref)}}`)), PortRefusal, ref);
+  }
+});
+
+test("a repeated member keeps its first place and its last value", () => {
+  const input = '{"properties":{"a":{"type":"array"},"b":{},"a":{"type":"string"}}}';
+  assert.deepEqual(derivePorts(input, '{"oneOf":[{"enum":["done"]}]}').inputPorts, [
+    { name: "a", many: false },
+    { name: "b", many: false },
+  ]);
+});
