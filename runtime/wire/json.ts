@@ -456,15 +456,11 @@ class Significand {
  */
 export function formatDouble(value: number, legacy = false): string {
   if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
-  const [mantissa, exponentText] = Math.abs(value).toExponential().split("e") as [string, string];
-  const sign = value < 0 ? "-" : "";
-  const digits = mantissa.replace(".", "");
-  const exponent = Number(exponentText);
-  const point = exponent + 1;
-  if (point <= -5 || point > 16) return `${sign}${mantissa}e${exponent > 0 && !legacy ? "+" : ""}${exponent}`;
-  if (point <= 0) return `${sign}0.${"0".repeat(-point)}${digits}`;
-  if (digits.length <= point) return `${sign}${digits.padEnd(point, "0")}.0`;
-  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+  const magnitude = Math.abs(value);
+  // Between these bounds JavaScript prints the same digits, without an exponent too.
+  if (magnitude >= 1e-5 && magnitude < 1e16) return Number.isInteger(value) ? `${value}.0` : String(value);
+  const text = value.toExponential();
+  return legacy ? text.replace("+", "") : text;
 }
 
 /** The three spellings of a text that a leader may have hashed (protocol.md section 5). */
@@ -482,67 +478,162 @@ export type Form = "sent" | "canonical" | "legacy";
  */
 export function textOf(document: JsonDocument, entry: number, form: Form): Buffer {
   const { bytes, tape, spaced } = document;
-  const slice = bytes.subarray(tape[entry + 1], tape[entry + 2]);
-  if (form === "sent") {
-    return spaced && (tape[entry] as number) >= ARRAY
-      ? Buffer.concat(pieces(document, entry, sentPiece, false))
-      : slice;
-  }
-  const piece = form === "legacy" ? legacyPiece : canonicalPiece;
-  const parts = (tape[entry] as number) >= ARRAY ? pieces(document, entry, piece, true) : [piece(document, entry)];
-  const text = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
-  return text.equals(slice) ? slice : text;
+  const start = tape[entry + 1] as number;
+  const end = tape[entry + 2] as number;
+  if (form === "sent" && (!spaced || (tape[entry] as number) < ARRAY)) return bytes.subarray(start, end);
+  return new TextWriter(document, form).write(entry);
 }
 
-type Piece = (document: JsonDocument, entry: number) => Buffer;
+/** A container that is being written: what of it is still to come. */
+interface OpenContainer {
+  readonly close: number;
+  /** Tape index of the next item, or of the next member's name; not used when there are `members`. */
+  next: number;
+  readonly end: number;
+  /** Members in an order that is not the tape's, and the place of the next one. */
+  readonly members: readonly (readonly [key: number, value: number])[] | undefined;
+  place: number;
+  first: boolean;
+}
 
-const PUNCTUATION = {
-  comma: Buffer.from(","),
-  colon: Buffer.from(":"),
-  openArray: Buffer.from("["),
-  closeArray: Buffer.from("]"),
-  openObject: Buffer.from("{"),
-  closeObject: Buffer.from("}"),
-};
+/** Writes one entry in one form. Stretches that stand in the document as they are wanted are copied whole. */
+class TextWriter {
+  private readonly source: Buffer;
+  private readonly unchanged: boolean;
+  private target = EMPTY;
+  private at = 0;
+  /** The stretch of the document that comes next in the text: not copied yet, since it may grow. */
+  private from = 0;
+  private to = 0;
 
-/** The texts whose concatenation is that of an array or object. */
-function pieces(document: JsonDocument, root: number, piece: Piece, unique: boolean): Buffer[] {
-  const { tape } = document;
-  const parts: Buffer[] = [];
-  // What is still to be written, last first: entries, or texts between them.
-  const todo: (number | Buffer)[] = [root];
-  for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
-    if (typeof next !== "number") {
-      parts.push(next);
-    } else if (tape[next] === ARRAY) {
-      parts.push(PUNCTUATION.openArray);
-      const mark = todo.length;
-      for (let item = next + STRIDE; item < (tape[next + 3] as number); item = tape[item + 3] as number) {
-        todo.push(item, PUNCTUATION.comma);
+  constructor(
+    private readonly document: JsonDocument,
+    private readonly form: Form,
+  ) {
+    this.source = document.bytes;
+    this.unchanged = form === "sent";
+  }
+
+  write(root: number): Buffer {
+    const { tape } = this.document;
+    const open: OpenContainer[] = [];
+    this.entry(root, open);
+    for (let container = open.at(-1); container !== undefined; container = open.at(-1)) {
+      const { members, place, next } = container;
+      if (members === undefined ? next === container.end : place === members.length) {
+        this.byte(container.close);
+        open.pop();
+        continue;
       }
-      todo[todo.length === mark ? mark : todo.length - 1] = PUNCTUATION.closeArray;
-      reverseFrom(todo, mark);
-    } else if (tape[next] === OBJECT) {
-      parts.push(PUNCTUATION.openObject);
-      const mark = todo.length;
-      for (const [key, value] of unique ? uniqueMembers(document, next) : allMembers(document, next)) {
-        todo.push(key, PUNCTUATION.colon, value, PUNCTUATION.comma);
+      if (container.first) container.first = false;
+      else this.byte(COMMA);
+      let value = next;
+      if (container.close === CLOSE_OBJECT) {
+        const [key, itsValue] = members?.[place] ?? [next, next + STRIDE];
+        this.scalar(key);
+        this.byte(COLON);
+        value = itsValue;
       }
-      todo[todo.length === mark ? mark : todo.length - 1] = PUNCTUATION.closeObject;
-      reverseFrom(todo, mark);
-    } else {
-      parts.push(piece(document, next));
+      container.place++;
+      container.next = tape[value + 3] as number;
+      this.entry(value, open);
     }
+    return this.text();
   }
-  return parts;
+
+  /** A scalar whole; of a container its opening, what it holds is left to the caller. */
+  private entry(entry: number, open: OpenContainer[]): void {
+    const { tape } = this.document;
+    const kind = tape[entry];
+    if (kind !== ARRAY && kind !== OBJECT) {
+      this.scalar(entry);
+      return;
+    }
+    const start = tape[entry + 1] as number;
+    this.stretch(start, start + 1);
+    open.push({
+      close: kind === ARRAY ? CLOSE_ARRAY : CLOSE_OBJECT,
+      next: entry + STRIDE,
+      end: tape[entry + 3] as number,
+      members: kind === OBJECT && !this.unchanged ? repeatedMembers(this.document, entry) : undefined,
+      place: 0,
+      first: true,
+    });
+  }
+
+  private scalar(entry: number): void {
+    const { tape } = this.document;
+    const start = tape[entry + 1] as number;
+    const end = tape[entry + 2] as number;
+    if (this.unchanged || (tape[entry] !== DOUBLE && tape[entry] !== ESCAPED_STRING)) {
+      this.stretch(start, end);
+      return;
+    }
+    const text =
+      tape[entry] === DOUBLE
+        ? formatDouble(serdeDouble(this.source, start, end), this.form === "legacy")
+        : quote(stringOf(this.document, entry));
+    this.flush();
+    // No character takes more than three bytes for each of its UTF-16 units.
+    this.reserve(text.length * 3);
+    this.at += this.target.write(text, this.at);
+  }
+
+  private byte(byte: number): void {
+    if (this.to > this.from && this.source[this.to] === byte) {
+      this.to++;
+      return;
+    }
+    this.flush();
+    this.reserve(1);
+    this.target[this.at++] = byte;
+  }
+
+  private stretch(start: number, end: number): void {
+    if (start !== this.to || this.from === this.to) {
+      this.flush();
+      this.from = start;
+    }
+    this.to = end;
+  }
+
+  private flush(): void {
+    const { from, to, source } = this;
+    if (from === to) return;
+    this.reserve(to - from);
+    this.at += source.copy(this.target, this.at, from, to);
+    this.from = to;
+  }
+
+  private reserve(size: number): void {
+    if (this.at + size <= this.target.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(64, this.target.length * 2, this.at + size));
+    this.target.copy(larger, 0, 0, this.at);
+    this.target = larger;
+  }
+
+  private text(): Buffer {
+    if (this.at === 0) return this.source.subarray(this.from, this.to);
+    this.flush();
+    return this.target.subarray(0, this.at);
+  }
 }
 
-function reverseFrom<T>(list: T[], from: number): void {
-  for (let low = from, high = list.length - 1; low < high; low++, high--) {
-    const swap = list[low] as T;
-    list[low] = list[high] as T;
-    list[high] = swap;
-  }
+const EMPTY = Buffer.alloc(0);
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const CLOSE_ARRAY = 0x5d;
+const CLOSE_OBJECT = 0x7d;
+
+/** The members of an object entry where one is repeated; undefined when they are those of the tape. */
+function repeatedMembers(document: JsonDocument, object: number): [key: number, value: number][] | undefined {
+  const { tape } = document;
+  const end = tape[object + 3] as number;
+  const second = object + STRIDE === end ? end : (tape[object + 2 * STRIDE + 3] as number);
+  if (second === end) return undefined;
+  const all = allMembers(document, object);
+  const unique = uniqueMembers(document, object, all);
+  return unique === all ? undefined : unique;
 }
 
 /** All members of an object entry in textual order, repeated ones included. */
@@ -557,8 +648,11 @@ export function allMembers({ tape }: JsonDocument, object: number): [key: number
 }
 
 /** The members of an object entry, a repeated one in its first place with its last value. */
-export function uniqueMembers(document: JsonDocument, object: number): [key: number, value: number][] {
-  const members = allMembers(document, object);
+export function uniqueMembers(
+  document: JsonDocument,
+  object: number,
+  members = allMembers(document, object),
+): [key: number, value: number][] {
   const places = new Map<string, [number, number]>();
   for (const member of members) {
     const name = stringOf(document, member[0]);
@@ -574,24 +668,6 @@ export function itemsOf({ tape }: JsonDocument, array: number): number[] {
   const items: number[] = [];
   for (let item = array + STRIDE; item < (tape[array + 3] as number); item = tape[item + 3] as number) items.push(item);
   return items;
-}
-
-const sentPiece: Piece = ({ bytes, tape }, entry) => bytes.subarray(tape[entry + 1], tape[entry + 2]);
-const canonicalPiece: Piece = (document, entry) => canonicalScalar(document, entry, false);
-const legacyPiece: Piece = (document, entry) => canonicalScalar(document, entry, true);
-
-function canonicalScalar(document: JsonDocument, entry: number, legacy: boolean): Buffer {
-  const { bytes, tape } = document;
-  switch (tape[entry]) {
-    case DOUBLE:
-      return Buffer.from(
-        formatDouble(serdeDouble(bytes, tape[entry + 1] as number, tape[entry + 2] as number), legacy),
-      );
-    case ESCAPED_STRING:
-      return Buffer.from(quote(stringOf(document, entry)));
-    default:
-      return sentPiece(document, entry);
-  }
 }
 
 /** A well-formed string as serde_json writes it: JSON.stringify escapes exactly the same characters. */
