@@ -38,15 +38,22 @@ export function generate(options: GenerateOptions): Generated {
   const { tools: classes, diagnostics: found } = findTools(program);
   const lowered = classes.map((tool) => lower(program, tool));
   const tools = lowered.map(({ tool }) => tool);
-  const diagnostics = [
+  const diagnostics = withoutIdleNotes([
     ...compiler,
     ...found,
     ...lowered.flatMap((each) => each.diagnostics),
     ...tools.flatMap(checkPorts),
-  ];
+  ]);
   if (hasErrors(diagnostics)) return { files: [], diagnostics };
   const schemas = new Schemas(program.checker);
   return { files: filesOf(layout, tools, schemas), diagnostics };
+}
+
+/** A note about a member that has an error says nothing. */
+function withoutIdleNotes(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const spot = ({ place }: Diagnostic) => place && `${place.file}:${place.line}:${place.column}`;
+  const wrong = new Set(diagnostics.filter(({ severity }) => severity === "error").map(spot));
+  return diagnostics.filter((each) => each.severity !== "note" || !wrong.has(spot(each)));
 }
 
 /** Absolute places from the options. */

@@ -6,7 +6,18 @@
 import { ts } from "ts-morph";
 import { type Code, type Diagnostic, diagnostic } from "./diagnostics.js";
 import { annotate, type Comment, constrain, readComment, readNodeComment } from "./jsdoc.js";
-import type { Definition, Doc, Literal, Member, ObjectShape, OutputVariant, Shape, Tool } from "./model.js";
+import {
+  type Definition,
+  type Doc,
+  type Facts,
+  type Literal,
+  type Member,
+  memberSubject,
+  type ObjectShape,
+  type OutputVariant,
+  type Shape,
+  type Tool,
+} from "./model.js";
 import type { ToolClass, TypeUse } from "./parse.js";
 import { type Program, packageOf } from "./program.js";
 import { looksSecret } from "./secrets.js";
@@ -21,7 +32,7 @@ export function lower(program: Program, tool: ToolClass): { readonly tool: Tool;
   const definitions = lowering.definitions([input, ...output.map(({ payload }) => payload)]);
   return {
     tool: {
-      ...tool.facts,
+      ...(tool.facts ?? NO_FACTS),
       import: tool.import,
       place: program.at(tool.node),
       input: definitions.inline(input) as ObjectShape,
@@ -31,6 +42,9 @@ export function lower(program: Program, tool: ToolClass): { readonly tool: Tool;
     diagnostics: lowering.diagnostics,
   };
 }
+
+/** Stands for facts that were refused: nothing is written then. */
+const NO_FACTS: Facts = { fqn: "", description: "", path: "", timeout: 0 };
 
 /** A type in its place: how the diagnostics call it, where they point, how it was written. */
 interface Use {
@@ -122,7 +136,7 @@ class Lowering {
   private variant(type: ts.Type, use: Use): OutputVariant | undefined {
     if (type.isStringLiteral()) {
       const node = use.written?.node ?? use.node;
-      const subject = `${use.subject}.${type.value}`;
+      const subject = memberSubject(use.subject, type.value);
       if (this.isReserved(type.value, { subject, node })) return undefined;
       return { name: type.value, subject, place: this.program.at(node), text: true, payload: EMPTY };
     }
@@ -145,7 +159,7 @@ class Lowering {
 
   private tagged(tag: ts.Symbol, environment: Environment, outer: Use): OutputVariant | undefined {
     const node = nameOf(tag) ?? outer.node;
-    const subject = `${outer.subject}.${tag.name}`;
+    const subject = memberSubject(outer.subject, tag.name);
     const annotation = writtenOf(tag);
     const written = annotation === undefined ? undefined : { node: annotation, environment };
     const use: Use = { subject, node, written, depth: 1 };
@@ -374,7 +388,7 @@ class Lowering {
     const [base] = [...simple, ...special];
     if (base !== undefined) {
       const others = type.types.filter((part) => part !== base);
-      const branded = others.every((part) => this.isBrand(part));
+      const branded = others.every((part) => this.isBrand(part, base));
       if (simple.length + special.length > 1 || !branded) return this.refuse("SVC142", use, this.text(type));
       return this.shape(base, { ...use, written: undefined });
     }
@@ -382,13 +396,15 @@ class Lowering {
   }
 
   /** What brands a type: an object type of members that no JSON value carries (`{ readonly __brand: "Id" }`), or `{}`. */
-  private isBrand(type: ts.Type): boolean {
-    if (type.isIntersection()) return type.types.every((part) => this.isBrand(part));
+  private isBrand(type: ts.Type, base: ts.Type): boolean {
+    if (type.isIntersection()) return type.types.every((part) => this.isBrand(part, base));
+    const isObject = (type.flags & TypeFlags.Object) !== 0 && !this.isList(type) && !this.isCallable(type);
+    if (!isObject || this.builtIn(type) !== undefined) return false;
+    // A primitive has no members of its own, so whatever is intersected with it is a brand; a list or a date may have some.
+    const primitive = !(base.flags & TypeFlags.Object);
     return (
-      (type.flags & TypeFlags.Object) !== 0 &&
-      !this.isList(type) &&
-      !this.isCallable(type) &&
-      this.builtIn(type) === undefined
+      primitive ||
+      this.checker.getPropertiesOfType(type).every(({ escapedName }) => String(escapedName).startsWith("_"))
     );
   }
 
@@ -525,7 +541,7 @@ class Lowering {
   }
 
   private member(property: ts.Symbol, environment: Environment, outer: Use): Member | undefined {
-    const subject = `${outer.subject}.${property.name}`;
+    const subject = subjectOf(outer.subject, property);
     const node = nameOf(property) ?? outer.node;
     const annotation = writtenOf(property);
     const written = annotation === undefined ? undefined : { node: annotation, environment };
@@ -556,9 +572,8 @@ class Lowering {
       0,
     );
     if (escaped.startsWith("__#") || modifiers & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)) {
-      this.report("SVC133", { ...use, subject: use.subject.replace(/__#\d+@/, "") });
-    } else if (escaped.startsWith("__@"))
-      this.report("SVC141", { ...use, subject: use.subject.replace(/__@(.*?)@\d+/, "[$1]") });
+      this.report("SVC133", use);
+    } else if (escaped.startsWith("__@")) this.report("SVC141", use);
     else if (property.flags & ts.SymbolFlags.Method) this.report("SVC131", use);
     else return false;
     return true;
@@ -654,6 +669,13 @@ function elementNode(node: ts.TypeNode | undefined): ts.TypeNode | undefined {
       : inner;
   }
   return ts.isArrayTypeNode(inner.type) ? inner.type.elementType : undefined;
+}
+
+/** How a member is called as it is written; private names and symbols have internal ones. */
+function subjectOf(outer: string, { name, escapedName }: ts.Symbol): string {
+  const internal = /^__(#|@)(?:\d+@)?(.*?)(?:@\d+)?$/.exec(String(escapedName));
+  if (internal === null) return memberSubject(outer, name);
+  return internal[1] === "#" ? `${outer}.${internal[2]}` : `${outer}[${internal[2]}]`;
 }
 
 function stringifyBigint(_: string, value: unknown): unknown {

@@ -123,3 +123,10 @@ export function resolve(shape: Shape, definitions: readonly Definition[]): Shape
   }
   return at;
 }
+
+/** How a member is called: `Sum.Input.tags`, `Sum.Input["odd name"]`. */
+export function memberSubject(subject: string, name: string): string {
+  return /^[\p{ID_Start}$_#][\p{ID_Continue}$]*$/u.test(name)
+    ? `${subject}.${name}`
+    : `${subject}[${JSON.stringify(name)}]`;
+}

@@ -18,7 +18,8 @@ export interface TypeUse {
 export interface ToolClass {
   readonly name: string;
   readonly import: ClassImport;
-  readonly facts: Facts;
+  /** Undefined when something about them was refused; the types are looked at all the same. */
+  readonly facts: Facts | undefined;
   /** The class's name, for diagnostics. */
   readonly node: ts.Node;
   readonly input: TypeUse;
@@ -91,7 +92,6 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
     return undefined;
   }
   const facts = readFacts(program, node, symbol, name, report);
-  if (facts === undefined) return undefined;
   const written = typeArguments(checker, node, new Map(defaultsOf(checker, node, new Map())));
   return {
     name,
@@ -266,20 +266,22 @@ export function canonicalPath(path: string): string {
 }
 
 function reportDoubles(program: Program, tools: readonly ToolClass[], diagnostics: Diagnostic[]): void {
-  const check = (code: "SVC119" | "SVC120", key: (tool: ToolClass) => string) => {
+  const check = (code: "SVC119" | "SVC120", key: (facts: Facts) => string) => {
     const seen = new Map<string, ToolClass>();
     for (const tool of tools) {
-      const first = seen.get(key(tool));
-      if (first === undefined) seen.set(key(tool), tool);
+      if (tool.facts === undefined) continue;
+      const text = key(tool.facts);
+      const first = seen.get(text);
+      if (first === undefined) seen.set(text, tool);
       else {
         const place = program.at(first.node);
-        const detail = `${JSON.stringify(key(tool))}, as ${first.name} at ${place.file}:${place.line}:${place.column}`;
+        const detail = `${JSON.stringify(text)}, as ${first.name} at ${place.file}:${place.line}:${place.column}`;
         diagnostics.push(diagnostic(code, { place: program.at(tool.node), subject: tool.name }, detail));
       }
     }
   };
-  check("SVC119", ({ facts }) => facts.fqn);
-  check("SVC120", ({ facts }) => canonicalPath(facts.path));
+  check("SVC119", ({ fqn }) => fqn);
+  check("SVC120", ({ path }) => canonicalPath(path));
 }
 
 type Known = { readonly value: string | number; readonly node: ts.Node };

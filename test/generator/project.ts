@@ -68,7 +68,7 @@ export function toolSource(name: string, input: string, output = '"done"', befor
   return `import { SvcTool, StatusCode } from "svc-runtime";
 ${before}
 export class ${name} extends SvcTool<${input}, ${output}> {
-  static override fqn() { return "xyz.test.${name.toLowerCase()}@1"; }
+  static override fqn() { return "xyz.test.tool-${name.toLowerCase()}@1"; }
   static override description() { return "A tool."; }
   static override path() { return "${name}"; }
   override async invoke(): Promise<${output}> { throw new Error("not run"); }

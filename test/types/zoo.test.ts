@@ -117,7 +117,7 @@ function withoutUndefined(value: unknown): unknown {
 
 for (const [index, { name, many, accept, differ = [] }] of ZOO.entries()) {
   test(`zoo: ${name}`, async () => {
-    const contract = contracts.find(({ fqn }) => fqn === `xyz.test.tool${index}@1`);
+    const contract = contracts.find(({ fqn }) => fqn === `xyz.test.tool-tool${index}@1`);
     assert.ok(contract !== undefined);
     assert.deepEqual(
       contract.input.map((port) => port.many),

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: types are source texts here
 /**
  * The type zoo: types as a tool author may write them, each with values that TypeScript takes and values that it does
  * not. Nobody's opinion is written here but the expectation of the port and of refusals: whether a value belongs to its
@@ -656,6 +657,13 @@ export const ZOO: readonly ZooType[] = [
     accept: ["5n as Wei"],
     refuse: ['"5"'],
   },
+  {
+    name: "brand on an array",
+    type: "number[] & { readonly __sorted: true }",
+    many: true,
+    accept: ["[1, 2] as number[] & { readonly __sorted: true }"],
+    refuse: ['["a"]'],
+  },
   { name: "open literals", type: '"a" | "b" | (string & {})', accept: ['"a"', '"zzz"'], refuse: ["1"] },
 ];
 
@@ -711,7 +719,7 @@ export const REFUSED: readonly RefusedType[] = [
     before: "declare const s: unique symbol;",
     type: "{ [s]: string }",
     code: "SVC141",
-    subject: "Input.v.[s]",
+    subject: "Input.v[s]",
   },
   {
     name: "endless",
