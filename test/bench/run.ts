@@ -10,7 +10,17 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { entrypoint } from "../e2e/process.js";
-import { type LoadRequest, type Measurement, measure, pinned, startTarget, stopTarget, type Target } from "./load.js";
+import {
+  generator,
+  type LoadRequest,
+  type Measurement,
+  measure,
+  pinned,
+  SPARE,
+  startTarget,
+  stopTarget,
+  type Target,
+} from "./load.js";
 import { LEADER_KEY, SIGNED_CONFIG, signedCalls, TOOL_SEED, unsignedCalls } from "./requests.js";
 
 const REPEATS = Number(process.env.BENCH_REPEATS ?? 5);
@@ -73,8 +83,8 @@ async function compare({ title, sides, requests }: Comparison) {
   for (let repeat = 0; repeat < REPEATS; repeat++) {
     for (const { name, start } of sides) {
       const target = await start();
-      await measure(target, requests(Math.ceil(CALLS / 4))); // until the code is compiled
-      measured.get(name)?.push(await measure(target, requests(CALLS)));
+      await measure(target, requests(Math.ceil(CALLS / 4) + SPARE)); // until the code is compiled
+      measured.get(name)?.push(await measure(target, requests(CALLS + SPARE)));
       await stopTarget(target);
     }
   }
@@ -105,7 +115,7 @@ for (const name of names) {
 }
 const results: Record<string, unknown> = {};
 console.log(
-  `${cpus()[0]?.model}, node ${process.version}, ${pinned ? "server and load pinned to a core each" : "not pinned"}`,
+  `${cpus()[0]?.model}, node ${process.version}, ${pinned ? "server and load pinned to a core each" : "not pinned"}, load by ${generator}`,
 );
 try {
   for (const [name, comparison] of Object.entries(COMPARISONS)) {
@@ -116,5 +126,5 @@ try {
 }
 writeFileSync(
   "bench-results.json",
-  `${JSON.stringify({ node: process.version, pinned, repeats: REPEATS, calls: CALLS, results }, null, 2)}\n`,
+  `${JSON.stringify({ node: process.version, generator, pinned, repeats: REPEATS, calls: CALLS, results }, null, 2)}\n`,
 );
