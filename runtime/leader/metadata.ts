@@ -1,0 +1,90 @@
+/** The metadata document of a tool, as a leader reads it (protocol.md section 9). */
+
+import { parseFqn } from "../fqn.js";
+import {
+  ARRAY,
+  itemsOf,
+  type JsonDocument,
+  JsonError,
+  OBJECT,
+  parseJson,
+  stringOf,
+  textOf,
+  uniqueMembers,
+} from "../wire/json.js";
+import { plainValueOf } from "../wire/plain.js";
+import { LeaderError } from "./error.js";
+
+/** A tool's metadata document (protocol.md section 9). */
+export interface ToolMetadata {
+  /** With the version in shortest form. */
+  readonly fqn: string;
+  /** Where the document says that the tool is. The client calls the address that it was given instead, when it was. */
+  readonly url: string;
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly description: string;
+  /** The schemas as texts, because the order of their members is the order of the ports. */
+  readonly inputSchema: string;
+  readonly outputSchema: string;
+}
+
+/**
+ * Reads a metadata document, as `/meta` answers it or as `meta.json` lists it.
+ *
+ * @param fqn which tool of a list, or which tool is expected
+ * @throws {@link LeaderError} `invalid_metadata`
+ */
+export function readMetadata(text: string | Uint8Array, fqn?: string): ToolMetadata {
+  const wanted = fqn === undefined ? undefined : (parseFqn(fqn)?.text ?? fqn);
+  const document = parse(typeof text === "string" ? Buffer.from(text) : text);
+  if (document.tape[0] !== ARRAY) {
+    const metadata = readOne(document, 0);
+    if (wanted === undefined || metadata.fqn === wanted) return metadata;
+    return refuse(`fqn: expected ${wanted}, got ${metadata.fqn}`);
+  }
+  const listed = itemsOf(document, 0).map((entry) => readOne(document, entry));
+  const [found, ...others] = listed.filter((metadata) => wanted === undefined || metadata.fqn === wanted);
+  if (found !== undefined && others.length === 0) return found;
+  const got = found === undefined ? "none" : `${1 + others.length}: name the tool`;
+  return refuse(`list: expected ${wanted ?? "one tool"}, got ${got}`);
+}
+
+function parse(bytes: Uint8Array): JsonDocument {
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (error instanceof JsonError) return refuse(`not JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+function readOne(document: JsonDocument, entry: number): ToolMetadata {
+  if (document.tape[entry] !== OBJECT) refuse("expected an object");
+  const members = new Map(uniqueMembers(document, entry).map(([key, value]) => [stringOf(document, key), value]));
+  const required = (name: string): number => members.get(name) ?? refuse(`${name}: missing`);
+  const string = (name: string): string => {
+    const value = plainValueOf(document, required(name));
+    return typeof value === "string" ? value : refuse(`${name}: expected a string`);
+  };
+  const fqn = parseFqn(string("fqn")) ?? refuse("fqn: expected domain.name@version");
+  const timeout = plainValueOf(document, required("timeout"));
+  if (typeof timeout !== "number" || !Number.isInteger(timeout) || timeout < 1 || timeout > MAX_TIMEOUT_MS) {
+    return refuse(`timeout: expected milliseconds from 1 to ${MAX_TIMEOUT_MS}`);
+  }
+  const schema = (name: string) => textOf(document, required(name), "sent").toString("utf8");
+  return {
+    fqn: fqn.text,
+    url: string("url"),
+    timeout,
+    description: string("description"),
+    inputSchema: schema("input_schema"),
+    outputSchema: schema("output_schema"),
+  };
+}
+
+const MAX_TIMEOUT_MS = 2_147_483_647;
+
+function refuse(details: string): never {
+  throw new LeaderError("invalid_metadata", details);
+}

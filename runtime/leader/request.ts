@@ -1,0 +1,234 @@
+/** From an input to the request that carries it: body, input hash, signature, headers (protocol.md sections 4 to 6). */
+
+import { randomBytes } from "node:crypto";
+import { readSigningKey } from "../config/keys.js";
+import { SignatureHeaders } from "../server/auth.js";
+import { exactBytes, type Invocation, type PortShape } from "../wire/bcs.js";
+import { MAX_INLINE_BYTES, MAX_VALUES } from "../wire/data.js";
+import { type Ed25519Engine, prepareSigningKey, type SigningKey } from "../wire/ed25519.js";
+import { sha256 } from "../wire/hash.js";
+import { build, type JsonDocument, MAX_DEPTH, parseJson, quote, textOf } from "../wire/json.js";
+import { PlainValueError, plainText } from "../wire/plain.js";
+import { InputHasher, invocationNonce, SIGNATURE_VERSION } from "../wire/signature.js";
+import { engine } from "./engine.js";
+import { LeaderError } from "./error.js";
+
+/**
+ * A JSON text that is sent exactly as it is, as the value of a `one` port or an item of a `many` port. What is not its own
+ * canonical form travels as base64 `bytes`, so that its formatting is part of what is signed.
+ */
+export class JsonText {
+  readonly bytes: Buffer;
+  constructor(text: string | Uint8Array) {
+    this.bytes = typeof text === "string" ? Buffer.from(text) : Buffer.from(text);
+  }
+}
+
+/** Who signs requests (protocol.md section 5). */
+export interface Leader {
+  /** As in the tool's allow-list: visible ASCII characters. */
+  readonly id: string;
+  /** Which of the leader's keys: a u64. */
+  readonly keyId: bigint | number;
+  /** The private key: prepared, as 32 bytes, or as text in any form that the configuration takes. */
+  readonly key: SigningKey | Uint8Array | string;
+}
+
+/** The body of a signed request, and the hash that its signature covers. */
+export interface Envelope {
+  readonly body: Buffer;
+  /** 32 bytes. */
+  readonly inputHash: Buffer;
+}
+
+/** A request that is ready to be sent, once or again: sending the same one twice is an exact retry. */
+export interface SignedRequest extends Envelope {
+  readonly headers: Readonly<Record<string, string>>;
+  /** 64 bytes. */
+  readonly leaderSignature: Buffer;
+  /** 32 bytes. */
+  readonly nonce: Buffer;
+}
+
+/**
+ * Builds the body of a signed request and its hash (protocol.md sections 4 and 5). A value travels as `data` only where
+ * its bytes are their own canonical form, at most 61,440, and no deeper than the envelope leaves room for; else as
+ * `bytes`.
+ *
+ * @param ports the tool's input ports in schema order
+ * @param input a member for each port: plain values, bigints exact, or {@link JsonText}s. A missing `one` is sent as null
+ * @param hasher made from the same ports, where many inputs are built
+ * @throws {@link LeaderError} `invalid_input`
+ */
+export function buildEnvelope(
+  ports: readonly PortShape[],
+  input: object,
+  hasher: InputHasher = new InputHasher(ports),
+): Envelope {
+  const texts = inputTexts(ports, input);
+  const members = ports.map(({ name, many }, i) => {
+    // Levels of arrays and objects that stand around a value.
+    const around = many ? 6 : 5;
+    const items = (texts[i] as Buffer[]).map((text) => itemText(text, around));
+    return `{"port_name":${quote(name)},"value":${many ? `{"many":[${items.join(",")}]}` : `{"one":${items[0]}}`}}`;
+  });
+  return {
+    body: Buffer.from(`{"ports":[${members.join(",")}]}`),
+    inputHash: hasher.hash(texts.map((items) => items.map(sha256))),
+  };
+}
+
+/** The body of an unsigned request: plain JSON of the input, members that are undefined left out (protocol.md section 6). */
+export function buildUnsignedBody(ports: readonly PortShape[], input: object): Buffer {
+  const present = ports.filter(({ name, many }) => many || memberOf(input, name) !== undefined);
+  requireKnown(ports, input);
+  const texts = inputTexts(present, pick(input, present));
+  const parts: Buffer[] = [Buffer.from("{")];
+  for (const [i, { name, many }] of present.entries()) {
+    parts.push(Buffer.from(`${i === 0 ? "" : ","}${quote(name)}:${many ? "[" : ""}`));
+    for (const [j, text] of (texts[i] as Buffer[]).entries()) parts.push(Buffer.from(j === 0 ? "" : ","), text);
+    if (many) parts.push(Buffer.from("]"));
+  }
+  return Buffer.concat([...parts, Buffer.from("}")]);
+}
+
+/** The texts of all values, port by port. */
+function inputTexts(ports: readonly PortShape[], input: object): Buffer[][] {
+  requireKnown(ports, input);
+  return ports.map(({ name, many }) => {
+    const value = memberOf(input, name);
+    if (!many) return [valueText(value === undefined ? null : value, [name])];
+    if (!Array.isArray(value) || value.length < 1 || value.length > MAX_VALUES) {
+      const got = Array.isArray(value) ? `${value.length}` : "none";
+      throw new LeaderError(
+        "invalid_input",
+        `${quote(name)}: expected an array of 1 to ${MAX_VALUES} values, got ${got}`,
+      );
+    }
+    return Array.from(value, (item: unknown, i) => valueText(item, [name, i]));
+  });
+}
+
+function memberOf(input: object, name: string): unknown {
+  return Object.hasOwn(input, name) ? (input as Record<string, unknown>)[name] : undefined;
+}
+
+function pick(input: object, ports: readonly PortShape[]): object {
+  return Object.fromEntries(ports.map(({ name }) => [name, memberOf(input, name)]));
+}
+
+function requireKnown(ports: readonly PortShape[], input: object): void {
+  const unknown = Object.keys(input).find((name) => !ports.some((port) => port.name === name));
+  if (unknown === undefined) return;
+  const known = ports.map(({ name }) => quote(name)).join(", ");
+  throw new LeaderError("invalid_input", `the tool has no input port ${quote(unknown)}: it has ${known || "none"}`);
+}
+
+function valueText(value: unknown, path: (string | number)[]): Buffer {
+  if (value instanceof JsonText) return value.bytes;
+  try {
+    return Buffer.from(plainText(value, path));
+  } catch (error) {
+    if (error instanceof PlainValueError) throw new LeaderError("invalid_input", error.message);
+    throw error;
+  }
+}
+
+function itemText(text: Buffer, around: number): string {
+  return travelsAsData(text, around)
+    ? `{"kind":"data","data":${text.toString("utf8")}}`
+    : `{"kind":"data","bytes":"${text.toString("base64")}"}`;
+}
+
+function travelsAsData(text: Buffer, around: number): boolean {
+  if (text.length > MAX_INLINE_BYTES) return false;
+  let document: JsonDocument;
+  try {
+    document = parseJson(text);
+  } catch {
+    return false;
+  }
+  if (document.spaced || !textOf(document, 0, "canonical").equals(text)) return false;
+  const room = MAX_DEPTH - around;
+  return text.length <= 2 * room || levels(document) <= room;
+}
+
+function levels(document: JsonDocument): number {
+  const above = (depths: readonly number[]) => 1 + depths.reduce((most, depth) => Math.max(most, depth), 0);
+  return build<number>(document, 0, { scalar: () => 0, array: above, object: (_names, depths) => above(depths) });
+}
+
+/** How a request is signed. */
+export interface SignOptions {
+  /**
+   * 32 bytes, or the invocation that it is derived from (protocol.md section 4); random when absent. Two calls with one
+   * nonce and one input are one invocation: the second gets the first one's answer.
+   */
+  readonly nonce?: Uint8Array | Invocation;
+  /** `X-Svc-` by default. */
+  readonly headerPrefix?: string;
+  /** The fastest that works here by default. */
+  readonly engine?: Ed25519Engine;
+}
+
+/**
+ * Signs a body: headers and body of one request (protocol.md section 5). The signature covers the inputs only, not the
+ * nonce, the leader's id, the tool or the time: send it over authenticated HTTPS.
+ *
+ * @throws RangeError, TypeError for a leader that no tool would know
+ */
+export function signRequest(envelope: Envelope, leader: Leader, options: SignOptions = {}): SignedRequest {
+  const { id, keyId, key } = prepareLeader(leader);
+  const names = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");
+  const nonce = nonceOf(options.nonce);
+  const leaderSignature = (options.engine ?? engine()).sign(key, envelope.inputHash);
+  return {
+    body: envelope.body,
+    inputHash: envelope.inputHash,
+    leaderSignature,
+    nonce,
+    headers: {
+      "Content-Type": "application/json",
+      [names.version]: SIGNATURE_VERSION,
+      [names.leaderId]: id,
+      [names.leaderKeyId]: String(keyId),
+      [names.inputHash]: envelope.inputHash.toString("base64url"),
+      [names.leaderSignature]: leaderSignature.toString("base64url"),
+      [names.nonce]: nonce.toString("base64url"),
+    },
+  };
+}
+
+function nonceOf(nonce: Uint8Array | Invocation | undefined): Buffer {
+  if (nonce === undefined) return randomBytes(32);
+  return nonce instanceof Uint8Array ? Buffer.from(exactBytes("nonce", nonce, 32)) : invocationNonce(nonce);
+}
+
+/** A leader whose key is ready. */
+export interface PreparedLeader extends Leader {
+  readonly keyId: bigint;
+  readonly key: SigningKey;
+}
+
+/**
+ * Checks a leader and prepares its key.
+ *
+ * @throws RangeError, TypeError for a leader that no tool would know
+ */
+export function prepareLeader({ id, keyId, key }: Leader): PreparedLeader {
+  if (typeof id !== "string" || !/^[\x21-\x7e]+$/.test(id)) {
+    throw new RangeError("leader id: expected visible ASCII characters");
+  }
+  if (!(typeof keyId === "bigint" || Number.isSafeInteger(keyId)) || keyId < 0 || keyId > 2n ** 64n - 1n) {
+    throw new RangeError("leader key id: expected an integer from 0 to 2^64-1");
+  }
+  return { id, keyId: BigInt(keyId), key: privateKey(key) };
+}
+
+function privateKey(key: Leader["key"]): SigningKey {
+  if (key instanceof Uint8Array) return prepareSigningKey(key);
+  if (typeof key !== "string") return key;
+  const reading = readSigningKey(key);
+  if ("key" in reading) return reading.key;
+  throw new RangeError(`leader key: expected a 32-byte private key in hex, base64 or base64url, got ${reading.got}`);
+}

@@ -1,0 +1,116 @@
+/** From the bytes of a result to values, and whose they are (protocol.md sections 2 to 4). */
+
+import { readPublicKey } from "../config/keys.js";
+import { decodeOutput, type MetaSchema, type PortShape, type RawValue } from "../wire/bcs.js";
+import { InlineValue, NexusData, NexusDataError, NexusValue, type WalrusValue } from "../wire/data.js";
+import { isValidPublicKey, prepareVerifyKey, VerifyKey } from "../wire/ed25519.js";
+import { JsonError, quote } from "../wire/json.js";
+import { MAX_RESULT_BYTES } from "../wire/output.js";
+import { plainValue } from "../wire/plain.js";
+import { FAILURE_PORT, FAILURE_VARIANT } from "../wire/ports.js";
+import { outputHash, toolSignatureMessage } from "../wire/signature.js";
+import { engine } from "./engine.js";
+import { LeaderError } from "./error.js";
+import type { SignedRequest } from "./request.js";
+
+/** A public key: prepared, as 32 bytes, or as 64 hex digits. */
+export type PublicKey = VerifyKey | Uint8Array | string;
+
+/** One port of a result. */
+export interface ResultPort {
+  readonly name: string;
+  readonly many: boolean;
+  /** Inline values hold JSON texts; stored ones are references that are still to be fetched and checked. */
+  readonly values: readonly (InlineValue | WalrusValue)[];
+}
+
+/** What a tool returned. */
+export interface ToolResult {
+  /** The variant: one that the tool declares, or `_err_eval`. */
+  readonly tag: string;
+  readonly ports: readonly ResultPort[];
+  /**
+   * The ports as a plain object, `many` ports as arrays. Integers beyond ±(2^53−1) are bigints, smaller ones numbers;
+   * a stored value is its {@link WalrusValue}.
+   */
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Decodes a canonical result and checks it against the ports of the tool (protocol.md sections 2 and 3).
+ *
+ * @throws {@link LeaderError} `invalid_answer`
+ */
+export function decodeResult({ outputVariants }: Pick<MetaSchema, "outputVariants">, bcs: Uint8Array): ToolResult {
+  if (bcs.length > MAX_RESULT_BYTES) {
+    throw new LeaderError("invalid_answer", `result: at most ${MAX_RESULT_BYTES} bytes, got ${bcs.length}`);
+  }
+  try {
+    const { tag, ports } = decodeOutput(bcs);
+    const declared = tag === FAILURE_VARIANT ? FAILURE_PORTS : outputVariants.find(({ name }) => name === tag)?.ports;
+    if (declared === undefined) throw new LeaderError("invalid_answer", "result: the tool declares no such variant");
+    if (ports.length !== declared.length || declared.some(({ name }, i) => ports[i]?.name !== name)) {
+      throw new LeaderError("invalid_answer", `${quote(tag)}: expected exactly the declared ports, in their order`);
+    }
+    const checked = declared.map(({ name, many }, i) => resultPort(name, many, ports[i]?.values ?? []));
+    return { tag, ports: checked, value: Object.fromEntries(checked.map((port) => [port.name, portValue(port)])) };
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof JsonError) {
+      throw new LeaderError("invalid_answer", error.message, { cause: error });
+    }
+    throw error;
+  }
+}
+
+const FAILURE_PORTS: readonly PortShape[] = [{ name: FAILURE_PORT, many: false }];
+
+function resultPort(name: string, many: boolean, raw: readonly RawValue[]): ResultPort {
+  if (!many && raw.length !== 1) throw new NexusDataError(`${quote(name)}: expected one value, got ${raw.length}`);
+  const values = raw.map((value) => {
+    if (value.kind === "object") throw new NexusDataError(`${quote(name)}: expected data, got an object id`);
+    return value.kind === "inline"
+      ? new InlineValue(value.bytes)
+      : NexusValue.walrus(value.blobId, value.contentDigest);
+  });
+  // Checks what holds for a port as a whole: how many values, and their size together.
+  if (many) NexusData.many(values);
+  else NexusData.one(values[0] as InlineValue | WalrusValue);
+  return { name, many, values };
+}
+
+function portValue({ many, values }: ResultPort): unknown {
+  const plain = values.map((value) => (value.kind === "inline" ? plainValue(value.bytes) : value));
+  return many ? plain : plain[0];
+}
+
+/**
+ * Whether a signature is the tool's for this result and this request (protocol.md section 4).
+ *
+ * @param request what was sent: its leader signature and its nonce are part of what the tool signs
+ * @throws RangeError for a key that no signature could verify against
+ */
+export function verifyToolSignature(
+  toolKey: PublicKey,
+  request: Pick<SignedRequest, "leaderSignature" | "nonce">,
+  bcs: Uint8Array,
+  signature: Uint8Array,
+): boolean {
+  const message = toolSignatureMessage(request.leaderSignature, request.nonce, outputHash(bcs));
+  return engine().verify(publicKey(toolKey), message, signature);
+}
+
+/**
+ * A public key, ready to verify.
+ *
+ * @throws RangeError when no signature could verify against it
+ */
+export function publicKey(key: PublicKey): VerifyKey {
+  if (key instanceof VerifyKey) return key;
+  if (typeof key === "string") {
+    const reading = readPublicKey(key);
+    if ("key" in reading) return reading.key;
+    throw new RangeError(`tool key: expected 64 hex digits of a public key, got ${reading.got}`);
+  }
+  if (!isValidPublicKey(key)) throw new RangeError("tool key: expected 32 bytes that a signature can verify against");
+  return prepareVerifyKey(key);
+}
