@@ -5,8 +5,8 @@
 // so; OpenSSL and @noble/ed25519 accept more and get the missing checks here.
 
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
-import { createRequire } from "node:module";
 import { hashes, sign as nobleSign, Point } from "@noble/ed25519";
+import { loadSodium } from "./sodium.js";
 
 const PUBLIC_KEY_BYTES = 32;
 const SEED_BYTES = 32;
@@ -118,25 +118,14 @@ export function isValidPublicKey(publicKey: Uint8Array): boolean {
 
 // libsodium
 
-/** The part of sodium-native that is used here; the package carries no types. */
-interface Sodium {
-  crypto_sign_detached(signature: Uint8Array, message: Uint8Array, secret: Uint8Array): void;
-  crypto_sign_verify_detached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean;
-}
-
 /**
  * libsodium through the optional package sodium-native: the engine of the hot path, exact by itself.
  *
  * @returns undefined when the package or its native part is not there
  */
 export function loadSodiumEngine(): Ed25519Engine | undefined {
-  let sodium: Sodium;
-  try {
-    sodium = createRequire(import.meta.url)("sodium-native") as Sodium;
-    if (typeof sodium.crypto_sign_verify_detached !== "function") return undefined;
-  } catch {
-    return undefined;
-  }
+  const sodium = loadSodium();
+  if (sodium === undefined) return undefined;
   return {
     name: "libsodium",
     verify(publicKey, message, signature) {

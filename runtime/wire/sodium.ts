@@ -1,0 +1,20 @@
+/** libsodium through sodium-native: an optional dependency with prebuilt binaries for glibc, macOS and Windows. */
+
+import { createRequire } from "node:module";
+
+/** The part of sodium-native that is used here; the package carries no types. Each call writes into its first argument. */
+export interface Sodium {
+  crypto_sign_detached(signature: Uint8Array, message: Uint8Array, secret: Uint8Array): void;
+  crypto_sign_verify_detached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean;
+  crypto_hash_sha256(digest: Uint8Array, message: Uint8Array): void;
+}
+
+/** Loads it; undefined when the package or its native part is not there. */
+export function loadSodium(): Sodium | undefined {
+  try {
+    const sodium = createRequire(import.meta.url)("sodium-native") as Partial<Sodium>;
+    return typeof sodium.crypto_sign_verify_detached === "function" ? (sodium as Sodium) : undefined;
+  } catch {
+    return undefined;
+  }
+}
