@@ -39,7 +39,7 @@ export interface BootstrapOptions {
 export interface RunningServer {
   /** `http://127.0.0.1:8080` */
   readonly url: string;
-  /** Stops accepting, lets running calls end, and resolves when the port is free. */
+  /** Stops accepting, lets running calls end, and resolves when the port is free and every call has its answer. */
   close(): Promise<void>;
 }
 
@@ -54,8 +54,9 @@ function isAddress(value: unknown): value is Address {
  * Serves one tool or many: `bootstrap(Sum)`, `bootstrap([Sum, Other])`, `bootstrap([[127, 0, 0, 1], 8081], Sum)`,
  * `bootstrap([[127, 0, 0, 1], 8081], [Sum, Other])`, each with options as an optional last argument.
  *
- * With `--meta` among the process's arguments it prints the metadata of the tools instead and does not listen. A fault
- * at start-up is written to standard error and sets the exit code to 1; the promise then gives undefined.
+ * With `--meta` among the process's arguments it prints the metadata of the tools instead and the process exits 0. A
+ * fault at start-up is written to standard error and the process exits 1. SIGTERM and SIGINT let running calls end, then
+ * the process exits 0. An exception outside a call is logged and ends nothing. {@link serve} does none of this.
  */
 export function bootstrap(tools: Tools, options?: BootstrapOptions): Promise<RunningServer | undefined>;
 export function bootstrap(
@@ -73,19 +74,32 @@ export async function bootstrap(
     : [undefined, first as Tools, second as BootstrapOptions | undefined];
   try {
     const classes = Array.isArray(tools) ? (tools as readonly SvcToolClass[]) : [tools as SvcToolClass];
-    if (process.argv.includes("--meta")) {
-      process.stdout.write(metaOf(classes));
-      return undefined;
+    if (process.argv.includes("--meta")) return exit(0, process.stdout, metaOf(classes));
+    const logger = options?.logger ?? initLogger();
+    const server = await serve(classes, { ...options, logger, ...(address && { address }) });
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      process.once(signal, () => void server.close().finally(() => process.exit(0)));
     }
-    const server = await serve(classes, { ...options, ...(address && { address }) });
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void server.close());
+    for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+      process.on(event, (error: unknown) => logger.error({ err: error }, `outside of a call: ${event}`));
+    }
     return server;
   } catch (error) {
-    process.exitCode = 1;
-    const expected = error instanceof StartupError || error instanceof ConfigError || error instanceof RangeError;
-    process.stderr.write(`cannot start: ${expected ? error.message : (error as Error)?.stack}\n`);
-    return undefined;
+    return exit(1, process.stderr, `cannot start: ${startupMessage(error)}\n`);
   }
+}
+
+/** What an operator can act on; the stack of anything unforeseen. */
+function startupMessage(error: unknown): string {
+  if (error instanceof StartupError || error instanceof ConfigError || error instanceof RangeError)
+    return error.message;
+  const { syscall, message, stack } = Object(error) as NodeJS.ErrnoException;
+  return (syscall === undefined ? stack : message) ?? String(error);
+}
+
+/** Ends the process once the text is written: what a tool's module left open would keep it alive. */
+function exit(code: number, stream: NodeJS.WritableStream, text: string): Promise<never> {
+  return new Promise(() => stream.write(text, () => process.exit(code)));
 }
 
 /** What `--meta` prints. */
@@ -128,7 +142,13 @@ export async function serve(
     },
     "serving",
   );
-  return { url, close: () => app.close() };
+  return {
+    url,
+    close: async () => {
+      await app.close();
+      await service.drained();
+    },
+  };
 }
 
 function replayMemory(config: ToolkitRuntimeConfig, maxBytes: number | undefined): ReplayMemory {

@@ -59,6 +59,11 @@ export class InvokeService {
     return this.runs.size;
   }
 
+  /** Resolves when every invocation that runs now has its answer; callers may be gone. Never later than the timeouts. */
+  async drained(): Promise<void> {
+    await Promise.all([...this.runs].map((run) => run.answer));
+  }
+
   /** Tells every running tool that the process is about to end. */
   abortRuns(): void {
     for (const run of this.runs) run.abort("shutdown");

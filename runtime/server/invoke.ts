@@ -10,7 +10,7 @@ import {
   type InvokeContext,
   type Logger,
   PermissionDenied,
-  type SvcTool,
+  SvcTool,
 } from "../tool.js";
 import { WireFault } from "../wire/fault.js";
 import { type EncodedOutput, resultBytes } from "../wire/output.js";
@@ -106,18 +106,21 @@ export class Run {
         this.context.abort("timeout");
       }, timeoutMs);
       void this.execute().then((answer) => {
-        if (this.over) {
+        // A tool that kept the event loop busy past its deadline did not let the timer fire.
+        const late = performance.now() >= this.context.deadline;
+        if (late) {
           log.warn(
             { ms: Math.round(performance.now() - this.started) },
             "the tool ended after its deadline; its result is discarded",
           );
+          this.context.abort("timeout");
+        }
+        if (this.over) {
           hooks.settledLate?.();
           return;
         }
         clearTimeout(timer);
         this.over = true;
-        // A tool that kept the event loop busy past its deadline did not let the timer fire.
-        const late = performance.now() >= this.context.deadline;
         const end = late ? refusal("tool_invocation_timeout") : answer;
         hooks.ended?.(end);
         resolve(end);
@@ -139,7 +142,7 @@ export class Run {
       const constructed = tool.construct();
       instance = constructed instanceof Promise ? await constructed : constructed;
       if (this.over) return refusal("tool_invocation_timeout");
-      if (auth !== undefined && tool.authorizes) {
+      if (auth !== undefined && asksForCaller(instance)) {
         const refused = await authorize(instance, auth, this.log);
         if (refused !== undefined) return refused;
         if (this.over) return refusal("tool_invocation_timeout");
@@ -189,6 +192,11 @@ export class Run {
   }
 }
 
+/** Whether an instance has an `authorize` of its own, inherited or its own member; the default lets everybody pass. */
+function asksForCaller(instance: SvcTool<unknown, unknown>): boolean {
+  return instance.authorize !== SvcTool.prototype.authorize;
+}
+
 /**
  * Asks an instance whether a caller may pass.
  *
@@ -216,26 +224,27 @@ async function authorize(
  * @returns undefined when it may have the answer
  */
 export async function authorizeAlone(tool: ServedTool, auth: AuthContext, log: Logger): Promise<Answer | undefined> {
-  if (!tool.authorizes) return undefined;
-  const work = (async () => {
+  const work = async () => {
     try {
       return await authorize(await tool.construct(), auth, log);
     } catch (error) {
       log.error({ err: error, phase: "construction" }, "the tool failed");
       return refusal("tool_invocation_failed");
     }
-  })();
+  };
   return withDeadline(work, tool.timeoutMs, () => refusal("tool_invocation_timeout"));
 }
 
-/** The end of a promise, or of the time given to it. */
-export async function withDeadline<T>(work: Promise<T>, ms: number, late: () => T): Promise<T> {
+/** The end of a promise, or of the time given to it; work that kept the event loop busy past that time is late too. */
+export async function withDeadline<T>(work: () => Promise<T>, ms: number, late: () => T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
+  const started = performance.now();
   const deadline = new Promise<T>((resolve) => {
     timer = setTimeout(() => resolve(late()), ms);
   });
   try {
-    return await Promise.race([work, deadline]);
+    const end = await Promise.race([work(), deadline]);
+    return performance.now() - started < ms ? end : late();
   } finally {
     clearTimeout(timer);
   }

@@ -2,12 +2,13 @@
  * The HTTP side, the only file that sees fastify: routes, limits, error bodies (protocol.md sections 1, 7 and 9).
  *
  * Requests reach {@link InvokeService} with their body unread, so that a stranger is refused before a byte of it is
- * kept. Paths are compared byte for byte before fastify's router, which would decode them.
+ * kept. Paths are compared byte for byte with a table of our own: fastify's router would decode them.
  */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, type HTTPMethods } from "fastify";
+import type { Duplex } from "node:stream";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type ErrorCode, errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
 import { errorReplyOf, type InvokeRequest, type InvokeService, type Reply } from "./handle.js";
 import { withDeadline } from "./invoke.js";
@@ -31,43 +32,42 @@ export interface ServeOptions {
 }
 
 interface Route {
-  readonly method: "GET" | "POST";
-  readonly allow: string;
-  answer(request: FastifyRequest): Promise<Reply>;
+  /** The methods it answers, as `Allow` lists them. */
+  readonly allow: "GET" | "GET, HEAD" | "POST";
+  /** Whether it has an answer of its own to a request without a host. */
+  readonly needsHost?: true;
+  answer(request: IncomingMessage, response: ServerResponse): Promise<Reply>;
 }
 
 /** Builds the application; nothing listens yet. */
 export function buildApp({ tools, service, log }: ServeOptions): FastifyInstance {
   const routes = routesOf(tools, service, log);
+  let closing = false;
+  const refused = (request: IncomingMessage) =>
+    closing ? errorReply("shutting_down") : refusedAtOnce(request, routes);
+  const answered = async ({ raw }: FastifyRequest, reply: FastifyReply) => {
+    try {
+      return send(raw, reply, refused(raw) ?? (await (routeOf(raw, routes) as Route).answer(raw, reply.raw)), closing);
+    } catch (error) {
+      log.error({ err: error }, "answering a request failed");
+      return send(raw, reply, errorReply("internal_error"), closing);
+    }
+  };
   const app = fastify({
     logger: false,
-    exposeHeadRoutes: false,
     // Checked by hand, because the answers are ours.
     http: { requireHostHeader: false },
+    return503OnClosing: false,
     serverFactory: (handler) => httpServer(handler),
     clientErrorHandler,
-    frameworkErrors: (error, _request, reply) => {
-      void send(reply as FastifyReply, errorReply(error.statusCode === 414 ? "headers_too_large" : "not_found"));
-    },
+    // A path that fastify cannot decode is a path like any other.
+    frameworkErrors: (_error, request, reply) => void answered(request as FastifyRequest, reply as FastifyReply),
   });
-  app.removeAllContentTypeParsers();
-  // The body is left where it is: the service reads it once it knows the caller.
-  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
-  app.addHook("onRequest", async (request, reply) => {
-    const refused = refusedAtOnce(request.raw, routes);
-    if (refused !== undefined) return send(reply, refused);
-    // Ignored, whatever it says; fastify would refuse one that it cannot read.
-    delete request.headers["content-type"];
+  app.addHook("preClose", async () => {
+    closing = true;
   });
-  for (const [url, route] of routes) {
-    const method: HTTPMethods[] = route.allow.includes("HEAD") ? ["GET", "HEAD"] : [route.method];
-    app.route({ method, url, handler: async (request, reply) => send(reply, await route.answer(request)) });
-  }
-  app.setNotFoundHandler((_request, reply) => send(reply, errorReply("not_found")));
-  app.setErrorHandler((error, _request, reply) => {
-    log.error({ err: error }, "answering a request failed");
-    return send(reply, errorReply("internal_error"));
-  });
+  // Answered before fastify looks at content type and body: the service reads the body once it knows the caller.
+  app.addHook("onRequest", answered);
   return app;
 }
 
@@ -87,66 +87,75 @@ function httpServer(handler: (request: IncomingMessage, response: ServerResponse
   );
   // One more than allowed, so that too many are seen; node drops the rest silently.
   server.maxHeadersCount = MAX_HEADERS + 1;
-  // Without listeners node would answer `100 Continue` before anybody looked at the headers.
-  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-    awaitsContinue.set(request, response);
-    handler(request, response);
-  });
-  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
-    unknownExpectations.add(request);
-    handler(request, response);
+  // Without listeners node would answer expectations before anybody looked at the other headers.
+  server.on("checkContinue", handler);
+  server.on("checkExpectation", handler);
+  // And would hang up on a tunnel without a word.
+  server.on("connect", (_request, socket) => {
+    socket.on("error", () => socket.destroy());
+    refuseSocket(socket, "bad_request");
   });
   return server;
 }
 
-const awaitsContinue = new WeakMap<IncomingMessage, ServerResponse>();
-const unknownExpectations = new WeakSet<IncomingMessage>();
-
 /** What is wrong with a request before anybody looks at what it wants. */
 function refusedAtOnce(request: IncomingMessage, routes: ReadonlyMap<string, Route>): Reply | undefined {
-  const { rawHeaders, url = "" } = request;
+  const { rawHeaders } = request;
   if (rawHeaders.length > 2 * MAX_HEADERS) return errorReply("headers_too_large", `at most ${MAX_HEADERS} headers`);
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
   }
-  const query = url.indexOf("?");
-  const path = query === -1 ? url : url.slice(0, query);
-  const route = routes.get(path);
+  const route = routeOf(request, routes);
   // The metadata's own answer to a missing host says what it is needed for.
-  if (hosts > 1 || (hosts === 0 && !path.endsWith("/meta"))) return errorReply("bad_request", "Host: required once");
+  if (hosts > 1 || (hosts === 0 && route?.needsHost !== true)) return errorReply("bad_request");
   if (route === undefined) return errorReply("not_found");
   if (!route.allow.split(", ").includes(request.method ?? "")) {
     const reply = errorReply("method_not_allowed");
     return { ...reply, headers: { ...reply.headers, allow: route.allow } };
   }
-  // Of a call, the service looks at the expectation only after it knows the caller.
-  if (unknownExpectations.has(request) && route.method === "GET") return errorReply("expectation_failed");
+  // The expectation of a call is looked at once its caller is known.
+  if (route.allow !== "POST" && expectationOf(request) === "unknown") return expectationFailed();
   return undefined;
 }
+
+/** The route of a path, byte for byte, its query cut. */
+function routeOf({ url = "" }: IncomingMessage, routes: ReadonlyMap<string, Route>): Route | undefined {
+  const query = url.indexOf("?");
+  return routes.get(query === -1 ? url : url.slice(0, query));
+}
+
+/** Whether a caller waits for `100 Continue`, or for something that nobody here knows (RFC 9110 section 10.1.1). */
+function expectationOf({ headers, httpVersion }: IncomingMessage): "continue" | "unknown" | undefined {
+  if (headers.expect === undefined || httpVersion === "1.0") return undefined;
+  return headers.expect.toLowerCase() === "100-continue" ? "continue" : "unknown";
+}
+
+const expectationFailed = () => errorReply("expectation_failed", EXPECTATION_FAULT);
+const EXPECTATION_FAULT = "Expect: only 100-continue";
 
 function routesOf(tools: readonly ServedTool[], service: InvokeService, log: ServerLogger): Map<string, Route> {
   const routes = new Map<string, Route>();
   for (const tool of tools) {
     const { prefix } = tool;
     routes.set(`${prefix}/invoke`, {
-      method: "POST",
       allow: "POST",
-      answer: (request) => service.handle(tool, invokeRequest(request)),
+      answer: (request, response) => service.handle(tool, invokeRequest(request, response)),
     });
-    routes.set(`${prefix}/meta`, { method: "GET", allow: "GET", answer: async (request) => meta(tool, request, log) });
-    routes.set(`${prefix}/health`, { method: "GET", allow: "GET, HEAD", answer: () => health(tool, log) });
+    routes.set(`${prefix}/meta`, {
+      allow: "GET",
+      needsHost: true,
+      answer: async (request) => meta(tool, request, log),
+    });
+    routes.set(`${prefix}/health`, { allow: "GET, HEAD", answer: () => health(tool, log) });
   }
   const paths = Buffer.from(JSON.stringify(tools.map(({ contract }) => contract.path)));
   routes.set("/tools", {
-    method: "GET",
     allow: "GET",
     answer: async () => ({ status: 200, headers: { "content-type": "application/json" }, body: paths }),
   });
-  if (!routes.has("/health")) {
-    routes.set("/health", { method: "GET", allow: "GET, HEAD", answer: async () => empty(200) });
-  }
+  if (!routes.has("/health")) routes.set("/health", { allow: "GET, HEAD", answer: async () => empty(200) });
   return routes;
 }
 
@@ -164,13 +173,12 @@ async function health(tool: ServedTool, log: ServerLogger): Promise<Reply> {
     }
     return 500;
   };
-  return empty(await withDeadline(check(), tool.timeoutMs, () => 503));
+  return empty(await withDeadline(check, tool.timeoutMs, () => 503));
 }
 
-function meta(tool: ServedTool, request: FastifyRequest, log: ServerLogger): Reply {
+function meta(tool: ServedTool, request: IncomingMessage, log: ServerLogger): Reply {
   try {
-    const secure = "encrypted" in request.raw.socket;
-    const origin = originOf({ headers: request.raw.headers, rawHeaders: request.raw.rawHeaders }, secure);
+    const origin = originOf(request, "encrypted" in request.socket);
     const document = documentOf(tool.tool, tool.contract, `${origin}${tool.prefix}/`);
     return { status: 200, headers: { "content-type": "application/json" }, body: Buffer.from(document) };
   } catch (thrown) {
@@ -180,35 +188,46 @@ function meta(tool: ServedTool, request: FastifyRequest, log: ServerLogger): Rep
   }
 }
 
-function invokeRequest({ raw }: FastifyRequest): InvokeRequest {
+function invokeRequest(request: IncomingMessage, response: ServerResponse): InvokeRequest {
   return {
-    headers: raw.headers,
-    rawHeaders: raw.rawHeaders,
-    readBody: (length) => readBody(raw, length),
+    headers: request.headers,
+    rawHeaders: request.rawHeaders,
+    readBody: (length) => readBody(request, response, length),
     onDisconnect: (listener) => {
-      raw.socket.once("close", listener);
+      response.once("close", () => {
+        if (!response.writableFinished) listener();
+      });
     },
   };
 }
 
 /** Reads a body of the announced length into one buffer; node's parser ends the stream at exactly that length. */
-function readBody(request: IncomingMessage, length: number): Promise<Uint8Array> {
-  if (unknownExpectations.has(request)) throw new RequestError("expectation_failed", "Expect: only 100-continue");
-  awaitsContinue.get(request)?.writeContinue();
+function readBody(request: IncomingMessage, response: ServerResponse, length: number): Promise<Uint8Array> {
+  const expectation = expectationOf(request);
+  if (expectation === "unknown") throw new RequestError("expectation_failed", EXPECTATION_FAULT);
+  if (expectation === "continue") response.writeContinue();
   return new Promise((resolve, reject) => {
     let body: Buffer | undefined;
     let filled = 0;
-    request.on("data", (chunk: Buffer) => {
+    const take = (chunk: Buffer) => {
       if (chunk.length === length) body = chunk;
       else {
-        body ??= Buffer.allocUnsafeSlow(length);
+        try {
+          body ??= Buffer.allocUnsafeSlow(length);
+        } catch {
+          // Within the limit that the operator set, beyond what this process can hold.
+          request.off("data", take);
+          reject(new RequestError("payload_too_large", "the body is larger than this server can hold"));
+          return;
+        }
         body.set(chunk, filled);
       }
       filled += chunk.length;
-    });
+    };
+    request.on("data", take);
     request.once("end", () => resolve(body ?? Buffer.alloc(0)));
     request.once("close", () => {
-      if (filled < length) reject(new RequestError("bad_request", "the connection ended before the body did"));
+      if (filled < length) reject(new RequestError("bad_request"));
     });
   });
 }
@@ -217,8 +236,11 @@ function errorReply(code: ErrorCode, details?: string): Reply {
   return errorReplyOf(statusOf(code), errorBody(code, details));
 }
 
-function send(reply: FastifyReply, { status, headers, body }: Reply): FastifyReply {
-  return reply.code(status).headers(headers).send(body);
+function send(request: IncomingMessage, reply: FastifyReply, answer: Reply, closing: boolean): FastifyReply {
+  reply.code(answer.status).headers(answer.headers);
+  // A caller that still waits for `100 Continue` may send its body or its next request: nobody could tell them apart.
+  if (closing || (expectationOf(request) !== undefined && !request.readableEnded)) reply.header("connection", "close");
+  return reply.send(answer.body);
 }
 
 /** Answers what never became a request: faults of the parser, timeouts. */
@@ -227,23 +249,22 @@ function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void 
     socket.destroy();
     return;
   }
-  const code = CLIENT_ERRORS[error.code ?? ""] ?? "bad_request";
+  const [code, details] = CLIENT_ERRORS[error.code ?? ""] ?? ["bad_request"];
+  refuseSocket(socket, code, details);
+}
+
+function refuseSocket(socket: Duplex, code: ErrorCode, details?: string): void {
   const status = statusOf(code);
-  const body = errorBody(code);
+  const body = errorBody(code, details);
   socket.end(
-    `HTTP/1.1 ${status} ${REASONS[status]}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   );
 }
 
-const CLIENT_ERRORS: Readonly<Record<string, ErrorCode>> = {
-  HPE_HEADER_OVERFLOW: "headers_too_large",
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: "payload_too_large",
-  ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
-};
-
-const REASONS: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  408: "Request Timeout",
-  413: "Payload Too Large",
-  431: "Request Header Fields Too Large",
+const CLIENT_ERRORS: Readonly<Record<string, readonly [code: ErrorCode, details: string]>> = {
+  HPE_HEADER_OVERFLOW: ["headers_too_large", `at most ${MAX_HEADER_BYTES} bytes of headers`],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    "request_timeout",
+    `headers within ${HEADERS_TIMEOUT_MS} ms, the whole request within ${REQUEST_TIMEOUT_MS} ms`,
+  ],
 };

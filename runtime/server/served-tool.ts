@@ -25,8 +25,6 @@ export class ServedTool {
   readonly envelope: EnvelopeReader;
   readonly input: InputDecoder;
   readonly output: OutputEncoder;
-  /** Whether the class has an `authorize` of its own; the default lets everybody pass. */
-  readonly authorizes: boolean;
 
   /** @throws {@link StartupError} when the class cannot be served, with what to do */
   constructor(readonly tool: SvcToolClass) {
@@ -47,18 +45,20 @@ export class ServedTool {
           "before bootstrap",
       );
     }
+    if ((facts.description ?? contract.description).trim() === "") {
+      throw new StartupError(`${name.text}: description() must not be blank`);
+    }
+    if (!Number.isInteger(facts.timeout) || facts.timeout < 1 || facts.timeout > MAX_TIMEOUT_MS) {
+      throw new StartupError(
+        `${name.text}: timeout() must be an integer from 1 to ${MAX_TIMEOUT_MS} milliseconds, got ${facts.timeout}`,
+      );
+    }
     for (const fact of ["description", "path", "timeout"] as const) {
       if (facts[fact] !== undefined && facts[fact] !== contract[fact]) {
         throw new StartupError(
           `${name.text}: ${fact}() is ${JSON.stringify(facts[fact])}, the generated contract has ${JSON.stringify(contract[fact])}: run svc-gen again`,
         );
       }
-    }
-    if (contract.description.trim() === "") throw new StartupError(`${name.text}: description() must not be blank`);
-    if (!Number.isInteger(contract.timeout) || contract.timeout < 1 || contract.timeout > MAX_TIMEOUT_MS) {
-      throw new StartupError(
-        `${name.text}: timeout() must be an integer from 1 to ${MAX_TIMEOUT_MS} milliseconds, got ${contract.timeout}`,
-      );
     }
     this.fqn = name.text;
     this.contract = contract;
@@ -71,7 +71,6 @@ export class ServedTool {
     this.envelope = new EnvelopeReader(contract.input);
     this.input = new InputDecoder(contract);
     this.output = new OutputEncoder(contract);
-    this.authorizes = tool.prototype.authorize !== SvcTool.prototype.authorize;
   }
 
   /** Makes an instance, without a promise where the class has no `new` of its own. */
@@ -88,12 +87,16 @@ function staticFacts(tool: SvcToolClass) {
   if (typeof given !== "function" || !(given.prototype instanceof SvcTool)) {
     throw new StartupError("bootstrap: expected classes that extend SvcTool");
   }
-  return {
-    fqn: tool.fqn(),
-    description: tool.description === inherited.description ? undefined : tool.description(),
-    path: tool.path(),
-    timeout: tool.timeout(),
-  };
+  try {
+    return {
+      fqn: tool.fqn(),
+      description: tool.description === inherited.description ? undefined : tool.description(),
+      path: tool.path(),
+      timeout: tool.timeout(),
+    };
+  } catch (error) {
+    throw new StartupError(`a tool does not say what it is: ${(error as Error)?.message}`);
+  }
 }
 
 /**
