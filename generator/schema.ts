@@ -253,11 +253,15 @@ function asOne(schema: JsonObject): JsonObject {
   return new JsonObject(new Map([...schema.members, ["type", ["array"]]]));
 }
 
-/** What JSDoc says goes after what the type says. */
+const ANNOTATIONS = ["description", "title", "default", "deprecated", "examples"];
+
+/** What JSDoc says goes after what the type says: first what is checked, then what is for people. */
 function documented(schema: JsonObject, doc: Doc | undefined): JsonObject {
   if (doc === undefined) return schema;
   const members = new Map(schema.members);
   if (doc.description !== undefined) members.set("description", doc.description);
   for (const [keyword, value] of doc.keywords) members.set(keyword, value);
-  return new JsonObject(members);
+  const isForPeople = ([name]: readonly [string, Json]) => ANNOTATIONS.includes(name);
+  const entries = [...members];
+  return object(...entries.filter((each) => !isForPeople(each)), ...entries.filter(isForPeople));
 }

@@ -68,7 +68,9 @@ function check(shape: Shape): AnySchemaObject {
     case "number":
       return { type: shape.integer ? "integer" : "number", ...constraints };
     case "bigint":
-      return { svcInteger: constraints };
+      return {
+        svcInteger: Object.fromEntries(Object.entries(constraints).map(([name, bound]) => [name, String(bound)])),
+      };
     case "literal":
       return { enum: [...shape.values] };
     case "array":
@@ -158,7 +160,7 @@ function keywords(): CodeKeywordDefinition[] {
       error: { message: "must be an integer", params: () => _`{type: "integer"}` },
       code(cxt: KeywordCxt): void {
         const { data } = cxt;
-        const bounds = cxt.schema as Readonly<Record<string, number | bigint>>;
+        const bounds = cxt.schema as Readonly<Record<string, string>>;
         cxt.fail(_`typeof ${data} != "bigint" && !Number.isInteger(${data})`);
         for (const [keyword, beyond] of BOUNDS) {
           const bound = bounds[keyword];

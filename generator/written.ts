@@ -243,37 +243,52 @@ export class DeclaredOrder {
     properties: readonly ts.Symbol[],
     depth: number,
   ): readonly string[] {
+    const environment = this.environmentOf(declaration, written);
     const source = type.modifiersType;
     const known: string[] = [];
     if (source !== undefined && source.flags & ts.TypeFlags.StructuredType) {
-      const order = this.memberNames(source, undefined, this.checker.getPropertiesOfType(source), depth + 1);
+      const use = environment && this.mappedSource(declaration, environment);
+      const order = this.memberNames(source, use, this.checker.getPropertiesOfType(source), depth + 1);
       const origin = (property: ts.Symbol) =>
         (property as { links?: { syntheticOrigin?: ts.Symbol } }).links?.syntheticOrigin?.name ?? property.name;
       const place = (property: ts.Symbol) => order.indexOf(origin(property));
-      known.push(
-        ...properties
-          .filter((property) => place(property) >= 0)
-          .sort((one, other) => place(one) - place(other))
-          .map(({ name }) => name),
-      );
+      const found = properties.filter((property) => place(property) >= 0);
+      known.push(...found.sort((one, other) => place(one) - place(other)).map(({ name }) => name));
     }
     const rest = properties.map(({ name }) => name).filter((name) => !known.includes(name));
     if (rest.length === 0) return known;
-    const keys = this.mappedKeys(type, declaration, written);
-    return [...known, ...this.names(keys, rest)];
+    return [...known, ...this.names(this.mappedKeys(type, declaration, environment), rest)];
   }
 
-  /** The `K` of `{ [P in K]: … }`, in the environment of the alias through which the type was written. */
-  private mappedKeys(type: ts.Type, declaration: ts.MappedTypeNode, written: Written | undefined): Written | undefined {
-    const node = declaration.typeParameter.constraint;
-    if (node === undefined) return undefined;
+  /** What the type parameters stand for inside a mapped type, when the way from the written type leads there. */
+  private environmentOf(declaration: ts.MappedTypeNode, written: Written | undefined): Environment | undefined {
     let at = written;
     for (let hops = 0; at !== undefined && hops < DEEPEST; hops++) {
-      if (at.node === declaration) return { node, environment: at.environment };
-      const alias = this.alias(at);
-      if (alias === undefined) break;
-      at = this.settle(alias.body);
+      if (at.node === declaration) return at.environment;
+      at = this.settle(this.alias(at)?.body);
     }
+    return undefined;
+  }
+
+  /** The `T` of `{ [K in keyof T]: … }`, and of `{ [P in K]: … }` where `K extends keyof T`, as written. */
+  private mappedSource(declaration: ts.MappedTypeNode, environment: Environment): Written | undefined {
+    let node = declaration.typeParameter.constraint;
+    if (node !== undefined && ts.isTypeReferenceNode(node)) {
+      const parameter = this.referenced(node.typeName)?.declarations?.find(ts.isTypeParameterDeclaration);
+      node = parameter?.constraint ?? node;
+    }
+    if (node === undefined || !ts.isTypeOperatorNode(node)) return undefined;
+    return this.settle({ node: node.type, environment });
+  }
+
+  /** The `K` of `{ [P in K]: … }`, as written. */
+  private mappedKeys(
+    type: ts.Type,
+    declaration: ts.MappedTypeNode,
+    environment: Environment | undefined,
+  ): Written | undefined {
+    const node = declaration.typeParameter.constraint;
+    if (node === undefined || environment !== undefined) return node && { node, environment: environment ?? new Map() };
     const [keys] = type.aliasTypeArguments ?? [];
     const named = keys?.aliasSymbol?.declarations?.find(ts.isTypeAliasDeclaration);
     return { node: named?.type ?? node, environment: new Map() };

@@ -1,0 +1,144 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: hostile source texts
+/** The generated files as an author's compiler and runtime see them, hostile names included. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { literal, specifier } from "#generator/render.js";
+import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
+
+const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
+
+/** Everything that a careful author may turn on. */
+const STRICTEST = {
+  ...STRICT,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noPropertyAccessFromIndexSignature: true,
+  noImplicitOverride: true,
+  noImplicitReturns: true,
+  noFallthroughCasesInSwitch: true,
+  noUnusedLocals: true,
+  noUnusedParameters: true,
+  allowUnreachableCode: false,
+  verbatimModuleSyntax: true,
+  isolatedModules: true,
+  erasableSyntaxOnly: true,
+  forceConsistentCasingInFileNames: true,
+  types: ["node"],
+};
+
+const HOSTILE = [
+  'a"b',
+  "a'b",
+  "a`b",
+  "a\\b",
+  "a\nb",
+  "*/",
+  "//",
+  "${x}",
+  "{{x}}",
+  "{{{x}}}",
+  "</script>",
+  "<!--",
+  "\\u0022",
+  "\u0000",
+  "\u007f",
+  "__proto__",
+  "constructor",
+  "toString",
+  "prototype",
+  "require",
+  "0",
+  "-1",
+];
+
+const name = (text: string) => (text === "__proto__" ? '["__proto__"]' : JSON.stringify(text));
+
+test("hostile names stay texts, and the generated project compiles under the strictest options and serves", () => {
+  const members = HOSTILE.map((text) => `${name(text)}: string`).join("; ");
+  const description = JSON.stringify(`${HOSTILE.join(" ")}\u2028\u202e\u{1f600}`);
+  const source = (tool: string) =>
+    toolSource(
+      tool,
+      `{ ${members} }`,
+      `{ ${name('a"*/b')}: { ${HOSTILE.slice(0, 16)
+        .map((text) => `${name(text)}: number`)
+        .join("; ")} } } | ${JSON.stringify("`${x}")}`,
+    )
+      .replace('"A tool."', () => description)
+      .replace(`return "${tool}"`, () => `return "${tool}/$&'/(a)*"`);
+  const project = new ToolProject(
+    { 'src/it\'s a `${file}` "é"/*.ts': source("One"), "src/deep/er/two.mts": source("Two") },
+    STRICTEST,
+    "svc-gen é it's ",
+  );
+  try {
+    const texts = project.build();
+    assert.match(texts["src/generated/server.ts"] ?? "", /from "\.\.\/deep\/er\/two\.mjs";/);
+    const compiled = spawnSync(process.execPath, [tsc, "-p", "."], { cwd: project.root, encoding: "utf8" });
+    assert.equal(compiled.stdout, "");
+    const served = spawnSync(process.execPath, ["dist/generated/server.js", "--meta"], {
+      cwd: project.root,
+      encoding: "utf8",
+    });
+    assert.equal(served.stderr, "");
+    assert.equal(served.stdout, readFileSync(join(project.root, "meta.json"), "utf8"));
+    const [first] = JSON.parse(served.stdout) as [{ description: string; input_schema: { required: string[] } }];
+    assert.equal(first.description, JSON.parse(description));
+    assert.deepEqual(first.input_schema.required, HOSTILE);
+  } finally {
+    project.remove();
+  }
+});
+
+test("the other ways to compile: bundler resolution, and a project whose files already import what is generated", () => {
+  const options = { ...STRICTEST, module: "ESNext", moduleResolution: "bundler" };
+  const project = new ToolProject(
+    {
+      "src/sum.ts": toolSource("Sum", "{ text: string; list: string[] }"),
+      "src/demo.ts":
+        'import { contracts } from "./generated/contracts.js";\nexport const count: number = contracts.length;\n',
+    },
+    options,
+  );
+  try {
+    project.build();
+    const compiled = spawnSync(process.execPath, [tsc, "-p", "."], { cwd: project.root, encoding: "utf8" });
+    assert.equal(compiled.stdout, "");
+    assert.ok(existsSync(join(project.root, "dist/generated/validators.js")));
+  } finally {
+    project.remove();
+  }
+});
+
+test("validators import their helpers and require nothing", () => {
+  const input =
+    "{\n /** @minLength 1 */ text: string;\n /** @uniqueItems */ list: { a: 1 }[];\n /** @pattern ^a$ */ p: string }";
+  const project = new ToolProject({ "src/sum.ts": toolSource("Sum", input) });
+  try {
+    const text = project.build()["src/generated/validators.ts"] ?? "";
+    assert.match(text, /^import \{ equal, ucs2length \} from "svc-runtime\/v1";$/m);
+    assert.doesNotMatch(text, /\brequire\b/);
+    assert.match(text, /^\/\/ @ts-nocheck$/m);
+    assert.match(text, /^export const checkInput1: Validator = /m);
+    assert.doesNotMatch(text, new RegExp(project.root));
+  } finally {
+    project.remove();
+  }
+});
+
+test("literals print everything that could end them as escapes", () => {
+  assert.equal(literal('a"\\\n\u2028\u202e\ud800é</script>'), '"a\\"\\\\\\n\\u2028\\u202e\\ud800é\\u003c/script>"');
+  assert.equal(literal([1, -0, null, true, 5n, { a: [], b: {} }]), "[1, -0, null, true, 5n, { a: [], b: {} }]");
+  assert.throws(() => literal(undefined), TypeError);
+});
+
+test("specifiers point at the emitted files", () => {
+  assert.equal(specifier("src/generated/server.ts", "src/sum.ts"), "../sum.js");
+  assert.equal(specifier("src/generated/server.ts", "src/a/b.mts"), "../a/b.mjs");
+  assert.equal(specifier("src/generated/server.ts", "src/generated/x.cts"), "./x.cjs");
+  assert.equal(specifier("out/server.ts", "src/v.tsx"), "../src/v.js");
+});

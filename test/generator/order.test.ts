@@ -1,0 +1,104 @@
+/** The declared order, whatever else is in the project: unrelated files change the checker's type ids, and nothing else. */
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { ToolProject, toolSource } from "./project.js";
+
+const before = `
+import { Later } from "./later.js";
+enum Size { Small = "small", Big = "big" }
+interface Base { zulu: string; mike: number }
+interface Derived extends Base { alpha: boolean; mike: 5 }
+type Keys = "kilo" | "bravo" | "golf";
+type Letters = "c" | "a" | Later;
+const COLOURS = ["violet", "red", "amber"] as const;
+type Either<T, U> = { left: T } | { right: U } | { both: [T, U] };
+type Wide = { second: 1 } & { first: 2 } & Base;
+`;
+const input = `{
+  2: string; 1: string; ten: string; 0: string;
+  literals: "m" | "z" | "b";
+  letters: Letters;
+  nested: Exclude<Letters, "a"> | "extra";
+  colour: (typeof COLOURS)[number];
+  keys: keyof Base;
+  derived: Derived;
+  record: Record<Keys, number>;
+  partial: Partial<Record<"y" | "x", number>>;
+  pick: Pick<Derived, "alpha" | "zulu">;
+  omit: Omit<Derived, "mike">;
+  mapped: { [K in "t" | "s" | "r"]: K };
+  remapped: { [K in keyof Base as \`to_\${K}\`]: Base[K] };
+  wide: Wide;
+  either: Either<"q" | "p", string>;
+  size: Size | "none";
+  numbers: 30 | 4 | 100;
+  mix: string | null | number;
+  objects: { w: 1 } | { v: 2 } | "text";
+}`;
+const output = `{ zz: { n: 1 } } | "done" | { aa: { m: { y: 1; x: 2 } } } | { mm: { o: 3 } }`;
+
+const expected = `2:s 1:s ten:s 0:s literals:[m z b] letters:[c a z m] nested:[c z m extra] colour:[violet red amber] keys:[zulu mike] \
+derived:{zulu mike alpha} record:{kilo bravo golf} partial:{y x} pick:{zulu alpha} omit:{zulu alpha} mapped:{t s r} \
+remapped:{to_zulu to_mike} wide:{second first zulu mike} either:<{left} {right} {both}> size:[small big none] numbers:[30 4 100] \
+mix:<s null n> objects:<{w} {v} [text]>`;
+
+const files = {
+  "src/order.ts": toolSource("Order", input, output, before),
+  "src/later.ts": 'export type Later = "z" | "m";',
+};
+const project = new ToolProject(files);
+after(() => project.remove());
+
+interface CodecView {
+  kind: string;
+  values?: unknown[];
+  members?: { name: string }[];
+  branches?: CodecView[];
+}
+
+/** The order of everything in a codec, in short. */
+function short(codec: CodecView): string {
+  if (codec.kind === "literal") return `[${codec.values?.join(" ")}]`;
+  if (codec.kind === "object") return `{${codec.members?.map(({ name }) => name).join(" ")}}`;
+  if (codec.kind === "union") return `<${codec.branches?.map(short).join(" ")}>`;
+  return codec.kind === "null" ? "null" : codec.kind.charAt(0);
+}
+
+test("members, variants and literals keep the order in which they are written", async () => {
+  project.build();
+  const { contracts } = (await import(`${project.root}/src/generated/contracts.ts`)) as {
+    contracts: readonly {
+      input: { name: string; codec: CodecView }[];
+      output: { name: string }[];
+      inputSchema: string;
+    }[];
+  };
+  const [contract] = contracts;
+  assert.ok(contract !== undefined);
+  assert.equal(contract.input.map(({ name, codec }) => `${name}:${short(codec)}`).join(" "), expected);
+  assert.deepEqual(
+    contract.output.map(({ name }) => name),
+    ["zz", "done", "aa", "mm"],
+  );
+  assert.match(contract.inputSchema, /"properties":\{"2":.*"1":.*"ten":.*"0":/);
+  assert.match(contract.inputSchema, /"required":\["2","1","ten","0","literals"/);
+});
+
+test("unrelated files change no byte", () => {
+  const first = project.build();
+  project.write({
+    "src/aaa.ts": `export type A = "b" | "z" | "m" | "golf" | "bravo" | "x" | "a" | "extra" | "amber" | "red" | "r" | "s" | "t";
+export const n: 100 | 4 | 30 = 4; export const o: { v: 2 } | { w: 1 } | number | null | string = null;
+export interface Base { mike: string; zulu: string } export const k: keyof Base = "mike";
+export const r: "right" | "left" | "p" | "q" | "aa" | "mm" | "zz" | "done" | "none" | "big" | "small" = "p";`,
+    "src/zzz.ts":
+      'export declare const last: "m" | "b" | "kilo";\nexport type { A } from "./aaa.js";\nimport "./order.js";',
+  });
+  const second = project.build();
+  assert.deepEqual(second, first);
+});
+
+test("a second run gives the same bytes", () => {
+  assert.deepEqual(project.build(), project.build());
+});
