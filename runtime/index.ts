@@ -12,6 +12,7 @@ export {
 } from "./server/bootstrap.js";
 export { debug, ENV_LOG_LEVEL, initLogger, type ServerLogger } from "./server/log.js";
 export type { CachedAnswer, Claim, ReplayCaller, ReplayStore, ReplayTicket } from "./server/replay.js";
+export { fastify } from "./server/serve.js";
 export { StartupError } from "./server/served-tool.js";
 export { StatusCode } from "./status.js";
 export {
@@ -25,4 +26,10 @@ export {
   SvcTool,
   type SvcToolClass,
 } from "./tool.js";
+export type { Codec } from "./wire/contract.js";
 export { NexusData, NexusDataError, NexusValue, OffchainToolOutput } from "./wire/data.js";
+export { WireFault } from "./wire/fault.js";
+export { WithSerdeErrorPath } from "./wire/with-error-path.js";
+
+/** A value now or later; what fails throws. What hooks such as `health` and `authorize` give back. */
+export type AnyResult<T = void> = T | Promise<T>;

@@ -9,6 +9,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+
+/** The HTTP framework, for programs that embed it beside a tool server. */
+export { fastify } from "fastify";
+
 import { type ErrorCode, errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
 import { errorReplyOf, type InvokeRequest, type InvokeService, type Reply } from "./handle.js";
 import { withDeadline } from "./invoke.js";

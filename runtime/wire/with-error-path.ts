@@ -1,0 +1,30 @@
+/** JSON of one type with errors that carry the member's path, both ways (protocol.md section 11). */
+
+import type { Codec, Contract } from "./contract.js";
+import { ValueDecoder } from "./input.js";
+import { ValueEncoder } from "./output.js";
+
+/** A value together with the pair that reads and writes it by a generated codec. */
+export class WithSerdeErrorPath<T> {
+  constructor(public value: T) {}
+
+  /**
+   * Reads one JSON text.
+   *
+   * @param codec of a port in a generated contract
+   * @param definitions of the same contract, where its codecs refer to some
+   * @throws {@link WireFault} `input_deserialization_error`: `when.at: expected a string, got a number`
+   */
+  static fromJson<T>(codec: Codec, bytes: Uint8Array, definitions?: Contract["definitions"]): WithSerdeErrorPath<T> {
+    return new WithSerdeErrorPath(new ValueDecoder(codec, definitions).read(bytes) as T);
+  }
+
+  /**
+   * Writes the value as JSON, in declared order.
+   *
+   * @throws {@link WireFault} `output_serialization_error` with the member's path
+   */
+  toJson(codec: Codec, definitions?: Contract["definitions"]): string {
+    return new ValueEncoder(codec, definitions).write(this.value);
+  }
+}
