@@ -10,9 +10,6 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 
-/** The HTTP framework, for programs that embed it beside a tool server. */
-export { fastify } from "fastify";
-
 import { type ErrorCode, errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
 import { errorReplyOf, type InvokeRequest, type InvokeService, type Reply } from "./handle.js";
 import { withDeadline } from "./invoke.js";
@@ -272,3 +269,6 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [code: ErrorCode, details:
     `headers within ${HEADERS_TIMEOUT_MS} ms, the whole request within ${REQUEST_TIMEOUT_MS} ms`,
   ],
 };
+
+/** The HTTP framework, for programs that embed it beside a tool server. */
+export { fastify } from "fastify";
