@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { Project, ts } from "ts-morph";
+import { ts } from "ts-morph";
 import { type Diagnostic, diagnostic } from "./diagnostics.js";
 import type { Place } from "./model.js";
 
@@ -49,27 +49,25 @@ export function openProgram(layout: Layout): {
   ) {
     return { diagnostics: [diagnostic("SVC102", {}, shown(layout, layout.tsconfig))] };
   }
-  const project = new Project({
-    compilerOptions: {
-      // TypeScript 6 and later are strict unless told otherwise.
-      strict: true,
-      ...config.options,
-      noEmit: true,
-      composite: false,
-      incremental: false,
-      declaration: false,
-      skipLibCheck: true,
-      noUnusedLocals: false,
-      noUnusedParameters: false,
-    },
-    skipLoadingLibFiles: false,
-    skipFileDependencyResolution: true,
+  const generated = new Map(STUBS.map(([name, text]) => [join(layout.out, name), text]));
+  const stubbed = new Set(generated.keys());
+  const options: ts.CompilerOptions = {
+    // TypeScript 6 and later are strict unless told otherwise.
+    strict: true,
+    ...config.options,
+    noEmit: true,
+    composite: false,
+    incremental: false,
+    declaration: false,
+    skipLibCheck: true,
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+  };
+  const program = ts.createProgram({
+    rootNames: [...config.files.filter((path) => !stubbed.has(resolve(path))), ...stubbed],
+    options,
+    host: hostWith(generated, options),
   });
-  const generated = STUBS.map(([name, text]) => [join(layout.out, name), text] as const);
-  const stubbed = new Set(generated.map(([path]) => path));
-  for (const path of config.files) if (!stubbed.has(resolve(path))) project.addSourceFileAtPathIfExists(path);
-  for (const [path, text] of generated) project.createSourceFile(path, text, { overwrite: true });
-  const program = project.getProgram().compilerObject;
   const own = new Set(config.files.map((path) => resolve(path)));
   const opened: Program = {
     layout,
@@ -92,6 +90,30 @@ export function openProgram(layout: Layout): {
     },
   };
   return { program: opened, diagnostics: compilerErrors(opened, stubbed) };
+}
+
+/** TypeScript's own host, so that files have the module format that tsc gives them, with some files given as texts. */
+function hostWith(texts: ReadonlyMap<string, string>, options: ts.CompilerOptions): ts.CompilerHost {
+  const host = ts.createCompilerHost(options);
+  const textOf = (path: string) => texts.get(resolve(path));
+  // ts-morph carries the compiler without its library files; typescript-json-schema's has them.
+  const library = dirname(schemaRequire().resolve("typescript"));
+  return {
+    ...host,
+    getDefaultLibLocation: () => library,
+    getDefaultLibFileName: (wanted) => join(library, ts.getDefaultLibFileName(wanted)),
+    directoryExists: (path) =>
+      [...texts.keys()].some((file) => file.startsWith(`${resolve(path)}${sep}`)) ||
+      host.directoryExists?.(path) === true,
+    fileExists: (path) => textOf(path) !== undefined || host.fileExists(path),
+    readFile: (path) => textOf(path) ?? host.readFile(path),
+    getSourceFile: (path, languageVersion, ...rest) => {
+      const text = textOf(path);
+      return text === undefined
+        ? host.getSourceFile(path, languageVersion, ...rest)
+        : ts.createSourceFile(path, text, languageVersion);
+    },
+  };
 }
 
 interface Config {
@@ -179,7 +201,7 @@ export function packageOf(fileName: string): string | undefined {
  */
 export function shareCompiler(): void {
   const require = createRequire(import.meta.url);
-  const fromSchema = createRequire(require.resolve("typescript-json-schema"));
+  const fromSchema = schemaRequire();
   const path = fromSchema.resolve("typescript");
   const { version } = fromSchema("typescript/package.json") as { version: string };
   const minor = (text: string) => text.split(".").slice(0, 2).join(".");
@@ -194,4 +216,9 @@ export function shareCompiler(): void {
     Object.assign(shared, { exports: ts, loaded: true, filename: path });
     require.cache[path] = shared;
   }
+}
+
+/** Finds what typescript-json-schema finds. */
+function schemaRequire(): NodeJS.Require {
+  return createRequire(createRequire(import.meta.url).resolve("typescript-json-schema"));
 }

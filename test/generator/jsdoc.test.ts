@@ -64,7 +64,7 @@ interface Documented {
 
 test("tags of the allow-list become keywords, descriptions come along", async () => {
   const project = new ToolProject({
-    "src/a.ts": toolSource("A", input, "/** All. */ { /** Went well. */ ok: { /** A port. */ p: string } }", before),
+    "src/a.ts": toolSource("A", input, "{\n /** Went well. */\n ok: {\n /** A port. */\n p: string } }", before),
   });
   try {
     project.build();
