@@ -1,4 +1,4 @@
-import { StatusCode, SvcTool } from "svc-runtime";
+import { type InvokeContext, StatusCode, SvcTool } from "svc-runtime";
 
 export interface Input {
   /** @format int64 */
@@ -40,7 +40,8 @@ export class Sum extends SvcTool<Input, Output> {
     return "sum";
   }
 
-  override async invoke({ a, b, label, tags }: Input): Promise<Output> {
+  override async invoke({ a, b, label, tags }: Input, { log }: InvokeContext): Promise<Output> {
+    log.debug("adding");
     const sum = a + b;
     if (sum > LARGEST || sum < SMALLEST) return { err: { reason: "overflow" } };
     return { ok: { sum, label, tags } };
