@@ -34,7 +34,7 @@ export type Codec =
       readonly rest?: Codec;
       readonly tail?: readonly Codec[];
     }
-  /** Members in declared order; `rest` is the type of every other member (an index signature), in the value's order. */
+  /** Members in declared order; `rest` is the type of every other member (an index signature), sorted by name. */
   | { readonly kind: "object"; readonly members: readonly Member[]; readonly rest?: Codec }
   /** The first branch that the value fits, in declared order. */
   | { readonly kind: "union"; readonly branches: readonly Codec[] }

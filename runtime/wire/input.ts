@@ -10,16 +10,15 @@ import type { Codec, Contract, Port, ValidatorError } from "./contract.js";
 import type { CommittedText } from "./envelope.js";
 import { type Path, pathText, WireFault } from "./fault.js";
 import {
-  allMembers,
   type Builder,
   build,
   DOUBLE,
+  hasRepeatedMembers,
   type JsonDocument,
   JsonError,
   OBJECT,
   parseJson,
   scalarOf,
-  stringOf,
 } from "./json.js";
 import { bigintRange, kindOf, Mismatch, unionMismatch } from "./mismatch.js";
 
@@ -28,6 +27,15 @@ export type Tree = null | boolean | string | number | bigint | Tree[] | { [name:
 
 /** Which numbers of a tree were written as doubles although their value is integral: by container and key. */
 type Doubles = Map<object, Set<string | number>>;
+
+/** What one reading knows beside its trees. */
+interface Reading {
+  readonly doubles: Doubles;
+  /** Names that an object had more than once; only filled where that is a fault. */
+  readonly repeated: Map<object, Set<string>>;
+  /** What a definition made of a container: branches of a union that try the same one share the work. */
+  readonly decoded: Map<Decode, Map<object, unknown>>;
+}
 
 const fault = (details: string) => new WireFault("input_deserialization_error", details);
 
@@ -45,15 +53,23 @@ class IntegralDouble {
   constructor(readonly value: number) {}
 }
 
-class TreeReader {
+class TreeReader implements Reading {
   readonly doubles: Doubles = new Map();
+  readonly repeated = new Map<object, Set<string>>();
+  readonly decoded = new Map<Decode, Map<object, unknown>>();
 
-  /** @param marking whether integral doubles are to be told from integers: only bigints care */
-  constructor(private readonly marking: boolean) {}
+  /**
+   * @param marking whether integral doubles are to be told from integers: only bigints care
+   * @param watching whether repeated members are to be noted
+   */
+  constructor(
+    private readonly marking: boolean,
+    private readonly watching = false,
+  ) {}
 
   /** Reads an entry as member `key` of `container`. */
   read(document: JsonDocument, entry: number, container: object, key: string | number): Tree {
-    if (!document.large && !(this.marking && document.doubles)) {
+    if (!document.large && !(this.marking && document.doubles) && !this.watching) {
       // Nothing in the document that JSON.parse would lose; the text has been checked.
       const { bytes, tape } = document;
       return JSON.parse(bytes.toString("utf8", tape[entry + 1], tape[entry + 2])) as Tree;
@@ -67,6 +83,15 @@ class TreeReader {
     if (keys === undefined) this.doubles.set(container, new Set([key]));
     else keys.add(key);
     return value.value;
+  }
+
+  /** A member comes once more: what was known of its value is past. */
+  private again(object: object, name: string): void {
+    this.doubles.get(object)?.delete(name);
+    if (!this.watching) return;
+    const names = this.repeated.get(object);
+    if (names === undefined) this.repeated.set(object, new Set([name]));
+    else names.add(name);
   }
 
   private readonly builder: Builder<Tree | IntegralDouble> = {
@@ -84,7 +109,7 @@ class TreeReader {
     object: (names, values) => {
       const object: Record<string, Tree> = {};
       for (const [i, name] of names.entries()) {
-        this.doubles.get(object)?.delete(name);
+        if (Object.hasOwn(object, name)) this.again(object, name);
         setMember(object, name, this.settle(values[i] as Tree | IntegralDouble, object, name));
       }
       return object;
@@ -93,7 +118,7 @@ class TreeReader {
 }
 
 /** Makes the tool's value of a tree, or says why it cannot. `double`: the tree is a number written as a double. */
-type Decode = (tree: Tree, double: boolean, doubles: Doubles) => unknown;
+type Decode = (tree: Tree, double: boolean, reading: Reading) => unknown;
 
 /** Decodes single values by codec. */
 export class ValueDecoder {
@@ -112,7 +137,7 @@ export class ValueDecoder {
     const reader = new TreeReader(true);
     const holder = {};
     const tree = reader.read(parse(bytes, ""), 0, holder, "");
-    const value = this.decode(tree, reader.doubles.has(holder), reader.doubles);
+    const value = this.decode(tree, reader.doubles.has(holder), reader);
     if (value instanceof Mismatch) throw fault(value.describe());
     return value;
   }
@@ -171,7 +196,7 @@ export class InputDecoder {
         setMember(root, name, read(texts[0] as CommittedText, root, name, [name]));
       }
     }
-    return this.decode(root, reader.doubles);
+    return this.decode(root, reader);
   }
 
   /**
@@ -182,27 +207,18 @@ export class InputDecoder {
   decodeUnsigned(body: Uint8Array): Record<string, unknown> {
     const document = parse(body, "body");
     if (document.tape[0] !== OBJECT) throw fault(`body: expected an object`);
-    this.refuseRepeated(document);
-    const reader = new TreeReader(this.marking);
-    return this.decode(reader.read(document, 0, {}, "") as Record<string, Tree>, reader.doubles);
+    const reader = new TreeReader(this.marking, hasRepeatedMembers(document));
+    return this.decode(reader.read(document, 0, {}, "") as Record<string, Tree>, reader);
   }
 
-  private refuseRepeated(document: JsonDocument): void {
-    const seen = new Set<string>();
-    for (const [key] of allMembers(document, 0)) {
-      const name = stringOf(document, key);
-      if (seen.has(name) && this.contract.input.some((port) => port.name === name)) {
-        throw fault(`${pathText([name])}: the member is given twice`);
-      }
-      seen.add(name);
-    }
-  }
-
-  private decode(root: Record<string, Tree>, doubles: Doubles): Record<string, unknown> {
+  private decode(root: Record<string, Tree>, reading: Reading): Record<string, unknown> {
     const input: Record<string, unknown> = {};
+    const marks = reading.doubles.get(root);
+    const repeated = reading.repeated.get(root);
     for (const { port, decode } of this.ports) {
       const { name, many, optional } = port;
       const tree = Object.hasOwn(root, name) ? root[name] : undefined;
+      if (repeated?.has(name)) throw fault(repetition().within(name).describe());
       if (tree === undefined || (tree === null && optional)) {
         if (!optional) throw fault(`${pathText([name])}: expected a value, got nothing`);
         continue;
@@ -210,9 +226,9 @@ export class InputDecoder {
       let value: unknown;
       if (many) {
         if (!Array.isArray(tree)) throw fault(`${pathText([name])}: expected an array, got ${kindOf(tree)}`);
-        value = decodeItems(tree, decode, doubles);
+        value = decodeItems(tree, decode, reading);
       } else {
-        value = decode(tree, doubles.get(root)?.has(name) ?? false, doubles);
+        value = decode(tree, marks?.has(name) ?? false, reading);
       }
       if (value instanceof Mismatch) throw fault(value.describe([name]));
       setMember(input, name, value);
@@ -243,11 +259,13 @@ export class InputDecoder {
   }
 }
 
-function decodeItems(tree: readonly Tree[], decode: Decode, doubles: Doubles, from = 0, to = tree.length): unknown {
-  const marks = doubles.size === 0 ? undefined : doubles.get(tree);
+const repetition = () => new Mismatch("the member once", "it twice");
+
+function decodeItems(tree: readonly Tree[], decode: Decode, reading: Reading): unknown {
+  const marks = reading.doubles.size === 0 ? undefined : reading.doubles.get(tree);
   const values: unknown[] = [];
-  for (let i = from; i < to; i++) {
-    const value = decode(tree[i] as Tree, marks?.has(i) ?? false, doubles);
+  for (let i = 0; i < tree.length; i++) {
+    const value = decode(tree[i] as Tree, marks?.has(i) ?? false, reading);
     if (value instanceof Mismatch) return value.within(i);
     values.push(value);
   }
@@ -259,6 +277,8 @@ class DecoderCompiler {
   /** Every declared member name: what may stand in an error's path. */
   readonly names = new Set<string>();
   needsIntegers = false;
+  /** Whether a value may be tried against several branches. */
+  private unions = false;
   private readonly definitions: ReadonlyMap<string, Codec>;
   private readonly compiled = new Map<string, Decode>();
 
@@ -294,25 +314,24 @@ class DecoderCompiler {
       case "bytes":
         return (tree) => {
           const bytes = typeof tree === "string" ? decodeBase64(tree) : undefined;
-          return bytes === undefined
-            ? new Mismatch("standard base64 with padding", kindOf(tree))
-            : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+          return bytes === undefined ? new Mismatch("standard base64 with padding", kindOf(tree)) : ownBytes(bytes);
         };
       case "array": {
         const decode = this.compile(codec.item);
-        return (tree, _, doubles) =>
-          Array.isArray(tree) ? decodeItems(tree, decode, doubles) : new Mismatch("an array", kindOf(tree));
+        return (tree, _, reading) =>
+          Array.isArray(tree) ? decodeItems(tree, decode, reading) : new Mismatch("an array", kindOf(tree));
       }
       case "tuple":
         return this.tuple(codec);
       case "object":
         return this.object(codec);
       case "union": {
+        this.unions = true;
         const branches = codec.branches.map((branch) => this.compile(branch));
-        return (tree, double, doubles) => {
+        return (tree, double, reading) => {
           const mismatches: Mismatch[] = [];
           for (const branch of branches) {
-            const value = branch(tree, double, doubles);
+            const value = branch(tree, double, reading);
             if (!(value instanceof Mismatch)) return value;
             mismatches.push(value);
           }
@@ -330,7 +349,9 @@ class DecoderCompiler {
     const expected = integer ? "an integer within ±(2^53-1)" : "a number";
     return (tree, double) => {
       if (typeof tree === "bigint") return new Mismatch("a number within ±(2^53-1)", "an integer beyond it");
-      if (typeof tree !== "number" || !Number.isFinite(tree)) return new Mismatch(expected, kindOf(tree));
+      if (typeof tree !== "number") return new Mismatch(expected, kindOf(tree));
+      // serde's reading is not JavaScript's: at the edge of the range it has numbers that a double has not.
+      if (!Number.isFinite(tree)) return new Mismatch("a number within the range of doubles", "one beyond it");
       if (integer && (double || !Number.isInteger(tree))) return new Mismatch(expected, "a number that is no integer");
       return tree;
     };
@@ -356,10 +377,10 @@ class DecoderCompiler {
     const least = fixed.length - optional + last.length;
     const most = between === undefined ? fixed.length + last.length : Number.POSITIVE_INFINITY;
     const expected = `an array of ${most === least ? least : most === Number.POSITIVE_INFINITY ? `${least} or more` : `${least} to ${most}`} items`;
-    return (tree, _, doubles) => {
+    return (tree, _, reading) => {
       if (!Array.isArray(tree)) return new Mismatch("an array", kindOf(tree));
       if (tree.length < least || tree.length > most) return new Mismatch(expected, `${tree.length} items`);
-      const marks = doubles.get(tree);
+      const marks = reading.doubles.get(tree);
       const values: unknown[] = [];
       for (let i = 0; i < tree.length; i++) {
         const fromEnd = tree.length - i;
@@ -367,7 +388,7 @@ class DecoderCompiler {
         const item = tree[i] as Tree;
         // An optional item that is null is absent, like an optional member.
         const absent = item === null && i < fixed.length && i >= fixed.length - optional;
-        const value = absent ? undefined : decode?.(item, marks?.has(i) ?? false, doubles);
+        const value = absent ? undefined : decode?.(item, marks?.has(i) ?? false, reading);
         if (value instanceof Mismatch) return value.within(i);
         values.push(value);
       }
@@ -378,30 +399,40 @@ class DecoderCompiler {
   private object({ members, rest }: Extract<Codec, { kind: "object" }>): Decode {
     const declared = members.map(({ name, optional, codec }) => {
       this.names.add(name);
-      return { name, optional: optional === true, decode: this.compile(codec) };
+      return { name, optional: optional === true, decode: this.compile(codec), literal: codec.kind === "literal" };
     });
+    const literals = declared.filter(({ optional, literal }) => literal && !optional);
     const known = new Set(members.map(({ name }) => name));
     const other = rest === undefined ? undefined : this.compile(rest);
-    return (tree, _, doubles) => {
+    return (tree, _, reading) => {
       if (tree === null || typeof tree !== "object" || Array.isArray(tree)) {
         return new Mismatch("an object", kindOf(tree));
       }
-      const marks = doubles.size === 0 ? undefined : doubles.get(tree);
+      // First what tells the branches of a union apart.
+      for (const { name, decode } of literals) {
+        const member = Object.hasOwn(tree, name) ? tree[name] : undefined;
+        if (member === undefined) continue;
+        const value = decode(member, false, reading);
+        if (value instanceof Mismatch) return value.within(name).asAnotherBranch();
+      }
+      const marks = reading.doubles.size === 0 ? undefined : reading.doubles.get(tree);
+      const repeated = reading.repeated.size === 0 ? undefined : reading.repeated.get(tree);
       const object: Record<string, unknown> = {};
       for (const { name, optional, decode } of declared) {
         const member = Object.hasOwn(tree, name) ? tree[name] : undefined;
+        if (repeated?.has(name)) return repetition().within(name);
         if (member === undefined || (member === null && optional)) {
           if (!optional) return new Mismatch("a value", "nothing").within(name);
           continue;
         }
-        const value = decode(member, marks?.has(name) ?? false, doubles);
+        const value = decode(member, marks?.has(name) ?? false, reading);
         if (value instanceof Mismatch) return value.within(name);
         setMember(object, name, value);
       }
       if (other !== undefined) {
         for (const name of Object.keys(tree)) {
           if (known.has(name)) continue;
-          const value = other(tree[name] as Tree, marks?.has(name) ?? false, doubles);
+          const value = other(tree[name] as Tree, marks?.has(name) ?? false, reading);
           if (value instanceof Mismatch) return value.within("*");
           setMember(object, name, value);
         }
@@ -414,14 +445,32 @@ class DecoderCompiler {
     const codec = this.definitions.get(name);
     if (codec === undefined)
       throw new RangeError(`contract: a codec refers to ${JSON.stringify(name)}, which it lacks`);
-    if (!this.compiled.has(name)) {
-      // Registered before it is compiled, because the definition may contain itself.
-      this.compiled.set(name, (tree, double, doubles) => target(tree, double, doubles));
-      const target = this.compile(codec);
-      this.compiled.set(name, target);
-    }
-    return this.compiled.get(name) as Decode;
+    const known = this.compiled.get(name);
+    if (known !== undefined) return known;
+    // Registered before it is compiled, because the definition may contain itself.
+    const decode: Decode = (tree, double, reading) => {
+      if (!this.unions || tree === null || typeof tree !== "object") return target(tree, double, reading);
+      let decoded = reading.decoded.get(decode);
+      if (decoded === undefined) {
+        decoded = new Map();
+        reading.decoded.set(decode, decoded);
+      }
+      let value = decoded.get(tree);
+      if (value === undefined) {
+        value = target(tree, double, reading);
+        decoded.set(tree, value);
+      }
+      return value instanceof Mismatch ? value.copy() : value;
+    };
+    this.compiled.set(name, decode);
+    const target = this.compile(codec);
+    return decode;
   }
+}
+
+/** Bytes with a buffer of their own: small Buffers share one with the rest of the process. */
+function ownBytes(bytes: Buffer): Uint8Array {
+  return bytes.buffer.byteLength === bytes.length ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes);
 }
 
 const DATE_TIME =

@@ -663,6 +663,15 @@ export function uniqueMembers(
   return places.size === members.length ? members : [...places.values()];
 }
 
+/** Whether any object of the document has a member twice. */
+export function hasRepeatedMembers(document: JsonDocument): boolean {
+  const { tape } = document;
+  for (let entry = 0; entry < tape.length; entry += STRIDE) {
+    if (tape[entry] === OBJECT && repeatedMembers(document, entry) !== undefined) return true;
+  }
+  return false;
+}
+
 /** The entries of an array entry. */
 export function itemsOf({ tape }: JsonDocument, array: number): number[] {
   const items: number[] = [];

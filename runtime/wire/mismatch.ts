@@ -4,6 +4,7 @@ import { type Path, pathText } from "./fault.js";
 
 export class Mismatch {
   private path: (string | number)[] = [];
+  private elsewhere = false;
 
   constructor(
     readonly expected: string,
@@ -13,11 +14,31 @@ export class Mismatch {
   /** The same, seen from the container; called from the inside out. */
   within(step: string | number): this {
     this.path.push(step);
+    this.elsewhere = false;
     return this;
   }
 
-  get depth(): number {
-    return this.path.length;
+  /** A literal member does not match: the value is hardly meant for this branch of a union. */
+  asAnotherBranch(): this {
+    this.elsewhere = true;
+    return this;
+  }
+
+  /** One that can be placed anew; {@link within} changes the one that it is called on. */
+  copy(expected = this.expected): Mismatch {
+    const copy = new Mismatch(expected, this.got);
+    copy.path = [...this.path];
+    copy.elsewhere = this.elsewhere;
+    return copy;
+  }
+
+  /** How much it tells among those of a union: the deeper, the closer was the branch. */
+  get rank(): number {
+    return this.elsewhere ? 0.5 : this.path.length;
+  }
+
+  isAtPlaceOf({ path }: Mismatch): boolean {
+    return path.length === this.path.length && path.every((step, i) => step === this.path[i]);
   }
 
   /** `tags[1]: expected a string, got a number`. */
@@ -27,12 +48,12 @@ export class Mismatch {
   }
 }
 
-/** The most telling of the mismatches of a union: the deepest; at the top, all that was expected. */
+/** The most telling of the mismatches of a union: the deepest, with all that was expected at its place. */
 export function unionMismatch(mismatches: readonly Mismatch[]): Mismatch {
   let best = mismatches[0] as Mismatch;
-  for (const mismatch of mismatches) if (mismatch.depth > best.depth) best = mismatch;
-  if (best.depth > 0) return best;
-  return new Mismatch([...new Set(mismatches.map(({ expected }) => expected))].join(" or "), best.got);
+  for (const mismatch of mismatches) if (mismatch.rank > best.rank) best = mismatch;
+  const equals = mismatches.filter((mismatch) => mismatch.rank === best.rank && mismatch.isAtPlaceOf(best));
+  return best.copy([...new Set(equals.map(({ expected }) => expected))].join(" or "));
 }
 
 /** What a value is, in words. */

@@ -111,9 +111,7 @@ export class OutputEncoder {
     return {
       tag,
       ports: ports.map(({ port, encode }) => {
-        const value = Object.hasOwn(payload, port.name)
-          ? (payload as Record<string, unknown>)[port.name]
-          : inherited(payload, port.name);
+        const value = memberOf(payload, port.name);
         return { name: port.name, many: port.many, values: encodePort(tag, port, encode, value) };
       }),
     };
@@ -149,9 +147,11 @@ interface CompiledVariant {
   readonly ports: readonly { readonly port: Port; readonly encode: Encode }[];
 }
 
-/** A member of a class instance's prototype chain (a getter), but none of Object.prototype. */
-function inherited(object: object, name: string): unknown {
+/** A member of a value: its own, or its class's (a getter); nothing of `Object.prototype`. */
+function memberOf(object: object, name: string): unknown {
   const value = (object as Record<string, unknown>)[name];
+  if (Object.hasOwn(object, name)) return value;
+  if (name === "__proto__" || name === "constructor") return undefined;
   return value === (Object.prototype as unknown as Record<string, unknown>)[name] ? undefined : value;
 }
 
@@ -190,9 +190,9 @@ function encodePort(tag: string, port: Port, encode: Encode, value: unknown): Ne
     if (value.length < 1 || value.length > MAX_VALUES) {
       throw fault(`${place()}: expected 1 to ${MAX_VALUES} values, got ${value.length}`);
     }
-    values = Array.from(value, (item: unknown, i) => inlineValue(encode(item, 0), [tag, port.name, i]));
+    values = Array.from(value, (item: unknown, i) => inlineValue(encode(item, 0, new Map()), [tag, port.name, i]));
   } else {
-    const text = port.optional && (value === undefined || value === null) ? "null" : encode(value, 0);
+    const text = port.optional && (value === undefined || value === null) ? "null" : encode(value, 0, new Map());
     values = [inlineValue(text, [tag, port.name])];
   }
   const size = nexusDataSize(values, port.many);
@@ -210,7 +210,10 @@ function inlineValue(text: string | Mismatch, path: (string | number)[]): Inline
 }
 
 /** Writes a value as JSON text, or says why it cannot. `depth`: levels of nesting around it. */
-type Encode = (value: unknown, depth: number) => string | Mismatch;
+type Encode = (value: unknown, depth: number, writing: Writing) => string | Mismatch;
+
+/** What definitions made of containers: branches of a union that try the same one share the work. */
+type Writing = Map<Encode, Map<object, { readonly depth: number; readonly text: string | Mismatch }>>;
 
 /** Encodes single values by codec. */
 export class ValueEncoder {
@@ -222,7 +225,7 @@ export class ValueEncoder {
 
   /** @throws {@link WireFault} `output_serialization_error` with the member's path */
   write(value: unknown): string {
-    const text = this.encode(value, 0);
+    const text = this.encode(value, 0, new Map());
     if (text instanceof Mismatch) throw fault(text.describe());
     return text;
   }
@@ -255,12 +258,21 @@ function encodeAny(value: unknown, depth: number): string | Mismatch {
       const { min, max, name } = bigintRange(undefined);
       return value >= min && value <= max ? String(value) : new Mismatch(name, "one outside its range");
     }
-    case "object":
-      break;
+    case "object": {
+      if (value === null) return "null";
+      const { toJSON } = value as { toJSON?: unknown };
+      // Asked once, as JSON.stringify does: what it gives is not asked again.
+      const given: unknown = typeof toJSON === "function" ? toJSON.call(value) : value;
+      return given === value || (typeof given === "object" && given !== null)
+        ? encodeAnyObject(given as object, depth)
+        : encodeAny(given, depth);
+    }
     default:
       return new Mismatch("a JSON value", kindOf(value));
   }
-  if (value === null) return "null";
+}
+
+function encodeAnyObject(value: object, depth: number): string | Mismatch {
   if (depth === MAX_DEPTH) return tooDeep();
   if (Array.isArray(value)) {
     const texts: string[] = [];
@@ -271,27 +283,42 @@ function encodeAny(value: unknown, depth: number): string | Mismatch {
     }
     return `[${texts.join(",")}]`;
   }
-  const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON === "function") return encodeAny(toJSON.call(value), depth + 1);
   if (value instanceof Map || value instanceof Set || ArrayBuffer.isView(value)) {
     return new Mismatch("a JSON value", `a ${value.constructor.name}`);
   }
-  const texts: string[] = [];
-  for (const name of Object.keys(value)) {
+  const text = undeclaredMembers(value, NO_NAMES, (member) => encodeAny(member, depth + 1));
+  return text instanceof Mismatch ? text : `{${text}}`;
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+/**
+ * The own members that no type declares. They have no order of their own: by UTF-16 code units, as in RFC 8785 section
+ * 3.2.3. Their names are data, so a mismatch does not repeat them.
+ */
+function undeclaredMembers(
+  value: object,
+  declared: ReadonlySet<string>,
+  encode: (member: unknown) => string | Mismatch,
+): string | Mismatch {
+  let text = "";
+  for (const name of Object.keys(value).sort()) {
+    if (declared.has(name)) continue;
     const member = (value as Record<string, unknown>)[name];
     if (member === undefined) continue;
     const key = encodeString(name);
-    const text = key instanceof Mismatch ? key : encodeAny(member, depth + 1);
-    if (text instanceof Mismatch) return text.within(name);
-    texts.push(`${key}:${text}`);
+    const encoded = key instanceof Mismatch ? key : encode(member);
+    if (encoded instanceof Mismatch) return encoded.within("*");
+    text += `${text === "" ? "" : ","}${key}:${encoded}`;
   }
-  return `{${texts.join(",")}}`;
+  return text;
 }
-
 /** Turns codecs into closures, once, at start-up. */
 class EncoderCompiler {
   private readonly definitions: ReadonlyMap<string, Codec>;
   private readonly compiled = new Map<string, Encode>();
+  /** Whether a value may be tried against several branches. */
+  private unions = false;
 
   constructor(definitions: NonNullable<Contract["definitions"]>) {
     this.definitions = new Map(definitions);
@@ -338,9 +365,9 @@ class EncoderCompiler {
             : new Mismatch("a Uint8Array", kindOf(value));
       case "array": {
         const encode = this.compile(codec.item);
-        return (value, depth) => {
+        return (value, depth, writing) => {
           if (!Array.isArray(value)) return new Mismatch("an array", kindOf(value));
-          return encodeItems(value, depth, () => encode);
+          return encodeItems(value, depth, writing, () => encode);
         };
       }
       case "tuple":
@@ -348,11 +375,12 @@ class EncoderCompiler {
       case "object":
         return this.object(codec);
       case "union": {
+        this.unions = true;
         const branches = codec.branches.map((branch) => this.compile(branch));
-        return (value, depth) => {
+        return (value, depth, writing) => {
           const mismatches: Mismatch[] = [];
           for (const branch of branches) {
-            const text = branch(value, depth);
+            const text = branch(value, depth, writing);
             if (typeof text === "string") return text;
             mismatches.push(text);
           }
@@ -369,12 +397,12 @@ class EncoderCompiler {
     const last = tail.map((item) => this.compile(item));
     const between = rest === undefined ? undefined : this.compile(rest);
     const least = fixed.length - optional + last.length;
-    return (value, depth) => {
+    return (value, depth, writing) => {
       if (!Array.isArray(value)) return new Mismatch("an array", kindOf(value));
       if (value.length < least || (between === undefined && value.length > fixed.length + last.length)) {
         return new Mismatch(`an array of at least ${least} items as declared`, `${value.length} items`);
       }
-      return encodeItems(value, depth, (i) => {
+      return encodeItems(value, depth, writing, (i) => {
         const fromEnd = value.length - i;
         const encode = fromEnd <= last.length ? last[last.length - fromEnd] : (fixed[i] ?? between);
         const mayMiss = i < fixed.length && i >= fixed.length - optional;
@@ -389,34 +417,33 @@ class EncoderCompiler {
       key: `${quote(name)}:`,
       optional: optional === true,
       encode: this.compile(codec),
+      literal: codec.kind === "literal",
     }));
+    const literals = declared.filter(({ optional, literal }) => literal && !optional);
     const known = new Set(members.map(({ name }) => name));
     const other = rest === undefined ? undefined : this.compile(rest);
-    return (value, depth) => {
+    return (value, depth, writing) => {
       if (value === null || typeof value !== "object" || Array.isArray(value)) {
         return new Mismatch("an object", kindOf(value));
       }
       if (depth === MAX_DEPTH) return tooDeep();
+      // First what tells the branches of a union apart.
+      for (const { name, encode } of literals) {
+        const encoded = encode(memberOf(value, name), depth + 1, writing);
+        if (typeof encoded !== "string") return encoded.within(name).asAnotherBranch();
+      }
       let text = "";
       for (const { name, key, optional, encode } of declared) {
-        const member = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : inherited(value, name);
-        const encoded = optional && (member === undefined || member === null) ? "null" : encode(member, depth + 1);
+        const member = memberOf(value, name);
+        const absent = optional && (member === undefined || member === null);
+        const encoded = absent ? "null" : encode(member, depth + 1, writing);
         if (typeof encoded !== "string") return encoded.within(name);
         text += `${text === "" ? "" : ","}${key}${encoded}`;
       }
-      if (other !== undefined) {
-        // Members of an index signature have no declared order: by UTF-16 code units, as in RFC 8785 section 3.2.3.
-        for (const name of Object.keys(value).sort()) {
-          if (known.has(name)) continue;
-          const member = (value as Record<string, unknown>)[name];
-          if (member === undefined) continue;
-          const key = encodeString(name);
-          const encoded = key instanceof Mismatch ? key : other(member, depth + 1);
-          if (typeof encoded !== "string") return encoded.within(name);
-          text += `${text === "" ? "" : ","}${key}:${encoded}`;
-        }
-      }
-      return `{${text}}`;
+      if (other === undefined) return `{${text}}`;
+      const others = undeclaredMembers(value, known, (member) => other(member, depth + 1, writing));
+      if (others instanceof Mismatch) return others;
+      return `{${text}${text === "" || others === "" ? "" : ","}${others}}`;
     };
   }
 
@@ -424,21 +451,39 @@ class EncoderCompiler {
     const codec = this.definitions.get(name);
     if (codec === undefined)
       throw new RangeError(`contract: a codec refers to ${JSON.stringify(name)}, which it lacks`);
-    if (!this.compiled.has(name)) {
-      // Registered before it is compiled, because the definition may contain itself.
-      this.compiled.set(name, (value, depth) => target(value, depth));
-      const target = this.compile(codec);
-      this.compiled.set(name, target);
-    }
-    return this.compiled.get(name) as Encode;
+    const known = this.compiled.get(name);
+    if (known !== undefined) return known;
+    // Registered before it is compiled, because the definition may contain itself.
+    const encode: Encode = (value, depth, writing) => {
+      if (!this.unions || value === null || typeof value !== "object") return target(value, depth, writing);
+      let written = writing.get(encode);
+      if (written === undefined) {
+        written = new Map();
+        writing.set(encode, written);
+      }
+      let entry = written.get(value);
+      if (entry?.depth !== depth) {
+        entry = { depth, text: target(value, depth, writing) };
+        written.set(value, entry);
+      }
+      return entry.text instanceof Mismatch ? entry.text.copy() : entry.text;
+    };
+    this.compiled.set(name, encode);
+    const target = this.compile(codec);
+    return encode;
   }
 }
 
-function encodeItems(values: readonly unknown[], depth: number, encoderOf: (i: number) => Encode): string | Mismatch {
+function encodeItems(
+  values: readonly unknown[],
+  depth: number,
+  writing: Writing,
+  encoderOf: (i: number) => Encode,
+): string | Mismatch {
   if (depth === MAX_DEPTH) return tooDeep();
   let text = "";
   for (let i = 0; i < values.length; i++) {
-    const encoded = encoderOf(i)(values[i], depth + 1);
+    const encoded = encoderOf(i)(values[i], depth + 1, writing);
     if (typeof encoded !== "string") return encoded.within(i);
     text += i === 0 ? encoded : `,${encoded}`;
   }
