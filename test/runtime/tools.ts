@@ -1,0 +1,423 @@
+/** Tools on contracts written by hand, and servers for them: in process, on a port that is free. */
+
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { after } from "node:test";
+import {
+  type AuthContext,
+  type BootstrapOptions,
+  type InvokeContext,
+  type RunningServer,
+  type ServerLogger,
+  type StatusCode,
+  SvcTool,
+  type SvcToolClass,
+  serve,
+  ToolkitRuntimeConfig,
+} from "#runtime/index.js";
+import { type Codec, type Contract, type Port, provideContracts, type Validator, type Variant } from "#runtime/v1.js";
+import { prepareSigningKey, publicKeyOf, selectEngine } from "#runtime/wire/ed25519.js";
+import { InputHasher, outputHash, toolSignatureMessage } from "#runtime/wire/signature.js";
+import { expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
+
+export const RESULT = "application/vnd.nexus.canonical-tool-response+bcs";
+
+// ---- tools ----
+
+/** What a tool of a test does; everything has a default that does nothing. */
+export interface Behaviour {
+  fqn?: string;
+  path?: string;
+  timeout?: number;
+  input?: readonly Port[];
+  output?: readonly Variant[];
+  validateInput?: Validator;
+  construct?(): unknown;
+  authorize?(auth: AuthContext): unknown;
+  invoke?(input: Record<string, unknown>, context: InvokeContext): unknown;
+  encodeOutput?(output: unknown): unknown;
+  health?(): unknown;
+}
+
+/** How often each part of a tool was called. */
+export interface Calls {
+  constructed: number;
+  authorized: number;
+  invoked: number;
+  /** The inputs that `invoke` got, in order. */
+  readonly inputs: Record<string, unknown>[];
+}
+
+export interface CountingTool {
+  readonly fqn: string;
+  readonly class: SvcToolClass;
+  readonly contract: Contract;
+  readonly calls: Calls;
+  /** `/path/invoke` */
+  readonly target: string;
+}
+
+export const one = (name: string, codec: Codec = { kind: "json" }, optional = false): Port => ({
+  name,
+  many: false,
+  ...(optional && { optional }),
+  codec,
+});
+export const many = (name: string, codec: Codec = { kind: "json" }): Port => ({ name, many: true, codec });
+
+/** One port `value` in, one port `value` out, both untyped. */
+const ECHO_INPUT = [one("value")];
+const ECHO_OUTPUT: Variant[] = [{ name: "ok", ports: [one("value")] }];
+
+let serial = 0;
+
+/** Makes a tool class, provides its contract and counts its calls. */
+export function countingTool(behaviour: Behaviour = {}): CountingTool {
+  const fqn = behaviour.fqn ?? `xyz.test.tool${++serial}@1`;
+  const path = behaviour.path ?? "tool";
+  const timeout = behaviour.timeout ?? 10_000;
+  const description = "A tool of the tests.";
+  const input = behaviour.input ?? ECHO_INPUT;
+  const output = behaviour.output ?? ECHO_OUTPUT;
+  const contract: Contract = {
+    fqn,
+    description,
+    path,
+    timeout,
+    inputSchema: JSON.stringify({ type: "object", properties: schemaOf(input) }),
+    outputSchema: JSON.stringify({
+      oneOf: output.map(({ name, ports }) => ({ properties: { [name]: { properties: schemaOf(ports) } } })),
+    }),
+    input,
+    output,
+    validateInput: behaviour.validateInput ?? (() => true),
+  };
+  provideContracts([contract]);
+  const calls: Calls = { constructed: 0, authorized: 0, invoked: 0, inputs: [] };
+  const { construct, authorize, invoke, encodeOutput, health } = behaviour;
+  class Tool extends SvcTool<Record<string, unknown>, unknown> {
+    static override fqn = () => fqn;
+    static override description = () => description;
+    static override path = () => path;
+    static override timeout = () => timeout;
+    static override async new(): Promise<SvcTool<unknown, unknown>> {
+      calls.constructed++;
+      await construct?.();
+      return new Tool() as SvcTool<unknown, unknown>;
+    }
+    override authorize(auth: AuthContext) {
+      calls.authorized++;
+      return authorize?.(auth) as undefined;
+    }
+    override invoke(input: Record<string, unknown>, context: InvokeContext) {
+      calls.invoked++;
+      calls.inputs.push(input);
+      return invoke === undefined ? { ok: { value: input.value } } : invoke(input, context);
+    }
+    override encodeOutput(output: unknown) {
+      return encodeOutput === undefined ? output : encodeOutput(output);
+    }
+    override health() {
+      return (health === undefined ? 200 : health()) as StatusCode;
+    }
+  }
+  const prefix = path.split("/").filter(Boolean).join("/");
+  return { fqn, class: Tool, contract, calls, target: `/${prefix === "" ? "" : `${prefix}/`}invoke` };
+}
+
+function schemaOf(ports: readonly Port[]): Record<string, object> {
+  return Object.fromEntries(ports.map(({ name, many }) => [name, many ? { type: "array", items: {} } : {}]));
+}
+
+// ---- leaders and configuration ----
+
+const { engine } = selectEngine();
+
+/** Somebody who signs. */
+export interface Leader {
+  readonly id: string;
+  readonly kid: bigint;
+  readonly seed: Buffer;
+}
+
+export const alice: Leader = { id: "alice", kid: 0n, seed: Buffer.alloc(32, 1) };
+/** alice with another key. */
+export const aliceKey2: Leader = { id: "alice", kid: 18446744073709551615n, seed: Buffer.alloc(32, 2) };
+export const bob: Leader = { id: "bob", kid: 0n, seed: Buffer.alloc(32, 3) };
+export const TOOL_SEED = Buffer.alloc(32, 9);
+
+const u64 = (kid: bigint) => `${kid}`;
+
+/** A configuration that requires signatures of alice and bob, as JSON text because of its u64s. */
+export function signedConfig(
+  fqns: readonly string[],
+  { ttlMs, key = true, maxBody }: { ttlMs?: number; key?: boolean; maxBody?: number } = {},
+): ToolkitRuntimeConfig {
+  const keyText = ({ kid, seed }: Leader) => `{"kid":${u64(kid)},"public_key":"${publicKeyOf(seed).toString("hex")}"}`;
+  const leaders = [
+    `{"leader_id":"alice","keys":[${keyText(alice)},${keyText(aliceKey2)}]}`,
+    `{"leader_id":"bob","keys":[${keyText(bob)}]}`,
+  ];
+  const entry = {
+    ...(key && { response_signing_key: TOOL_SEED.toString("hex") }),
+    ...(ttlMs !== undefined && { replay_cache_ttl_ms: ttlMs }),
+  };
+  const tools = JSON.stringify(Object.fromEntries(fqns.map((fqn) => [fqn, entry])));
+  const limit = maxBody === undefined ? "" : `"invoke_max_body_bytes":${maxBody},`;
+  return ToolkitRuntimeConfig.fromJsonStr(
+    `{${limit}"signed_http":{"allowed_leaders":{"version":1,"leaders":[${leaders}]},"tools":${tools}}}`,
+  );
+}
+
+export const UNSIGNED = ToolkitRuntimeConfig.fromJsonStr("{}");
+
+// ---- servers ----
+
+export interface LogEntry {
+  readonly level: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+/** A log that is kept. */
+export function keptLog(): ServerLogger & { readonly entries: LogEntry[] } {
+  const entries: LogEntry[] = [];
+  const write = (level: string, bound: object) => (first: object | string, message?: string) => {
+    const fields = typeof first === "string" ? {} : first;
+    entries.push({
+      level,
+      fields: { ...bound, ...fields },
+      message: typeof first === "string" ? first : (message ?? ""),
+    });
+  };
+  const logger = (bound: object): ServerLogger => ({
+    debug: write("debug", bound),
+    info: write("info", bound),
+    warn: write("warn", bound),
+    error: write("error", bound),
+    child: (fields) => logger({ ...bound, ...fields }),
+  });
+  return { ...logger({}), entries };
+}
+
+export interface TestServer extends RunningServer {
+  readonly log: readonly LogEntry[];
+}
+
+const servers: RunningServer[] = [];
+// At the root of the file that imports this: a hook within a hook would run at once.
+after(() => Promise.all(servers.map((server) => server.close())));
+
+/** Serves tools on a free port until the end of the test file; unsigned unless a configuration is given. */
+export async function serveFor(tools: readonly CountingTool[], options: BootstrapOptions = {}): Promise<TestServer> {
+  const logger = keptLog();
+  const server = await serve(
+    tools.map((tool) => tool.class),
+    { address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger, ...options },
+  );
+  servers.push(server);
+  return { ...server, log: logger.entries };
+}
+
+/** The same, signed. */
+export async function serveSigned(
+  tools: readonly CountingTool[],
+  { ttlMs, key, maxBody, ...options }: BootstrapOptions & Parameters<typeof signedConfig>[1] = {},
+): Promise<TestServer> {
+  const config = signedConfig(
+    tools.map(({ fqn }) => fqn),
+    {
+      ...(ttlMs !== undefined && { ttlMs }),
+      ...(key !== undefined && { key }),
+      ...(maxBody !== undefined && { maxBody }),
+    },
+  );
+  return serveFor(tools, { config, ...options });
+}
+
+// ---- signed calls ----
+
+export const sha256 = (bytes: string | Uint8Array) => createHash("sha256").update(bytes).digest();
+
+/** One value of a port: the text that is hashed and the item that is sent, which may differ. */
+export interface Value {
+  readonly hashed: string | Uint8Array;
+  readonly item: string;
+}
+
+/** A `data` item; `hashed` when the hash is over another form of it. */
+export const data = (json: string, hashed: string = json): Value => ({
+  hashed,
+  item: `{"kind":"data","data":${json}}`,
+});
+/** A `bytes` item. */
+export const bytes = (content: string | Uint8Array): Value => ({
+  hashed: content,
+  item: `{"kind":"data","bytes":"${Buffer.from(content).toString("base64")}"}`,
+});
+
+export interface CallOptions {
+  readonly leader?: Leader;
+  readonly nonce?: Uint8Array;
+  readonly prefix?: string;
+  /** Instead of the hash of the values. */
+  readonly hash?: Uint8Array;
+}
+
+/** A signed request, ready to be sent any number of times. */
+export class SignedCall {
+  readonly hash: Buffer;
+  readonly signature: Buffer;
+  readonly nonce: Buffer;
+  /** In the order of protocol.md section 5. */
+  readonly headers: [name: string, value: string][];
+
+  constructor(
+    readonly target: string,
+    readonly body: Buffer,
+    hash: Uint8Array,
+    { leader = alice, nonce = randomBytes(32), prefix = "X-Svc-" }: CallOptions = {},
+  ) {
+    this.hash = Buffer.from(hash);
+    this.signature = engine.sign(prepareSigningKey(leader.seed), this.hash);
+    this.nonce = Buffer.from(nonce);
+    this.headers = [
+      [`${prefix}Sig-V`, "3"],
+      [`${prefix}Leader-Id`, leader.id],
+      [`${prefix}Leader-Key-Id`, u64(leader.kid)],
+      [`${prefix}Input-Hash`, this.hash.toString("base64url")],
+      [`${prefix}Leader-Signature`, this.signature.toString("base64url")],
+      [`${prefix}Nonce`, this.nonce.toString("base64url")],
+    ];
+  }
+
+  /** The same inputs and nonce, signed by somebody else. */
+  by(leader: Leader): SignedCall {
+    return new SignedCall(this.target, this.body, this.hash, { leader, nonce: this.nonce });
+  }
+
+  /** The request as it goes over the wire. */
+  text(...extra: (readonly [name: string, value: string])[]): Buffer {
+    const headers = [...this.headers, ...extra, ["Content-Length", `${this.body.length}`] as const];
+    return requestText("POST", this.target, headers, this.body);
+  }
+
+  /** Sends it on a connection of its own. */
+  async send(url: string): Promise<RawResponse> {
+    const connection = await RawConnection.open(url);
+    try {
+      return await connection.send(this.text()).response("POST");
+    } finally {
+      connection.close();
+    }
+  }
+}
+
+/** The values of a call by port: one value for a `one` port, a list for a `many` port. */
+export type Values = Readonly<Record<string, Value | readonly Value[]>>;
+
+/** Signs a call of a tool, its ports in the order of the contract. */
+export function signedCall(tool: CountingTool, values: Values, options: CallOptions = {}): SignedCall {
+  const ports = tool.contract.input.map(({ name, many }) => {
+    const given = values[name] ?? assert.fail(`no value for port ${name}`);
+    const list = Array.isArray(given) ? (given as readonly Value[]) : [given as Value];
+    const items = list.map(({ item }) => item);
+    const value = many ? `{"many":[${items}]}` : `{"one":${items}}`;
+    return {
+      text: `{"port_name":${JSON.stringify(name)},"value":${value}}`,
+      commitments: list.map((v) => sha256(v.hashed)),
+    };
+  });
+  const hash = options.hash ?? new InputHasher(tool.contract.input).hash(ports.map(({ commitments }) => commitments));
+  return new SignedCall(tool.target, Buffer.from(`{"ports":[${ports.map(({ text }) => text)}]}`), hash, options);
+}
+
+/** A call of an echo tool: one port `value`. */
+export const echoCall = (tool: CountingTool, json: string, options: CallOptions = {}): SignedCall =>
+  signedCall(tool, { value: data(json) }, options);
+
+// ---- answers ----
+
+/** BCS of a result whose values are all inline JSON texts: an array is a port of several values. */
+export function resultBcs(
+  tag: string,
+  ports: readonly (readonly [name: string, texts: string | readonly string[]])[],
+): Buffer {
+  const length = (n: number): number[] => (n < 128 ? [n] : [(n & 127) | 128, ...length(n >>> 7)]);
+  const vec = (content: Uint8Array) => Buffer.concat([Buffer.from(length(content.length)), content]);
+  return Buffer.concat([
+    vec(Buffer.from(tag)),
+    Buffer.from(length(ports.length)),
+    ...ports.flatMap(([name, given]) => {
+      const texts = typeof given === "string" ? [given] : given;
+      const values = texts.map((text) => Buffer.concat([Buffer.from([1]), vec(Buffer.from(text))]));
+      return [vec(Buffer.from(name)), Buffer.from(length(texts.length)), ...values];
+    }),
+  ]);
+}
+
+/** The result of an echo tool. */
+export const echoed = (json: string): Buffer => resultBcs("ok", [["value", json]]);
+
+/** Checks a signed result: exactly its bytes, exactly two headers of the protocol, a signature for exactly this call. */
+export function expectResult(response: RawResponse, body: Uint8Array, call?: SignedCall, seed = TOOL_SEED): void {
+  assert.equal(response.status, 200, response.body.toString());
+  assert.equal(response.headers.get("content-type"), RESULT);
+  assert.equal(response.body.toString("latin1"), Buffer.from(body).toString("latin1"));
+  const protocol = [...response.headers.keys()].filter((name) => name.startsWith("x-")).sort();
+  if (call === undefined) {
+    assert.deepEqual(protocol, []);
+    return;
+  }
+  assert.deepEqual(protocol, ["x-svc-sig-v", "x-svc-tool-signature"]);
+  assert.equal(response.headers.get("x-svc-sig-v"), "3");
+  const message = toolSignatureMessage(call.signature, call.nonce, outputHash(body));
+  const expected = engine.sign(prepareSigningKey(seed), message).toString("base64url");
+  assert.equal(response.headers.get("x-svc-tool-signature"), expected);
+}
+
+/** Sends plain JSON to a tool in unsigned mode. */
+export async function sendPlain(
+  url: string,
+  target: string,
+  body: string | Uint8Array,
+  ...extra: (readonly [name: string, value: string])[]
+): Promise<RawResponse> {
+  const connection = await RawConnection.open(url);
+  const length = Buffer.byteLength(Buffer.from(body));
+  try {
+    connection.send(requestText("POST", target, [...extra, ["Content-Length", `${length}`]], body));
+    return await connection.response("POST");
+  } finally {
+    connection.close();
+  }
+}
+
+/** Sends plain JSON and checks that it is refused; gives the details. */
+export async function plainError(
+  url: string,
+  target: string,
+  body: string | Uint8Array,
+  status: number,
+  code: string,
+): Promise<string | undefined> {
+  return expectError(await sendPlain(url, target, body), status, code);
+}
+
+/** A promise that a test resolves. */
+export function gate<T = void>(): { readonly promise: Promise<T>; open(value: T): void } {
+  let open: (value: T) => void = () => {};
+  const promise = new Promise<T>((resolve) => {
+    open = resolve;
+  });
+  return { promise, open: (value) => open(value) };
+}
+
+/** Waits until something holds, and fails when it does not within two seconds. */
+export async function until(holds: () => boolean, what: string): Promise<void> {
+  const deadline = performance.now() + 2_000;
+  while (!holds()) {
+    assert.ok(performance.now() < deadline, `${what} within two seconds`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
