@@ -132,7 +132,7 @@ for (const [index, { name, many, accept, differ = [] }] of ZOO.entries()) {
       let decoded: unknown;
       let complaint: unknown;
       try {
-        decoded = decoder.decodeUnsigned(body)["v"];
+        decoded = decoder.decodeUnsigned(body).v;
       } catch (error) {
         complaint = error;
       }
@@ -144,7 +144,7 @@ for (const [index, { name, many, accept, differ = [] }] of ZOO.entries()) {
       assert.deepStrictEqual(withoutUndefined(decoded), withoutUndefined(value), text);
       // What a tool returns is what the next one gets.
       const sent = resultJson(encoder.encode({ ok: { v: value } })) ?? "";
-      const again = decoder.decodeUnsigned(Buffer.from(sent.slice('{"ok":'.length, -1)))["v"];
+      const again = decoder.decodeUnsigned(Buffer.from(sent.slice('{"ok":'.length, -1))).v;
       assert.deepStrictEqual(withoutUndefined(again), withoutUndefined(value), `${text} after ${sent}`);
     }
   });
