@@ -63,6 +63,7 @@ async function demo(): Promise<void> {
 
   const request = client.sign(INPUT);
   step("hash", `${short(request.inputHash)} commits to the values of all ${inputPorts.length} ports, in their order`);
+  more(`a ${INPUT.a}, b ${INPUT.b}: the sum has no double, so rounding anywhere would show`);
   step("signature", `${short(request.leaderSignature)} is ${LEADER_ID}'s, by Ed25519 over that hash`);
   more(`nonce ${short(request.nonce)}, random here; a network derives it from the invocation`);
 

@@ -1,0 +1,150 @@
+import { createHash } from "node:crypto";
+import { StatusCode, SvcTool } from "svc-runtime";
+import { type Currency, percentOf, Rounding, TaxTable } from "./money.js";
+
+/** Something taken off a line's price. */
+export interface Discount {
+  /**
+   * Two decimals count.
+   * @minimum 0
+   * @maximum 100
+   */
+  percent: number;
+  /** Shown on the quote. */
+  reason?: string;
+}
+
+/** What is ordered. */
+export interface Line {
+  /** @pattern ^[A-Z]{3}-[0-9]{4}$ */
+  article: string;
+  /**
+   * @asType integer
+   * @minimum 1
+   * @maximum 10000
+   */
+  quantity: number;
+  /**
+   * Price of one piece, in minor units (cents, yen).
+   * @format int64
+   * @minimum 0
+   */
+  unitPrice: bigint;
+  discount?: Discount;
+}
+
+export interface Address {
+  /**
+   * ISO 3166-1, two letters.
+   * @pattern ^[A-Z]{2}$
+   */
+  country: string;
+  postcode?: string;
+  /** The lines as they go on the parcel. */
+  lines?: string[];
+}
+
+export interface Input {
+  /** 1 to 256 lines, priced one by one. */
+  lines: Line[];
+  currency: Currency;
+  shipTo: Address;
+  /** Half-up when it is left out. */
+  rounding?: Rounding;
+  /** The day from which the quote is valid; today when it is left out. */
+  from?: Date;
+}
+
+/** A line with what it costs. */
+export interface PricedLine {
+  article: string;
+  /** @format int64 */
+  net: bigint;
+  /** @format int64 */
+  saved: bigint;
+}
+
+export type Output =
+  | {
+      quoted: {
+        /** The same order gives the same number. */
+        quote: string;
+        /** @format int64 */
+        net: bigint;
+        /** @format int64 */
+        tax: bigint;
+        /** @format int64 */
+        total: bigint;
+        currency: Currency;
+        lines: PricedLine[];
+        validUntil: Date;
+      };
+    }
+  | {
+      refused: {
+        reason: "no-delivery" | "too-large";
+        /** Which line, from 0, where one is to blame. */
+        line?: number;
+      };
+    };
+
+const VALID_MS = 14 * 24 * 60 * 60 * 1000;
+/** The largest quote that needs no salesperson, in minor units. */
+const LARGEST = 10_000_000n;
+
+/** Prices an order: line totals, discounts, tax, a quote number. */
+export class Quote extends SvcTool<Input, Output> {
+  static override fqn() {
+    return "shop.orders.quote@1";
+  }
+
+  static override description() {
+    return "Prices an order and holds the price for two weeks.";
+  }
+
+  static override path() {
+    return "orders/quote";
+  }
+
+  static override async new() {
+    return new Quote(await TaxTable.load());
+  }
+
+  /** Tests give a tax table of their own. */
+  constructor(private readonly taxes: TaxTable) {
+    super();
+  }
+
+  override async invoke({ lines, currency, shipTo, rounding = Rounding.HalfUp, from }: Input): Promise<Output> {
+    const rate = this.taxes.rate(shipTo.country);
+    if (rate === undefined) return { refused: { reason: "no-delivery" } };
+
+    const priced: PricedLine[] = [];
+    let net = 0n;
+    for (const [i, { article, quantity, unitPrice, discount }] of lines.entries()) {
+      const full = unitPrice * BigInt(quantity);
+      const saved = percentOf(full, discount?.percent ?? 0, rounding);
+      net += full - saved;
+      if (net > LARGEST) return { refused: { reason: "too-large", line: i } };
+      priced.push({ article, net: full - saved, saved });
+    }
+
+    const tax = percentOf(net, rate, rounding);
+    const start = from ?? new Date(new Date().setUTCHours(0, 0, 0, 0));
+    const validUntil = new Date(start.getTime() + VALID_MS);
+    const order = [
+      currency,
+      shipTo.country,
+      validUntil.toISOString(),
+      ...lines.map(({ article }) => article),
+      net,
+      tax,
+    ];
+    const quote = `Q-${createHash("sha256").update(order.join("\n")).digest("hex").slice(0, 12)}`;
+    return { quoted: { quote, net, tax, total: net + tax, currency, lines: priced, validUntil } };
+  }
+
+  override async health() {
+    return StatusCode.OK;
+  }
+}

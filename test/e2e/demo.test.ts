@@ -1,0 +1,72 @@
+/** The demo, as `npm run demo` starts it after the build. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const BUILT = join(ROOT, "examples", "sum", "dist");
+
+const run = (demo: string) => spawnSync(process.execPath, [demo], { encoding: "utf8", timeout: 20_000 });
+
+test("the demo shows every step and exits 0", () => {
+  const { status, stdout, stderr } = run(join(BUILT, "demo.js"));
+  assert.equal(status, 0, stderr);
+  assert.equal(stderr, "");
+  const steps = stdout.split("\n").filter((line) => /^ ?\d+ {2}/.test(line));
+  assert.deepEqual(
+    steps.map((line) => line.trim().split(/ +/).slice(0, 2).join(" ")),
+    [
+      "1 server",
+      "2 metadata",
+      "3 ports",
+      "4 hash",
+      "5 signature",
+      "6 call",
+      "7 verified",
+      "8 retry",
+      "9 tampered",
+      "10 unsigned",
+      "11 stopped",
+    ],
+  );
+  assert.match(stdout, /xyz\.demo\.sum@1, "Adds two integers\."/);
+  assert.match(stdout, /in {3}a, b, label, tags\[\], note\n/);
+  assert.match(stdout, /ok: sum 9007199254740993, label "2\^53 \+ 1", tags \["exact", "signed"\]/);
+  assert.match(stdout, /422 input_integrity_error/);
+  assert.match(stdout, /401 auth_failed/);
+  assert.match(stdout, /the tool ran 1 time\n/);
+  assert.ok(stdout.endsWith("\nAll as it should be.\n"));
+  // Nothing here is a whole hash, signature or key.
+  assert.doesNotMatch(stdout, /[0-9a-f]{20}|[\w-]{43}/);
+});
+
+test("the demo exits 1 when the server is not as it should be", () => {
+  const directory = mkdtempSync(join(tmpdir(), "svc-demo-test-"));
+  try {
+    mkdirSync(join(directory, "generated"));
+    symlinkSync(join(ROOT, "node_modules"), join(directory, "node_modules"));
+    writeFileSync(join(directory, "package.json"), '{"type":"module"}');
+    copyFileSync(join(BUILT, "demo.js"), join(directory, "demo.js"));
+    const fake = join(directory, "generated", "server.js");
+    writeFileSync(fake, "process.exitCode = 7;\n");
+    const ended = run(join(directory, "demo.js"));
+    assert.equal(ended.status, 1);
+    assert.match(ended.stderr, /Not as it should be: the server ended with exit code 7/);
+    // A server that serves the right tool wrongly: it does not ask for signatures.
+    writeFileSync(
+      fake,
+      `delete process.env.SVC_TOOLKIT_CONFIG_PATH;\nawait import(${JSON.stringify(join(BUILT, "generated", "server.js"))});\n`,
+    );
+    const unsigned = run(join(directory, "demo.js"));
+    assert.equal(unsigned.status, 1, unsigned.stdout);
+    assert.match(unsigned.stderr, /Not as it should be: /);
+    assert.match(unsigned.stderr, /The server's log:/);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
