@@ -1,35 +1,430 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { JsonDouble, JsonError, JsonObject, lineColumn, locate, parseJson, prettyJson, readJson, textOf } from "#runtime/wire/json.js";
+import fc from "fast-check";
+import { ValueDecoder } from "#runtime/wire/input.js";
+import {
+  formatDouble,
+  JsonDouble,
+  JsonError,
+  JsonObject,
+  type JsonValue,
+  lineColumn,
+  locate,
+  parseJson,
+  prettyJson,
+  readJson,
+  textOf,
+} from "#runtime/wire/json.js";
+import { documentText, numberText, stringText } from "./arbitraries.js";
+import { serdeText } from "./serde-model.js";
 
-interface Case {
-  input: string;
-  accepted: boolean;
-  output: string | null;
-  output_before_1_0_147?: string;
-  note: string;
-}
-
-const { cases } = JSON.parse(readFileSync(new URL("../vectors/json-canonical.json", import.meta.url), "utf8")) as {
-  cases: Case[];
-};
+const FULL = process.env.SVC_TEST_FULL === "1";
+const RUNS = FULL ? 20_000 : 2000;
 
 const bytes = (text: string) => Buffer.from(text);
-const canonical = (text: string) => textOf(parseJson(bytes(text)), 0, "canonical").toString();
-const sent = (text: string) => textOf(parseJson(bytes(text)), 0, "sent").toString();
+const textIn = (form: "sent" | "canonical" | "legacy") => (text: string) =>
+  textOf(parseJson(bytes(text)), 0, form).toString();
+const canonical = textIn("canonical");
+const sent = textIn("sent");
 
-describe("json-canonical.json", () => {
-  for (const [i, { input, accepted, output, output_before_1_0_147: legacy, note }] of cases.entries()) {
-    it(`${i} ${note}`, () => {
-      const text = Buffer.from(input, "base64");
-      if (!accepted) {
-        assert.throws(() => parseJson(text), JsonError);
-        return;
-      }
-      const document = parseJson(text);
-      assert.equal(textOf(document, 0, "canonical").toString("base64"), output);
-      assert.equal(textOf(document, 0, "legacy").toString("base64"), legacy ?? output);
+/** The fault of a text, or undefined when it is read. */
+function faultOf(text: string | Uint8Array): JsonError | undefined {
+  try {
+    parseJson(typeof text === "string" ? bytes(text) : text);
+    return undefined;
+  } catch (error) {
+    assert.ok(error instanceof JsonError, String(error));
+    return error;
+  }
+}
+
+describe("canonical text", () => {
+  it("equals that of an independent slow model of serde_json, in both spellings of exponents", () => {
+    fc.assert(
+      fc.property(documentText, (text) => {
+        const wanted = serdeText(text);
+        if (wanted === undefined) {
+          assert.notEqual(faultOf(text), undefined, "serde_json refuses it");
+          return;
+        }
+        assert.equal(canonical(text), wanted);
+        assert.equal(textIn("legacy")(text), serdeText(text, true));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("equals the model's for numbers alone, however long and far", () => {
+    fc.assert(
+      fc.property(numberText, (text) => {
+        const wanted = serdeText(text);
+        assert.equal(faultOf(text) === undefined ? canonical(text) : undefined, wanted);
+      }),
+      { numRuns: RUNS * 2 },
+    );
+  });
+
+  it("prints every double so that JavaScript reads it back, with a point or an exponent", () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+        const text = formatDouble(value);
+        assert.ok(Object.is(Number(text), value), text);
+        assert.match(text, /[.e]/);
+        assert.equal(formatDouble(value, true), text.replace("+", ""));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("is its own canonical text, but for doubles that serde_json does not read as it printed them", () => {
+    fc.assert(
+      fc.property(documentText, (text) => {
+        if (faultOf(text) !== undefined) return;
+        const once = canonical(text);
+        if (!parseJson(bytes(once)).doubles) assert.equal(canonical(once), once);
+        assert.equal(sent(once), once, "no white space is left");
+        assert.equal(canonical(sent(text)), once, "white space does not matter");
+      }),
+      { numRuns: RUNS },
+    );
+    // Shortest digits, read back by one multiplication too many.
+    const drifting = "1.7976931348623157e308";
+    assert.equal(canonical(drifting), serdeText(drifting));
+    const found = Array.from({ length: 2000 }, (_, i) => `${i}.${i}e-300`).filter(
+      (text) => canonical(canonical(text)) !== canonical(text),
+    );
+    assert.ok(found.length > 0, "serde_json's reading is not correctly rounded, so some texts move");
+  });
+
+  for (const [text, wanted] of [
+    ["18446744073709551616.5e-20", "0.1844674407370955"],
+    ["18446744073709551615", "18446744073709551615"],
+    ["18446744073709551616", "1.8446744073709552e+19"],
+    ["-9223372036854775808", "-9223372036854775808"],
+    ["-9223372036854775809", "-9.223372036854776e+18"],
+    ["-0", "-0.0"],
+    ["1e15", "1000000000000000.0"],
+    ["1e16", "1e+16"],
+    ["0.00001", "0.00001"],
+    ["0.000001", "1e-6"],
+    ["0e999999999999", "0.0"],
+    ["-0e-999999999999", "-0.0"],
+    ["1e-999999999999", "0.0"],
+    ['{"b":1,"a":2,"b":3}', '{"b":3,"a":2}'],
+    ['{"2":1,"1":2,"\\u0032":3}', '{"2":3,"1":2}'],
+    [' [ 1 , { "x" : [ ] } ] ', '[1,{"x":[]}]'],
+    ['"\\u0041\\/\\u007f\\u2028\\u0000\\u001F"', '"A/\u007f\u2028\\u0000\\u001f"'],
+  ] as const) {
+    it(`${text} → ${wanted}`, () => assert.equal(canonical(text), wanted));
+  }
+});
+
+describe("the text as sent", () => {
+  it("is the text without white space outside strings, repeated members and spellings kept", () => {
+    fc.assert(
+      fc.property(documentText, (text) => {
+        if (faultOf(text) !== undefined) return;
+        // Strings aside, white space is all that goes.
+        const wanted = text.replace(/"(?:[^"\\]|\\.)*"|[ \t\r\n]+/g, (part) => (part.startsWith('"') ? part : ""));
+        assert.equal(sent(text), wanted);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("is a view of the document when that has no white space, and the canonical text too when they are equal", () => {
+    const body = bytes('{"a":[1,"x",{"b":null}]}');
+    const document = parseJson(body);
+    for (const form of ["sent", "canonical", "legacy"] as const) {
+      const text = textOf(document, 0, form);
+      assert.equal(text.buffer, body.buffer);
+      assert.equal(text.byteOffset, body.byteOffset);
+    }
+  });
+
+  it("is taken of any entry, not only of the whole", () => {
+    const document = parseJson(bytes('[ 1.50 , { "a" : 1e2 , "a" : "\\u0062" } ]'));
+    const texts = (form: "sent" | "canonical") => [4, 8].map((entry) => textOf(document, entry, form).toString());
+    assert.deepEqual(texts("sent"), ["1.50", '{"a":1e2,"a":"\\u0062"}']);
+    assert.deepEqual(texts("canonical"), ["1.5", '{"a":"b"}']);
+  });
+});
+
+describe("what is accepted", () => {
+  /** Texts that are often JSON and often just not. */
+  const almostJson = fc.oneof(
+    documentText,
+    fc
+      .array(
+        fc.oneof(
+          fc.constantFrom(...'[]{},:"\\-+.eE0123456789 \n\ttrue false null'.split("")),
+          fc.constantFrom(
+            "true",
+            "false",
+            "null",
+            '"a"',
+            '"a":',
+            "1",
+            "-0",
+            "1e1",
+            "\\u",
+            "\ufeff",
+            "NaN",
+            "Infinity",
+            "'a'",
+          ),
+          stringText,
+          numberText,
+        ),
+        { maxLength: 8 },
+      )
+      .map((parts) => parts.join("")),
+    fc
+      .tuple(documentText, fc.nat(), fc.string({ unit: "binary", maxLength: 2 }), fc.nat({ max: 3 }))
+      .map(([text, at, insert, remove]) => {
+        const place = at % (text.length + 1);
+        return `${text.slice(0, place)}${insert}${text.slice(place + remove)}`;
+      })
+      .map((text) => text.toWellFormed()),
+  );
+
+  it("is what JSON.parse accepts, less depth, lone surrogates and numbers out of range", () => {
+    fc.assert(
+      fc.property(almostJson, (text) => {
+        const fault = faultOf(text);
+        let parsed: unknown;
+        try {
+          parsed = JSON.parse(text);
+        } catch {
+          assert.notEqual(fault, undefined, "JSON.parse refuses it");
+          return;
+        }
+        if (fault === undefined) return;
+        if (fault.reason === "lone surrogate escape") assert.match(text, /\\u[dD][89a-fA-F]/);
+        else if (fault.reason === "number out of range")
+          assert.match(bytes(text).subarray(fault.offset).toString(), /^-?\d[\d.]*[eE\d]/);
+        else assert.fail(`JSON.parse reads ${JSON.stringify(parsed)}, here: ${fault.reason}`);
+      }),
+      { numRuns: RUNS * 2 },
+    );
+  });
+
+  it("is what the model accepts", () => {
+    fc.assert(
+      fc.property(almostJson, (text) => assert.equal(faultOf(text) === undefined, serdeText(text) !== undefined)),
+      { numRuns: RUNS * 2 },
+    );
+  });
+
+  it("is valid UTF-8 only; the fault is where it stops being that", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 8 }), fc.uint8Array({ maxLength: 3 }), (before, bad) => {
+        const text = Buffer.concat([
+          bytes(
+            `"${Buffer.from(before)
+              .toString("latin1")
+              .replace(/[^ !#-[\]-\u{10ffff}]/gu, "")}`,
+          ),
+          bad,
+          bytes('"'),
+        ]);
+        const valid = Buffer.from(text.toString("utf8")).equals(text);
+        const fault = faultOf(text);
+        if (valid) return;
+        assert.equal(fault?.reason, "invalid UTF-8");
+        assert.ok((fault?.offset ?? -1) <= text.length);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  const deep = (levels: number, open = "[", close = "]", leaf = "") =>
+    `${open.repeat(levels)}${leaf}${close.repeat(levels)}`;
+  it("is 127 levels, not 128, of arrays and of objects", () => {
+    assert.equal(canonical(deep(127)), deep(127));
+    assert.equal(canonical(deep(127, '{"":', "}", "1")), deep(127, '{"":', "}", "1"));
+    for (const text of [deep(128), deep(128, '{"":', "}", "1"), `${deep(127)}`.replace("[]", "[[{}]]")]) {
+      const fault = faultOf(text);
+      assert.equal(fault?.reason, "more than 127 levels of nesting");
+      assert.match(text[fault?.offset ?? 0] ?? "", /[[{]/);
+    }
+    // Side by side is no nesting.
+    assert.equal(faultOf(`[${"[[]],".repeat(1000)}[]]`), undefined);
+  });
+});
+
+describe("errors", () => {
+  it("lie within the text, in a fixed wording", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), documentText, (noise, text) => {
+        for (const broken of [noise, text.slice(0, -1), `${text}${noise}`, noise + text]) {
+          const fault = faultOf(broken);
+          if (fault === undefined) continue;
+          assert.ok(fault.offset >= 0 && fault.offset <= bytes(broken).length);
+          assert.match(fault.message, / at byte \d+$/);
+          assert.ok(REASONS.has(fault.reason), fault.reason);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  const REASONS = new Set([
+    ...["unexpected end of the text", "expected a value", "expected a digit", "leading zero in a number"],
+    ...["number out of range", "invalid escape", "lone surrogate escape", "control character in a string"],
+    ...["expected `,` or `}`", "expected `,` or `]`", "expected a member name in double quotes", "expected `:`"],
+    ...["text after the document", "more than 127 levels of nesting", "invalid UTF-8"],
+  ]);
+
+  for (const [text, reason, offset] of [
+    ["", "unexpected end of the text", 0],
+    ["  ", "unexpected end of the text", 2],
+    ["[1", "unexpected end of the text", 2],
+    ['"abc', "unexpected end of the text", 4],
+    ['"ab\\', "unexpected end of the text", 4],
+    ['"\\u12', "unexpected end of the text", 5],
+    ["-", "unexpected end of the text", 1],
+    ["1.", "unexpected end of the text", 2],
+    ["tru", "unexpected end of the text", 3],
+    ["trux", "expected a value", 3],
+    ["[1 2]", "expected `,` or `]`", 3],
+    ['{"a":1 "b":2}', "expected `,` or `}`", 7],
+    ['{"a" 1}', "expected `:`", 5],
+    ["{a:1}", "expected a member name in double quotes", 1],
+    ['{"a":1,}', "expected a member name in double quotes", 7],
+    ["[1,]", "expected a value", 3],
+    ["[,1]", "expected a value", 1],
+    ["01", "leading zero in a number", 1],
+    ["-01", "leading zero in a number", 2],
+    ["+1", "expected a value", 0],
+    [".5", "expected a value", 0],
+    ["1.e1", "expected a digit", 2],
+    ["1e", "unexpected end of the text", 2],
+    ["1e+x", "expected a digit", 3],
+    ["-x", "expected a digit", 1],
+    ["[1e400]", "number out of range", 1],
+    [`[${"9".repeat(310)}]`, "number out of range", 1],
+    ['"a\u0001"', "control character in a string", 2],
+    ['"a\n"', "control character in a string", 2],
+    ['"\\x"', "invalid escape", 2],
+    ['"\\u12g4"', "invalid escape", 5],
+    ['"a\\ud800"', "lone surrogate escape", 2],
+    ['"\\ud800\\u0041"', "lone surrogate escape", 1],
+    ['"\\udc00\\ud800"', "lone surrogate escape", 1],
+    ["1 2", "text after the document", 2],
+    ["{} x", "text after the document", 3],
+    ["\ufeff1", "expected a value", 0],
+    ["nul\u0000", "expected a value", 3],
+  ] as const) {
+    it(`${JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)}: ${reason} at byte ${offset}`, () => {
+      const fault = faultOf(text);
+      assert.equal(fault?.reason, reason);
+      assert.equal(fault?.offset, offset);
     });
   }
+
+  for (const [hex, offset] of [
+    ["22ff22", 1],
+    ["22c328", 1],
+    ["22eda08022", 1],
+    ["22c0af22", 1],
+    ["22f490808022", 1],
+    ["22efbfbd8022", 4],
+    ["80", 0],
+  ] as const) {
+    it(`bytes ${hex}: invalid UTF-8 at byte ${offset}`, () => {
+      const fault = faultOf(Buffer.from(hex, "hex"));
+      assert.equal(fault?.reason, "invalid UTF-8");
+      assert.equal(fault?.offset, offset);
+    });
+  }
+
+  it("have a line and a column, counted from 1 in characters", () => {
+    const text = '{\n  "é🦭": x\n}';
+    const fault = faultOf(text);
+    assert.deepEqual(lineColumn(bytes(text), fault?.offset ?? -1), { line: 2, column: 9 });
+    assert.deepEqual(lineColumn(bytes(text), 0), { line: 1, column: 1 });
+    assert.deepEqual(lineColumn(bytes(""), 0), { line: 1, column: 1 });
+    assert.deepEqual(lineColumn(bytes("\n"), 1), { line: 2, column: 1 });
+  });
+
+  it("can be located by path", () => {
+    const text = '{"a": [1, {"b": 2, "c": 3, "b": 4}], "__proto__": {"0": 5}}';
+    const at = (path: (string | number)[], occurrence?: "value" | "repeat") =>
+      text.slice(locate(bytes(text), path, occurrence)).replace(/[,}\]].*$/s, "");
+    assert.equal(at(["a", 0]), "1");
+    assert.equal(at(["a", 1, "c"]), "3");
+    assert.equal(at(["a", 1, "b"]), "4", "the last of repeated ones counts");
+    assert.equal(at(["a", 1, "b"], "repeat"), '"b": 4');
+    assert.equal(at(["__proto__", "0"]), "5");
+    assert.equal(locate(bytes(text), ["a", 7, "x"]), locate(bytes(text), ["a"]), "the nearest value above");
+    assert.equal(locate(bytes(text), ["a", "0"]), locate(bytes(text), ["a"]), "an item is found by number only");
+    assert.equal(locate(bytes(text), []), 0);
+    assert.throws(() => locate(bytes("{"), []), JsonError);
+  });
+});
+
+describe("values", () => {
+  function plain(value: JsonValue): unknown {
+    if (value instanceof JsonDouble) return value.value;
+    if (Array.isArray(value)) return value.map(plain);
+    if (!(value instanceof JsonObject)) return value;
+    const object = {};
+    for (const [name, member] of value.members) {
+      Object.defineProperty(object, name, {
+        value: plain(member),
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });
+    }
+    return object;
+  }
+
+  it("are those of JSON.parse where nothing is lost", () => {
+    const any = new ValueDecoder({ kind: "json" });
+    fc.assert(
+      fc.property(documentText, (text) => {
+        if (faultOf(text) !== undefined || parseJson(bytes(text)).large) return;
+        assert.deepEqual(plain(readJson(bytes(text))), JSON.parse(text));
+        assert.deepEqual(any.read(bytes(text)), JSON.parse(text));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("keep integers exact and doubles apart from them", () => {
+    assert.deepEqual(readJson(bytes("[9007199254740991,9007199254740992,-9007199254740993,18446744073709551615]")), [
+      9007199254740991,
+      9007199254740992n,
+      -9007199254740993n,
+      18446744073709551615n,
+    ]);
+    for (const text of ["1.0", "1e3", "-0", "18446744073709551616", "-9223372036854775809"]) {
+      assert.ok(readJson(bytes(text)) instanceof JsonDouble, text);
+    }
+    assert.equal(readJson(bytes("1.5")), 1.5);
+    assert.ok(Object.is((readJson(bytes("-0")) as JsonDouble).value, -0));
+  });
+
+  it("keep the order of members and name the repeated ones", () => {
+    const value = readJson(bytes('{"10":1,"2":2,"__proto__":3,"2":4,"b":5,"2":6}')) as JsonObject;
+    assert.deepEqual(
+      [...value.members],
+      [
+        ["10", 1],
+        ["2", 6],
+        ["__proto__", 3],
+        ["b", 5],
+      ],
+    );
+    assert.deepEqual(value.repeated, ["2"]);
+  });
+
+  it("are printed with one member a line", () => {
+    assert.equal(
+      prettyJson('{"b":[],"a":[1.50,{"c":{}}]}'),
+      '{\n  "b": [],\n  "a": [\n    1.50,\n    {\n      "c": {}\n    }\n  ]\n}',
+    );
+  });
 });
