@@ -44,7 +44,7 @@ const UNCONVERTED = new Set<Codec["kind"]>(["json", "null", "boolean", "string",
  * a tuple travels as one value.
  */
 function itemCodec({ items, rest, tail }: TupleShape): Codec | undefined {
-  const codecs = [...items, ...(rest === undefined ? [] : [rest]), ...tail].map(codec);
+  const codecs = [...items, ...(rest === undefined ? [] : [rest]), ...tail].map((each) => codec(each));
   const distinct = codecs.filter((item, index) => codecs.findIndex((other) => same(item, other)) === index);
   const [first] = distinct;
   if (distinct.length <= 1) return first ?? { kind: "json" };
@@ -55,13 +55,18 @@ function same(one: Codec, other: Codec): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** How a value of this shape is written and read. */
-export function codec(shape: Shape): Codec {
+/**
+ * How a value of this shape is written and read. Where a union has to choose (`choosing`), the pattern of a text is part
+ * of it.
+ */
+export function codec(shape: Shape, choosing = false): Codec {
+  const inner = (each: Shape) => codec(each, choosing);
   switch (shape.kind) {
+    case "string":
+      return choosing && shape.pattern !== undefined ? { kind: "string", pattern: shape.pattern } : { kind: "string" };
     case "json":
     case "null":
     case "boolean":
-    case "string":
     case "date":
     case "bytes":
       return { kind: shape.kind };
@@ -72,31 +77,31 @@ export function codec(shape: Shape): Codec {
     case "literal":
       return { kind: "literal", values: shape.values };
     case "array":
-      return { kind: "array", item: codec(shape.item) };
+      return { kind: "array", item: inner(shape.item) };
     case "tuple":
       return {
         kind: "tuple",
-        items: shape.items.map(codec),
+        items: shape.items.map(inner),
         ...(shape.optional > 0 ? { optional: shape.optional } : {}),
-        ...(shape.rest === undefined ? {} : { rest: codec(shape.rest) }),
-        ...(shape.tail.length > 0 ? { tail: shape.tail.map(codec) } : {}),
+        ...(shape.rest === undefined ? {} : { rest: inner(shape.rest) }),
+        ...(shape.tail.length > 0 ? { tail: shape.tail.map(inner) } : {}),
       };
     case "object":
-      return objectCodec(shape);
+      return objectCodec(shape, inner);
     case "union":
-      return { kind: "union", branches: shape.branches.map(codec) };
+      return { kind: "union", branches: shape.branches.map((branch) => codec(branch, true)) };
     case "ref":
       return { kind: "ref", name: shape.name };
   }
 }
 
-function objectCodec({ members, indexes }: ObjectShape): Codec {
+function objectCodec({ members, indexes }: ObjectShape, inner: (shape: Shape) => Codec): Codec {
   const fields = members.map(({ name, optional, shape }) => ({
     name,
     ...(optional ? { optional } : {}),
-    codec: codec(shape),
+    codec: inner(shape),
   }));
-  const others = indexes.map(({ shape }) => codec(shape));
+  const others = indexes.map(({ shape }) => inner(shape));
   const distinct = others.filter((item, index) => others.findIndex((other) => same(item, other)) === index);
   const [first] = distinct;
   if (first === undefined) return { kind: "object", members: fields };

@@ -110,7 +110,7 @@ function contractOf(tool: Tool, inputSchema: string, outputSchema: string, valid
     input,
     closedInput: tool.input.closed,
     output,
-    definitions: tool.definitions.map(({ name, shape }) => [name, codec(shape)] as const),
+    definitions: tool.definitions.map(({ name, shape }) => [name, codec(shape, true)] as const),
     validator,
   };
 }

@@ -14,7 +14,8 @@ export type Codec =
   | { readonly kind: "json" }
   | { readonly kind: "null" }
   | { readonly kind: "boolean" }
-  | { readonly kind: "string" }
+  /** `pattern`: of a template literal type, where a union chooses by it (the validator checks it anyway). */
+  | { readonly kind: "string"; readonly pattern?: string }
   /** A JavaScript number; an integer text beyond ±(2^53−1) is refused. `integer`: declared with `@asType integer`. */
   | { readonly kind: "number"; readonly integer?: boolean }
   /** A union of literals (or one), enums included. */

@@ -294,8 +294,14 @@ class DecoderCompiler {
         return (tree) => (tree === null ? null : new Mismatch("null", kindOf(tree)));
       case "boolean":
         return (tree) => (typeof tree === "boolean" ? tree : new Mismatch("a boolean", kindOf(tree)));
-      case "string":
-        return (tree) => (typeof tree === "string" ? tree : new Mismatch("a string", kindOf(tree)));
+      case "string": {
+        if (codec.pattern === undefined) {
+          return (tree) => (typeof tree === "string" ? tree : new Mismatch("a string", kindOf(tree)));
+        }
+        const pattern = new RegExp(codec.pattern, "u");
+        return (tree) =>
+          typeof tree === "string" && pattern.test(tree) ? tree : new Mismatch("a text of its pattern", kindOf(tree));
+      }
       case "number":
         return this.number(codec.integer === true);
       case "literal": {

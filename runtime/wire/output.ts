@@ -333,8 +333,14 @@ class EncoderCompiler {
         return (value) => (value === null || value === undefined ? "null" : new Mismatch("null", kindOf(value)));
       case "boolean":
         return (value) => (typeof value === "boolean" ? String(value) : new Mismatch("a boolean", kindOf(value)));
-      case "string":
-        return encodeString;
+      case "string": {
+        if (codec.pattern === undefined) return encodeString;
+        const pattern = new RegExp(codec.pattern, "u");
+        return (value) =>
+          typeof value === "string" && !pattern.test(value)
+            ? new Mismatch("a text of its pattern", "another text")
+            : encodeString(value);
+      }
       case "number":
         return codec.integer === true
           ? (value) => (Number.isSafeInteger(value) ? String(value) : new Mismatch("a safe integer", kindOf(value)))

@@ -664,6 +664,18 @@ export const ZOO: readonly ZooType[] = [
     accept: ["[1, 2] as number[] & { readonly __sorted: true }"],
     refuse: ['["a"]'],
   },
+  {
+    name: "pattern or date",
+    type: "{ at: `x-${string}` | Date }",
+    accept: ['{ at: "x-" }', "{ at: new Date(0) }"],
+    refuse: ['{ at: "y" }'],
+  },
+  {
+    name: "told apart by a pattern",
+    type: "{ k: `a-${string}`; n: number } | { k: `b-${string}`; n: number; at: Date }",
+    accept: ['{ k: "a-", n: 1 }', '{ k: "b-", n: 1, at: new Date(0) }'],
+    refuse: ['{ k: "b-", n: 1 }', '{ k: "c-", n: 1 }'],
+  },
   { name: "open literals", type: '"a" | "b" | (string & {})', accept: ['"a"', '"zzz"'], refuse: ["1"] },
 ];
 
