@@ -76,8 +76,8 @@ export class OutputEncoder {
     if (typeof result === "string") {
       tag = result;
     } else {
-      if (result === null || typeof result !== "object" || Array.isArray(result)) {
-        throw fault(`result: expected an object with one variant, got ${kindOf(result)}`);
+      if (!hasMembers(result)) {
+        throw fault(`result: expected an object with one variant, got ${givenKind(result)}`);
       }
       const names = Object.keys(result).filter((name) => (result as Record<string, unknown>)[name] !== undefined);
       if (names.length !== 1) throw fault(`result: expected exactly one variant, got ${names.length}`);
@@ -105,8 +105,8 @@ export class OutputEncoder {
     if (variant.text) return { tag, ports: [] };
     const payload: unknown =
       result instanceof ErrEval ? { [FAILURE_PORT]: result.reason } : (result as Record<string, unknown>)[tag];
-    if (payload === null || typeof payload !== "object" || Array.isArray(payload)) {
-      throw fault(`${pathText([tag])}: expected an object with its ports, got ${kindOf(payload)}`);
+    if (!hasMembers(payload)) {
+      throw fault(`${pathText([tag])}: expected an object with its ports, got ${givenKind(payload)}`);
     }
     return {
       tag,
@@ -145,6 +145,28 @@ export class OutputEncoder {
 interface CompiledVariant {
   readonly variant: Variant;
   readonly ports: readonly { readonly port: Port; readonly encode: Encode }[];
+}
+
+/** Objects whose content is not in their members: as plain objects they would be written empty. */
+const OPAQUE = [Date, Map, Set, Promise];
+
+/** Whether a value is an object that its members describe. */
+function hasMembers(value: unknown): value is object {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) return true;
+  return !isBytes(value) && !OPAQUE.some((type) => value instanceof type);
+}
+
+function isBytes(value: unknown): boolean {
+  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
+}
+
+/** What a tool gave, in words; of a built-in class the name. */
+function givenKind(value: unknown): string {
+  const type = OPAQUE.find((known) => value instanceof known);
+  if (type !== undefined) return `a ${type.name}`;
+  return isBytes(value) ? "bytes" : kindOf(value);
 }
 
 /** A member of a value: its own, or its class's (a getter); nothing of `Object.prototype`. */
@@ -283,9 +305,7 @@ function encodeAnyObject(value: object, depth: number): string | Mismatch {
     }
     return `[${texts.join(",")}]`;
   }
-  if (value instanceof Map || value instanceof Set || ArrayBuffer.isView(value)) {
-    return new Mismatch("a JSON value", `a ${value.constructor.name}`);
-  }
+  if (!hasMembers(value)) return new Mismatch("a JSON value", givenKind(value));
   const text = undeclaredMembers(value, NO_NAMES, (member) => encodeAny(member, depth + 1));
   return text instanceof Mismatch ? text : `{${text}}`;
 }
@@ -429,9 +449,7 @@ class EncoderCompiler {
     const known = new Set(members.map(({ name }) => name));
     const other = rest === undefined ? undefined : this.compile(rest);
     return (value, depth, writing) => {
-      if (value === null || typeof value !== "object" || Array.isArray(value)) {
-        return new Mismatch("an object", kindOf(value));
-      }
+      if (!hasMembers(value)) return new Mismatch("an object", givenKind(value));
       if (depth === MAX_DEPTH) return tooDeep();
       // First what tells the branches of a union apart.
       for (const { name, encode } of literals) {

@@ -1,0 +1,236 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { decodeOutput, encodeInputPreimage } from "#runtime/wire/bcs.js";
+import type { Codec, Contract, Port } from "#runtime/wire/contract.js";
+import { EnvelopeReader } from "#runtime/wire/envelope.js";
+import { WireFault } from "#runtime/wire/fault.js";
+import { sha256 } from "#runtime/wire/hash.js";
+import { InputDecoder, ValueDecoder } from "#runtime/wire/input.js";
+import { parseJson, textOf } from "#runtime/wire/json.js";
+import { OutputEncoder, resultBytes, resultJson, ValueEncoder } from "#runtime/wire/output.js";
+import { inputHashOf } from "#runtime/wire/signature.js";
+import { DEFINITIONS, objectOf, portName, type Sample, type Typed, typed } from "./arbitraries.js";
+
+const FULL = process.env.SVC_TEST_FULL === "1";
+const RUNS = FULL ? 5000 : 500;
+
+const typedValue = typed.chain(({ codec, values }) => values.map((sample) => ({ codec, ...sample })));
+
+/** The same value with the members of every plain object in another order. */
+function shuffled(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shuffled);
+  if (value === null || typeof value !== "object" || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return objectOf(
+    Object.entries(value)
+      .reverse()
+      .map(([name, member]) => [name, shuffled(member)]),
+  );
+}
+
+function contractOf(ports: readonly Port[]): Contract {
+  return {
+    fqn: "xyz.demo.codec@1",
+    description: "Codecs.",
+    path: "",
+    timeout: 1000,
+    inputSchema: "{}",
+    outputSchema: "{}",
+    input: ports,
+    output: [{ name: "ok", ports }],
+    definitions: DEFINITIONS,
+    validateInput: () => true,
+  };
+}
+
+/** Ports of any type with a value for each: one in three is a `many`, one in three optional. */
+const call = fc
+  .uniqueArray(fc.tuple(portName, typed, fc.constantFrom("one", "many", "optional")), {
+    minLength: 1,
+    maxLength: 5,
+    selector: ([name]) => name,
+  })
+  .chain((specs) =>
+    fc.tuple(...specs.map((spec) => valuesOf(spec))).map((values) => ({
+      contract: contractOf(
+        specs.map(([name, { codec }, kind]) => ({
+          name,
+          codec,
+          many: kind === "many",
+          ...(kind === "optional" && { optional: true }),
+        })),
+      ),
+      given: objectOf(specs.map(([name], i) => [name, values[i]?.given])),
+      read: objectOf(
+        specs.flatMap(([name], i) => (values[i]?.read === undefined ? [] : [[name, values[i].read] as const])),
+      ),
+    })),
+  );
+
+function valuesOf([, { values }, kind]: [string, Typed, string]): fc.Arbitrary<Sample> {
+  if (kind === "one") return values;
+  if (kind === "many") {
+    return fc
+      .array(values, { minLength: 1, maxLength: 3 })
+      .map((items) => ({ given: items.map(({ given }) => given), read: items.map(({ read }) => read) }));
+  }
+  return fc.oneof(
+    fc.constantFrom<Sample>({ given: undefined, read: undefined }, { given: null, read: undefined }),
+    values.map(({ given, read }) => ({ given, read: read === null ? undefined : read })),
+  );
+}
+
+/** A body with these texts: `data` where a text is canonical, else `bytes`; and its input hash by the declared layout. */
+function signedBody(ports: readonly Port[], texts: readonly (readonly Uint8Array[])[]): { body: Buffer; hash: Buffer } {
+  const item = (bytes: Uint8Array) => {
+    const text = Buffer.from(bytes);
+    return textOf(parseJson(text), 0, "canonical").equals(text)
+      ? `{"kind":"data","data":${text}}`
+      : `{"kind":"data","bytes":"${text.toString("base64")}"}`;
+  };
+  const entries = ports.map(({ name, many }, i) => {
+    const items = (texts[i] ?? []).map(item);
+    return `{"port_name":${JSON.stringify(name)},"value":${many ? `{"many":[${items}]}` : `{"one":${items[0]}}`}}`;
+  });
+  const preimage = encodeInputPreimage(
+    ports.map(({ name, many }, i) => ({
+      name,
+      commitment: { many, kind: "data", commitments: (texts[i] ?? []).map(sha256) },
+    })),
+  );
+  return { body: Buffer.from(`{"ports":[${entries.reverse()}]}`), hash: inputHashOf(preimage) };
+}
+
+describe("codecs", () => {
+  it("read back what they wrote, whatever the type", () => {
+    fc.assert(
+      fc.property(typedValue, ({ codec, given, read }) => {
+        const text = new ValueEncoder(codec, DEFINITIONS).write(given);
+        JSON.parse(text);
+        const back = new ValueDecoder(codec, DEFINITIONS).read(Buffer.from(text));
+        assert.deepEqual(back, read);
+      }),
+      { numRuns: RUNS * 4 },
+    );
+  });
+
+  it("write bytes that never depend on the order of members", () => {
+    fc.assert(
+      fc.property(typedValue, ({ codec, given }) => {
+        const encoder = new ValueEncoder(codec, DEFINITIONS);
+        assert.equal(encoder.write(shuffled(given)), encoder.write(given));
+      }),
+      { numRuns: RUNS * 2 },
+    );
+  });
+
+  it("refuse any other value with a fault of their own, never with another error", () => {
+    fc.assert(
+      fc.property(typed, typedValue, fc.anything({ withBigInt: true, withDate: true }), (type, other, anything) => {
+        const encoder = new ValueEncoder(type.codec, DEFINITIONS);
+        for (const value of [other.given, anything]) {
+          try {
+            JSON.parse(encoder.write(value));
+          } catch (error) {
+            if (!(error instanceof WireFault)) throw error;
+            assert.equal(error.code, "output_serialization_error");
+          }
+        }
+        const text = Buffer.from(new ValueEncoder(other.codec, DEFINITIONS).write(other.given));
+        try {
+          new ValueDecoder(type.codec, DEFINITIONS).read(text);
+        } catch (error) {
+          if (!(error instanceof WireFault)) throw error;
+          assert.equal(error.code, "input_deserialization_error");
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("a result as an input", () => {
+  it("reads back equal: object → BCS → decodeOutput → signed body → envelope → object", () => {
+    fc.assert(
+      fc.property(call, ({ contract, given, read }) => {
+        const bytes = resultBytes(new OutputEncoder(contract).encode({ ok: given }));
+        const { tag, ports } = decodeOutput(bytes);
+        assert.equal(tag, "ok");
+        assert.deepEqual(
+          ports.map(({ name }) => name),
+          contract.input.map(({ name }) => name),
+          "schema order",
+        );
+        const texts = ports.map(({ values }) =>
+          values.map((value) => (value.kind === "inline" ? value.bytes : assert.fail(value.kind))),
+        );
+        const { body, hash } = signedBody(contract.input, texts);
+        const matched = new EnvelopeReader(contract.input).read(body).match(hash);
+        assert.ok(matched !== undefined, "the hash is that of the texts");
+        assert.deepEqual(new InputDecoder(contract).decodeSigned(matched), read);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("reads back equal through its JSON form, in unsigned mode", () => {
+    fc.assert(
+      fc.property(call, ({ contract, given, read }) => {
+        const json = resultJson(new OutputEncoder(contract).encode({ ok: given })) ?? "";
+        const body = json.slice('{"ok":'.length, -1);
+        assert.deepEqual(new InputDecoder(contract).decodeUnsigned(Buffer.from(body)), read);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("has bytes that never depend on the order of members", () => {
+    fc.assert(
+      fc.property(call, ({ contract, given }) => {
+        const encoder = new OutputEncoder(contract);
+        const encode = (value: unknown) => resultBytes(encoder.encode(value));
+        assert.deepEqual(encode({ ok: shuffled(given) }), encode({ ok: given }));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("recursive unions", () => {
+  // Every branch holds the type itself, and only what comes after it tells the branches apart.
+  const node = (name: string, codec: Codec): Codec => ({
+    kind: "object",
+    members: [
+      { name: "next", optional: true, codec: { kind: "ref", name: "node" } },
+      { name, codec },
+    ],
+  });
+  const definitions: Contract["definitions"] = [
+    ["node", { kind: "union", branches: [node("x", { kind: "string" }), node("x", { kind: "number" })] }],
+  ];
+  const root: Codec = { kind: "ref", name: "node" };
+  const nested = (leaf: unknown) => {
+    let value: unknown = { x: leaf };
+    for (let level = 0; level < 120; level++) value = { next: value, x: level % 3 === 0 ? "s" : 1 };
+    return value;
+  };
+
+  it("cost a pass for each branch, not one for each way through them", () => {
+    const value = nested(1);
+    const text = new ValueEncoder(root, definitions).write(value);
+    assert.deepEqual(new ValueDecoder(root, definitions).read(Buffer.from(text)), value);
+  });
+
+  it("say where they fail, however deep, and cost no more then", () => {
+    const deepest = `${"next.".repeat(120)}x: expected a string or a number, got a boolean`;
+    const text = Buffer.from(JSON.stringify(nested(true)));
+    assert.throws(
+      () => new ValueDecoder(root, definitions).read(text),
+      new WireFault("input_deserialization_error", deepest),
+    );
+    assert.throws(
+      () => new ValueEncoder(root, definitions).write(nested(true)),
+      new WireFault("output_serialization_error", deepest),
+    );
+  });
+});
