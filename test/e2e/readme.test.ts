@@ -1,0 +1,145 @@
+/** The README is true: every snippet is compiled, run or loaded, in the order in which a reader meets it. */
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import {
+  DEFAULT_ADDRESS,
+  DEFAULT_TIMEOUT_MS,
+  ENV_BIND_ADDR,
+  ENV_LOG_LEVEL,
+  ENV_TOOLKIT_CONFIG_PATH,
+  ToolkitRuntimeConfig,
+} from "#runtime/index.js";
+import { MAX_INLINE_BYTES, MAX_PORT_BYTES } from "#runtime/wire/data.js";
+import { MAX_RESULT_BYTES } from "#runtime/wire/output.js";
+import { freePort } from "./process.js";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const README = readFileSync(join(ROOT, "README.md"), "utf8");
+
+interface Snippet {
+  readonly info: string;
+  readonly text: string;
+}
+
+const snippets: readonly Snippet[] = [...README.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info, text]) => ({
+  info: info as string,
+  text: text as string,
+}));
+const port = await freePort();
+/** Snippets name the default port; the tests take a free one. */
+const here = (text: string) => text.replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`);
+
+const project = mkdtempSync(join(tmpdir(), "svc-readme-"));
+let server: ChildProcess | undefined;
+after(async () => {
+  await stop();
+  rmSync(project, { recursive: true, force: true });
+});
+
+async function stop(): Promise<void> {
+  if (server === undefined || server.exitCode !== null) return;
+  const ended = once(server, "exit");
+  // The shell may stand before the server.
+  if (server.pid !== undefined) process.kill(-server.pid, "SIGTERM");
+  await ended;
+  server = undefined;
+}
+
+async function start(command: string): Promise<void> {
+  await stop();
+  const child = spawn("bash", ["-c", here(command)], {
+    cwd: project,
+    detached: true,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  server = child;
+  let log = "";
+  await new Promise<void>((resolve, reject) => {
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      log += text;
+      if (log.includes('"msg":"serving"')) resolve();
+    });
+    child.once("exit", (code) => reject(new Error(`${command} ended with exit code ${code}:\n${log}`)));
+  });
+}
+
+function run(command: string): string {
+  const { status, stdout, stderr } = spawnSync("bash", ["-euc", here(command)], { cwd: project, encoding: "utf8" });
+  assert.equal(status, 0, `${command}\n${stdout}\n${stderr}`);
+  return stdout;
+}
+
+test("every fence says what it is for", () => {
+  for (const { info } of snippets) {
+    assert.match(info, /^(?:(?:ts|json) file=[\w./-]+|sh (?:run|serve|call)|(?:json|text) output)$/);
+  }
+  assert.ok(snippets.length > 10);
+});
+
+test("the snippets work, one after the other", { timeout: 60_000 }, async (t) => {
+  for (const { info, text } of snippets) {
+    const file = / file=(.*)$/.exec(info)?.[1];
+    if (file === undefined) continue;
+    mkdirSync(dirname(join(project, file)), { recursive: true });
+    writeFileSync(join(project, file), here(text));
+  }
+  // What `npm install` would do.
+  mkdirSync(join(project, "node_modules", "@types"), { recursive: true });
+  const link = (from: string, to: string) => symlinkSync(join(ROOT, from), join(project, "node_modules", to));
+  link("runtime", "svc-runtime");
+  link("node_modules/@types/node", "@types/node");
+  link("node_modules/.bin", ".bin");
+
+  for (const [i, { info, text }] of snippets.entries()) {
+    if (info === "sh run") {
+      const output = run(text);
+      if (text.includes("--meta")) {
+        assert.ok(output.endsWith(readFileSync(join(project, "meta.json"), "utf8")));
+        assert.equal(spawnSync(join(project, "node_modules/.bin/svc-gen"), ["--check"], { cwd: project }).status, 0);
+      }
+    } else if (info === "sh serve") {
+      await start(text);
+    } else if (info === "sh call") {
+      if (text.startsWith("curl") && spawnSync("curl", ["--version"]).status !== 0) {
+        t.diagnostic("curl is not installed here");
+        continue;
+      }
+      const expected = snippets[i + 1];
+      assert.match(expected?.info ?? "", / output$/);
+      assert.equal(run(text).trim(), expected?.text.trim());
+    }
+  }
+});
+
+test("the configuration is one", () => {
+  const config = ToolkitRuntimeConfig.fromPath(join(project, "config.json"));
+  assert.equal(config.signedHttpIsRequired(), true);
+  assert.equal(config.hasTool("xyz.demo.sum@1"), true);
+});
+
+test("commands, links, names and numbers exist", () => {
+  const { scripts, overrides, engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  for (const [, script = "test"] of README.matchAll(/npm (?:run ([\w:]+)|test)/g)) assert.ok(scripts[script], script);
+  for (const [, target = ""] of README.matchAll(/\]\(([^)]+)\)/g)) assert.ok(existsSync(join(ROOT, target)), target);
+  assert.ok(README.indexOf("npm run demo") < README.indexOf("npm test"));
+  assert.ok(
+    README.includes(
+      `"overrides": ${JSON.stringify(overrides)
+        .replaceAll(":", ": ")
+        .replace(/^\{(.*)\}$/, "{ $1 }")}`,
+    ),
+  );
+  for (const version of engines.node.match(/(?<=>=)[\d.]+/g) as string[]) assert.ok(README.includes(version), version);
+  for (const name of [ENV_BIND_ADDR, ENV_LOG_LEVEL, ENV_TOOLKIT_CONFIG_PATH]) assert.ok(README.includes(name), name);
+  for (const number of [MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_RESULT_BYTES, DEFAULT_TIMEOUT_MS, 12_582_912, 300_000]) {
+    assert.ok(README.includes(number.toLocaleString("en")), String(number));
+  }
+  assert.deepEqual(DEFAULT_ADDRESS, [[127, 0, 0, 1], 8080]);
+});
