@@ -47,7 +47,8 @@ class Context implements InvokeContext {
     if (auth !== undefined) this.auth = auth;
   }
 
-  readonly auth?: AuthContext;
+  /** Absent in unsigned mode, not undefined. */
+  declare readonly auth?: AuthContext;
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {

@@ -1,0 +1,387 @@
+/** What is answered when a tool refuses, fails or does not end (protocol.md sections 1 and 7, steps 5 and 6). */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { errEval, InvocationAborted, type InvokeContext, PermissionDenied } from "#runtime/index.js";
+import { expectError, type RawResponse } from "./raw.js";
+import {
+  type Behaviour,
+  countingTool,
+  echoCall,
+  echoed,
+  expectResult,
+  gate,
+  resultBcs,
+  sendPlain,
+  serveFor,
+  serveSigned,
+  until,
+} from "./tools.js";
+
+/** Calls a tool once, signed, on a server of its own. */
+async function call(behaviour: Behaviour, json = "1") {
+  const tool = countingTool(behaviour);
+  const server = await serveSigned([tool]);
+  const signed = echoCall(tool, json);
+  const response = await signed.send(server.url);
+  return { tool, server, signed, response, log: server.log };
+}
+
+const canary = () => new Error("canary: /home/canary/tool.ts");
+const THROWN: readonly [what: string, thrown: () => unknown][] = [
+  ["an error", canary],
+  ["null", () => null],
+  ["undefined", () => undefined],
+  ["a text", () => "canary"],
+  ["an object that is none of ours", () => ({ code: "auth_failed", details: "canary", name: "RequestError" })],
+  [
+    "an error whose message throws",
+    () => Object.defineProperty(new Error(), "message", { get: () => assert.fail("canary") }),
+  ],
+  ["a frozen function", () => Object.freeze(() => "canary")],
+];
+
+describe("500 tool_invocation_failed: anything that the tool's own code throws, without a word of it", () => {
+  for (const [what, thrown] of THROWN) {
+    for (const [where, behaviour] of [
+      ["invoke", { invoke: () => fail(thrown()) }],
+      ["a promise of invoke", { invoke: () => Promise.reject(thrown()) }],
+      ["construction", { construct: () => fail(thrown()) }],
+      ["a promise of construction", { construct: () => Promise.reject(thrown()) }],
+      ["authorize", { authorize: () => fail(thrown()) }],
+      ["a promise of authorize", { authorize: () => Promise.reject(thrown()) }],
+    ] as const) {
+      it(`${where}: ${what}`, async () => {
+        const { response, log } = await call(behaviour);
+        assert.equal(expectError(response, 500, "tool_invocation_failed"), undefined);
+        const logged = log.filter(({ level }) => level === "error");
+        assert.equal(logged.length, 1, "the log has it, once");
+        assert.equal("err" in (logged[0]?.fields ?? {}), true);
+      });
+    }
+  }
+
+  it("PermissionDenied is a refusal from authorize only", async () => {
+    const denied = () => fail(new PermissionDenied("canary"));
+    for (const behaviour of [{ invoke: denied }, { construct: denied }]) {
+      assert.equal(expectError((await call(behaviour)).response, 500, "tool_invocation_failed"), undefined);
+    }
+    const encoded = await call({ encodeOutput: denied });
+    assert.equal(expectError(encoded.response, 500, "output_serialization_error"), undefined);
+  });
+
+  it("new() that gives no tool", async () => {
+    const tool = countingTool();
+    Object.assign(tool.class, { new: async () => undefined });
+    const { url } = await serveSigned([tool]);
+    expectError(await echoCall(tool, "1").send(url), 500, "tool_invocation_failed");
+  });
+
+  it("the server goes on", async () => {
+    let broken = true;
+    const { server, tool } = await call({ invoke: ({ value }) => (broken ? fail(canary()) : { ok: { value } }) });
+    broken = false;
+    const next = echoCall(tool, "2");
+    expectResult(await next.send(server.url), echoed("2"), next);
+  });
+});
+
+describe("403 permission_denied: authorize refuses, with its own message", () => {
+  for (const [what, message] of [
+    ["a text", "not on my watch"],
+    ["an empty text", ""],
+    ["quotes and control characters", 'a "quoted"\n\u0001 text'],
+    ["a lone surrogate", "a\ud800b"],
+    ["other scripts", "verboten: \u00e4\u6f22\ud83d\ude00"],
+  ] as const) {
+    for (const authorize of [
+      () => fail(new PermissionDenied(message)),
+      () => Promise.reject(new PermissionDenied(message)),
+      () => fail(new (class extends PermissionDenied {})(message)),
+    ]) {
+      it(what, async () => {
+        const { tool, response } = await call({ authorize });
+        assert.equal(response.status, 403);
+        assert.deepEqual(JSON.parse(response.body.toString()), { error: "permission_denied", details: message });
+        expectError(response, 403, "permission_denied");
+        assert.deepEqual([tool.calls.constructed, tool.calls.authorized, tool.calls.invoked], [1, 1, 0]);
+      });
+    }
+  }
+
+  it("an authorize that is a member of the instance is asked like any other", async () => {
+    const tool = countingTool();
+    const construct = tool.class.new;
+    const guarded = async () =>
+      Object.assign(await construct.call(tool.class), { authorize: () => fail(new PermissionDenied("no")) });
+    Object.assign(tool.class, { new: guarded });
+    delete (tool.class.prototype as { authorize?: unknown }).authorize;
+    const { url } = await serveSigned([tool]);
+    assert.equal(expectError(await echoCall(tool, "1").send(url), 403, "permission_denied"), "no");
+    assert.equal(tool.calls.invoked, 0);
+  });
+
+  it("comes before the input is decoded, which comes before invoke", async () => {
+    const input = [{ name: "value", many: false, codec: { kind: "string" as const } }];
+    const denied = await call({ input, authorize: () => fail(new PermissionDenied("no")) });
+    expectError(denied.response, 403, "permission_denied");
+    const passed = await call({ input });
+    const details = expectError(passed.response, 422, "input_deserialization_error");
+    assert.equal(details, "value: expected a string, got a number");
+    assert.deepEqual([passed.tool.calls.authorized, passed.tool.calls.invoked], [1, 0]);
+  });
+
+  it("is asked in signed mode only", async () => {
+    const tool = countingTool({ authorize: () => fail(new PermissionDenied("no")) });
+    const { url } = await serveFor([tool]);
+    expectResult(await sendPlain(url, tool.target, '{"value":1}'), echoed("1"));
+    assert.equal(tool.calls.authorized, 0);
+  });
+});
+
+describe("500 output_serialization_error: port and reason, nothing that custom code threw", () => {
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+  const list: unknown[] = [];
+  list.push({ list });
+  for (const [what, value, details] of [
+    ["NaN", Number.NaN, "ok.value: expected a finite number, got NaN"],
+    ["Infinity", Number.POSITIVE_INFINITY, "ok.value: expected a finite number, got Infinity"],
+    [
+      "-Infinity within",
+      [{ x: Number.NEGATIVE_INFINITY }],
+      'ok.value[0]["*"]: expected a finite number, got -Infinity',
+    ],
+    ["a lone surrogate", "canary\ud800", "ok.value: expected well-formed text, got a lone surrogate"],
+    [
+      "a lone surrogate in a name",
+      { "canary\udc00": 1 },
+      /^ok\.value.*: expected well-formed text, got a lone surrogate$/,
+    ],
+    ["a cycle", cycle, /^ok\.value\["\*"\].*: expected at most 127 levels of nesting, got more \(or a cycle\)$/],
+    ["a cycle through a list", list, /at most 127 levels of nesting/],
+    ["a function", () => "canary", "ok.value: expected a JSON value, got a function"],
+    ["a symbol", Symbol("canary"), "ok.value: expected a JSON value, got a symbol"],
+    ["a function within", { a: [() => "canary"] }, 'ok.value["*"][0]: expected a JSON value, got a function'],
+    ["undefined in an array", [1, undefined], "ok.value[1]: expected a JSON value, got nothing"],
+    ["a hole in an array", new Array(2), "ok.value[0]: expected a JSON value, got nothing"],
+    ["undefined for a port", undefined, "ok.value: expected a JSON value, got nothing"],
+    ["an integer beyond u64", 2n ** 64n, /^ok\.value: expected an integer from -2\^63 to 2\^64-1/],
+    ["an integer below i64", -(2n ** 63n) - 1n, /^ok\.value: expected an integer from -2\^63 to 2\^64-1/],
+    ["a Map", new Map([["canary", 1]]), "ok.value: expected a JSON value, got a Map"],
+    ["a Set", new Set(["canary"]), "ok.value: expected a JSON value, got a Set"],
+    ["bytes", new Uint8Array(6), /^ok\.value: expected a JSON value, got (bytes|a Uint8Array)$/],
+  ] as const) {
+    it(`${what} cannot be encoded`, async () => {
+      const { response, log } = await call({ invoke: () => ({ ok: { value } }) });
+      const got = expectError(response, 500, "output_serialization_error") ?? assert.fail("no details");
+      if (typeof details === "string") assert.equal(got, details);
+      else assert.match(got, details);
+      assert.equal(log.filter(({ level }) => level === "error").length, 1);
+    });
+  }
+
+  for (const [what, result, details] of [
+    ["undefined", undefined, "result: expected an object with one variant, got nothing"],
+    ["null", null, "result: expected an object with one variant, got null"],
+    ["an array", [{ ok: { value: 1 } }], "result: expected an object with one variant, got an array"],
+    ["a number", 7, "result: expected an object with one variant, got a number"],
+    ["no variant", {}, "result: expected exactly one variant, got 0"],
+    ["two variants", { ok: { value: 1 }, done: {} }, "result: expected exactly one variant, got 2"],
+    ["an unknown variant", { canary: { value: 1 } }, 'result: expected one of the variants "ok", "done", got another'],
+    ["an inherited name", { constructor: {} }, 'result: expected one of the variants "ok", "done", got another'],
+    [
+      "the reserved variant",
+      { _err_eval: { reason: "x" } },
+      'result: expected one of the variants "ok", "done", got another',
+    ],
+    ["a literal in place of an object", "ok", "ok: expected an object with its ports"],
+    ["an object in place of a literal", { done: {} }, "done: expected the string alone"],
+    ["an unknown literal", "canary", 'result: expected one of the variants "ok", "done", got another'],
+    ["a payload that is no object", { ok: 1 }, "ok: expected an object with its ports, got a number"],
+    ["a payload of null", { ok: null }, "ok: expected an object with its ports, got null"],
+    ["a missing port", { ok: {} }, "ok.value: expected a JSON value, got nothing"],
+  ] as const) {
+    it(`${what} is no result`, async () => {
+      const output = [
+        { name: "ok", ports: [{ name: "value", many: false, codec: { kind: "json" as const } }] },
+        { name: "done", text: true, ports: [] },
+      ];
+      const { response } = await call({ output, invoke: () => result });
+      assert.equal(expectError(response, 500, "output_serialization_error"), details);
+    });
+  }
+
+  for (const [what, thrown] of THROWN) {
+    it(`encodeOutput throws ${what}`, async () => {
+      for (const encodeOutput of [() => fail(thrown()), () => Promise.reject(thrown())]) {
+        const { response, log } = await call({ encodeOutput });
+        assert.equal(expectError(response, 500, "output_serialization_error"), undefined);
+        assert.equal(log.filter(({ level }) => level === "error").length, 1);
+      }
+    });
+  }
+
+  it("code within a result throws: a getter, a toJSON, a proxy", async () => {
+    const results = [
+      Object.defineProperty({}, "ok", { enumerable: true, get: () => fail(canary()) }),
+      { ok: Object.defineProperty({}, "value", { enumerable: true, get: () => fail(canary()) }) },
+      { ok: { value: { toJSON: () => fail(canary()) } } },
+      { ok: { value: new Proxy({}, { ownKeys: () => fail(canary()) }) } },
+    ];
+    for (const result of results) {
+      const { response } = await call({ invoke: () => result });
+      assert.equal(expectError(response, 500, "output_serialization_error"), undefined);
+    }
+  });
+});
+
+describe("errEval: the reserved failure result, signed like a success", () => {
+  it("one inline port reason, the JSON string of the text, before or after encodeOutput", async () => {
+    for (const behaviour of [
+      { invoke: () => errEval('no "such" city\n') },
+      { encodeOutput: () => errEval('no "such" city\n') },
+    ]) {
+      const { response, signed } = await call(behaviour);
+      expectResult(response, resultBcs("_err_eval", [["reason", '"no \\"such\\" city\\n"']]), signed);
+    }
+  });
+
+  it("a reason that cannot be sent", async () => {
+    const surrogate = await call({ invoke: () => errEval("\ud800") });
+    const details = expectError(surrogate.response, 500, "output_serialization_error");
+    assert.equal(details, "_err_eval.reason: expected well-formed text, got a lone surrogate");
+    const long = await call({ invoke: () => errEval("x".repeat(61_439)) });
+    assert.match(
+      expectError(long.response, 500, "output_serialization_error") ?? "",
+      /^_err_eval\.reason: at most 61440/,
+    );
+  });
+});
+
+describe("504 tool_invocation_timeout: the deadline passed", () => {
+  const never = () => new Promise<never>(() => {});
+  const timedOut = (response: RawResponse) =>
+    assert.equal(expectError(response, 504, "tool_invocation_timeout"), undefined);
+
+  for (const [what, behaviour] of [
+    ["invoke that never settles", { invoke: never }],
+    ["construction that never settles", { construct: never }],
+    ["authorize that never settles", { authorize: never }],
+    ["encodeOutput that never settles", { encodeOutput: never }],
+    ["all of them together", { construct: () => wait(60), authorize: () => wait(60), invoke: () => wait(1_000) }],
+  ] as const) {
+    it(what, async () => {
+      const started = performance.now();
+      const { response, tool } = await call({ ...behaviour, timeout: 150 });
+      timedOut(response);
+      const ms = performance.now() - started;
+      assert.ok(ms >= 149 && ms < 2_000, `${ms} ms`);
+      assert.equal(tool.calls.constructed, 1);
+    });
+  }
+
+  it("a tool that is constructed or authorized too late is not invoked", async () => {
+    for (const behaviour of [{ construct: () => wait(120) }, { authorize: () => wait(120) }]) {
+      const { response, tool, log } = await call({ ...behaviour, timeout: 50 });
+      timedOut(response);
+      await until(() => log.some(({ message }) => message.includes("discarded")), "the late end is logged");
+      assert.equal(tool.calls.invoked, 0);
+    }
+  });
+
+  it("the signal fires with reason timeout, the late result is discarded and logged", async () => {
+    const late = gate<unknown>();
+    let seen: InvokeContext | undefined;
+    const invoke = (_: unknown, context: InvokeContext) => {
+      seen = context;
+      assert.equal(context.signal.aborted, false);
+      return late.promise;
+    };
+    const { response, log } = await call({ timeout: 60, invoke });
+    timedOut(response);
+    assert.ok(seen?.signal.aborted);
+    assert.ok(seen.signal.reason instanceof InvocationAborted);
+    assert.equal(seen.signal.reason.reason, "timeout");
+    assert.ok(performance.now() >= seen.deadline);
+    const discarded = () => log.filter(({ message }) => message.includes("its result is discarded"));
+    assert.equal(discarded().length, 0);
+    late.open({ ok: { value: "canary" } });
+    await until(() => discarded().length === 1, "the late result is logged");
+  });
+
+  it("a late throw is discarded and logged as well", async () => {
+    const { response, log } = await call({ timeout: 40, invoke: () => wait(80).then(() => fail(canary())) });
+    timedOut(response);
+    await until(() => log.some(({ message }) => message.includes("discarded")), "the late end is logged");
+  });
+
+  it("a tool that keeps the event loop busy past its deadline", async () => {
+    for (const part of ["invoke", "authorize", "construct", "encodeOutput"] as const) {
+      const busy = () => {
+        const end = performance.now() + 80;
+        while (performance.now() < end);
+        return { ok: { value: "canary" } };
+      };
+      const { response, log } = await call({ timeout: 40, [part]: busy });
+      timedOut(response);
+      await until(() => log.some(({ message }) => message.includes("discarded")), `${part}: the late end is logged`);
+    }
+  });
+
+  it("in unsigned mode as well", async () => {
+    const tool = countingTool({ timeout: 40, invoke: never });
+    const { url } = await serveFor([tool]);
+    timedOut(await sendPlain(url, tool.target, '{"value":1}'));
+  });
+
+  it("a tool that ends in time has no trace of it", async () => {
+    let context: InvokeContext | undefined;
+    const invoke = async ({ value }: Record<string, unknown>, given: InvokeContext) => {
+      context = given;
+      await wait(20);
+      return { ok: { value } };
+    };
+    const { response, signed, log } = await call({ timeout: 100, invoke });
+    expectResult(response, echoed("1"), signed);
+    await wait(120);
+    assert.equal(context?.signal.aborted, false);
+    assert.equal(log.filter(({ level }) => level !== "info").length, 0);
+  });
+});
+
+describe("what invoke gets beside its input", () => {
+  it("signal, deadline on the clock of performance.now(), a log with the tool's name, the caller when signed", async () => {
+    let context: InvokeContext | undefined;
+    const invoke = ({ value }: Record<string, unknown>, given: InvokeContext) => {
+      context = given;
+      given.log.info({ step: 1 }, "working");
+      return { ok: { value } };
+    };
+    const before = performance.now();
+    const { log, tool, signed } = await call({ timeout: 5_000, invoke });
+    assert.ok(context !== undefined);
+    assert.ok(context.deadline >= before + 5_000 && context.deadline <= performance.now() + 5_000);
+    assert.equal(context.auth?.leaderId, "alice");
+    assert.deepEqual(Buffer.from(context.auth?.nonce ?? []), signed.nonce);
+    const written = log.find(({ message }) => message === "working");
+    assert.deepEqual(written, { level: "info", fields: { tool: tool.fqn, step: 1 }, message: "working" });
+    const plain = countingTool({ invoke });
+    await sendPlain((await serveFor([plain])).url, plain.target, '{"value":1}');
+    assert.equal("auth" in context, false);
+  });
+
+  it("one instance for each invocation", async () => {
+    const { tool, server } = await call({});
+    for (let i = 2; i < 5; i++) {
+      await echoCall(tool, `${i}`).send(server.url);
+      assert.deepEqual([tool.calls.constructed, tool.calls.invoked], [i, i]);
+    }
+  });
+});
+
+function fail(thrown: unknown): never {
+  throw thrown;
+}
+
+const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
