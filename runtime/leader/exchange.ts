@@ -87,7 +87,7 @@ export class Connections {
       };
       const onAbort = () => fail(aborted(signal));
       const late = () => fail(new LeaderError("timeout", `no whole answer within ${timeoutMs} ms`));
-      const timer = setTimeout(late, Math.max(0, deadline - performance.now()));
+      const timer = setTimeout(late, Math.min(Math.max(0, deadline - performance.now()), MAX_TIMER_MS));
       signal?.addEventListener("abort", onAbort, { once: true });
       request.on("error", (error: NodeJS.ErrnoException) => {
         if (over) return;
@@ -110,6 +110,9 @@ export class Connections {
     });
   }
 }
+
+/** A timer that is set later fires at once. */
+const MAX_TIMER_MS = 2_147_483_647;
 
 const STALE: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 

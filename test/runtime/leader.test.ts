@@ -366,6 +366,7 @@ describe("signed calls", () => {
   test("time, signal and the expected name", async () => {
     const slow = client.invoke({ ...input, say: "hang" }, { timeoutMs: 50 });
     await assert.rejects(slow, fails("timeout"));
+    assert.equal((await client.invoke(input, { timeoutMs: Number.POSITIVE_INFINITY })).tag, "ok");
     const controller = new AbortController();
     const call = client.invoke({ ...input, say: "hang" }, { signal: controller.signal });
     controller.abort(new Error("enough"));
