@@ -1,0 +1,541 @@
+/** What values become on their way in and out, and the limits of a result (protocol.md sections 1, 2, 5 and 7). */
+
+import assert from "node:assert/strict";
+import { before, describe, it } from "node:test";
+import { NexusData, NexusValue, OffchainToolOutput } from "#runtime/index.js";
+import type { Codec, Port } from "#runtime/v1.js";
+import { expectError, type RawResponse } from "./raw.js";
+import {
+  bytes,
+  type CountingTool,
+  countingTool,
+  data,
+  expectResult,
+  many,
+  one,
+  resultBcs,
+  sendPlain,
+  serveFor,
+  serveSigned,
+  signedCall,
+  type Value,
+} from "./tools.js";
+
+/** A tool that gives its one port back as it got it, and one whose result a test sets; each signed and unsigned. */
+async function typed(codec: Codec, optional = false) {
+  const port: Port = one("value", codec, optional);
+  const input = [port];
+  const output = [{ name: "ok", ports: [port] }];
+  const echo = countingTool({ path: "echo", input, output, invoke: ({ value }) => ({ ok: { value } }) });
+  const [signed, plain] = [await serveSigned([echo]), await serveFor([echo])];
+  return {
+    echo,
+    /** The answers to a text that is a port's value, signed and unsigned. */
+    send: async (json: string): Promise<[RawResponse, RawResponse]> => [
+      await signedCall(echo, { value: data(json) }).send(signed.url),
+      await sendPlain(plain.url, echo.target, `{"value":${json}}`),
+    ],
+  };
+}
+
+const okay = (json: string) => resultBcs("ok", [["value", json]]).toString("latin1");
+
+const INT64: Codec = { kind: "bigint", format: "int64" };
+const UINT64: Codec = { kind: "bigint", format: "uint64" };
+const BIGINT: Codec = { kind: "bigint" };
+const NUMBER: Codec = { kind: "number" };
+const DATE: Codec = { kind: "date" };
+const BYTES: Codec = { kind: "bytes" };
+
+describe("values in, signed and unsigned alike, and back", () => {
+  const text64 = { min: `${-(2n ** 63n)}`, max: `${2n ** 63n - 1n}`, umax: `${2n ** 64n - 1n}` };
+  // [codec, accepted: text to value, refused: text to complaint]
+  const CASES: readonly [
+    name: string,
+    codec: Codec,
+    fits: [string, unknown, string?][],
+    refused: [string, RegExp | string][],
+  ][] = [
+    [
+      "int64",
+      INT64,
+      [
+        [text64.min, -(2n ** 63n)],
+        [text64.max, 2n ** 63n - 1n],
+        ["0", 0n],
+        ["-1", -1n],
+        ["9007199254740993", 9007199254740993n],
+      ],
+      [
+        [`${2n ** 63n}`, "value: expected an int64 integer, got an integer outside its range"],
+        [text64.umax, "value: expected an int64 integer, got an integer outside its range"],
+        [`${-(2n ** 63n) - 1n}`, /^value: expected an int(64 integer|eger), got a number/],
+        ["1.0", /^value: expected an integer, got a number/],
+        ["1e3", /^value: expected an integer, got a number/],
+        ["-0", /^value: expected an integer, got a number/],
+        ["1.5", /^value: expected an integer, got a number/],
+        ['"1"', "value: expected an integer, got a string"],
+        ["true", "value: expected an integer, got a boolean"],
+        ["null", /^value: expected an? \w+, got null/],
+      ],
+    ],
+    [
+      "uint64",
+      UINT64,
+      [
+        ["0", 0n],
+        [text64.umax, 2n ** 64n - 1n],
+        [`${2n ** 63n}`, 2n ** 63n],
+      ],
+      [
+        ["-1", "value: expected an uint64 integer, got an integer outside its range"],
+        [text64.min, "value: expected an uint64 integer, got an integer outside its range"],
+        [`${2n ** 64n}`, /^value: expected an? .*integer, got a number/],
+      ],
+    ],
+    [
+      "bigint without a format",
+      BIGINT,
+      [
+        [text64.min, -(2n ** 63n)],
+        [text64.umax, 2n ** 64n - 1n],
+      ],
+      [
+        [`${2n ** 64n}`, /^value: expected an integer.*, got a number/],
+        [`${-(2n ** 63n) - 1n}`, /^value: expected an integer.*, got a number/],
+      ],
+    ],
+    [
+      "number",
+      NUMBER,
+      [
+        ["9007199254740991", 2 ** 53 - 1],
+        ["-9007199254740991", -(2 ** 53) + 1],
+        ["1.5", 1.5],
+        ["-0", -0, "-0.0"],
+        ["0", 0],
+        ["1.0", 1, "1"],
+        ["1e3", 1000, "1000"],
+        ["1e16", 1e16, "1e+16"],
+        ["18446744073709551616", 2 ** 64, "1.8446744073709552e+19"],
+        ["5e-324", 5e-324],
+      ],
+      [
+        ["9007199254740992", "value: expected a number within ±(2^53-1), got an integer beyond it"],
+        ["-9007199254740993", "value: expected a number within ±(2^53-1), got an integer beyond it"],
+        [text64.umax, "value: expected a number within ±(2^53-1), got an integer beyond it"],
+        ['"1"', "value: expected a number, got a string"],
+        ["null", "value: expected a number, got null"],
+        ["[1]", "value: expected a number, got an array"],
+        ["{}", "value: expected a number, got an object"],
+      ],
+    ],
+    [
+      "any JSON",
+      { kind: "json" },
+      [
+        ["9007199254740993", 9007199254740993n],
+        [`[${text64.umax},{"x":${text64.min}}]`, [2n ** 64n - 1n, { x: -(2n ** 63n) }]],
+        ["null", null],
+        ['{"a":[null,true,1.5,""]}', { a: [null, true, 1.5, ""] }],
+      ],
+      [],
+    ],
+    [
+      "Date",
+      DATE,
+      [
+        ['"2024-02-29T12:34:56.789Z"', new Date("2024-02-29T12:34:56.789Z")],
+        ['"2024-02-29T12:34:56+02:00"', new Date("2024-02-29T10:34:56Z"), '"2024-02-29T10:34:56.000Z"'],
+      ],
+      [
+        ['"2023-02-29T00:00:00Z"', "value: expected an RFC 3339 date-time, got a string"],
+        ['"2024-02-29"', "value: expected an RFC 3339 date-time, got a string"],
+        ['"canary"', "value: expected an RFC 3339 date-time, got a string"],
+        ["1709210096789", "value: expected an RFC 3339 date-time, got a number"],
+      ],
+    ],
+    [
+      "Uint8Array",
+      BYTES,
+      [
+        ['"AAH/"', Uint8Array.of(0, 1, 255)],
+        ['""', new Uint8Array()],
+      ],
+      [
+        ['"AAH"', "value: expected standard base64 with padding, got a string"],
+        ['"AAH_"', "value: expected standard base64 with padding, got a string"],
+        ['"AB=="', "value: expected standard base64 with padding, got a string"],
+        ["[0,1,255]", "value: expected standard base64 with padding, got an array"],
+      ],
+    ],
+    [
+      "an object with bigints, a list and an optional member",
+      {
+        kind: "object",
+        members: [
+          { name: "at", codec: INT64 },
+          { name: "list", codec: { kind: "array", item: NUMBER } },
+          { name: "note", optional: true, codec: { kind: "string" } },
+        ],
+      },
+      [
+        ['{"at":9223372036854775807,"list":[1],"note":"x"}', { at: 2n ** 63n - 1n, list: [1], note: "x" }],
+        ['{"list":[],"at":1,"note":null}', { at: 1n, list: [] }, '{"at":1,"list":[],"note":null}'],
+        ['{"at":1,"list":[]}', { at: 1n, list: [] }, '{"at":1,"list":[],"note":null}'],
+        ['{"at":1,"list":[],"canary":2}', { at: 1n, list: [] }, '{"at":1,"list":[],"note":null}'],
+      ],
+      [
+        ['{"at":1,"list":[1,"canary"]}', "value.list[1]: expected a number, got a string"],
+        ['{"at":"canary","list":[]}', "value.at: expected an integer, got a string"],
+        ['{"at":9223372036854775808,"list":[]}', /^value\.at: expected an int64 integer/],
+        ['{"at":1,"list":[9007199254740993]}', /^value\.list\[0\]: expected a number within/],
+        ['{"at":1,"list":[],"note":7}', "value.note: expected a string, got a number"],
+        ['{"at":1}', "value.list: expected a value, got nothing"],
+        ['{"at":1,"list":null}', "value.list: expected an array, got null"],
+        ["[]", "value: expected an object, got an array"],
+      ],
+    ],
+  ];
+  for (const [name, codec, fits, refused] of CASES) {
+    describe(name, () => {
+      let tool: Awaited<ReturnType<typeof typed>>;
+      before(async () => {
+        tool = await typed(codec);
+      });
+      for (const [text, value, back = text] of fits) {
+        it(`${text} is read exactly and given back`, async () => {
+          for (const response of await tool.send(text)) {
+            assert.equal(response.body.toString("latin1"), okay(back));
+          }
+          assert.deepEqual(
+            tool.echo.calls.inputs.slice(-2).map((input) => input.value),
+            [value, value],
+          );
+        });
+      }
+      for (const [text, complaint] of refused) {
+        it(`${text} is refused`, async () => {
+          const before = tool.echo.calls.invoked;
+          for (const response of await tool.send(text)) {
+            const details = expectError(response, 422, "input_deserialization_error") ?? assert.fail("no details");
+            if (typeof complaint === "string") assert.equal(details, complaint);
+            else assert.match(details, complaint);
+          }
+          assert.equal(tool.echo.calls.invoked, before);
+        });
+      }
+    });
+  }
+});
+
+describe("optional members: absent, null and undefined are one", () => {
+  it("in: null and, unsigned, absence reach the tool as undefined", async () => {
+    const tool = await typed({ kind: "string" }, true);
+    const plain = await serveFor([tool.echo]);
+    const responses = [...(await tool.send("null")), await sendPlain(plain.url, tool.echo.target, "{}")];
+    for (const response of responses) assert.equal(response.body.toString("latin1"), okay("null"));
+    for (const input of tool.echo.calls.inputs) assert.equal(input.value, undefined);
+    const [signed] = await tool.send('"x"');
+    assert.equal(signed.body.toString("latin1"), okay('"x"'));
+  });
+
+  it("out: null, undefined and absence leave as null, nested too", async () => {
+    const codec: Codec = { kind: "object", members: [{ name: "x", optional: true, codec: NUMBER }] };
+    const ports = [one("top", { kind: "string" }, true), one("deep", codec)];
+    for (const result of [{ deep: {} }, { top: undefined, deep: { x: undefined } }, { top: null, deep: { x: null } }]) {
+      const tool = countingTool({ output: [{ name: "ok", ports }], invoke: () => ({ ok: result }) });
+      const { url } = await serveFor([tool]);
+      const expected = resultBcs("ok", [
+        ["top", "null"],
+        ["deep", '{"x":null}'],
+      ]);
+      expectResult(await sendPlain(url, tool.target, '{"value":1}'), expected);
+    }
+  });
+
+  it("a port that is not optional has to be there", async () => {
+    const tool = await typed({ kind: "string" });
+    const plain = await serveFor([tool.echo]);
+    const details = expectError(await sendPlain(plain.url, tool.echo.target, "{}"), 422, "input_deserialization_error");
+    assert.equal(details, "value: expected a value, got nothing");
+  });
+});
+
+describe("a repeated member of a declared object", () => {
+  it("signed: the last counts; unsigned: refused with its path", async () => {
+    const tool = await typed({ kind: "object", members: [{ name: "at", codec: INT64 }] });
+    const [signed, plain] = await tool.send('{"at":"canary","x":1,"x":2,"at":1}');
+    assert.equal(signed.body.toString("latin1"), okay('{"at":1}'));
+    assert.match(expectError(plain, 422, "input_deserialization_error") ?? "", /^value\.at: .*twice/);
+  });
+});
+
+describe("values out that the type does not have (500, with port and reason)", () => {
+  for (const [codec, value, details] of [
+    [INT64, 2n ** 63n, "ok.value: expected an int64 integer, got one outside its range"],
+    [INT64, -(2n ** 63n) - 1n, "ok.value: expected an int64 integer, got one outside its range"],
+    [INT64, 1, "ok.value: expected a bigint, got a number"],
+    [UINT64, -1n, "ok.value: expected an uint64 integer, got one outside its range"],
+    [UINT64, 2n ** 64n, "ok.value: expected an uint64 integer, got one outside its range"],
+    [BIGINT, 2n ** 64n, /^ok\.value: expected an integer from/],
+    [NUMBER, 1n, "ok.value: expected a number, got an integer"],
+    [NUMBER, "canary", "ok.value: expected a number, got a string"],
+    [DATE, new Date(Number.NaN), "ok.value: expected a Date of the years 0 to 9999, got another"],
+    [DATE, new Date(8.64e15), "ok.value: expected a Date of the years 0 to 9999, got another"],
+    [DATE, "2024-01-01T00:00:00Z", "ok.value: expected a Date, got a string"],
+    [BYTES, "AAH/", "ok.value: expected a Uint8Array, got a string"],
+    [BYTES, [0], "ok.value: expected a Uint8Array, got an array"],
+    [{ kind: "literal", values: ["a", 1] }, "canary", 'ok.value: expected "a" or 1, got another string'],
+  ] as const) {
+    it(`${typeof value} for ${JSON.stringify(codec)}`, async () => {
+      const output = [{ name: "ok", ports: [one("value", codec)] }];
+      const tool = countingTool({ output, invoke: () => ({ ok: { value } }) });
+      const { url } = await serveFor([tool]);
+      const response = await sendPlain(url, tool.target, '{"value":1}');
+      const got = expectError(response, 500, "output_serialization_error") ?? assert.fail("no details");
+      if (typeof details === "string") assert.equal(got, details);
+      else assert.match(got, details);
+    });
+  }
+
+  it("int64 and uint64 bounds leave as they are", async () => {
+    for (const [codec, value] of [
+      [INT64, 2n ** 63n - 1n],
+      [INT64, -(2n ** 63n)],
+      [UINT64, 2n ** 64n - 1n],
+      [UINT64, 0n],
+    ] as const) {
+      const tool = countingTool({
+        output: [{ name: "ok", ports: [one("value", codec)] }],
+        invoke: () => ({ ok: { value } }),
+      });
+      const { url } = await serveFor([tool]);
+      expectResult(await sendPlain(url, tool.target, '{"value":1}'), resultBcs("ok", [["value", `${value}`]]));
+    }
+  });
+});
+
+describe("ports in schema order, whatever their names", () => {
+  // Integer-like names come first in a JavaScript object, the others are taken by Object.prototype.
+  const names = ["b", "10", "__proto__", "2", "constructor", "a", "0", "toString", "hasOwnProperty"];
+  const ports = names.map((name) => one(name));
+  const invoke = (input: Record<string, unknown>) => {
+    const payload: Record<string, unknown> = {};
+    for (const name of [...names].reverse()) {
+      Object.defineProperty(payload, name, { value: input[name], enumerable: true });
+    }
+    return { ok: payload };
+  };
+  const tool = countingTool({ path: "names", input: ports, output: [{ name: "ok", ports }], invoke });
+  const expected = resultBcs(
+    "ok",
+    names.map((name, i) => [name, `"${name} ${i}"`]),
+  );
+  const texts = names.map((name, i) => [name, `"${name} ${i}"`] as const);
+  const seen = () => names.map((name) => Object.getOwnPropertyDescriptor(tool.calls.inputs.at(-1), name)?.value);
+
+  it("signed, in any order of the envelope", async () => {
+    const { url } = await serveSigned([tool]);
+    const values: Record<string, Value> = Object.create(null);
+    for (const [name, text] of texts) values[name] = data(text);
+    const call = signedCall(tool, values);
+    expectResult(await call.send(url), expected, call);
+    assert.deepEqual(
+      seen(),
+      texts.map(([, text]) => JSON.parse(text)),
+    );
+    assert.equal(Object.getPrototypeOf(tool.calls.inputs.at(-1)), Object.prototype);
+    const envelope = JSON.parse(call.body.toString()) as { ports: unknown[] };
+    envelope.ports.reverse();
+    const reversed = signedCall(tool, values, { nonce: call.nonce });
+    const again = Object.assign(signedCall(tool, values), { body: Buffer.from(JSON.stringify(envelope)) });
+    assert.deepEqual(reversed.hash, again.hash);
+    expectResult(await again.send(url), expected, again);
+  });
+
+  it("unsigned, in any order of the members", async () => {
+    const { url } = await serveFor([tool]);
+    for (const order of [texts, [...texts].reverse()]) {
+      const body = `{${order.map(([name, text]) => `${JSON.stringify(name)}:${text}`)}}`;
+      expectResult(await sendPlain(url, tool.target, body), expected);
+      assert.deepEqual(
+        seen(),
+        texts.map(([, text]) => JSON.parse(text)),
+      );
+    }
+    const missing = `{${texts.filter(([name]) => name !== "constructor").map(([name, text]) => `${JSON.stringify(name)}:${text}`)}}`;
+    const details = expectError(await sendPlain(url, tool.target, missing), 422, "input_deserialization_error");
+    assert.equal(details, "constructor: expected a value, got nothing", "what Object has is no member");
+  });
+
+  it("a result that lacks a port does not get Object's", async () => {
+    const lacking = countingTool({ output: [{ name: "ok", ports: [one("constructor")] }], invoke: () => ({ ok: {} }) });
+    const { url } = await serveFor([lacking]);
+    const details = expectError(await sendPlain(url, lacking.target, '{"value":1}'), 500, "output_serialization_error");
+    assert.equal(details, "ok.constructor: expected a JSON value, got nothing");
+  });
+});
+
+describe("limits of a result, one inside and one over", () => {
+  const string = (length: number) => `"${"x".repeat(length - 2)}"`;
+  const result = (ports: readonly Port[], payload: unknown) =>
+    countingTool({ output: [{ name: "ok", ports }], invoke: () => ({ ok: payload }) });
+  const sent = async (tool: CountingTool) => sendPlain((await serveFor([tool])).url, tool.target, '{"value":1}');
+  const over = async (tool: CountingTool) => expectError(await sent(tool), 500, "output_serialization_error");
+  const text = (length: number) => "x".repeat(length - 2);
+
+  it("61,440 bytes of one inline value", async () => {
+    const ports = [one("value")];
+    expectResult(await sent(result(ports, { value: text(61_440) })), resultBcs("ok", [["value", string(61_440)]]));
+    assert.equal(
+      await over(result(ports, { value: text(61_441) })),
+      "ok.value: at most 61440 bytes in a value, got 61441",
+    );
+    assert.equal(
+      await over(result([many("list")], { list: [1, text(61_441)] })),
+      "ok.list[1]: at most 61440 bytes in a value, got 61441",
+    );
+  });
+
+  it("65,536 bytes of BCS(NexusData) of one port, its variant byte counted", async () => {
+    // Variant byte, number of values, then for each: variant byte, three bytes of length, content.
+    const rest = 65_536 - 1 - 1 - 4 - 61_440 - 3;
+    const fitting = [text(61_440), text(rest)];
+    expectResult(
+      await sent(result([many("list")], { list: fitting })),
+      resultBcs("ok", [["list", [string(61_440), string(rest)]]]),
+    );
+    assert.equal(
+      await over(result([many("list")], { list: [text(61_440), text(rest + 1)] })),
+      "ok.list: at most 65536 bytes in a port, got 65537",
+    );
+  });
+
+  it("262,144 bytes of BCS of the whole result", async () => {
+    const ports = ["a", "b", "c", "d", "e"].map((name) => one(name));
+    const payload = (last: number) => ({
+      a: text(61_440),
+      b: text(61_440),
+      c: text(61_440),
+      d: text(61_440),
+      e: text(last),
+    });
+    const bcs = (last: number) =>
+      resultBcs("ok", [...["a", "b", "c", "d"].map((name) => [name, string(61_440)] as const), ["e", string(last)]]);
+    const last = 16_383 + (262_144 - bcs(16_383).length);
+    assert.equal(bcs(last).length, 262_144);
+    expectResult(await sent(result(ports, payload(last))), bcs(last));
+    assert.equal(await over(result(ports, payload(last + 1))), "result: at most 262144 bytes of BCS, got 262145");
+  });
+
+  it("1 to 256 values of a many port", async () => {
+    const list = (count: number) => ({ list: Array.from({ length: count }, (_, i) => i) });
+    for (const count of [1, 256]) {
+      const expected = resultBcs("ok", [["list", list(count).list.map(String)]]);
+      expectResult(await sent(result([many("list")], list(count))), expected);
+    }
+    for (const count of [0, 257]) {
+      assert.equal(await over(result([many("list")], list(count))), `ok.list: expected 1 to 256 values, got ${count}`);
+    }
+    assert.equal(await over(result([many("list")], { list: "canary" })), "ok.list: expected an array, got a string");
+    const array = resultBcs("ok", [["value", "[1,2]"]]);
+    expectResult(await sent(result([one("value")], { value: [1, 2] })), array);
+  });
+
+  it("8 MiB of inline bytes and known sizes of stored blobs", async () => {
+    const blob = (size?: number) => NexusData.one(NexusValue.walrus("A".repeat(43), new Uint8Array(32), size));
+    const explicit = (size?: number) =>
+      countingTool({
+        output: [{ name: "ok", ports: [one("a"), one("b")] }],
+        encodeOutput: () =>
+          OffchainToolOutput.fromPorts("ok", [
+            ["a", blob(size)],
+            ["b", NexusData.one(NexusValue.json("12"))],
+          ]),
+      });
+    for (const size of [undefined, 8_388_608 - 2]) assert.equal((await sent(explicit(size))).status, 200);
+    assert.equal(await over(explicit(8_388_608 - 1)), "result: at most 8388608 bytes over all ports, got 8388609");
+  });
+});
+
+describe("explicit ports from encodeOutput", () => {
+  const output = [
+    { name: "ok", ports: [one("a"), many("b")] },
+    { name: "err", ports: [one("reason")] },
+  ];
+  const value = (text: string) => NexusData.one(NexusValue.json(text));
+  const list = (...texts: string[]) => NexusData.many(texts.map((text) => NexusValue.json(text)));
+  const object = NexusData.one(NexusValue.object("0x1"));
+  const explicit = (tag: string, ports: readonly (readonly [string, NexusData])[]) =>
+    countingTool({ output, encodeOutput: () => OffchainToolOutput.fromPorts(tag, ports) });
+
+  for (const [what, tag, ports, expected] of [
+    [
+      "as declared",
+      "ok",
+      [
+        ["a", value(" 1 ")],
+        ["b", list('"x"', '"y"')],
+      ],
+      resultBcs("ok", [
+        ["a", "1"],
+        ["b", ['"x"', '"y"']],
+      ]),
+    ],
+    [
+      "a one for a many of one value",
+      "ok",
+      [
+        ["a", value("1")],
+        ["b", value("2")],
+      ],
+      resultBcs("ok", [
+        ["a", "1"],
+        ["b", ["2"]],
+      ]),
+    ],
+    ["another variant", "err", [["reason", value("null")]], resultBcs("err", [["reason", "null"]])],
+    ["the reserved variant", "_err_eval", [["reason", value('"x"')]], resultBcs("_err_eval", [["reason", '"x"']])],
+  ] as const) {
+    it(what, async () => {
+      const tool = explicit(tag, ports);
+      const { url } = await serveSigned([tool]);
+      const call = signedCall(tool, { value: bytes("1") });
+      expectResult(await call.send(url), expected, call);
+    });
+  }
+
+  for (const [what, tag, ports, details] of [
+    ["an unknown variant", "canary", [], 'result: expected one of the variants "ok", "err", got another'],
+    ["a port too few", "ok", [["a", value("1")]], "ok: expected 2 ports, got 1"],
+    [
+      "a port too many",
+      "err",
+      [
+        ["reason", value("1")],
+        ["canary", value("1")],
+      ],
+      "err: expected 1 ports, got 2",
+    ],
+    [
+      "another order",
+      "ok",
+      [
+        ["b", list("1")],
+        ["a", value("1")],
+      ],
+      "ok.a: expected this port at place 1, got another",
+    ],
+    ["another name", "err", [["canary", value("1")]], "err.reason: expected this port at place 1, got another"],
+    ["several values for a one", "err", [["reason", list("1", "2")]], "err.reason: expected one value, got 2"],
+    ["an object id", "err", [["reason", object]], "err.reason: expected data, got object ids"],
+  ] as const) {
+    it(`${what} is refused`, async () => {
+      const tool = explicit(tag, ports);
+      const { url } = await serveFor([tool]);
+      const response = await sendPlain(url, tool.target, '{"value":1}');
+      assert.equal(expectError(response, 500, "output_serialization_error"), details);
+    });
+  }
+});
