@@ -79,6 +79,10 @@ const leaves: fc.Arbitrary<Typed> = fc.oneof(
     scalar({ kind: "null" }, fc.constant(null)),
     scalar({ kind: "boolean" }, fc.boolean()),
     scalar({ kind: "string" }, text),
+    scalar(
+      { kind: "string", pattern: "^id-[0-9]+$" },
+      fc.nat().map((id) => `id-${id}`),
+    ),
     scalar({ kind: "number" }, number),
     scalar({ kind: "number", integer: true }, fc.oneof(fc.integer(), fc.maxSafeInteger())),
     scalar({ kind: "bigint" }, bigintOf(-(2n ** 63n), 2n ** 64n - 1n)),

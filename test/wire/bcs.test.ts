@@ -1,0 +1,213 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import {
+  decodeOutput,
+  encodeInputPreimage,
+  encodeNexusData,
+  encodeNoncePreimage,
+  encodeOutput,
+  encodeOutputDeclared,
+  encodePortCommitment,
+  lengthSize,
+  nexusDataSize,
+  type RawOutput,
+  type RawValue,
+  writeLength,
+} from "#runtime/wire/bcs.js";
+import { InputHasher, inputHashOf } from "#runtime/wire/signature.js";
+import { portName } from "./arbitraries.js";
+
+const FULL = process.env.SVC_TEST_FULL === "1";
+const RUNS = FULL ? 10_000 : 1000;
+
+const exactly = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+const blobId = exactly(32).map((bytes) => Buffer.from(Buffer.from(bytes).toString("base64url")));
+const inline = fc.oneof(
+  fc.uint8Array({ maxLength: 40 }),
+  fc.constantFrom(127, 128, 16_383, 16_384).map((n) => new Uint8Array(n)),
+);
+const value: fc.Arbitrary<RawValue> = fc.oneof(
+  exactly(32).map((id) => ({ kind: "object", id }) as const),
+  inline.map((bytes) => ({ kind: "inline", bytes }) as const),
+  fc.tuple(blobId, exactly(32)).map(([id, contentDigest]) => ({ kind: "walrus", blobId: id, contentDigest }) as const),
+);
+const values = fc.oneof(
+  { weight: 9, arbitrary: fc.array(value, { maxLength: 4 }) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .constantFrom(127, 128, 256)
+      .map((n): RawValue[] => Array.from({ length: n }, () => ({ kind: "inline", bytes: Uint8Array.of(1) }))),
+  },
+);
+const result: fc.Arbitrary<RawOutput> = fc.record({
+  tag: portName,
+  ports: fc.array(fc.record({ name: portName, values }), { maxLength: 4 }),
+});
+
+/** The same with every byte string as a Buffer, so that equality is about bytes. */
+const plain = ({ tag, ports }: RawOutput) => ({
+  tag,
+  ports: ports.map((port) => ({
+    name: port.name,
+    values: port.values.map((of) =>
+      Object.fromEntries(
+        Object.entries(of).map(([key, member]) => [
+          key,
+          member instanceof Uint8Array ? Buffer.from(member).toString("hex") : member,
+        ]),
+      ),
+    ),
+  })),
+});
+
+describe("a result", () => {
+  it("is written by hand as by the declared layout, and read back", () => {
+    fc.assert(
+      fc.property(result, (output) => {
+        const bytes = encodeOutput(output);
+        assert.ok(bytes.equals(encodeOutputDeclared(output)));
+        assert.deepEqual(plain(decodeOutput(bytes)), plain(output));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("has one encoding: a mutated one is refused or is that of another result", () => {
+    const mutation = fc.oneof(
+      fc.record({ kind: fc.constant("flip"), at: fc.nat(), to: fc.nat({ max: 255 }) }),
+      fc.record({ kind: fc.constant("cut"), at: fc.nat(), to: fc.constant(0) }),
+      fc.record({ kind: fc.constant("insert"), at: fc.nat(), to: fc.nat({ max: 255 }) }),
+      fc.record({ kind: fc.constant("append"), at: fc.constant(0), to: fc.nat({ max: 255 }) }),
+    );
+    fc.assert(
+      fc.property(result, mutation, (output, { kind, at, to }) => {
+        const bytes = encodeOutput(output);
+        const place = at % bytes.length;
+        const head = bytes.subarray(0, place);
+        const mutated =
+          kind === "flip"
+            ? Buffer.concat([head, Buffer.of(to), bytes.subarray(place + 1)])
+            : kind === "cut"
+              ? head
+              : kind === "insert"
+                ? Buffer.concat([head, Buffer.of(to), bytes.subarray(place)])
+                : Buffer.concat([bytes, Buffer.of(to)]);
+        let read: RawOutput;
+        try {
+          read = decodeOutput(mutated);
+        } catch (error) {
+          assert.ok(error instanceof RangeError);
+          assert.equal(error.message, "result: expected exactly one OffchainToolOutput in canonical BCS");
+          return;
+        }
+        assert.ok(encodeOutput(read).equals(mutated), "what is read is exactly what stands there");
+        assert.notEqual(kind, "append", "nothing follows a result");
+      }),
+      { numRuns: RUNS * 3 },
+    );
+  });
+
+  for (const [what, hex] of [
+    ["nothing", ""],
+    ["a length of two bytes where one is enough", "82006f6b00"],
+    ["a value of a fourth kind", "026f6b0101610103"],
+    ["an object id cut short", "026f6b01016101000102"],
+    ["a length beyond the end", "026f6b01016101010a31"],
+    ["a length of 2^32", "808080801000"],
+    ["a length of endless continuation", "ffffffffffffffffffff00"],
+    ["a count beyond the end", "026f6bffffffff07"],
+    ["a kind in two bytes", "026f6b010161018100013100"],
+    ["trailing bytes", "026f6b0000"],
+  ] as const) {
+    it(`is refused: ${what}`, () => assert.throws(() => decodeOutput(Buffer.from(hex, "hex")), RangeError));
+  }
+});
+
+describe("sizes", () => {
+  it("of NexusData are known before it is written", () => {
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 4 }), fc.boolean(), (of, many) => {
+        const given = many ? of : of.slice(0, 1);
+        assert.equal(nexusDataSize(given, many), encodeNexusData(given, many).length);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("of lengths step where ULEB128 does", () => {
+    for (const [length, size] of [
+      [0, 1],
+      [127, 1],
+      [128, 2],
+      [16_383, 2],
+      [16_384, 3],
+      [2_097_151, 3],
+      [2_097_152, 4],
+      [268_435_455, 4],
+      [268_435_456, 5],
+    ] as const) {
+      const target = Buffer.alloc(6);
+      assert.equal(lengthSize(length), size);
+      assert.equal(writeLength(target, 0, length), size);
+      let read = 0;
+      for (let i = size - 1; i >= 0; i--) read = read * 128 + ((target[i] ?? 0) & 0x7f);
+      assert.equal(read, length);
+    }
+  });
+
+  it("are refused where one value is wanted and others are given", () => {
+    const one = { kind: "inline", bytes: Buffer.from("1") } as const;
+    assert.throws(() => encodeNexusData([], false), RangeError);
+    assert.throws(() => encodeNexusData([one, one], false), RangeError);
+    assert.throws(() => encodePortCommitment({ many: false, kind: "data", commitments: [] }), RangeError);
+  });
+});
+
+describe("the input hash", () => {
+  it("is that of the declared layout", () => {
+    const port = fc
+      .tuple(portName, fc.boolean(), fc.array(exactly(32), { minLength: 1, maxLength: 3 }))
+      .map(([name, many, commitments]) => ({ name, many, commitments: many ? commitments : commitments.slice(0, 1) }));
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(port, { maxLength: 5, selector: ({ name }) => name }),
+        fc.boolean(),
+        (ports, large) => {
+          const all = ports.map((of) =>
+            large && of.many ? { ...of, commitments: Array.from({ length: 256 }, (_, i) => Buffer.alloc(32, i)) } : of,
+          );
+          const declared = encodeInputPreimage(
+            all.map(({ name, many, commitments }) => ({ name, commitment: { many, kind: "data", commitments } })),
+          );
+          const hasher = new InputHasher(all);
+          assert.ok(hasher.hash(all.map(({ commitments }) => commitments)).equals(inputHashOf(declared)));
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("the nonce preimage", () => {
+  const invocation = { executionId: Buffer.alloc(32), walkIndex: 0n, vertexName: "vertex", iteration: 0n };
+  it("takes u64s at both ends and nothing beyond", () => {
+    encodeNoncePreimage({ ...invocation, walkIndex: 2n ** 64n - 1n });
+    for (const walkIndex of [-1n, 2n ** 64n, 1 as never, Number.NaN as never, "7" as never]) {
+      assert.throws(
+        () => encodeNoncePreimage({ ...invocation, walkIndex }),
+        /walk index: expected a bigint from 0 to 2\^64-1/,
+      );
+      assert.throws(() => encodeNoncePreimage({ ...invocation, iteration: walkIndex }), /iteration: expected a bigint/);
+    }
+  });
+  it("takes 32 bytes of execution id", () => {
+    for (const length of [0, 31, 33]) {
+      assert.throws(
+        () => encodeNoncePreimage({ ...invocation, executionId: Buffer.alloc(length) }),
+        new RangeError(`execution id: expected 32 bytes, got ${length}`),
+      );
+    }
+  });
+});

@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { decodeBase64, decodeBase64url } from "#runtime/wire/base64.js";
+import { encodeInputPreimage, encodeOutput } from "#runtime/wire/bcs.js";
+import { NexusData, NexusValue } from "#runtime/wire/data.js";
+import { sha256 } from "#runtime/wire/hash.js";
+import {
+  InputHasher,
+  inputHashOf,
+  invocationNonce,
+  outputHash,
+  SIGNATURE_VERSION,
+  toolSignatureMessage,
+} from "#runtime/wire/signature.js";
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
+
+describe("golden values of protocol.md section 4", () => {
+  const inputHash = "c4c6b94a64dfa36bbc1261eb8cd2ea030a0187cb6f66b34571be80aa1539f858";
+  const ports = [
+    { name: "z", many: false },
+    { name: "aa", many: false },
+  ];
+  const commitments = [sha256(Buffer.from("Z")), sha256(Buffer.from("A"))];
+
+  it("input hash", () => {
+    assert.equal(hex(new InputHasher(ports).hash(commitments.map((of) => [of]))), inputHash);
+    const declared = encodeInputPreimage(
+      ports.map(({ name, many }, i) => ({
+        name,
+        commitment: { many, kind: "data", commitments: commitments.slice(i, i + 1) },
+      })),
+    );
+    assert.equal(hex(inputHashOf(declared)), inputHash);
+  });
+
+  it("input hash in another port order is another", () => {
+    const other = new InputHasher(ports.toReversed()).hash(commitments.toReversed().map((of) => [of]));
+    assert.notEqual(hex(other), inputHash);
+  });
+
+  it("input hash of a many of one value is another", () => {
+    const other = new InputHasher(ports.map((port) => ({ ...port, many: true }))).hash(commitments.map((of) => [of]));
+    assert.notEqual(hex(other), inputHash);
+  });
+
+  it("result and output hash", () => {
+    const values = [{ kind: "inline", bytes: Buffer.from("x") } as const];
+    const bcs = encodeOutput({ tag: "ok", ports: [{ name: "result", values }] });
+    assert.equal(hex(bcs), "026f6b0106726573756c7401010178");
+    assert.equal(hex(outputHash(bcs)), "05b824008a23a42ccb453d2dc4fd3ab6d1ef55246c719dc035dd2e621041cb6c");
+  });
+
+  it("invocation nonce", () => {
+    const executionId = Buffer.alloc(32);
+    executionId[31] = 0xe;
+    const nonce = invocationNonce({ executionId, walkIndex: 3n, vertexName: "vertex", iteration: 0n });
+    assert.equal(hex(nonce), "7dc2b7b7addb953fc231afd71d9444beca7b253f1e45481bc50d4ac6cd0e4c32");
+  });
+
+  it("signature version and the tool's message", () => {
+    assert.equal(SIGNATURE_VERSION, "3");
+    const message = toolSignatureMessage(Buffer.alloc(64, 1), Buffer.alloc(32, 2), Buffer.alloc(32, 3));
+    assert.equal(
+      message.toString("latin1"),
+      `nexus.direct.v3.tool-response${"\x01".repeat(64)}${"\x02".repeat(32)}${"\x03".repeat(32)}`,
+    );
+  });
+});
+
+describe("the tool's message", () => {
+  for (const [what, lengths] of [
+    ["leader signature", [63, 32, 32]],
+    ["leader signature", [65, 32, 32]],
+    ["nonce", [64, 31, 32]],
+    ["output hash", [64, 32, 33]],
+  ] as const) {
+    it(`refuses a ${what} of another length: ${lengths}`, () => {
+      const [signature, nonce, output] = lengths.map((length) => Buffer.alloc(length)) as [Buffer, Buffer, Buffer];
+      assert.throws(() => toolSignatureMessage(signature, nonce, output), new RegExp(`^RangeError: ${what}: expected`));
+    });
+  }
+});
+
+describe("the commitment of a value", () => {
+  it("is the hash of inline bytes, the digest of a stored value, the id of an object", () => {
+    const digest = Buffer.alloc(32, 9);
+    const of = (value: NexusValue, kind: "data" | "object") =>
+      hex(NexusData.one(value).commitment(kind).commitments[0] ?? Buffer.of());
+    assert.equal(of(NexusValue.json("1"), "data"), hex(sha256(Buffer.from("1"))));
+    assert.equal(of(NexusValue.walrus("A".repeat(43), digest), "data"), hex(digest));
+    assert.equal(of(NexusValue.object("0xe"), "object"), `${"0".repeat(63)}e`);
+  });
+});
+
+describe("base64", () => {
+  const url = (text: string) => decodeBase64url(text)?.toString("hex");
+  const standard = (text: string) => decodeBase64(text)?.toString("hex");
+  for (const [text, wanted] of [
+    ["", ""],
+    ["_w", "ff"],
+    ["-_8", "fbff"],
+    ["____", "ffffff"],
+    ["_w==", undefined],
+    ["/w", undefined],
+    ["_x", undefined],
+    ["_", undefined],
+    ["_w\n", undefined],
+    [" _w", undefined],
+    ["_wé", undefined],
+    ["_w.", undefined],
+    ["_w,", undefined],
+    ["_\u0000w", undefined],
+  ] as const) {
+    it(`base64url ${JSON.stringify(text)}: ${wanted ?? "refused"}`, () => assert.equal(url(text), wanted));
+  }
+  for (const [text, wanted] of [
+    ["", ""],
+    ["/w==", "ff"],
+    ["+/8=", "fbff"],
+    ["////", "ffffff"],
+    ["/w", undefined],
+    ["/w=", undefined],
+    ["/x==", undefined],
+    ["_w==", undefined],
+    ["/w==\n", undefined],
+    ["/w===", undefined],
+    ["/w==/w==", undefined],
+    ["====", undefined],
+    ["=///", undefined],
+    ["/ w=", undefined],
+    ["é/w=", undefined],
+  ] as const) {
+    it(`base64 ${JSON.stringify(text)}: ${wanted ?? "refused"}`, () => assert.equal(standard(text), wanted));
+  }
+  it("is linear in long texts", () => {
+    assert.equal(decodeBase64("A".repeat(12 << 20))?.length, 9 << 20);
+    assert.equal(decodeBase64(`${"A".repeat((12 << 20) - 1)}!`), undefined);
+  });
+});
