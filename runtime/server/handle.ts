@@ -128,11 +128,11 @@ export class InvokeService {
       case "full":
         throw new RequestError("replay_store_full");
       case "completed": {
-        const refused = claim.sameCaller ? undefined : await authorizeAlone(tool, auth, this.log(tool));
+        const refused = claim.sameCaller ? undefined : await authorizeAlone(tool, copyOf(auth), this.log(tool));
         return this.reply(refused ?? claim.answer, tool, auth);
       }
       case "run": {
-        const run = this.start(tool, () => tool.input.decodeSigned(texts), auth, claim.ticket); // 5, 6
+        const run = this.start(tool, () => tool.input.decodeSigned(texts), copyOf(auth), claim.ticket); // 5, 6
         return this.reply(await run.answer, tool, auth);
       }
     }
@@ -187,6 +187,17 @@ export class InvokeService {
     }
     return log;
   }
+}
+
+/** What a tool is given: whatever it does to the bytes, the answer is signed over what the leader sent. */
+function copyOf({ leaderId, leaderKeyId, inputHash, leaderSignature, nonce }: AuthContext): AuthContext {
+  return {
+    leaderId,
+    leaderKeyId,
+    inputHash: Uint8Array.from(inputHash),
+    leaderSignature: Uint8Array.from(leaderSignature),
+    nonce: Uint8Array.from(nonce),
+  };
 }
 
 function headerText({ headers }: RequestHeaders, name: string): string | undefined {

@@ -1,0 +1,538 @@
+/** Replay protection as callers see it, a counting tool behind every rule (protocol.md section 8). */
+
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { describe, it } from "node:test";
+import { type InvokeContext, PermissionDenied, type ToolkitRuntimeConfig } from "#runtime/index.js";
+import { ReplayMemory } from "#runtime/server/replay.js";
+import { prepareSigningKey } from "#runtime/wire/ed25519.js";
+import { expectError, RawConnection, type RawResponse } from "./raw.js";
+import {
+  alice,
+  aliceKey2,
+  type Behaviour,
+  bob,
+  countingTool,
+  echoCall,
+  echoed,
+  expectResult,
+  gate,
+  type Leader,
+  SignedCall,
+  sendPlain,
+  serveFor,
+  serveSigned,
+  signedConfig,
+  TOOL_SEED,
+  until,
+} from "./tools.js";
+
+const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+const deny = (message: string): never => {
+  throw new PermissionDenied(message);
+};
+
+/** A tool on a server of its own, and its calls. */
+async function served(behaviour: Behaviour = {}, options: Parameters<typeof serveSigned>[1] = {}) {
+  const tool = countingTool(behaviour);
+  const server = await serveSigned([tool], options);
+  const send = (call: SignedCall): Promise<RawResponse> => call.send(server.url);
+  return { tool, calls: tool.calls, server, send, call: (json: string, o = {}) => echoCall(tool, json, o) };
+}
+
+/** A tool whose runs wait for the test: each call of `invoke` takes the next gate. */
+async function held(behaviour: Behaviour = {}, options: Parameters<typeof serveSigned>[1] = {}) {
+  const gates: ReturnType<typeof gate<void>>[] = [];
+  const invoke = async ({ value }: Record<string, unknown>) => {
+    const next = gate();
+    gates.push(next);
+    await next.promise;
+    return { ok: { value } };
+  };
+  const it = await served({ invoke, ...behaviour }, options);
+  /** Sends a call and waits until it runs. */
+  const start = async (call: SignedCall) => {
+    const before = gates.length;
+    const answer = it.send(call);
+    await until(() => gates.length > before, "the tool runs");
+    return { answer, open: () => gates[before]?.open() };
+  };
+  return { ...it, start };
+}
+
+const inFlight = (response: RawResponse) =>
+  assert.equal(expectError(response, 409, "request_in_flight"), "an invocation with this nonce is running");
+
+describe("the look-up", () => {
+  it("an exact retry does not run again and gets the same bytes", async () => {
+    const { calls, send, call } = await served();
+    const signed = call('"once"');
+    for (let i = 0; i < 3; i++) expectResult(await send(signed), echoed('"once"'), signed);
+    assert.deepEqual([calls.constructed, calls.authorized, calls.invoked], [1, 1, 1]);
+  });
+
+  it("a result that differs each time is the first one for every retry", async () => {
+    let runs = 0;
+    const { send, call } = await served({ invoke: () => ({ ok: { value: ++runs } }) });
+    const signed = call("0");
+    for (let i = 0; i < 3; i++) expectResult(await send(signed), echoed("1"), signed);
+    const fresh = call("0");
+    expectResult(await send(fresh), echoed("2"), fresh);
+  });
+
+  it("409 for the same pair in flight, from anybody", async () => {
+    const { calls, send, call, start } = await held();
+    const signed = call("1");
+    const { answer, open } = await start(signed);
+    for (const leader of [alice, aliceKey2, bob]) inFlight(await send(signed.by(leader)));
+    open();
+    expectResult(await answer, echoed("1"), signed);
+    expectResult(await send(signed), echoed("1"), signed);
+    assert.equal(calls.invoked, 1);
+  });
+
+  it("409 for another hash of a nonce in flight; side by side afterwards, each with its own answer", async () => {
+    const { calls, send, call, start } = await held();
+    const nonce = randomBytes(32);
+    const [one, two] = [call("1", { nonce }), call("2", { nonce })];
+    const first = await start(one);
+    inFlight(await send(two));
+    inFlight(await send(two.by(bob)));
+    assert.equal(calls.constructed, 1);
+    first.open();
+    expectResult(await first.answer, echoed("1"), one);
+    const second = await start(two);
+    expectResult(await send(one), echoed("1"), one);
+    inFlight(await send(call("3", { nonce })));
+    second.open();
+    expectResult(await second.answer, echoed("2"), two);
+    expectResult(await send(one), echoed("1"), one);
+    expectResult(await send(two), echoed("2"), two);
+    assert.equal(calls.invoked, 2);
+  });
+
+  it("another nonce, and another tool, run beside it", async () => {
+    const [a, b] = [countingTool({ path: "a" }), countingTool({ path: "b" })];
+    const { url } = await serveSigned([a, b]);
+    const nonce = randomBytes(32);
+    for (const call of [echoCall(a, "1", { nonce }), echoCall(b, "1", { nonce }), echoCall(a, "1")]) {
+      expectResult(await call.send(url), echoed("1"), call);
+    }
+    assert.deepEqual([a.calls.invoked, b.calls.invoked], [2, 1]);
+  });
+
+  it("in flight from the claim to the end: construction and authorize count", async () => {
+    for (const part of ["construct", "authorize", "encodeOutput"] as const) {
+      const open = gate();
+      const { calls, send, call, server } = await served({
+        [part]: (output: unknown) => open.promise.then(() => output),
+      });
+      const signed = call("1");
+      const answer = send(signed);
+      await until(() => calls.constructed === 1, "it runs");
+      inFlight(await send(signed));
+      open.open();
+      expectResult(await answer, echoed("1"), signed);
+      assert.equal(
+        server.log.some(({ level }) => level === "error"),
+        false,
+      );
+    }
+  });
+});
+
+describe("what never enters", () => {
+  it("401, envelope faults and input_integrity_error", async () => {
+    const { calls, send, call } = await served();
+    const signed = call("1");
+    const broken = (body: string) =>
+      new SignedCall(signed.target, Buffer.from(body), signed.hash, { nonce: signed.nonce });
+    const stranger = Object.assign(call("1", { nonce: signed.nonce }), { headers: signed.headers.slice(1) });
+    expectError(await send(stranger), 401, "auth_failed");
+    expectError(await send(broken("{")), 422, "input_deserialization_error");
+    expectError(await send(broken('{"ports":[]}')), 422, "input_deserialization_error");
+    expectError(await send(broken(call("2").body.toString())), 422, "input_integrity_error");
+    assert.equal(calls.constructed, 0);
+    expectResult(await send(signed), echoed("1"), signed);
+    assert.equal(calls.invoked, 1);
+  });
+
+  it("nor do they find an entry: a tampered retry gets no cached answer", async () => {
+    const { calls, send, call } = await served();
+    const signed = call("1");
+    expectResult(await send(signed), echoed("1"), signed);
+    const tampered = new SignedCall(signed.target, call("2").body, signed.hash, { nonce: signed.nonce });
+    expectError(await send(tampered), 422, "input_integrity_error");
+    assert.equal(calls.constructed, 1);
+  });
+});
+
+describe("every end of a run completes its entry", () => {
+  const fail = () => {
+    throw new Error("canary");
+  };
+  for (const [status, code, behaviour] of [
+    [
+      422,
+      "input_deserialization_error",
+      { input: [{ name: "value", many: false, codec: { kind: "string" as const } }] },
+    ],
+    [500, "tool_invocation_failed", { invoke: fail }],
+    [500, "tool_invocation_failed", { construct: fail }],
+    [500, "tool_invocation_failed", { authorize: fail }],
+    [500, "output_serialization_error", { invoke: () => ({ ok: { value: Number.NaN } }) }],
+    [500, "output_serialization_error", { encodeOutput: fail }],
+    [504, "tool_invocation_timeout", { timeout: 40, invoke: () => new Promise(() => {}) }],
+    [504, "tool_invocation_timeout", { timeout: 40, invoke: () => wait(80).then(() => ({ ok: { value: 1 } })) }],
+    [403, "permission_denied", { authorize: () => deny("no") }],
+  ] as const) {
+    it(`${status} ${code}: ${Object.keys(behaviour)}`, async () => {
+      const { calls, send, call } = await served(behaviour);
+      const signed = call("1");
+      const first = await send(signed);
+      expectError(first, status, code);
+      for (let i = 0; i < 2; i++) {
+        const retry = await send(signed);
+        expectError(retry, status, code);
+        assert.deepEqual(retry.body, first.body);
+        if (status === 504) await wait(60);
+      }
+      assert.equal(calls.constructed, 1);
+    });
+  }
+});
+
+describe("a retry by another leader or key", () => {
+  for (const [what, other] of [
+    ["another leader", bob],
+    ["another key of the leader", aliceKey2],
+  ] as const) {
+    it(`${what} passes authorize on a new instance, then gets the cached answer, signed for it`, async () => {
+      const { calls, send, call } = await served();
+      const signed = call("1");
+      expectResult(await send(signed), echoed("1"), signed);
+      const retry = signed.by(other);
+      expectResult(await send(retry), echoed("1"), retry);
+      assert.deepEqual([calls.constructed, calls.authorized, calls.invoked], [2, 2, 1]);
+      expectResult(await send(signed), echoed("1"), signed);
+      assert.deepEqual([calls.constructed, calls.authorized], [2, 2], "the entry is still the first caller's");
+    });
+
+    it(`${what}: a refusal is answered and not cached`, async () => {
+      let open = false;
+      const authorize = ({ leaderId, leaderKeyId }: { leaderId: string; leaderKeyId: bigint }) => {
+        if (leaderId === other.id && leaderKeyId === other.kid && !open) deny("not you");
+      };
+      const { calls, send, call } = await served({ authorize });
+      const signed = call("1");
+      expectResult(await send(signed), echoed("1"), signed);
+      assert.equal(expectError(await send(signed.by(other)), 403, "permission_denied"), "not you");
+      expectResult(await send(signed), echoed("1"), signed);
+      open = true;
+      const retry = signed.by(other);
+      expectResult(await send(retry), echoed("1"), retry);
+      assert.equal(calls.invoked, 1);
+    });
+  }
+
+  const onlyFor =
+    (leader: Leader, act: () => unknown) =>
+    ({ leaderId }: { leaderId: string }) =>
+      leaderId === leader.id ? act() : undefined;
+  for (const [what, status, code, act] of [
+    ["fails", 500, "tool_invocation_failed", () => Promise.reject(new Error("canary"))],
+    ["never ends", 504, "tool_invocation_timeout", () => new Promise(() => {})],
+    [
+      "keeps the event loop busy past the deadline",
+      504,
+      "tool_invocation_timeout",
+      () => {
+        const end = performance.now() + 100;
+        while (performance.now() < end);
+      },
+    ],
+  ] as const) {
+    it(`its authorize ${what}: answered and not cached`, async () => {
+      let broken = true;
+      const { calls, send, call } = await served({
+        timeout: 60,
+        authorize: onlyFor(bob, () => (broken ? act() : undefined)),
+      });
+      const signed = call("1");
+      expectResult(await send(signed), echoed("1"), signed);
+      expectError(await send(signed.by(bob)), status, code);
+      expectResult(await send(signed), echoed("1"), signed);
+      broken = false;
+      const retry = signed.by(bob);
+      expectResult(await send(retry), echoed("1"), retry);
+      assert.equal(calls.invoked, 1);
+    });
+  }
+
+  it("a construction that fails for it is answered and not cached", async () => {
+    let broken = false;
+    const construct = () => {
+      if (broken) throw new Error("canary");
+    };
+    const { calls, send, call } = await served({ construct });
+    const signed = call("1");
+    expectResult(await send(signed), echoed("1"), signed);
+    broken = true;
+    expectError(await send(signed.by(bob)), 500, "tool_invocation_failed");
+    expectResult(await send(signed), echoed("1"), signed);
+    assert.equal(calls.invoked, 1);
+  });
+
+  it("gets cached failures as well: 422, 500, 504", async () => {
+    for (const [status, code, behaviour] of [
+      [
+        422,
+        "input_deserialization_error",
+        { input: [{ name: "value", many: false, codec: { kind: "null" as const } }] },
+      ],
+      [500, "tool_invocation_failed", { invoke: () => Promise.reject(new Error("canary")) }],
+      [504, "tool_invocation_timeout", { timeout: 40, invoke: () => new Promise(() => {}) }],
+    ] as const) {
+      const { calls, send, call } = await served(behaviour);
+      const signed = call("1");
+      expectError(await send(signed), status, code);
+      expectError(await send(signed.by(bob)), status, code);
+      assert.equal(calls.invoked, status === 422 ? 0 : 1);
+      assert.deepEqual([calls.constructed, calls.authorized], [2, 2]);
+    }
+  });
+});
+
+describe("a cached 403", () => {
+  it("is given to its own leader and key, never to another: that request runs, and its end replaces the entry", async () => {
+    const authorize = ({ leaderId }: { leaderId: string }) => (leaderId === "alice" ? deny("not alice") : undefined);
+    const { calls, send, call } = await served({ authorize });
+    const signed = call("1");
+    expectError(await send(signed), 403, "permission_denied");
+    expectError(await send(signed), 403, "permission_denied");
+    assert.deepEqual([calls.constructed, calls.invoked], [1, 0]);
+    const other = signed.by(bob);
+    expectResult(await send(other), echoed("1"), other);
+    assert.deepEqual([calls.constructed, calls.invoked], [2, 1]);
+    expectResult(await send(other), echoed("1"), other);
+    assert.equal(calls.constructed, 2, "bob's end is the entry now");
+    expectError(await send(signed), 403, "permission_denied");
+    assert.deepEqual([calls.constructed, calls.authorized, calls.invoked], [3, 3, 1], "alice passes authorize anew");
+  });
+
+  it("another key's refusal replaces it", async () => {
+    const { calls, send, call } = await served({ authorize: ({ leaderKeyId }) => deny(`not ${leaderKeyId}`) });
+    const signed = call("1");
+    for (const [leader, constructed] of [
+      [alice, 1],
+      [alice, 1],
+      [aliceKey2, 2],
+      [aliceKey2, 2],
+      [alice, 3],
+    ] as const) {
+      assert.equal(expectError(await send(signed.by(leader)), 403, "permission_denied"), `not ${leader.kid}`);
+      assert.equal(calls.constructed, constructed);
+    }
+  });
+
+  it("while the other's run goes on, the pair is in flight for everybody", async () => {
+    const { send, call, start } = await held({
+      authorize: ({ leaderId }) => (leaderId === "alice" ? deny("no") : undefined),
+    });
+    const signed = call("1");
+    expectError(await send(signed), 403, "permission_denied");
+    const { answer, open } = await start(signed.by(bob));
+    inFlight(await send(signed));
+    inFlight(await send(call("2", { nonce: signed.nonce })));
+    open();
+    assert.equal((await answer).status, 200);
+  });
+});
+
+describe("signing again", () => {
+  it("with the key then current; none: unsigned", async () => {
+    const tool = countingTool();
+    const real = signedConfig([tool.fqn]);
+    const keys: [Uint8Array | undefined] = [TOOL_SEED];
+    // A configuration whose key changes, as a reload will do it.
+    const config = {
+      leaders: real.leaders,
+      invokeMaxBodyBytes: () => real.invokeMaxBodyBytes(),
+      signedHttpIsRequired: () => true,
+      hasTool: () => true,
+      toolConfig: () => {
+        const [seed] = keys;
+        return { replayTtlMs: 300_000, ...(seed !== undefined && { signingKey: prepareSigningKey(seed) }) };
+      },
+    } as unknown as ToolkitRuntimeConfig;
+    const { url } = await serveFor([tool], { config });
+    const call = echoCall(tool, "1");
+    expectResult(await call.send(url), echoed("1"), call);
+    keys[0] = Buffer.alloc(32, 77);
+    expectResult(await call.send(url), echoed("1"), call, Buffer.alloc(32, 77));
+    keys[0] = undefined;
+    expectResult(await call.send(url), echoed("1"));
+    keys[0] = TOOL_SEED;
+    const other = call.by(bob);
+    expectResult(await other.send(url), echoed("1"), other);
+    assert.equal(tool.calls.invoked, 1);
+  });
+
+  it("a cached error is never signed", async () => {
+    const { send, call } = await served({ invoke: () => Promise.reject(null) });
+    const signed = call("1");
+    for (let i = 0; i < 2; i++) expectError(await send(signed), 500, "tool_invocation_failed");
+  });
+});
+
+describe("the TTL", () => {
+  it("counts from completion; at that age the entry is gone and the request runs", async () => {
+    const { calls, send, call } = await served(
+      { invoke: ({ value }) => wait(150).then(() => ({ ok: { value } })) },
+      { ttlMs: 200 },
+    );
+    const signed = call("1");
+    expectResult(await send(signed), echoed("1"), signed);
+    await wait(120);
+    expectResult(await send(signed), echoed("1"), signed);
+    assert.equal(calls.invoked, 1, "270 ms after its start, 120 after its end");
+    await wait(120);
+    expectResult(await send(signed), echoed("1"), signed);
+    assert.equal(calls.invoked, 2);
+  });
+
+  it("of a timed out run it counts from when the tool settles: a 504 until then, never a second run", async () => {
+    const end = gate();
+    const invoke = () => end.promise.then(() => ({ ok: { value: 1 } }));
+    const { calls, send, call, server } = await served({ timeout: 30, invoke }, { ttlMs: 60 });
+    const signed = call("1");
+    expectError(await send(signed), 504, "tool_invocation_timeout");
+    await wait(120);
+    expectError(await send(signed), 504, "tool_invocation_timeout");
+    assert.equal(calls.invoked, 1, "long past the TTL, but the tool still runs");
+    end.open();
+    await until(() => server.log.some(({ message }) => message.includes("discarded")), "the late end is logged");
+    expectError(await send(signed), 504, "tool_invocation_timeout");
+    await wait(80);
+    expectResult(await send(signed), echoed("1"), signed);
+    assert.equal(calls.invoked, 2);
+  });
+
+  it("of each tool is its own", async () => {
+    const [short, long] = [countingTool({ path: "short" }), countingTool({ path: "long" })];
+    const store = new ReplayMemory({ ttlMs: (fqn) => (fqn === short.fqn ? 50 : 300_000) });
+    const { url } = await serveSigned([short, long], { replayStore: store });
+    const calls = [echoCall(short, "1"), echoCall(long, "1")];
+    for (const call of calls) await call.send(url);
+    await wait(70);
+    for (const call of calls) expectResult(await call.send(url), echoed("1"), call);
+    assert.deepEqual([short.calls.invoked, long.calls.invoked], [2, 1]);
+  });
+});
+
+describe("a caller that disconnects", () => {
+  it("does not release its entry, and the tool is not told: the run goes on and the retry gets its result", async () => {
+    let context: InvokeContext | undefined;
+    const end = gate();
+    const invoke = async ({ value }: Record<string, unknown>, given: InvokeContext) => {
+      context = given;
+      given.signal.aborted;
+      await end.promise;
+      return { ok: { value } };
+    };
+    const { calls, send, call, server } = await served({ invoke });
+    const signed = call("1");
+    const connection = await RawConnection.open(server.url);
+    connection.send(signed.text());
+    await until(() => context !== undefined, "the tool runs");
+    connection.close();
+    await wait(50);
+    inFlight(await send(signed));
+    assert.equal(context?.signal.aborted, false);
+    end.open();
+    await wait(20);
+    expectResult(await send(signed), echoed("1"), signed);
+    assert.equal(context?.signal.aborted, false);
+    assert.equal(calls.invoked, 1);
+  });
+
+  it("its run that fails or times out is cached as well", async () => {
+    for (const [status, code, invoke] of [
+      [500, "tool_invocation_failed", () => wait(40).then(() => Promise.reject(new Error("canary")))],
+      [504, "tool_invocation_timeout", () => new Promise(() => {})],
+    ] as const) {
+      const { calls, send, call, server } = await served({ timeout: 80, invoke });
+      const signed = call("1");
+      const connection = await RawConnection.open(server.url);
+      connection.send(signed.text());
+      await until(() => calls.invoked === 1, "the tool runs");
+      connection.close();
+      await wait(120);
+      expectError(await send(signed), status, code);
+      assert.equal(calls.invoked, 1);
+    }
+  });
+});
+
+describe("the bound", () => {
+  it("503 replay_store_full with Retry-After, never cached; what lives is never evicted", async () => {
+    const value = "x".repeat(60_000);
+    const body = `"${value}"`;
+    const { calls, send, call } = await served({}, { replayMaxBytes: 1_048_576, ttlMs: 400 });
+    const done: SignedCall[] = [];
+    let turnedAway: SignedCall | undefined;
+    while (turnedAway === undefined && done.length < 100) {
+      const signed = call(body);
+      const response = await send(signed);
+      if (response.status === 200) done.push(signed);
+      else {
+        assert.equal(expectError(response, 503, "replay_store_full"), undefined);
+        turnedAway = signed;
+      }
+    }
+    assert.ok(turnedAway !== undefined && done.length > 5);
+    assert.equal(calls.invoked, done.length, "what is turned away does not run");
+    for (const signed of done) expectResult(await send(signed), echoed(body), signed);
+    expectError(await send(turnedAway), 503, "replay_store_full");
+    assert.equal(calls.invoked, done.length);
+    await wait(450);
+    expectResult(await send(turnedAway), echoed(body), turnedAway);
+  });
+
+  it("start-up logs the rate that the store sustains", async () => {
+    const { server } = await served();
+    const serving = server.log.find(({ message }) => message === "serving");
+    assert.match(String(serving?.fields.replay), /^sustains \d+ calls\/s over 300000 ms$/);
+  });
+
+  it("a store that fails answers 500 internal_error, nothing of it", async () => {
+    const replayStore = { claim: () => Promise.reject(new Error("canary")) };
+    const { calls, send, call, server } = await served({}, { replayStore });
+    assert.equal(expectError(await send(call("1")), 500, "internal_error"), undefined);
+    assert.equal(calls.constructed, 0);
+    assert.ok(server.log.some(({ level, fields }) => level === "error" && "err" in fields));
+  });
+});
+
+describe("unsigned calls", () => {
+  it("are not looked up: the same body runs each time", async () => {
+    const tool = countingTool();
+    const { url } = await serveFor([tool]);
+    for (let i = 1; i < 4; i++) {
+      expectResult(await sendPlain(url, tool.target, '{"value":1}'), echoed("1"));
+      assert.equal(tool.calls.invoked, i);
+    }
+  });
+});
+
+describe("what a tool is told is its own", () => {
+  it("a tool that writes into AuthContext changes neither signature nor entry", async () => {
+    const authorize = (auth: { nonce: Uint8Array; leaderSignature: Uint8Array; inputHash: Uint8Array }) => {
+      for (const part of [auth.nonce, auth.leaderSignature, auth.inputHash]) part.fill(0);
+    };
+    const { calls, send, call } = await served({ authorize });
+    const signed = call("1");
+    for (let i = 0; i < 2; i++) expectResult(await send(signed), echoed("1"), signed);
+    assert.equal(calls.invoked, 1);
+  });
+});
