@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 const built = new URL("../dist/generator/cli.js", import.meta.url);
 if (existsSync(built)) {
   const { run } = await import(built.href);
-  process.exitCode = run(process.argv.slice(2), {
+  process.exitCode = await run(process.argv.slice(2), {
     cwd: process.cwd(),
     colour: process.stderr.isTTY === true && !process.env.NO_COLOR,
     print: (text) => process.stdout.write(text),

@@ -1,14 +1,14 @@
 /** The command line: arguments, disk, exit codes. The only file of the generator with effects. */
 
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { staleReport } from "./commands/check.js";
 import { diffDocuments, formatDifferences, isBroken } from "./commands/diff.js";
 import { explainCode } from "./commands/explain.js";
-import { registrationDocument } from "./commands/meta.js";
 import { type Diagnostic, formatDiagnostic, hasErrors } from "./diagnostics.js";
-import { type Generated, type GenerateOptions, generate } from "./generate.js";
+import type { Generated, GenerateOptions } from "./generate.js";
+import { manifestOf, manifestPath, unchanged } from "./manifest.js";
 import type { GeneratedFile } from "./render.js";
 import { VERSION } from "./version.js";
 
@@ -40,9 +40,9 @@ export interface Surroundings {
 class UsageError extends Error {}
 
 /** Runs one command line and says with which code to exit. */
-export function run(args: readonly string[], around: Surroundings): number {
+export async function run(args: readonly string[], around: Surroundings): Promise<number> {
   try {
-    return command(args, around);
+    return await command(args, around);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     around.complain(`svc-gen: ${error.message}\n\n${USAGE}`);
@@ -50,7 +50,7 @@ export function run(args: readonly string[], around: Surroundings): number {
   }
 }
 
-function command(args: readonly string[], around: Surroundings): number {
+async function command(args: readonly string[], around: Surroundings): Promise<number> {
   const { values, positionals } = parse(args);
   if (values.help) {
     around.print(USAGE);
@@ -112,7 +112,7 @@ interface Reporter extends Surroundings {
   readonly quiet: boolean;
 }
 
-function report({ diagnostics }: Generated, around: Reporter): void {
+function report({ diagnostics }: Pick<Generated, "diagnostics">, around: Reporter): void {
   const shown = diagnostics.filter(({ severity }) => severity !== "note" || !around.quiet);
   if (around.json) {
     around.print(`${JSON.stringify(shown, undefined, 2)}\n`);
@@ -130,8 +130,25 @@ function summary(errors: readonly Diagnostic[]): string {
   return `svc-gen: ${count(errors.length, "error")} in ${count(files, "file")}; nothing was written`;
 }
 
-function write(options: GenerateOptions, around: Reporter): number {
-  const generated = generate(options);
+/** The generator, loaded when it is needed: TypeScript takes longer to load than everything else that is done here. */
+async function generateNow(options: GenerateOptions): Promise<Generated> {
+  const { generate } = await import("./generate.js");
+  return generate(options);
+}
+
+/** The options as they name a record. */
+function recorded({ root: _, ...options }: GenerateOptions): Record<string, string> {
+  return options;
+}
+
+async function write(options: GenerateOptions, around: Reporter): Promise<number> {
+  const last = unchanged(options.root, recorded(options));
+  if (last !== undefined) {
+    report(last, around);
+    if (!around.json) around.print("up to date\n");
+    return EXIT.done;
+  }
+  const generated = await generateNow(options);
   report(generated, around);
   if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
   const written = generated.files.filter((file) => writeIfChanged(options.root, file));
@@ -139,20 +156,36 @@ function write(options: GenerateOptions, around: Reporter): number {
     const texts = written.map(({ path }) => `wrote ${path}\n`);
     around.print(texts.length === 0 ? "up to date\n" : texts.join(""));
   }
+  remember(options, generated);
   return EXIT.done;
 }
 
-function check(options: GenerateOptions, around: Reporter): number {
-  const generated = generate(options);
+async function check(options: GenerateOptions, around: Reporter): Promise<number> {
+  const last = unchanged(options.root, recorded(options));
+  if (last !== undefined) {
+    report(last, around);
+    return EXIT.done;
+  }
+  const generated = await generateNow(options);
   report(generated, around);
   if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
   const stale = generated.files.flatMap((file) => {
     const old = readIfThere(join(options.root, file.path));
     return old === file.text ? [] : [{ path: file.path, old, text: file.text }];
   });
-  if (stale.length === 0) return EXIT.done;
-  around.complain(staleReport(stale));
-  return EXIT.stale;
+  if (stale.length > 0) {
+    around.complain(staleReport(stale));
+    return EXIT.stale;
+  }
+  remember(options, generated);
+  return EXIT.done;
+}
+
+/** Keeps the record for the next run; a project without node_modules is left without one. */
+function remember(options: GenerateOptions, { reads, files, diagnostics }: Generated): void {
+  if (!existsSync(join(options.root, "node_modules"))) return;
+  const path = manifestPath(options.root, recorded(options));
+  replaceFile(path, JSON.stringify(manifestOf(recorded(options), reads, files, diagnostics)));
 }
 
 function explainCommand(codes: readonly string[], around: Surroundings): number {
@@ -164,11 +197,17 @@ function explainCommand(codes: readonly string[], around: Surroundings): number 
   return EXIT.done;
 }
 
-function meta(options: GenerateOptions, fqn: string | undefined, url: string | undefined, around: Reporter): number {
+async function meta(
+  options: GenerateOptions,
+  fqn: string | undefined,
+  url: string | undefined,
+  around: Reporter,
+): Promise<number> {
   if (url === undefined) throw new UsageError("meta wants --url URL, under which the tool is served");
-  const generated = generate(options);
-  report(generated, { ...around, quiet: true });
+  const generated = await generateNow(options);
+  report(generated, { ...around, quiet: true, json: false });
   if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
+  const { registrationDocument } = await import("./commands/meta.js");
   const result = registrationDocument(generated.files.find(({ path }) => path === "meta.json")?.text ?? "[]", fqn, url);
   if ("problem" in result) throw new UsageError(result.problem);
   around.print(result.text);
@@ -193,6 +232,11 @@ function diff(files: readonly string[], around: Surroundings): number {
 function writeIfChanged(root: string, { path, text }: GeneratedFile): boolean {
   const target = join(root, path);
   if (readIfThere(target) === text) return false;
+  replaceFile(target, text);
+  return true;
+}
+
+function replaceFile(target: string, text: string): void {
   mkdirSync(dirname(target), { recursive: true });
   const temporary = `${target}.${process.pid}.tmp`;
   try {
@@ -201,7 +245,6 @@ function writeIfChanged(root: string, { path, text }: GeneratedFile): boolean {
   } finally {
     rmSync(temporary, { force: true });
   }
-  return true;
 }
 
 function readIfThere(path: string): string | undefined {

@@ -10,6 +10,7 @@ import type { Tool } from "./model.js";
 import { findTools } from "./parse.js";
 import { checkPorts, derivePorts } from "./ports.js";
 import { type Layout, openProgram } from "./program.js";
+import type { Reads } from "./reads.js";
 import { type ContractView, type GeneratedFile, type ImportView, render, specifier, type View } from "./render.js";
 import { Schemas } from "./schema.js";
 import { asTypeScript, validatorCode } from "./validators.js";
@@ -28,13 +29,15 @@ export interface Generated {
   /** Paths relative to the root; empty when there are errors. */
   readonly files: readonly GeneratedFile[];
   readonly diagnostics: readonly Diagnostic[];
+  /** What the result depends on. */
+  readonly reads: Reads;
 }
 
 /** Everything that svc-gen would write for a project. */
 export function generate(options: GenerateOptions): Generated {
   const layout = layoutOf(options);
-  const { program, diagnostics: compiler } = openProgram(layout);
-  if (program === undefined) return { files: [], diagnostics: compiler };
+  const { program, diagnostics: compiler, reads } = openProgram(layout);
+  if (program === undefined) return { files: [], diagnostics: compiler, reads };
   const { tools: classes, diagnostics: found } = findTools(program);
   const lowered = classes.map((tool) => lower(program, tool));
   const tools = lowered.map(({ tool }) => tool);
@@ -44,9 +47,9 @@ export function generate(options: GenerateOptions): Generated {
     ...lowered.flatMap((each) => each.diagnostics),
     ...tools.flatMap(checkPorts),
   ]);
-  if (hasErrors(diagnostics)) return { files: [], diagnostics };
+  if (hasErrors(diagnostics)) return { files: [], diagnostics, reads };
   const schemas = new Schemas(program.checker);
-  return { files: filesOf(layout, tools, schemas), diagnostics };
+  return { files: filesOf(layout, tools, schemas), diagnostics, reads };
 }
 
 /** A note about a member that has an error says nothing. */

@@ -1,11 +1,12 @@
 /** Opens a tool project: one program for everything that svc-gen reads, and TypeScript's own opinion of it. */
 
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { ts } from "ts-morph";
 import { type Diagnostic, diagnostic } from "./diagnostics.js";
 import type { Place } from "./model.js";
+import { type Reads, Recorder } from "./reads.js";
 
 /** Where the project is and where generated files go; all paths absolute. */
 export interface Layout {
@@ -40,14 +41,18 @@ const STUBS: readonly (readonly [name: string, text: string])[] = [
 export function openProgram(layout: Layout): {
   readonly program?: Program;
   readonly diagnostics: readonly Diagnostic[];
+  readonly reads: Reads;
 } {
-  const config = readConfig(layout);
-  if ("problem" in config) return { diagnostics: [diagnostic("SVC101", {}, config.problem)] };
+  const recorder = new Recorder();
+  const isOwn = (path: string) => path === layout.out || path.startsWith(layout.out + sep);
+  const config = readConfig(layout, recorder);
+  const reads = () => recorder.reads(isOwn);
+  if ("problem" in config) return { reads: reads(), diagnostics: [diagnostic("SVC101", {}, config.problem)] };
   if (
     config.options.strictNullChecks === false ||
     (config.options.strict === false && !config.options.strictNullChecks)
   ) {
-    return { diagnostics: [diagnostic("SVC102", {}, shown(layout, layout.tsconfig))] };
+    return { reads: reads(), diagnostics: [diagnostic("SVC102", {}, shown(layout, layout.tsconfig))] };
   }
   const generated = new Map(STUBS.map(([name, text]) => [join(layout.out, name), text]));
   const stubbed = new Set(generated.keys());
@@ -66,7 +71,8 @@ export function openProgram(layout: Layout): {
   const program = ts.createProgram({
     rootNames: [...config.files.filter((path) => !stubbed.has(resolve(path))), ...stubbed],
     options,
-    host: hostWith(generated, options),
+    host: hostWith(generated, options, recorder),
+    ...(config.references === undefined ? {} : { projectReferences: config.references }),
   });
   const own = new Set(config.files.map((path) => resolve(path)));
   const opened: Program = {
@@ -89,12 +95,17 @@ export function openProgram(layout: Layout): {
       return placeOf(layout, file, start, Math.max(1, node.getEnd() - start));
     },
   };
-  return { program: opened, diagnostics: compilerErrors(opened, stubbed) };
+  const diagnostics = compilerErrors(opened, stubbed);
+  return { program: opened, diagnostics, reads: reads() };
 }
 
 /** TypeScript's own host, so that files have the module format that tsc gives them, with some files given as texts. */
-function hostWith(texts: ReadonlyMap<string, string>, options: ts.CompilerOptions): ts.CompilerHost {
-  const host = ts.createCompilerHost(options);
+function hostWith(
+  texts: ReadonlyMap<string, string>,
+  options: ts.CompilerOptions,
+  recorder: Recorder,
+): ts.CompilerHost {
+  const host = recorder.over(ts.createCompilerHost(options));
   const textOf = (path: string) => texts.get(resolve(path));
   // ts-morph carries the compiler without its library files; typescript-json-schema's has them.
   const library = dirname(schemaRequire().resolve("typescript"));
@@ -107,30 +118,67 @@ function hostWith(texts: ReadonlyMap<string, string>, options: ts.CompilerOption
       host.directoryExists?.(path) === true,
     fileExists: (path) => textOf(path) !== undefined || host.fileExists(path),
     readFile: (path) => textOf(path) ?? host.readFile(path),
-    getSourceFile: (path, languageVersion, ...rest) => {
+    getSourceFile: (path, languageVersion, onError, ...rest) => {
       const text = textOf(path);
-      return text === undefined
-        ? host.getSourceFile(path, languageVersion, ...rest)
-        : ts.createSourceFile(path, text, languageVersion);
+      if (text !== undefined) return ts.createSourceFile(path, text, languageVersion);
+      const file = host.getSourceFile(path, languageVersion, onError, ...rest);
+      recorder.file(path, file !== undefined);
+      return file;
     },
-  };
+    // What a referenced project exports is read from its sources, built or not.
+    useSourceOfProjectReferenceRedirect: () => true,
+  } as ts.CompilerHost;
 }
 
 interface Config {
   readonly options: ts.CompilerOptions;
   readonly files: readonly string[];
+  readonly references: readonly ts.ProjectReference[] | undefined;
 }
 
-function readConfig(layout: Layout): Config | { readonly problem: string } {
+function readConfig(layout: Layout, recorder: Recorder): Config | { readonly problem: string } {
   const path = layout.tsconfig;
+  recorder.file(path, existsSync(path));
   if (!existsSync(path)) return { problem: `${shown(layout, path)} does not exist` };
-  const { config, error } = ts.readConfigFile(path, ts.sys.readFile);
+  const read = (name: string) => {
+    const text = ts.sys.readFile(name);
+    recorder.file(name, text !== undefined);
+    return text;
+  };
+  const { config, error } = ts.readConfigFile(path, read);
   if (error !== undefined) return { problem: ts.flattenDiagnosticMessageText(error.messageText, "\n") };
-  const parsed = ts.parseJsonConfigFileContent(config, ts.sys, dirname(path), undefined, path);
+  const parsed = ts.parseJsonConfigFileContent(config, { ...ts.sys, readFile: read }, dirname(path), undefined, path);
+  for (const folder of Object.keys(parsed.wildcardDirectories ?? {})) recordFolders(folder, layout, recorder);
+  const { projectReferences: references } = parsed;
+  if (parsed.fileNames.length === 0 && references !== undefined) return firstReferenced(layout, references, recorder);
   // Options of a newer TypeScript are unknown here and do no harm; a base file that is missing does (TS5083, TS6053).
   const missing = parsed.errors.find(({ code }) => code === 5083 || code === 6053);
   if (missing !== undefined) return { problem: ts.flattenDiagnosticMessageText(missing.messageText, "\n") };
-  return { options: parsed.options, files: parsed.fileNames };
+  return { options: parsed.options, files: parsed.fileNames, references };
+}
+
+/** A tsconfig that only names others: the first of them that has files. */
+function firstReferenced(
+  layout: Layout,
+  references: readonly ts.ProjectReference[],
+  recorder: Recorder,
+): Config | { readonly problem: string } {
+  for (const reference of references) {
+    const config = readConfig({ ...layout, tsconfig: ts.resolveProjectReferencePath(reference) }, recorder);
+    if ("problem" in config || config.files.length > 0) return config;
+  }
+  return { problem: `${shown(layout, layout.tsconfig)} has no files` };
+}
+
+/** Every folder in which a new file would belong to the project. */
+function recordFolders(folder: string, layout: Layout, recorder: Recorder): void {
+  if (resolve(folder) === layout.out || !existsSync(folder)) return;
+  recorder.folder(folder);
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isDirectory() && entry.name !== "node_modules" && !entry.name.startsWith(".")) {
+      recordFolders(join(folder, entry.name), layout, recorder);
+    }
+  }
 }
 
 /** TypeScript's own errors, in tsc's form, those of the generated files left out. */

@@ -14,10 +14,10 @@ const project = new ToolProject({
 });
 after(() => project.remove());
 
-function svcGen(...args: string[]): { code: number; out: string; err: string } {
+async function svcGen(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   let out = "";
   let err = "";
-  const code = run(args, {
+  const code = await run(args, {
     cwd: project.root,
     colour: false,
     print: (text) => {
@@ -32,13 +32,13 @@ function svcGen(...args: string[]): { code: number; out: string; err: string } {
 
 const FILES = ["src/generated/contracts.ts", "src/generated/validators.ts", "src/generated/server.ts", "meta.json"];
 
-test("the first run writes, the second leaves every file untouched", () => {
-  const first = svcGen();
+test("the first run writes, the second leaves every file untouched", async () => {
+  const first = await svcGen();
   assert.equal(first.code, EXIT.done);
   assert.equal(first.out, FILES.map((path) => `wrote ${path}\n`).join(""));
   assert.match(first.err, /note SVC155: Sum\.Input\.tags: a list port cannot be empty/);
   for (const path of FILES) utimesSync(join(project.root, path), 1000, 1000);
-  const second = svcGen("--quiet");
+  const second = await svcGen("--quiet");
   assert.deepEqual(second, { code: EXIT.done, out: "up to date\n", err: "" });
   for (const path of FILES) assert.equal(statSync(join(project.root, path)).mtimeMs, 1_000_000);
   assert.deepEqual(readdirSync(join(project.root, "src/generated")).sort(), [
@@ -48,27 +48,27 @@ test("the first run writes, the second leaves every file untouched", () => {
   ]);
 });
 
-test("--check is 0 when up to date, 3 with a difference when stale, and writes nothing", () => {
-  assert.deepEqual(svcGen("--check", "--quiet"), { code: EXIT.done, out: "", err: "" });
+test("--check is 0 when up to date, 3 with a difference when stale, and writes nothing", async () => {
+  assert.deepEqual(await svcGen("--check", "--quiet"), { code: EXIT.done, out: "", err: "" });
   const path = join(project.root, "meta.json");
   const text = readFileSync(path, "utf8");
   project.write({ "meta.json": text.replace("A tool.", "Another tool.") });
-  const stale = svcGen("--check", "--quiet");
+  const stale = await svcGen("--check", "--quiet");
   assert.equal(stale.code, EXIT.stale);
   assert.match(stale.err, /^-.*Another tool\./m);
   assert.match(stale.err, /^\+.*"A tool\."/m);
   assert.match(stale.err, /1 file is stale; run `svc-gen`/);
   assert.match(readFileSync(path, "utf8"), /Another tool/);
-  assert.equal(svcGen("--quiet").out, "wrote meta.json\n");
+  assert.equal((await svcGen("--quiet")).out, "wrote meta.json\n");
   assert.equal(readFileSync(path, "utf8"), text);
 });
 
-test("errors are 1, nothing is written, and --json says the same as data", () => {
+test("errors are 1, nothing is written, and --json says the same as data", async () => {
   const before = readFileSync(join(project.root, "src/generated/contracts.ts"), "utf8");
   project.write({
     "src/bad.ts": toolSource("Bad", "{ items: { when: Map<string, string> }[] }", "{ ok: {}; err: {} }"),
   });
-  const { code, err } = svcGen();
+  const { code, err } = await svcGen();
   assert.equal(code, EXIT.diagnostics);
   assert.match(
     err,
@@ -81,7 +81,7 @@ test("errors are 1, nothing is written, and --json says the same as data", () =>
     /src\/bad\.ts:3:\d+ - error SVC164: Bad\.Output: a variant does not have exactly one member: it has 2: ok, err/,
   );
   assert.match(err, /svc-gen: 2 errors in 1 file; nothing was written/);
-  const json = svcGen("--json");
+  const json = await svcGen("--json");
   assert.equal(json.code, EXIT.diagnostics);
   const parsed = JSON.parse(json.out) as { code: string; severity: string; place?: { file: string; line: number } }[];
   assert.deepEqual(
@@ -92,7 +92,7 @@ test("errors are 1, nothing is written, and --json says the same as data", () =>
   project.write({ "src/bad.ts": "export {};\n" });
 });
 
-test("usage errors are 2", () => {
+test("usage errors are 2", async () => {
   for (const args of [
     ["--nonsense"],
     ["unknown"],
@@ -102,64 +102,67 @@ test("usage errors are 2", () => {
     ["diff", "x"],
     ["generate", "x"],
   ]) {
-    assert.equal(svcGen(...args).code, EXIT.usage, args.join(" "));
+    assert.equal((await svcGen(...args)).code, EXIT.usage, args.join(" "));
   }
-  assert.equal(svcGen("--help").code, EXIT.done);
+  assert.equal((await svcGen("--help")).code, EXIT.done);
 });
 
-test("explain prints the page of a code, and docs/diagnostics.md holds them all", () => {
-  const { code, out } = svcGen("explain", "svc112");
+test("explain prints the page of a code, and docs/diagnostics.md holds them all", async () => {
+  const { code, out } = await svcGen("explain", "svc112");
   assert.equal(code, EXIT.done);
   assert.match(out, /^SVC112 \(error\): fqn\(\) is missing/);
   assert.equal(readFileSync(join(REPOSITORY, "docs/diagnostics.md"), "utf8"), diagnosticsPage());
   for (const name of Object.keys(CODES)) assert.match(name, /^SVC1\d\d$/);
 });
 
-test("meta prints the single document at its address", () => {
-  const { code, out } = svcGen("meta", "--fqn", "xyz.test.tool-sum@01", "--url", "https://tools.example.org/Sum/");
+test("meta prints the single document at its address", async () => {
+  const { code, out } = await svcGen(
+    "meta",
+    "--fqn",
+    "xyz.test.tool-sum@01",
+    "--url",
+    "https://tools.example.org/Sum/",
+  );
   assert.equal(code, EXIT.done);
   const document = JSON.parse(out) as { url: string; fqn: string };
   assert.equal(document.url, "https://tools.example.org/Sum/");
   assert.equal(document.fqn, "xyz.test.tool-sum@1");
-  assert.equal(svcGen("meta", "--url", "https://x.org/").code, EXIT.done);
-  assert.equal(svcGen("meta", "--fqn", "xyz.test.none@1", "--url", "https://x.org/").code, EXIT.usage);
-  assert.equal(svcGen("meta", "--url", "file:///x").code, EXIT.usage);
+  assert.equal((await svcGen("meta", "--url", "https://x.org/")).code, EXIT.done);
+  assert.equal((await svcGen("meta", "--fqn", "xyz.test.none@1", "--url", "https://x.org/")).code, EXIT.usage);
+  assert.equal((await svcGen("meta", "--url", "file:///x")).code, EXIT.usage);
 });
 
-test("diff judges port by port: 4 when a contract is broken under its version", () => {
+test("diff judges port by port: 4 when a contract is broken under its version", async () => {
   const meta = readFileSync(join(project.root, "meta.json"), "utf8");
-  const against = (change: (text: string) => string) => {
+  const against = async (change: (text: string) => string) => {
     project.write({ "old.json": meta, "new.json": change(meta) });
     return svcGen("diff", "old.json", "new.json");
   };
-  assert.deepEqual(
-    against((text) => text),
-    { code: EXIT.done, out: "xyz.test.tool-sum@1: same\n", err: "" },
-  );
-  const described = against((text) => text.replace("A tool.", "B."));
+  assert.deepEqual(await against((text) => text), { code: EXIT.done, out: "xyz.test.tool-sum@1: same\n", err: "" });
+  const described = await against((text) => text.replace("A tool.", "B."));
   assert.equal(described.code, EXIT.done);
   assert.match(described.out, /compatible\n {2}compatible: description changed/);
-  const gone = against((text) => text.replace('"a": {', '"b": {'));
+  const gone = await against((text) => text.replace('"a": {', '"b": {'));
   assert.equal(gone.code, EXIT.broken);
   assert.match(gone.out, /breaking: input port a is gone/);
   assert.match(gone.out, /breaking: input port b is new/);
-  const retyped = against((text) => text.replace('"type": "array",', '"type": ["array"],'));
+  const retyped = await against((text) => text.replace('"type": "array",', '"type": ["array"],'));
   assert.equal(retyped.code, EXIT.broken);
   assert.match(retyped.out, /input port tags is one now/);
-  const bumped = against((text) => text.replace('"a": {', '"b": {').replace("sum@1", "sum@2"));
+  const bumped = await against((text) => text.replace('"a": {', '"b": {').replace("sum@1", "sum@2"));
   assert.equal(bumped.code, EXIT.done);
   assert.match(bumped.out, /@1 -> @2: breaking/);
-  assert.equal(against(() => "[]").code, EXIT.broken);
+  assert.equal((await against(() => "[]")).code, EXIT.broken);
 });
 
-test("diagnostics print in colour only when asked", () => {
+test("diagnostics print in colour only when asked", async () => {
   const place = { file: "a.ts", line: 12, column: 2, length: 3, source: "\tabc: x" };
   const each = { code: "SVC134", severity: "error", message: "no", hint: "do", subject: "A.b", place } as const;
   assert.equal(formatDiagnostic(each), "a.ts:12:2 - error SVC134: A.b: no\n\n12 | \tabc: x\n   | \t~~~\n\n  hint: do");
   assert.ok(formatDiagnostic(each, true).includes("\u001b[31merror\u001b[0m"));
 });
 
-test("the executable runs without a shell around it", () => {
+test("the executable runs without a shell around it", async () => {
   const bin = join(REPOSITORY, "generator/bin.js");
   assert.ok(existsSync(bin));
   const { status, stdout } = spawnSync(process.execPath, [bin, "explain", "SVC134"], { encoding: "utf8" });
