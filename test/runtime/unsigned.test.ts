@@ -1,0 +1,299 @@
+/** Calls without signatures: plain JSON in, BCS or JSON out, the signal of a caller that leaves (protocol.md section 6). */
+
+import assert from "node:assert/strict";
+import { before, describe, it } from "node:test";
+import { InvocationAborted, type InvokeContext, NexusData, NexusValue, OffchainToolOutput } from "#runtime/index.js";
+import type { Validator, ValidatorError } from "#runtime/v1.js";
+import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
+import {
+  countingTool,
+  echoCall,
+  echoed,
+  expectResult,
+  gate,
+  many,
+  one,
+  plainError,
+  RESULT,
+  resultBcs,
+  sendPlain,
+  serveFor,
+  serveSigned,
+  type TestServer,
+  until,
+} from "./tools.js";
+
+const echo = countingTool({ path: "echo" });
+let server: TestServer;
+before(async () => {
+  server = await serveFor([echo]);
+});
+
+describe("the body", () => {
+  for (const [body, details] of [
+    ["", "body: not JSON: unexpected end of the text at byte 0"],
+    ["canary", "body: not JSON: expected a value at byte 0"],
+    ['{"value":1} x', "body: not JSON: text after the document at byte 12"],
+    ["\ufeff{}", "body: not JSON: expected a value at byte 0"],
+    ['{"value":"\\ud800"}', /^body: not JSON: lone surrogate escape at byte \d+$/],
+    ['{"value":1e999}', /^body: not JSON: number out of range at byte \d+$/],
+    [Buffer.from('{"value":"\xff"}', "latin1"), /^body: not JSON: invalid UTF-8 at byte \d+$/],
+    ["[]", "body: expected an object"],
+    ["null", "body: expected an object"],
+    ['"canary"', "body: expected an object"],
+    ["{}", "value: expected a value, got nothing"],
+    ['{"Value":1}', "value: expected a value, got nothing"],
+    ['{"value":1,"value":1}', /^value: .*twice$/],
+    ['{"value":1,"\\u0076alue":2}', /^value: .*twice$/],
+  ] as const) {
+    it(`422 for ${JSON.stringify(body.toString())}`, async () => {
+      const before = echo.calls.invoked;
+      const got = await plainError(server.url, echo.target, body, 422, "input_deserialization_error");
+      if (typeof details === "string") assert.equal(got, details);
+      else assert.match(got ?? "", details);
+      assert.equal(echo.calls.invoked, before);
+    });
+  }
+
+  it("unknown members are ignored, however often they come", async () => {
+    const body = '{"canary":1,"value":7,"canary":{"value":8},"__proto__":{"value":9},"constructor":1,"ports":[]}';
+    expectResult(await sendPlain(server.url, echo.target, body), echoed("7"));
+    assert.deepEqual(echo.calls.inputs.at(-1), { value: 7 });
+  });
+
+  it("unless the type forbids them; complaints of the schema name places, never names that the caller made", async () => {
+    const complaint = (error: ValidatorError | undefined): Validator => {
+      const validate: Validator = () => error === undefined;
+      validate.errors = error === undefined ? null : [error];
+      return validate;
+    };
+    const deep = one("deep", {
+      kind: "object",
+      members: [{ name: "at", codec: { kind: "number" } }],
+      rest: { kind: "json" },
+    });
+    const body = '{"deep":{"at":7,"canary":[1]},"list":["a","b"],"canary":1}';
+    for (const [error, details] of [
+      [undefined, undefined],
+      [
+        { instancePath: "", keyword: "additionalProperties", message: "must NOT have additional properties" },
+        "must NOT have additional properties, got an object",
+      ],
+      [
+        { instancePath: "/deep/at", keyword: "maximum", message: "must be <= 5" },
+        "deep.at: must be <= 5, got a number",
+      ],
+      [
+        { instancePath: "/list/1", keyword: "pattern", message: 'must match pattern "^a$"' },
+        'list[1]: must match pattern "^a$", got a string',
+      ],
+      [
+        { instancePath: "/deep/canary/0", keyword: "type", message: "must be string" },
+        'deep["*"][0]: must be string, got a number',
+      ],
+      [{ instancePath: "/canary", keyword: "type" }, '["*"]: must satisfy type, got a number'],
+    ] as const) {
+      const validateInput = complaint(error === undefined ? undefined : { params: {}, ...error });
+      const input = [deep, many("list")];
+      const tool = countingTool({ input, validateInput, invoke: () => ({ ok: { value: 1 } }) });
+      const { url } = await serveFor([tool]);
+      const response = await sendPlain(url, tool.target, body);
+      if (details === undefined) expectResult(response, echoed("1"));
+      else assert.equal(expectError(response, 422, "input_deserialization_error"), details);
+    }
+  });
+
+  it("a many port takes an array of any length: the limit of values is one of signed calls", async () => {
+    const tool = countingTool({ input: [many("value")], invoke: () => ({ ok: { value: 1 } }) });
+    const { url } = await serveFor([tool]);
+    for (const count of [0, 1, 256, 257]) {
+      const value = Array.from({ length: count }, (_, i) => i);
+      expectResult(await sendPlain(url, tool.target, JSON.stringify({ value })), echoed("1"));
+      assert.deepEqual(tool.calls.inputs.at(-1), { value });
+    }
+    for (const [body, got] of [
+      ['{"value":1}', "a number"],
+      ['{"value":null}', "null"],
+      ['{"value":{"0":1,"length":1}}', "an object"],
+    ] as const) {
+      const details = await plainError(url, tool.target, body, 422, "input_deserialization_error");
+      assert.equal(details, `value: expected an array, got ${got}`);
+    }
+  });
+
+  it("signature headers are not looked at, and a signed body is none", async () => {
+    const call = echoCall(echo, "1");
+    const response = await exchange(server.url, call.text());
+    expectError(response, 422, "input_deserialization_error");
+    const wrong = await sendPlain(server.url, echo.target, '{"value":1}', ["X-Svc-Sig-V", "canary"]);
+    expectResult(wrong, echoed("1"));
+  });
+});
+
+describe("JSON for who prefers it", () => {
+  const asJson = (response: RawResponse, text: string) => {
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get("content-type"), "application/json");
+    assert.equal(response.headers.get("vary"), "Accept");
+    assert.equal(response.body.toString(), text);
+  };
+  const json = "application/json";
+  for (const [accept, wantsJson] of [
+    [json, true],
+    ["Application/JSON", true],
+    [`${json}; q=0.1`, true],
+    [`${json};q=0.001`, true],
+    [`${json};charset=utf-8;q=0.5`, true],
+    [`${json}, */*;q=0.9`, true],
+    [`${json}, ${RESULT};q=0.9`, true],
+    [`${RESULT};q=0.4, ${json};q=0.5, */*;q=0.1`, true],
+    [`text/html, ${json};q=0.9, */*;q=0.8`, true],
+    [`*/*;q=0, ${json};q=0.1`, true],
+    [`application/*, ${RESULT};q=0.5`, true],
+    ["application/*", false],
+    ["*/*", false],
+    ["", false],
+    ["text/html", false],
+    [RESULT, false],
+    [`${json};q=0`, false],
+    [`${json}, */*`, false],
+    [`${json}, ${RESULT}`, false],
+    [`${json};q=0.5, ${RESULT};q=0.5`, false],
+    [`${json};q=0.5, ${RESULT};q=0.6`, false],
+    [`${json};q=0.5, */*;q=0.6`, false],
+    [`${json}, application/*`, false],
+    [`${json};q=canary`, false],
+    [`${json};q=1.5`, false],
+    [`${json};q=-1`, false],
+    ["application/jsonx", false],
+    ["application/problem+json", false],
+  ] as const) {
+    it(`Accept: ${accept}`, async () => {
+      const response = await sendPlain(server.url, echo.target, '{"value":[1]}', ["Accept", accept]);
+      if (wantsJson) asJson(response, '{"ok":{"value":[1]}}');
+      else {
+        expectResult(response, echoed("[1]"));
+        assert.equal(response.headers.get("vary"), "Accept", "what comes depends on it");
+      }
+    });
+  }
+
+  it("without Accept it is BCS; several Accept headers are one list", async () => {
+    expectResult(await sendPlain(server.url, echo.target, '{"value":1}'), echoed("1"));
+    const two = await sendPlain(server.url, echo.target, '{"value":1}', ["Accept", json], ["Accept", "*/*;q=0.5"]);
+    asJson(two, '{"ok":{"value":1}}');
+    const equal = await sendPlain(server.url, echo.target, '{"value":1}', ["Accept", json], ["Accept", "*/*"]);
+    expectResult(equal, echoed("1"));
+  });
+
+  it("ports in schema order, many as arrays, exact integers, names and texts quoted", async () => {
+    const ports = [one("b"), many("list"), one('"q"'), one("1"), one("__proto__")];
+    const payload = Object.fromEntries([
+      ["1", 2n ** 64n - 1n],
+      ["list", ["x"]],
+      ['"q"', '"\u0001\u2028'],
+      ["b", null],
+    ]);
+    const value = Object.defineProperty(payload, "__proto__", { value: 1, enumerable: true });
+    const tool = countingTool({ output: [{ name: "o k", ports }], invoke: () => ({ "o k": value }) });
+    const { url } = await serveFor([tool]);
+    const response = await sendPlain(url, tool.target, '{"value":1}', ["Accept", json]);
+    asJson(
+      response,
+      '{"o k":{"b":null,"list":["x"],"\\"q\\"":"\\"\\u0001\u2028","1":18446744073709551615,"__proto__":1}}',
+    );
+  });
+
+  it("a result without ports", async () => {
+    const tool = countingTool({ output: [{ name: "done", text: true, ports: [] }], invoke: () => "done" });
+    const { url } = await serveFor([tool]);
+    asJson(await sendPlain(url, tool.target, '{"value":1}', ["Accept", json]), '{"done":{}}');
+    expectResult(await sendPlain(url, tool.target, '{"value":1}'), resultBcs("done", []));
+  });
+
+  it("a result that holds a stored value stays BCS", async () => {
+    const stored = NexusData.one(NexusValue.walrus("A".repeat(43), new Uint8Array(32)));
+    const inline = NexusData.one(NexusValue.json("1"));
+    const output = [{ name: "ok", ports: [one("a"), one("b")] }];
+    const tool = countingTool({
+      output,
+      encodeOutput: () =>
+        OffchainToolOutput.fromPorts("ok", [
+          ["a", inline],
+          ["b", stored],
+        ]),
+    });
+    const { url } = await serveFor([tool]);
+    const response = await sendPlain(url, tool.target, '{"value":1}', ["Accept", json]);
+    assert.deepEqual([response.status, response.headers.get("content-type")], [200, RESULT]);
+  });
+
+  it("an error is the same for everybody", async () => {
+    for (const accept of [json, RESULT, "*/*"]) {
+      const response = await sendPlain(server.url, echo.target, "{}", ["Accept", accept]);
+      expectError(response, 422, "input_deserialization_error");
+    }
+  });
+
+  it("in signed mode Accept is not looked at", async () => {
+    const signed = await serveSigned([echo]);
+    const call = echoCall(echo, "1");
+    expectResult(await exchange(signed.url, call.text(["Accept", json])), echoed("1"), call);
+  });
+});
+
+describe("a caller that leaves", () => {
+  it("fires the signal with reason disconnect, whether or not it was asked for before", async () => {
+    for (const early of [true, false]) {
+      const left = gate();
+      let context: InvokeContext | undefined;
+      const tool = countingTool({
+        invoke: async (_, given) => {
+          if (early) given.signal.addEventListener("abort", () => left.open());
+          context = given;
+          await left.promise;
+          return { ok: { value: 1 } };
+        },
+      });
+      const { url, log } = await serveFor([tool]);
+      const connection = await RawConnection.open(url);
+      connection.send(requestText("POST", tool.target, [["Content-Length", "11"]], '{"value":1}'));
+      await until(() => context !== undefined, "the tool runs");
+      connection.close();
+      await until(() => context?.signal.aborted === true, "the signal fires");
+      left.open();
+      const reason: unknown = context?.signal.reason;
+      assert.ok(reason instanceof InvocationAborted);
+      assert.equal(reason.reason, "disconnect");
+      assert.equal(
+        log.some(({ level }) => level === "error"),
+        false,
+      );
+    }
+  });
+
+  it("does not fire once the answer is sent, on connections that stay open or close", async () => {
+    const contexts: InvokeContext[] = [];
+    const tool = countingTool({
+      invoke: ({ value }, given) => {
+        contexts.push(given);
+        return { ok: { value } };
+      },
+    });
+    const { url } = await serveFor([tool]);
+    const connection = await RawConnection.open(url);
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => warnings.push(warning);
+    process.on("warning", warned);
+    for (let i = 0; i < 30; i++) {
+      connection.send(requestText("POST", tool.target, [["Content-Length", "11"]], '{"value":1}'));
+      expectResult(await connection.response(), echoed("1"));
+    }
+    connection.close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    process.off("warning", warned);
+    assert.deepEqual(warnings, [], "no listener is left on the connection for each request");
+    assert.equal(contexts.length, 30);
+    assert.ok(contexts.every(({ signal }) => !signal.aborted));
+  });
+});
