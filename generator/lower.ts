@@ -145,7 +145,7 @@ class Lowering {
       return undefined;
     }
     const [tag, ...more] = this.order.properties(type, use.written);
-    const where = { subject: use.subject, node: this.declarationOf(type) ?? use.written?.node ?? use.node };
+    const where = { subject: use.subject, node: this.ours(this.declarationOf(type)) ?? use.written?.node ?? use.node };
     if (tag === undefined || this.checker.getIndexInfosOfType(type).length > 0) {
       this.report("SVC164", where, this.text(type));
       return undefined;
@@ -158,7 +158,7 @@ class Lowering {
   }
 
   private tagged(tag: ts.Symbol, environment: Environment, outer: Use): OutputVariant | undefined {
-    const node = nameOf(tag) ?? outer.node;
+    const node = this.ours(nameOf(tag)) ?? outer.node;
     const subject = memberSubject(outer.subject, tag.name);
     const annotation = writtenOf(tag);
     const written = annotation === undefined ? undefined : { node: annotation, environment };
@@ -520,7 +520,7 @@ class Lowering {
       const inner: Use = {
         ...use,
         subject: `${use.subject}{}`,
-        node: info.declaration ?? use.node,
+        node: this.ours(info.declaration) ?? use.node,
         written: info.declaration === undefined ? undefined : { node: info.declaration.type, environment },
       };
       if (info.keyType.flags & TypeFlags.ESSymbol) this.report("SVC141", inner);
@@ -542,7 +542,7 @@ class Lowering {
 
   private member(property: ts.Symbol, environment: Environment, outer: Use): Member | undefined {
     const subject = subjectOf(outer.subject, property);
-    const node = nameOf(property) ?? outer.node;
+    const node = this.ours(nameOf(property)) ?? outer.node;
     const annotation = writtenOf(property);
     const written = annotation === undefined ? undefined : { node: annotation, environment };
     const use: Use = { subject, node, written, depth: outer.depth };
@@ -644,6 +644,13 @@ class Lowering {
     if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return shape;
     const doc = annotate(readComment(this.checker, symbol), shape.doc);
     return doc === undefined ? shape : { ...shape, doc };
+  }
+
+  /** The node, unless it is TypeScript's own: nobody can change anything there. */
+  private ours(node: ts.Node | undefined): ts.Node | undefined {
+    return node === undefined || this.program.program.isSourceFileDefaultLibrary(node.getSourceFile())
+      ? undefined
+      : node;
   }
 
   private declarationOf(type: ts.Type): ts.Node | undefined {

@@ -1,0 +1,100 @@
+/** Input and Output as contracts: variants, limits one inside and one over, and what their author should know. */
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { Diagnostic } from "#generator/diagnostics.js";
+import { ToolProject, toolSource } from "./project.js";
+
+const range = (count: number, each: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => each(index));
+const object = (count: number) => `{ ${range(count, (index) => `p${index}: string`).join("; ")} }`;
+const variants = (count: number) => range(count, (index) => `{ v${index}: {} }`).join(" | ");
+const long = (length: number) => "x".repeat(length);
+
+/** Input, Output, and the complaints wanted: `CODE subject`. */
+const CASES: readonly (readonly [input: string, output: string, wanted: readonly string[]])[] = [
+  [object(32), '"done"', []],
+  [object(33), '"done"', ["SVC151 Input.p32"]],
+  ["{}", variants(8), []],
+  ["{}", variants(9), ["SVC166 Output.v8"]],
+  ["{}", `{ ok: ${object(16)} }`, []],
+  ["{}", `{ ok: ${object(17)} }`, ["SVC167 Output.ok.p16"]],
+  [`{ ${long(128)}: 1 }`, "{ ok: {} }", []],
+  [`{ ${long(129)}: 1 }`, "{ ok: {} }", [`SVC152 Input.${long(129)}`]],
+  ["{}", `{ ${long(129)}: {} }`, [`SVC152 Output.${long(129)}`]],
+  ['{ é: 1; "": 2 }', "{ ok: { ü: 1 } }", ["SVC152 Input.é", 'SVC152 Input[""]', "SVC152 Output.ok.ü"]],
+  ['{ "a\\n": 1 }', '"done" | { ok: {} }', []],
+  ["{}", "{ _err_eval: { reason: string } }", ["SVC165 Output._err_eval"]],
+  ["{}", '"_err_eval"', ["SVC165 Output._err_eval"]],
+  ["{}", "{ ok: {} } | { ok: { a: 1 } }", ["SVC163 Output.ok"]],
+  ["{}", '{ ok: {} } | "ok"', ["SVC163 Output.ok"]],
+  ["{}", "{ a: {}; b: {} }", ["SVC164 Output"]],
+  ["{}", "{}", ["SVC164 Output"]],
+  ["{}", "Record<string, {}>", ["SVC164 Output"]],
+  ["{}", "{ ok?: {} }", ["SVC162 Output.ok"]],
+  ["{}", "{ ok: {} | undefined }", ["SVC162 Output.ok"]],
+  ["{}", "{ ok: string }", ["SVC161 Output.ok"]],
+  ["{}", "{ ok: string[] }", ["SVC161 Output.ok"]],
+  ["{}", "{ ok: { a: 1 } | { b: 1 } }", ["SVC161 Output.ok"]],
+  ["{}", "{ ok: null }", ["SVC161 Output.ok"]],
+  ["{}", "{ ok: Record<string, number> }", ["SVC161 Output.ok"]],
+  ["{}", "{ ok: Date }", ["SVC161 Output.ok"]],
+  ["{}", "string", ["SVC160 Output"]],
+  ["{}", "{ ok: {} } | null", ["SVC160 Output"]],
+  ["{}", "unknown", ["SVC160 Output"]],
+  ["{}", "void", ["SVC160 Output"]],
+  ["{}", "{ ok: { a: () => void; b: Set<1> } }", ["SVC130 Output.ok.a", "SVC134 Output.ok.b"]],
+  ["string", '"done"', ["SVC150 Input"]],
+  ["string[]", '"done"', ["SVC150 Input"]],
+  ["{ a: 1 } | { b: 2 }", '"done"', ["SVC150 Input"]],
+  ["Record<string, string>", '"done"', ["SVC150 Input"]],
+  ["Date", '"done"', ["SVC150 Input"]],
+  ["unknown", '"done"', ["SVC150 Input"]],
+  ["{ a: string } & { b: number }", '"done"', []],
+  ["Record<string, never>", '"done"', []],
+  ["{ password: string }", "{ ok: { password: string } }", ["SVC154 Input.password"]],
+];
+
+const project = new ToolProject(
+  Object.fromEntries(
+    CASES.map(([input, output], index) => [`src/t${index}.ts`, toolSource(`T${index}`, input, output)]),
+  ),
+);
+after(() => project.remove());
+const { diagnostics } = project.generate();
+
+for (const [index, [input, output, wanted]] of CASES.entries()) {
+  test(`${input.slice(0, 40)} -> ${output.slice(0, 40)}`, () => {
+    const own = diagnostics.filter(({ place, severity }) => place?.file === `src/t${index}.ts` && severity === "error");
+    const said = ({ code, subject }: Diagnostic) => `${code} ${subject?.replace(/^T\d+\./, "")}`;
+    assert.deepEqual(own.map(said), wanted);
+  });
+}
+
+test("notes tell what a port is", () => {
+  const notes = new ToolProject({
+    "src/a.ts": toolSource(
+      "Aa",
+      "{ list: string[]; maybe?: string[]; nullable: string[] | null; either: string | string[]; any: unknown; text: string; at: Date | string }",
+      "{ ok: { all: number[] } }",
+    ),
+  });
+  try {
+    const { diagnostics: said, files } = notes.generate();
+    assert.equal(files.length, 4);
+    assert.deepEqual(
+      said.map(({ code, severity, subject }) => `${severity} ${code} ${subject}`),
+      [
+        "note SVC145 Aa.Input.at",
+        "note SVC155 Aa.Input.list",
+        "note SVC156 Aa.Input.maybe",
+        "note SVC156 Aa.Input.nullable",
+        "note SVC156 Aa.Input.either",
+        "note SVC156 Aa.Input.any",
+        "note SVC155 Aa.Output.ok.all",
+      ],
+    );
+  } finally {
+    notes.remove();
+  }
+});
