@@ -181,8 +181,10 @@ function readItem(document: JsonDocument, entry: number, at: string, budget: { l
   const [kindEntry, data, base64, id] = members(document, entry, at, ["kind", "data", "bytes", "id"]);
   const kind = text(document, kindEntry);
   if (kind === "object") throw fault(`${at}: expected data, got an object id`);
-  if (kind !== "data" || id !== undefined) throw fault(`${at}.kind: expected "data"`);
-  if ((data === undefined) === (base64 === undefined)) throw fault(`${at}: expected one of the members data, bytes`);
+  if (kind !== "data") throw fault(`${at}.kind: expected "data"`);
+  if (id !== undefined || (data === undefined) === (base64 === undefined)) {
+    throw fault(`${at}: expected one of the members data, bytes`);
+  }
   let item: Item;
   let size: number;
   if (data !== undefined) {

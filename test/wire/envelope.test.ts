@@ -1,0 +1,435 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { MAX_VALUES } from "#runtime/wire/data.js";
+import { EnvelopeReader, INPUT_BUDGET } from "#runtime/wire/envelope.js";
+import { WireFault } from "#runtime/wire/fault.js";
+import { sha256 } from "#runtime/wire/hash.js";
+import { InputDecoder } from "#runtime/wire/input.js";
+import { parseJson, textOf } from "#runtime/wire/json.js";
+import { InputHasher } from "#runtime/wire/signature.js";
+
+/** Stands in every place that an attacker controls, and in no answer. */
+const CANARY = "CANARY_7f3a";
+
+const PORTS = [
+  { name: "one", many: false },
+  { name: "many", many: true },
+];
+const reader = new EnvelopeReader(PORTS);
+const hasher = new InputHasher(PORTS);
+
+const data = (json: string) => `{"kind":"data","data":${json}}`;
+const bytes = (text: string | Uint8Array) => `{"kind":"data","bytes":"${Buffer.from(text).toString("base64")}"}`;
+const port = (name: string, value: string) => `{"port_name":"${name}","value":${value}}`;
+const one = (item: string) => port("one", `{"one":${item}}`);
+const many = (...items: string[]) => port("many", `{"many":[${items.join(",")}]}`);
+const body = (...entries: string[]) => Buffer.from(`{"ports":[${entries.join(",")}]}`);
+const MANY = many(data("2"));
+const ONE = one(data("1"));
+
+function faultOf(run: () => unknown): WireFault {
+  try {
+    run();
+  } catch (error) {
+    assert.ok(error instanceof WireFault, String(error));
+    return error;
+  }
+  return assert.fail("no fault");
+}
+
+const hashOf = (...values: (readonly string[])[]) =>
+  hasher.hash(values.map((texts) => texts.map((text) => sha256(Buffer.from(text)))));
+
+/** The texts that a body commits to under this hash. */
+function matched(text: Buffer, hash: Uint8Array): string[][] | undefined {
+  return reader
+    .read(text)
+    .match(hash)
+    ?.map((items) =>
+      items.map((item) =>
+        (item.document === undefined ? item.bytes : textOf(item.document, item.entry, "sent")).toString(),
+      ),
+    );
+}
+
+describe("envelope faults", () => {
+  for (const [what, text, details] of [
+    ["an empty body", "", "body: unexpected end of the text at byte 0"],
+    ["no JSON", `${CANARY}`, "body: expected a value at byte 0"],
+    ["invalid UTF-8", Buffer.from('{"\xff":1}', "latin1"), "body: invalid UTF-8 at byte 2"],
+    ["a byte-order mark", `\ufeff${body(ONE, MANY)}`, "body: expected a value at byte 0"],
+    ["text behind it", `${body(ONE, MANY)}{}`, "body: text after the document at byte 137"],
+    ["a lone surrogate", body(one(data('"\\ud800"')), MANY), "body: lone surrogate escape at byte 67"],
+    ["a number out of range", body(one(data("1e999")), MANY), "body: number out of range at byte 66"],
+    [
+      "128 levels",
+      body(one(data("[".repeat(123) + "]".repeat(123))), MANY),
+      "body: more than 127 levels of nesting at byte 188",
+    ],
+    ["a string", `"${CANARY}"`, "body: expected an object"],
+    ["an array", `[${body(ONE, MANY)}]`, "body: expected an object"],
+    ["the plain input", `{"one":1,"many":[2]}`, "body: expected only the members ports"],
+    ["another member", `{"ports":[],"${CANARY}":1}`, "body: expected only the members ports"],
+    ["no ports", "{}", "ports: expected an array"],
+    ["ports as an object", `{"ports":{"${CANARY}":1}}`, "ports: expected an array"],
+    ["a port that is no object", body(`"${CANARY}"`), "ports[0]: expected an object"],
+    [
+      "a port with another member",
+      body(ONE, `{"port_name":"many","value":1,"${CANARY}":2}`),
+      "ports[1]: expected only the members port_name, value",
+    ],
+    ["a port without a name", body(`{"value":{"one":${data("1")}}}`), "ports[0].port_name: expected a string"],
+    ["a name that is a number", body(`{"port_name":1,"value":1}`), "ports[0].port_name: expected a string"],
+    ["an unknown port", body(ONE, port(CANARY, "1")), "ports[1].port_name: the tool has no such input port"],
+    ["a port of Object.prototype", body(port("__proto__", "1")), "ports[0].port_name: the tool has no such input port"],
+    ["constructor", body(port("constructor", "1")), "ports[0].port_name: the tool has no such input port"],
+    ["a port without a value", body(`{"port_name":"one"}`), "ports[0].value: missing"],
+    ["a port twice", body(ONE, ONE, MANY), 'ports[1]: port "one" is given twice'],
+    ["a port missing", body(ONE), 'ports: port "many" is missing'],
+    ["no port at all", body(), 'ports: port "one" is missing'],
+    ["a bare value", body(port("one", `"${CANARY}"`), MANY), "ports[0].value: expected an object"],
+    ["an empty value", body(port("one", "{}"), MANY), "ports[0].value: expected the member one"],
+    ["one for many", body(ONE, port("many", `{"one":${data("1")}}`)), "ports[1].value: expected the member many"],
+    ["many for one", body(port("one", `{"many":[${data("1")}]}`), MANY), "ports[0].value: expected the member one"],
+    [
+      "one and many",
+      body(port("one", `{"one":${data("1")},"many":[]}`), MANY),
+      "ports[0].value: expected one of the members one, many, got both",
+    ],
+    [
+      "another cardinality",
+      body(port("one", `{"${CANARY}":${data("1")}}`), MANY),
+      "ports[0].value: expected only the members one, many",
+    ],
+    [
+      "a many that is no array",
+      body(ONE, port("many", `{"many":${data("1")}}`)),
+      "ports[1].value.many: expected an array",
+    ],
+    ["a many of none", body(ONE, many()), "ports[1].value.many: expected 1 to 256 values, got 0"],
+    [
+      "a many of 257",
+      body(ONE, many(...Array.from({ length: 257 }, () => data("1")))),
+      "ports[1].value.many: expected 1 to 256 values, got 257",
+    ],
+    ["an item that is no object", body(one(`"${CANARY}"`), MANY), "ports[0].value.one: expected an object"],
+    ["an item without a kind", body(one('{"data":1}'), MANY), 'ports[0].value.one.kind: expected "data"'],
+    ["another kind", body(one(`{"kind":"${CANARY}","data":1}`), MANY), 'ports[0].value.one.kind: expected "data"'],
+    ["a kind that is a number", body(one('{"kind":1,"data":1}'), MANY), 'ports[0].value.one.kind: expected "data"'],
+    [
+      "a walrus item",
+      body(one(`{"kind":"walrus","blob_id":"${CANARY}","content_digest":""}`), MANY),
+      "ports[0].value.one: expected only the members kind, data, bytes, id",
+    ],
+    [
+      "a walrus item in disguise",
+      body(one(`{"kind":"walrus","data":"${CANARY}"}`), MANY),
+      'ports[0].value.one.kind: expected "data"',
+    ],
+    [
+      "an object item",
+      body(one('{"kind":"object","id":"0x1"}'), MANY),
+      "ports[0].value.one: expected data, got an object id",
+    ],
+    [
+      "an object item with a bad id",
+      body(one(`{"kind":"object","id":"${CANARY}"}`), MANY),
+      "ports[0].value.one: expected data, got an object id",
+    ],
+    [
+      "neither data nor bytes",
+      body(one('{"kind":"data"}'), MANY),
+      "ports[0].value.one: expected one of the members data, bytes",
+    ],
+    [
+      "data and bytes",
+      body(one('{"kind":"data","data":1,"bytes":"MQ=="}'), MANY),
+      "ports[0].value.one: expected one of the members data, bytes",
+    ],
+    [
+      "data and an id",
+      body(one('{"kind":"data","data":1,"id":"0x1"}'), MANY),
+      "ports[0].value.one: expected one of the members data, bytes",
+    ],
+    [
+      "an item with another member",
+      body(one(`{"kind":"data","data":1,"${CANARY}":2}`), MANY),
+      "ports[0].value.one: expected only the members kind, data, bytes, id",
+    ],
+    [
+      "bytes that are a number",
+      body(one('{"kind":"data","bytes":1}'), MANY),
+      "ports[0].value.one.bytes: expected a string of standard base64 with padding",
+    ],
+    [
+      "bytes that are null",
+      body(one('{"kind":"data","bytes":null}'), MANY),
+      "ports[0].value.one.bytes: expected a string of standard base64 with padding",
+    ],
+    [
+      "bytes without padding",
+      body(one('{"kind":"data","bytes":"MQ"}'), MANY),
+      "ports[0].value.one.bytes: expected a string of standard base64 with padding",
+    ],
+    [
+      "bytes with stray bits",
+      body(one('{"kind":"data","bytes":"MR=="}'), MANY),
+      "ports[0].value.one.bytes: expected a string of standard base64 with padding",
+    ],
+    [
+      "bytes in base64url",
+      body(one('{"kind":"data","bytes":"__8="}'), MANY),
+      "ports[0].value.one.bytes: expected a string of standard base64 with padding",
+    ],
+    [
+      "bytes with white space",
+      body(one('{"kind":"data","bytes":"MQ==\\n"}'), MANY),
+      "ports[0].value.one.bytes: expected a string of standard base64 with padding",
+    ],
+    [
+      "the third of several items",
+      body(ONE, many(data("1"), bytes("2"), `{"kind":"data","bytes":"${CANARY}"}`)),
+      "ports[1].value.many[2].bytes: expected a string of standard base64 with padding",
+    ],
+  ] as const) {
+    it(`${what}: ${details}`, () => {
+      const fault = faultOf(() => reader.read(typeof text === "string" ? Buffer.from(text) : text));
+      assert.equal(fault.code, "input_deserialization_error");
+      assert.equal(fault.details, details);
+      assert.ok(!fault.message.includes(CANARY) && !JSON.stringify(fault).includes(CANARY));
+    });
+  }
+
+  it("hold nothing of the request, wherever it stands", () => {
+    // One canary at a time in place of every string and number of a valid body.
+    const valid = body(one(data('{"a":["b",1.5]}')), many(bytes('"c"'), data("true"))).toString();
+    for (const { index, 0: token } of valid.matchAll(/"[^"]*"|[\d.]+|true/g)) {
+      for (const by of [`"${CANARY}"`, `${CANARY}`, `{"${CANARY}":"${CANARY}"}`, `["${CANARY}"]`]) {
+        const text = Buffer.from(`${valid.slice(0, index)}${by}${valid.slice(index + token.length)}`);
+        try {
+          const texts = reader.read(text).match(Buffer.alloc(32));
+          assert.equal(texts, undefined);
+        } catch (error) {
+          assert.ok(error instanceof WireFault, String(error));
+          assert.ok(!JSON.stringify([error.message, error.details, error.stack]).includes(CANARY), error.details);
+        }
+      }
+    }
+  });
+});
+
+describe("members given twice", () => {
+  const wanted = hashOf(["1"], ["2"]);
+  for (const [what, text] of [
+    ["ports", `{"ports":"${CANARY}","ports":[${ONE},${MANY}]}`],
+    ["a name", `{"ports":[{"port_name":7,"port_name":"one","value":{"one":${data("1")}}},${MANY}]}`],
+    ["a value", `{"ports":[{"port_name":"one","value":[[]],"value":{"one":${data("1")}}},${MANY}]}`],
+    ["a one", `{"ports":[{"port_name":"one","value":{"one":{"kind":"walrus"},"one":${data("1")}}},${MANY}]}`],
+    ["a kind", `{"ports":[{"port_name":"one","value":{"one":{"kind":"object","data":1,"kind":"data"}}},${MANY}]}`],
+    ["a data", `{"ports":[{"port_name":"one","value":{"one":{"kind":"data","data":[0],"data":1}}},${MANY}]}`],
+    [
+      "a name by another spelling",
+      `{"ports":[{"port_name":"one","value":{"one":{"kind":"data","d\\u0061ta":[0],"data":1}}},${MANY}]}`,
+    ],
+  ] as const) {
+    it(`count once, the last wins: ${what}`, () => {
+      assert.deepEqual(matched(Buffer.from(text), wanted), [["1"], ["2"]]);
+    });
+  }
+
+  it("are still unknown when they are unknown", () => {
+    const text = Buffer.from(`{"ports":[${ONE},${MANY}],"x":1,"x":2}`);
+    assert.equal(faultOf(() => reader.read(text)).details, "body: expected only the members ports");
+  });
+
+  for (const [what, superseded, reason] of [
+    ["a number out of range", "1e999", "number out of range"],
+    ["a lone surrogate", '"\\udfff"', "lone surrogate escape"],
+    ["128 levels", "[".repeat(126) + "]".repeat(126), "more than 127 levels of nesting"],
+  ] as const) {
+    it(`must be readable where they are superseded: ${what}`, () => {
+      const text = Buffer.from(
+        `{"ports":[{"port_name":"one","value":${superseded},"value":{"one":${data("1")}}},${MANY}]}`,
+      );
+      assert.match(faultOf(() => reader.read(text)).details, new RegExp(`^body: ${reason} at byte \\d+$`));
+    });
+  }
+
+  it("cost nothing of the budget where they are superseded", () => {
+    const long = JSON.stringify("x".repeat(INPUT_BUDGET));
+    const text = Buffer.from(
+      `{"ports":[{"port_name":"one","value":{"one":{"kind":"data","data":${long},"data":1}}},${MANY}]}`,
+    );
+    assert.deepEqual(matched(text, wanted), [["1"], ["2"]]);
+  });
+});
+
+describe("the budget", () => {
+  const full = (length: number) => `"${"x".repeat(length - 2)}"`;
+  const over = /^ports\[\d\]\.value\.(one|many\[\d+\]): the input is over the budget of 8388608 bytes$/;
+  const rest = INPUT_BUDGET - 1;
+
+  for (const [what, make] of [
+    ["data in a one", (size: number) => body(one(data(full(size))), MANY)],
+    [
+      "data with white space, which does not count",
+      (size: number) => body(one(data(`[ ${full(size - 4)} ,\n\t1]`)), MANY),
+    ],
+    ["bytes, counted as decoded", (size: number) => body(one(bytes(Buffer.alloc(size, 0x20))), MANY)],
+    ["bytes before data", (size: number) => body(many(bytes(Buffer.alloc(size - 1, 0x31)), data("2")), one(data("1")))],
+    [
+      "256 items",
+      (size: number) =>
+        body(
+          one(data("1")),
+          many(...Array.from({ length: 255 }, () => data(full(32_000))), data(full(size - 255 * 32_000))),
+        ),
+    ],
+  ] as const) {
+    it(`holds exactly 8 MiB and not one byte more: ${what}`, () => {
+      reader.read(make(rest));
+      assert.match(faultOf(() => reader.read(make(rest + 1))).details, over);
+    });
+  }
+
+  it("is checked before the hash", () => {
+    const fault = faultOf(() => reader.read(body(one(data(full(rest + 1))), MANY)).match(Buffer.alloc(32)));
+    assert.equal(fault.code, "input_deserialization_error");
+  });
+
+  it("counts escapes as they are sent", () => {
+    const escaped = (size: number) =>
+      body(one(data(`"${"\\u0041".repeat(1_398_100)}${"x".repeat(size - 6 * 1_398_100 - 2)}"`)), MANY);
+    reader.read(escaped(rest));
+    assert.match(faultOf(() => reader.read(escaped(rest + 1))).details, over);
+  });
+});
+
+describe("the number of values", () => {
+  it("is 1 to 256", () => {
+    for (const count of [1, 2, MAX_VALUES]) {
+      const items = Array.from({ length: count }, (_, i) => data(String(i)));
+      const texts = items.map((_, i) => String(i));
+      assert.deepEqual(matched(body(ONE, many(...items)), hashOf(["1"], texts)), [["1"], texts]);
+    }
+  });
+});
+
+describe("forms of the hash", () => {
+  // As sent, canonical and legacy differ for this text.
+  const text = '{ "a" : 1e16, "b":"\\u0041", "a": 10e20 }';
+  const sent = '{"a":1e16,"b":"\\u0041","a":10e20}';
+  const canonical = '{"a":1e+21,"b":"A"}';
+  const legacy = '{"a":1e21,"b":"A"}';
+  const request = body(one(data(text)), many(data("1e20"), bytes(" 1e20 ")));
+  const forms = {
+    sent: [[sent], ["1e20", " 1e20 "]],
+    canonical: [[canonical], ["1e+20", " 1e20 "]],
+    legacy: [[legacy], ["1e20", " 1e20 "]],
+  };
+
+  for (const [form, texts] of Object.entries(forms)) {
+    it(`${form}: what matched is what is given`, () => {
+      assert.deepEqual(matched(request, hashOf(...texts)), texts);
+    });
+  }
+
+  for (const [what, texts] of [
+    ["as sent and canonical", [[sent], ["1e+20", " 1e20 "]]],
+    ["canonical and as sent", [[canonical], ["1e20", " 1e20 "]]],
+    ["legacy and canonical", [[legacy], ["1e+20", " 1e20 "]]],
+    ["the raw text, white space kept", [[text], ["1e20", " 1e20 "]]],
+    ["bytes in canonical form", [[canonical], ["1e+20", "1e+20"]]],
+    ["an item less", [[canonical], ["1e+20"]]],
+    ["items in another order", [[canonical], [" 1e20 ", "1e+20"]]],
+    ["ports in another order", [["1e+20"], [canonical, " 1e20 "]]],
+  ] as const) {
+    it(`refuses a mixture: ${what}`, () => assert.equal(matched(request, hashOf(...texts)), undefined));
+  }
+
+  it("does not depend on the order of the ports in the body", () => {
+    assert.deepEqual(matched(body(MANY, ONE), hashOf(["1"], ["2"])), [["1"], ["2"]]);
+  });
+
+  it("tells a one from a many of one", () => {
+    const other = new InputHasher([PORTS[0] as never, { name: "many", many: false }]);
+    const hash = other.hash([[sha256(Buffer.from("1"))], [sha256(Buffer.from("2"))]]);
+    assert.equal(matched(body(ONE, MANY), hash), undefined);
+  });
+
+  it("gives the decoder the texts that matched, and their values", () => {
+    const decoder = new InputDecoder({
+      fqn: "xyz.demo.forms@1",
+      description: "Forms.",
+      path: "",
+      timeout: 1000,
+      inputSchema: "{}",
+      outputSchema: "{}",
+      input: [
+        { name: "one", many: false, codec: { kind: "json" } },
+        { name: "many", many: true, codec: { kind: "number" } },
+      ],
+      output: [],
+      validateInput: () => true,
+    });
+    for (const texts of Object.values(forms)) {
+      const found = reader.read(request).match(hashOf(...texts));
+      assert.deepEqual(decoder.decodeSigned(found ?? assert.fail()), { one: { a: 1e21, b: "A" }, many: [1e20, 1e20] });
+    }
+  });
+
+  it("gives JavaScript's value of the text that matched, not of another form", () => {
+    // serde_json drops the digits that leave u64: the canonical text is another number.
+    const number = "0.30000000000000004440892098500626161694526672363281250001";
+    const lossy = textOf(parseJson(Buffer.from(number)), 0, "canonical").toString();
+    const request = body(one(data(number)), MANY);
+    assert.deepEqual(matched(request, hashOf([number], ["2"])), [[number], ["2"]]);
+    assert.deepEqual(matched(request, hashOf([lossy], ["2"])), [[lossy], ["2"]]);
+  });
+});
+
+describe("what is not JSON in bytes", () => {
+  const decoder = new InputDecoder({
+    fqn: "xyz.demo.bytes@1",
+    description: "Bytes.",
+    path: "",
+    timeout: 1000,
+    inputSchema: "{}",
+    outputSchema: "{}",
+    input: PORTS.map((of) => ({ ...of, codec: { kind: "json" } as const })),
+    output: [],
+    validateInput: () => true,
+  });
+  for (const [what, text, reason] of [
+    ["nothing", "", "unexpected end of the text at byte 0"],
+    ["a word", CANARY, "expected a value at byte 0"],
+    ["two documents", "1 2", "text after the document at byte 2"],
+    ["invalid UTF-8", Buffer.from([0x22, 0xff, 0x22]), "invalid UTF-8 at byte 1"],
+    ["128 levels", `${"[".repeat(128)}${"]".repeat(128)}`, "more than 127 levels of nesting at byte 127"],
+  ] as const) {
+    it(`is found when the input is decoded: ${what}`, () => {
+      const raw = Buffer.from(text as string);
+      const hash = hasher.hash([[sha256(Buffer.from("1"))], [sha256(Buffer.from("2")), sha256(raw)]]);
+      const texts = reader.read(body(ONE, many(data("2"), bytes(raw)))).match(hash) ?? assert.fail("the hash matches");
+      assert.deepEqual(
+        faultOf(() => decoder.decodeSigned(texts)),
+        new WireFault("input_deserialization_error", `many[1]: not JSON: ${reason}`),
+      );
+    });
+  }
+
+  it("counts levels anew: 127 in bytes, 122 in data", () => {
+    const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+    for (const [item, levels] of [
+      [bytes(deep(127)), 127],
+      [data(deep(122)), 122],
+    ] as const) {
+      const texts = reader.read(body(one(item), MANY)).match(hashOf([deep(levels)], ["2"]));
+      let value = decoder.decodeSigned(texts ?? assert.fail()).one;
+      let depth = 0;
+      for (; Array.isArray(value); value = value[0]) depth++;
+      assert.equal(depth, levels);
+    }
+    assert.match(faultOf(() => reader.read(body(one(data(deep(123))), MANY))).details, /levels of nesting/);
+  });
+});
