@@ -1,5 +1,6 @@
 /** The metadata document of a tool (protocol.md section 9), its schemas in the textual order of the contract. */
 
+import { isIP } from "node:net";
 import type { SvcToolClass } from "../tool.js";
 import type { Contract } from "../wire/contract.js";
 import { prettyJson, quote } from "../wire/json.js";
@@ -31,15 +32,18 @@ export function documentOf(tool: SvcToolClass, contract: Contract, url: string):
   return text;
 }
 
-const HOST_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?$/;
-const IPV6 = /^\[[0-9A-Fa-f:.]+\]$/;
+const LABEL = "[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?";
+const NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*\\.?$`);
+/** What a reader takes for an IPv4 address, in whatever spelling (WHATWG URL, "ends in a number"). */
+const NUMERIC = /(?:^|\.)(?:\d+|0[xX][0-9A-Fa-f]*)\.?$/;
 
 /** Whether a text is a name, an IPv4 address or a bracketed IPv6 address, with an optional port. */
 function isHost(text: string): boolean {
-  const match = /^(.*?)(?::(\d{1,5}))?$/.exec(text);
-  if (match === null || text.length > 255) return false;
-  const [, host = "", port] = match;
-  return (HOST_NAME.test(host) || IPV6.test(host)) && (port === undefined || Number(port) <= 65_535);
+  const match = /^(\[[0-9A-Fa-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text);
+  if (match === null || text.length > 255 || Number(match[2] ?? 0) > 65_535) return false;
+  const host = match[1] as string;
+  if (host.startsWith("[")) return isIP(host.slice(1, -1)) === 6;
+  return NUMERIC.test(host) ? isIP(host) === 4 : host.length <= 253 && NAME.test(host);
 }
 
 /**

@@ -241,7 +241,8 @@ function send(request: IncomingMessage, reply: FastifyReply, answer: Reply, clos
   reply.code(answer.status).headers(answer.headers);
   // A caller that still waits for `100 Continue` may send its body or its next request: nobody could tell them apart.
   if (closing || (expectationOf(request) !== undefined && !request.readableEnded)) reply.header("connection", "close");
-  return reply.send(answer.body);
+  // Of an empty body fastify would make up a type.
+  return reply.send(answer.body.length === 0 ? undefined : answer.body);
 }
 
 /** Answers what never became a request: faults of the parser, timeouts. */

@@ -79,15 +79,14 @@ export function countingTool(behaviour: Behaviour = {}): CountingTool {
   const description = "A tool of the tests.";
   const input = behaviour.input ?? ECHO_INPUT;
   const output = behaviour.output ?? ECHO_OUTPUT;
+  const name = fqn.replace(/@0+/, "@");
   const contract: Contract = {
-    fqn,
+    fqn: name,
     description,
     path,
     timeout,
-    inputSchema: JSON.stringify({ type: "object", properties: schemaOf(input) }),
-    outputSchema: JSON.stringify({
-      oneOf: output.map(({ name, ports }) => ({ properties: { [name]: { properties: schemaOf(ports) } } })),
-    }),
+    inputSchema: `{"type":"object","properties":${properties(input)}}`,
+    outputSchema: `{"oneOf":[${output.map(({ name, ports }) => `{"properties":{${JSON.stringify(name)}:{"properties":${properties(ports)}}}}`)}]}`,
     input,
     output,
     validateInput: behaviour.validateInput ?? (() => true),
@@ -122,11 +121,15 @@ export function countingTool(behaviour: Behaviour = {}): CountingTool {
     }
   }
   const prefix = path.split("/").filter(Boolean).join("/");
-  return { fqn, class: Tool, contract, calls, target: `/${prefix === "" ? "" : `${prefix}/`}invoke` };
+  return { fqn: name, class: Tool, contract, calls, target: `/${prefix === "" ? "" : `${prefix}/`}invoke` };
 }
 
-function schemaOf(ports: readonly Port[]): Record<string, object> {
-  return Object.fromEntries(ports.map(({ name, many }) => [name, many ? { type: "array", items: {} } : {}]));
+/** Text, because an object would put integer-like names first. */
+function properties(ports: readonly Port[]): string {
+  const members = ports.map(
+    ({ name, many }) => `${JSON.stringify(name)}:${many ? '{"type":"array","items":{}}' : "{}"}`,
+  );
+  return `{${members}}`;
 }
 
 // ---- leaders and configuration ----
