@@ -8,7 +8,7 @@
 import { decodeBase64 } from "./base64.js";
 import type { PortShape } from "./bcs.js";
 import { MAX_VALUES } from "./data.js";
-import { WireFault } from "./fault.js";
+import { pathText, WireFault } from "./fault.js";
 import { sha256 } from "./hash.js";
 import {
   ARRAY,
@@ -19,10 +19,10 @@ import {
   JsonError,
   OBJECT,
   parseJson,
+  STRIDE,
   STRING,
   stringOf,
   textOf,
-  uniqueMembers,
 } from "./json.js";
 import { InputHasher } from "./signature.js";
 
@@ -63,22 +63,24 @@ export class EnvelopeReader {
       if (error instanceof JsonError) throw fault(`body: ${error.message}`);
       throw error;
     }
-    const [list] = members(document, 0, "body", ["ports"]);
+    const [list] = BODY.find(document, 0, undefined);
     if (list === undefined || document.tape[list] !== ARRAY) throw fault("ports: expected an array");
+    const { tape } = document;
     const values = new Array<Item[] | undefined>(this.ports.length).fill(undefined);
     const budget = { left: INPUT_BUDGET };
-    let place = 0;
-    for (const entry of itemsOf(document, list)) {
-      const at = `ports[${place++}]`;
-      const [nameEntry, valueEntry] = members(document, entry, at, ["port_name", "value"]);
+    const ports: Place = { up: undefined, step: "ports" };
+    const end = tape[list + 3] as number;
+    for (let entry = list + STRIDE, i = 0; entry < end; entry = tape[entry + 3] as number, i++) {
+      const at: Place = { up: ports, step: i };
+      const [nameEntry, valueEntry] = PORT.find(document, entry, at);
       const name = text(document, nameEntry);
-      if (name === undefined) throw fault(`${at}.port_name: expected a string`);
+      if (name === undefined) throw fault(`${placeText(at)}.port_name: expected a string`);
       const port = this.index.get(name);
-      if (port === undefined) throw fault(`${at}.port_name: the tool has no such input port`);
+      if (port === undefined) throw fault(`${placeText(at)}.port_name: the tool has no such input port`);
       const { many } = this.ports[port] as PortShape;
-      if (values[port] !== undefined) throw fault(`${at}: port ${this.label(port)} is given twice`);
-      if (valueEntry === undefined) throw fault(`${at}.value: missing`);
-      values[port] = readValue(document, valueEntry, many, `${at}.value`, budget);
+      if (values[port] !== undefined) throw fault(`${placeText(at)}: port ${this.label(port)} is given twice`);
+      if (valueEntry === undefined) throw fault(`${placeText(at)}.value: missing`);
+      values[port] = readValue(document, valueEntry, many, { up: at, step: "value" }, budget);
     }
     for (let port = 0; port < values.length; port++) {
       if (values[port] === undefined) throw fault(`ports: port ${this.label(port)} is missing`);
@@ -137,16 +139,66 @@ export class SignedInput {
   }
 }
 
-/** The entries of the members with these names, in this order; any other member is a fault. */
-function members(document: JsonDocument, entry: number, at: string, names: readonly string[]): (number | undefined)[] {
-  if (document.tape[entry] !== OBJECT) throw fault(`${at}: expected an object`);
-  const found = new Array<number | undefined>(names.length).fill(undefined);
-  for (const [key, value] of uniqueMembers(document, entry)) {
-    const place = names.indexOf(stringOf(document, key));
-    if (place === -1) throw fault(`${at}: expected only the members ${names.join(", ")}`);
-    found[place] = value;
+/** A place in the body, written out only for a fault. */
+interface Place {
+  readonly up: Place | undefined;
+  readonly step: string | number;
+}
+
+function placeText(place: Place | undefined): string {
+  if (place === undefined) return "body";
+  const steps: (string | number)[] = [];
+  for (let at: Place | undefined = place; at !== undefined; at = at.up) steps.unshift(at.step);
+  return pathText(steps);
+}
+
+/** The members that an object of the envelope may have. Names are compared as bytes: a text is made of an odd one only. */
+class Members {
+  private readonly bytes: readonly Buffer[];
+
+  constructor(private readonly names: readonly string[]) {
+    this.bytes = names.map((name) => Buffer.from(name));
   }
-  return found;
+
+  /**
+   * The entries of the members, in the order of the names; the last of a repeated one.
+   *
+   * @throws {@link WireFault} for another member, and for what is no object
+   */
+  find(document: JsonDocument, entry: number, at: Place | undefined): (number | undefined)[] {
+    const { tape } = document;
+    if (tape[entry] !== OBJECT) throw fault(`${placeText(at)}: expected an object`);
+    const found: (number | undefined)[] = [undefined, undefined, undefined, undefined];
+    const end = tape[entry + 3] as number;
+    for (let key = entry + STRIDE; key < end; ) {
+      const value = key + STRIDE;
+      const name = this.indexOf(document, key);
+      if (name === -1) throw fault(`${placeText(at)}: expected only the members ${this.names.join(", ")}`);
+      found[name] = value;
+      key = tape[value + 3] as number;
+    }
+    return found;
+  }
+
+  private indexOf(document: JsonDocument, key: number): number {
+    if (document.tape[key] === ESCAPED_STRING) return this.names.indexOf(stringOf(document, key));
+    for (let i = 0; i < this.bytes.length; i++) if (isText(document, key, this.bytes[i] as Buffer)) return i;
+    return -1;
+  }
+}
+
+const BODY = new Members(["ports"]);
+const PORT = new Members(["port_name", "value"]);
+const VALUE = new Members(["one", "many"]);
+const ITEM = new Members(["kind", "data", "bytes", "id"]);
+const DATA = Buffer.from("data");
+
+/** Whether an entry is a string without escapes that has exactly these bytes. */
+function isText({ bytes, tape }: JsonDocument, entry: number, wanted: Buffer): boolean {
+  const start = (tape[entry + 1] as number) + 1;
+  if (tape[entry] !== STRING || (tape[entry + 2] as number) - 1 - start !== wanted.length) return false;
+  for (let i = 0; i < wanted.length; i++) if (bytes[start + i] !== wanted[i]) return false;
+  return true;
 }
 
 function text(document: JsonDocument, entry: number | undefined): string | undefined {
@@ -159,31 +211,36 @@ function readValue(
   document: JsonDocument,
   entry: number,
   isMany: boolean,
-  at: string,
+  at: Place,
   budget: { left: number },
 ): Item[] {
-  const [one, many] = members(document, entry, at, ["one", "many"]);
-  if (one !== undefined && many !== undefined) throw fault(`${at}: expected one of the members one, many, got both`);
-  if (!isMany) {
-    if (one === undefined) throw fault(`${at}: expected the member one`);
-    return [readItem(document, one, `${at}.one`, budget)];
+  const [one, many] = VALUE.find(document, entry, at);
+  if (one !== undefined && many !== undefined) {
+    throw fault(`${placeText(at)}: expected one of the members one, many, got both`);
   }
-  if (many === undefined) throw fault(`${at}: expected the member many`);
-  if (document.tape[many] !== ARRAY) throw fault(`${at}.many: expected an array`);
+  if (!isMany) {
+    if (one === undefined) throw fault(`${placeText(at)}: expected the member one`);
+    return [readItem(document, one, { up: at, step: "one" }, budget)];
+  }
+  if (many === undefined) throw fault(`${placeText(at)}: expected the member many`);
+  const list: Place = { up: at, step: "many" };
+  if (document.tape[many] !== ARRAY) throw fault(`${placeText(list)}: expected an array`);
   const entries = itemsOf(document, many);
   if (entries.length < 1 || entries.length > MAX_VALUES) {
-    throw fault(`${at}.many: expected 1 to ${MAX_VALUES} values, got ${entries.length}`);
+    throw fault(`${placeText(list)}: expected 1 to ${MAX_VALUES} values, got ${entries.length}`);
   }
-  return entries.map((item, i) => readItem(document, item, `${at}.many[${i}]`, budget));
+  return entries.map((item, i) => readItem(document, item, { up: list, step: i }, budget));
 }
 
-function readItem(document: JsonDocument, entry: number, at: string, budget: { left: number }): Item {
-  const [kindEntry, data, base64, id] = members(document, entry, at, ["kind", "data", "bytes", "id"]);
-  const kind = text(document, kindEntry);
-  if (kind === "object") throw fault(`${at}: expected data, got an object id`);
-  if (kind !== "data") throw fault(`${at}.kind: expected "data"`);
+function readItem(document: JsonDocument, entry: number, at: Place, budget: { left: number }): Item {
+  const [kindEntry, data, base64, id] = ITEM.find(document, entry, at);
+  if (kindEntry === undefined || !isText(document, kindEntry, DATA)) {
+    const kind = text(document, kindEntry);
+    if (kind === "object") throw fault(`${placeText(at)}: expected data, got an object id`);
+    if (kind !== "data") throw fault(`${placeText(at)}.kind: expected "data"`);
+  }
   if (id !== undefined || (data === undefined) === (base64 === undefined)) {
-    throw fault(`${at}: expected one of the members data, bytes`);
+    throw fault(`${placeText(at)}: expected one of the members data, bytes`);
   }
   let item: Item;
   let size: number;
@@ -194,11 +251,11 @@ function readItem(document: JsonDocument, entry: number, at: string, budget: { l
   } else {
     const encoded = text(document, base64);
     const bytes = encoded === undefined ? undefined : decodeBase64(encoded);
-    if (bytes === undefined) throw fault(`${at}.bytes: expected a string of standard base64 with padding`);
+    if (bytes === undefined) throw fault(`${placeText(at)}.bytes: expected a string of standard base64 with padding`);
     item = { entry: undefined, bytes };
     size = bytes.length;
   }
   budget.left -= size;
-  if (budget.left < 0) throw fault(`${at}: the input is over the budget of ${INPUT_BUDGET} bytes`);
+  if (budget.left < 0) throw fault(`${placeText(at)}: the input is over the budget of ${INPUT_BUDGET} bytes`);
   return item;
 }

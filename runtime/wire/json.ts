@@ -29,7 +29,7 @@ export const ARRAY = 8;
 export const OBJECT = 9;
 
 /** Numbers a tape entry has: kind, first byte, byte after the last, tape index after the subtree. */
-const STRIDE = 4;
+export const STRIDE = 4;
 
 /** A text that is not JSON, or not JSON that the protocol accepts. */
 export class JsonError extends Error {
