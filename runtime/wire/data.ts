@@ -147,6 +147,7 @@ export class NexusData {
   }
 
   static one(value: NexusValue): NexusData {
+    requireValue(value);
     return new NexusData([value], false);
   }
 
@@ -155,6 +156,7 @@ export class NexusData {
     if (values.length < 1 || values.length > MAX_VALUES) {
       throw new NexusDataError(`many: expected 1 to ${MAX_VALUES} values, got ${values.length}`);
     }
+    values.forEach(requireValue);
     if (values.some((value) => valueKind(value) !== valueKind(values[0] as NexusValue))) {
       throw new NexusDataError("many: expected all objects or all data, got both");
     }
@@ -209,6 +211,12 @@ export class NexusData {
   commitmentBcs(portKind: ValueKind): Uint8Array {
     return encodePortCommitment(this.commitment(portKind));
   }
+}
+
+/** Only the classes check what they hold; an object literal of their shape does not. */
+function requireValue(value: unknown): void {
+  if (value instanceof InlineValue || value instanceof ObjectValue || value instanceof WalrusValue) return;
+  throw new NexusDataError("value: expected a NexusValue");
 }
 
 /** Whether a value is an object or data. */

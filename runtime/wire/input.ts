@@ -20,7 +20,7 @@ import {
   parseJson,
   scalarOf,
 } from "./json.js";
-import { bigintRange, kindOf, Mismatch, unionMismatch } from "./mismatch.js";
+import { bigintRange, kindOf, literalMismatch, Mismatch, unionMismatch } from "./mismatch.js";
 
 /** A JSON value as plain JavaScript: large integers are bigints, objects have own members only. */
 export type Tree = null | boolean | string | number | bigint | Tree[] | { [name: string]: Tree };
@@ -306,9 +306,8 @@ class DecoderCompiler {
         return this.number(codec.integer === true);
       case "literal": {
         const values = new Set<unknown>(codec.values);
-        const expected = codec.values.map((value) => JSON.stringify(value)).join(" or ");
-        return (tree) =>
-          values.has(tree) ? tree : new Mismatch(expected, `another ${kindOf(tree).replace(/^an? /, "")}`);
+        const mismatch = literalMismatch(codec.values);
+        return (tree) => (values.has(tree) ? tree : mismatch(tree));
       }
       case "bigint":
         return this.bigint(codec.format);

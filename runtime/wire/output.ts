@@ -16,7 +16,7 @@ import {
 } from "./data.js";
 import { pathText, WireFault } from "./fault.js";
 import { formatDouble, MAX_DEPTH, quote } from "./json.js";
-import { bigintRange, kindOf, Mismatch, unionMismatch } from "./mismatch.js";
+import { bigintRange, kindOf, literalMismatch, Mismatch, unionMismatch } from "./mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
 
 /** Bytes of BCS of a whole result (protocol.md section 1). */
@@ -372,8 +372,8 @@ class EncoderCompiler {
             typeof value === "number" ? (encodeNumber(value) as string) : JSON.stringify(value),
           ]),
         );
-        const expected = codec.values.map((value) => JSON.stringify(value)).join(" or ");
-        return (value) => texts.get(value) ?? new Mismatch(expected, `another ${kindOf(value).replace(/^an? /, "")}`);
+        const mismatch = literalMismatch(codec.values);
+        return (value) => texts.get(value) ?? mismatch(value);
       }
       case "bigint": {
         const { min, max, name } = bigintRange(codec.format);

@@ -219,13 +219,13 @@ describe("literals, booleans, null, strings", () => {
   for (const value of ["a", 1, true, null]) gives(mixed, JSON.stringify(value), value);
   gives(mixed, "1.0", 1);
   for (const [text, got] of [
-    ['"b"', "string"],
-    ["2", "number"],
-    ["false", "boolean"],
-    ["[]", "array"],
-    ["9007199254740993", "integer"],
+    ['"b"', "another string"],
+    ["2", "another number"],
+    ["false", "another boolean"],
+    ["[]", "an array"],
+    ["9007199254740993", "an integer"],
   ] as const) {
-    fails(mixed, text, `expected "a" or 1 or true or null, got another ${got}`);
+    fails(mixed, text, `expected "a" or 1 or true or null, got ${got}`);
   }
   fails({ kind: "literal", values: ["a"] }, JSON.stringify(CANARY), 'expected "a", got another string');
   gives({ kind: "boolean" }, "false", false);
@@ -329,7 +329,7 @@ describe("unions", () => {
   fails(shape, '{"kind":"line"}', "from: expected a value, got nothing");
   fails(shape, '{"text":1,"kind":"note"}', "text: expected a string, got a number");
   fails(shape, `{"kind":"${CANARY}"}`, 'kind: expected "circle" or "line" or "text" or "note", got another string');
-  fails(shape, '{"kind":null,"radius":1}', 'kind: expected "circle" or "line" or "text" or "note", got another null');
+  fails(shape, '{"kind":null,"radius":1}', 'kind: expected "circle" or "line" or "text" or "note", got null');
   fails(shape, "{}", "kind: expected a value, got nothing");
   fails(shape, "[]", "expected an object, got an array");
   fails({ kind: "union", branches: [STRING, shape] }, "{}", "kind: expected a value, got nothing");

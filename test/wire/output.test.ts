@@ -1,0 +1,497 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { ErrEval, errEval } from "#runtime/tool.js";
+import type { Codec, Contract, Port, Variant } from "#runtime/wire/contract.js";
+import {
+  InlineValue,
+  MAX_INLINE_BYTES,
+  MAX_PORT_BYTES,
+  MAX_VALUES,
+  NexusData,
+  NexusValue,
+  OffchainToolOutput,
+} from "#runtime/wire/data.js";
+import { WireFault } from "#runtime/wire/fault.js";
+import {
+  MAX_RESULT_BYTES,
+  OUTPUT_BUDGET,
+  OutputEncoder,
+  resultBytes,
+  resultJson,
+  ValueEncoder,
+} from "#runtime/wire/output.js";
+
+const SECRET = "SECRET_7f3a";
+
+const STRING: Codec = { kind: "string" };
+const JSON_ANY: Codec = { kind: "json" };
+const BIGINT: Codec = { kind: "bigint" };
+const one = (name: string, codec: Codec = STRING): Port => ({ name, many: false, codec });
+const many = (name: string, codec: Codec = STRING): Port => ({ name, many: true, codec });
+const optional = (name: string, codec: Codec = STRING): Port => ({ ...one(name, codec), optional: true });
+
+const contract = (...output: Variant[]): Contract => ({
+  fqn: "xyz.demo.output@1",
+  description: "Output.",
+  path: "",
+  timeout: 1000,
+  inputSchema: "{}",
+  outputSchema: "{}",
+  input: [],
+  output,
+  validateInput: () => true,
+});
+
+/** What a result becomes: its JSON form, or the fault's details. */
+function encode(of: Contract, result: unknown): string {
+  try {
+    const encoded = new OutputEncoder(of).encode(result);
+    resultBytes(encoded);
+    return resultJson(encoded) ?? "not inline";
+  } catch (error) {
+    if (!(error instanceof WireFault)) throw error;
+    assert.equal(error.code, "output_serialization_error");
+    assert.ok(!error.message.includes(SECRET), error.message);
+    return error.details;
+  }
+}
+
+/** What a value becomes, or the fault's details. */
+function write(codec: Codec, value: unknown): string {
+  try {
+    return new ValueEncoder(codec).write(value);
+  } catch (error) {
+    if (!(error instanceof WireFault)) throw error;
+    assert.ok(!error.message.includes(SECRET), error.message);
+    return error.details;
+  }
+}
+
+describe("variants", () => {
+  const of = contract(
+    { name: "ok", ports: [one("a"), many("b"), optional("c")] },
+    { name: "done", text: true, ports: [] },
+    { name: "empty", ports: [] },
+    { name: "__proto__", ports: [one("x")] },
+  );
+  const variants = '"ok", "done", "empty", "__proto__"';
+  for (const [what, result, wanted] of [
+    ["ports in schema order", { ok: { c: "z", b: ["y"], a: "x" } }, '{"ok":{"a":"x","b":["y"],"c":"z"}}'],
+    ["an optional port absent", { ok: { b: ["y"], a: "x" } }, '{"ok":{"a":"x","b":["y"],"c":null}}'],
+    ["an optional port undefined", { ok: { a: "x", b: ["y"], c: undefined } }, '{"ok":{"a":"x","b":["y"],"c":null}}'],
+    ["an optional port null", { ok: { a: "x", b: ["y"], c: null } }, '{"ok":{"a":"x","b":["y"],"c":null}}'],
+    ["members that no port has", { ok: { a: "x", b: ["y"], [SECRET]: SECRET } }, '{"ok":{"a":"x","b":["y"],"c":null}}'],
+    ["other variants undefined", { empty: undefined, ok: { a: "x", b: ["y"] } }, '{"ok":{"a":"x","b":["y"],"c":null}}'],
+    ["a string literal", "done", '{"done":{}}'],
+    ["a variant without ports", { empty: {} }, '{"empty":{}}'],
+    ["a variant called __proto__", JSON.parse('{"__proto__":{"x":"1"}}'), '{"__proto__":{"x":"1"}}'],
+    ["errEval", errEval("no such city"), '{"_err_eval":{"reason":"no such city"}}'],
+    ["nothing", undefined, "result: expected an object with one variant, got nothing"],
+    ["null", null, "result: expected an object with one variant, got null"],
+    ["an array", [{ ok: {} }], "result: expected an object with one variant, got an array"],
+    ["a number", 1, "result: expected an object with one variant, got a number"],
+    ["a function", () => SECRET, "result: expected an object with one variant, got a function"],
+    [
+      "a promise that nobody awaited",
+      Promise.resolve({ ok: {} }),
+      "result: expected an object with one variant, got a Promise",
+    ],
+    ["a Map", new Map([["ok", {}]]), "result: expected an object with one variant, got a Map"],
+    ["no variant", {}, "result: expected exactly one variant, got 0"],
+    ["two variants", { ok: {}, empty: {} }, "result: expected exactly one variant, got 2"],
+    ["another variant", { [SECRET]: {} }, `result: expected one of the variants ${variants}, got another`],
+    ["another string", SECRET, `result: expected one of the variants ${variants}, got another`],
+    [
+      "a variant of Object.prototype",
+      { constructor: {} },
+      `result: expected one of the variants ${variants}, got another`,
+    ],
+    [
+      "the reserved variant",
+      { _err_eval: { reason: "x" } },
+      `result: expected one of the variants ${variants}, got another`,
+    ],
+    ["the reserved variant as a string", "_err_eval", `result: expected one of the variants ${variants}, got another`],
+    ["a string where ports are declared", "ok", "ok: expected an object with its ports"],
+    ["an object where a string is declared", { done: {} }, "done: expected the string alone"],
+    ["ports that are null", { ok: null }, "ok: expected an object with its ports, got null"],
+    ["ports that are an array", { ok: ["x"] }, "ok: expected an object with its ports, got an array"],
+    ["ports that are a promise", { ok: Promise.resolve({}) }, "ok: expected an object with its ports, got a Promise"],
+    ["a port missing", { ok: { b: ["y"] } }, "ok.a: expected a string, got nothing"],
+    ["a port of another kind", { ok: { a: 1, b: ["y"] } }, "ok.a: expected a string, got a number"],
+    ["a many that is no array", { ok: { a: "x", b: "y" } }, "ok.b: expected an array, got a string"],
+    ["a many of none", { ok: { a: "x", b: [] } }, "ok.b: expected 1 to 256 values, got 0"],
+    ["a many of 257", { ok: { a: "x", b: Array(257).fill("y") } }, "ok.b: expected 1 to 256 values, got 257"],
+    ["a many with a hole", { ok: { a: "x", b: new Array(2) } }, "ok.b[0]: expected a string, got nothing"],
+    [
+      "a many with another kind",
+      { ok: { a: "x", b: ["y", SECRET.length] } },
+      "ok.b[1]: expected a string, got a number",
+    ],
+    ["an errEval without text", new ErrEval(undefined as never), "_err_eval.reason: expected a string, got nothing"],
+  ] as const) {
+    it(`${what}: ${wanted}`, () => {
+      assert.equal(encode(of, result), wanted);
+    });
+  }
+
+  it("take getters of a class, and nothing of Object.prototype", () => {
+    class Payload {
+      get a() {
+        return "x";
+      }
+      readonly b = ["y"];
+    }
+    assert.equal(encode(of, { ok: new Payload() }), '{"ok":{"a":"x","b":["y"],"c":null}}');
+    const hostile = contract({
+      name: "ok",
+      ports: ["__proto__", "constructor", "toString", "1", "0"].map((name) => optional(name, JSON_ANY)),
+    });
+    const none = '{"ok":{"__proto__":null,"constructor":null,"toString":null,"1":null,"0":null}}';
+    assert.equal(encode(hostile, { ok: {} }), none);
+    assert.equal(encode(hostile, { ok: new Payload() }), none);
+    assert.equal(encode(hostile, { ok: Object.create(null) }), none);
+    const all = JSON.parse('{"0":0,"1":1,"toString":2,"constructor":3,"__proto__":4}') as object;
+    assert.equal(encode(hostile, { ok: all }), '{"ok":{"__proto__":4,"constructor":3,"toString":2,"1":1,"0":0}}');
+  });
+
+  it("let what custom code throws through: it is no fault of the wire, and not for the caller", () => {
+    const throwing = {
+      get ok(): unknown {
+        throw new Error(SECRET);
+      },
+    };
+    assert.throws(() => encode(of, throwing), new Error(SECRET));
+    assert.throws(
+      () => encode(contract({ name: "ok", ports: [one("a", JSON_ANY)] }), { ok: { a: throwing } }),
+      new Error(SECRET),
+    );
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    assert.throws(() => encode(of, { ok: proxy }), TypeError);
+  });
+});
+
+describe("values that JSON has not", () => {
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+  const ring: unknown[] = [];
+  ring.push(ring);
+  const names = (count: number) => '["*"]'.repeat(count);
+  for (const [what, value, wanted] of [
+    ["NaN", Number.NaN, "expected a finite number, got NaN"],
+    ["Infinity", Number.POSITIVE_INFINITY, "expected a finite number, got Infinity"],
+    ["-Infinity", Number.NEGATIVE_INFINITY, "expected a finite number, got -Infinity"],
+    ["-0", -0, "-0.0"],
+    ["2^53", 2 ** 53, "9007199254740992.0"],
+    ["1e21", 1e21, "1e+21"],
+    ["1e-7", 1e-7, "1e-7"],
+    ["5e-324", 5e-324, "5e-324"],
+    ["1e16", 1e16, "1e+16"],
+    ["-1", -1, "-1"],
+    ["0.1", 0.1, "0.1"],
+    ["2^64 as a bigint", 2n ** 64n, "expected an integer from -2^63 to 2^64-1, got one outside its range"],
+    ["2^64-1 as a bigint", 2n ** 64n - 1n, "18446744073709551615"],
+    ["-2^63 as a bigint", -(2n ** 63n), "-9223372036854775808"],
+    ["-2^63-1 as a bigint", -(2n ** 63n) - 1n, "expected an integer from -2^63 to 2^64-1, got one outside its range"],
+    ["a lone surrogate", `${SECRET}\ud800`, "expected well-formed text, got a lone surrogate"],
+    [
+      "a lone surrogate in a name",
+      { [`${SECRET}\udfff`]: 1 },
+      '["*"]: expected well-formed text, got a lone surrogate',
+    ],
+    ["a pair of surrogates", "\ud83e\uddad\u2028", '"🦭\u2028"'],
+    ["a cycle", cycle, `${names(127)}: expected at most 127 levels of nesting, got more (or a cycle)`],
+    ["a cycle of arrays", ring, `${"[0]".repeat(127)}: expected at most 127 levels of nesting, got more (or a cycle)`],
+    ["a function", () => SECRET, "expected a JSON value, got a function"],
+    ["a symbol", Symbol(SECRET), "expected a JSON value, got a symbol"],
+    ["undefined", undefined, "expected a JSON value, got nothing"],
+    ["undefined in an array", [1, undefined], "[1]: expected a JSON value, got nothing"],
+    ["a hole in an array", new Array(1), "[0]: expected a JSON value, got nothing"],
+    ["undefined as a member", { a: undefined, b: 1 }, '{"b":1}'],
+    ["a function as a member", { [SECRET]: () => 1 }, '["*"]: expected a JSON value, got a function'],
+    ["a Map", new Map([[SECRET, 1]]), "expected a JSON value, got a Map"],
+    ["a Set", { a: new Set([1]) }, '["*"]: expected a JSON value, got a Set'],
+    ["bytes", Uint8Array.of(1), "expected a JSON value, got bytes"],
+    ["a DataView", new DataView(new ArrayBuffer(1)), "expected a JSON value, got bytes"],
+    ["an ArrayBuffer", new ArrayBuffer(1), "expected a JSON value, got bytes"],
+    ["a Promise", [Promise.resolve(1)], "[0]: expected a JSON value, got a Promise"],
+    ["a Date", new Date(0), '"1970-01-01T00:00:00.000Z"'],
+    ["an object with toJSON", { toJSON: () => ({ b: 1, a: [Number(1)] }) }, '{"a":[1],"b":1}'],
+    [
+      "an object whose toJSON gives itself",
+      {
+        a: 1,
+        toJSON() {
+          return { ...this, toJSON: undefined };
+        },
+      },
+      '{"a":1}',
+    ],
+    ["toJSON of undefined", { toJSON: () => undefined }, "expected a JSON value, got nothing"],
+    ["toJSON that is no function", { toJSON: 1 }, '{"toJSON":1}'],
+    [
+      "names by their code units",
+      { b: 1, "10": 2, "9": 3, é: 4, A: 5, "🦭": 6, "\uffff": 7 },
+      '{"10":2,"9":3,"A":5,"b":1,"é":4,"🦭":6,"\uffff":7}',
+    ],
+    [
+      "a class instance",
+      new (class {
+        x = 1;
+        #y = 2;
+        get z() {
+          return this.#y;
+        }
+      })(),
+      '{"x":1}',
+    ],
+    ["an object without a prototype", Object.assign(Object.create(null) as object, { a: 1 }), '{"a":1}'],
+    ["an own __proto__", JSON.parse('{"__proto__":1}'), '{"__proto__":1}'],
+  ] as const) {
+    it(`untyped: ${what}`, () => assert.equal(write(JSON_ANY, value), wanted));
+  }
+
+  it("127 levels are written, 128 refused, in any and in declared types", () => {
+    const deep = (levels: number) => {
+      let value: unknown[] = [];
+      for (let i = 1; i < levels; i++) value = [value];
+      return value;
+    };
+    const text = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+    const definitions: Contract["definitions"] = [["loop", { kind: "array", item: { kind: "ref", name: "loop" } }]];
+    for (const encoder of [new ValueEncoder(JSON_ANY), new ValueEncoder({ kind: "ref", name: "loop" }, definitions)]) {
+      assert.equal(encoder.write(deep(127)), text(127));
+      assert.throws(() => encoder.write(deep(128)), /at most 127 levels of nesting/);
+      assert.throws(() => encoder.write(ring), /at most 127 levels of nesting/);
+    }
+  });
+
+  for (const [codec, value, wanted] of [
+    [{ kind: "number" }, Number.NaN, "expected a finite number, got NaN"],
+    [{ kind: "number" }, 1n, "expected a number, got an integer"],
+    [{ kind: "number" }, "1", "expected a number, got a string"],
+    [{ kind: "number", integer: true }, 1.5, "expected a safe integer, got a number"],
+    [{ kind: "number", integer: true }, 2 ** 53, "expected a safe integer, got a number"],
+    [{ kind: "number", integer: true }, -0, "0"],
+    [BIGINT, 1, "expected a bigint, got a number"],
+    [BIGINT, 2n ** 64n - 1n, "18446744073709551615"],
+    [BIGINT, 2n ** 64n, "expected an integer from -2^63 to 2^64-1, got one outside its range"],
+    [{ kind: "bigint", format: "int64" }, 2n ** 63n - 1n, "9223372036854775807"],
+    [{ kind: "bigint", format: "int64" }, 2n ** 63n, "expected an int64 integer, got one outside its range"],
+    [{ kind: "bigint", format: "int64" }, -(2n ** 63n), "-9223372036854775808"],
+    [{ kind: "bigint", format: "int64" }, -(2n ** 63n) - 1n, "expected an int64 integer, got one outside its range"],
+    [{ kind: "bigint", format: "uint64" }, 0n, "0"],
+    [{ kind: "bigint", format: "uint64" }, -1n, "expected an uint64 integer, got one outside its range"],
+    [{ kind: "date" }, new Date(Number.NaN), "expected a Date of the years 0 to 9999, got another"],
+    [{ kind: "date" }, new Date("+010000-01-01T00:00:00Z"), "expected a Date of the years 0 to 9999, got another"],
+    [{ kind: "date" }, new Date("-000001-12-31T23:59:59.999Z"), "expected a Date of the years 0 to 9999, got another"],
+    [{ kind: "date" }, new Date("0000-01-01T00:00:00Z"), '"0000-01-01T00:00:00.000Z"'],
+    [{ kind: "date" }, "2024-01-01T00:00:00Z", "expected a Date, got a string"],
+    [{ kind: "bytes" }, Uint8Array.of(0, 255), '"AP8="'],
+    [{ kind: "bytes" }, new Uint8Array([9, 0, 255, 9]).subarray(1, 3), '"AP8="'],
+    [{ kind: "bytes" }, [0, 255], "expected a Uint8Array, got an array"],
+    [{ kind: "string" }, `${SECRET}\udc00`, "expected well-formed text, got a lone surrogate"],
+    [{ kind: "string" }, '"\\/\u007f\b\u0000', '"\\"\\\\/\u007f\\b\\u0000"'],
+    [{ kind: "boolean" }, 0, "expected a boolean, got a number"],
+    [{ kind: "null" }, undefined, "null"],
+    [{ kind: "null" }, 0, "expected null, got a number"],
+    [{ kind: "literal", values: ["a", 1.5, 1e21, null, true] }, 1e21, "1e+21"],
+    [{ kind: "literal", values: ["a", 1] }, SECRET, 'expected "a" or 1, got another string'],
+    [{ kind: "array", item: STRING }, new Set(["a"]), "expected an array, got an object"],
+    [{ kind: "array", item: STRING }, { length: 1, 0: "a" }, "expected an array, got an object"],
+    [{ kind: "tuple", items: [STRING, BIGINT] }, ["a", 1n], '["a",1]'],
+    [
+      { kind: "tuple", items: [STRING, BIGINT] },
+      ["a"],
+      "expected an array of at least 2 items as declared, got 1 items",
+    ],
+    [
+      { kind: "tuple", items: [STRING, BIGINT] },
+      ["a", 1n, 2n],
+      "expected an array of at least 2 items as declared, got 3 items",
+    ],
+    [{ kind: "tuple", items: [STRING, BIGINT], optional: 1 }, ["a", undefined], '["a",null]'],
+    [{ kind: "tuple", items: [STRING], rest: BIGINT, tail: [STRING] }, ["a", 1n, 2n, "z"], '["a",1,2,"z"]'],
+    [
+      { kind: "tuple", items: [STRING], rest: BIGINT, tail: [STRING] },
+      ["a", "y", "z"],
+      "[1]: expected a bigint, got a string",
+    ],
+    [{ kind: "object", members: [], rest: BIGINT }, { b: 1n, a: 2n, c: undefined }, '{"a":2,"b":1}'],
+    [
+      { kind: "object", members: [{ name: "z", codec: STRING }], rest: BIGINT },
+      { b: 1n, a: 2n, z: "" },
+      '{"z":"","a":2,"b":1}',
+    ],
+    [{ kind: "object", members: [], rest: BIGINT }, { [SECRET]: 1 }, '["*"]: expected a bigint, got a number'],
+    [{ kind: "object", members: [], rest: BIGINT }, new Map([["a", 1n]]), "expected an object, got a Map"],
+    [{ kind: "object", members: [], rest: BIGINT }, Uint8Array.of(1), "expected an object, got bytes"],
+    [{ kind: "object", members: [] }, new Date(0), "expected an object, got a Date"],
+    [{ kind: "union", branches: [STRING, BIGINT] }, 1, "expected a string or a bigint, got a number"],
+  ] as readonly [Codec, unknown, string][]) {
+    it(`${JSON.stringify(codec)}: ${wanted}`, () => assert.equal(write(codec, value), wanted));
+  }
+
+  it("say in which member of which branch of a union", () => {
+    const branch = (kind: string, name: string, codec: Codec): Codec => ({
+      kind: "object",
+      members: [
+        { name: "kind", codec: { kind: "literal", values: [kind] } },
+        { name, codec },
+      ],
+    });
+    const union: Codec = { kind: "union", branches: [branch("a", "x", STRING), branch("b", "y", BIGINT)] };
+    assert.equal(write(union, { y: 1n, kind: "b" }), '{"kind":"b","y":1}');
+    assert.equal(write(union, { kind: "b", y: 1 }), "y: expected a bigint, got a number");
+    assert.equal(write(union, { kind: SECRET, y: 1 }), 'kind: expected "a" or "b", got another string');
+    assert.equal(write(union, {}), 'kind: expected "a" or "b", got nothing');
+    assert.equal(write(union, new Date(0)), "expected an object, got a Date");
+  });
+});
+
+describe("limits, one inside and one over", () => {
+  const of = contract(
+    { name: "ok", ports: [one("a"), many("b"), one("c")] },
+    { name: "more", ports: Array.from({ length: 6 }, (_, i) => one(`p${i}`)) },
+  );
+  const text = (bytes: number) => "x".repeat(bytes - 2);
+
+  it("an inline value: 61,440 bytes", () => {
+    assert.match(encode(of, { ok: { a: text(MAX_INLINE_BYTES), b: ["y"], c: "" } }), /^\{/);
+    assert.equal(
+      encode(of, { ok: { a: text(MAX_INLINE_BYTES + 1), b: ["y"], c: "" } }),
+      "ok.a: at most 61440 bytes in a value, got 61441",
+    );
+    assert.equal(
+      encode(of, { ok: { a: "", b: ["y", "é".repeat(30_720)], c: "" } }),
+      "ok.b[1]: at most 61440 bytes in a value, got 61442",
+    );
+  });
+
+  it("BCS(NexusData) of a port: 65,536 bytes", () => {
+    // Variant byte, count, and for each value its variant byte and a length of three bytes.
+    const rest = MAX_PORT_BYTES - 2 - 4 - 4 - 61_440;
+    assert.match(encode(of, { ok: { a: "", b: [text(61_440), text(rest + 1)], c: "" } }), /^\{/);
+    assert.equal(
+      encode(of, { ok: { a: "", b: [text(61_440), text(rest + 2)], c: "" } }),
+      "ok.b: at most 65536 bytes in a port, got 65537",
+    );
+  });
+
+  it("values of a many: 256", () => {
+    assert.match(encode(of, { ok: { a: "", b: Array(MAX_VALUES).fill(""), c: "" } }), /^\{/);
+  });
+
+  it("a whole result: 262,144 bytes of BCS", () => {
+    const ports = (last: number) =>
+      Object.fromEntries([0, 1, 2, 3, 4, 5].map((i) => [`p${i}`, text(i < 4 ? 61_440 : i === 4 ? 10_000 : last)]));
+    const empty = resultBytes(new OutputEncoder(of).encode({ more: ports(2_000) })).length - 2_000;
+    const room = MAX_RESULT_BYTES - empty;
+    assert.match(encode(of, { more: ports(room) }), /^\{/);
+    assert.equal(encode(of, { more: ports(room + 1) }), "result: at most 262144 bytes of BCS, got 262145");
+  });
+
+  it("inline bytes and known sizes of stored blobs: 8 MiB", () => {
+    const blob = (size?: number) => NexusData.one(NexusValue.walrus("A".repeat(43), Buffer.alloc(32), size));
+    const result = (size?: number) =>
+      OffchainToolOutput.fromPorts("ok", [
+        ["a", blob(size)],
+        ["b", NexusData.many([NexusValue.json('"y"')])],
+        ["c", NexusData.one(NexusValue.json('""'))],
+      ]);
+    assert.equal(encode(of, result()), "not inline");
+    assert.equal(encode(of, result(OUTPUT_BUDGET - 5)), "not inline");
+    assert.equal(encode(of, result(OUTPUT_BUDGET - 4)), "result: at most 8388608 bytes over all ports, got 8388609");
+  });
+});
+
+describe("explicit results", () => {
+  const of = contract({ name: "ok", ports: [one("a"), many("b")] }, { name: "done", text: true, ports: [] });
+  const json = (text: string) => NexusData.one(NexusValue.json(text));
+  const list = (...texts: string[]) => NexusData.many(texts.map((text) => NexusValue.json(text)));
+  const object = NexusValue.object("0x1");
+  const stored = NexusValue.walrus("A".repeat(43), Buffer.alloc(32));
+  const from = (tag: string, ...ports: [string, NexusData][]) => OffchainToolOutput.fromPorts(tag, ports);
+
+  for (const [what, result, wanted] of [
+    ["as declared", from("ok", ["a", json("[1]")], ["b", list("1", "2")]), '{"ok":{"a":[1],"b":[1,2]}}'],
+    ["a group of one for a many", from("ok", ["a", json("1")], ["b", json("2")]), '{"ok":{"a":1,"b":[2]}}'],
+    ["a many of one for a one", from("ok", ["a", list("1")], ["b", list("2")]), '{"ok":{"a":1,"b":[2]}}'],
+    [
+      "stored values",
+      from("ok", ["a", NexusData.one(stored)], ["b", NexusData.many([stored, NexusValue.json("1")])]),
+      "not inline",
+    ],
+    ["a variant without ports", from("done"), '{"done":{}}'],
+    ["the failure variant", from("_err_eval", ["reason", json('"x"')]), '{"_err_eval":{"reason":"x"}}'],
+    ["another variant", from(SECRET), 'result: expected one of the variants "ok", "done", got another'],
+    [
+      "several values for a one",
+      from("ok", ["a", list("1", "2")], ["b", list("1")]),
+      "ok.a: expected one value, got 2",
+    ],
+    [
+      "ports in another order",
+      from("ok", ["b", list("1")], ["a", json("1")]),
+      "ok.a: expected this port at place 1, got another",
+    ],
+    [
+      "another name",
+      from("ok", ["a", json("1")], [SECRET, json("1")]),
+      "ok.b: expected this port at place 2, got another",
+    ],
+    [
+      "a port twice",
+      from("ok", ["a", json("1")], ["a", json("1")]),
+      "ok.b: expected this port at place 2, got another",
+    ],
+    ["a port missing", from("ok", ["a", json("1")]), "ok: expected 2 ports, got 1"],
+    [
+      "a port too many",
+      from("ok", ["a", json("1")], ["b", list("1")], ["c", json("1")]),
+      "ok: expected 2 ports, got 3",
+    ],
+    ["ports of a variant that has none", from("done", ["a", json("1")]), "done: expected 0 ports, got 1"],
+    [
+      "objects in a data port",
+      from("ok", ["a", NexusData.one(object)], ["b", list("1")]),
+      "ok.a: expected data, got object ids",
+    ],
+    [
+      "objects in a many",
+      from("ok", ["a", json("1")], ["b", NexusData.many([object, object])]),
+      "ok.b: expected data, got object ids",
+    ],
+    ["a failure without its port", from("_err_eval"), "_err_eval: expected 1 ports, got 0"],
+    [
+      "a stored failure",
+      from("_err_eval", ["reason", NexusData.one(stored)]),
+      "_err_eval.reason: expected inline data, got a reference",
+    ],
+  ] as const) {
+    it(`${what}: ${wanted}`, () => assert.equal(encode(of, result), wanted));
+  }
+
+  it("have the same bytes as the plain result", () => {
+    const encoder = new OutputEncoder(of);
+    assert.deepEqual(
+      resultBytes(encoder.encode(from("ok", ["a", json('"x"')], ["b", list('"y"')]))),
+      resultBytes(encoder.encode({ ok: { b: ["y"], a: "x" } })),
+    );
+  });
+
+  it("are made of valid values only, whoever made them", () => {
+    assert.throws(() => new InlineValue(Buffer.alloc(MAX_INLINE_BYTES + 1)), /at most 61440 bytes, got 61441/);
+    for (const forged of [
+      { kind: "inline", bytes: Buffer.alloc(MAX_INLINE_BYTES + 1, 0x20) },
+      { kind: "object", id: Buffer.alloc(5) },
+      { kind: "walrus", blobId: Buffer.alloc(200), contentDigest: Buffer.alloc(32) },
+      { kind: "other" },
+      null,
+    ]) {
+      assert.throws(() => NexusData.one(forged as never), /value: expected a NexusValue/);
+      assert.throws(() => NexusData.many([forged as never]), /value: expected a NexusValue/);
+    }
+  });
+});
