@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { encodeMetaSchema } from "#runtime/wire/bcs.js";
+import { derivePorts, isPortName, PortError } from "#runtime/wire/ports.js";
+
+const variant = (name: string, ports = "{}") =>
+  `{"type":"object","properties":{${JSON.stringify(name)}:{"type":"object","properties":${ports}}}}`;
+const output = (...variants: string[]) => `{"oneOf":[${variants.join(",")}]}`;
+const OK = output(variant("ok"));
+const INPUT = '{"properties":{"a":{}}}';
+const properties = (count: number) => `{${Array.from({ length: count }, (_, i) => `"p${i}":{}`).join(",")}}`;
+
+const inputs = (schema: string) =>
+  derivePorts(schema, OK).inputPorts.map(({ name, many }) => `${name}${many ? "[]" : ""}`);
+const outputs = (schema: string) =>
+  derivePorts(INPUT, schema).outputVariants.map(
+    ({ name, ports }) => `${name}(${ports.map((port) => `${port.name}${port.many ? "[]" : ""}`)})`,
+  );
+
+describe("ports", () => {
+  it("have the textual order, integer-like names too; a repeated one its first place and last value", () => {
+    assert.deepEqual(
+      inputs(
+        '{"properties":{"10":{},"b":{"type":"string"},"2":{"type":"array"},"__proto__":{},"b":{"type":"array"},"1":{}}}',
+      ),
+      ["10", "b[]", "2[]", "__proto__", "1"],
+    );
+    assert.deepEqual(outputs(output(variant("ok", '{"9":{},"1":{"type":"array"}}'))), ["ok(9,1[])"]);
+  });
+
+  it("are many for the type array exactly", () => {
+    assert.deepEqual(
+      inputs(
+        '{"properties":{"a":{"type":"array"},"b":{"type":["array","null"]},"c":{"anyOf":[{"type":"array"}]},"d":{"items":{}},"e":true,"f":{"$ref":"#/definitions/x"}},"definitions":{"x":{"type":"array"}}}',
+      ),
+      ["a[]", "b", "c", "d", "e", "f[]"],
+    );
+  });
+
+  it("follow one hop of a $ref, percent-decoded, siblings ignored", () => {
+    const schema = (ref: string) =>
+      `{"$ref":"${ref}","properties":{"x":{}},"$defs":{"a b":{"properties":{"y":{}}},"t~/":[{"properties":{"z":{}}}],"two":{"$ref":"#/$defs/a b"}}}`;
+    assert.deepEqual(inputs(schema("#/$defs/a%20b")), ["y"]);
+    assert.deepEqual(inputs(schema("#/$defs/t~0~1/0")), ["z"]);
+    assert.throws(() => inputs(schema("#/$defs/two")), PortError, "the second hop is not followed");
+    for (const ref of [
+      "other.json#/a",
+      "#/nowhere",
+      "#/$defs/%zz",
+      "#$defs",
+      "#/$defs/t~0~1/00",
+      "#/$defs/t~0~1/1",
+      "#/__proto__",
+      "",
+    ]) {
+      assert.throws(() => inputs(schema(ref)), PortError, ref);
+    }
+  });
+
+  for (const [what, make] of [
+    ["32 input ports", (count: number) => derivePorts(`{"properties":${properties(count)}}`, OK).inputPorts.length],
+    [
+      "8 variants",
+      (count: number) =>
+        derivePorts(INPUT, output(...Array.from({ length: count }, (_, i) => variant(`v${i}`)))).outputVariants.length,
+    ],
+    [
+      "16 ports of a variant",
+      (count: number) => derivePorts(INPUT, output(variant("ok", properties(count)))).outputVariants[0]?.ports.length,
+    ],
+    [
+      "128 bytes in a port name",
+      (count: number) => derivePorts(`{"properties":{"${"n".repeat(count)}":{}}}`, OK).inputPorts[0]?.name.length,
+    ],
+    [
+      "128 bytes in a variant name",
+      (count: number) => derivePorts(INPUT, output(variant("v".repeat(count)))).outputVariants[0]?.name.length,
+    ],
+  ] as const) {
+    it(`at most ${what}`, () => {
+      const limit = Number.parseInt(what, 10);
+      assert.equal(make(limit), limit);
+      assert.throws(() => make(limit + 1), PortError);
+    });
+  }
+
+  it("have names of 1 to 128 ASCII bytes", () => {
+    for (const name of ["a", "\u0000", "\u007f", " ", "x".repeat(128)]) assert.ok(isPortName(name));
+    for (const name of ["", "é", "\u0080", "x".repeat(129)]) assert.ok(!isPortName(name));
+    assert.throws(() => inputs('{"properties":{"":{}}}'), PortError);
+    assert.throws(() => outputs(output(variant("é"))), PortError);
+  });
+
+  it("fit the limit of the whole schema when every other limit is used up", () => {
+    const name = (i: number) => `${"n".repeat(125)}${String(i).padStart(3, "0")}`;
+    const many = (count: number) =>
+      `{${Array.from({ length: count }, (_, i) => `"${name(i)}":{"type":"array"}`).join(",")}}`;
+    const schema = derivePorts(
+      `{"properties":${many(32)}}`,
+      output(...Array.from({ length: 8 }, (_, i) => variant(name(i), many(16)))),
+    );
+    assert.ok(encodeMetaSchema(schema).length <= 65_536);
+  });
+});
+
+describe("variants", () => {
+  it("are objects with one property, constants and one-element enums", () => {
+    assert.deepEqual(
+      outputs(
+        output(
+          variant("ok"),
+          '{"const":"done"}',
+          '{"enum":["gone"]}',
+          '{"properties":{"bare":{}}}',
+          '{"$ref":"#/d"}',
+        ).replace(/}$/, `,"d":${variant("far")}}`),
+      ),
+      [...["ok()", "done()", "gone()", "bare()", "far()"]],
+    );
+  });
+  for (const [what, schema] of [
+    ["no oneOf", '{"anyOf":[]}'],
+    ["none", output()],
+    ["two properties", output('{"properties":{"a":{},"b":{}}}')],
+    ["no property", output('{"properties":{}}')],
+    ["an enum of two", output('{"enum":["a","b"]}')],
+    ["a constant that is no text", output('{"const":1}')],
+    ["one name twice", output(variant("ok"), '{"const":"ok"}')],
+    ["the reserved name", output(variant("_err_eval"))],
+  ] as const) {
+    it(`are refused: ${what}`, () => assert.throws(() => outputs(schema), PortError));
+  }
+});
