@@ -83,7 +83,7 @@ function filesOf(layout: Layout, tools: readonly Tool[], schemas: Schemas): Gene
     contracts,
     imports: importsOf(tools, `${out}/server.ts`),
     several: tools.length > 1,
-    validators: asTypeScript(code, names),
+    validators: asTypeScript(code),
   };
   return [
     { path: `${out}/contracts.ts`, text: render("contracts", view) },

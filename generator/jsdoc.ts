@@ -3,7 +3,7 @@
  * tag that is not in the list means nothing.
  */
 
-import { ts } from "ts-morph";
+import { ts } from "./compiler.js";
 import { type Json, readJson } from "./json.js";
 import type { Doc, Shape } from "./model.js";
 

@@ -3,15 +3,17 @@
  * member that is at fault. Types are told apart by what they are, not by what they are called.
  */
 
-import { ts } from "ts-morph";
+import { ts } from "./compiler.js";
 import { type Code, type Diagnostic, diagnostic } from "./diagnostics.js";
 import { annotate, type Comment, constrain, readComment, readNodeComment } from "./jsdoc.js";
 import {
   type Definition,
   type Doc,
   type Facts,
+  forEachRef,
   type Literal,
   type Member,
+  mapRefs,
   memberSubject,
   type ObjectShape,
   type OutputVariant,
@@ -687,39 +689,4 @@ function subjectOf(outer: string, { name, escapedName }: ts.Symbol): string {
 
 function stringifyBigint(_: string, value: unknown): unknown {
   return typeof value === "bigint" ? `${value}n` : value;
-}
-
-function forEachRef(shape: Shape, visit: (name: string) => void): void {
-  mapRefs(shape, (ref) => {
-    visit(ref.name);
-    return ref;
-  });
-}
-
-/** The same shape with its references replaced. */
-function mapRefs(shape: Shape, replace: (ref: Shape & { kind: "ref" }) => Shape): Shape {
-  const into = (inner: Shape) => mapRefs(inner, replace);
-  switch (shape.kind) {
-    case "ref":
-      return replace(shape);
-    case "array":
-      return { ...shape, item: into(shape.item) };
-    case "union":
-      return { ...shape, branches: shape.branches.map(into) };
-    case "tuple":
-      return {
-        ...shape,
-        items: shape.items.map(into),
-        tail: shape.tail.map(into),
-        ...(shape.rest === undefined ? {} : { rest: into(shape.rest) }),
-      };
-    case "object":
-      return {
-        ...shape,
-        members: shape.members.map((member) => ({ ...member, shape: into(member.shape) })),
-        indexes: shape.indexes.map((index) => ({ ...index, shape: into(index.shape) })),
-      };
-    default:
-      return shape;
-  }
 }

@@ -130,3 +130,39 @@ export function memberSubject(subject: string, name: string): string {
     ? `${subject}.${name}`
     : `${subject}[${JSON.stringify(name)}]`;
 }
+
+/** Every reference in a shape, in order. */
+export function forEachRef(shape: Shape, visit: (name: string) => void): void {
+  mapRefs(shape, (ref) => {
+    visit(ref.name);
+    return ref;
+  });
+}
+
+/** The same shape with its references replaced. */
+export function mapRefs(shape: Shape, replace: (ref: Shape & { kind: "ref" }) => Shape): Shape {
+  const into = (inner: Shape) => mapRefs(inner, replace);
+  switch (shape.kind) {
+    case "ref":
+      return replace(shape);
+    case "array":
+      return { ...shape, item: into(shape.item) };
+    case "union":
+      return { ...shape, branches: shape.branches.map(into) };
+    case "tuple":
+      return {
+        ...shape,
+        items: shape.items.map(into),
+        tail: shape.tail.map(into),
+        ...(shape.rest === undefined ? {} : { rest: into(shape.rest) }),
+      };
+    case "object":
+      return {
+        ...shape,
+        members: shape.members.map((member) => ({ ...member, shape: into(member.shape) })),
+        indexes: shape.indexes.map((index) => ({ ...index, shape: into(index.shape) })),
+      };
+    default:
+      return shape;
+  }
+}

@@ -1,6 +1,6 @@
 /** Finds the tool classes of a project and what they say about themselves, by meaning and without running them. */
 
-import { ts } from "ts-morph";
+import { ts } from "./compiler.js";
 import { type Code, type Diagnostic, diagnostic } from "./diagnostics.js";
 import type { ClassImport, Facts } from "./model.js";
 import { type Program, packageOf, shown } from "./program.js";

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { ts } from "ts-morph";
+import { ts } from "./compiler.js";
 import { type Diagnostic, diagnostic } from "./diagnostics.js";
 import type { Place } from "./model.js";
 import { type Reads, Recorder } from "./reads.js";

@@ -1,7 +1,7 @@
 /** What a run of the generator looked at: enough to say later, without loading TypeScript, whether it would differ. */
 
 import { resolve } from "node:path";
-import type { ts } from "ts-morph";
+import type { ts } from "./compiler.js";
 
 /** Absolute paths, sorted. */
 export interface Reads {

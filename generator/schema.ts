@@ -5,7 +5,7 @@
  */
 
 import { createRequire } from "node:module";
-import type { ts } from "ts-morph";
+import type { ts } from "./compiler.js";
 import { isMany } from "./encoders.js";
 import { type Json, JsonObject, object, readJson } from "./json.js";
 import {

@@ -1,6 +1,6 @@
 /** Template literal types as regular expressions that accept what TypeScript accepts. */
 
-import { ts } from "ts-morph";
+import { ts } from "./compiler.js";
 
 /** What JavaScript reads as a finite number: `isFinite(+text)`, and that is what `${number}` takes. */
 const NUMBER =

@@ -5,7 +5,7 @@
 
 import { createRequire } from "node:module";
 import type { AnySchemaObject, CodeKeywordDefinition, KeywordCxt } from "ajv";
-import type { ObjectShape, Shape, Tool, TupleShape } from "./model.js";
+import { forEachRef, type ObjectShape, type Shape, type Tool, type TupleShape } from "./model.js";
 
 const require = createRequire(import.meta.url);
 const { _ } = require("ajv/dist/compile/codegen") as typeof import("ajv/dist/compile/codegen/index.js");
@@ -32,21 +32,67 @@ export function validatorCode(tools: readonly (readonly [name: string, tool: Too
     inlineRefs: false,
   });
   for (const keyword of keywords()) ajv.addKeyword(keyword);
+  const shared = new SharedDefinitions((id, schema) => ajv.addSchema({ $id: id, ...schema }));
   const names: Record<string, string> = {};
   for (const [name, tool] of tools) {
-    ajv.addSchema({ $id: name, ...inputCheck(tool) });
+    const ref = shared.idsOf(tool);
+    ajv.addSchema({ $id: name, ...objectCheck(tool.input, ref) });
     names[name] = name;
   }
   return standaloneCode(ajv, names);
 }
 
-function inputCheck(tool: Tool): AnySchemaObject {
-  const definitions = record(tool.definitions.map(({ name, shape }) => [name, check(shape)] as const));
-  return { ...objectCheck(tool.input), ...(tool.definitions.length === 0 ? {} : { $defs: definitions }) };
+/** The id of a definition by its name within the tool. */
+type Ref = (name: string) => string;
+
+/** Definitions that are the same in several tools, with all that they refer to, have one function. */
+class SharedDefinitions {
+  private readonly ids = new Map<string, string>();
+
+  constructor(private readonly add: (id: string, schema: AnySchemaObject) => void) {}
+
+  idsOf({ definitions }: Tool): Ref {
+    const shapes = new Map(definitions.map(({ name, shape }) => [name, shape]));
+    const known = new Map<string, string>();
+    const ref: Ref = (name) => {
+      const found = known.get(name);
+      if (found !== undefined) return found;
+      const text = JSON.stringify(reachable(name, shapes), withoutPlaces);
+      const id = this.ids.get(text) ?? `definition${this.ids.size + 1}`;
+      known.set(name, id);
+      if (!this.ids.has(text)) {
+        this.ids.set(text, id);
+        const shape = shapes.get(name);
+        if (shape !== undefined) this.add(id, check(shape, ref));
+      }
+      return id;
+    };
+    return ref;
+  }
+}
+
+/** A definition and all that it refers to, by name, in the order of meeting. */
+function reachable(name: string, shapes: ReadonlyMap<string, Shape>): [string, Shape | undefined][] {
+  const found = new Map<string, Shape | undefined>();
+  const visit = (each: string): void => {
+    if (found.has(each)) return;
+    const shape = shapes.get(each);
+    found.set(each, shape);
+    if (shape !== undefined) forEachRef(shape, visit);
+  };
+  visit(name);
+  return [...found];
+}
+
+/** What a check does not depend on is left out of its text; bigints have none of their own. */
+function withoutPlaces(key: string, value: unknown): unknown {
+  if (key === "place" || key === "subject" || key === "description") return undefined;
+  return typeof value === "bigint" ? `${value}n` : value;
 }
 
 /** The schema that ajv compiles for a shape: types and constraints only, exact integers by a keyword of our own. */
-function check(shape: Shape): AnySchemaObject {
+function check(shape: Shape, ref: Ref): AnySchemaObject {
+  const inner = (each: Shape) => check(each, ref);
   const constraints = Object.fromEntries(
     (shape.doc?.keywords ?? []).filter(([keyword]) => CHECKED.has(keyword)).map(([keyword, value]) => [keyword, value]),
   );
@@ -74,15 +120,15 @@ function check(shape: Shape): AnySchemaObject {
     case "literal":
       return { enum: [...shape.values] };
     case "array":
-      return { type: "array", items: check(shape.item), ...constraints };
+      return { type: "array", items: inner(shape.item), ...constraints };
     case "tuple":
-      return { ...tupleCheck(shape), ...constraints };
+      return { ...tupleCheck(shape, inner), ...constraints };
     case "object":
-      return objectCheck(shape);
+      return objectCheck(shape, ref);
     case "union":
-      return { anyOf: shape.branches.map(check) };
+      return { anyOf: shape.branches.map(inner) };
     case "ref":
-      return { $ref: `#/$defs/${shape.name}` };
+      return { $ref: ref(shape.name) };
   }
 }
 
@@ -100,30 +146,34 @@ const CHECKED = new Set([
   "uniqueItems",
 ]);
 
-function tupleCheck({ items, optional, rest, tail }: TupleShape): AnySchemaObject {
+function tupleCheck(
+  { items, optional, rest, tail }: TupleShape,
+  inner: (shape: Shape) => AnySchemaObject,
+): AnySchemaObject {
   const least = items.length - optional + tail.length;
   return {
     type: "array",
     minItems: least,
-    ...(items.length === 0 ? {} : { items: items.map(check) }),
+    ...(items.length === 0 ? {} : { items: items.map(inner) }),
     ...(rest === undefined
       ? { maxItems: items.length, ...(items.length === 0 ? {} : { additionalItems: false }) }
       : {}),
     ...(rest !== undefined && tail.length === 0
-      ? { [items.length === 0 ? "items" : "additionalItems"]: check(rest) }
+      ? { [items.length === 0 ? "items" : "additionalItems"]: inner(rest) }
       : {}),
-    ...(rest !== undefined && tail.length > 0 ? { svcTail: { rest: check(rest), ...tail.map(check) } } : {}),
+    ...(rest !== undefined && tail.length > 0 ? { svcTail: { rest: inner(rest), ...tail.map(inner) } } : {}),
   };
 }
 
-function objectCheck({ members, indexes, closed }: ObjectShape): AnySchemaObject {
+function objectCheck({ members, indexes, closed }: ObjectShape, ref: Ref): AnySchemaObject {
+  const inner = (shape: Shape) => check(shape, ref);
   const patterns = indexes.flatMap(({ pattern, shape }) =>
-    pattern === undefined ? [] : [[pattern, check(shape)] as const],
+    pattern === undefined ? [] : [[pattern, inner(shape)] as const],
   );
   const rest = indexes.find(({ pattern }) => pattern === undefined);
   const proto = members.find(({ name }) => name === "__proto__");
   const plain = members.filter((member) => member !== proto);
-  const schemaOf = ({ optional, shape }: (typeof members)[number]) => (optional ? orNull(check(shape)) : check(shape));
+  const schemaOf = ({ optional, shape }: (typeof members)[number]) => (optional ? orNull(inner(shape)) : inner(shape));
   return {
     type: "object",
     ...(plain.length === 0
@@ -133,7 +183,7 @@ function objectCheck({ members, indexes, closed }: ObjectShape): AnySchemaObject
     ...(proto === undefined ? {} : { svcProto: { required: !proto.optional, schema: schemaOf(proto) } }),
     ...(patterns.length === 0 ? {} : { patternProperties: record(patterns) }),
     ...(rest !== undefined
-      ? { additionalProperties: check(rest.shape) }
+      ? { additionalProperties: inner(rest.shape) }
       : closed || patterns.length > 0
         ? { additionalProperties: false }
         : {}),
@@ -226,7 +276,7 @@ const BOUNDS = [
 ] as const;
 
 /** The tree's constants and module form that TypeScript wants: no `require`, annotated exports. */
-export function asTypeScript(code: string, names: readonly string[]): string {
+export function asTypeScript(code: string): string {
   const helpers = new Map([
     ['require("ajv/dist/runtime/equal").default', "equal"],
     ['require("ajv/dist/runtime/ucs2length").default', "ucs2length"],
@@ -238,7 +288,7 @@ export function asTypeScript(code: string, names: readonly string[]): string {
     used.push(name);
     text = text.replaceAll(call, name);
   }
-  for (const name of names) text = text.replace(`export const ${name} = `, `export const ${name}: Validator = `);
+  text = text.replace(/^export const (\w+) = /gm, "export const $1: Validator = ");
   if (/\brequire\s*\(/.test(text)) throw new Error("a validator needs a helper that svc-runtime does not have");
   const imports = used.length === 0 ? "" : `import { ${used.join(", ")} } from "svc-runtime/v1";\n`;
   return `import type { Validator } from "svc-runtime/v1";\n${imports}\n${text.trim()}\n`;

@@ -3,7 +3,7 @@
  * which unrelated files change; here the order comes from the type as it is written in the source.
  */
 
-import { ts } from "ts-morph";
+import { ts } from "./compiler.js";
 
 /** A type as written, with what its type parameters stand for there. */
 export interface Written {
@@ -353,13 +353,13 @@ class Ranks {
 
   /** By rank; what was never met follows by place of declaration, then by its text: never by type id. */
   sort(types: readonly ts.Type[]): ts.Type[] {
-    const text = new Map(types.map((type) => [type, this.checker.typeToString(type)]));
+    if (types.length < 2) return [...types];
     return [...types].sort((one, other) => {
       const ranked = this.of(one) - this.of(other);
       if (ranked !== 0) return ranked;
       if (one.isNumberLiteral() && other.isNumberLiteral()) return one.value - other.value;
       const declared = comparePlaces(declarationOf(one), declarationOf(other));
-      return declared || compare(text.get(one) ?? "", text.get(other) ?? "");
+      return declared || compare(this.checker.typeToString(one), this.checker.typeToString(other));
     });
   }
 }
