@@ -1,0 +1,135 @@
+/** Projects as they lie on disk: workspaces, pnpm's links, other source folders, several tsconfigs. Each generates and compiles. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, realpathSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { generate } from "#generator/generate.js";
+import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
+
+const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
+
+/** Generates below `root`, writes, and lets the author's tsc compile. */
+function built(
+  project: ToolProject,
+  folder: string,
+  options: { tsconfig?: string; out?: string } = {},
+  args = ["-p", "."],
+): string[] {
+  const root = join(project.root, folder);
+  const { files, diagnostics } = generate({ root, ...options });
+  assert.deepEqual(
+    diagnostics.filter(({ severity }) => severity === "error").map(({ code, message }) => `${code} ${message}`),
+    [],
+  );
+  project.write(Object.fromEntries(files.map(({ path, text }) => [join(folder, path), text])));
+  const { stdout, status } = spawnSync(process.execPath, [tsc, ...args], { cwd: root, encoding: "utf8" });
+  assert.equal(stdout, "");
+  assert.equal(status, 0);
+  return files.map(({ path }) => path);
+}
+
+const config = (options: object = {}, more: object = {}) =>
+  JSON.stringify({ compilerOptions: { ...STRICT, ...options }, include: ["src"], ...more });
+
+test("a workspace: the runtime is hoisted, types come from a sibling package, its tsconfig is referenced and not built", () => {
+  const project = new ToolProject({
+    "tsconfig.json": JSON.stringify({
+      files: [],
+      references: [{ path: "packages/types" }, { path: "packages/tools" }],
+    }),
+    "packages/types/package.json":
+      '{ "name": "@w/types", "version": "1.0.0", "type": "module", "exports": "./dist/index.js" }',
+    "packages/types/tsconfig.json": config({ composite: true, declaration: true }),
+    "packages/types/src/index.ts": "export interface Shared { z: string; a: number }\n",
+    "packages/tools/package.json": '{ "name": "@w/tools", "version": "1.0.0", "type": "module" }',
+    "packages/tools/tsconfig.json": config({ composite: true }, { references: [{ path: "../types" }] }),
+    "packages/tools/src/sum.ts": toolSource("Sum", "Shared", '"done"', 'import type { Shared } from "@w/types";'),
+  });
+  try {
+    mkdirSync(join(project.root, "node_modules/@w"), { recursive: true });
+    symlinkSync("../../packages/types", join(project.root, "node_modules/@w/types"));
+    const files = built(project, "packages/tools", {}, ["-b"]);
+    assert.deepEqual(files, [
+      "src/generated/contracts.ts",
+      "src/generated/validators.ts",
+      "src/generated/server.ts",
+      "meta.json",
+    ]);
+  } finally {
+    project.remove();
+  }
+});
+
+test("a tsconfig that only names others: the one with files is read", () => {
+  const project = new ToolProject({
+    "tsconfig.json": JSON.stringify({ files: [], references: [{ path: "./tsconfig.src.json" }] }),
+    "tsconfig.src.json": config({ composite: true }),
+    "src/sum.ts": toolSource("Sum", "{ a: string }"),
+  });
+  try {
+    built(project, ".", {}, ["-b"]);
+  } finally {
+    project.remove();
+  }
+});
+
+test("pnpm's links: the packages are in a store beside the links", () => {
+  const project = new ToolProject({
+    "src/sum.ts": toolSource("Sum", "Shared", '"done"', 'import type { Shared } from "shared";'),
+  });
+  try {
+    const store = join(project.root, "node_modules/.pnpm/shared@1.0.0/node_modules/shared");
+    project.write({
+      "node_modules/.pnpm/shared@1.0.0/node_modules/shared/package.json":
+        '{ "name": "shared", "version": "1.0.0", "types": "i.d.ts" }',
+      "node_modules/.pnpm/shared@1.0.0/node_modules/shared/i.d.ts": "export interface Shared { b: string; a: number }",
+    });
+    symlinkSync(store, join(project.root, "node_modules/shared"));
+    const runtime = join(project.root, "node_modules/.pnpm/svc-runtime@0.1.0/node_modules");
+    mkdirSync(runtime, { recursive: true });
+    renameSync(join(project.root, "node_modules/svc-runtime"), join(runtime, "svc-runtime"));
+    symlinkSync(join(runtime, "svc-runtime"), join(project.root, "node_modules/svc-runtime"));
+    assert.ok(realpathSync(join(project.root, "node_modules/svc-runtime")).endsWith("runtime"));
+    built(project, ".");
+  } finally {
+    project.remove();
+  }
+});
+
+test("sources elsewhere, output elsewhere, a named tsconfig", () => {
+  const project = new ToolProject({
+    "config/tsconfig.build.json": JSON.stringify({
+      compilerOptions: { ...STRICT, rootDir: "../lib dir", outDir: "../dist" },
+      include: ["../lib dir"],
+    }),
+    "lib dir/tools/sum.ts": toolSource("Sum", "{ a: string }"),
+  });
+  rmSync(join(project.root, "tsconfig.json"));
+  try {
+    const options = { tsconfig: "config/tsconfig.build.json", out: "lib dir/made" };
+    const files = built(project, ".", options, ["-p", "config/tsconfig.build.json"]);
+    assert.ok(files.includes("lib dir/made/server.ts"));
+  } finally {
+    project.remove();
+  }
+});
+
+test("formatters leave the generated files alone", () => {
+  const project = new ToolProject({
+    "src/sum.ts": toolSource("Sum", "{ a: string; deep: { b: bigint }[] }"),
+    "biome.json": '{ "formatter": { "enabled": true }, "files": { "includes": ["src/generated/**"] } }',
+  });
+  try {
+    project.build();
+    const biome = join(REPOSITORY, "node_modules/@biomejs/biome/bin/biome");
+    const { status, stderr } = spawnSync(process.execPath, [biome, "format", "src/generated"], {
+      cwd: project.root,
+      encoding: "utf8",
+    });
+    assert.equal(status, 0, stderr);
+  } finally {
+    project.remove();
+  }
+});
