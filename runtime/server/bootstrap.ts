@@ -3,7 +3,7 @@
 import { isIP } from "node:net";
 import { ConfigError, ToolkitRuntimeConfig } from "../config/config.js";
 import type { SvcToolClass } from "../tool.js";
-import { type EngineName, selectEngine } from "../wire/ed25519.js";
+import { type EngineName, type EngineSelection, selectEngine } from "../wire/ed25519.js";
 import { SignatureHeaders } from "./auth.js";
 import { InvokeService } from "./handle.js";
 import { initLogger, type ServerLogger } from "./log.js";
@@ -76,10 +76,12 @@ export async function bootstrap(
     const classes = Array.isArray(tools) ? (tools as readonly SvcToolClass[]) : [tools as SvcToolClass];
     if (process.argv.includes("--meta")) return exit(0, process.stdout, metaOf(classes));
     const logger = options?.logger ?? initLogger();
-    const server = await serve(classes, { ...options, logger, ...(address && { address }) });
+    const starting = serve(classes, { ...options, logger, ...(address && { address }) });
+    // Before it serves, so that no signal finds the process without them.
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
-      process.once(signal, () => void server.close().finally(() => process.exit(0)));
+      process.once(signal, () => void starting.then((server) => server.close()).finally(() => process.exit()));
     }
+    const server = await starting;
     for (const event of ["uncaughtException", "unhandledRejection"] as const) {
       process.on(event, (error: unknown) => logger.error({ err: error }, `outside of a call: ${event}`));
     }
@@ -99,7 +101,8 @@ function startupMessage(error: unknown): string {
 
 /** Ends the process once the text is written: what a tool's module left open would keep it alive. */
 function exit(code: number, stream: NodeJS.WritableStream, text: string): Promise<never> {
-  return new Promise(() => stream.write(text, () => process.exit(code)));
+  process.exitCode = code;
+  return new Promise(() => stream.write(text, () => process.exit()));
 }
 
 /** What `--meta` prints. */
@@ -126,7 +129,7 @@ export async function serve(
   const headers = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");
   const log = options.logger ?? initLogger();
   const store = options.replayStore ?? replayMemory(config, options.replayMaxBytes);
-  const { engine, reason } = selectEngine(options.engine);
+  const { engine, reason } = engineOf(options.engine);
   config.leaders.onWarning = (message) => log.warn({}, message);
   if (config.signedHttpIsRequired()) requireEntries(tools, config, log);
   const service = new InvokeService({ config, headers, engine, store, log });
@@ -149,6 +152,15 @@ export async function serve(
       await service.drained();
     },
   };
+}
+
+/** The engine asked for, or the fastest; a name that is none and an engine that does not load are no start. */
+function engineOf(name: EngineName | undefined): EngineSelection {
+  try {
+    return selectEngine(name);
+  } catch (error) {
+    throw new StartupError((error as Error).message);
+  }
 }
 
 function replayMemory(config: ToolkitRuntimeConfig, maxBytes: number | undefined): ReplayMemory {

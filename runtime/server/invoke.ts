@@ -34,6 +34,9 @@ export function refusal(code: ErrorCode, details?: string): Answer {
   return { status: statusOf(code), code, body: errorBody(code, details), signable: false };
 }
 
+/** The end of a run that was told to stop and then threw: not kept, so that another process may answer. */
+const SHUTTING_DOWN = refusal("shutting_down");
+
 /** What a tool gets beside its input. The signal is made when a tool first asks for it: most never do. */
 class Context implements InvokeContext {
   #controller: AbortController | undefined;
@@ -145,7 +148,8 @@ export class Run {
       if (this.over) return refusal("tool_invocation_timeout");
       if (auth !== undefined && asksForCaller(instance)) {
         const refused = await authorize(instance, auth, this.log);
-        if (refused !== undefined) return refused;
+        if (refused !== undefined)
+          return this.stopping && refused.code !== "permission_denied" ? SHUTTING_DOWN : refused;
         if (this.over) return refusal("tool_invocation_timeout");
       }
     } catch (error) {
@@ -183,13 +187,13 @@ export class Run {
         return refusal(error.code, error.details);
       }
       this.log.error({ err: error }, "encoding the tool's result failed");
-      return refusal("output_serialization_error");
+      return this.stopping ? SHUTTING_DOWN : refusal("output_serialization_error");
     }
   }
 
   private failed(error: unknown, phase: "construction" | "invoke"): Answer {
     this.log.error({ err: error, phase }, "the tool failed");
-    return refusal(this.stopping ? "shutting_down" : "tool_invocation_failed");
+    return this.stopping ? SHUTTING_DOWN : refusal("tool_invocation_failed");
   }
 }
 

@@ -1,0 +1,472 @@
+/** A process from start to exit: forms, addresses, `--meta`, start-up errors, signals (protocol.md sections 1, 9 and 11). */
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { after, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { serve } from "#runtime/index.js";
+import { serveTools } from "#runtime/server/served-tool.js";
+import { freePort } from "../e2e/process.js";
+import { exchange, expectError, RawConnection, requestText } from "./raw.js";
+import { countingTool, echoed, expectResult, keptLog, sendPlain, UNSIGNED, until } from "./tools.js";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** What each process begins with: two tools as svc-gen would know them, and one call of them. */
+const PRELUDE = `
+import { bootstrap, SvcTool, PermissionDenied } from "svc-runtime";
+import { provideContracts } from "svc-runtime/v1";
+const port = { name: "value", many: false, codec: { kind: "json" } };
+const contract = (fqn, path, more) => ({
+  fqn, path, description: "A tool.", timeout: 10000,
+  inputSchema: '{"properties":{"1":{},"0":{},"value":{}}}', outputSchema: '{"oneOf":[]}',
+  input: [port], output: [{ name: "ok", ports: [port] }], validateInput: () => true, ...more,
+});
+const provide = (...contracts) => provideContracts(contracts);
+const tool = (fqn, path, more = {}, own = {}) => Object.assign(class extends SvcTool {
+  static fqn() { return fqn; }
+  static description() { return "A tool."; }
+  static path() { return path; }
+  async invoke({ value }) {
+    if (value === "slow") await new Promise((resolve) => setTimeout(resolve, 300));
+    if (value === "stray") setTimeout(() => { throw new Error("a stray exception"); }, 1);
+    if (value === "floating") Promise.reject(new Error("a floating rejection"));
+    if (value === "print") process.stdout.write("ran\\n");
+    return { ok: { value } };
+  }
+  async health() { return 200; }
+}, own);
+const One = tool("xyz.test.one@1", "one");
+const Two = tool("xyz.test.two@1", "two");
+provide(contract("xyz.test.one@1", "one"), contract("xyz.test.two@1", "two"));
+`;
+
+interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Child {
+  readonly process: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  /** Its address, once it serves. */
+  readonly url: Promise<string>;
+  readonly ended: Promise<Ended>;
+}
+
+const children = new Set<ChildProcess>();
+after(() => {
+  for (const child of children) child.kill("SIGKILL");
+});
+
+function run(code: string, { env = {}, args = [] }: { env?: Record<string, string>; args?: string[] } = {}): Child {
+  const { BIND_ADDR: _address, SVC_TOOLKIT_CONFIG_PATH: _path, SVC_LOG_LEVEL: _level, ...inherited } = process.env;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", PRELUDE + code, "--", ...args], {
+    cwd: ROOT,
+    env: { ...inherited, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  children.add(child);
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  const url = new Promise<string>((resolve, reject) => {
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+      const line = stderr.split("\n").find((entry) => entry.includes('"msg":"serving"'));
+      if (line !== undefined) resolve((JSON.parse(line) as { url: string }).url);
+    });
+    child.once("close", () => reject(new Error(`it ended: ${stderr}`)));
+  });
+  url.catch(() => {});
+  const ended = once(child, "close").then(([code, signal]): Ended => {
+    children.delete(child);
+    return { code: code as number | null, signal: signal as NodeJS.Signals | null, stdout, stderr };
+  });
+  return { process: child, stdout: () => stdout, stderr: () => stderr, url, ended };
+}
+
+/** Runs a process that cannot start; gives what it says. */
+async function cannotStart(code: string, env: Record<string, string> = {}): Promise<string> {
+  const { code: exitCode, signal, stdout, stderr } = await run(code, { env }).ended;
+  assert.deepEqual([exitCode, signal, stdout], [1, null, ""], stderr);
+  const [, said] = /^cannot start: ([\s\S]*)\n$/.exec(stderr) ?? assert.fail(stderr);
+  assert.doesNotMatch(said ?? "", /\n\s+at /, "a message, not a stack");
+  return said ?? "";
+}
+
+const stop = async (child: Child, signal: NodeJS.Signals = "SIGTERM") => {
+  child.process.kill(signal);
+  const { code } = await child.ended;
+  assert.equal(code, 0, child.stderr());
+};
+
+describe("the four forms of bootstrap", { concurrency: 2 }, () => {
+  const octets = "[127, 0, 0, 1]";
+  for (const [form, tools] of [
+    ["bootstrap(One)", 1],
+    ["bootstrap([One, Two])", 2],
+    [`bootstrap([${octets}, PORT], One)`, 1],
+    [`bootstrap([${octets}, PORT], [One, Two])`, 2],
+    ['bootstrap(One, { headerPrefix: "X-Nexus-" })', 1],
+    ['bootstrap([One, Two], { headerPrefix: "X-Nexus-" })', 2],
+    [`bootstrap([${octets}, PORT], One, { headerPrefix: "X-Nexus-" })`, 1],
+    [`bootstrap([${octets}, PORT], [One, Two], { headerPrefix: "X-Nexus-" })`, 2],
+  ] as const) {
+    it(form, async () => {
+      const port = await freePort();
+      // The argument goes before the environment, which goes before the default.
+      const BIND_ADDR = form.includes("PORT") ? "203.0.113.1:1" : `127.0.0.1:${port}`;
+      const child = run(`await ${form.replace("PORT", String(port))};`, { env: { BIND_ADDR } });
+      const url = await child.url;
+      assert.equal(url, `http://127.0.0.1:${port}`);
+      const list = await exchange(url, requestText("GET", "/tools"));
+      assert.equal(list.body.toString(), tools === 1 ? '["one"]' : '["one","two"]');
+      expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("1"));
+      await stop(child);
+    });
+  }
+
+  it("without address and environment: 127.0.0.1:8080", async () => {
+    const taken = createServer().listen(8080, "127.0.0.1");
+    await Promise.race([once(taken, "listening"), once(taken, "error")]);
+    try {
+      assert.match(await cannotStart("await bootstrap(One);"), /EADDRINUSE.* 127\.0\.0\.1:8080/);
+    } finally {
+      taken.close();
+    }
+  });
+});
+
+describe("BIND_ADDR", () => {
+  for (const [what, text, host] of [
+    ["IPv4", "127.0.0.1:0", "127.0.0.1"],
+    ["IPv6", "[::1]:0", "[::1]"],
+    ["all addresses", "0.0.0.0:0", "127.0.0.1"],
+  ] as const) {
+    it(`${what}: ${text}`, async () => {
+      const child = run("await bootstrap(One);", { env: { BIND_ADDR: text } });
+      const { hostname } = new URL(await child.url);
+      assert.equal(hostname, host);
+      await stop(child);
+    });
+  }
+
+  for (const text of [
+    "",
+    "127.0.0.1",
+    ":8080",
+    "8080",
+    "localhost:8080",
+    "127.0.0.1:",
+    "127.0.0.1:65536",
+    "127.0.0.1:-1",
+    "127.0.0.1:x",
+    "127.0.0.1:8080 ",
+    "127.1:8080",
+    "256.0.0.1:80",
+    "::1:8080",
+    "[::1]",
+    "[::1",
+    "[::1]:",
+    "[127.0.0.1]:80",
+    "http://127.0.0.1:80",
+    "127.0.0.1:80:80",
+    "127.0.0.1:000080",
+  ]) {
+    it(`${JSON.stringify(text)} is a start-up error`, async (t) => {
+      // In process: each of these is one look at the environment.
+      process.env.BIND_ADDR = text;
+      t.after(() => delete process.env.BIND_ADDR);
+      await assert.rejects(serve([countingTool().class], { config: UNSIGNED, logger: keptLog() }), {
+        name: "StartupError",
+        message: "BIND_ADDR: expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080",
+      });
+    });
+  }
+
+  it("is looked at by a process as well", async () => {
+    assert.match(await cannotStart("await bootstrap(One);", { BIND_ADDR: "localhost:80" }), /^BIND_ADDR: expected/);
+  });
+});
+
+describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () => {
+  const configured = (config: string) =>
+    `const { ToolkitRuntimeConfig } = await import("svc-runtime");
+     await bootstrap(One, { config: ToolkitRuntimeConfig.fromJsonStr(${JSON.stringify(config)}) });`;
+  const signed = (tools: string) =>
+    configured(`{"signed_http":{"allowed_leaders":{"version":1,"leaders":[]},"tools":${tools}}}`);
+  for (const [what, code, message] of [
+    [
+      "a tool without its contract",
+      'await bootstrap(tool("xyz.test.none@1", ""));',
+      /^xyz\.test\.none@1 has no contract: run svc-gen .*src\/generated\/server\.ts.*\n {2}import \{ provideContracts \} from "svc-runtime\/v1";\n {2}import \{ contracts \} from "\.\/generated\/contracts\.js";\n {2}provideContracts\(contracts\);\nbefore bootstrap$/,
+    ],
+    ["no tool", "await bootstrap([]);", "bootstrap: expected at least one tool"],
+    ["nothing", "await bootstrap();", "bootstrap: expected classes that extend SvcTool"],
+    [
+      "an address without tools",
+      "await bootstrap([[127, 0, 0, 1], 0]);",
+      "bootstrap: expected classes that extend SvcTool",
+    ],
+    ["a class that is no tool", "await bootstrap(class {});", "bootstrap: expected classes that extend SvcTool"],
+    ["an instance", "await bootstrap(new One());", "bootstrap: expected classes that extend SvcTool"],
+    [
+      "a tool without fqn",
+      "await bootstrap(class extends SvcTool {});",
+      /fqn\(\) is missing: add `static override fqn\(\)/,
+    ],
+    [
+      "no FQN",
+      'await bootstrap(tool("xyz.one@1", ""));',
+      /^fqn\(\) "xyz\.one@1": expected domain\.name@version, such as xyz\.demo\.sum@1$/,
+    ],
+    ["a version of 0", 'await bootstrap(tool("xyz.test.one@0", "one"));', /expected domain\.name@version/],
+    ["two tools of one name", "await bootstrap([One, One]);", "two tools have the name xyz.test.one@1"],
+    [
+      "two spellings of one name",
+      'await bootstrap([One, tool("xyz.test.one@01", "one")]);',
+      "two tools have the name xyz.test.one@1",
+    ],
+    [
+      "two tools on one path",
+      'provide(contract("xyz.test.same@1", "/one/")); await bootstrap([One, tool("xyz.test.same@1", "/one/")]);',
+      'xyz.test.one@1 and xyz.test.same@1 have one path, "/one"',
+    ],
+    [
+      "two tools at the root",
+      'provide(contract("xyz.test.rr@1", ""), contract("xyz.test.ss@1", "//")); await bootstrap([tool("xyz.test.rr@1", ""), tool("xyz.test.ss@1", "//")]);',
+      'xyz.test.rr@1 and xyz.test.ss@1 have one path, "/"',
+    ],
+    [
+      "a class that changed since svc-gen ran",
+      "await bootstrap(Object.assign(One, { timeout: () => 5 }));",
+      "xyz.test.one@1: timeout() is 5, the generated contract has 10000: run svc-gen again",
+    ],
+    ["a bad prefix", 'await bootstrap(One, { headerPrefix: "X Svc" });', /^headerPrefix: expected letters/],
+    ["too small a replay memory", "await bootstrap(One, { replayMaxBytes: 1000 });", /replay|maxBytes/i],
+    ["an unknown engine", 'await bootstrap(One, { engine: "canary" });', /engine|libsodium/i],
+    [
+      "a bad address",
+      "await bootstrap([[127, 0, 0], 80], One);",
+      "bootstrap: expected an address such as [[127, 0, 0, 1], 8080]",
+    ],
+    ["an octet of 256", "await bootstrap([[127, 0, 0, 256], 80], One);", /^bootstrap: expected an address/],
+    ["a port of 65536", "await bootstrap([[127, 0, 0, 1], 65536], One);", /^bootstrap: expected an address/],
+    [
+      "signed mode without an entry",
+      signed('{"xyz.test.two@1":{}}'),
+      /^signed requests are required, but xyz\.test\.one@1 has no entry: add "xyz\.test\.one@1" to \/signed_http\/tools/,
+    ],
+    ["an entry under another spelling", signed('{"xyz.test.one@01":{}}'), /xyz\.test\.one@1 has no entry/],
+  ] as const) {
+    it(what, async () => {
+      const said = await cannotStart(code, { BIND_ADDR: "127.0.0.1:0" });
+      if (typeof message === "string") assert.equal(said, message);
+      else assert.match(said, message);
+    });
+  }
+
+  it("SVC_TOOLKIT_CONFIG_PATH that is empty, names nothing, or names what is no configuration", async () => {
+    for (const [path, message] of [
+      ["", /SVC_TOOLKIT_CONFIG_PATH/],
+      ["/nonexistent/config.json", /ENOENT/],
+      [
+        fileURLToPath(new URL("../../package.json", import.meta.url)),
+        /package\.json.*, line \d+, column \d+: .*must hold only/,
+      ],
+    ] as const) {
+      assert.match(await cannotStart("await bootstrap(One);", { SVC_TOOLKIT_CONFIG_PATH: path }), message);
+    }
+  });
+
+  for (const timeout of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2_147_483_648, "10", 10n, undefined]) {
+    it(`a timeout of ${typeof timeout} ${timeout}`, () => {
+      const tool = countingTool({ fqn: "xyz.test.bad@1", timeout: timeout as number });
+      if (timeout === undefined) Object.assign(tool.class, { timeout: () => undefined });
+      const message = `xyz.test.bad@1: timeout() must be an integer from 1 to 2147483647 milliseconds, got ${timeout}`;
+      assert.throws(() => serveTools([tool.class]), { name: "StartupError", message });
+    });
+  }
+
+  it("the least and the largest timeout are none", () => {
+    for (const timeout of [1, 2_147_483_647]) serveTools([countingTool({ timeout }).class]);
+  });
+
+  for (const description of ["", " \t\n", "\u3000"]) {
+    it(`a description of ${JSON.stringify(description)}`, () => {
+      const tool = countingTool({ fqn: "xyz.test.bad@1" });
+      Object.assign(tool.class, { description: () => description });
+      const message = "xyz.test.bad@1: description() must not be blank";
+      assert.throws(() => serveTools([tool.class]), { name: "StartupError", message });
+    });
+  }
+
+  it("an unknown level of the log", async () => {
+    assert.match(
+      await cannotStart("await bootstrap(One);", { SVC_LOG_LEVEL: "loud" }),
+      /^SVC_LOG_LEVEL: expected one of/,
+    );
+  });
+
+  it("ends although a module left something open", async () => {
+    await cannotStart("setInterval(() => {}, 1000); await bootstrap([]);");
+  });
+});
+
+describe("--meta", { concurrency: 2 }, () => {
+  const document = (fqn: string, url: string) => `  {
+    "fqn": "${fqn}",
+    "url": "${url}",
+    "timeout": 10000,
+    "description": "A tool.",
+    "input_schema": {
+      "properties": {
+        "1": {},
+        "0": {},
+        "value": {}
+      }
+    },
+    "output_schema": {
+      "oneOf": []
+    }
+  }`;
+
+  it("prints one document a tool, members in textual order, and exits 0 without listening or reading configuration", async () => {
+    const child = run("setInterval(() => {}, 1000); await bootstrap([One, Two]); process.exit(9);", {
+      args: ["--meta"],
+      env: { BIND_ADDR: "rubbish", SVC_TOOLKIT_CONFIG_PATH: "/nonexistent", SVC_LOG_LEVEL: "rubbish" },
+    });
+    const { code, stdout, stderr } = await child.ended;
+    assert.deepEqual([code, stderr], [0, ""]);
+    const documents = [
+      document("xyz.test.one@1", "http://localhost/one"),
+      document("xyz.test.two@1", "http://localhost/two"),
+    ];
+    assert.equal(stdout, `[\n${documents.join(",\n")}\n]\n`);
+  });
+
+  it("url: localhost and the path, a leading slash added if missing and nothing else changed", async () => {
+    const paths = ["", "/", "a", "/a", "a/", "//a//b/", "a?b"];
+    for (const [i, url] of ["", "", "a", "a", "a/", "/a//b/", "a?b"].entries()) {
+      const path = paths[i] as string;
+      const { stdout } = await run(
+        `provide(contract("xyz.test.tool@1", ${JSON.stringify(path)})); await bootstrap(tool("xyz.test.tool@1", ${JSON.stringify(path)}));`,
+        { args: ["--meta"] },
+      ).ended;
+      assert.equal((JSON.parse(stdout) as [{ url: string }])[0].url, `http://localhost/${url}`);
+    }
+  });
+
+  it("a large listing arrives whole through a pipe", async () => {
+    const code = `
+      const inputSchema = '{"properties":{"value":{"description":"' + "x".repeat(3_000_000) + '"}}}';
+      provide(contract("xyz.test.one@1", "one", { inputSchema })); await bootstrap(One);`;
+    const { code: exitCode, stdout } = await run(code, { args: ["--meta"] }).ended;
+    assert.equal(exitCode, 0);
+    assert.equal((JSON.parse(stdout) as unknown[]).length, 1);
+  });
+
+  it("is refused like a start, when the tools cannot be served", async () => {
+    const { code, stdout, stderr } = await run("await bootstrap([One, One]);", { args: ["--meta"] }).ended;
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, /^cannot start: two tools have the name/);
+  });
+});
+
+describe("signals", { concurrency: 2 }, () => {
+  const start = async (code = "await bootstrap(One);") => {
+    const child = run(code, { env: { BIND_ADDR: "127.0.0.1:0" } });
+    return { child, url: await child.url };
+  };
+  const slow = requestText("POST", "/one/invoke", [["Content-Length", "16"]], '{"value":"slow"}');
+
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    it(`${signal} ends an idle process with exit code 0, open connections or not`, async () => {
+      const { child, url } = await start("setInterval(() => {}, 1000); await bootstrap(One);");
+      const idle = await RawConnection.open(url);
+      await idle.send(requestText("GET", "/tools")).response();
+      const started = performance.now();
+      await stop(child, signal);
+      assert.ok(performance.now() - started < 2_000);
+      await idle.closed();
+    });
+  }
+
+  it("what runs is finished and answered, then the connection is closed; new requests are turned away", async () => {
+    const { child, url } = await start();
+    const [running, other] = [await RawConnection.open(url), await RawConnection.open(url)];
+    // Two on one connection: the second comes when the process is already ending.
+    other.send(slow);
+    running.send(slow);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    child.process.kill("SIGTERM");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await assert.rejects(RawConnection.open(url), /ECONNREFUSED/);
+    other.send(requestText("GET", "/tools"));
+    for (const connection of [running, other]) {
+      const response = await connection.response();
+      expectResult(response, echoed('"slow"'));
+    }
+    const late = await other.closed();
+    if (late.length > 0) assert.match(late.toString(), /^HTTP\/1\.1 503 .*shutting_down/s);
+    assert.deepEqual(await running.closed(), Buffer.alloc(0), "not kept alive");
+    const { code } = await child.ended;
+    assert.equal(code, 0);
+  });
+
+  it("a request that comes on an open connection while others run is 503 shutting_down with Retry-After", async () => {
+    const { child, url } = await start();
+    const [running, other] = [await RawConnection.open(url), await RawConnection.open(url)];
+    running.send(slow);
+    // A request of which a part is there keeps its connection open.
+    other.send("GET /tools HTTP/1.1\r\n");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    child.process.kill("SIGTERM");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const response = await other.send("Host: x\r\n\r\n").response();
+    expectError(response, 503, "shutting_down");
+    assert.equal(response.headers.get("connection"), "close");
+    expectResult(await running.response(), echoed('"slow"'));
+    assert.equal((await child.ended).code, 0);
+  });
+
+  it("a run whose caller has gone is finished too", async () => {
+    const code = `
+      One.prototype.invoke = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        process.stdout.write("finished");
+        return { ok: { value: 1 } };
+      };
+      await bootstrap(One);`;
+    const { child, url } = await start(code);
+    const connection = await RawConnection.open(url);
+    connection.send(slow);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    connection.close();
+    await stop(child);
+    assert.equal(child.stdout(), "finished");
+  });
+});
+
+describe("exceptions outside of a call (protocol.md section 11)", () => {
+  it("are logged and do not end the process", async () => {
+    const child = run("await bootstrap(One);", { env: { BIND_ADDR: "127.0.0.1:0" } });
+    const url = await child.url;
+    for (const [value, message] of [
+      ["stray", "a stray exception"],
+      ["floating", "a floating rejection"],
+    ] as const) {
+      expectResult(await sendPlain(url, "/one/invoke", `{"value":"${value}"}`), echoed(`"${value}"`));
+      await until(() => child.stderr().includes(message), "the log has it");
+    }
+    expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("1"));
+    await stop(child);
+  });
+});

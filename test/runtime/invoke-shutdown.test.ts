@@ -1,0 +1,102 @@
+/** Runs that are told that the process ends (protocol.md section 8). */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { InvocationAborted, type InvokeContext, PermissionDenied } from "#runtime/index.js";
+import { SignatureHeaders } from "#runtime/server/auth.js";
+import { InvokeService } from "#runtime/server/handle.js";
+import { ReplayMemory } from "#runtime/server/replay.js";
+import { ServedTool } from "#runtime/server/served-tool.js";
+import { selectEngine } from "#runtime/wire/ed25519.js";
+import {
+  type Behaviour,
+  countingTool,
+  echoCall,
+  gate,
+  keptLog,
+  type SignedCall,
+  signedConfig,
+  until,
+} from "./tools.js";
+
+/** A service without a transport, and a call of it that is running. */
+async function running(behaviour: Behaviour) {
+  const tool = countingTool(behaviour);
+  const served = new ServedTool(tool.class);
+  const config = signedConfig([tool.fqn]);
+  const store = new ReplayMemory();
+  const { engine } = selectEngine();
+  const headers = new SignatureHeaders("X-Svc-");
+  const service = new InvokeService({ config, headers, engine, store, log: keptLog() });
+  const call = echoCall(tool, "1");
+  const send = async ({ headers, body }: SignedCall) => {
+    const pairs = [...headers, ["Content-Length", `${body.length}`] as const];
+    const reply = await service.handle(served, {
+      headers: Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value])),
+      rawHeaders: pairs.flat(),
+      readBody: async () => body,
+      onDisconnect: () => {},
+    });
+    return { ...reply, body: Buffer.from(reply.body).toString() };
+  };
+  const answer = send(call);
+  await until(() => tool.calls.constructed > 0, "it runs");
+  return { tool, service, store, call, send, answer };
+}
+
+describe("after the drain limit", () => {
+  const stopped = async ({ signal }: InvokeContext) => {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    throw signal.reason;
+  };
+
+  it("the signal fires with reason shutdown; a run that then throws is 503 shutting_down and not cached", async () => {
+    let reason: unknown;
+    let runs = 0;
+    const invoke = async ({ value }: Record<string, unknown>, context: InvokeContext) => {
+      if (runs++ > 0) return { ok: { value } };
+      return stopped(context).catch((error: unknown) => {
+        reason = error;
+        throw error;
+      });
+    };
+    const { service, store, call, send, answer } = await running({ invoke });
+    assert.equal(service.inFlight, 1);
+    service.abortRuns();
+    const { status, headers, body } = await answer;
+    assert.deepEqual([status, headers["retry-after"], body], [503, "1", '{"error":"shutting_down"}']);
+    assert.ok(reason instanceof InvocationAborted);
+    assert.equal(reason.reason, "shutdown");
+    assert.deepEqual(store.stats(), { entries: 0, inFlight: 0, bytes: 0 });
+    assert.equal(service.inFlight, 0);
+    assert.equal((await send(call)).status, 200, "the pair is as it was before");
+  });
+
+  for (const part of ["construct", "authorize", "encodeOutput"] as const) {
+    it(`a throw of ${part} as well`, async () => {
+      const open = gate();
+      const { service, store, answer } = await running({
+        [part]: () => open.promise.then(() => assert.fail("canary")),
+      });
+      service.abortRuns();
+      open.open();
+      assert.deepEqual([(await answer).status, (await answer).body], [503, '{"error":"shutting_down"}']);
+      assert.equal(store.stats().entries, 0);
+    });
+  }
+
+  it("a run that ends otherwise is answered and cached: a result, a refusal, a result that does not conform", async () => {
+    for (const [status, end] of [
+      [200, { invoke: () => ({ ok: { value: 1 } }) }],
+      [403, { authorize: () => Promise.reject(new PermissionDenied("no")) }],
+      [500, { invoke: () => ({ ok: { value: Number.NaN } }) }],
+    ] as const) {
+      const open = gate();
+      const { service, store, answer } = await running({ ...end, construct: () => open.promise });
+      service.abortRuns();
+      open.open();
+      assert.equal((await answer).status, status);
+      assert.equal(store.stats().entries, 1);
+    }
+  });
+});
