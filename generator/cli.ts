@@ -1,5 +1,6 @@
 /** The command line: arguments, disk, exit codes. The only file of the generator with effects. */
 
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -21,7 +22,7 @@ const USAGE = `svc-gen ${VERSION}: tool servers from TypeScript classes
   svc-gen --check                  exit 3 and show the difference when they are stale
   svc-gen explain CODE             what a diagnostic means
   svc-gen meta --fqn F --url URL   the metadata document of one tool, for registration
-  svc-gen diff OLD NEW             compare two meta.json; exit 4 when a contract is broken
+  svc-gen diff [OLD NEW]           compare two meta.json, or git HEAD's with the one here; exit 4 when a contract is broken
 
   --project FILE   tsconfig.json of the tool project (default: tsconfig.json here)
   --out FOLDER     where generated code goes (default: src/generated)
@@ -215,6 +216,7 @@ async function meta(
 }
 
 function diff(files: readonly string[], around: Surroundings): number {
+  if (files.length === 0) return diffWithHead(around);
   const [old, next] = files;
   if (old === undefined || next === undefined || files.length > 2)
     throw new UsageError("diff wants two meta.json files: OLD NEW");
@@ -224,6 +226,17 @@ function diff(files: readonly string[], around: Surroundings): number {
     return text;
   };
   const differences = diffDocuments(read(old), read(next));
+  around.print(formatDifferences(differences));
+  return isBroken(differences) ? EXIT.broken : EXIT.done;
+}
+
+/** The committed meta.json against the one on disk. */
+function diffWithHead(around: Surroundings): number {
+  const { status, stdout } = spawnSync("git", ["show", "HEAD:./meta.json"], { cwd: around.cwd, encoding: "utf8" });
+  if (status !== 0) throw new UsageError("diff without files wants a meta.json committed in git HEAD");
+  const next = readIfThere(join(around.cwd, "meta.json"));
+  if (next === undefined) throw new UsageError("cannot read meta.json; run svc-gen first");
+  const differences = diffDocuments(stdout, next);
   around.print(formatDifferences(differences));
   return isBroken(differences) ? EXIT.broken : EXIT.done;
 }

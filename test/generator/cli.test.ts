@@ -155,6 +155,20 @@ test("diff judges port by port: 4 when a contract is broken under its version", 
   assert.equal((await against(() => "[]")).code, EXIT.broken);
 });
 
+test("diff without files compares with git HEAD", async () => {
+  const git = (...args: string[]) =>
+    spawnSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.org", ...args], { cwd: project.root });
+  git("init", "-q");
+  assert.equal((await svcGen("diff")).code, EXIT.usage);
+  git("add", "meta.json");
+  git("commit", "-qm", "first");
+  assert.equal((await svcGen("diff")).out, "xyz.test.tool-sum@1: same\n");
+  const meta = readFileSync(join(project.root, "meta.json"), "utf8");
+  project.write({ "meta.json": meta.replace('"a": {', '"b": {') });
+  assert.equal((await svcGen("diff")).code, EXIT.broken);
+  project.write({ "meta.json": meta });
+});
+
 test("diagnostics print in colour only when asked", async () => {
   const place = { file: "a.ts", line: 12, column: 2, length: 3, source: "\tabc: x" };
   const each = { code: "SVC134", severity: "error", message: "no", hint: "do", subject: "A.b", place } as const;
