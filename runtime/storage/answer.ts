@@ -1,0 +1,98 @@
+/** What a publisher answers to a PUT: `{"newlyCreated":…}` or `{"alreadyCertified":…}`, exactly one (Walrus HTTP API). */
+
+import { decodeBase64url } from "../wire/base64.js";
+import { type Paid, StorageError } from "./storage-error.js";
+
+/** Bytes that are read of an answer. */
+export const MAX_ANSWER_BYTES = 65_536;
+
+/** What the publisher says it did. */
+export interface PublisherAnswer {
+  /** Whether this request made, and paid for, a new blob object. */
+  readonly newlyCreated: boolean;
+  readonly blobId: string;
+  /** The first epoch in which the blob is no longer stored. */
+  readonly endEpoch: number;
+  /** The Sui object of the blob: `0x` and 64 hex digits. */
+  readonly objectId?: string;
+  readonly size?: number;
+  readonly deletable?: boolean;
+}
+
+/** @throws {@link StorageError} `answer_invalid` */
+export function parsePublisherAnswer(body: Buffer): PublisherAnswer {
+  let answer: Members;
+  try {
+    answer = members(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)));
+  } catch {
+    throw invalid("expected a JSON object", "maybe");
+  }
+  const names = Object.keys(answer);
+  if (names.length !== 1 || (names[0] !== "newlyCreated" && names[0] !== "alreadyCertified")) {
+    throw invalid("expected exactly one of `newlyCreated` and `alreadyCertified`", "maybe");
+  }
+  const newlyCreated = names[0] === "newlyCreated";
+  try {
+    return newlyCreated ? created(members(answer.newlyCreated)) : certified(members(answer.alreadyCertified));
+  } catch (error) {
+    if (!(error instanceof Misfit)) throw error;
+    throw invalid(`${names[0]}: ${error.message}`, newlyCreated ? "yes" : "no");
+  }
+}
+
+function created(answer: Members): PublisherAnswer {
+  const blob = members(answer.blobObject, "blobObject");
+  const { deletable } = blob;
+  if (typeof deletable !== "boolean") throw new Misfit("expected `deletable` as true or false");
+  return {
+    newlyCreated: true,
+    blobId: blobId(blob.blobId),
+    endEpoch: integer("endEpoch", members(blob.storage, "storage").endEpoch),
+    objectId: objectId(blob.id),
+    size: integer("size", blob.size),
+    deletable,
+  };
+}
+
+function certified(answer: Members): PublisherAnswer {
+  return {
+    newlyCreated: false,
+    blobId: blobId(answer.blobId),
+    endEpoch: integer("endEpoch", answer.endEpoch),
+    ...(answer.object !== undefined && { objectId: objectId(answer.object) }),
+  };
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+class Misfit extends Error {}
+
+function members(value: unknown, name = "the member"): Members {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    throw new Misfit(`expected ${name} as an object`);
+  }
+  return value as Members;
+}
+
+function integer(name: string, value: unknown): number {
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new Misfit(`expected \`${name}\` as an integer`);
+  return value as number;
+}
+
+function blobId(value: unknown): string {
+  if (typeof value !== "string" || decodeBase64url(value)?.length !== 32) {
+    throw new Misfit("expected `blobId` as base64url of 32 bytes without padding");
+  }
+  return value;
+}
+
+function objectId(value: unknown): string {
+  if (typeof value !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(value)) {
+    throw new Misfit("expected the object's id as `0x` and 64 hex digits");
+  }
+  return value.toLowerCase();
+}
+
+function invalid(reason: string, paid: Paid): StorageError {
+  return new StorageError("answer_invalid", `publisher: the answer cannot be used: ${reason}`, { paid });
+}

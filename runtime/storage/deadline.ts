@@ -1,0 +1,108 @@
+/** Time limits of an operation: the total one and the caller's signal as one signal. */
+
+import { requireInteger, StorageError } from "./storage-error.js";
+
+/** Milliseconds; each 1 to 2,147,483,647. */
+export interface Deadlines {
+  /** For name, TCP connection and TLS handshake together: 5,000 by default. */
+  readonly connectMs: number;
+  /** Between two movements of a body, sent or received: 10,000 by default. Waiting for an answer to begin is not counted. */
+  readonly progressMs: number;
+  /** For the whole operation with its retries: 60,000 by default. Stay below the tool's `timeout()`. */
+  readonly totalMs: number;
+}
+
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** @throws {@link StorageError} `invalid_option` */
+export function deadlinesOf({ connectMs = 5_000, progressMs = 10_000, totalMs = 60_000 }: Partial<Deadlines> = {}) {
+  return {
+    connectMs: requireInteger("connectMs", connectMs, 1, MAX_TIMER_MS),
+    progressMs: requireInteger("progressMs", progressMs, 1, MAX_TIMER_MS),
+    totalMs: requireInteger("totalMs", totalMs, 1, MAX_TIMER_MS),
+  };
+}
+
+/** One operation's limit. Its signal fires with a {@link StorageError} `total_timeout` or `aborted`. */
+export class Deadline {
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  readonly #caller: AbortSignal | undefined;
+  readonly #onAbort = () => {
+    const cause: unknown = this.#caller?.reason;
+    this.#controller.abort(new StorageError("aborted", "storage: the caller's signal fired", { cause }));
+  };
+
+  constructor(totalMs: number, caller?: AbortSignal) {
+    this.#caller = caller;
+    this.#timer = setTimeout(() => {
+      this.#controller.abort(new StorageError("total_timeout", `storage: not done within ${totalMs} ms`));
+    }, totalMs);
+    if (caller?.aborted) this.#onAbort();
+    else caller?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** @throws the {@link StorageError} that the signal fired with, if it did */
+  check(): void {
+    this.signal.throwIfAborted();
+  }
+
+  /** Waits for a promise no longer than the deadline. */
+  race<T>(promise: Promise<T>): Promise<T> {
+    const { signal } = this;
+    return new Promise((resolve, reject) => {
+      const onAbort = () => reject(signal.reason);
+      if (signal.aborted) return onAbort();
+      signal.addEventListener("abort", onAbort, { once: true });
+      promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+    });
+  }
+
+  /** Lets time pass, no longer than the deadline. */
+  async pause(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const passed = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, Math.min(ms, MAX_TIMER_MS));
+    });
+    try {
+      await this.race(passed);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The operation is over: what it may have left under way ends too. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#caller?.removeEventListener("abort", this.#onAbort);
+    this.#controller.abort(new StorageError("aborted", "storage: the operation is over"));
+  }
+}
+
+/** How often a request that can be repeated is tried. */
+export interface RetryOptions {
+  /** Tries altogether: 1 to 10, by default 3. */
+  readonly attempts?: number;
+  /** Milliseconds before the second try, 200 by default; doubled for each further one, at most 5,000. */
+  readonly backoffMs?: number;
+}
+
+/** Checked {@link RetryOptions}. */
+export type Retries = Required<RetryOptions>;
+
+/** @throws {@link StorageError} `invalid_option` */
+export function retriesOf({ attempts = 3, backoffMs = 200 }: RetryOptions = {}): Retries {
+  return {
+    attempts: requireInteger("attempts", attempts, 1, 10),
+    backoffMs: requireInteger("backoffMs", backoffMs, 0, 5_000),
+  };
+}
+
+/** Milliseconds to wait after a failed try, shortened by up to half at random so that callers do not come in step. */
+export function waitAfter(attempt: number, { backoffMs }: Retries): number {
+  return Math.min(5_000, backoffMs * 2 ** (attempt - 1)) * (1 - Math.random() / 2);
+}

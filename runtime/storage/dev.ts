@@ -1,0 +1,393 @@
+/**
+ * svc-runtime/storage/dev: a Walrus publisher and aggregator on this machine, kept in files, for authors and tests. The
+ * HTTP interface is the real one; nothing is paid, encoded or distributed. Never a place for data that matters.
+ */
+
+import { createHash, randomBytes } from "node:crypto";
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { decodeBase64url } from "../wire/base64.js";
+import { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
+import type { WalrusStorageOptions } from "./walrus-storage.js";
+
+/** How a store is started. */
+export interface DevStoreOptions {
+  /** Where the blobs are kept; made when missing. Blobs of an earlier run are served again. */
+  readonly directory: string;
+  /** 0 by default: any free one. Only this machine can connect. */
+  readonly port?: number;
+  /**
+   * `walrus` (the default where `@mysten/walrus-wasm` is installed): the ids of the real network. `substitute`: 32 bytes
+   * of SHA-256, quick and known to no network.
+   */
+  readonly blobIds?: "walrus" | "substitute";
+  /** Shards that the ids are computed for: 1,000 by default, as Mainnet and Testnet have. Small numbers are quick. */
+  readonly shards?: number;
+  /** Bytes of the largest blob: 10 MiB by default, as public publishers have it. */
+  readonly maxBytes?: number;
+  /** The `Authorization` that a PUT must have, if any. */
+  readonly authorization?: string;
+}
+
+/** What goes wrong with one request. */
+export type DevFault =
+  /** The answer begins late; a blob is stored before the wait. */
+  | { readonly kind: "slow"; readonly delayMs: number }
+  /** The answer does not declare its length. */
+  | { readonly kind: "chunked" }
+  /** Half of the answer's body, then nothing. */
+  | { readonly kind: "stall" }
+  /** An error answer; `stored`: although the blob was stored. */
+  | { readonly kind: "status"; readonly status: number; readonly stored?: boolean; readonly retryAfter?: number }
+  /** The connection ends after half of the answer's body. */
+  | { readonly kind: "truncated" }
+  /** One bit of the content is another (GET). */
+  | { readonly kind: "wrong-bytes" }
+  /** The answer names another blob id (PUT). */
+  | { readonly kind: "wrong-id" }
+  /** The connection is reset: `before` the request's body was read, or `after` it was and a blob was stored. */
+  | { readonly kind: "reset"; readonly when: "before" | "after" }
+  /** Any answer; a blob is stored. */
+  | {
+      readonly kind: "answer";
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body: string | Uint8Array;
+    };
+
+/** One request as the store saw it. */
+export interface DevRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Bytes of the body that came. */
+  bytes: number;
+}
+
+/** The record beside a blob. */
+interface DevBlob {
+  readonly blobId: string;
+  readonly size: number;
+  readonly objectId: string;
+  readonly registeredEpoch: number;
+  endEpoch: number;
+  readonly deletable: boolean;
+  readonly owner?: string;
+}
+
+/** A running store. */
+export class DevStore {
+  /** The current epoch; raise it to let blobs expire. */
+  epoch = 1;
+  /** What was asked, oldest first. */
+  readonly requests: DevRequest[] = [];
+  /** Blobs that were newly created, and would have been paid, in this run. */
+  created = 0;
+  private readonly faults: { on: "PUT" | "GET"; fault: DevFault; times: number }[] = [];
+  private readonly blobs = new Map<string, DevBlob>();
+
+  private constructor(
+    private readonly options: DevStoreOptions,
+    private readonly server: Server,
+    private readonly encoder: BlobIdEncoder | undefined,
+  ) {}
+
+  /**
+   * Starts a store on 127.0.0.1.
+   *
+   * @throws TypeError when `blobIds` is `walrus` and the encoder is not installed; what the system says to the port and
+   * the directory
+   */
+  static async start(options: DevStoreOptions): Promise<DevStore> {
+    const encoder = options.blobIds === "substitute" ? undefined : BlobIdEncoder.find(options.shards);
+    if (options.blobIds === "walrus" && encoder === undefined) {
+      throw new TypeError("dev store: real blob ids need @mysten/walrus-wasm: install it, or take `substitute`");
+    }
+    await mkdir(options.directory, { recursive: true });
+    const server = createServer();
+    const store = new DevStore(options, server, encoder);
+    for (const name of await readdir(options.directory)) {
+      if (!name.endsWith(".json")) continue;
+      const blob = JSON.parse(await readFile(join(options.directory, name), "utf8")) as DevBlob;
+      store.blobs.set(blob.blobId, blob);
+    }
+    server.on("request", (request, response) => {
+      store.handle(request, response).catch(() => response.destroy());
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(options.port ?? 0, "127.0.0.1", resolve);
+    });
+    return store;
+  }
+
+  /** Where it listens: publisher and aggregator. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Whose blob ids it gives. */
+  get blobIds(): "walrus" | "substitute" {
+    return this.encoder === undefined ? "substitute" : "walrus";
+  }
+
+  /** The options with which a `WalrusStorage` uses it; a `WalrusReader` takes the aggregator. */
+  connection(): Pick<WalrusStorageOptions, "publisher" | "aggregator" | "encoder" | "shards"> {
+    const { authorization, shards = DEFAULT_SHARDS } = this.options;
+    return {
+      publisher: { url: this.url, ...(authorization !== undefined && { headers: { Authorization: authorization } }) },
+      aggregator: { url: this.url },
+      ...(this.encoder === undefined ? { encoder: "off" as const } : { encoder: "required" as const, shards }),
+    };
+  }
+
+  /** Lets the next requests of a method go wrong, after the faults that were asked for before. */
+  fail(on: "PUT" | "GET", fault: DevFault, times = 1): void {
+    this.faults.push({ on, fault, times });
+  }
+
+  /** Takes back faults that have not happened. */
+  clearFaults(): void {
+    this.faults.length = 0;
+  }
+
+  /** How many requests of a method came. */
+  count(method: "PUT" | "GET"): number {
+    return this.requests.filter((request) => request.method === method).length;
+  }
+
+  /** The bytes of a stored blob; undefined when it is not there. */
+  async content(blobId: string): Promise<Buffer | undefined> {
+    return this.blobs.has(blobId) ? await readFile(join(this.options.directory, blobId)) : undefined;
+  }
+
+  /** Ends it and its connections. The blobs stay. */
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private nextFault(method: string): DevFault | undefined {
+    const at = this.faults.findIndex(({ on }) => on === method);
+    const found = this.faults[at];
+    if (found === undefined) return undefined;
+    if (--found.times === 0) this.faults.splice(at, 1);
+    return found.fault;
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = "", url = "", headers } = request;
+    const seen: DevRequest = { method, target: url, headers, bytes: 0 };
+    this.requests.push(seen);
+    const { pathname, searchParams } = new URL(url, "http://dev");
+    const [, blobId] = /^\/v1\/blobs\/([^/]+)$/.exec(pathname) ?? [];
+    if (method === "PUT" && pathname === "/v1/blobs") {
+      await this.put(request, response, searchParams, seen);
+    } else if (method === "GET" && blobId !== undefined) {
+      await this.get(response, decodeURIComponent(blobId));
+    } else {
+      status(response, 404, "NOT_FOUND", "no such endpoint");
+    }
+  }
+
+  private async put(
+    request: IncomingMessage,
+    response: ServerResponse,
+    query: URLSearchParams,
+    seen: DevRequest,
+  ): Promise<void> {
+    const fault = this.nextFault("PUT");
+    if (fault?.kind === "reset" && fault.when === "before") return reset(request);
+    if (fault?.kind === "status" && fault.stored !== true) return refuse(response, fault);
+    if (this.options.authorization !== undefined && request.headers.authorization !== this.options.authorization) {
+      return status(response, 401, "UNAUTHENTICATED", "the authorization is missing or wrong");
+    }
+    const asked = parseQuery(query);
+    if (typeof asked === "string") return status(response, 400, "INVALID_ARGUMENT", asked);
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      seen.bytes += chunk.length;
+      if (seen.bytes > (this.options.maxBytes ?? 10 * 1024 * 1024)) {
+        return status(response, 413, "FAILED_PRECONDITION", "the blob is too large");
+      }
+      chunks.push(chunk);
+    }
+    const content = Buffer.concat(chunks);
+    const { blob, created } = await this.store(content, asked);
+    if (fault?.kind === "reset") return reset(request);
+    if (fault?.kind === "status") return refuse(response, fault);
+    if (fault?.kind === "slow") await pause(response, fault.delayMs);
+    const named = fault?.kind === "wrong-id" ? randomBytes(32).toString("base64url") : blob.blobId;
+    const body = created ? newlyCreated(blob, named, asked.epochs) : alreadyCertified(blob, named);
+    send(response, "application/json", Buffer.from(JSON.stringify(body)), fault);
+  }
+
+  private async get(response: ServerResponse, blobId: string): Promise<void> {
+    const fault = this.nextFault("GET");
+    if (fault?.kind === "reset") return reset(response.req);
+    if (fault?.kind === "status") return refuse(response, fault);
+    if (fault?.kind === "slow") await pause(response, fault.delayMs);
+    if (decodeBase64url(blobId)?.length !== 32) return status(response, 400, "INVALID_ARGUMENT", "not a blob id");
+    const blob = this.blobs.get(blobId);
+    if (blob === undefined || blob.endEpoch <= this.epoch) {
+      return status(response, 404, "NOT_FOUND", "the requested blob is not stored");
+    }
+    const content = await readFile(join(this.options.directory, blobId));
+    if (fault?.kind === "wrong-bytes") {
+      const middle = content.length >> 1;
+      content[middle] = (content[middle] ?? 0) ^ 1;
+    }
+    response.setHeader("ETag", blobId);
+    response.setHeader("Cache-Control", "public, max-age=86400, stale-while-revalidate=3600");
+    response.setHeader("X-Content-Type-Options", "nosniff");
+    send(response, "application/octet-stream", content, fault);
+  }
+
+  private async store(content: Buffer, asked: Asked): Promise<{ blob: DevBlob; created: boolean }> {
+    const blobId = await this.blobIdOf(content);
+    const endEpoch = this.epoch + asked.epochs;
+    const there = this.blobs.get(blobId);
+    if (there !== undefined && !asked.force && there.deletable === asked.deletable && there.endEpoch >= endEpoch) {
+      return { blob: there, created: false };
+    }
+    const blob: DevBlob = {
+      blobId,
+      size: content.length,
+      objectId: `0x${randomBytes(32).toString("hex")}`,
+      registeredEpoch: this.epoch,
+      endEpoch,
+      deletable: asked.deletable,
+      ...(asked.owner !== undefined && { owner: asked.owner }),
+    };
+    const path = join(this.options.directory, blobId);
+    await write(path, content);
+    await write(`${path}.json`, Buffer.from(JSON.stringify(blob)));
+    this.blobs.set(blobId, blob);
+    this.created++;
+    return { blob, created: true };
+  }
+
+  private async blobIdOf(content: Buffer): Promise<string> {
+    if (this.encoder !== undefined) return await this.encoder.compute(content, new AbortController().signal);
+    return substituteBlobId(content);
+  }
+}
+
+/** The id of the `substitute` kind: SHA-256 over a fixed text and the content. No Walrus network knows it. */
+export function substituteBlobId(content: Uint8Array): string {
+  return createHash("sha256").update("svc-runtime dev store substitute blob id\n").update(content).digest("base64url");
+}
+
+interface Asked {
+  readonly epochs: number;
+  readonly deletable: boolean;
+  readonly force: boolean;
+  readonly owner: string | undefined;
+}
+
+const QUERY: ReadonlySet<string> = new Set([
+  "encoding_type",
+  "epochs",
+  "deletable",
+  "permanent",
+  "force",
+  "send_object_to",
+  "share",
+]);
+
+function parseQuery(query: URLSearchParams): Asked | string {
+  for (const name of query.keys()) if (!QUERY.has(name)) return "an unknown query parameter";
+  const epochs = Number(query.get("epochs") ?? "1");
+  if (!Number.isInteger(epochs) || epochs < 1 || epochs > 53) return "epochs must be 1 to 53";
+  const owner = query.get("send_object_to") ?? undefined;
+  if (owner !== undefined && !/^0x[0-9a-f]{64}$/.test(owner)) return "send_object_to must be an address";
+  const permanent = query.get("permanent") === "true";
+  if (permanent && query.get("deletable") === "true") return "deletable and permanent exclude each other";
+  return { epochs, owner, deletable: !permanent, force: query.get("force") === "true" };
+}
+
+function newlyCreated(blob: DevBlob, blobId: string, epochs: number) {
+  // Walrus stores about five times the size and 64 MB of metadata; the numbers here only look like it.
+  const storageSize = 66_034_000 + 5 * blob.size;
+  return {
+    newlyCreated: {
+      blobObject: {
+        id: blob.objectId,
+        registeredEpoch: blob.registeredEpoch,
+        blobId,
+        size: blob.size,
+        encodingType: "RS2",
+        certifiedEpoch: blob.registeredEpoch,
+        storage: {
+          id: `0x${randomBytes(32).toString("hex")}`,
+          startEpoch: blob.registeredEpoch,
+          endEpoch: blob.endEpoch,
+          storageSize,
+        },
+        deletable: blob.deletable,
+      },
+      resourceOperation: { registerFromScratch: { encodedLength: storageSize, epochsAhead: epochs } },
+      cost: 132_300,
+    },
+  };
+}
+
+function alreadyCertified(blob: DevBlob, blobId: string) {
+  // A deletable blob of the publisher's own is named by its object, any other by the event of its certification.
+  const by = blob.deletable
+    ? { object: blob.objectId }
+    : { event: { txDigest: "4XQHFa9S324wTzYHF3vsBSwpUZuLpmwTHYMFv9nsttSs", eventSeq: "0" } };
+  return { alreadyCertified: { blobId, ...by, endEpoch: blob.endEpoch } };
+}
+
+/** Waits, no longer than the client does. */
+async function pause(response: ServerResponse, ms: number): Promise<void> {
+  const left = new AbortController();
+  response.once("close", () => left.abort());
+  await sleep(ms, undefined, { signal: left.signal });
+}
+
+async function write(path: string, content: Uint8Array): Promise<void> {
+  const next = `${path}.${randomBytes(4).toString("hex")}.next`;
+  await writeFile(next, content);
+  await rename(next, path);
+}
+
+function reset(request: IncomingMessage): void {
+  request.socket.resetAndDestroy();
+}
+
+function refuse(response: ServerResponse, fault: Extract<DevFault, { kind: "status" }>): void {
+  if (fault.retryAfter !== undefined) response.setHeader("Retry-After", String(fault.retryAfter));
+  status(response, fault.status, "INTERNAL", "a fault was asked for");
+}
+
+/** An error in Walrus's form. */
+function status(response: ServerResponse, code: number, name: string, message: string): void {
+  const body = JSON.stringify({ error: { status: name, code, message, details: [] } });
+  response.writeHead(code, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) });
+  response.end(body);
+}
+
+function send(response: ServerResponse, type: string, content: Buffer, fault: DevFault | undefined): void {
+  if (fault?.kind === "answer") {
+    const body = Buffer.from(fault.body);
+    response.writeHead(fault.status, { "Content-Length": body.length, ...fault.headers });
+    response.end(body);
+    return;
+  }
+  response.setHeader("Content-Type", type);
+  if (fault?.kind === "chunked") response.flushHeaders();
+  else response.writeHead(200, { "Content-Length": content.length });
+  if (fault?.kind === "stall" || fault?.kind === "truncated") {
+    response.write(content.subarray(0, content.length >> 1), () => {
+      if (fault.kind === "truncated") response.socket?.end();
+    });
+    return;
+  }
+  response.end(content);
+}

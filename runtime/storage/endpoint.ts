@@ -1,0 +1,118 @@
+/**
+ * A publisher or an aggregator as the operator names it: an address, and headers that only this server gets. Nothing of
+ * either is in a message or shown by `util.inspect` and `JSON.stringify`.
+ */
+
+import { type OutgoingHttpHeaders, validateHeaderName, validateHeaderValue } from "node:http";
+import { StorageError } from "./storage-error.js";
+
+/** Which server; the first word of every message about it. */
+export type Role = "publisher" | "aggregator";
+
+/** Headers of one request, name to value. Treated as secrets. */
+export type SecretHeaders = Readonly<Record<string, string>>;
+
+/** A server as the operator configures it. Never take any of this from a tool's input. */
+export interface EndpointOptions {
+  /** `https://…` (or `http://…`), without user information, query and fragment; a path is a prefix. */
+  readonly url: string | URL;
+  /**
+   * Credentials, for instance `{ Authorization: "Bearer …" }`, or a function that gives them for each request (a Walrus
+   * publisher's JWT may be good for one upload only). Sent to this server and to no other. Over plain http only to this
+   * machine, unless `plaintextHeaders` is set.
+   */
+  readonly headers?: SecretHeaders | (() => SecretHeaders | Promise<SecretHeaders>);
+  /** Sends `headers` over plain http to another machine too: for a mesh that encrypts underneath. */
+  readonly plaintextHeaders?: boolean;
+  /** Certificates in PEM form to trust instead of the system's. */
+  readonly ca?: string | Buffer;
+}
+
+/** Names that belong to the exchange itself. */
+const RESERVED: ReadonlySet<string> = new Set([
+  "accept-encoding",
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "expect",
+  "host",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** A checked endpoint. */
+export class Endpoint {
+  readonly #base: URL;
+  readonly #headers: EndpointOptions["headers"];
+  readonly #ca: string | Buffer | undefined;
+
+  /** @throws {@link StorageError} `invalid_option` */
+  constructor(
+    readonly role: Role,
+    { url, headers, plaintextHeaders = false, ca }: EndpointOptions,
+  ) {
+    const refuse = (reason: string) => new StorageError("invalid_option", `${role}: ${reason}`);
+    if (!URL.canParse(String(url))) throw refuse("url: expected an absolute URL");
+    const base = new URL(url);
+    if (base.protocol !== "https:" && base.protocol !== "http:") throw refuse("url: expected the scheme https or http");
+    if (base.username !== "" || base.password !== "") {
+      throw refuse("url: expected no user name and no password: give credentials as `headers`");
+    }
+    if (base.search !== "" || base.hash !== "" || /[?#]/.test(base.href)) {
+      throw refuse("url: expected no query and no fragment");
+    }
+    if (headers !== undefined && base.protocol === "http:" && !isThisMachine(base.hostname) && !plaintextHeaders) {
+      throw refuse("url: expected https, because `headers` would travel in the clear");
+    }
+    base.pathname = base.pathname.replace(/\/+$/, "");
+    this.#base = base;
+    this.#headers = typeof headers === "object" ? checkedHeaders(role, headers) : headers;
+    this.#ca = ca;
+  }
+
+  get secure(): boolean {
+    return this.#base.protocol === "https:";
+  }
+
+  get ca(): string | Buffer | undefined {
+    return this.#ca;
+  }
+
+  /** The address of a resource below the prefix. */
+  address(path: string, query: Readonly<Record<string, string>> = {}): URL {
+    const address = new URL(this.#base);
+    address.pathname = `${this.#base.pathname === "/" ? "" : this.#base.pathname}${path}`;
+    for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
+    return address;
+  }
+
+  /** @throws {@link StorageError} `invalid_option` for headers that cannot be sent; what the operator's function throws */
+  async headers(): Promise<OutgoingHttpHeaders> {
+    if (typeof this.#headers !== "function") return { ...this.#headers };
+    return checkedHeaders(this.role, await this.#headers());
+  }
+}
+
+function checkedHeaders(role: Role, headers: SecretHeaders): SecretHeaders {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      if (RESERVED.has(name.toLowerCase())) throw new TypeError("reserved");
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    } catch {
+      // The fault of node:http is not kept: it may quote what it refuses.
+      throw new StorageError(
+        "invalid_option",
+        `${role}: headers: expected names and values that HTTP can carry, and none of the exchange's own`,
+      );
+    }
+  }
+  return { ...headers };
+}
+
+function isThisMachine(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
+}

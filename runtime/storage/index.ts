@@ -1,0 +1,29 @@
+/**
+ * svc-runtime/storage: results and inputs that do not fit inline. A tool uploads a large result and returns the reference;
+ * a leader resolves references (specification.md sections 2.3, 7 and 8). See docs/storage.md.
+ */
+
+export { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
+export type { Deadlines, RetryOptions } from "./deadline.js";
+export type { EndpointOptions, SecretHeaders } from "./endpoint.js";
+export { FileJournal } from "./file-journal.js";
+export type { UploadEntry, UploadJournal, UploadState } from "./journal.js";
+export { type Paid, StorageError, type StorageErrorFacts, type StorageFault } from "./storage-error.js";
+export { type BlobOrigin, StoredBlob, type StoredBlobFacts } from "./stored-blob.js";
+export {
+  ByteBudget,
+  MAX_BUDGET_BYTES,
+  type ReadOptions,
+  type ResolvedValue,
+  WalrusReader,
+  type WalrusReaderOptions,
+} from "./walrus-reader.js";
+export {
+  MAX_EPOCHS,
+  MAX_UPLOAD_BYTES,
+  type UnreturnedUpload,
+  type UploadOptions,
+  type UploadProgress,
+  WalrusStorage,
+  type WalrusStorageOptions,
+} from "./walrus-storage.js";

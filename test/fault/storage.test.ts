@@ -1,0 +1,604 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { inspect } from "node:util";
+import { type DevFault, DevStore } from "#runtime/storage/dev.js";
+import {
+  FileJournal,
+  type Paid,
+  StorageError,
+  type StorageFault,
+  type UploadEntry,
+  type UploadJournal,
+  WalrusReader,
+  WalrusStorage,
+  type WalrusStorageOptions,
+} from "#runtime/storage/index.js";
+import { NexusValue } from "#runtime/wire/data.js";
+
+const SECRET = "Bearer canary-7f3a";
+const MIB = 1_048_576;
+const FAST = { connectMs: 250, progressMs: 250, totalMs: 4_000 };
+const QUICK = { backoffMs: 10 };
+/** Milliseconds within which a fault is told, unless a test says otherwise. */
+const LIMIT = 2_000;
+
+let directory: string;
+/** Real ids of a network of ten shards. */
+let real: DevStore;
+/** Ids that no encoder knows. */
+let substitute: DevStore;
+let journal: FileJournal;
+let journals = 0;
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), "svc-storage-fault-"));
+  const authorization = SECRET;
+  real = await DevStore.start({ directory: join(directory, "real"), shards: 10, authorization });
+  substitute = await DevStore.start({ directory: join(directory, "substitute"), blobIds: "substitute", authorization });
+});
+after(async () => {
+  await real.stop();
+  await substitute.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  for (const store of [real, substitute]) {
+    store.clearFaults();
+    store.requests.length = 0;
+    store.created = 0;
+  }
+  journal = await FileJournal.open(join(directory, `${journals++}.journal`));
+});
+afterEach(() => journal.close());
+
+let contents = 0;
+/** Content that was not stored before. */
+const fresh = () => Buffer.from(JSON.stringify(`${contents++}:`.padEnd(40, "x")));
+
+const storageOf = (store: DevStore, options: Partial<WalrusStorageOptions> = {}) =>
+  new WalrusStorage({
+    ...store.connection(),
+    epochs: 5,
+    deletable: false,
+    journal,
+    deadlines: FAST,
+    retries: QUICK,
+    ...options,
+  });
+
+const readerOf = (store: DevStore) =>
+  new WalrusReader({ aggregator: { url: store.url }, deadlines: FAST, retries: QUICK });
+
+/** Asserts a fault within a time, without a secret anywhere in it. */
+async function fault(
+  run: Promise<unknown>,
+  code: StorageFault,
+  message: RegExp,
+  withinMs = LIMIT,
+): Promise<StorageError> {
+  const begun = performance.now();
+  let caught: unknown;
+  try {
+    await run;
+  } catch (error) {
+    caught = error;
+  }
+  const took = performance.now() - begun;
+  assert.ok(caught instanceof StorageError, `expected ${code}, got ${inspect(caught)}`);
+  assert.equal(caught.code, code, caught.message);
+  assert.match(caught.message, message);
+  assert.ok(took < withinMs, `took ${took} ms`);
+  assert.doesNotMatch(inspect(caught, { depth: 9, showHidden: true }), /canary/);
+  assert.doesNotMatch(JSON.stringify(caught), /canary/);
+  return caught;
+}
+
+/** Asserts that exactly one upload is unreturned. */
+async function listed(storage: WalrusStorage, content: Buffer, paid: Paid, state: UploadEntry["state"]) {
+  const uploads = await storage.recover();
+  assert.equal(uploads.length, 1);
+  const [upload] = uploads;
+  assert.ok(upload);
+  assert.equal(upload.paid, paid);
+  assert.equal(upload.state, state);
+  assert.equal(upload.size, content.length);
+  assert.equal(upload.sha256, createHash("sha256").update(content).digest("hex"));
+  return upload;
+}
+
+describe("faults of the publisher, the id not known here", () => {
+  /** What happens; what is told; what may have been paid, whether it is listed, how many requests were made. */
+  const cases: [string, DevFault, StorageFault, RegExp, Paid, number][] = [
+    ["slow", { kind: "slow", delayMs: 9_000 }, "total_timeout", /^storage: not done within 600 ms$/, "maybe", 1],
+    ["stalled", { kind: "stall" }, "progress_timeout", /^publisher: no part of the answer came within/, "maybe", 1],
+    ["500, stored", { kind: "status", status: 500, stored: true }, "refused", /^publisher: answered 500/, "maybe", 1],
+    ["500, not stored", { kind: "status", status: 500 }, "refused", /answered 500, expected 200$/, "maybe", 1],
+    ["503", { kind: "status", status: 503 }, "refused", /answered 503/, "maybe", 1],
+    ["truncated", { kind: "truncated" }, "connection_failed", /^publisher: the connection failed or/, "maybe", 1],
+    ["reset, stored", { kind: "reset", when: "after" }, "connection_failed", /answer did \(ECONNRESET\)$/, "maybe", 1],
+    ["403", { kind: "status", status: 403 }, "refused", /answered 403/, "no", 1],
+    ["413", { kind: "status", status: 413 }, "refused", /answered 413/, "no", 1],
+    ["429, always", { kind: "status", status: 429 }, "refused", /answered 429/, "no", 3],
+  ];
+  for (const [name, kind, code, message, paid, requests] of cases) {
+    test(name, async () => {
+      const content = fresh();
+      const storage = storageOf(substitute, { deadlines: { ...FAST, totalMs: name === "slow" ? 600 : 3_000 } });
+      substitute.fail("PUT", kind, requests);
+      const error = await fault(storage.upload(content), code, message);
+      assert.equal(error.paid, paid);
+      assert.equal(substitute.count("PUT"), requests);
+      if (paid === "no") {
+        assert.deepEqual(await storage.recover(), []);
+        return;
+      }
+      const upload = await listed(storage, content, paid, "intent");
+      assert.equal(upload.key, error.key);
+      // The caller's retry: the publisher has it or not; either way it is paid once.
+      const blob = await storage.upload(content);
+      assert.equal(substitute.created, 1);
+      assert.deepEqual(await substitute.content(blob.blobId), content);
+      await listed(storage, content, blob.origin === "created" ? "yes" : "no", "verified");
+      await storage.settle(blob);
+      assert.deepEqual(await storage.recover(), []);
+    });
+  }
+
+  test("429 is repeated, and counted; not beyond the deadline", async () => {
+    substitute.fail("PUT", { kind: "status", status: 429, retryAfter: 0 }, 2);
+    await storageOf(substitute).upload(fresh());
+    assert.equal(substitute.count("PUT"), 3);
+    // The wait is longer than the deadline: what the publisher said is told.
+    substitute.fail("PUT", { kind: "status", status: 429, retryAfter: 60 });
+    const storage = storageOf(substitute, { deadlines: { ...FAST, totalMs: 300 } });
+    await fault(storage.upload(fresh()), "refused", /answered 429/);
+    assert.equal(substitute.count("PUT"), 4);
+  });
+
+  test("nobody listens: repeated, nothing paid", async () => {
+    const closed = await DevStore.start({ directory: join(directory, "closed"), blobIds: "substitute" });
+    const { url } = closed;
+    await closed.stop();
+    const storage = storageOf(substitute, { publisher: { url } });
+    const error = await fault(storage.upload(fresh()), "connection_failed", /\(ECONNREFUSED\)$/);
+    assert.equal(error.paid, "no");
+    assert.deepEqual(await storage.recover(), []);
+  });
+
+  test("a server that does not finish TLS, and one that does not take the content", async () => {
+    const sockets = new Set<Socket>();
+    const silent = createServer((socket) => {
+      sockets.add(socket);
+      socket.pause();
+      socket.on("error", () => undefined);
+    });
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const { port } = silent.address() as { port: number };
+    try {
+      const tls = storageOf(substitute, { publisher: { url: `https://127.0.0.1:${port}` }, retries: { attempts: 1 } });
+      const late = await fault(tls.upload(fresh()), "connect_timeout", /^publisher: no connection within 250 ms$/);
+      assert.equal(late.paid, "no");
+      const plain = storageOf(substitute, {
+        publisher: { url: `http://127.0.0.1:${port}` },
+        retries: { ...QUICK, attempts: 2 },
+      });
+      const connections = sockets.size;
+      const stuck = plain.upload(randomBytes(8 * MIB));
+      const error = await fault(stuck, "progress_timeout", /no part of the content was taken within 250 ms/);
+      // Its last byte was not handed over, so it cannot have been stored, and was sent again.
+      assert.equal(error.paid, "no");
+      assert.equal(sockets.size - connections, 2);
+      assert.deepEqual(await plain.recover(), []);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+    }
+  });
+
+  test("a reset while a large content is being sent is repeated", async () => {
+    const content = randomBytes(8 * MIB);
+    substitute.fail("PUT", { kind: "reset", when: "before" });
+    const progress: number[] = [];
+    const blob = await storageOf(substitute).upload(content, { onProgress: ({ sent }) => progress.push(sent) });
+    assert.equal(blob.origin, "created");
+    assert.equal(substitute.count("PUT"), 2);
+    assert.equal(substitute.created, 1);
+    assert.equal(progress.at(-1), content.length);
+    assert.ok(progress.length >= 64);
+  });
+});
+
+describe("faults of the publisher, the id computed here", () => {
+  const lost: [string, DevFault][] = [
+    ["500, stored", { kind: "status", status: 500, stored: true }],
+    ["truncated", { kind: "truncated" }],
+    ["stalled", { kind: "stall" }],
+    ["reset", { kind: "reset", when: "after" }],
+    ["nonsense", { kind: "answer", status: 200, body: "canary" }],
+  ];
+  for (const [name, kind] of lost) {
+    test(`${name}: what was stored is found, and verified`, async () => {
+      const content = fresh();
+      real.fail("PUT", kind);
+      const storage = storageOf(real);
+      const blob = await storage.upload(content);
+      assert.equal(blob.origin, "recovered");
+      assert.equal(blob.encoderChecked, true);
+      assert.equal(blob.endEpoch, undefined);
+      assert.equal(real.count("PUT"), 1);
+      assert.deepEqual(await real.content(blob.blobId), content);
+      await listed(storage, content, "maybe", "verified");
+    });
+  }
+
+  test("500, not stored: the failure stands, known by its id", async () => {
+    const content = fresh();
+    real.fail("PUT", { kind: "status", status: 500 });
+    const storage = storageOf(real);
+    const error = await fault(storage.upload(content), "refused", /answered 500/);
+    assert.equal(error.paid, "maybe");
+    assert.equal(real.count("PUT"), 1);
+    const upload = await listed(storage, content, "maybe", "intent");
+    const blob = await storage.upload(content);
+    assert.equal(blob.blobId, upload.blobId);
+    assert.equal(real.created, 1);
+  });
+
+  test("a publisher that names another id is caught; what it may have stored stays listed", async () => {
+    const content = fresh();
+    real.fail("PUT", { kind: "wrong-id" });
+    const storage = storageOf(real);
+    const error = await fault(storage.upload(content), "blob_id_mismatch", /^publisher: answered another blob id/);
+    assert.equal(error.paid, "yes");
+    const upload = await listed(storage, content, "yes", "stored");
+    assert.equal(upload.blobId, error.blobId);
+    assert.notEqual(upload.computedBlobId, upload.blobId);
+    // The content is there under its true id: found, not sent again, without the liar's facts.
+    const blob = await storage.upload(content);
+    assert.equal(blob.blobId, upload.computedBlobId);
+    assert.equal(blob.objectId, undefined);
+    assert.equal(real.count("PUT"), 1);
+  });
+
+  test("a publisher that names the id of other content, which the aggregator has", async () => {
+    const other = await storageOf(real).upload(fresh());
+    const body = JSON.stringify({ alreadyCertified: { blobId: other.blobId, endEpoch: 9 } });
+    real.fail("PUT", { kind: "answer", status: 200, body }, 2);
+    const error = await storageOf(real)
+      .upload(fresh())
+      .catch((caught: unknown) => caught);
+    assert.ok(error instanceof StorageError);
+    assert.match(error.code, /^(blob_id_mismatch|content_mismatch)$/);
+    // Without the encoder the content tells.
+    const unaware = storageOf(real, { encoder: "off" });
+    await fault(unaware.upload(fresh()), "content_mismatch", /^aggregator: expected the/);
+  });
+});
+
+describe("faults of the aggregator", () => {
+  const gzip = { "Content-Encoding": "gzip" };
+  const cases: [string, DevFault, number, StorageFault | "passes", number][] = [
+    ["slow, always", { kind: "slow", delayMs: 9_000 }, 3, "total_timeout", 1],
+    ["stalled, once", { kind: "stall" }, 1, "passes", 2],
+    ["stalled, always", { kind: "stall" }, 3, "progress_timeout", 3],
+    ["500, once", { kind: "status", status: 500 }, 1, "passes", 2],
+    ["500, always", { kind: "status", status: 500 }, 3, "refused", 3],
+    ["403", { kind: "status", status: 403 }, 1, "refused", 1],
+    ["truncated, twice", { kind: "truncated" }, 2, "passes", 3],
+    ["truncated, always", { kind: "truncated" }, 3, "connection_failed", 3],
+    ["reset, once", { kind: "reset", when: "before" }, 1, "passes", 2],
+    ["reset, always", { kind: "reset", when: "before" }, 3, "connection_failed", 3],
+    ["wrong bytes", { kind: "wrong-bytes" }, 1, "content_mismatch", 1],
+    ["more bytes", { kind: "answer", status: 200, body: "x".repeat(500) }, 1, "content_mismatch", 1],
+    ["fewer bytes", { kind: "answer", status: 200, body: "x" }, 1, "content_mismatch", 1],
+    ["nothing", { kind: "answer", status: 200, body: "" }, 1, "content_mismatch", 1],
+    ["compressed", { kind: "answer", status: 200, headers: gzip, body: "" }, 1, "answer_invalid", 1],
+  ];
+  for (const [name, kind, times, expected, requests] of cases) {
+    test(`readback and reader: ${name}`, async () => {
+      const content = fresh();
+      const deadlines = { ...FAST, totalMs: name === "slow, always" ? 500 : 4_000 };
+      const storage = storageOf(substitute, { deadlines });
+      substitute.fail("GET", kind, times);
+      if (expected === "passes") {
+        assert.equal((await storage.upload(content)).origin, "created");
+        assert.equal(substitute.count("GET"), requests);
+      } else {
+        const error = await fault(storage.upload(content), expected, /^(aggregator|storage): /, 4_000);
+        assert.equal(error.paid, "yes");
+        assert.equal(substitute.count("GET"), requests);
+        const upload = await listed(storage, content, "yes", "stored");
+        assert.equal(upload.blobId, error.blobId);
+        assert.equal(upload.endEpoch, substitute.epoch + 5);
+      }
+      // The retry sends nothing again.
+      substitute.clearFaults();
+      const blob = await storage.upload(content);
+      assert.equal(substitute.count("PUT"), 1);
+      assert.equal(blob.endEpoch, substitute.epoch + 5);
+
+      // The reader, knowing the digest only.
+      substitute.requests.length = 0;
+      substitute.fail("GET", kind, times);
+      const reader = new WalrusReader({ aggregator: { url: substitute.url }, deadlines, retries: QUICK });
+      const reading = reader.read(NexusValue.walrus(blob.blobId, blob.sha256));
+      if (expected === "passes") assert.deepEqual(await reading, content);
+      else await fault(reading, expected, /^(aggregator|storage): /, 4_000);
+      assert.equal(substitute.count("GET"), requests);
+    });
+  }
+
+  test("404 is repeated right after an upload (a cache), and final for a reader", async () => {
+    const notFound = { kind: "status", status: 404 } as const;
+    substitute.fail("GET", notFound, 2);
+    const blob = await storageOf(substitute).upload(fresh());
+    assert.equal(substitute.count("GET"), 3);
+    substitute.fail("GET", notFound);
+    await fault(readerOf(substitute).read(blob.nexusValue()), "not_found", /answered 404/);
+    assert.equal(substitute.count("GET"), 4);
+  });
+
+  test("a trickle is ended by the total deadline", async () => {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.once("data", () => {
+        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+        const timer = setInterval(() => socket.write("x"), 50);
+        socket.once("close", () => clearInterval(timer));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    const deadlines = { ...FAST, totalMs: 600 };
+    const reader = new WalrusReader({ aggregator: { url: `http://127.0.0.1:${port}` }, deadlines });
+    const value = NexusValue.walrus(randomBytes(32).toString("base64url"), randomBytes(32));
+    await fault(reader.read(value), "total_timeout", /^storage: not done within 600 ms$/);
+    assert.equal(sockets.size, 1);
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+});
+
+describe("abort", () => {
+  const reason = new Error("the invocation was aborted");
+
+  test("before, while sending, while waiting, while reading back", async () => {
+    const storage = storageOf(substitute);
+    const early = storage.upload(fresh(), { signal: AbortSignal.abort(reason) });
+    assert.equal((await fault(early, "aborted", /^storage: the caller's signal fired$/)).cause, reason);
+    assert.equal(substitute.requests.length, 0);
+    assert.deepEqual(await storage.recover(), []);
+
+    const sending = new AbortController();
+    const large = storage.upload(randomBytes(8 * MIB), {
+      signal: sending.signal,
+      onProgress: ({ sent }) => sent > 1_000_000 && sending.abort(reason),
+    });
+    assert.equal((await fault(large, "aborted", /signal fired/)).paid, "no");
+    assert.deepEqual(await storage.recover(), []);
+
+    const content = fresh();
+    substitute.fail("PUT", { kind: "slow", delayMs: 9_000 });
+    const waiting = AbortSignal.timeout(200);
+    const unanswered = await fault(storage.upload(content, { signal: waiting }), "aborted", /signal fired/);
+    assert.equal(unanswered.paid, "maybe");
+    await storage.settle(await listed(storage, content, "maybe", "intent"));
+
+    substitute.fail("GET", { kind: "slow", delayMs: 9_000 });
+    const reading = AbortSignal.timeout(200);
+    const unread = await fault(storage.upload(fresh(), { signal: reading }), "aborted", /signal fired/);
+    assert.equal(unread.paid, "yes");
+    assert.equal((await storage.recover()).length, 1);
+  });
+
+  test("one that waits for an equal upload gives up alone", async () => {
+    const content = fresh();
+    substitute.fail("PUT", { kind: "slow", delayMs: 500 });
+    const storage = storageOf(substitute);
+    const first = storage.upload(content);
+    const second = storage.upload(content, { signal: AbortSignal.timeout(100) });
+    const third = storage.upload(content);
+    assert.equal((await fault(second, "aborted", /signal fired/)).paid, "no");
+    assert.deepEqual(await storage.recover(), [], "what is under way is not listed");
+    assert.equal((await first).origin, "created");
+    assert.equal((await third).origin, "recovered");
+    assert.equal(substitute.count("PUT"), 1);
+  });
+
+  test("a progress callback that throws ends the upload", async () => {
+    const onProgress = () => {
+      throw new Error("no more");
+    };
+    const upload = storageOf(substitute).upload(fresh(), { onProgress });
+    assert.match(String((await fault(upload, "aborted", /the progress callback threw/)).cause), /no more/);
+  });
+});
+
+describe("journal", () => {
+  /** A store of the caller's whose n-th write fails. */
+  function failingAt(n: number): UploadJournal {
+    let writes = 0;
+    const put = (entry: UploadEntry) => (++writes === n ? Promise.reject(new Error("disk full")) : journal.put(entry));
+    return { put, get: (key) => journal.get(key), remove: (key) => journal.remove(key), list: () => journal.list() };
+  }
+
+  test("nothing is sent without a record; nothing is returned without one", async () => {
+    const first = storageOf(substitute, { journal: failingAt(1) });
+    const error = await fault(
+      first.upload(fresh()),
+      "journal_failed",
+      /^upload journal: the entry could not be written$/,
+    );
+    assert.equal(substitute.count("PUT"), 0);
+    assert.match(String(error.cause), /disk full/);
+    for (const n of [2, 3]) {
+      const content = fresh();
+      const storage = storageOf(substitute, { journal: failingAt(n) });
+      const late = await fault(storage.upload(content), "journal_failed", /entry/);
+      assert.equal(late.paid, "yes");
+      assert.ok(late.blobId !== undefined && (await substitute.content(late.blobId))?.equals(content));
+    }
+    const states = (await first.recover()).map(({ state }) => state);
+    assert.deepEqual(states, ["intent", "stored"]);
+  });
+
+  test("other terms are another upload", async () => {
+    const content = fresh();
+    await storageOf(substitute).upload(content);
+    const longer = await storageOf(substitute, { epochs: 6 }).upload(content);
+    assert.equal(longer.origin, "created");
+    assert.equal((await storageOf(substitute).recover()).length, 2);
+  });
+
+  test("a blob that has expired is stored anew", async () => {
+    const content = fresh();
+    const storage = storageOf(substitute);
+    await storage.upload(content);
+    substitute.epoch += 5;
+    const again = await storage.upload(content);
+    assert.equal(again.origin, "created");
+    assert.equal(again.endEpoch, substitute.epoch + 5);
+    substitute.epoch = 1;
+  });
+});
+
+/** What the child says. */
+interface Line {
+  readonly event: string;
+  readonly recovered: readonly Record<string, unknown>[];
+  readonly blobId: string;
+  readonly objectId: string;
+  readonly endEpoch: number;
+  readonly origin: string;
+  readonly grown: number;
+}
+
+/** A child process that uploads; its lines are given one by one. */
+class Uploader {
+  private readonly child: ChildProcess;
+  private readonly lines: AsyncIterator<string>;
+  private readonly exited: Promise<unknown>;
+
+  constructor(options: object) {
+    this.child = spawn(process.execPath, [join(import.meta.dirname, "storage-uploader.mjs")], {
+      env: { ...process.env, UPLOAD: JSON.stringify(options) },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    this.exited = new Promise((resolve) => this.child.once("exit", resolve));
+    this.lines = createInterface({ input: this.child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
+  }
+
+  async line(): Promise<Line> {
+    const { value, done } = await this.lines.next();
+    assert.ok(!done, "the child ended");
+    return JSON.parse(value as string) as Line;
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill("SIGKILL");
+    await this.exited;
+  }
+
+  async end(): Promise<void> {
+    await this.exited;
+  }
+}
+
+describe("kill -9", () => {
+  /** Uploads in a child that is killed once the store has the blob and has not answered. */
+  async function killBetween(store: DevStore) {
+    const path = join(directory, `killed-${journals++}.journal`);
+    const content = `${contents++}: a report that is uploaded and lost`;
+    const options = { path, content, connection: store.connection(), deadlines: { ...FAST, totalMs: 20_000 } };
+    store.fail("PUT", { kind: "slow", delayMs: 60_000 });
+    const child = new Uploader(options);
+    assert.equal((await child.line()).event, "begins");
+    for (let i = 0; store.created === 0; i++) {
+      assert.ok(i < 500, "waited for too long");
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    // Long enough for the child to have computed the id, too.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await child.kill();
+    return options;
+  }
+
+  test("between upload and answer: the journal tells, a retry does not upload twice", async () => {
+    const options = await killBetween(real);
+    const next = new Uploader(options);
+    const { recovered } = await next.line();
+    assert.equal(recovered.length, 1);
+    assert.equal(recovered[0]?.paid, "maybe");
+    assert.equal(recovered[0]?.state, "intent");
+    const result = await next.line();
+    assert.equal(result.event, "uploaded");
+    assert.equal(result.origin, "recovered");
+    assert.equal(result.blobId, recovered[0]?.blobId);
+    assert.equal(real.count("PUT"), 1);
+    assert.equal(real.created, 1);
+    await next.kill();
+  });
+
+  test("the same without the encoder: the publisher is asked again and has it already; paid once", async () => {
+    const options = await killBetween(substitute);
+    const next = new Uploader(options);
+    assert.equal((await next.line()).recovered[0]?.paid, "maybe");
+    assert.equal((await next.line()).origin, "certified");
+    assert.equal(substitute.count("PUT"), 2);
+    assert.equal(substitute.created, 1);
+    await next.kill();
+  });
+
+  test("between the upload and the tool's answer: the reference is there again, nothing is sent", async () => {
+    const path = join(directory, `killed-${journals++}.journal`);
+    const options = { path, content: `${contents++}: verified and lost`, connection: substitute.connection() };
+    const child = new Uploader(options);
+    await child.line();
+    const uploaded = await child.line();
+    await child.kill();
+    const next = new Uploader({ ...options, settle: true });
+    const { recovered } = await next.line();
+    assert.deepEqual(
+      recovered.map(({ state, paid, blobId, objectId }) => ({ state, paid, blobId, objectId })),
+      [{ state: "verified", paid: "yes", blobId: uploaded.blobId, objectId: uploaded.objectId }],
+    );
+    assert.deepEqual(await next.line(), { ...uploaded, origin: "recovered" });
+    assert.equal(substitute.count("PUT"), 1);
+    await next.end();
+    // Settled: nothing is left to tell.
+    const last = new Uploader({ ...options, settle: true });
+    assert.deepEqual((await last.line()).recovered, []);
+    await last.end();
+  });
+});
+
+describe("memory", () => {
+  const size = 8 * MIB;
+  for (const [name, shards] of [
+    ["without the encoder", undefined],
+    // As many as can hold 8 MiB in little time; with SVC_TEST_FULL those of the real networks.
+    ["with the encoder", process.env.SVC_TEST_FULL === "1" ? 1_000 : 100],
+  ] as const) {
+    test(`8 MiB up and down, ${name}: below twice the data plus 64 MiB`, async () => {
+      const blobIds = shards === undefined ? ({ blobIds: "substitute" } as const) : { shards };
+      const dev = await DevStore.start({ directory: join(directory, `large-${shards}`), ...blobIds });
+      const path = join(directory, `memory-${journals++}.journal`);
+      const child = new Uploader({ path, size, connection: dev.connection(), read: true, settle: true });
+      await child.line();
+      assert.equal((await child.line()).origin, "created");
+      const { grown } = await child.line();
+      await child.end();
+      await dev.stop();
+      assert.ok(grown < 2 * size + 64 * MIB, `${(grown / MIB).toFixed(1)} MiB`);
+    });
+  }
+});
