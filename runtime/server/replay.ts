@@ -1,11 +1,11 @@
 /**
  * Replay protection (protocol.md section 8): at most one run of a (nonce, input hash), whose end answers every retry.
  *
- * The memory store packs completed entries into segments of plain bytes, appended in the order of completion. That is the
- * order of expiry too, whatever the TTL in force, so expiry only ever looks at the head of a tool's log. Nothing of a
- * completed entry lives on the JavaScript heap: 512 MiB of them neither lengthen a garbage collection nor reach the heap
- * limit of a small container. A hash index that grows and shrinks by one bucket at a time finds them, so that no request
- * ever pays for a rehash of the whole. Runs in flight and held 504s are ordinary objects.
+ * The memory store packs completed entries into segments of plain bytes, appended in the order of completion. That is
+ * the order of expiry too, whatever the TTL in force, so expiry only ever looks at the head of a tool's log. Nothing of
+ * a completed entry lives on the JavaScript heap: 512 MiB of them neither lengthen a garbage collection nor reach the
+ * heap limit of a small container. A hash index that grows and shrinks by one bucket at a time finds them, so that no
+ * request ever pays for a rehash of the whole. Runs in flight and held 504s are ordinary objects.
  */
 
 /** The leader and key that signed a request. */
@@ -111,7 +111,7 @@ const HELD_BYTES = recordBytes(0) + 8 + SEGMENT_OBJECTS + PAGE_BYTES;
 
 /** A position of a record: segment slot · 8192 + offset / 8. Slot 0 is never used, so 0 is none. */
 const NONE = 0;
-/** The kind of a record that was replaced and only waits for its turn to be cleared away. */
+/** The kind of a record that is out of sight and only waits for its turn to be cleared away. */
 const DEAD = 0;
 
 const IN_FLIGHT: Claim = Object.freeze({ state: "in-flight" });
@@ -420,7 +420,11 @@ class ToolEntries {
     if (position === NONE) return undefined;
     const { bytes, words, doubles } = this.arena.segment(position);
     const at = position & 8191;
-    if (!(now - doubles[at]! < this.#ttlMs())) return undefined;
+    if (now - doubles[at]! >= this.#ttlMs()) {
+      // So that a pair never has two records, whatever the TTL becomes.
+      this.#kill(hash, position);
+      return undefined;
+    }
     const kind = this.arena.kind(words[at * 2 + KIND]!);
     const { status, code, signable } = kind;
     const body = new Uint8Array(words[at * 2 + LENGTH]!);
@@ -459,12 +463,16 @@ class ToolEntries {
     return Math.max(record, Math.min(wanted, (room - SEGMENT_OBJECTS - PAGE_BYTES) & ~7));
   }
 
-  /** Takes the complete entry of a pair out of sight; its record is cleared away when its turn comes. */
+  /** Takes the complete entry of a pair out of sight. */
   forget(key: string, hash: number): void {
     this.held.get(key)?.drop();
     pair.write(key, "latin1");
     const position = this.#index.find(hash);
-    if (position === NONE) return;
+    if (position !== NONE) this.#kill(hash, position);
+  }
+
+  /** Takes a record out of sight; it is cleared away when its turn comes. */
+  #kill(hash: number, position: number): void {
     this.#index.remove(hash, position);
     this.arena.segment(position).words[(position & 8191) * 2 + KIND] = DEAD;
     this.arena.records--;
@@ -529,10 +537,11 @@ class Ticket implements ReplayTicket {
   }
 
   complete(answer: CachedAnswer): boolean {
-    if (!this.abandon()) return false;
+    if (!this.#running) return false;
     if (this.#replaces) this.#entries.forget(this.key, this.hash);
     this.#entries.append(this, answer, RUN_BYTES);
-    return true;
+    // Last: should memory run out before, the pair stays in flight and cannot run again.
+    return this.abandon();
   }
 
   hold({ status, code, signable, body }: CachedAnswer): boolean {
@@ -570,9 +579,9 @@ class Ticket implements ReplayTicket {
 }
 
 /**
- * The replay store in the memory of this process (protocol.md section 8). Every method is synchronous and O(1) amortised
- * (`stats` counts tools); expired entries are cleared away a few at each claim, and each second by a timer that exists
- * only while there are entries.
+ * The replay store in the memory of this process (protocol.md section 8). Every method is synchronous and, amortised,
+ * O(1) (but `stats` counts tools). Expired entries are cleared away a few at each claim, and each second by a timer
+ * that exists only while there are entries.
  */
 export class ReplayMemory implements ReplayStore {
   /** The bound in bytes over all tools. */
