@@ -163,6 +163,8 @@ export class Run {
       this.log.error({ err: error }, "decoding the input failed");
       return refusal("internal_error");
     }
+    // What kept the event loop busy kept the timer from firing.
+    if (performance.now() >= this.context.deadline) return refusal("tool_invocation_timeout");
     let result: unknown;
     try {
       result = await instance.invoke(input, this.context);
