@@ -1,0 +1,341 @@
+/** Mutated signed requests against the transport-free handler (protocol.md sections 5 and 7). */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { SignatureHeaders } from "#runtime/server/auth.js";
+import { InvokeService, type Reply } from "#runtime/server/handle.js";
+import { ReplayMemory } from "#runtime/server/replay.js";
+import { serveTools } from "#runtime/server/served-tool.js";
+import { decodeOutput } from "#runtime/wire/bcs.js";
+import { selectEngine } from "#runtime/wire/ed25519.js";
+import {
+  alice,
+  aliceKey2,
+  bob,
+  bytes,
+  countingTool,
+  data,
+  keptLog,
+  many,
+  one,
+  type SignedCall,
+  signedCall,
+  signedConfig,
+  type Values,
+} from "./tools.js";
+
+const RUNS = process.env.SVC_TEST_FULL === "1" ? 100_000 : 10_000;
+
+const tool = countingTool({
+  input: [
+    one("id", { kind: "bigint" }),
+    one("label", { kind: "string" }),
+    many("tags", { kind: "string" }),
+    one("any", { kind: "json" }),
+    one("note", { kind: "string" }, true),
+  ],
+  output: [{ name: "ok", ports: [one("id", { kind: "bigint" })] }],
+  invoke: ({ id }) => ({ ok: { id } }),
+});
+const config = signedConfig([tool.fqn]);
+const log = keptLog();
+const store = new ReplayMemory();
+const { engine } = selectEngine();
+const service = new InvokeService({ config, headers: new SignatureHeaders("X-Svc-"), engine, store, log });
+const [served] = serveTools([tool.class]);
+
+/** What a leader may send, and the input that its hash commits to. */
+const POOL: readonly (readonly [values: Values, input: Record<string, unknown>])[] = [
+  [
+    { id: data("1"), label: data('"a"'), tags: [data('"x"'), data('"y"')], any: data("null"), note: data("null") },
+    { id: 1n, label: "a", tags: ["x", "y"], any: null },
+  ],
+  [
+    {
+      id: data("18446744073709551615"),
+      label: bytes(' "spaced" '),
+      tags: [bytes('"\\u0078"')],
+      any: data('{"b":[1.0,{"__proto__":{}}],"1":"é🦭"}'),
+      note: data('"n"'),
+    },
+    {
+      id: 2n ** 64n - 1n,
+      label: "spaced",
+      tags: ["x"],
+      any: JSON.parse('{"b":[1.0,{"__proto__":{}}],"1":"é🦭"}'),
+      note: "n",
+    },
+  ],
+  [
+    // Matches in canonical form only, and in the form of older leaders only.
+    {
+      id: data("-9223372036854775808"),
+      label: data('"\\u0041\\/"', '"A/"'),
+      tags: [data('"\\n"')],
+      any: data("[ 1.50, 10e20 ]", "[1.5,1e+21]"),
+      note: data(" null ", "null"),
+    },
+    { id: -(2n ** 63n), label: "A/", tags: ["\n"], any: [1.5, 1e21] },
+  ],
+  [
+    { id: data("0"), label: data('""'), tags: [data('""')], any: data("[1e22]", "[1e22]"), note: data("null") },
+    { id: 0n, label: "", tags: [""], any: [1e22] },
+  ],
+  [
+    { id: data("0"), label: data('""'), tags: [data('""')], any: data("1E22", "1e22"), note: data("null") },
+    { id: 0n, label: "", tags: [""], any: 1e22 },
+  ],
+  [
+    {
+      id: data("7"),
+      label: data('"many"'),
+      tags: Array.from({ length: 40 }, (_, i) => data(`"${i}"`)),
+      any: data('{"a":{"a":{"a":[[[[]]]]}}}'),
+      note: data("null"),
+    },
+    {
+      id: 7n,
+      label: "many",
+      tags: Array.from({ length: 40 }, (_, i) => String(i)),
+      any: { a: { a: { a: [[[[]]]] } } },
+    },
+  ],
+];
+const CALLS = POOL.map(([values], i) => signedCall(tool, values, { leader: [alice, aliceKey2, bob][i % 3] ?? alice }));
+const INPUTS = new Map(CALLS.map((call, i) => [call.hash.toString("hex"), POOL[i]?.[1]]));
+const SIGNATURES = new Map(CALLS.map((call) => [call.hash.toString("hex"), call.signature.toString("hex")]));
+
+interface Draft {
+  body: Buffer;
+  headers: [name: string, value: string][];
+}
+
+type Mutate = (draft: Draft) => void;
+
+const NASTY = [
+  ...'{}[]:,"\\-+.eE01 \n\u0000'.split(""),
+  ...[
+    '""',
+    "null",
+    "true",
+    "1e999",
+    "-0",
+    "18446744073709551616",
+    "1.0",
+    "NaN",
+    "\\ud800",
+    "\\u0000",
+    "[[[[",
+    "\ufeff",
+  ],
+  ...[
+    '"ports"',
+    '"port_name"',
+    '"value"',
+    '"one"',
+    '"many"',
+    '"kind"',
+    '"data"',
+    '"bytes"',
+    '"object"',
+    '"walrus"',
+    '"id"',
+  ],
+  ...[
+    '"__proto__"',
+    '"constructor"',
+    '"label"',
+    '"tags"',
+    '{"one":1}',
+    '{"kind":"data","data":1}',
+    "MQ==",
+    '"MQ=="',
+    "==",
+  ],
+  ...["[".repeat(200), `"${"x".repeat(70_000)}"`, " ".repeat(1000)],
+];
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
+
+const place = (body: Buffer, at: number) => at % (body.length + 1);
+const splice = (body: Buffer, at: number, remove: number, insert: Uint8Array) =>
+  Buffer.concat([body.subarray(0, at), insert, body.subarray(at + remove)]);
+/** The tokens of the body, changed. */
+const tokens = (draft: Draft, change: (all: string[]) => string[]) => {
+  draft.body = Buffer.from(change(draft.body.toString("latin1").match(TOKEN) ?? []).join(""), "latin1");
+};
+
+const at = fc.nat({ max: 1 << 20 });
+const few = fc.nat({ max: 8 });
+const nasty = fc.constantFrom(...NASTY);
+const which = fc.nat({ max: 5 });
+const header = (change: (pair: [string, string], draft: Draft) => void) => (n: number) => (draft: Draft) => {
+  const pair = draft.headers[n % Math.max(1, draft.headers.length)];
+  if (pair !== undefined) change(pair, draft);
+};
+
+const bodyMutation: fc.Arbitrary<Mutate> = fc.oneof(
+  fc.tuple(at, fc.nat({ max: 255 })).map(([of, to]) => (draft: Draft) => {
+    draft.body = splice(draft.body, place(draft.body, of), 1, Uint8Array.of(to));
+  }),
+  fc.tuple(at, few, nasty).map(([of, remove, by]) => (draft: Draft) => {
+    draft.body = splice(draft.body, place(draft.body, of), remove, Buffer.from(by));
+  }),
+  fc.tuple(at, at).map(([of, length]) => (draft: Draft) => {
+    draft.body = splice(draft.body, place(draft.body, of), length % 64, Buffer.of());
+  }),
+  at.map((of) => (draft: Draft) => {
+    draft.body = draft.body.subarray(0, place(draft.body, of));
+  }),
+  fc.tuple(at, at, few).map(([from, to, length]) => (draft: Draft) => {
+    const start = place(draft.body, from);
+    const part = draft.body.subarray(start, start + length * 8);
+    draft.body = splice(draft.body, place(draft.body, to), 0, part);
+  }),
+  fc.tuple(at, nasty).map(([of, by]) => (draft: Draft) => {
+    tokens(draft, (all) => all.with(of % Math.max(1, all.length), by));
+  }),
+  fc.tuple(at, at).map(([of, other]) => (draft: Draft) => {
+    tokens(draft, (all) => {
+      const [a, b] = [of % Math.max(1, all.length), other % Math.max(1, all.length)];
+      return all.length === 0 ? all : all.with(a, all[b] ?? "").with(b, all[a] ?? "");
+    });
+  }),
+  // White space, which changes nothing.
+  fc.constant((draft: Draft) => tokens(draft, (all) => all.flatMap((token) => [token, " "]))),
+  fc.nat({ max: CALLS.length - 1 }).map((other) => (draft: Draft) => {
+    draft.body = CALLS[other]?.body ?? draft.body;
+  }),
+);
+
+const headerMutation: fc.Arbitrary<Mutate> = fc.oneof(
+  which.map(header((pair, draft) => draft.headers.splice(draft.headers.indexOf(pair), 1))),
+  which.map(header((pair, draft) => draft.headers.push([pair[0].toLowerCase(), pair[1]]))),
+  fc.tuple(which, fc.oneof(nasty, fc.string({ unit: "binary-ascii", maxLength: 90 }))).map(([n, text]) =>
+    header((pair) => {
+      pair[1] = text;
+    })(n),
+  ),
+  fc.tuple(which, at, fc.string({ minLength: 1, maxLength: 1 })).map(([n, of, character]) =>
+    header((pair) => {
+      const spot = of % (pair[1].length + 1);
+      pair[1] = pair[1].slice(0, spot) + character + pair[1].slice(spot + 1);
+    })(n),
+  ),
+  fc.tuple(which, fc.nat({ max: CALLS.length - 1 })).map(([n, other]) =>
+    header((pair) => {
+      pair[1] = CALLS[other]?.headers.find(([name]) => name === pair[0])?.[1] ?? "";
+    })(n),
+  ),
+  fc
+    .constantFrom<[string, string]>(
+      ["Content-Encoding", "gzip"],
+      ["Content-Encoding", "Identity"],
+      ["Transfer-Encoding", "chunked"],
+      ["Content-Length", "1e3"],
+      ["Content-Length", "99999999999999999999999"],
+      ["Content-Type", "text/plain"],
+      ["Accept", "application/json"],
+    )
+    .map((pair) => (draft: Draft) => {
+      draft.headers.push(pair);
+    }),
+);
+
+/** Sends a request without a socket, its headers as node:http would give them. */
+function send({ body, headers: pairs }: Draft): Promise<Reply> {
+  const all: [string, string][] = [...pairs];
+  if (!all.some(([name]) => name === "Content-Length")) all.push(["Content-Length", String(body.length)]);
+  const headers: Record<string, string> = {};
+  for (const [name, value] of all) {
+    const key = name.toLowerCase();
+    headers[key] = headers[key] === undefined ? value.trim() : `${headers[key]}, ${value.trim()}`;
+  }
+  return service.handle(served ?? assert.fail(), {
+    headers,
+    rawHeaders: all.flat(),
+    readBody: async () => body,
+    onDisconnect: () => {},
+  });
+}
+
+const draftOf = (call: SignedCall): Draft => ({
+  body: call.body,
+  headers: call.headers.map(([name, value]): [string, string] => [name, value]),
+});
+
+const REFUSALS = new Set([401, 411, 413, 415, 422]);
+
+/** Sends a draft and checks the answer against what happened; gives whether the tool ran. */
+async function check(draft: Draft): Promise<boolean> {
+  const runs = tool.calls.invoked;
+  const { entries } = store.stats();
+  const reply = await send(draft);
+  const ran = tool.calls.invoked - runs;
+  const stats = store.stats();
+  assert.equal(service.inFlight, 0);
+  assert.equal(stats.inFlight, 0);
+  assert.equal(stats.entries - entries, ran, "an entry for each run, and none without one");
+  if (reply.status === 200) {
+    // A run, or the answer of an earlier one: the signature and the nonce are those of a leader.
+    assert.equal(reply.headers["content-type"], "application/vnd.nexus.canonical-tool-response+bcs");
+    const { tag } = decodeOutput(reply.body);
+    assert.equal(tag, "ok");
+  } else {
+    assert.equal(ran, 0, "a refused request runs no tool");
+    assert.ok(REFUSALS.has(reply.status), `${reply.status} ${Buffer.from(reply.body)}`);
+    const { error, details, ...more } = JSON.parse(Buffer.from(reply.body).toString()) as Record<string, string>;
+    assert.match(error ?? "", /^[a-z_]+$/);
+    assert.ok((details ?? "").length < 300 && Object.keys(more).length === 0);
+    assert.equal(reply.headers["x-svc-tool-signature"], undefined);
+  }
+  if (ran === 0) return false;
+  assert.equal(ran, 1);
+  const value = (name: string) => draft.headers.find(([of]) => of.toLowerCase() === name)?.[1] ?? "";
+  const hash = Buffer.from(value("x-svc-input-hash"), "base64url").toString("hex");
+  assert.equal(Buffer.from(value("x-svc-leader-signature"), "base64url").toString("hex"), SIGNATURES.get(hash));
+  assert.deepEqual(tool.calls.inputs.at(-1), INPUTS.get(hash), "the tool saw what the leader signed");
+  return true;
+}
+
+describe(`${RUNS} mutated signed requests`, () => {
+  it("the requests themselves run, once each", async () => {
+    for (const call of CALLS) {
+      assert.equal(await check(draftOf(call)), true);
+      assert.equal(await check(draftOf(call)), false, "an exact retry does not run");
+    }
+  });
+
+  it("run no tool unless the hash matches, are never answered 5xx, and leave nothing behind", async () => {
+    let ran = 0;
+    let refused = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat({ max: CALLS.length - 1 }),
+        fc.array(fc.oneof({ weight: 3, arbitrary: bodyMutation }, { weight: 1, arbitrary: headerMutation }), {
+          minLength: 1,
+          maxLength: 3,
+        }),
+        // A nonce of its own lets every request run that may.
+        fc.uint8Array({ minLength: 32, maxLength: 32 }),
+        async (pick, mutations, nonce) => {
+          const draft = draftOf(CALLS[pick] ?? assert.fail());
+          for (const pair of draft.headers) {
+            if (pair[0].endsWith("Nonce")) pair[1] = Buffer.from(nonce).toString("base64url");
+          }
+          for (const mutate of mutations) mutate(draft);
+          if (await check(draft)) ran++;
+          else refused++;
+        },
+      ),
+      { numRuns: RUNS },
+    );
+    // Neither all one nor all the other, else the mutations would prove nothing.
+    assert.ok(ran > RUNS / 100, `${ran} ran`);
+    assert.ok(refused > RUNS / 2, `${refused} refused`);
+    assert.deepEqual(
+      log.entries.filter(({ level }) => level === "error"),
+      [],
+    );
+  });
+});
