@@ -5,7 +5,7 @@ import type { SvcToolClass } from "../tool.js";
 import type { Contract } from "../wire/contract.js";
 import { prettyJson, quote } from "../wire/json.js";
 import type { RequestHeaders } from "./auth.js";
-import { type ErrorCode, RequestError } from "./errors.js";
+import { RequestError } from "./errors.js";
 
 /** `{"fqn","url","timeout","description","input_schema","output_schema"}` as compact JSON text. */
 export function metaText({ fqn, timeout, description, inputSchema, outputSchema }: Contract, url: string): string {
@@ -52,21 +52,17 @@ function isHost(text: string): boolean {
  * @param secure whether this process terminates TLS
  * @throws {@link RequestError} `invalid_scheme`, `host_header_required`
  */
-export function originOf({ headers, rawHeaders }: RequestHeaders, secure: boolean): string {
-  const single = (name: string, code: ErrorCode, details: string): string | undefined => {
-    const value = headers[name];
-    const times = rawHeaders.filter((header, i) => i % 2 === 0 && header.toLowerCase() === name).length;
-    if (times > 1 || Array.isArray(value)) throw new RequestError(code, details);
-    return value as string | undefined;
-  };
-  const schemeFault = "X-Forwarded-Proto: expected http or https";
-  const scheme = single("x-forwarded-proto", "invalid_scheme", schemeFault) ?? (secure ? "https" : "http");
-  if (scheme !== "http" && scheme !== "https") throw new RequestError("invalid_scheme", schemeFault);
-  const hostFault = (name: string) => `${name}: expected a host name or address with an optional port`;
-  const forwarded = single("x-forwarded-host", "host_header_required", hostFault("X-Forwarded-Host"));
-  const host = forwarded ?? single("host", "host_header_required", hostFault("Host"));
-  if (host === undefined || !isHost(host)) {
-    throw new RequestError("host_header_required", hostFault(forwarded === undefined ? "Host" : "X-Forwarded-Host"));
+export function originOf({ headers }: Pick<RequestHeaders, "headers">, secure: boolean): string {
+  // One that is given twice arrives as a list, which is neither a scheme nor a host.
+  const scheme = headers["x-forwarded-proto"] ?? (secure ? "https" : "http");
+  if (scheme !== "http" && scheme !== "https") {
+    throw new RequestError("invalid_scheme", "X-Forwarded-Proto: expected http or https");
+  }
+  const forwarded = headers["x-forwarded-host"];
+  const host = forwarded ?? headers.host;
+  if (typeof host !== "string" || !isHost(host)) {
+    const name = forwarded === undefined ? "Host" : "X-Forwarded-Host";
+    throw new RequestError("host_header_required", `${name}: expected a host name or address with an optional port`);
   }
   return `${scheme}://${host}`;
 }

@@ -48,10 +48,10 @@ export function buildApp({ tools, service, log }: ServeOptions): FastifyInstance
     closing ? errorReply("shutting_down") : refusedAtOnce(request, routes);
   const answered = async ({ raw }: FastifyRequest, reply: FastifyReply) => {
     try {
-      return send(raw, reply, refused(raw) ?? (await (routeOf(raw, routes) as Route).answer(raw, reply.raw)), closing);
+      return send(reply, refused(raw) ?? (await (routeOf(raw, routes) as Route).answer(raw, reply.raw)), closing);
     } catch (error) {
       log.error({ err: error }, "answering a request failed");
-      return send(raw, reply, errorReply("internal_error"), closing);
+      return send(reply, errorReply("internal_error"), closing);
     }
   };
   const app = fastify({
@@ -237,10 +237,9 @@ function errorReply(code: ErrorCode, details?: string): Reply {
   return errorReplyOf(statusOf(code), errorBody(code, details));
 }
 
-function send(request: IncomingMessage, reply: FastifyReply, answer: Reply, closing: boolean): FastifyReply {
+function send(reply: FastifyReply, answer: Reply, closing: boolean): FastifyReply {
   reply.code(answer.status).headers(answer.headers);
-  // A caller that still waits for `100 Continue` may send its body or its next request: nobody could tell them apart.
-  if (closing || (expectationOf(request) !== undefined && !request.readableEnded)) reply.header("connection", "close");
+  if (closing) reply.header("connection", "close");
   // Of an empty body fastify would make up a type.
   return reply.send(answer.body.length === 0 ? undefined : answer.body);
 }

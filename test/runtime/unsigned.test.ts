@@ -162,6 +162,7 @@ describe("JSON for who prefers it", () => {
     [`${json};q=0.5, ${RESULT};q=0.6`, false],
     [`${json};q=0.5, */*;q=0.6`, false],
     [`${json}, application/*`, false],
+    [`${json};q=0.5, ${RESULT};q=0.1, */*;q=0.5`, false],
     [`${json};q=canary`, false],
     [`${json};q=1.5`, false],
     [`${json};q=-1`, false],
