@@ -97,6 +97,8 @@ export class BlobIdEncoder {
       transferList: [copy.buffer],
       // The thread needs none of the loaders that the process was started with.
       execArgv: [],
+      // What it holds is in the encoder's own memory.
+      resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 32 },
     });
     let onAbort: (() => void) | undefined;
     return new Promise<string>((resolve, reject) => {

@@ -89,10 +89,17 @@ export class Endpoint {
     return address;
   }
 
-  /** @throws {@link StorageError} `invalid_option` for headers that cannot be sent; what the operator's function throws */
+  /** @throws {@link StorageError} `invalid_option`: no headers came, or none that can be sent */
   async headers(): Promise<OutgoingHttpHeaders> {
     if (typeof this.#headers !== "function") return { ...this.#headers };
-    return checkedHeaders(this.role, await this.#headers());
+    let headers: SecretHeaders;
+    try {
+      headers = await this.#headers();
+    } catch {
+      // What was thrown is not kept: it may hold what the headers are made of.
+      throw new StorageError("invalid_option", `${this.role}: headers: the function that gives them failed`);
+    }
+    return { ...checkedHeaders(this.role, headers) };
   }
 }
 

@@ -49,8 +49,7 @@ export interface Answer {
  */
 export async function exchange(outgoing: Outgoing): Promise<Answer> {
   const { endpoint, method, path, query, body, deadline } = outgoing;
-  const headers = await endpoint.headers();
-  deadline.check();
+  const headers = await deadline.race(endpoint.headers());
   headers["accept-encoding"] = "identity";
   if (body !== undefined) {
     headers["content-type"] = "application/octet-stream";

@@ -191,7 +191,7 @@ export class WalrusStorage {
    * {@link settle} what nobody needs any more.
    */
   async recover(): Promise<readonly UnreturnedUpload[]> {
-    const entries = (await this.#journal?.list()) ?? [];
+    const entries = (await this.#recall((journal) => journal.list())) ?? [];
     return entries
       .filter(({ key }) => !this.#running.has(key))
       .sort((a, b) => a.startedAt - b.startedAt)
@@ -203,7 +203,7 @@ export class WalrusStorage {
    * its end epoch and its owner's.
    */
   async settle({ key }: { readonly key: string }): Promise<void> {
-    await this.#journal?.remove(key);
+    await this.#recall((journal) => journal.remove(key));
   }
 
   /** What is bought is part of the key: the same content for longer, or for another owner, is another upload. */
@@ -238,7 +238,7 @@ export class WalrusStorage {
   async #store(job: Job): Promise<StoredBlob> {
     // An encoder that cannot work is found out before anything is paid.
     if (this.#encoder !== undefined) await job.deadline.race(this.#encoder.check());
-    const known = await this.#journal?.get(job.key);
+    const known = await this.#recall((journal) => journal.get(job.key));
     if (known !== undefined) {
       const found = await this.#findAgain(job, known);
       if (found !== undefined) return found;
@@ -383,7 +383,7 @@ export class WalrusStorage {
     if (!(error instanceof StorageError)) throw error;
     if (error.paid === "no") {
       // Certainly not stored by this upload; an earlier one stays on record.
-      if (!wasKnown) await this.#journal?.remove(job.key);
+      if (!wasKnown) await this.#recall((journal) => journal.remove(job.key));
       throw error;
     }
     const current = error.blobId === undefined ? entry : { ...entry, blobId: error.blobId };
@@ -429,11 +429,19 @@ export class WalrusStorage {
 
   async #record(entry: UploadEntry): Promise<void> {
     try {
-      await this.#journal?.put(entry);
+      await this.#recall((journal) => journal.put(entry));
     } catch (error) {
-      if (error instanceof StorageError) throw error.with({ paid: paidOf(entry), blobId: entry.blobId });
-      const message = "upload journal: the entry could not be written";
-      throw new StorageError("journal_failed", message, { paid: paidOf(entry), blobId: entry.blobId, cause: error });
+      throw (error as StorageError).with({ paid: paidOf(entry), blobId: entry.blobId });
+    }
+  }
+
+  /** Asks the journal, if there is one. A store of the caller's may fail with anything. */
+  async #recall<T>(ask: (journal: UploadJournal) => Promise<T>): Promise<T | undefined> {
+    try {
+      return this.#journal && (await ask(this.#journal));
+    } catch (cause) {
+      if (cause instanceof StorageError) throw cause;
+      throw new StorageError("journal_failed", "upload journal: the store failed", { cause });
     }
   }
 }

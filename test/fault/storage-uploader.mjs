@@ -7,9 +7,9 @@ const say = (event, facts) => process.stdout.write(`${JSON.stringify({ event, ..
 const journal = await FileJournal.open(path);
 const storage = new WalrusStorage({ ...connection, epochs: 3, deletable: false, journal, deadlines });
 say("begins", { recovered: await storage.recover() });
-const bytes = size === undefined ? Buffer.from(content) : Buffer.alloc(size, "0123456789abcdef");
-// In KiB; the content itself and the loaded code are there already.
+// In KiB, before the content is there; the code is.
 const before = process.resourceUsage().maxRSS;
+const bytes = size === undefined ? Buffer.from(content) : Buffer.alloc(size, "0123456789abcdef");
 const blob = await storage.upload(bytes);
 const { blobId, objectId, endEpoch, origin } = blob;
 say("uploaded", { blobId, objectId, endEpoch, origin });

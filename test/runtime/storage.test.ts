@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
@@ -332,6 +334,33 @@ describe("endpoints", () => {
       assert.doesNotMatch(inspect(error, { depth: 9 }), /canary/);
     }
     assert.equal(plain.count("PUT"), 5);
+    const blob = await storageOf(plain).upload(text("here"));
+    plain.fail("GET", { kind: "answer", status: 302, headers: { Location: plain.url }, body: "canary" });
+    await fault(new WalrusReader({ aggregator: { url: plain.url } }).read(blob.nexusValue()), "redirected");
+    assert.equal(plain.count("GET"), 2);
+  });
+
+  test("https: the certificate is checked, against the operator's `ca` where there is one", async () => {
+    const [key, cert] = ["tls.key", "tls.crt"].map((name) => join(directory, name)) as [string, string];
+    const request = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"];
+    const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert];
+    assert.equal(spawnSync("openssl", [...request, ...names]).status, 0, "openssl makes a certificate");
+    const content = text("over tls");
+    const ca = await readFile(cert);
+    const server = createServer({ key: await readFile(key), cert: ca }, (_, response) => response.end(content));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `https://127.0.0.1:${(server.address() as { port: number }).port}`;
+    const value = NexusValue.walrus(randomBytes(32).toString("base64url"), sha256(content));
+    try {
+      const headers = { Authorization: SECRET };
+      assert.deepEqual(await new WalrusReader({ aggregator: { url, ca, headers } }).read(value), content);
+      const trusting = new WalrusReader({ aggregator: { url, headers }, retries: { attempts: 1 } });
+      const error = await fault(trusting.read(value), "connection_failed", /\(DEPTH_ZERO_SELF_SIGNED_CERT\)$/);
+      assert.doesNotMatch(inspect(error, { depth: 9, showHidden: true }), /canary/);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
   });
 
   test("a prefix of the path stays", async () => {
