@@ -51,7 +51,10 @@ export interface InvokeContext {
   readonly auth?: AuthContext;
 }
 
-/** Thrown by `authorize` to refuse a caller: answered 403 `permission_denied` with this message as `details`. */
+/**
+ * Thrown by `authorize` to refuse a caller: answered 403 `permission_denied` with this message as `details`, of which the
+ * first 1,024 characters are sent.
+ */
 export class PermissionDenied extends Error {
   override readonly name: string = "PermissionDenied";
 }

@@ -29,6 +29,9 @@ export interface Answer {
   readonly output?: EncodedOutput;
 }
 
+/** Characters of a refusal's message that reach the caller: it is kept in the replay memory. */
+const MAX_REFUSAL_LENGTH = 1024;
+
 /** An error as an answer. */
 export function refusal(code: ErrorCode, details?: string): Answer {
   return { status: statusOf(code), code, body: errorBody(code, details), signable: false };
@@ -176,9 +179,18 @@ export class Run {
   }
 
   private async encode(instance: SvcTool<unknown, unknown>, result: unknown): Promise<Answer> {
+    let encodable: unknown = result;
     try {
-      const encodable = result instanceof ErrEval ? result : instance.encodeOutput(result);
-      const output = this.tool.output.encode(encodable instanceof Promise ? await encodable : encodable);
+      if (!(result instanceof ErrEval)) {
+        const encoded = instance.encodeOutput(result);
+        encodable = encoded instanceof Promise ? await encoded : encoded;
+      }
+    } catch (error) {
+      this.log.error({ err: error, phase: "encodeOutput" }, "the tool failed");
+      return this.stopping ? SHUTTING_DOWN : refusal("output_serialization_error");
+    }
+    try {
+      const output = this.tool.output.encode(encodable);
       return { status: 200, body: resultBytes(output), signable: true, output };
     } catch (error) {
       if (error instanceof WireFault) {
@@ -188,6 +200,7 @@ export class Run {
         );
         return refusal(error.code, error.details);
       }
+      // A getter or toJSON of the tool's own.
       this.log.error({ err: error }, "encoding the tool's result failed");
       return this.stopping ? SHUTTING_DOWN : refusal("output_serialization_error");
     }
@@ -218,7 +231,9 @@ async function authorize(
     await instance.authorize(auth);
     return undefined;
   } catch (error) {
-    if (error instanceof PermissionDenied) return refusal("permission_denied", error.message);
+    if (error instanceof PermissionDenied) {
+      return refusal("permission_denied", error.message.slice(0, MAX_REFUSAL_LENGTH));
+    }
     log.error({ err: error, phase: "authorize" }, "the tool failed");
     return refusal("tool_invocation_failed");
   }

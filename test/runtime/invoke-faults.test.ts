@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { errEval, InvocationAborted, type InvokeContext, PermissionDenied } from "#runtime/index.js";
+import { errEval, InvocationAborted, type InvokeContext, PermissionDenied, WireFault } from "#runtime/index.js";
 import { expectError, type RawResponse } from "./raw.js";
 import {
   type Behaviour,
@@ -28,8 +28,11 @@ async function call(behaviour: Behaviour, json = "1") {
 }
 
 const canary = () => new Error("canary: /home/canary/tool.ts");
+/** What the runtime itself would tell the caller, thrown by the tool's code: by `toJson` in `encodeOutput`, say. */
+const wireFault = () => new WireFault("output_serialization_error", "canary");
 const THROWN: readonly [what: string, thrown: () => unknown][] = [
   ["an error", canary],
+  ["a fault of the wire", wireFault],
   ["null", () => null],
   ["undefined", () => undefined],
   ["a text", () => "canary"],
@@ -108,6 +111,13 @@ describe("403 permission_denied: authorize refuses, with its own message", () =>
       });
     }
   }
+
+  it("a message of 1,024 characters is sent, of a longer one as many", async () => {
+    for (const length of [1024, 1025]) {
+      const { response } = await call({ authorize: () => fail(new PermissionDenied("n".repeat(length))) });
+      assert.equal(expectError(response, 403, "permission_denied"), "n".repeat(1024));
+    }
+  });
 
   it("an authorize that is a member of the instance is asked like any other", async () => {
     const tool = countingTool();
