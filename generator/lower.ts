@@ -212,7 +212,8 @@ class Lowering {
   /** The shape of a type, with what the alias through which it was written says about it. */
   private shape(type: ts.Type, use: Use): Shape {
     if (use.depth > DEEPEST) {
-      if (!this.tooDeep) this.report("SVC140", use);
+      const subject = `${use.subject.split(".").slice(0, 4).join(".")}.…`;
+      if (!this.tooDeep) this.report("SVC140", { ...use, subject });
       this.tooDeep = true;
       return { kind: "json" };
     }
@@ -245,11 +246,18 @@ class Lowering {
   private constrained(shape: Shape, comment: Comment, use: Use): Shape {
     let result = shape;
     for (const constraint of comment.constraints) {
-      const next = constrain(result, constraint);
+      const next = constrain(this.complete(result), constraint);
       if (!("detail" in next)) result = next;
       else this.report(next.kind === "value" ? "SVC170" : "SVC171", use, next.detail);
     }
     return result;
+  }
+
+  /** What a reference refers to, so that a constraint on the use applies to the use alone. */
+  private complete(shape: Shape): Shape {
+    if (shape.kind !== "ref") return shape;
+    const entry = [...this.entries.values()].find(({ name }) => name === shape.name);
+    return entry?.shape ?? shape;
   }
 
   private bare(type: ts.Type, use: Use): Shape {
@@ -596,6 +604,8 @@ class Lowering {
     const entry: Entry = { name: this.uniqueName(declared, use), named, referred: false };
     this.entries.set(type, entry);
     entry.shape = make();
+    // A large one is never written twice: nested generic types would double with every level.
+    if (isLarge(entry.shape)) entry.referred = true;
     return named || entry.referred ? { kind: "ref", name: entry.name } : entry.shape;
   }
 
@@ -659,6 +669,18 @@ class Lowering {
     const declaration = type.getSymbol()?.declarations?.[0];
     return declaration === undefined ? undefined : (ts.getNameOfDeclaration(declaration) ?? declaration);
   }
+}
+
+/** Whether a shape has more than some twenty parts, those of its definitions not counted. */
+function isLarge(shape: Shape): boolean {
+  let left = 20;
+  const visit = (value: unknown): void => {
+    if (left <= 0 || value === null || typeof value !== "object") return;
+    if ("kind" in value) left--;
+    for (const inner of Object.values(value)) visit(inner);
+  };
+  visit(shape);
+  return left <= 0;
 }
 
 /** What TypeScript takes for a numeric name: the text of a number. */

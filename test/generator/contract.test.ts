@@ -98,3 +98,22 @@ test("notes tell what a port is", () => {
     notes.remove();
   }
 });
+
+test("nested generic types do not double with every level", () => {
+  const nested = (name: string) => `${`${name}<`.repeat(18)}string${">".repeat(18)}`;
+  const before = "type Pair<T> = [T, T];\ntype Both<T> = { left: T; right: T };\ntype Either<T> = { a: T } | { b: T };";
+  const large = new ToolProject({
+    "src/a.ts": toolSource(
+      "Aa",
+      `{ p: ${nested("Pair")}; b: ${nested("Both")}; e: ${nested("Either")} }`,
+      '"done"',
+      before,
+    ),
+  });
+  try {
+    const size = Object.values(large.build()).reduce((sum, text) => sum + text.length, 0);
+    assert.ok(size < 500_000, `${size} characters`);
+  } finally {
+    large.remove();
+  }
+});
