@@ -111,8 +111,6 @@ interface Draft {
   headers: [name: string, value: string][];
 }
 
-type Mutate = (draft: Draft) => void;
-
 const NASTY = [
   ...'{}[]:,"\\-+.eE01 \n\u0000'.split(""),
   ...[
@@ -165,81 +163,113 @@ const tokens = (draft: Draft, change: (all: string[]) => string[]) => {
   draft.body = Buffer.from(change(draft.body.toString("latin1").match(TOKEN) ?? []).join(""), "latin1");
 };
 
+/** One change, with what it did for the report of a failure. */
+interface Mutation {
+  readonly what: string;
+  readonly with: readonly unknown[];
+  readonly mutate: (draft: Draft) => void;
+}
+
 const at = fc.nat({ max: 1 << 20 });
 const few = fc.nat({ max: 8 });
 const nasty = fc.constantFrom(...NASTY);
 const which = fc.nat({ max: 5 });
-const header = (change: (pair: [string, string], draft: Draft) => void) => (n: number) => (draft: Draft) => {
-  const pair = draft.headers[n % Math.max(1, draft.headers.length)];
-  if (pair !== undefined) change(pair, draft);
-};
+const other = fc.nat({ max: CALLS.length - 1 });
 
-const bodyMutation: fc.Arbitrary<Mutate> = fc.oneof(
-  fc.tuple(at, fc.nat({ max: 255 })).map(([of, to]) => (draft: Draft) => {
+/** A mutation with arguments of its own. */
+function mutation<T extends unknown[]>(
+  what: string,
+  drawn: { [K in keyof T]: fc.Arbitrary<T[K]> },
+  mutate: (draft: Draft, ...drawn: T) => void,
+): fc.Arbitrary<Mutation> {
+  return fc.tuple<T>(...drawn).map((values) => ({ what, with: values, mutate: (draft) => mutate(draft, ...values) }));
+}
+
+/** The same for one of the headers. */
+function headerChange<T extends unknown[]>(
+  what: string,
+  drawn: { [K in keyof T]: fc.Arbitrary<T[K]> },
+  mutate: (pair: [string, string], draft: Draft, ...drawn: T) => void,
+): fc.Arbitrary<Mutation> {
+  return mutation<[number, ...T]>(what, [which, ...drawn], (draft, n, ...values) => {
+    const pair = draft.headers[n % Math.max(1, draft.headers.length)];
+    if (pair !== undefined) mutate(pair, draft, ...values);
+  });
+}
+
+const bodyMutation: fc.Arbitrary<Mutation> = fc.oneof(
+  mutation("set a byte", [at, fc.nat({ max: 255 })], (draft, of, to) => {
     draft.body = splice(draft.body, place(draft.body, of), 1, Uint8Array.of(to));
   }),
-  fc.tuple(at, few, nasty).map(([of, remove, by]) => (draft: Draft) => {
+  mutation("put text in place of bytes", [at, few, nasty], (draft, of, remove, by) => {
     draft.body = splice(draft.body, place(draft.body, of), remove, Buffer.from(by));
   }),
-  fc.tuple(at, at).map(([of, length]) => (draft: Draft) => {
-    draft.body = splice(draft.body, place(draft.body, of), length % 64, Buffer.of());
+  mutation("cut a stretch", [at, fc.nat({ max: 64 })], (draft, of, length) => {
+    draft.body = splice(draft.body, place(draft.body, of), length, Buffer.of());
   }),
-  at.map((of) => (draft: Draft) => {
+  mutation("cut the end", [at], (draft, of) => {
     draft.body = draft.body.subarray(0, place(draft.body, of));
   }),
-  fc.tuple(at, at, few).map(([from, to, length]) => (draft: Draft) => {
+  mutation("copy a stretch", [at, at, fc.nat({ max: 64 })], (draft, from, to, length) => {
     const start = place(draft.body, from);
-    const part = draft.body.subarray(start, start + length * 8);
+    const part = draft.body.subarray(start, start + length);
     draft.body = splice(draft.body, place(draft.body, to), 0, part);
   }),
-  fc.tuple(at, nasty).map(([of, by]) => (draft: Draft) => {
-    tokens(draft, (all) => all.with(of % Math.max(1, all.length), by));
+  mutation("replace a token", [at, nasty], (draft, of, by) => {
+    tokens(draft, (all) => all.map((token, i) => (i === of % all.length ? by : token)));
   }),
-  fc.tuple(at, at).map(([of, other]) => (draft: Draft) => {
+  mutation("swap two tokens", [at, at], (draft, of, by) => {
     tokens(draft, (all) => {
-      const [a, b] = [of % Math.max(1, all.length), other % Math.max(1, all.length)];
-      return all.length === 0 ? all : all.with(a, all[b] ?? "").with(b, all[a] ?? "");
+      const [a, b] = [of % all.length, by % all.length];
+      return all.map((token, i) => (i === a ? all[b] : i === b ? all[a] : token) ?? "");
     });
   }),
-  // White space, which changes nothing.
-  fc.constant((draft: Draft) => tokens(draft, (all) => all.flatMap((token) => [token, " "]))),
-  fc.nat({ max: CALLS.length - 1 }).map((other) => (draft: Draft) => {
-    draft.body = CALLS[other]?.body ?? draft.body;
+  mutation("space the tokens out, which changes nothing", [], (draft) => {
+    tokens(draft, (all) => all.flatMap((token) => [token, " "]));
+  }),
+  mutation("take the body of another request", [other], (draft, of) => {
+    draft.body = CALLS[of]?.body ?? draft.body;
   }),
 );
 
-const headerMutation: fc.Arbitrary<Mutate> = fc.oneof(
-  which.map(header((pair, draft) => draft.headers.splice(draft.headers.indexOf(pair), 1))),
-  which.map(header((pair, draft) => draft.headers.push([pair[0].toLowerCase(), pair[1]]))),
-  fc.tuple(which, fc.oneof(nasty, fc.string({ unit: "binary-ascii", maxLength: 90 }))).map(([n, text]) =>
-    header((pair) => {
+const headerMutation: fc.Arbitrary<Mutation> = fc.oneof(
+  headerChange("drop a header", [], (pair, draft) => {
+    draft.headers.splice(draft.headers.indexOf(pair), 1);
+  }),
+  headerChange("give a header twice", [], ([name, value], draft) => {
+    draft.headers.push([name.toLowerCase(), value]);
+  }),
+  headerChange(
+    "set a header",
+    [fc.oneof(nasty, fc.string({ unit: "binary-ascii", maxLength: 90 }))],
+    (pair, _, text) => {
       pair[1] = text;
-    })(n),
+    },
   ),
-  fc.tuple(which, at, fc.string({ minLength: 1, maxLength: 1 })).map(([n, of, character]) =>
-    header((pair) => {
-      const spot = of % (pair[1].length + 1);
-      pair[1] = pair[1].slice(0, spot) + character + pair[1].slice(spot + 1);
-    })(n),
-  ),
-  fc.tuple(which, fc.nat({ max: CALLS.length - 1 })).map(([n, other]) =>
-    header((pair) => {
-      pair[1] = CALLS[other]?.headers.find(([name]) => name === pair[0])?.[1] ?? "";
-    })(n),
-  ),
-  fc
-    .constantFrom<[string, string]>(
-      ["Content-Encoding", "gzip"],
-      ["Content-Encoding", "Identity"],
-      ["Transfer-Encoding", "chunked"],
-      ["Content-Length", "1e3"],
-      ["Content-Length", "99999999999999999999999"],
-      ["Content-Type", "text/plain"],
-      ["Accept", "application/json"],
-    )
-    .map((pair) => (draft: Draft) => {
+  headerChange("set a character of a header", [at, fc.string({ minLength: 1, maxLength: 1 })], (pair, _, of, by) => {
+    const spot = of % (pair[1].length + 1);
+    pair[1] = pair[1].slice(0, spot) + by + pair[1].slice(spot + 1);
+  }),
+  headerChange("take a header of another request", [other], (pair, _, of) => {
+    pair[1] = CALLS[of]?.headers.find(([name]) => name === pair[0])?.[1] ?? "";
+  }),
+  mutation(
+    "add a header",
+    [
+      fc.constantFrom<[string, string]>(
+        ["Content-Encoding", "gzip"],
+        ["Content-Encoding", "Identity"],
+        ["Transfer-Encoding", "chunked"],
+        ["Content-Length", "1e3"],
+        ["Content-Length", "99999999999999999999999"],
+        ["Content-Type", "text/plain"],
+        ["Accept", "application/json"],
+      ),
+    ],
+    (draft, pair) => {
       draft.headers.push(pair);
-    }),
+    },
+  ),
 );
 
 /** Sends a request without a socket, its headers as node:http would give them. */
@@ -323,7 +353,7 @@ describe(`${RUNS} mutated signed requests`, () => {
           for (const pair of draft.headers) {
             if (pair[0].endsWith("Nonce")) pair[1] = Buffer.from(nonce).toString("base64url");
           }
-          for (const mutate of mutations) mutate(draft);
+          for (const { mutate } of mutations) mutate(draft);
           if (await check(draft)) ran++;
           else refused++;
         },
