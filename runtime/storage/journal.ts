@@ -32,6 +32,8 @@ export interface UploadEntry {
   readonly owner?: string;
   readonly endEpoch?: number;
   readonly deletable?: boolean;
+  /** Objects that earlier tries of this upload bought, and that are not the one above: under another id, or expired. */
+  readonly earlierObjectIds?: readonly string[];
 }
 
 /** Where the entries are kept. One storage at a time uses a journal. */

@@ -81,6 +81,8 @@ export interface UnreturnedUpload {
   readonly size: number;
   readonly epochs: number;
   readonly objectId: string | undefined;
+  /** Objects that earlier tries of this upload bought besides. */
+  readonly earlierObjectIds: readonly string[];
   readonly owner: string | undefined;
   readonly endEpoch: number | undefined;
   readonly startedAt: Date;
@@ -243,14 +245,15 @@ export class WalrusStorage {
       const found = await this.#findAgain(job, known);
       if (found !== undefined) return found;
     }
+    // What an earlier try is known to have bought stays on record until there is an answer to this one.
     const entry: UploadEntry = {
       key: job.key,
-      state: "intent",
       sha256: job.sha256.toString("hex"),
       size: job.content.length,
       epochs: this.#epochs,
-      startedAt: known?.startedAt ?? Date.now(),
-      ...(known?.computedBlobId !== undefined && { computedBlobId: known.computedBlobId }),
+      startedAt: Date.now(),
+      ...known,
+      state: "intent",
     };
     await this.#record(entry);
     const noting = this.#noteComputed(job, entry);
@@ -259,12 +262,11 @@ export class WalrusStorage {
       answer = await this.#put(job);
     } catch (error) {
       await noting.stop();
-      return await this.#unanswered(job, entry, error, known !== undefined);
+      return await this.#unanswered(job, entry, error, known);
     }
     await noting.stop();
     const stored: UploadEntry = {
-      ...entry,
-      ...noting.entry(),
+      ...withoutBlob({ ...entry, ...noting.entry() }, answer.objectId),
       state: "stored",
       blobId: answer.blobId,
       newlyCreated: answer.newlyCreated,
@@ -329,12 +331,11 @@ export class WalrusStorage {
 
   /** Takes over a blob that is there. What a publisher answered with another id is no fact about it. */
   async #adopt(job: Job, known: UploadEntry, blobId: string): Promise<StoredBlob> {
-    const { key, sha256: digest, size, epochs, startedAt } = known;
-    const answered = known.blobId === blobId ? known : { key, sha256: digest, size, epochs, startedAt, blobId };
+    const answered = known.blobId === blobId ? known : { ...withoutBlob(known), blobId };
     const computed = this.#encoder === undefined ? known.computedBlobId : blobId;
     const verified: UploadEntry = { ...answered, state: "verified", ...(computed && { computedBlobId: computed }) };
     await this.#record(verified);
-    return blobOf(verified, job.sha256, size, "recovered");
+    return blobOf(verified, job.sha256, known.size, "recovered");
   }
 
   /** Sends the content. Repeated only where the publisher cannot have carried it out. */
@@ -379,15 +380,20 @@ export class WalrusStorage {
   }
 
   /** After a PUT without a usable answer: it may still have done its work, which the aggregator can tell. */
-  async #unanswered(job: Job, entry: UploadEntry, error: unknown, wasKnown: boolean): Promise<StoredBlob> {
+  async #unanswered(job: Job, entry: UploadEntry, error: unknown, known: UploadEntry | undefined): Promise<StoredBlob> {
     if (!(error instanceof StorageError)) throw error;
     if (error.paid === "no") {
-      // Certainly not stored by this upload; an earlier one stays on record.
-      if (!wasKnown) await this.#recall((journal) => journal.remove(job.key));
+      // Certainly not stored by this try: the record is again what it was.
+      if (known !== undefined) await this.#record(known);
+      else await this.#recall((journal) => journal.remove(job.key));
       throw error;
     }
-    const current = error.blobId === undefined ? entry : { ...entry, blobId: error.blobId };
-    if (error.paid === "yes") await this.#record({ ...current, state: "stored", newlyCreated: true });
+    let current = entry;
+    if (error.paid === "yes") {
+      const named = error.blobId === undefined ? {} : { blobId: error.blobId };
+      current = { ...withoutBlob(entry), ...named, state: "stored", newlyCreated: true };
+      await this.#record(current);
+    }
     if (job.deadline.signal.aborted) throw error;
     try {
       const blobId = entry.computedBlobId ?? (await job.computed());
@@ -454,7 +460,19 @@ function addressOf(text: string): string {
   }
 }
 
-function paidOf({ newlyCreated }: UploadEntry): Paid {
+/** The entry without what an answer said of one blob; an object that was bought stays listed. */
+function withoutBlob(entry: UploadEntry, next?: string): UploadEntry {
+  const { blobId: _, objectId, owner: _owner, endEpoch: _end, deletable: _kind, newlyCreated, ...rest } = entry;
+  const bought = newlyCreated === true && objectId !== undefined && objectId !== next;
+  return {
+    ...rest,
+    ...(newlyCreated !== undefined && { newlyCreated }),
+    ...(bought && { earlierObjectIds: [...(entry.earlierObjectIds ?? []), objectId] }),
+  };
+}
+
+function paidOf({ newlyCreated, earlierObjectIds }: UploadEntry): Paid {
+  if (earlierObjectIds !== undefined) return "yes";
   if (newlyCreated === undefined) return "maybe";
   return newlyCreated ? "yes" : "no";
 }
@@ -471,6 +489,7 @@ function unreturned(entry: UploadEntry): UnreturnedUpload {
     size: entry.size,
     epochs: entry.epochs,
     objectId: entry.objectId,
+    earlierObjectIds: entry.earlierObjectIds ?? [],
     owner: entry.owner,
     endEpoch: entry.endEpoch,
     startedAt: new Date(entry.startedAt),

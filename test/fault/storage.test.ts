@@ -290,6 +290,10 @@ describe("faults of the publisher, the id computed here", () => {
     assert.equal(blob.blobId, upload.computedBlobId);
     assert.equal(blob.objectId, undefined);
     assert.equal(real.count("PUT"), 1);
+    // What the liar sold is not forgotten.
+    const found = await listed(storage, content, "yes", "verified");
+    assert.deepEqual(found.earlierObjectIds, [upload.objectId]);
+    assert.match(upload.objectId ?? "", /^0x/);
   });
 
   test("a publisher that names the id of other content, which the aggregator has", async () => {
@@ -480,14 +484,23 @@ describe("journal", () => {
     assert.equal((await storageOf(substitute).recover()).length, 2);
   });
 
-  test("a blob that has expired is stored anew", async () => {
+  test("a blob that has expired is stored anew; failing tries forget nothing that was bought", async () => {
     const content = fresh();
     const storage = storageOf(substitute);
-    await storage.upload(content);
+    const first = await storage.upload(content);
     substitute.epoch += 5;
+    substitute.fail("PUT", { kind: "status", status: 403 });
+    assert.equal((await fault(storage.upload(content), "refused", /403/)).paid, "no");
+    assert.equal((await listed(storage, content, "yes", "verified")).objectId, first.objectId);
+    substitute.fail("PUT", { kind: "status", status: 500 });
+    assert.equal((await fault(storage.upload(content), "refused", /500/)).paid, "maybe");
+    assert.equal((await listed(storage, content, "yes", "intent")).objectId, first.objectId);
     const again = await storage.upload(content);
     assert.equal(again.origin, "created");
     assert.equal(again.endEpoch, substitute.epoch + 5);
+    const upload = await listed(storage, content, "yes", "verified");
+    assert.equal(upload.objectId, again.objectId);
+    assert.deepEqual(upload.earlierObjectIds, [first.objectId]);
     substitute.epoch = 1;
   });
 });
