@@ -50,7 +50,11 @@ const ROWS: readonly Row[] = [
     packages: ["fastify"],
     node: ["http", "https", "net", "stream", "tls"],
   },
-  { files: ["runtime/server/tls.ts"], from: [WIRE, TOOL], node: ["crypto", "fs", "http", "https", "net", "tls"] },
+  {
+    files: ["runtime/server/tls.ts"],
+    from: [WIRE, "runtime/config/", TOOL],
+    node: ["crypto", "fs", "http", "https", "net", "path", "tls"],
+  },
   { files: ["runtime/server/log.ts"], from: [TOOL], packages: ["pino"] },
   {
     files: ["runtime/server/*.ts"],
