@@ -1,6 +1,7 @@
 /** svc-runtime: what a tool author imports. */
 
 export { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "./config/config.js";
+export type { ReloadStats } from "./config/reload-stats.js";
 export {
   type Address,
   type BootstrapOptions,
@@ -11,9 +12,11 @@ export {
   serve,
 } from "./server/bootstrap.js";
 export { debug, ENV_LOG_LEVEL, initLogger, type ServerLogger } from "./server/log.js";
+export type { Reloads } from "./server/reload.js";
 export type { CachedAnswer, Claim, ReplayCaller, ReplayStore, ReplayTicket } from "./server/replay.js";
 export { fastify } from "./server/serve.js";
 export { StartupError } from "./server/served-tool.js";
+export { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "./server/tls.js";
 export { StatusCode } from "./status.js";
 export {
   type AuthContext,

@@ -1,10 +1,12 @@
 // The leaders whose signatures are accepted: version 1 of the allow-list, inline or in a file (protocol section 10).
 
-import { type BigIntStats, closeSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
+import { type BigIntStats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { VerifyKey } from "../wire/ed25519.js";
 import { ConfigError, DocumentNode, type DocumentSource } from "./document.js";
 import { hasKeyForm, readPublicKey } from "./keys.js";
+import { readOperatorFile } from "./operator-file.js";
+import { ReloadCounter, type ReloadStats } from "./reload-stats.js";
 
 /** Finds leader keys. Look-ups are synchronous and never throw. */
 export interface LeaderResolver {
@@ -16,6 +18,8 @@ export interface LeaderResolver {
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined;
   /** Told once of each distinct failure to refresh a list. The server puts its log here; Node's warnings until then. */
   onWarning: (message: string) => void;
+  /** What has become of the versions of the list's file; undefined for a list that is in no file of its own. */
+  readonly reloads: ReloadStats | undefined;
 }
 
 /** One allow-list, ready for look-ups. */
@@ -93,10 +97,11 @@ export function noLeaders(): LeaderResolver {
 /**
  * Reads an inline allow-list.
  *
+ * @param previous the leaders that this list takes the place of: the keys that both have are not prepared again
  * @throws ConfigError
  */
-export function inlineLeaders(node: DocumentNode): LeaderResolver {
-  return new FixedLeaders(readAllowList(node, EMPTY));
+export function inlineLeaders(node: DocumentNode, previous?: LeaderResolver): LeaderResolver {
+  return new FixedLeaders(readAllowList(node, previous instanceof FixedLeaders ? previous.list : EMPTY));
 }
 
 /**
@@ -104,22 +109,36 @@ export function inlineLeaders(node: DocumentNode): LeaderResolver {
  * and reads it again when they differ. An unreadable or invalid version leaves the previous list in force.
  *
  * @param path relative to the working directory of the process at this moment
+ * @param previous the leaders that this list takes the place of: when they come from the same file, they stay, and with
+ * them the last good version of it
  * @throws ConfigError when the file is missing, unreadable or invalid now
  */
-export function fileLeaders(path: string): LeaderResolver {
-  return new FileLeaders(path);
+export function fileLeaders(path: string, previous?: LeaderResolver): LeaderResolver {
+  return previous instanceof FileLeaders && previous.path === resolve(path) ? previous : new FileLeaders(path);
+}
+
+/** Whether two resolvers find the same keys now and later. */
+export function sameLeaders(a: LeaderResolver, b: LeaderResolver): boolean {
+  if (!(a instanceof FixedLeaders && b instanceof FixedLeaders)) return a === b;
+  const [one, other] = [a.list.byLeader, b.list.byLeader];
+  return one.size === other.size && [...one].every(([leaderId, keys]) => sameKeys(keys, other.get(leaderId)));
+}
+
+function sameKeys(a: ReadonlyMap<bigint, VerifyKey>, b: ReadonlyMap<bigint, VerifyKey> | undefined): boolean {
+  return a.size === b?.size && [...a].every(([kid, key]) => b.get(kid)?.bytes.equals(key.bytes));
 }
 
 class FixedLeaders implements LeaderResolver {
   onWarning = toProcess;
-  readonly #list: AllowedLeaders;
+  readonly reloads = undefined;
+  readonly list: AllowedLeaders;
 
   constructor(list: AllowedLeaders) {
-    this.#list = list;
+    this.list = list;
   }
 
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined {
-    return this.#list.byLeader.get(leaderId)?.get(kid);
+    return this.list.byLeader.get(leaderId)?.get(kid);
   }
 }
 
@@ -128,7 +147,8 @@ const UNSETTLED_MS = 100;
 
 class FileLeaders implements LeaderResolver {
   onWarning = toProcess;
-  readonly #path: string;
+  readonly reloads = new ReloadCounter();
+  readonly path: string;
   readonly #source: DocumentSource;
   #list = EMPTY;
   /** The file as last read; undefined to read again at the next look-up whatever the file's stamp. */
@@ -140,8 +160,8 @@ class FileLeaders implements LeaderResolver {
   readonly #reported = new Set<string>();
 
   constructor(path: string) {
-    this.#path = resolve(path);
-    this.#source = { title: "allow-list", file: hasKeyForm(path) ? path : this.#path };
+    this.path = resolve(path);
+    this.#source = { title: "allow-list", file: hasKeyForm(path) ? path : this.path };
     this.#refresh();
     if (this.#fault !== undefined) throw this.#fault;
   }
@@ -149,7 +169,7 @@ class FileLeaders implements LeaderResolver {
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined {
     try {
       this.#refresh();
-      if (this.#fault === undefined) this.#reported.clear();
+      if (this.#fault === undefined) this.#seenGood();
       else this.#report(this.#fault.message);
     } catch (error) {
       this.#stamp = undefined;
@@ -161,38 +181,38 @@ class FileLeaders implements LeaderResolver {
 
   /** Reads the file when it changed. Throws when it cannot be read; what is wrong with its content is kept. */
   #refresh(): void {
-    const stats = this.#readable(() => statSync(this.#path, { bigint: true }));
-    if (this.#stamp !== undefined && isSameFile(stats, this.#stamp)) return;
-    if (!stats.isFile()) throw this.#unreadable("something else");
-    const { bytes, stamp } = this.#readable(() => readWithStamp(this.#path));
+    if (this.#stamp !== undefined && isSameFile(statOf(this.path), this.#stamp)) return;
+    const reading = readOperatorFile(this.path);
+    if ("fault" in reading) throw new ConfigError(reading.fault, this.#source);
+    const { bytes, stats } = reading;
     if (this.#bytes === undefined || !bytes.equals(this.#bytes)) {
+      const first = this.#bytes === undefined;
       this.#bytes = bytes;
       this.#fault = undefined;
       try {
         this.#list = readAllowList(DocumentNode.read(bytes, this.#source), this.#list);
+        if (!first) this.reloads.countApplied();
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
         this.#fault = error;
       }
     }
-    this.#stamp = Math.abs(Date.now() - Number(stamp.ctimeMs)) > UNSETTLED_MS ? stamp : undefined;
+    this.#stamp = Math.abs(Date.now() - Number(stats.ctimeMs)) > UNSETTLED_MS ? stats : undefined;
   }
 
-  #readable<T>(read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      throw this.#unreadable((error as NodeJS.ErrnoException).code ?? "an unknown fault");
-    }
-  }
-
-  #unreadable(got: string): ConfigError {
-    return new ConfigError(`must be a readable file, got ${got}; correct the path or put the file there`, this.#source);
+  #seenGood(): void {
+    this.#reported.clear();
+    if (this.reloads.fault === undefined) this.reloads.seenGood();
+    else this.reloads.countUnchanged();
   }
 
   #report(message: string): void {
-    if (this.#reported.has(message)) return;
+    if (this.#reported.has(message)) {
+      this.reloads.fault = message;
+      return;
+    }
     this.#reported.add(message);
+    this.reloads.countRefused(message);
     try {
       this.onWarning(`${message}; the previous list stays in force`);
     } catch {
@@ -201,17 +221,16 @@ class FileLeaders implements LeaderResolver {
   }
 }
 
-/** The bytes of a file with the stamp of exactly that file. */
-function readWithStamp(path: string): { bytes: Buffer; stamp: BigIntStats } {
-  const file = openSync(path, "r");
+/** The stamp of a file; undefined when it has none, for reasons that reading it will tell. */
+function statOf(path: string): BigIntStats | undefined {
   try {
-    const stamp = fstatSync(file, { bigint: true });
-    return { bytes: readFileSync(file), stamp };
-  } finally {
-    closeSync(file);
+    return statSync(path, { bigint: true });
+  } catch {
+    return undefined;
   }
 }
 
-function isSameFile(a: BigIntStats, b: BigIntStats): boolean {
+function isSameFile(a: BigIntStats | undefined, b: BigIntStats): boolean {
+  if (a === undefined) return false;
   return a.mtimeNs === b.mtimeNs && a.size === b.size && a.ino === b.ino && a.ctimeNs === b.ctimeNs && a.dev === b.dev;
 }

@@ -1,10 +1,19 @@
 // The runtime's configuration: one strict JSON object (specification 2.4, protocol section 10).
 
-import { readFileSync } from "node:fs";
+import type { BigIntStats } from "node:fs";
+import { resolve } from "node:path";
 import type { SigningKey } from "../wire/ed25519.js";
-import { checkAllowListShape, fileLeaders, inlineLeaders, type LeaderResolver, noLeaders } from "./allowed-leaders.js";
+import {
+  checkAllowListShape,
+  fileLeaders,
+  inlineLeaders,
+  type LeaderResolver,
+  noLeaders,
+  sameLeaders,
+} from "./allowed-leaders.js";
 import { ConfigError, DocumentNode, type DocumentSource } from "./document.js";
 import { readSigningKey } from "./keys.js";
+import { digestOf, isWorldReadable, readOperatorFile } from "./operator-file.js";
 
 export { ConfigError };
 
@@ -41,14 +50,45 @@ interface ConfigSnapshot {
   readonly mode: SignedHttpMode;
   readonly tools: ReadonlyMap<string, ToolSigningConfig>;
   readonly leaders: LeaderResolver;
+  /** Whether a private key is written in it, in force or not. */
+  readonly holdsKey: boolean;
 }
 
-/** The validated configuration of a process. */
-export class ToolkitRuntimeConfig {
-  readonly #snapshot: ConfigSnapshot;
+/** The file that a configuration was read from. */
+export interface ConfigFile {
+  /** Absolute: the working directory may change. */
+  readonly path: string;
+  /** As it was given, for messages. */
+  readonly source: DocumentSource;
+  /** Of what was read at first; the bytes hold keys and are not kept. */
+  readonly digest: string;
+  readonly stats: BigIntStats;
+}
 
-  private constructor(snapshot: ConfigSnapshot) {
+/** The file behind a configuration; undefined when it was given in code, or when there is none. */
+export let configFile: (config: ToolkitRuntimeConfig) => ConfigFile | undefined;
+let snapshotOf: (config: ToolkitRuntimeConfig) => ConfigSnapshot;
+let replaceSnapshot: (config: ToolkitRuntimeConfig, snapshot: ConfigSnapshot) => void;
+
+/**
+ * The validated configuration of a process. One that was read from a file follows the file while a server uses it: a new
+ * version that is valid as a whole takes the place of the old one between two look-ups.
+ */
+export class ToolkitRuntimeConfig {
+  #snapshot: ConfigSnapshot;
+  readonly #file: ConfigFile | undefined;
+
+  private constructor(snapshot: ConfigSnapshot, file?: ConfigFile) {
     this.#snapshot = Object.freeze(snapshot);
+    this.#file = file;
+  }
+
+  static {
+    configFile = (config) => config.#file;
+    snapshotOf = (config) => config.#snapshot;
+    replaceSnapshot = (config, snapshot) => {
+      config.#snapshot = Object.freeze(snapshot);
+    };
   }
 
   /**
@@ -74,14 +114,11 @@ export class ToolkitRuntimeConfig {
   static fromPath(path: string): ToolkitRuntimeConfig {
     if (typeof path !== "string") throw new TypeError(`configuration path must be a string, got ${typeof path}`);
     const source: DocumentSource = { title: "configuration", file: path };
-    let bytes: Buffer;
-    try {
-      bytes = readFileSync(path);
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code ?? "an unknown fault";
-      throw new ConfigError(`must be a readable file, got ${code}; correct the path or put the file there`, source);
-    }
-    return new ToolkitRuntimeConfig(readConfig(bytes, source));
+    const reading = readOperatorFile(path);
+    if ("fault" in reading) throw new ConfigError(reading.fault, source);
+    const { bytes, stats } = reading;
+    const file: ConfigFile = { path: resolve(path), source, digest: digestOf(bytes), stats };
+    return new ToolkitRuntimeConfig(readConfig(bytes, source), file);
   }
 
   /**
@@ -134,39 +171,102 @@ export class ToolkitRuntimeConfig {
   }
 }
 
+/** What a new version changed, in terms that a log may show. */
+export interface ConfigChange {
+  /** Served tools whose results are signed with another key from now on, or no longer, or for the first time. */
+  readonly signingKeys: readonly string[];
+  /** Served tools whose replay entries live for another time. */
+  readonly replayTtls: readonly string[];
+  /** Whether the allow-list is another one; one in a file of its own follows that file by itself. */
+  readonly leaders: boolean;
+  /** A limit of bodies that waits for a restart. */
+  readonly waitingBodyLimit: bigint | undefined;
+}
+
+/**
+ * Puts a new version of a configuration's file in force, whole or not at all.
+ *
+ * @param served the tools that are served with it
+ * @throws ConfigError when it is invalid, or changes what only a restart may: the mode, and that each served tool has an
+ * entry; the old version then stays in force
+ */
+export function replaceConfig(
+  config: ToolkitRuntimeConfig,
+  bytes: Uint8Array,
+  source: DocumentSource,
+  served: readonly string[],
+): ConfigChange {
+  const old = snapshotOf(config);
+  const next = readConfig(bytes, source, old.leaders);
+  if (next.mode !== old.mode) {
+    const fault = `must keep signed requests ${old.mode}, got them ${next.mode}; restart the process to change the mode`;
+    throw new ConfigError(fault, source);
+  }
+  const dropped = next.mode === SignedHttpMode.Required ? served.filter((fqn) => !next.tools.has(fqn)) : [];
+  if (dropped.length > 0) {
+    const fault = `must keep the entries of all served tools, got none for ${dropped.join(", ")}; put them back`;
+    throw new ConfigError(`${fault}, or restart the process without these tools`, source);
+  }
+  // What is in force until the restart.
+  const { invokeMaxBodyBytes } = old;
+  next.leaders.onWarning = old.leaders.onWarning;
+  replaceSnapshot(config, { ...next, invokeMaxBodyBytes });
+  const differing = (same: (a: ToolSigningConfig | undefined, b: ToolSigningConfig | undefined) => boolean) =>
+    served.filter((fqn) => !same(old.tools.get(fqn), next.tools.get(fqn)));
+  return {
+    signingKeys: differing((a, b) => sameKey(a?.signingKey, b?.signingKey)),
+    replayTtls: differing((a, b) => a?.replayTtlMs === b?.replayTtlMs),
+    leaders: !sameLeaders(old.leaders, next.leaders),
+    waitingBodyLimit: next.invokeMaxBodyBytes === invokeMaxBodyBytes ? undefined : next.invokeMaxBodyBytes,
+  };
+}
+
+function sameKey(a: SigningKey | undefined, b: SigningKey | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : a.publicKey.equals(b.publicKey);
+}
+
+/** What is wrong with how a configuration's file is kept, though it can be used. */
+export function configWarning(config: ToolkitRuntimeConfig, stats: BigIntStats): string | undefined {
+  if (!snapshotOf(config).holdsKey || !isWorldReadable(stats)) return undefined;
+  return "holds a private key and everybody on this machine can read it: take that right away (chmod o-r)";
+}
+
 function defaults(): ConfigSnapshot {
   return {
     invokeMaxBodyBytes: DEFAULT_INVOKE_MAX_BODY_BYTES,
     mode: SignedHttpMode.Disabled,
     tools: new Map(),
     leaders: noLeaders(),
+    holdsKey: false,
   };
 }
 
-function readConfig(bytes: Uint8Array, source: DocumentSource): ConfigSnapshot {
+/** @param previous the leaders that are in force, if any */
+function readConfig(bytes: Uint8Array, source: DocumentSource, previous?: LeaderResolver): ConfigSnapshot {
   const root = DocumentNode.read(bytes, source).members({ optional: ["invoke_max_body_bytes", "signed_http"] });
   const invokeMaxBodyBytes = root.invoke_max_body_bytes?.orAbsent()?.u64() ?? DEFAULT_INVOKE_MAX_BODY_BYTES;
   const signed = root.signed_http?.orAbsent();
-  return { ...(signed === undefined ? defaults() : readSignedHttp(signed)), invokeMaxBodyBytes };
+  return { ...(signed === undefined ? defaults() : readSignedHttp(signed, previous)), invokeMaxBodyBytes };
 }
 
 /** First the shape, which holds in both modes, then the values, which count only when signatures are required. */
-function readSignedHttp(node: DocumentNode): Omit<ConfigSnapshot, "invokeMaxBodyBytes"> {
+function readSignedHttp(node: DocumentNode, previous?: LeaderResolver): Omit<ConfigSnapshot, "invokeMaxBodyBytes"> {
   const section = node.members({ optional: ["mode", "allowed_leaders_path", "allowed_leaders", "tools"] });
   const mode = section.mode === undefined ? SignedHttpMode.Required : readMode(section.mode);
   const path = section.allowed_leaders_path?.orAbsent()?.text();
   const inline = section.allowed_leaders?.orAbsent();
   if (inline !== undefined) checkAllowListShape(inline);
   const tools = section.tools?.entries().map(([id, tool]) => ({ id, ...readToolShape(tool) })) ?? [];
-  if (mode === SignedHttpMode.Disabled) return { mode, tools: new Map(), leaders: noLeaders() };
+  const holdsKey = tools.some(({ signingKey }) => signingKey !== undefined);
+  if (mode === SignedHttpMode.Disabled) return { mode, tools: new Map(), leaders: noLeaders(), holdsKey };
 
   if (tools.length === 0) {
     const got = section.tools === undefined ? "one without tools" : "one whose tools are empty";
     throw node.fault("an object with at least one entry in tools", got, "add the served tools or set mode to disabled");
   }
   const entries = new Map(tools.map((tool) => [tool.id, readTool(tool)]));
-  if (inline !== undefined) return { mode, tools: entries, leaders: inlineLeaders(inline) };
-  if (path !== undefined) return { mode, tools: entries, leaders: fileLeaders(path) };
+  if (inline !== undefined) return { mode, tools: entries, leaders: inlineLeaders(inline, previous), holdsKey };
+  if (path !== undefined) return { mode, tools: entries, leaders: fileLeaders(path, previous), holdsKey };
   throw node.fault(
     "an object with allowed_leaders or allowed_leaders_path",
     "one with neither",

@@ -37,17 +37,30 @@ export class ConfigError extends Error {
   readonly line: number | undefined;
   readonly column: number | undefined;
 
+  /** Which document it is. */
+  readonly title: DocumentSource["title"];
+
   /** @param fault what is wrong: what was wanted, what was got, what to do */
   constructor(fault: string, source: DocumentSource, place?: DocumentPlace) {
     const at = place && `, line ${place.line}, column ${place.column}: ${place.pointer || "the document"}`;
-    // A key that was written where a path belongs is not shown.
-    const file = source.file === undefined || hasKeyForm(source.file) ? undefined : source.file;
-    super(`${source.title}${file === undefined ? "" : ` ${JSON.stringify(file)}`}${at ?? ""} ${fault}`);
-    this.file = file;
+    super(`${titleOf(source)}${at ?? ""} ${fault}`);
+    this.title = source.title;
+    this.file = shownFile(source);
     this.pointer = place?.pointer;
     this.line = place?.line;
     this.column = place?.column;
   }
+}
+
+/** How messages call a document. */
+export function titleOf(source: DocumentSource): string {
+  const file = shownFile(source);
+  return file === undefined ? source.title : `${source.title} ${JSON.stringify(file)}`;
+}
+
+/** A key that was written where a path belongs is not shown. */
+function shownFile({ file }: DocumentSource): string | undefined {
+  return file === undefined || hasKeyForm(file) ? undefined : file;
 }
 
 /** The members that an object may have. */

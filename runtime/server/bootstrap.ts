@@ -1,16 +1,18 @@
 /** From tool classes to a listening server (specification.md section 1, protocol.md sections 8 to 10). */
 
 import { isIP } from "node:net";
-import { ConfigError, ToolkitRuntimeConfig } from "../config/config.js";
+import { ConfigError, configFile, ENV_TOOLKIT_CONFIG_PATH, ToolkitRuntimeConfig } from "../config/config.js";
 import type { SvcToolClass } from "../tool.js";
 import { type EngineName, type EngineSelection, selectEngine } from "../wire/ed25519.js";
 import { SignatureHeaders } from "./auth.js";
 import { InvokeService } from "./handle.js";
 import { initLogger, type ServerLogger } from "./log.js";
 import { documentOf, localUrl, metaListing } from "./meta.js";
+import { type Reloads, ServerReload } from "./reload.js";
 import { ReplayMemory, type ReplayStore } from "./replay.js";
 import { buildApp } from "./serve.js";
 import { type ServedTool, StartupError, serveTools } from "./served-tool.js";
+import { ENV_TLS_CERT_PATH, isTlsServer, tlsFromEnv } from "./tls.js";
 
 /** The environment variable that holds the address: an IP literal and a port. */
 export const ENV_BIND_ADDR = "BIND_ADDR";
@@ -33,12 +35,21 @@ export interface BootstrapOptions {
   readonly logger?: ServerLogger;
   /** Instead of the fastest engine that works here. */
   readonly engine?: EngineName;
+  /**
+   * Milliseconds between looks at the configuration's file and the certificate, in case that a watch hears nothing:
+   * 1,000 by default, at least 10. A configuration that was not read from a file is not looked after.
+   */
+  readonly reloadIntervalMs?: number;
 }
 
 /** A server that listens. */
 export interface RunningServer {
   /** `http://127.0.0.1:8080` */
   readonly url: string;
+  /** What has become of new versions of the configuration, the allow-list and the certificate. */
+  reloads(): Reloads;
+  /** Looks at the files now instead of within a second; resolves when what is there is in force or refused. */
+  reload(): Promise<void>;
   /** Stops accepting, lets running calls end, and resolves when the port is free and every call has its answer. */
   close(): Promise<void>;
 }
@@ -56,7 +67,8 @@ function isAddress(value: unknown): value is Address {
  *
  * With `--meta` among the process's arguments it prints the metadata of the tools instead and the process exits 0. A
  * fault at start-up is written to standard error and the process exits 1. SIGTERM and SIGINT let running calls end, then
- * the process exits 0. An exception outside a call is logged and ends nothing. {@link serve} does none of this.
+ * the process exits 0. SIGHUP makes a process that has a configuration file or a certificate look at them at once. An
+ * exception outside a call is logged and ends nothing. {@link serve} does none of this.
  */
 export function bootstrap(tools: Tools, options?: BootstrapOptions): Promise<RunningServer | undefined>;
 export function bootstrap(
@@ -81,6 +93,10 @@ export async function bootstrap(
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       process.once(signal, () => void starting.then((server) => server.close()).finally(() => process.exit()));
     }
+    // Without files it keeps its old sense, so that no server outlives the terminal that it was started in.
+    if (process.platform !== "win32" && hasFiles(options?.config)) {
+      process.on("SIGHUP", () => void starting.then((server) => server.reload()).catch(() => {}));
+    }
     const server = await starting;
     for (const event of ["uncaughtException", "unhandledRejection"] as const) {
       process.on(event, (error: unknown) => logger.error({ err: error }, `outside of a call: ${event}`));
@@ -89,6 +105,12 @@ export async function bootstrap(
   } catch (error) {
     return exit(1, process.stderr, `cannot start: ${startupMessage(error)}\n`);
   }
+}
+
+/** Whether there is anything that may change under a running server. */
+function hasFiles(config: ToolkitRuntimeConfig | undefined): boolean {
+  const configured = config === undefined ? process.env[ENV_TOOLKIT_CONFIG_PATH] : configFile(config);
+  return configured !== undefined || process.env[ENV_TLS_CERT_PATH] !== undefined;
 }
 
 /** What an operator can act on; the stack of anything unforeseen. */
@@ -132,9 +154,20 @@ export async function serve(
   const { engine, reason } = engineOf(options.engine);
   config.leaders.onWarning = (message) => log.warn({}, message);
   if (config.signedHttpIsRequired()) requireEntries(tools, config, log);
+  const tls = tlsFromEnv();
+  const intervalMs = intervalOf(options.reloadIntervalMs);
   const service = new InvokeService({ config, headers, engine, store, log });
-  const app = buildApp({ tools, service, log });
-  const url = await app.listen({ host, port });
+  const app = buildApp({ tools, service, log, tls });
+  // fastify names the scheme of the servers that it makes itself.
+  const url = (await app.listen({ host, port })).replace(/^http(?=:)/, tls === undefined ? "http" : "https");
+  const served = tools.map(({ fqn }) => fqn);
+  const reload = new ServerReload({
+    config,
+    served,
+    tls: tls && isTlsServer(app.server) ? { setup: tls, server: app.server } : undefined,
+    log,
+    intervalMs,
+  });
   log.info(
     {
       url,
@@ -147,11 +180,23 @@ export async function serve(
   );
   return {
     url,
+    reloads: () => reload.stats,
+    reload: () => reload.reload(),
     close: async () => {
       await app.close();
       await service.drained();
+      reload.close();
     },
   };
+}
+
+/** @throws RangeError */
+function intervalOf(milliseconds: number | undefined): number | undefined {
+  const valid = milliseconds === undefined || (Number.isInteger(milliseconds) && milliseconds >= 10);
+  if (valid && (milliseconds ?? 0) <= 2_147_483_647) return milliseconds;
+  throw new RangeError(
+    `reloadIntervalMs: expected an integer from 10 to 2147483647 milliseconds, got ${typeof milliseconds === "number" ? milliseconds : typeof milliseconds}`,
+  );
 }
 
 /** The engine asked for, or the fastest; a name that is none and an engine that does not load are no start. */

@@ -5,7 +5,16 @@
  * kept. Paths are compared byte for byte with a table of our own: fastify's router would decode them.
  */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
+import { createServer as createHttpsServer, type Server as HttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
@@ -16,6 +25,7 @@ import { withDeadline } from "./invoke.js";
 import type { ServerLogger } from "./log.js";
 import { documentOf, originOf } from "./meta.js";
 import type { ServedTool } from "./served-tool.js";
+import { prepareTlsServer, type TlsSetup, tlsOptions } from "./tls.js";
 
 /** Milliseconds in which a request's headers have to be there. */
 export const HEADERS_TIMEOUT_MS = 10_000;
@@ -30,6 +40,8 @@ export interface ServeOptions {
   readonly tools: readonly ServedTool[];
   readonly service: InvokeService;
   readonly log: ServerLogger;
+  /** Undefined to serve plain HTTP. */
+  readonly tls?: TlsSetup | undefined;
 }
 
 interface Route {
@@ -41,7 +53,7 @@ interface Route {
 }
 
 /** Builds the application; nothing listens yet. */
-export function buildApp({ tools, service, log }: ServeOptions): FastifyInstance {
+export function buildApp({ tools, service, log, tls }: ServeOptions): FastifyInstance {
   const routes = routesOf(tools, service, log);
   let closing = false;
   const refused = (request: IncomingMessage) =>
@@ -59,7 +71,7 @@ export function buildApp({ tools, service, log }: ServeOptions): FastifyInstance
     // Checked by hand, because the answers are ours.
     http: { requireHostHeader: false },
     return503OnClosing: false,
-    serverFactory: (handler) => httpServer(handler),
+    serverFactory: (handler) => httpServer(handler, tls),
     clientErrorHandler,
     // A path that fastify cannot decode is a path like any other.
     frameworkErrors: (_error, request, reply) => void answered(request as FastifyRequest, reply as FastifyReply),
@@ -73,19 +85,17 @@ export function buildApp({ tools, service, log }: ServeOptions): FastifyInstance
 }
 
 /** node's server with the limits of protocol.md section 1. */
-function httpServer(handler: (request: IncomingMessage, response: ServerResponse) => void): Server {
-  const server = createServer(
-    {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: 1_000,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      keepAliveTimeout: 65_000,
-      requireHostHeader: false,
-      noDelay: true,
-    },
-    handler,
-  );
+function httpServer(handler: RequestListener, tls: TlsSetup | undefined): Server {
+  const limits: ServerOptions = {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: 1_000,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    keepAliveTimeout: 65_000,
+    requireHostHeader: false,
+    noDelay: true,
+  };
+  const server = tls === undefined ? createServer(limits, handler) : httpsServer(limits, tls, handler);
   // One more than allowed, so that too many are seen; node drops the rest silently.
   server.maxHeadersCount = MAX_HEADERS + 1;
   // Without listeners node would answer expectations before anybody looked at the other headers.
@@ -96,6 +106,12 @@ function httpServer(handler: (request: IncomingMessage, response: ServerResponse
     socket.on("error", () => socket.destroy());
     refuseSocket(socket, "bad_request");
   });
+  return server;
+}
+
+function httpsServer(limits: ServerOptions, tls: TlsSetup, handler: RequestListener): HttpsServer {
+  const server = createHttpsServer({ ...limits, ...tlsOptions(tls) }, handler);
+  prepareTlsServer(server);
   return server;
 }
 

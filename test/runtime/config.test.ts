@@ -111,7 +111,7 @@ describe("sources", () => {
     const missing = join(directory, "missing.json");
     for (const [path, got] of [
       [missing, "ENOENT"],
-      [directory, "EISDIR"],
+      [directory, "something else"],
       ["a\0b", "ERR_INVALID_ARG_VALUE"],
     ] as const) {
       const message = `configuration ${JSON.stringify(path)} must be a readable file, got ${got}; correct the path or put the file there`;

@@ -1,0 +1,149 @@
+/** What a running server takes up without a restart: its configuration's file, its certificate (protocol.md section 10). */
+
+import type { BigIntStats } from "node:fs";
+import { configFile, configWarning, replaceConfig, type ToolkitRuntimeConfig } from "../config/config.js";
+import { ConfigError, titleOf } from "../config/document.js";
+import type { ReloadStats } from "../config/reload-stats.js";
+import { FileFollower, type Refusal } from "../config/watch.js";
+import type { ServerLogger } from "./log.js";
+import { readPair, TlsFault, type TlsPair, type TlsServer, type TlsSetup, tlsFileTitle } from "./tls.js";
+
+/** What has become of the versions of each file; undefined where there is none. */
+export interface Reloads {
+  /** The configuration's file. */
+  readonly config: ReloadStats | undefined;
+  /** The allow-list's, when the configuration names one. */
+  readonly allowList: ReloadStats | undefined;
+  /** The certificate's and its key's. */
+  readonly certificate: ReloadStats | undefined;
+  /** When the certificate in force ends, in milliseconds since 1970. */
+  readonly certificateExpiresAt: number | undefined;
+}
+
+/** The parts of a server that can change. */
+export interface ReloadOptions {
+  readonly config: ToolkitRuntimeConfig;
+  /** The names of the served tools. */
+  readonly served: readonly string[];
+  readonly tls: { readonly setup: TlsSetup; readonly server: TlsServer } | undefined;
+  readonly log: ServerLogger;
+  /** Between looks at a file that nothing is heard of; a second when undefined. */
+  readonly intervalMs: number | undefined;
+}
+
+/** Follows the files of one server until it is closed. */
+export class ServerReload {
+  readonly #options: ReloadOptions;
+  readonly #config: FileFollower | undefined;
+  readonly #certificate: FileFollower | undefined;
+  #pair: TlsPair | undefined;
+  /** The limit of bodies that was last said to wait for a restart. */
+  #waitingBodyLimit: bigint | undefined;
+
+  constructor(options: ReloadOptions) {
+    this.#options = options;
+    this.#config = this.#followConfig();
+    this.#certificate = this.#followCertificate();
+  }
+
+  /** Outcomes and ages as they are now. */
+  get stats(): Reloads {
+    return {
+      config: this.#config?.stats,
+      allowList: this.#options.config.leaders.reloads,
+      certificate: this.#certificate?.stats,
+      certificateExpiresAt: this.#pair?.expiresAt,
+    };
+  }
+
+  /** Looks at all files now; resolves when what is there is in force or refused. Never rejects. */
+  async reload(): Promise<void> {
+    await Promise.all([this.#config?.reload(), this.#certificate?.reload()]);
+  }
+
+  close(): void {
+    this.#config?.close();
+    this.#certificate?.close();
+  }
+
+  #followConfig(): FileFollower | undefined {
+    const { config, log, intervalMs } = this.#options;
+    const file = configFile(config);
+    if (file === undefined) return undefined;
+    const title = titleOf(file.source);
+    const warnOfRights = (stats: BigIntStats) => {
+      const warning = configWarning(config, stats);
+      if (warning !== undefined) log.warn({}, `${title} ${warning}`);
+    };
+    warnOfRights(file.stats);
+    return new FileFollower({
+      title,
+      paths: [file.path],
+      digests: [file.digest],
+      describe: (fault) => `${title} ${fault}`,
+      adopt: ([version]) => {
+        if (version === undefined) return undefined;
+        const refusal = this.#adoptConfig(version.bytes, title);
+        if (refusal === undefined) warnOfRights(version.stats);
+        return refusal;
+      },
+      log,
+      ...(intervalMs !== undefined && { intervalMs }),
+    });
+  }
+
+  #adoptConfig(bytes: Uint8Array, title: string): Refusal | undefined {
+    const { config, served, log } = this.#options;
+    const source = configFile(config)?.source ?? { title: "configuration" as const };
+    try {
+      const { waitingBodyLimit, ...change } = replaceConfig(config, bytes, source, served);
+      log.info(change, `${title} is in force in a new version`);
+      for (const tool of change.signingKeys) {
+        if (config.toolConfig(tool)?.signingKey === undefined) {
+          log.warn({ tool }, "results are not signed: no response_signing_key");
+        }
+      }
+      if (waitingBodyLimit !== undefined && waitingBodyLimit !== this.#waitingBodyLimit) {
+        const fields = { inForce: `${config.invokeMaxBodyBytes()}`, waiting: `${waitingBodyLimit}` };
+        log.warn(fields, `${title}: the new invoke_max_body_bytes waits for a restart`);
+      }
+      this.#waitingBodyLimit = waitingBodyLimit;
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      // The allow-list that it names may be put right without another version of this file.
+      return { refused: error.message, retry: error.title === "allow-list" };
+    }
+  }
+
+  #followCertificate(): FileFollower | undefined {
+    const { tls, log, intervalMs } = this.#options;
+    if (tls === undefined) return undefined;
+    const { files, pair, digests } = tls.setup;
+    const title = tlsFileTitle(files, "cert");
+    this.#pair = pair;
+    for (const warning of pair.warnings) log.warn({}, warning);
+    return new FileFollower({
+      title,
+      paths: [files.certPath, files.keyPath],
+      digests,
+      describe: (fault, index) => `${tlsFileTitle(files, index === 0 ? "cert" : "key")} ${fault}`,
+      adopt: ([cert, key]) => {
+        if (cert === undefined || key === undefined) return undefined;
+        try {
+          const next = readPair(files, cert, key);
+          tls.server.setSecureContext(next.context);
+          this.#pair = next;
+          log.info({ expires: new Date(next.expiresAt).toISOString() }, `${title} is in force in a new version`);
+          for (const warning of next.warnings) log.warn({}, warning);
+          return undefined;
+        } catch (error) {
+          if (!(error instanceof TlsFault)) throw error;
+          return { refused: error.message };
+        }
+      },
+      log,
+      ...(intervalMs !== undefined && { intervalMs }),
+    });
+  }
+}
