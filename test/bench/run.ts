@@ -10,6 +10,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { entrypoint } from "../e2e/process.js";
+import { benchGeneration } from "./gen.js";
 import {
   generator,
   type LoadRequest,
@@ -108,10 +109,11 @@ async function compare({ title, sides, requests }: Comparison) {
   });
 }
 
+const NAMES = [...Object.keys(COMPARISONS), "gen"];
 const names = process.argv.slice(2);
+const wanted = (name: string) => names.length === 0 || names.includes(name);
 for (const name of names) {
-  if (COMPARISONS[name] === undefined)
-    throw new Error(`no bench ${name}: choose of ${Object.keys(COMPARISONS).join(", ")}`);
+  if (!NAMES.includes(name)) throw new Error(`no bench ${name}: choose of ${NAMES.join(", ")}`);
 }
 const results: Record<string, unknown> = {};
 console.log(
@@ -119,8 +121,9 @@ console.log(
 );
 try {
   for (const [name, comparison] of Object.entries(COMPARISONS)) {
-    if (names.length === 0 || names.includes(name)) results[name] = await compare(comparison);
+    if (wanted(name)) results[name] = await compare(comparison);
   }
+  if (wanted("gen")) results.gen = benchGeneration(REPEATS);
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }

@@ -1,14 +1,12 @@
 /**
  * What generation costs, as a ratio to one bare `createProgram` plus full check of the same project in the same run.
- * `node --import tsx test/generator/bench.ts [tools…]`; prints one JSON line a project.
+ * Wall time of whole processes, cold but for the file cache.
  */
 
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { REPOSITORY, STRICT, ToolProject } from "./project.js";
-
-const ROUNDS = 5;
+import { REPOSITORY, STRICT, ToolProject } from "../generator/project.js";
 
 /** One tool in the manner of the examples; `seed` varies names, sizes and shapes. */
 function tool(seed: number): string {
@@ -73,34 +71,54 @@ function timed(cwd: string, args: readonly string[]): number {
   return performance.now() - start;
 }
 
-for (const count of process.argv
-  .slice(2)
-  .map(Number)
-  .concat(process.argv.length > 2 ? [] : [1, 20, 200])) {
-  for (const types of [[], ["node"]]) {
-    const project = new ToolProject(
-      {
-        "src/shared.ts": shared,
-        "bare.mjs": bare,
-        ...Object.fromEntries(Array.from({ length: count }, (_, index) => [`src/tool${index}.ts`, tool(index)])),
-      },
-      { ...STRICT, types, ...(types.length > 0 ? { lib: ["ES2023", "DOM"] } : {}) },
-    );
-    const bin = join(REPOSITORY, "generator/bin.js");
-    const forget = () => rmSync(join(project.root, "node_modules/.cache"), { recursive: true, force: true });
-    const times = { bare: [] as number[], full: [] as number[], unchanged: [] as number[], oneChanged: [] as number[] };
-    for (let round = 0; round < ROUNDS; round++) {
-      times.bare.push(timed(project.root, ["bare.mjs"]));
-      forget();
-      times.full.push(timed(project.root, [bin, "--quiet"]));
-      times.unchanged.push(timed(project.root, [bin, "--quiet"]));
-      const path = join(project.root, "src/tool0.ts");
-      project.write({ "src/tool0.ts": `${readFileSync(path, "utf8")}// ${round}\n` });
-      times.oneChanged.push(timed(project.root, [bin, "--quiet"]));
+/** Measures projects of 1, 20 and 200 tools, without libraries and with those of DOM and node; prints a line each. */
+export function benchGeneration(rounds: number): object[] {
+  console.log("\ngeneration: wall time of svc-gen, beside one bare createProgram and full check of the same project");
+  const rows: object[] = [];
+  for (const tools of [1, 20, 200]) {
+    for (const types of [[], ["node"]]) {
+      const project = new ToolProject(
+        {
+          "src/shared.ts": shared,
+          "bare.mjs": bare,
+          ...Object.fromEntries(Array.from({ length: tools }, (_, index) => [`src/tool${index}.ts`, tool(index)])),
+        },
+        { ...STRICT, types, ...(types.length > 0 ? { lib: ["ES2023", "DOM"] } : {}) },
+      );
+      const row = { tools, types: types.length > 0 ? "DOM and node" : "lean", ...measure(project, rounds) };
+      project.remove();
+      const { bare: floor, ms } = row;
+      console.log(
+        `  ${String(tools).padStart(3)} tools, ${row.types.padEnd(12)} bare ${floor} ms   ` +
+          Object.entries(ms)
+            .map(([name, time]) => `${name} ${time} ms = ${(time / floor).toFixed(2)} ×`)
+            .join("   "),
+      );
+      rows.push(row);
     }
-    const ms = Object.fromEntries(Object.entries(times).map(([name, each]) => [name, Math.round(median(each))]));
-    const ratio = Number((median(times.full) / median(times.bare)).toFixed(2));
-    console.log(JSON.stringify({ tools: count, types: types.length > 0 ? "dom+node" : "lean", ms, ratio }));
-    project.remove();
   }
+  return rows;
+}
+
+function measure(project: ToolProject, rounds: number): { bare: number; ms: Record<string, number> } {
+  const bin = join(REPOSITORY, "generator/bin.js");
+  const times = {
+    bare: [] as number[],
+    full: [] as number[],
+    unchanged: [] as number[],
+    "one changed": [] as number[],
+  };
+  for (let round = 0; round < rounds; round++) {
+    times.bare.push(timed(project.root, ["bare.mjs"]));
+    rmSync(join(project.root, "node_modules/.cache"), { recursive: true, force: true });
+    times.full.push(timed(project.root, [bin, "--quiet"]));
+    times.unchanged.push(timed(project.root, [bin, "--quiet"]));
+    const path = join(project.root, "src/tool0.ts");
+    project.write({ "src/tool0.ts": `${readFileSync(path, "utf8")}// ${round}\n` });
+    times["one changed"].push(timed(project.root, [bin, "--quiet"]));
+  }
+  const { bare, ...ms } = Object.fromEntries(
+    Object.entries(times).map(([name, each]) => [name, Math.round(median(each))]),
+  ) as Record<string, number>;
+  return { bare: bare as number, ms };
 }
