@@ -5,7 +5,6 @@
 export const CAPABILITIES = {
   tls: "TLS by the two environment variables",
   reload: "watching the configuration file",
-  storage: "stored data: references, budgets of known sizes",
   "shared replay": "a replay store shared by several processes",
   shutdown: "draining at shutdown",
   "load control": "limits of rate and load, off unless configured",
@@ -156,6 +155,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
       'test/runtime/invoke-envelope.test.ts › "without white space"',
       'test/runtime/invoke-envelope.test.ts › "before the hash is compared"',
       "test/runtime/invoke-envelope.test.ts › unsigned calls have the body limit only",
+      "test/runtime/storage.test.ts › 8 MiB over all ports: at and one over; objects count 32",
     ],
   },
   {
@@ -164,6 +164,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     proofs: [
       "test/runtime/invoke-values.test.ts › 8 MiB of inline bytes and known sizes of stored blobs",
       "test/requirements/section-1.test.ts › of input and output are independent: both full in one call",
+      "test/runtime/storage.test.ts › the output budget of a result counts stored blobs: 8 MiB at, one over",
     ],
   },
   {
@@ -437,8 +438,8 @@ export const REQUIREMENTS: readonly Requirement[] = [
       'test/wire/data.test.ts › "a blob id in the standard alphabet"',
       'test/wire/data.test.ts › "a digest of 31 bytes"',
       'test/vectors/vectors.test.ts › "nexus-data.json": 40',
+      "test/runtime/storage.test.ts › stores, verifies and gives the reference",
     ],
-    owner: "storage",
   },
   {
     id: "3.11",
