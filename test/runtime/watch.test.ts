@@ -1,0 +1,371 @@
+/** Files that are followed: every way in which operators and kubelets replace one, really done on a disk. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { after, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { digestOf } from "#runtime/config/operator-file.js";
+import { FileFollower, type Refusal } from "#runtime/config/watch.js";
+import { until } from "./tools.js";
+
+const root = mkdtempSync(join(tmpdir(), "watch-"));
+const followers: FileFollower[] = [];
+after(() => {
+  for (const follower of followers) follower.close();
+  rmSync(root, { recursive: true });
+});
+
+let serial = 0;
+/** A directory of its own with a file of one version. */
+function fileOf(content = "one"): string {
+  const directory = join(root, `${serial++}`);
+  mkdirSync(directory);
+  const path = join(directory, "file");
+  writeFileSync(path, content);
+  return path;
+}
+
+interface Followed {
+  readonly follower: FileFollower;
+  /** What was put in force, oldest first. */
+  readonly adopted: string[];
+  readonly warnings: string[];
+  readonly infos: string[];
+  /** Waits until the newest version in force is this one. */
+  inForce(content: string): Promise<void>;
+}
+
+interface Options {
+  readonly intervalMs?: number;
+  /** In place of taking everything whose parts begin with the word that they end with. */
+  readonly adopt?: (content: string) => Refusal | undefined;
+}
+
+const torn = (content: string) => (/^(\w+)( .* \1)?$/s.test(content) ? undefined : { refused: "the file is torn" });
+
+function follow(
+  paths: readonly string[],
+  contents: readonly string[],
+  { intervalMs = 20, adopt = torn }: Options = {},
+) {
+  const [adopted, warnings, infos]: string[][] = [[], [], []] as [string[], string[], string[]];
+  const follower = new FileFollower({
+    title: "the file",
+    paths,
+    digests: contents.map((content) => digestOf(Buffer.from(content))),
+    describe: (fault, i) => `file ${i} ${fault}`,
+    adopt: (files) => {
+      const content = files.map(({ bytes }) => bytes.toString()).join("+");
+      const refusal = adopt(content);
+      if (refusal === undefined) (adopted as string[]).push(content);
+      return refusal;
+    },
+    log: {
+      info: (_fields, message) => (infos as string[]).push(message),
+      warn: (_fields, message) => (warnings as string[]).push(message),
+    },
+    intervalMs,
+  });
+  followers.push(follower);
+  const inForce = (content: string) => until(() => adopted?.at(-1) === content, `${content} in force`);
+  return { follower, adopted, warnings, infos, inForce } as Followed;
+}
+
+/** As `mv new file` does. */
+function replace(path: string, content: string): void {
+  writeFileSync(`${path}.new`, content);
+  renameSync(`${path}.new`, path);
+}
+
+const KEPT = "; the previous version stays in force";
+
+describe("a new version", () => {
+  it("is put in force once, renamed, rewritten or appended, whatever its size and times", async () => {
+    const path = fileOf();
+    const { adopted, warnings, inForce, follower } = follow([path], ["one"]);
+    replace(path, "two");
+    await inForce("two");
+    writeFileSync(path, "three");
+    await inForce("three");
+    const { atime, mtime } = statSync(path);
+    writeFileSync(path, "seven"); // as long, and as old
+    utimesSync(path, atime, mtime);
+    await inForce("seven");
+    appendFileSync(path, " and seven");
+    await inForce("seven and seven");
+    truncateSync(path, 5);
+    await inForce("seven");
+    await follower.reload();
+    assert.deepEqual(adopted, ["two", "three", "seven", "seven and seven", "seven"]);
+    assert.deepEqual(warnings, []);
+    assert.deepEqual([follower.stats.applied, follower.stats.refused], [5, 0]);
+    assert.ok(follower.stats.versionAgeMs < 2_000 && follower.stats.lastGoodAgeMs <= follower.stats.versionAgeMs);
+  });
+
+  it("is seen through the links of a ConfigMap, which swaps ..data", async () => {
+    const mount = dirname(fileOf());
+    const project = (version: string) => {
+      mkdirSync(join(mount, `..${version}`));
+      writeFileSync(join(mount, `..${version}`, "config"), version);
+      symlinkSync(`..${version}`, join(mount, "..data_tmp"));
+      renameSync(join(mount, "..data_tmp"), join(mount, "..data"));
+    };
+    project("one");
+    symlinkSync(join("..data", "config"), join(mount, "config"));
+    const { adopted, warnings, inForce } = follow([join(mount, "config")], ["one"]);
+    for (const [version, old] of [
+      ["two", "one"],
+      ["three", "two"],
+      ["four", "three"],
+    ] as const) {
+      project(version);
+      rmSync(join(mount, `..${old}`), { recursive: true });
+      await inForce(version);
+    }
+    assert.deepEqual([adopted, warnings], [["two", "three", "four"], []]);
+  });
+
+  it("that came before the first look is no exception", async () => {
+    const path = fileOf("two");
+    await follow([path], ["one"]).inForce("two");
+  });
+
+  it("is heard of at once where the directory can be watched", async () => {
+    const path = fileOf();
+    const { follower, inForce } = follow([path], ["one"], { intervalMs: 3_600_000 });
+    await follower.reload(); // watched from here on
+    for (const version of ["two", "three"]) {
+      replace(path, version);
+      await inForce(version);
+    }
+  });
+
+  it("is found by the poll where no watch can hear of it: behind a link into another directory", async () => {
+    const target = fileOf();
+    const link = join(dirname(fileOf()), "link");
+    symlinkSync(target, link);
+    const { inForce } = follow([link], ["one"]);
+    replace(target, "two");
+    await inForce("two");
+  });
+
+  it("of a directory that was moved away and made again is found, and the new directory is watched", async () => {
+    const path = fileOf();
+    const { follower, warnings, inForce } = follow([path], ["one"], { intervalMs: 300 });
+    renameSync(dirname(path), `${dirname(path)}.old`);
+    await until(() => warnings.length > 0, "a warning");
+    mkdirSync(dirname(path));
+    writeFileSync(path, "two");
+    await inForce("two");
+    await follower.reload();
+    replace(path, "three");
+    await inForce("three");
+    assert.deepEqual(warnings, [
+      `file 0 must be a readable file, got ENOENT; correct the path or put the file there${KEPT}`,
+    ]);
+  });
+});
+
+describe("a file that is being written", () => {
+  it("in two halves is not judged in between", async () => {
+    const path = fileOf();
+    const { adopted, warnings, inForce } = follow([path], ["one"], { intervalMs: 500 });
+    for (const word of ["two", "three"]) {
+      writeFileSync(path, `${word} `);
+      await sleep(5);
+      appendFileSync(path, `and ${word}`);
+      await inForce(`${word} and ${word}`);
+    }
+    assert.deepEqual([adopted.length, warnings], [2, []]);
+  });
+
+  it("and left torn is refused, told once, and good when its end comes", async () => {
+    const path = fileOf();
+    const { follower, adopted, warnings, inForce } = follow([path], ["one"]);
+    writeFileSync(path, "two ");
+    await until(() => follower.stats.refused > 0, "a refusal");
+    await sleep(100);
+    assert.deepEqual([adopted, warnings], [[], [`the file is torn${KEPT}`]]);
+    assert.equal(follower.stats.fault, "the file is torn");
+    assert.ok(follower.stats.lastGoodAgeMs >= 90);
+    appendFileSync(path, "and two");
+    await inForce("two and two");
+    assert.deepEqual([follower.stats.applied, follower.stats.refused, follower.stats.fault], [1, 1, undefined]);
+  });
+
+  it("without end is judged all the same", async () => {
+    const path = fileOf();
+    const { adopted } = follow([path], ["one"]);
+    let n = 0;
+    const writer = setInterval(() => replace(path, `version${n++}`), 5);
+    try {
+      await until(() => adopted.length > 0, "a version in force");
+    } finally {
+      clearInterval(writer);
+    }
+  });
+});
+
+describe("a fault", () => {
+  it("of every kind is told once, and the version in force is good again when it returns", async () => {
+    const path = fileOf();
+    const { follower, adopted, warnings, infos } = follow([path], ["one"]);
+    const faults: [make: () => void, got: string][] = [
+      [() => {}, "got ENOENT; correct the path or put the file there"],
+      [() => mkdirSync(path), "got something else; correct the path or put the file there"],
+      [() => symlinkSync(basename(path), path), "got ELOOP; correct the path or put the file there"],
+    ];
+    for (const [i, [make, got]] of faults.entries()) {
+      rmSync(path, { recursive: true, force: true });
+      make();
+      await until(() => warnings.length > i, got);
+      await sleep(60);
+      assert.equal(warnings.at(-1)?.endsWith(`${got}${KEPT}`), true, warnings.at(-1));
+    }
+    assert.deepEqual([warnings.length, follower.stats.refused >= 3], [3, true]);
+    rmSync(path);
+    writeFileSync(path, "one");
+    await until(() => infos.length > 0, "good again");
+    assert.deepEqual([infos, adopted], [["the file holds the version in force again"], []]);
+    assert.deepEqual([follower.stats.fault, follower.stats.unchanged], [undefined, 1]);
+    rmSync(path); // news again after a good version
+    await until(() => warnings.length === 4, "a fourth warning");
+  });
+
+  it("of rights is seen though the content is the same", { skip: process.platform === "win32" }, async () => {
+    const path = fileOf();
+    const { warnings, infos } = follow([path], ["one"]);
+    chmodSync(path, 0o666);
+    await until(() => warnings.length > 0, "a warning");
+    assert.match(warnings[0] ?? "", /^file 0 must not be writable by everybody, .*chmod o-w.*previous version stays/);
+    chmodSync(path, 0o644);
+    await until(() => infos.length > 0, "good again");
+  });
+
+  it("that lies elsewhere is judged again without a new version", async () => {
+    const path = fileOf();
+    let elsewhere = false;
+    const adopt = () => (elsewhere ? undefined : { refused: "the other file is missing", retry: true });
+    const { follower, warnings, inForce } = follow([path], ["one"], { adopt });
+    writeFileSync(path, "two");
+    await until(() => warnings.length > 0, "a warning");
+    await sleep(100);
+    assert.deepEqual([warnings, follower.stats.refused], [[`the other file is missing${KEPT}`], 1]);
+    elsewhere = true;
+    await inForce("two");
+  });
+
+  it("that nobody foresaw is told without its text", async () => {
+    const path = fileOf();
+    const adopt = () => {
+      throw new Error("canary");
+    };
+    const { follower, warnings } = follow([path], ["one"], { adopt });
+    writeFileSync(path, "two");
+    await until(() => warnings.length > 0, "a warning");
+    await follower.reload();
+    assert.deepEqual(warnings, [`the file could not be loaded${KEPT}`, `the file could not be loaded${KEPT}`]);
+  });
+
+  it("of the log does not end the following", async () => {
+    const path = fileOf();
+    const adopted: string[] = [];
+    const full = () => {
+      throw new Error("the log is full");
+    };
+    const follower = new FileFollower({
+      title: "the file",
+      paths: [path],
+      digests: [digestOf(Buffer.from("one"))],
+      describe: (fault) => fault,
+      adopt: ([file]) => void adopted.push(String(file?.bytes)),
+      log: { info: full, warn: full },
+      intervalMs: 20,
+    });
+    followers.push(follower);
+    rmSync(path);
+    await until(() => follower.stats.refused > 0, "a refusal");
+    writeFileSync(path, "two");
+    await until(() => adopted.length > 0, "the next version");
+  });
+});
+
+describe("several files are one version", () => {
+  it("and are judged together", async () => {
+    const [a, b] = [fileOf("a1"), fileOf("b1")];
+    const adopt = (content: string) => {
+      const [, one, other] = /^a(\d)\+b(\d)$/.exec(content) ?? [];
+      return one === other ? undefined : { refused: "they do not match" };
+    };
+    const { warnings, adopted, inForce } = follow([a, b], ["a1", "b1"], { adopt });
+    replace(a, "a2");
+    await until(() => warnings.length > 0, "a warning");
+    replace(b, "b2");
+    await inForce("a2+b2");
+    rmSync(b);
+    await until(() => warnings.length > 1, "a second warning");
+    assert.deepEqual([warnings[0], adopted], [`they do not match${KEPT}`, ["a2+b2"]]);
+    assert.match(warnings[1] ?? "", /^file 1 .*ENOENT/);
+  });
+});
+
+describe("reload()", () => {
+  it("judges at once, tells what it found even when that is no news, and serves all who ask", async () => {
+    const path = fileOf();
+    const { follower, adopted, warnings, infos } = follow([path], ["one"], { intervalMs: 3_600_000 });
+    await follower.reload();
+    assert.deepEqual(infos, ["the file is unchanged"]);
+    writeFileSync(path, "two");
+    await Promise.all([follower.reload(), follower.reload(), follower.reload()]);
+    assert.deepEqual(adopted, ["two"]);
+    writeFileSync(path, "three and");
+    await follower.reload();
+    await follower.reload();
+    assert.deepEqual([warnings, adopted], [[`the file is torn${KEPT}`, `the file is torn${KEPT}`], ["two"]]);
+    assert.equal(follower.stats.refused, 2);
+  });
+
+  it("resolves on one that is closed, before or meanwhile", async () => {
+    const path = fileOf();
+    const { follower, adopted } = follow([path], ["one"]);
+    writeFileSync(path, "two");
+    const asked = follower.reload();
+    follower.close();
+    await asked;
+    await follower.reload();
+    await sleep(60);
+    assert.deepEqual(adopted, []);
+  });
+});
+
+it("following keeps no process alive", () => {
+  const module = fileURLToPath(new URL("../../runtime/dist/config/watch.js", import.meta.url));
+  const path = fileOf();
+  const code = `
+    import { FileFollower } from ${JSON.stringify(module)};
+    const follower = new FileFollower({
+      title: "", paths: [${JSON.stringify(path)}], digests: [""], describe: String, log: console,
+      adopt: () => void console.log("adopted"), intervalMs: 60000 });
+    await follower.reload();`;
+  const { status, signal, stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", code], {
+    timeout: 10_000,
+    encoding: "utf8",
+  });
+  assert.deepEqual([status, signal, stdout], [0, null, "adopted\n"]);
+});
