@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
-import { type InvokeContext, PermissionDenied, type ToolkitRuntimeConfig } from "#runtime/index.js";
+import { type InvokeContext, PermissionDenied } from "#runtime/index.js";
 import { ReplayMemory } from "#runtime/server/replay.js";
 import { prepareSigningKey } from "#runtime/wire/ed25519.js";
 import { expectError, RawConnection, type RawResponse } from "./raw.js";
@@ -352,19 +352,14 @@ describe("a cached 403", () => {
 describe("signing again", () => {
   it("with the key then current; none: unsigned", async () => {
     const tool = countingTool();
-    const real = signedConfig([tool.fqn]);
     const keys: [Uint8Array | undefined] = [TOOL_SEED];
-    // A configuration whose key changes, as a reload will do it.
-    const config = {
-      leaders: real.leaders,
-      invokeMaxBodyBytes: () => real.invokeMaxBodyBytes(),
-      signedHttpIsRequired: () => true,
-      hasTool: () => true,
+    // A configuration whose key changes, as a reload does it.
+    const config = Object.assign(signedConfig([tool.fqn]), {
       toolConfig: () => {
         const [seed] = keys;
         return { replayTtlMs: 300_000, ...(seed !== undefined && { signingKey: prepareSigningKey(seed) }) };
       },
-    } as unknown as ToolkitRuntimeConfig;
+    });
     const { url } = await serveFor([tool], { config });
     const call = echoCall(tool, "1");
     expectResult(await call.send(url), echoed("1"), call);
