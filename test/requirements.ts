@@ -1594,6 +1594,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: "10.13",
     text: "The config file is watched (atomic replacement and symlink swaps included); an invalid or unreadable new version leaves the old one in force and is logged.",
+    proofs: [
+      "test/runtime/watch.test.ts › is put in force once, renamed, rewritten or appended, whatever its size and times",
+      "test/runtime/watch.test.ts › is seen through the links of a ConfigMap, which swaps ..data",
+      "test/runtime/watch.test.ts › of every kind is told once, and the version in force is good again when it returns",
+    ],
     owner: "reload",
   },
   {
