@@ -1,0 +1,400 @@
+/** A running server and the files that it is configured by (protocol.md section 10). */
+
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type BootstrapOptions, type RunningServer, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { expectError, RawConnection } from "./raw.js";
+import {
+  alice,
+  aliceKey2,
+  bob,
+  type CountingTool,
+  countingTool,
+  echoCall,
+  echoed,
+  expectResult,
+  type Leader,
+  type LogEntry,
+  serveFor,
+  signedConfig,
+  TOOL_SEED,
+  until,
+} from "./tools.js";
+
+const root = mkdtempSync(join(tmpdir(), "reload-"));
+after(() => rmSync(root, { recursive: true }));
+
+let serial = 0;
+const newPath = () => {
+  const directory = join(root, `${serial++}`);
+  mkdirSync(directory);
+  return join(directory, "config.json");
+};
+
+const OTHER_SEED = Buffer.alloc(32, 77);
+
+/** What a version says. */
+interface Version {
+  readonly leaders?: readonly Leader[];
+  /** Instead of leaders. */
+  readonly list?: string;
+  readonly key?: Buffer | undefined;
+  readonly ttlMs?: number;
+  readonly maxBody?: number;
+  readonly mode?: "disabled" | "required";
+  readonly tools?: readonly string[];
+}
+
+const allowList = (leaders: readonly Leader[]) =>
+  `{"version":1,"leaders":[${leaders.map(
+    ({ id, kid, seed }) =>
+      `{"leader_id":"${id}","keys":[{"kid":${kid},"public_key":"${publicKeyOf(seed).toString("hex")}"}]}`,
+  )}]}`;
+
+function text(tools: readonly string[], version: Version): string {
+  const { leaders = [alice, bob], list, key = TOOL_SEED, ttlMs, maxBody, mode, tools: named = tools } = version;
+  const entry = JSON.stringify({
+    ...((!("key" in version) || version.key !== undefined) && { response_signing_key: key.toString("hex") }),
+    ...(ttlMs !== undefined && { replay_cache_ttl_ms: ttlMs }),
+  });
+  const source =
+    list === undefined ? `"allowed_leaders":${allowList(leaders)}` : `"allowed_leaders_path":${JSON.stringify(list)}`;
+  return `{${maxBody === undefined ? "" : `"invoke_max_body_bytes":${maxBody},`}"signed_http":{${
+    mode === undefined ? "" : `"mode":"${mode}",`
+  }${source},"tools":{${named.map((name) => `"${name}":${entry}`)}}}}`;
+}
+
+interface Reloadable {
+  readonly tool: CountingTool;
+  readonly server: RunningServer;
+  readonly config: ToolkitRuntimeConfig;
+  readonly path: string;
+  readonly log: readonly LogEntry[];
+  readonly messages: (level: string) => string[];
+  /** Puts a version there, as `mv` does, and waits until it was looked at. */
+  put(version: Version | string): Promise<void>;
+}
+
+/** A server of an echo tool with a configuration's file; looks every 20 ms unless said otherwise. */
+async function start(version: Version = {}, options: BootstrapOptions = {}): Promise<Reloadable> {
+  const tool = countingTool();
+  const path = newPath();
+  writeFileSync(path, text([tool.fqn], version), { mode: 0o600 });
+  const config = ToolkitRuntimeConfig.fromPath(path);
+  const server = await serveFor([tool], { config, reloadIntervalMs: 20, ...options });
+  return {
+    ...{ tool, server, config, path, log: server.log },
+    messages: (level) => server.log.filter((entry) => entry.level === level).map(({ message }) => message),
+    put: async (next) => {
+      write(path, typeof next === "string" ? next : text([tool.fqn], next));
+      await server.reload();
+    },
+  };
+}
+
+function write(path: string, content: string): void {
+  writeFileSync(`${path}.new`, content, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
+
+describe("what a reload changes", () => {
+  it("leaders: a revoked key is refused, a new one accepted, on the next request, within two seconds of the default", async () => {
+    const { tool, server, path } = await start({}, { reloadIntervalMs: 1_000 });
+    const accepted = async (leader: Leader) => (await echoCall(tool, "1", { leader }).send(server.url)).status === 200;
+    assert.deepEqual([await accepted(bob), await accepted(aliceKey2)], [true, false]);
+    for (const [leaders, kept, gone] of [
+      [[alice, aliceKey2], aliceKey2, bob],
+      [[alice, bob], bob, aliceKey2],
+    ] as const) {
+      write(path, text([tool.fqn], { leaders }));
+      const replaced = performance.now();
+      while (await accepted(gone)) assert.ok(performance.now() - replaced < 2_000, "refused within two seconds");
+      assert.deepEqual([await accepted(kept), await accepted(alice)], [true, true]);
+      const refused = await echoCall(tool, "1", { leader: gone }).send(server.url);
+      assert.equal(
+        expectError(refused, 401, "auth_failed"),
+        "X-Svc-Leader-Key-Id: no such leader and key in the allow-list",
+      );
+    }
+  });
+
+  it("the signing key: cached results are signed with the key then current, or with none", async () => {
+    const { tool, server, put, messages } = await start();
+    const call = echoCall(tool, '"kept"');
+    expectResult(await call.send(server.url), echoed('"kept"'), call);
+    await put({ key: OTHER_SEED });
+    expectResult(await call.send(server.url), echoed('"kept"'), call, OTHER_SEED);
+    const fresh = echoCall(tool, "2");
+    expectResult(await fresh.send(server.url), echoed("2"), fresh, OTHER_SEED);
+    await put({ key: undefined });
+    expectResult(await call.send(server.url), echoed('"kept"'));
+    assert.deepEqual(messages("warn"), ["results are not signed: no response_signing_key"]);
+    await put({});
+    expectResult(await call.send(server.url), echoed('"kept"'), call);
+    assert.equal(tool.calls.invoked, 2);
+  });
+
+  it("TTLs: an entry that is older than the new one is gone", async () => {
+    const { tool, server, put } = await start({ ttlMs: 300_000 });
+    const call = echoCall(tool, "1");
+    await call.send(server.url);
+    await call.send(server.url);
+    assert.equal(tool.calls.invoked, 1);
+    await put({ ttlMs: 1 });
+    await sleep(2);
+    await call.send(server.url);
+    assert.equal(tool.calls.invoked, 2);
+  });
+
+  it("is told by the names of the served tools, without a text of the file", async () => {
+    const { tool, path, put, log } = await start();
+    const told = () => log.filter(({ message }) => message.endsWith("in force in a new version")).map((e) => e.fields);
+    await put({ key: OTHER_SEED, ttlMs: 5 });
+    await put({ key: OTHER_SEED, ttlMs: 5, tools: [tool.fqn, "xyz.test.unserved@1"] });
+    await put({ key: OTHER_SEED, ttlMs: 5, leaders: [alice] });
+    assert.deepEqual(told(), [
+      { signingKeys: [tool.fqn], replayTtls: [tool.fqn], leaders: false },
+      { signingKeys: [], replayTtls: [], leaders: false },
+      { signingKeys: [], replayTtls: [], leaders: true },
+    ]);
+    assert.match(log.at(-1)?.message ?? "", new RegExp(`^configuration "${path}" is in force`));
+  });
+});
+
+describe("what a reload may not change is refused whole", () => {
+  it("the mode, in both directions", async () => {
+    const { tool, server, path, put, messages } = await start();
+    const gone = { leaders: [alice], mode: "disabled" } as const;
+    const kept = "; the previous version stays in force";
+    await put(gone);
+    await put("{}");
+    const fault = `configuration "${path}" must keep signed requests required, got them disabled; restart the process to change the mode`;
+    assert.deepEqual(messages("warn"), [fault + kept, fault + kept]);
+    const call = echoCall(tool, "1", { leader: bob });
+    expectResult(await call.send(server.url), echoed("1"), call);
+
+    const unsigned = await start({ mode: "disabled" });
+    await unsigned.put({});
+    assert.match(unsigned.messages("warn")[0] ?? "", /must keep signed requests disabled, got them required; restart/);
+    assert.equal(unsigned.config.signedHttpIsRequired(), false);
+  });
+
+  it("a served tool's entry", async () => {
+    const { tool, server, path, put, messages } = await start();
+    await put({ leaders: [alice], tools: ["xyz.test.unserved@1"], key: OTHER_SEED });
+    assert.deepEqual(messages("warn"), [
+      `configuration "${path}" must keep the entries of all served tools, got none for ${tool.fqn}; put them back, or restart the process without these tools; the previous version stays in force`,
+    ]);
+    const call = echoCall(tool, "1", { leader: bob });
+    expectResult(await call.send(server.url), echoed("1"), call);
+  });
+
+  it("invoke_max_body_bytes waits for a restart, said once, while the rest is put in force", async () => {
+    const { tool, server, config, put, log } = await start({ maxBody: 10_000 });
+    await put({ maxBody: 10, leaders: [alice] });
+    await put({ maxBody: 10, leaders: [alice, aliceKey2] });
+    const call = echoCall(tool, "1");
+    assert.equal(config.invokeMaxBodyBytes(), 10_000n);
+    expectResult(await call.send(server.url), echoed("1"), call);
+    const refused = await echoCall(tool, "1", { leader: bob }).send(server.url);
+    expectError(refused, 401, "auth_failed");
+    const waiting = log.filter(({ message }) => message.includes("waits for a restart"));
+    assert.deepEqual(
+      waiting.map(({ fields }) => fields),
+      [{ inForce: "10000", waiting: "10" }],
+    );
+    await put({ maxBody: 10_000 });
+    await put({ maxBody: 11 });
+    assert.equal(log.filter(({ message }) => message.includes("waits for a restart")).length, 2);
+  });
+});
+
+describe("a version that cannot be used", () => {
+  it("is told with its place, and leaves the last good one in force until the next", async () => {
+    const { tool, server, path, put, messages } = await start();
+    const good = text([tool.fqn], { leaders: [alice] });
+    const call = () => echoCall(tool, "1", { leader: bob });
+    for (const [bad, fault] of [
+      [good.slice(0, -20), /^configuration ".*", line 1, column \d+: the document must be JSON/],
+      ["", /must be JSON/],
+      [good.replace('"tools"', '"tolls"'), /must hold only mode, .*got another member/],
+      [good.replace(TOOL_SEED.toString("hex"), "canary"), /response_signing_key must be an Ed25519 private key/],
+      [good.replace(/"public_key":"../, '"public_key":"zz'), /public_key must be an Ed25519 public key/],
+    ] as const) {
+      await put(bad);
+      assert.match(messages("warn").at(-1) ?? "", fault);
+      assert.match(messages("warn").at(-1) ?? "", /; the previous version stays in force$/);
+      assert.equal((await call().send(server.url)).status, 200);
+      assert.equal(
+        server.reloads().config?.fault,
+        messages("warn")
+          .at(-1)
+          ?.replace(/; the previous.*/, ""),
+      );
+    }
+    rmSync(path);
+    await server.reload();
+    assert.match(messages("warn").at(-1) ?? "", /ENOENT/);
+    assert.equal((await call().send(server.url)).status, 200);
+    await put(good);
+    assert.equal((await call().send(server.url)).status, 401);
+    const { applied, refused, fault } = server.reloads().config ?? assert.fail();
+    assert.deepEqual([applied, refused, fault], [1, 6, undefined]);
+  });
+
+  it("no text of it is in any message: keys at the right and at wrong places", async () => {
+    const { tool, put, log, server } = await start();
+    const marked = OTHER_SEED.toString("hex");
+    const good = text([tool.fqn], { key: OTHER_SEED });
+    for (const bad of [
+      good.slice(0, -1),
+      good.replace(marked, `${marked}0`),
+      good.replace('"response_signing_key":', `"${marked}":1,"response_signing_key":`),
+      good.replace('"leader_id":"alice"', `"leader_id":"${marked}","kid":"${marked}"`),
+      good.replace(`"${tool.fqn}"`, `"${marked}"`),
+      good.replace(/"allowed_leaders":.*,"tools"/, `"allowed_leaders_path":"${marked}","tools"`),
+      marked,
+      `"${marked}"`,
+    ]) {
+      await put(bad);
+    }
+    await put(good);
+    const { applied, refused } = server.reloads().config ?? assert.fail();
+    assert.deepEqual([applied, refused], [1, 8]);
+    assert.ok(!JSON.stringify(log).includes(marked.slice(0, 12)), JSON.stringify(log));
+  });
+});
+
+describe("an allow-list by path", () => {
+  it("that a new version names and that is missing is looked for again without another version", async () => {
+    const { tool, path, server, put, messages } = await start();
+    const list = `${path}.list`;
+    await put({ list, key: OTHER_SEED });
+    assert.match(messages("warn")[0] ?? "", /^allow-list ".*list" must be a readable file, got ENOENT/);
+    const call = echoCall(tool, "1", { leader: bob });
+    expectResult(await call.send(server.url), echoed("1"), call);
+    assert.equal(server.reloads().allowList, undefined);
+    writeFileSync(list, allowList([alice]));
+    await until(() => server.reloads().config?.applied === 1, "the new version in force");
+    assert.equal((await call.send(server.url)).status, 401);
+    // Its own changes are told to the same log.
+    rmSync(list);
+    await call.send(server.url);
+    assert.match(messages("warn").at(-1) ?? "", /ENOENT.*the previous list stays in force/);
+    const { allowList: stats } = server.reloads();
+    assert.deepEqual([stats?.applied, stats?.refused, stats?.fault?.includes("ENOENT")], [0, 1, true]);
+  });
+
+  it("that is broken keeps its last good version while the rest of the configuration changes", async () => {
+    const list = newPath();
+    writeFileSync(list, allowList([alice]));
+    const { tool, server, put } = await start({ list });
+    writeFileSync(list, "torn");
+    await put({ list, key: OTHER_SEED });
+    const call = echoCall(tool, "1");
+    expectResult(await call.send(server.url), echoed("1"), call, OTHER_SEED);
+    writeFileSync(list, allowList([bob]));
+    assert.equal((await echoCall(tool, "1").send(server.url)).status, 401);
+    assert.deepEqual([server.reloads().allowList?.applied, server.reloads().allowList?.refused], [1, 1]);
+  });
+});
+
+describe("without losing a request", () => {
+  it("60 versions, a third of them torn or invalid, under calls on kept connections", async () => {
+    const { tool, server, path, config } = await start();
+    let done = false;
+    let answered = 0;
+    const caller = async () => {
+      const connection = await RawConnection.open(server.url);
+      while (!done) {
+        const call = echoCall(tool, "1");
+        const response = await connection.send(call.text()).response("POST");
+        const seeds = [TOOL_SEED, OTHER_SEED];
+        assert.equal(response.status, 200);
+        assert.ok(
+          seeds.some((seed) => {
+            try {
+              expectResult(response, echoed("1"), call, seed);
+              return true;
+            } catch {
+              return false;
+            }
+          }),
+          "signed by one of the two keys",
+        );
+        answered++;
+      }
+      connection.close();
+    };
+    const callers = [caller(), caller(), caller()];
+    for (let i = 0; i < 60; i++) {
+      const good = text([tool.fqn], { key: i % 2 === 0 ? OTHER_SEED : TOOL_SEED, ttlMs: 10_000 + i });
+      const bad = i % 3 === 2;
+      if (bad) writeFileSync(path, good.slice(0, 50));
+      else write(path, good);
+      await Promise.race([server.reload(), ...callers]);
+    }
+    done = true;
+    await Promise.all(callers);
+    assert.ok(answered > 60, `${answered} answers`);
+    const { applied, refused } = server.reloads().config ?? assert.fail();
+    assert.deepEqual([applied, refused, config.hasTool(tool.fqn)], [40, 20, true]);
+  });
+
+  it("through a directory that vanishes and returns", async () => {
+    const { tool, server, path, messages } = await start();
+    rmSync(dirname(path), { recursive: true });
+    await until(() => messages("warn").length > 0, "a warning");
+    assert.equal((await echoCall(tool, "1").send(server.url)).status, 200);
+    mkdirSync(dirname(path));
+    write(path, text([tool.fqn], { leaders: [bob] }));
+    await until(() => server.reloads().config?.applied === 1, "the new version in force");
+    assert.equal((await echoCall(tool, "1").send(server.url)).status, 401);
+  });
+});
+
+describe("what is not followed", () => {
+  it("a configuration given in code", async () => {
+    const tool = countingTool();
+    const server = await serveFor([tool], { config: signedConfig([tool.fqn]) });
+    assert.deepEqual(Object.values(server.reloads()), [undefined, undefined, undefined, undefined]);
+    await server.reload();
+  });
+
+  it("the file of a server that was closed", async () => {
+    const { tool, server, config, path } = await start();
+    await server.close();
+    write(path, text([tool.fqn], { leaders: [bob] }));
+    await server.reload();
+    assert.notEqual(config.leaders.lookup("alice", 0n), undefined);
+  });
+
+  for (const reloadIntervalMs of [0, 9, -1, 1.5, 2_147_483_648, Number.NaN, "1000" as unknown as number]) {
+    it(`an interval of ${typeof reloadIntervalMs} ${reloadIntervalMs} is no start`, async () => {
+      await assert.rejects(start({}, { reloadIntervalMs }), {
+        name: "RangeError",
+        message: /^reloadIntervalMs: expected an integer from 10 to 2147483647 milliseconds, got /,
+      });
+    });
+  }
+});
+
+it("a relative path goes on meaning the same file", async () => {
+  const path = newPath();
+  const tool = countingTool();
+  writeFileSync(path, text([tool.fqn], {}));
+  const link = join(dirname(path), "link");
+  symlinkSync("config.json", link);
+  const before = process.cwd();
+  process.chdir(dirname(path));
+  const config = ToolkitRuntimeConfig.fromPath("link");
+  process.chdir(before);
+  const server = await serveFor([tool], { config, reloadIntervalMs: 20 });
+  write(path, text([tool.fqn], { leaders: [bob] }));
+  await until(() => server.reloads().config?.applied === 1, "the new version in force");
+});
