@@ -194,9 +194,9 @@ function copyOf({ leaderId, leaderKeyId, inputHash, leaderSignature, nonce }: Au
   return {
     leaderId,
     leaderKeyId,
-    inputHash: Uint8Array.from(inputHash),
-    leaderSignature: Uint8Array.from(leaderSignature),
-    nonce: Uint8Array.from(nonce),
+    inputHash: new Uint8Array(inputHash),
+    leaderSignature: new Uint8Array(leaderSignature),
+    nonce: new Uint8Array(nonce),
   };
 }
 
