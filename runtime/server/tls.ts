@@ -235,7 +235,7 @@ export function prepareTlsServer(server: TlsServer): void {
   closeHandshakes(server);
 }
 
-/** When the server closes, who has not finished its handshake has nothing to wait for. */
+/** A connection in its handshake is idle: node's HTTP does not know of it, and a server that closes would wait for it. */
 function closeHandshakes(server: TlsServer): void {
   const unfinished = new Map<string, Socket>();
   const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
@@ -250,7 +250,6 @@ function closeHandshakes(server: TlsServer): void {
   const closeIdleConnections = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
     closeIdleConnections();
-    if (server.listening) return;
     for (const socket of unfinished.values()) socket.destroy();
   };
 }

@@ -1,0 +1,616 @@
+/** TLS: start-up faults, what is negotiated, certificates that change (protocol.md sections 1 and 10). */
+
+import assert from "node:assert/strict";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { connect as connectTcp, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
+import { type BootstrapOptions, serve } from "#runtime/index.js";
+import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH, tlsFromEnv } from "#runtime/server/tls.js";
+import { type Certificate, makeCertificate } from "./certificate.js";
+import { requestText } from "./raw.js";
+import {
+  countingTool,
+  echoCall,
+  keptLog,
+  type LogEntry,
+  signedConfig,
+  type TestServer,
+  UNSIGNED,
+  until,
+} from "./tools.js";
+
+const directory = mkdtempSync(join(tmpdir(), "tls-"));
+const servers: { close(): Promise<void> }[] = [];
+after(async () => {
+  await Promise.all(servers.map((server) => server.close()));
+  rmSync(directory, { recursive: true });
+});
+
+let serial = 0;
+function file(content: string | Uint8Array, mode = 0o600): string {
+  const path = join(directory, `${serial++}.pem`);
+  writeFileSync(path, content, { mode });
+  return path;
+}
+
+const ec = makeCertificate();
+const rsa = makeCertificate({ kind: "rsa" });
+const environment = (cert: string | undefined, key: string | undefined) => ({
+  ...(cert !== undefined && { [ENV_TLS_CERT_PATH]: cert }),
+  ...(key !== undefined && { [ENV_TLS_KEY_PATH]: key }),
+});
+
+interface SecureServer extends TestServer {
+  readonly port: number;
+  readonly certPath: string;
+  readonly keyPath: string;
+  /** Puts a pair there and waits until it was looked at. */
+  put(cert: string, key: string): Promise<void>;
+}
+
+const tool = countingTool({ path: "tool" });
+
+/** Serves a tool over TLS, with files of its own. */
+async function serveTls({ cert, key }: Certificate, options: BootstrapOptions = {}): Promise<SecureServer> {
+  const [certPath, keyPath] = [file(cert), file(key)];
+  const logger = keptLog();
+  Object.assign(process.env, environment(certPath, keyPath));
+  try {
+    const starting = serve([tool.class], {
+      address: [[127, 0, 0, 1], 0],
+      config: UNSIGNED,
+      logger,
+      reloadIntervalMs: 20,
+      ...options,
+    });
+    const server = await starting;
+    servers.push(server);
+    const put = async (nextCert: string, nextKey: string) => {
+      for (const [path, content] of [
+        [certPath, nextCert],
+        [keyPath, nextKey],
+      ] as const) {
+        writeFileSync(`${path}.new`, content, { mode: 0o600 });
+        renameSync(`${path}.new`, path);
+      }
+      await server.reload();
+    };
+    return { ...server, log: logger.entries, port: Number(new URL(server.url).port), certPath, keyPath, put };
+  } finally {
+    delete process.env[ENV_TLS_CERT_PATH];
+    delete process.env[ENV_TLS_KEY_PATH];
+  }
+}
+
+/** A finished handshake, or what is wrong with it. */
+async function shake(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
+  const socket = connect({ port, host: "127.0.0.1", servername: "localhost", rejectUnauthorized: false, ...options });
+  await new Promise<void>((resolve, reject) => {
+    socket.once("secureConnect", resolve).once("error", reject);
+    socket.once("close", () => reject(new Error("closed")));
+  });
+  socket.on("error", () => {});
+  return socket;
+}
+
+/** What was negotiated. */
+async function negotiated(port: number, options: ConnectionOptions = {}) {
+  const socket = await shake(port, options);
+  const { name } = socket.getCipher();
+  const result = { protocol: socket.getProtocol(), cipher: name, alpn: socket.alpnProtocol };
+  socket.destroy();
+  return result;
+}
+
+/** Sends a request on a TLS connection and gives the head and body as text. */
+async function ask(socket: TLSSocket, text: string | Uint8Array): Promise<string> {
+  let received = "";
+  const listen = (chunk: Buffer) => {
+    received += chunk.toString("latin1");
+  };
+  socket.on("data", listen);
+  socket.write(text);
+  await until(() => {
+    const head = received.indexOf("\r\n\r\n");
+    const length = Number(/content-length: (\d+)/i.exec(received)?.[1]);
+    return head !== -1 && received.length >= head + 4 + length;
+  }, "an answer");
+  socket.off("data", listen);
+  return received;
+}
+
+const fingerprint = (cert: string) => new X509Certificate(cert).fingerprint256;
+const served = async (port: number) => {
+  const socket = await shake(port);
+  const { fingerprint256 } = socket.getPeerCertificate();
+  socket.destroy();
+  return fingerprint256;
+};
+const messages = (log: readonly LogEntry[], level: string) =>
+  log.filter((entry) => entry.level === level).map(({ message }) => message);
+
+describe("start-up faults name the file, what is wrong and what to do, before the port is bound", () => {
+  const other = makeCertificate();
+  const issuer = makeCertificate({ name: "issuer" });
+  const leaf = makeCertificate({ issuer });
+  const encrypted = ec.privateKey.export({ format: "pem", type: "pkcs8", cipher: "aes-256-cbc", passphrase: "canary" });
+  const legacy = rsa.privateKey.export({ format: "pem", type: "pkcs1", cipher: "aes-128-cbc", passphrase: "canary" });
+  const weak = makeCertificate({ kind: "weak-rsa" });
+  const cert = `${ENV_TLS_CERT_PATH} "CERT" `;
+  const key = `${ENV_TLS_KEY_PATH} "KEY" `;
+  const both = `${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH} must both name a file, got `;
+  const either = "; set both, or unset both to serve without TLS";
+  const readable = "must be a readable file, got ";
+  const put = "; correct the path or put the file there";
+
+  for (const [what, certPath, keyPath, message] of [
+    ["only a certificate", file(ec.cert), undefined, `${both}a path and not set${either}`],
+    ["only a key", undefined, file(ec.key), `${both}not set and a path${either}`],
+    ["an empty certificate path", "", file(ec.key), `${both}empty and a path${either}`],
+    ["an empty key path", file(ec.cert), "", `${both}a path and empty${either}`],
+    ["two empty paths", "", "", `${both}empty and empty${either}`],
+    ["one empty path", "", undefined, `${both}empty and not set${either}`],
+    ["a missing certificate", join(directory, "none"), file(ec.key), `${cert}${readable}ENOENT${put}`],
+    ["a missing key", file(ec.cert), join(directory, "none"), `${key}${readable}ENOENT${put}`],
+    ["a directory", directory, file(ec.key), `${cert}${readable}something else${put}`],
+    [
+      "an empty certificate",
+      file(""),
+      file(ec.key),
+      `${cert}must hold a PEM certificate, got an empty file; give the server's certificate`,
+    ],
+    [
+      "an empty key",
+      file(ec.cert),
+      file(" \n\n"),
+      `${key}must hold a PEM private key, got an empty file; give the certificate's key`,
+    ],
+    [
+      "the two exchanged",
+      file(ec.key),
+      file(ec.cert),
+      `${cert}must hold a PEM certificate, got a private key; give the server's certificate`,
+    ],
+    [
+      "two certificates",
+      file(ec.cert),
+      file(ec.cert),
+      `${key}must hold a PEM private key, got a certificate; give the certificate's key`,
+    ],
+    [
+      "a cut certificate",
+      file(ec.cert.slice(0, 200)),
+      file(ec.key),
+      `${cert}must hold a PEM certificate, got a cut certificate; give the server's certificate`,
+    ],
+    [
+      "a damaged certificate",
+      file(ec.cert.replace(/\n[^-\n]{20}/, "\nAAAAAAAAAAAAAAAAAAAA")),
+      file(ec.key),
+      `${cert}must hold PEM certificates, got a damaged one in place 1; copy it again`,
+    ],
+    [
+      "a damaged issuer",
+      file(ec.cert + ec.cert.replace(/\n[^-\n]{20}/, "\nAAAAAAAAAAAAAAAAAAAA")),
+      file(ec.key),
+      `${cert}must hold PEM certificates, got a damaged one in place 2; copy it again`,
+    ],
+    [
+      "something else",
+      file(new X509Certificate(ec.cert).raw),
+      file(ec.key),
+      `${cert}must hold a PEM certificate, got something else; give the server's certificate`,
+    ],
+    [
+      "a cut key",
+      file(ec.cert),
+      file(ec.key.slice(0, 90)),
+      `${key}must hold a PEM private key, got a damaged one; copy it again`,
+    ],
+    [
+      "an encrypted key",
+      file(ec.cert),
+      file(encrypted),
+      `${key}must hold a private key without a passphrase, got an encrypted one; decrypt it (openssl pkey -in … -out …)`,
+    ],
+    [
+      "an encrypted key of the old form",
+      file(rsa.cert),
+      file(legacy),
+      `${key}must hold a private key without a passphrase, got an encrypted one; decrypt it (openssl pkey -in … -out …)`,
+    ],
+    [
+      "the key of another certificate",
+      file(ec.cert),
+      file(other.key),
+      `${key}must be the key of the certificate at ${ENV_TLS_CERT_PATH}, got the key of another; give the two that belong together`,
+    ],
+    [
+      "the key of another kind",
+      file(rsa.cert),
+      file(ec.key),
+      `${key}must be the key of the certificate at ${ENV_TLS_CERT_PATH}, got the key of another; give the two that belong together`,
+    ],
+    [
+      "a chain upside down",
+      file(issuer.cert + leaf.cert),
+      file(leaf.key),
+      `${cert}must begin with the server's own certificate, got it in place 2; put it first, its issuers after it`,
+    ],
+    [
+      "an RSA key of 1024 bits",
+      file(weak.cert),
+      file(weak.key),
+      `${cert}must be one that OpenSSL takes at security level 2, got one that it refuses: ee key too small; issue a stronger one`,
+    ],
+  ] as const) {
+    it(what, () => {
+      const expected = message.replace('CERT"', `${certPath}"`).replace('KEY"', `${keyPath}"`);
+      assert.throws(
+        () => tlsFromEnv(environment(certPath, keyPath)),
+        (error: Error) => {
+          assert.equal(error.message, expected);
+          return error.name === "StartupError";
+        },
+      );
+    });
+  }
+
+  it("a file that everybody can write", { skip: process.platform === "win32" }, () => {
+    for (const which of [0, 1]) {
+      const paths = [file(ec.cert), file(ec.key)] as const;
+      chmodSync(paths[which] as string, 0o602);
+      assert.throws(() => tlsFromEnv(environment(...paths)), {
+        name: "StartupError",
+        message: `${which === 0 ? ENV_TLS_CERT_PATH : ENV_TLS_KEY_PATH} "${paths[which]}" must not be writable by everybody, got a world-writable file; take that right away (chmod o-w)`,
+      });
+    }
+  });
+
+  it("a key in place of a path is not shown", () => {
+    const seed = Buffer.alloc(32, 5).toString("hex");
+    for (const text of [ec.key, seed, `/run/${seed}`]) {
+      for (const paths of [[text, file(ec.key)] as const, [file(ec.cert), text] as const]) {
+        assert.throws(
+          () => tlsFromEnv(environment(...paths)),
+          ({ message }: Error) => !message.includes(seed.slice(0, 12)) && !message.includes("PRIVATE"),
+        );
+      }
+    }
+  });
+
+  it("come before a port that is taken", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as { port: number };
+    Object.assign(process.env, environment(file(ec.cert), file(other.key)));
+    try {
+      const starting = serve([tool.class], { address: [[127, 0, 0, 1], port], config: UNSIGNED, logger: keptLog() });
+      await assert.rejects(starting, { name: "StartupError" });
+    } finally {
+      delete process.env[ENV_TLS_CERT_PATH];
+      delete process.env[ENV_TLS_KEY_PATH];
+      taken.close();
+    }
+  });
+
+  it("none of them: neither variable, a chain, keys of three kinds, a key in its own old form", () => {
+    assert.equal(tlsFromEnv({}), undefined);
+    assert.ok(tlsFromEnv(environment(file(leaf.cert + issuer.cert), file(leaf.key))));
+    assert.ok(tlsFromEnv(environment(file(`Bag Attributes\r\n${rsa.cert.replaceAll("\n", "\r\n")}`), file(rsa.key))));
+    const ed = makeCertificate({ kind: "ed25519" });
+    assert.ok(tlsFromEnv(environment(file(ed.cert), file(ed.key))));
+    const sec1 = createPrivateKey(ec.key).export({ format: "pem", type: "sec1" });
+    assert.ok(tlsFromEnv(environment(file(ec.cert), file(sec1))));
+    const together = file(ec.key + ec.cert);
+    assert.ok(tlsFromEnv(environment(together, together)));
+  });
+});
+
+describe("warnings at start", () => {
+  const warningsOf = (pair: Certificate, mode = 0o600) =>
+    tlsFromEnv(environment(file(pair.cert), file(pair.key, mode)))?.pair.warnings ?? assert.fail();
+
+  it("a certificate that ended, or that is not valid yet", () => {
+    const [ended = ""] = warningsOf(makeCertificate({ from: -3, to: -1 }));
+    assert.match(ended, /^SVC_TOOL_TLS_CERT_PATH ".*" ended on \d{4}-\d\d-\d\dT.*Z: callers will refuse it; renew it$/);
+    const [early = ""] = warningsOf(makeCertificate({ from: 1, to: 3 }));
+    assert.match(early, /^SVC_TOOL_TLS_CERT_PATH ".*" is not valid before \d{4}-.*: look after the clock$/);
+    assert.deepEqual(warningsOf(ec), []);
+  });
+
+  it("a key that everybody can read", { skip: process.platform === "win32" }, () => {
+    const [warning = ""] = warningsOf(ec, 0o644);
+    assert.match(warning, /^SVC_TOOL_TLS_KEY_PATH ".*" holds a private key and everybody .*chmod o-r\)$/);
+    assert.deepEqual(warningsOf(ec, 0o640), []);
+  });
+});
+
+describe("what is negotiated", () => {
+  let ecServer: SecureServer;
+  let rsaServer: SecureServer;
+  before(async () => {
+    ecServer = await serveTls(ec);
+    rsaServer = await serveTls(rsa);
+  });
+  /** What a client needs to offer what nobody should. */
+  const lax = { minVersion: "TLSv1", ciphers: "ALL:@SECLEVEL=0" } as const;
+
+  it("TLS 1.3, and 1.2 for those who have no better", async () => {
+    assert.equal((await negotiated(ecServer.port)).protocol, "TLSv1.3");
+    assert.equal((await negotiated(ecServer.port, { maxVersion: "TLSv1.2" })).protocol, "TLSv1.2");
+  });
+
+  for (const version of ["TLSv1", "TLSv1.1"] as const) {
+    it(`${version} is refused`, async () => {
+      for (const { port } of [ecServer, rsaServer]) {
+        await assert.rejects(negotiated(port, { ...lax, maxVersion: version }), { code: /PROTOCOL_VERSION/ });
+      }
+    });
+  }
+
+  it("exactly the forward-secret authenticated suites of TLS 1.2", async () => {
+    const suites = ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"];
+    for (const [{ port }, kind] of [
+      [ecServer, "ECDSA"],
+      [rsaServer, "RSA"],
+    ] as const) {
+      for (const suite of suites) {
+        const ciphers = `ECDHE-${kind}-${suite}`;
+        assert.equal((await negotiated(port, { maxVersion: "TLSv1.2", ciphers })).cipher, ciphers);
+      }
+      const weak = [
+        ...["AES128-SHA", "AES256-SHA", "AES128-GCM-SHA256", "AES256-GCM-SHA384", "AES128-CCM", "CAMELLIA128-SHA"],
+        ...["AES128-SHA", "AES256-SHA", "AES128-SHA256", "AES256-SHA384"].map((suite) => `ECDHE-${kind}-${suite}`),
+        ...[
+          "ECDHE-ECDSA-AES128-CCM",
+          "DHE-RSA-AES128-GCM-SHA256",
+          "DHE-RSA-CHACHA20-POLY1305",
+          "ADH-AES128-GCM-SHA256",
+        ],
+        ...["NULL-SHA256", "PSK-AES128-GCM-SHA256", "AECDH-AES128-SHA"],
+      ];
+      for (const suite of weak) {
+        const options = { maxVersion: "TLSv1.2", ciphers: `${suite}:@SECLEVEL=0` } as const;
+        await assert.rejects(negotiated(port, options), { code: /HANDSHAKE_FAILURE|NO_CIPHERS/ }, suite);
+      }
+    }
+  });
+
+  it("the three suites of TLS 1.3 that are not CCM", async () => {
+    for (const ciphers of ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"]) {
+      assert.equal((await negotiated(ecServer.port, { minVersion: "TLSv1.3", ciphers })).cipher, ciphers);
+    }
+    const ccm = { minVersion: "TLSv1.3", ciphers: "TLS_AES_128_CCM_SHA256" } as const;
+    await assert.rejects(negotiated(ecServer.port, ccm), { code: /HANDSHAKE_FAILURE/ });
+  });
+
+  it("http/1.1 by ALPN, never h2", async () => {
+    const { port } = ecServer;
+    assert.equal((await negotiated(port, { ALPNProtocols: ["h2", "http/1.1"] })).alpn, "http/1.1");
+    assert.equal((await negotiated(port)).alpn, false);
+    await assert.rejects(negotiated(port, { ALPNProtocols: ["h2"] }), { code: /NO_APPLICATION_PROTOCOL/ });
+    const socket = await shake(port);
+    assert.match(await ask(socket, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), /^HTTP\/1\.1 400 /);
+    socket.destroy();
+  });
+
+  it("no second handshake on a connection", async () => {
+    const socket = await shake(ecServer.port, { maxVersion: "TLSv1.2" });
+    const error = await new Promise((resolve) => {
+      socket.on("error", resolve);
+      socket.renegotiate({}, resolve);
+    });
+    assert.match(String(error), /no renegotiation/i);
+    socket.destroy();
+  });
+
+  it("tickets that save the next handshake its signature", async () => {
+    for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
+      const first = connect({ port: ecServer.port, host: "127.0.0.1", rejectUnauthorized: false, maxVersion });
+      const [session] = (await once(first, "session")) as [Buffer];
+      first.destroy();
+      const second = await shake(ecServer.port, { maxVersion, session });
+      assert.equal(second.isSessionReused(), true, maxVersion);
+      second.destroy();
+    }
+  });
+
+  it("plain HTTP on the port gets no answer, and nobody else notices", async () => {
+    const socket = connectTcp(ecServer.port, "127.0.0.1");
+    let received = 0;
+    socket.on("data", (chunk) => {
+      received += chunk.length;
+    });
+    socket.on("error", () => {});
+    socket.write("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await once(socket, "close");
+    assert.ok(received <= 7, "an alert at most");
+    assert.equal((await negotiated(ecServer.port)).protocol, "TLSv1.3");
+  });
+});
+
+describe("what is served", () => {
+  it("a signed call, verified as over plain HTTP; the metadata's url is https, the log's too", async () => {
+    const server = await serveTls(ec, { config: signedConfig([tool.fqn]) });
+    assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+$/);
+    assert.equal(server.log.find(({ message }) => message === "serving")?.fields.url, server.url);
+    const socket = await shake(server.port, { ca: ec.cert, rejectUnauthorized: true });
+    const answer = await ask(socket, echoCall(tool, "1").text());
+    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
+    assert.match(answer, /x-svc-tool-signature: /i);
+    const meta = await ask(socket, requestText("GET", "/tool/meta", [["Host", "tools.example"]]));
+    assert.match(meta, /"url":"https:\/\/tools\.example\/tool\/"/);
+    const forwarded = [
+      ["Host", "tools.example"],
+      ["X-Forwarded-Proto", "http"],
+    ] as const;
+    assert.match(await ask(socket, requestText("GET", "/tool/meta", forwarded)), /"url":"http:\/\/tools\.example/);
+    socket.destroy();
+  });
+
+  it("the limits of HTTP hold as well", async () => {
+    const { port } = await serveTls(ec);
+    for (const [text, expected] of [
+      [requestText("GET", "/health", [["X", "x".repeat(20_000)]]), /^HTTP\/1\.1 431 .*headers_too_large/s],
+      [
+        requestText(
+          "GET",
+          "/health",
+          Array.from({ length: 70 }, (_, i) => [`X-${i}`, "x"] as const),
+        ),
+        /^HTTP\/1\.1 431 /,
+      ],
+      ["GET /health HTTP/1.1\r\n\r\n", /^HTTP\/1\.1 400 .*bad_request/s],
+      [requestText("POST", "/tool/invoke"), /^HTTP\/1\.1 411 /],
+    ] as const) {
+      const socket = await shake(port);
+      assert.match(await ask(socket, text), expected);
+      socket.destroy();
+    }
+  });
+});
+
+describe("a certificate that changes", () => {
+  it("is taken up live: open connections stay, new ones get it, no request is lost", async () => {
+    const server = await serveTls(ec);
+    const kept = await shake(server.port);
+    const health = requestText("GET", "/tool/health");
+    assert.match(await ask(kept, health), /^HTTP\/1\.1 200 /);
+    let [done, answered] = [false, 0];
+    const caller = async () => {
+      while (!done) {
+        const status = await new Promise((resolve, reject) => {
+          const options = { port: server.port, path: "/tool/health", rejectUnauthorized: false, agent: false } as const;
+          request(options, (response) => resolve(response.resume().statusCode))
+            .on("error", reject)
+            .end();
+        });
+        assert.equal(status, 200);
+        answered++;
+      }
+    };
+    const callers = [caller(), caller()];
+    let last = ec;
+    for (const kind of ["rsa", "ec", "ed25519", "ec"] as const) {
+      last = makeCertificate({ kind });
+      await server.put(last.cert, last.key);
+      assert.equal(await served(server.port), fingerprint(last.cert));
+    }
+    await until(() => answered > 10, "some answers");
+    done = true;
+    await Promise.all(callers);
+    assert.match(await ask(kept, health), /^HTTP\/1\.1 200 /);
+    assert.equal(kept.getPeerCertificate().fingerprint256, fingerprint(ec.cert));
+    kept.destroy();
+    const { certificate, certificateExpiresAt } = server.reloads();
+    assert.deepEqual([certificate?.applied, certificate?.fault], [4, undefined]);
+    assert.equal(certificateExpiresAt, Date.parse(new X509Certificate(last.cert).validTo));
+    assert.equal(messages(server.log, "info").filter((m) => m.endsWith("is in force in a new version")).length, 4);
+  });
+
+  it("is found without being told of", async () => {
+    const server = await serveTls(ec);
+    const next = makeCertificate();
+    writeFileSync(server.certPath, next.cert);
+    writeFileSync(server.keyPath, next.key);
+    await until(() => server.reloads().certificate?.applied === 1, "the new certificate in force");
+    assert.equal(await served(server.port), fingerprint(next.cert));
+  });
+
+  it("and does not match, or cannot be used, leaves the old one in force, told once without a text of it", async () => {
+    const server = await serveTls(ec);
+    const next = makeCertificate();
+    const weak = makeCertificate({ kind: "weak-rsa" });
+    const kept = "; the previous version stays in force";
+    for (const [cert, key, fault] of [
+      [next.cert, ec.key, /^SVC_TOOL_TLS_KEY_PATH ".*" must be the key of the certificate at /],
+      [next.cert.slice(0, 100), next.key, /^SVC_TOOL_TLS_CERT_PATH ".*" must hold a PEM certificate, got a cut /],
+      [next.cert, "", /^SVC_TOOL_TLS_KEY_PATH ".*" must hold a PEM private key, got an empty file/],
+      [next.cert, next.key.slice(0, -40), /must hold a PEM private key, got a damaged one/],
+      [weak.cert, weak.key, /got one that it refuses: ee key too small/],
+    ] as const) {
+      await server.put(cert, key);
+      const last = messages(server.log, "warn").at(-1) ?? "";
+      assert.match(last, fault);
+      assert.ok(last.endsWith(kept), last);
+      assert.equal(await served(server.port), fingerprint(ec.cert));
+    }
+    rmSync(server.keyPath);
+    await until(() => server.reloads().certificate?.fault?.includes("ENOENT") === true, "a fault");
+    assert.equal(await served(server.port), fingerprint(ec.cert));
+    const text = JSON.stringify(server.log);
+    assert.ok(!text.includes("BEGIN") && !text.includes(next.key.split("\n")[1] as string), text);
+    await server.put(next.cert, next.key);
+    assert.equal(await served(server.port), fingerprint(next.cert));
+    assert.equal(server.reloads().certificate?.fault, undefined);
+  });
+
+  it("through the links of a Secret, which swaps both at once", async () => {
+    const mount = join(directory, "mount");
+    mkdirSync(mount);
+    const { symlinkSync } = await import("node:fs");
+    const project = (version: string, { cert, key }: Certificate) => {
+      mkdirSync(join(mount, `..${version}`));
+      writeFileSync(join(mount, `..${version}`, "tls.crt"), cert, { mode: 0o600 });
+      writeFileSync(join(mount, `..${version}`, "tls.key"), key, { mode: 0o600 });
+      symlinkSync(`..${version}`, join(mount, "..data_tmp"));
+      renameSync(join(mount, "..data_tmp"), join(mount, "..data"));
+    };
+    project("one", ec);
+    for (const name of ["tls.crt", "tls.key"]) symlinkSync(join("..data", name), join(mount, name));
+    const logger = keptLog();
+    Object.assign(process.env, environment(join(mount, "tls.crt"), join(mount, "tls.key")));
+    const server = await serve([tool.class], {
+      ...{ address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger, reloadIntervalMs: 20 },
+    }).finally(() => {
+      delete process.env[ENV_TLS_CERT_PATH];
+      delete process.env[ENV_TLS_KEY_PATH];
+    });
+    servers.push(server);
+    project("two", rsa);
+    await until(() => server.reloads().certificate?.applied === 1, "the new certificate in force");
+    assert.equal(await served(Number(new URL(server.url).port)), fingerprint(rsa.cert));
+    assert.deepEqual(messages(logger.entries, "warn"), []);
+  });
+});
+
+describe("handshakes that do not end", { concurrency: true }, () => {
+  const stalled = async (port: number, first: Uint8Array): Promise<Socket> => {
+    const socket = connectTcp(port, "127.0.0.1");
+    socket.on("error", () => {});
+    await once(socket, "connect");
+    socket.write(first);
+    return socket;
+  };
+  /** The beginning of a record that announces a ClientHello. */
+  const half = Buffer.from("1603010200010001fc0303", "hex");
+
+  it("are cut after ten seconds, said nothing or half, while others are served", async () => {
+    const { port } = await serveTls(ec);
+    const started = performance.now();
+    const sockets = [await stalled(port, Buffer.alloc(0)), await stalled(port, half)];
+    const closed = sockets.map((socket) => once(socket.resume(), "close"));
+    assert.equal((await negotiated(port)).protocol, "TLSv1.3");
+    await Promise.all(closed);
+    const waited = performance.now() - started;
+    assert.ok(waited > 9_500 && waited < 14_000, `${waited} ms`);
+  });
+
+  it("do not hold up a server that closes", async () => {
+    const server = await serveTls(ec);
+    await stalled(server.port, half);
+    await stalled(server.port, Buffer.alloc(0));
+    const idle = await shake(server.port);
+    await ask(idle, requestText("GET", "/tool/health"));
+    const started = performance.now();
+    await server.close();
+    assert.ok(performance.now() - started < 2_000);
+  });
+});
