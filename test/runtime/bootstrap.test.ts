@@ -413,6 +413,7 @@ describe("signals", { concurrency: 2 }, () => {
     for (const connection of [running, other]) {
       const response = await connection.response();
       expectResult(response, echoed('"slow"'));
+      assert.equal(response.headers.get("connection"), "close", "said, so that no request is sent into the void");
     }
     const late = await other.closed();
     if (late.length > 0) assert.match(late.toString(), /^HTTP\/1\.1 503 .*shutting_down/s);

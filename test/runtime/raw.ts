@@ -18,6 +18,9 @@ export interface ErrorBody {
   readonly details?: string;
 }
 
+/** Longer than any answer takes: a test that waits in vain fails instead of hanging. */
+const PATIENCE_MS = 20_000;
+
 /** A connection that is open until it is closed, by either side. */
 export class RawConnection {
   private received = Buffer.alloc(0);
@@ -78,8 +81,12 @@ export class RawConnection {
   }
 
   private progress(): Promise<void> {
-    return new Promise((resolve) => {
-      this.wake = resolve;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`nothing came for ${PATIENCE_MS} ms`)), PATIENCE_MS);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
     });
   }
 

@@ -380,48 +380,73 @@ describe("signing again", () => {
   });
 });
 
+/** A replay memory on a clock that the test moves. */
+function clocked(ttlMs: number, maxBytes?: number) {
+  const clock = { now: 0 };
+  const bound = maxBytes === undefined ? {} : { maxBytes };
+  return { clock, replayStore: new ReplayMemory({ ttlMs: () => ttlMs, now: () => clock.now, ...bound }) };
+}
+
 describe("the TTL", () => {
   it("counts from completion; at that age the entry is gone and the request runs", async () => {
-    const { calls, send, call } = await served(
-      { invoke: ({ value }) => wait(150).then(() => ({ ok: { value } })) },
-      { ttlMs: 200 },
-    );
+    const { clock, replayStore } = clocked(200);
+    const { calls, send, call, start } = await held({}, { replayStore });
     const signed = call("1");
+    const first = await start(signed);
+    clock.now = 1_000;
+    first.open();
+    expectResult(await first.answer, echoed("1"), signed);
+    clock.now = 1_199;
     expectResult(await send(signed), echoed("1"), signed);
-    await wait(120);
-    expectResult(await send(signed), echoed("1"), signed);
-    assert.equal(calls.invoked, 1, "270 ms after its start, 120 after its end");
-    await wait(120);
-    expectResult(await send(signed), echoed("1"), signed);
+    assert.equal(calls.invoked, 1);
+    clock.now = 1_200;
+    const second = await start(signed);
+    second.open();
+    expectResult(await second.answer, echoed("1"), signed);
     assert.equal(calls.invoked, 2);
   });
 
   it("of a timed out run it counts from when the tool settles: a 504 until then, never a second run", async () => {
+    const { clock, replayStore } = clocked(200);
     const end = gate();
     const invoke = () => end.promise.then(() => ({ ok: { value: 1 } }));
-    const { calls, send, call, server } = await served({ timeout: 30, invoke }, { ttlMs: 60 });
+    const { calls, send, call, server } = await served({ timeout: 150, invoke }, { replayStore });
     const signed = call("1");
     expectError(await send(signed), 504, "tool_invocation_timeout");
-    await wait(120);
+    clock.now = 100_000;
     expectError(await send(signed), 504, "tool_invocation_timeout");
     assert.equal(calls.invoked, 1, "long past the TTL, but the tool still runs");
     end.open();
     await until(() => server.log.some(({ message }) => message.includes("discarded")), "the late end is logged");
+    clock.now = 100_199;
     expectError(await send(signed), 504, "tool_invocation_timeout");
-    await wait(80);
+    clock.now = 100_200;
     expectResult(await send(signed), echoed("1"), signed);
     assert.equal(calls.invoked, 2);
   });
 
-  it("of each tool is its own", async () => {
+  it("of each tool is its own, from the configuration", async () => {
     const [short, long] = [countingTool({ path: "short" }), countingTool({ path: "long" })];
-    const store = new ReplayMemory({ ttlMs: (fqn) => (fqn === short.fqn ? 50 : 300_000) });
-    const { url } = await serveSigned([short, long], { replayStore: store });
+    const ttls: Record<string, number> = { [short.fqn]: 50, [long.fqn]: 300_000 };
+    const clock = { now: 0 };
+    const replayStore = new ReplayMemory({ ttlMs: (fqn) => ttls[fqn] ?? 0, now: () => clock.now });
+    const { url } = await serveSigned([short, long], { replayStore });
     const calls = [echoCall(short, "1"), echoCall(long, "1")];
-    for (const call of calls) await call.send(url);
-    await wait(70);
-    for (const call of calls) expectResult(await call.send(url), echoed("1"), call);
+    for (const now of [0, 50]) {
+      clock.now = now;
+      for (const call of calls) expectResult(await call.send(url), echoed("1"), call);
+    }
     assert.deepEqual([short.calls.invoked, long.calls.invoked], [2, 1]);
+  });
+
+  it("replay_cache_ttl_ms is in force", async () => {
+    const { calls, send, call } = await served({}, { ttlMs: 1 });
+    const signed = call("1");
+    for (let i = 1; i < 4; i++) {
+      expectResult(await send(signed), echoed("1"), signed);
+      assert.equal(calls.invoked, i);
+      await wait(5);
+    }
   });
 });
 
@@ -473,7 +498,8 @@ describe("the bound", () => {
   it("503 replay_store_full with Retry-After, never cached; what lives is never evicted", async () => {
     const value = "x".repeat(60_000);
     const body = `"${value}"`;
-    const { calls, send, call } = await served({}, { replayMaxBytes: 1_048_576, ttlMs: 400 });
+    const { clock, replayStore } = clocked(400, 1_048_576);
+    const { calls, send, call } = await served({}, { replayStore });
     const done: SignedCall[] = [];
     let turnedAway: SignedCall | undefined;
     while (turnedAway === undefined && done.length < 100) {
@@ -490,7 +516,7 @@ describe("the bound", () => {
     for (const signed of done) expectResult(await send(signed), echoed(body), signed);
     expectError(await send(turnedAway), 503, "replay_store_full");
     assert.equal(calls.invoked, done.length);
-    await wait(450);
+    clock.now = 400;
     expectResult(await send(turnedAway), echoed(body), turnedAway);
   });
 
