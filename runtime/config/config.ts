@@ -68,6 +68,7 @@ export interface ConfigFile {
 /** The file behind a configuration; undefined when it was given in code, or when there is none. */
 export let configFile: (config: ToolkitRuntimeConfig) => ConfigFile | undefined;
 let snapshotOf: (config: ToolkitRuntimeConfig) => ConfigSnapshot;
+let servedBy: (config: ToolkitRuntimeConfig) => Set<string>;
 let replaceSnapshot: (config: ToolkitRuntimeConfig, snapshot: ConfigSnapshot) => void;
 
 /**
@@ -77,6 +78,8 @@ let replaceSnapshot: (config: ToolkitRuntimeConfig, snapshot: ConfigSnapshot) =>
 export class ToolkitRuntimeConfig {
   #snapshot: ConfigSnapshot;
   readonly #file: ConfigFile | undefined;
+  /** Tools that are or were served with it, by whichever server. */
+  readonly #served = new Set<string>();
 
   private constructor(snapshot: ConfigSnapshot, file?: ConfigFile) {
     this.#snapshot = Object.freeze(snapshot);
@@ -86,6 +89,7 @@ export class ToolkitRuntimeConfig {
   static {
     configFile = (config) => config.#file;
     snapshotOf = (config) => config.#snapshot;
+    servedBy = (config) => config.#served;
     replaceSnapshot = (config, snapshot) => {
       config.#snapshot = Object.freeze(snapshot);
     };
@@ -183,19 +187,19 @@ export interface ConfigChange {
   readonly waitingBodyLimit: bigint | undefined;
 }
 
+/** Notes tools that are served with a configuration: no new version may be without their entries. */
+export function keepEntries(config: ToolkitRuntimeConfig, tools: readonly string[]): void {
+  for (const fqn of tools) servedBy(config).add(fqn);
+}
+
 /**
  * Puts a new version of a configuration's file in force, whole or not at all.
  *
- * @param served the tools that are served with it
  * @throws ConfigError when it is invalid, or changes what only a restart may: the mode, and that each served tool has an
  * entry; the old version then stays in force
  */
-export function replaceConfig(
-  config: ToolkitRuntimeConfig,
-  bytes: Uint8Array,
-  source: DocumentSource,
-  served: readonly string[],
-): ConfigChange {
+export function replaceConfig(config: ToolkitRuntimeConfig, bytes: Uint8Array, source: DocumentSource): ConfigChange {
+  const served = [...servedBy(config)];
   const old = snapshotOf(config);
   const next = readConfig(bytes, source, old.leaders);
   if (next.mode !== old.mode) {

@@ -1,7 +1,7 @@
 /** What a running server takes up without a restart: its configuration's file, its certificate (protocol.md section 10). */
 
 import type { BigIntStats } from "node:fs";
-import { configFile, configWarning, replaceConfig, type ToolkitRuntimeConfig } from "../config/config.js";
+import { configFile, configWarning, keepEntries, replaceConfig, type ToolkitRuntimeConfig } from "../config/config.js";
 import { ConfigError, titleOf } from "../config/document.js";
 import type { ReloadStats } from "../config/reload-stats.js";
 import { FileFollower, type Refusal } from "../config/watch.js";
@@ -42,6 +42,7 @@ export class ServerReload {
 
   constructor(options: ReloadOptions) {
     this.#options = options;
+    keepEntries(options.config, options.served);
     this.#config = this.#followConfig();
     this.#certificate = this.#followCertificate();
   }
@@ -93,10 +94,10 @@ export class ServerReload {
   }
 
   #adoptConfig(bytes: Uint8Array, title: string): Refusal | undefined {
-    const { config, served, log } = this.#options;
+    const { config, log } = this.#options;
     const source = configFile(config)?.source ?? { title: "configuration" as const };
     try {
-      const { waitingBodyLimit, ...change } = replaceConfig(config, bytes, source, served);
+      const { waitingBodyLimit, ...change } = replaceConfig(config, bytes, source);
       log.info(change, `${title} is in force in a new version`);
       for (const tool of change.signingKeys) {
         if (config.toolConfig(tool)?.signingKey === undefined) {

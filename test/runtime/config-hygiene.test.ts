@@ -1,0 +1,113 @@
+/** Rights of the files that hold keys or decide who may call; a configuration that two servers share. */
+
+import assert from "node:assert/strict";
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { ConfigError, ToolkitRuntimeConfig } from "#runtime/config/config.js";
+import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { countingTool, echoCall, type LogEntry, serveFor, until } from "./tools.js";
+
+const directory = mkdtempSync(join(tmpdir(), "hygiene-"));
+after(() => rmSync(directory, { recursive: true }));
+
+let serial = 0;
+function file(content: string, mode: number): string {
+  const path = join(directory, `${serial++}.json`);
+  writeFileSync(path, content);
+  chmodSync(path, mode);
+  return path;
+}
+
+const SEED = "09".repeat(32);
+const allowList = `{"version":1,"leaders":[{"leader_id":"alice","keys":[{"kid":0,"public_key":"${publicKeyOf(Buffer.alloc(32, 1)).toString("hex")}"}]}]}`;
+const config = (tools: Record<string, object>, list?: string) =>
+  `{"signed_http":{${list === undefined ? `"allowed_leaders":${allowList}` : `"allowed_leaders_path":${JSON.stringify(list)}`},"tools":${JSON.stringify(tools)}}}`;
+const keyed = { response_signing_key: SEED };
+const warnings = (log: readonly LogEntry[]) =>
+  log.filter(({ level }) => level === "warn").map(({ message }) => message);
+const FAULT = "must not be writable by everybody, got a world-writable file; take that right away (chmod o-w)";
+
+describe("rights of files", { skip: process.platform === "win32" }, () => {
+  it("a configuration that everybody can write is no start, also behind a link", () => {
+    const path = file("{}", 0o646);
+    const link = join(directory, "link");
+    symlinkSync(path, link);
+    for (const name of [path, link]) {
+      assert.throws(() => ToolkitRuntimeConfig.fromPath(name), {
+        name: "ConfigError",
+        message: `configuration ${JSON.stringify(name)} ${FAULT}`,
+      });
+    }
+    chmodSync(path, 0o664);
+    ToolkitRuntimeConfig.fromPath(path);
+  });
+
+  it("an allow-list that everybody can write is no start", () => {
+    const list = file(allowList, 0o602);
+    assert.throws(
+      () => ToolkitRuntimeConfig.fromJsonStr(config({ demo: {} }, list)),
+      (error) => error instanceof ConfigError && error.message === `allow-list ${JSON.stringify(list)} ${FAULT}`,
+    );
+  });
+
+  it("one that becomes so under a running server is not read again until that is put right", async () => {
+    const tool = countingTool();
+    const list = file(allowList, 0o644);
+    const path = file(config({ [tool.fqn]: keyed }, list), 0o600);
+    const server = await serveFor([tool], { config: ToolkitRuntimeConfig.fromPath(path), reloadIntervalMs: 20 });
+    const accepted = async () => (await echoCall(tool, "1").send(server.url)).status === 200;
+    writeFileSync(list, '{"version":1,"leaders":[]}');
+    chmodSync(list, 0o646);
+    assert.equal(await accepted(), true);
+    assert.deepEqual(warnings(server.log), [
+      `allow-list ${JSON.stringify(list)} ${FAULT}; the previous list stays in force`,
+    ]);
+    chmodSync(list, 0o644);
+    assert.equal(await accepted(), false);
+    chmodSync(path, 0o602);
+    await until(() => warnings(server.log).length === 2, "a warning");
+    assert.equal(
+      warnings(server.log)[1],
+      `configuration ${JSON.stringify(path)} ${FAULT}; the previous version stays in force`,
+    );
+  });
+
+  it("a private key that everybody can read is warned of, at start and when a new version brings one", async () => {
+    const warning = (path: string) =>
+      `configuration ${JSON.stringify(path)} holds a private key and everybody on this machine can read it: take that right away (chmod o-r)`;
+    const tool = countingTool();
+    const start = async (content: string, mode: number) => {
+      const path = file(content, mode);
+      const server = await serveFor([tool], { config: ToolkitRuntimeConfig.fromPath(path), reloadIntervalMs: 20 });
+      return { path, server, said: warnings(server.log).filter((message) => message.includes("private key")) };
+    };
+    const open = await start(config({ [tool.fqn]: keyed }), 0o604);
+    assert.deepEqual(open.said, [warning(open.path)]);
+    assert.deepEqual((await start(config({ [tool.fqn]: keyed }), 0o640)).said, []);
+    const disabled = config({ [tool.fqn]: keyed }).replace('"allowed', '"mode":"disabled","allowed');
+    const off = await start(disabled, 0o644);
+    assert.deepEqual(off.said, [warning(off.path)], "the key is there, whether it is used or not");
+    const { path, server, said } = await start(config({ [tool.fqn]: {} }), 0o644);
+    assert.deepEqual(said, []);
+    writeFileSync(path, config({ [tool.fqn]: keyed }));
+    await server.reload();
+    assert.ok(warnings(server.log).includes(warning(path)));
+  });
+});
+
+it("a version of a shared configuration keeps the entries of the tools of every server", async () => {
+  const [one, two] = [countingTool(), countingTool()];
+  const path = file(config({ [one.fqn]: keyed, [two.fqn]: keyed }), 0o600);
+  const shared = ToolkitRuntimeConfig.fromPath(path);
+  const server = await serveFor([one], { config: shared, reloadIntervalMs: 20 });
+  await serveFor([two], { config: shared, reloadIntervalMs: 20 });
+  writeFileSync(path, config({ [one.fqn]: keyed }));
+  await server.reload();
+  assert.match(
+    warnings(server.log)[0] ?? "",
+    new RegExp(`got none for ${two.fqn.replaceAll(".", "\\.")}; put them back`),
+  );
+  assert.ok(shared.hasTool(two.fqn));
+});
