@@ -186,6 +186,11 @@ export const CODES = {
     "use string, number, bigint, boolean or literals between the texts, or string with @pattern",
     "The placeholder must have a regular expression that means the same.",
   ),
+  SVC147: error(
+    "this JSDoc comment belongs to nothing",
+    "put the member on a line of its own, below its comment",
+    "TypeScript attaches a comment to what begins on a later line; one behind a brace or a semicolon would be lost with its tags.",
+  ),
   SVC150: error(
     "the input is not an object type",
     "declare Input as an interface; each member becomes an input port",

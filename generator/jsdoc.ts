@@ -52,6 +52,15 @@ export function readComment(checker: ts.TypeChecker, symbol: ts.Symbol | undefin
   return comment(description, declarations);
 }
 
+/** Whether a JSDoc comment stands before a declaration on the line of what is before it: TypeScript attaches it to nothing. */
+export function hasStrayComment(declaration: ts.Node): boolean {
+  const { text } = declaration.getSourceFile();
+  const behind = ts.getTrailingCommentRanges(text, declaration.pos) ?? [];
+  return behind.some(
+    ({ pos, end }) => text.startsWith("/**", pos) && end - pos > "/***/".length && end <= declaration.getStart(),
+  );
+}
+
 /** Reads the comment of one node. */
 export function readNodeComment(node: ts.Node): Comment {
   const blocks = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);

@@ -5,7 +5,7 @@
 
 import { ts } from "./compiler.js";
 import { type Code, type Diagnostic, diagnostic } from "./diagnostics.js";
-import { annotate, type Comment, constrain, readComment, readNodeComment } from "./jsdoc.js";
+import { annotate, type Comment, constrain, hasStrayComment, readComment, readNodeComment } from "./jsdoc.js";
 import {
   type Definition,
   type Doc,
@@ -567,6 +567,7 @@ class Lowering {
       nothing && optional ? { kind: "null" } : optional ? this.withoutUndefined(type, use) : this.shape(type, use);
 
     const comment = readComment(this.checker, property);
+    if ((property.declarations ?? []).some(hasStrayComment)) this.report("SVC147", use);
     if (this.side === "input" && looksSecret(property.name) && !comment.notSecret)
       this.report("SVC154", use, property.name);
     const shape = this.constrained(bare, comment, use);

@@ -224,3 +224,24 @@ test("nothing in a comment is executed, followed or obeyed", () => {
     project.remove();
   }
 });
+
+test("a comment on the line of what is before it is refused: TypeScript attaches it to nothing", () => {
+  const lines = (input: string) => {
+    const project = new ToolProject({ "src/a.ts": toolSource("A", input) });
+    try {
+      return project
+        .generate()
+        .diagnostics.filter(({ severity }) => severity === "error")
+        .map(({ code, subject }) => `${code} ${subject}`);
+    } finally {
+      project.remove();
+    }
+  };
+  assert.deepEqual(lines("{ a: string; /** @format int64 */ b: bigint }"), ["SVC147 A.Input.b"]);
+  assert.deepEqual(lines("{ /** @minLength 2 */ a: string }"), ["SVC147 A.Input.a"]);
+  assert.deepEqual(lines("{ a: { b: string; /** @maximum 3 */ c: number } }"), ["SVC147 A.Input.a.c"]);
+  assert.deepEqual(
+    lines("{\n  a: string; // of its own\n  /** @format int64 */ b: bigint; /* plain */ c: number /** behind */\n}"),
+    [],
+  );
+});
