@@ -35,6 +35,9 @@ export const MAX_HEADERS = 64;
 /** Bytes of all headers of a request together. */
 export const MAX_HEADER_BYTES = 16_384;
 
+/** Milliseconds that callers have at shutdown, once every call has its answer, to read it or to send what they began. */
+export const LINGER_MS = 2_000;
+
 /** What is served, and for whom. */
 export interface ServeOptions {
   readonly tools: readonly ServedTool[];
@@ -78,6 +81,9 @@ export function buildApp({ tools, service, log, tls }: ServeOptions): FastifyIns
   });
   app.addHook("preClose", async () => {
     closing = true;
+    // node stops its own watch over slow requests when it closes, and would wait for them without end.
+    const hangUp = () => setTimeout(() => app.server.closeAllConnections(), LINGER_MS).unref();
+    void service.drained().then(hangUp);
   });
   // Answered before fastify looks at content type and body: the service reads the body once it knows the caller.
   app.addHook("onRequest", answered);

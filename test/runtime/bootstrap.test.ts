@@ -438,6 +438,23 @@ describe("signals", { concurrency: 2 }, () => {
     assert.equal((await child.ended).code, 0);
   });
 
+  it("a request that never comes whole, or an answer that nobody reads, does not keep the process", async () => {
+    const { child, url } = await start();
+    for (const text of [
+      "GET /tools HTTP/1.1\r\n",
+      requestText("POST", "/one/invoke", [["Content-Length", "9"]], "{"),
+    ]) {
+      (await RawConnection.open(url)).send(text);
+    }
+    const deaf = await RawConnection.open(url);
+    deaf.socket.pause();
+    for (let i = 0; i < 500; i++) deaf.send(requestText("GET", "/one/meta"));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const started = performance.now();
+    await stop(child);
+    assert.ok(performance.now() - started < 6_000);
+  });
+
   it("a run whose caller has gone is finished too", async () => {
     const code = `
       One.prototype.invoke = async () => {
