@@ -1,8 +1,8 @@
 /** The command line: arguments, disk, exit codes. The only file of the generator with effects. */
 
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { staleReport } from "./commands/check.js";
 import { diffDocuments, formatDifferences, isBroken } from "./commands/diff.js";
@@ -24,7 +24,7 @@ const USAGE = `svc-gen ${VERSION}: tool servers from TypeScript classes
   svc-gen meta --fqn F --url URL   the metadata document of one tool, for registration
   svc-gen diff [OLD NEW]           compare two meta.json, or git HEAD's with the one here; exit 4 when a contract is broken
 
-  --project FILE   tsconfig.json of the tool project (default: tsconfig.json here)
+  --project FILE   tsconfig.json of the tool project, or its folder (default: tsconfig.json here)
   --out FOLDER     where generated code goes (default: src/generated)
   --json           diagnostics as JSON, one array on standard output
   --quiet          no notes
@@ -63,10 +63,10 @@ async function command(args: readonly string[], around: Surroundings): Promise<n
   }
   const [name, ...rest] = positionals;
   const options: GenerateOptions = {
-    root: around.cwd,
-    ...(values.project === undefined ? {} : { tsconfig: values.project }),
+    ...projectOf(values.project, around.cwd),
     ...(values.out === undefined ? {} : { out: values.out }),
   };
+  if (values.json && (name === "explain" || name === "diff")) throw new UsageError(`${name} has no --json`);
   const reporter = { ...around, json: values.json === true, quiet: values.quiet === true };
   switch (name) {
     case undefined:
@@ -84,6 +84,17 @@ async function command(args: readonly string[], around: Surroundings): Promise<n
     default:
       throw new UsageError(`unknown command ${JSON.stringify(name)}`);
   }
+}
+
+/** The project of a tsconfig.json, or of the folder that holds one: its root is the folder of the nearest package.json. */
+function projectOf(project: string | undefined, cwd: string): Pick<GenerateOptions, "root" | "tsconfig"> {
+  if (project === undefined) return { root: cwd };
+  const given = resolve(cwd, project);
+  const tsconfig = statSync(given, { throwIfNoEntry: false })?.isDirectory() ? join(given, "tsconfig.json") : given;
+  let root = dirname(tsconfig);
+  while (!existsSync(join(root, "package.json")) && dirname(root) !== root) root = dirname(root);
+  if (!existsSync(join(root, "package.json"))) root = dirname(tsconfig);
+  return { root, tsconfig: relative(root, tsconfig) };
 }
 
 function parse(args: readonly string[]) {
@@ -113,10 +124,16 @@ interface Reporter extends Surroundings {
   readonly quiet: boolean;
 }
 
-function report({ diagnostics }: Pick<Generated, "diagnostics">, around: Reporter): void {
+/** Prints diagnostics; as JSON also the paths of stale files, in the one array. */
+function report(
+  { diagnostics }: Pick<Generated, "diagnostics">,
+  around: Reporter,
+  stale: readonly string[] = [],
+): void {
   const shown = diagnostics.filter(({ severity }) => severity !== "note" || !around.quiet);
   if (around.json) {
-    around.print(`${JSON.stringify(shown, undefined, 2)}\n`);
+    const files = stale.map((file) => ({ severity: "error", code: "stale", file, hint: "run `svc-gen`" }));
+    around.print(`${JSON.stringify([...shown, ...files], undefined, 2)}\n`);
     return;
   }
   if (shown.length === 0) return;
@@ -168,14 +185,21 @@ async function check(options: GenerateOptions, around: Reporter): Promise<number
     return EXIT.done;
   }
   const generated = await generateNow(options);
-  report(generated, around);
-  if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
+  if (hasErrors(generated.diagnostics)) {
+    report(generated, around);
+    return EXIT.diagnostics;
+  }
   const stale = generated.files.flatMap((file) => {
     const old = readIfThere(join(options.root, file.path));
     return old === file.text ? [] : [{ path: file.path, old, text: file.text }];
   });
+  report(
+    generated,
+    around,
+    stale.map(({ path }) => path),
+  );
   if (stale.length > 0) {
-    around.complain(staleReport(stale));
+    if (!around.json) around.complain(staleReport(stale));
     return EXIT.stale;
   }
   remember(options, generated);

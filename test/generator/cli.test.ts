@@ -14,11 +14,13 @@ const project = new ToolProject({
 });
 after(() => project.remove());
 
-async function svcGen(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+const svcGen = (...args: string[]) => svcGenIn(project.root, ...args);
+
+async function svcGenIn(cwd: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
   let out = "";
   let err = "";
   const code = await run(args, {
-    cwd: project.root,
+    cwd,
     colour: false,
     print: (text) => {
       out += text;
@@ -58,6 +60,11 @@ test("--check is 0 when up to date, 3 with a difference when stale, and writes n
   assert.match(stale.err, /^-.*Another tool\./m);
   assert.match(stale.err, /^\+.*"A tool\."/m);
   assert.match(stale.err, /1 file is stale; run `svc-gen`/);
+  const listed = await svcGen("--check", "--quiet", "--json");
+  assert.deepEqual(JSON.parse(listed.out), [
+    { severity: "error", code: "stale", file: "meta.json", hint: "run `svc-gen`" },
+  ]);
+  assert.deepEqual([listed.code, listed.err], [EXIT.stale, ""]);
   assert.match(readFileSync(path, "utf8"), /Another tool/);
   assert.equal((await svcGen("--quiet")).out, "wrote meta.json\n");
   assert.equal(readFileSync(path, "utf8"), text);
@@ -182,4 +189,29 @@ test("the executable runs without a shell around it", async () => {
   const { status, stdout } = spawnSync(process.execPath, [bin, "explain", "SVC134"], { encoding: "utf8" });
   assert.equal(status, 0);
   assert.match(stdout, /collection/);
+});
+
+test("--project works on the project of that file or folder, wherever it is called", async () => {
+  await svcGen();
+  const elsewhere = new ToolProject({ "src/other.ts": "export {};" });
+  try {
+    for (const given of [project.root, join(project.root, "tsconfig.json")]) {
+      const checked = await svcGenIn(elsewhere.root, "--check", "--quiet", "--project", given);
+      assert.deepEqual(checked, { code: EXIT.done, out: "", err: "" });
+    }
+    assert.equal(existsSync(join(elsewhere.root, "meta.json")), false);
+  } finally {
+    elsewhere.remove();
+  }
+});
+
+test("a command that has no --json says so", async () => {
+  for (const args of [
+    ["explain", "SVC112", "--json"],
+    ["diff", "--json"],
+  ]) {
+    const { code, err } = await svcGen(...args);
+    assert.equal(code, EXIT.usage);
+    assert.match(err, /has no --json/);
+  }
 });
