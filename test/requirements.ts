@@ -37,7 +37,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "0.3",
-    text: "`vectors/` holds recorded data; where this text and a vector disagree, the vector is right; where this text and the specification differ, this text is right.",
+    text: "`test/vectors/` holds recorded data; where this text and a vector disagree, the vector is right; where this text and the specification differ, this text is right.",
     reason: "which text is right when two differ; that the vectors hold is proved where they are named",
   },
   {
@@ -220,7 +220,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   { id: "1.21", text: "Tool FQN:", reason: "the heading of the next sentence" },
   {
     id: "1.22",
-    text: "`domain.name@version`, at least three dot-separated parts, each `[a-z][a-z0-9_-]+` (two characters or more); version decimal, 1 to 4,294,967,295, leading zeros allowed; its text everywhere (metadata, look-up, duplicates) has the version in shortest form (`vectors/fqn.json`).",
+    text: "`domain.name@version`, at least three dot-separated parts, each `[a-z][a-z0-9_-]+` (two characters or more); version decimal, 1 to 4,294,967,295, leading zeros allowed; its text everywhere (metadata, look-up, duplicates) has the version in shortest form (`test/vectors/fqn.json`).",
     proofs: [
       'test/vectors/vectors.test.ts › "fqn.json": 20',
       "test/runtime/fqn.test.ts › gives name, version and the text with the shortest version",
@@ -300,7 +300,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "2.8",
-    text: "`vectors/schema.json`.",
+    text: "`test/vectors/schema.json`.",
     proofs: [
       'test/vectors/vectors.test.ts › "schema.json": 21',
       "test/generator/ports.test.ts › schema vector: ${each.name}",
@@ -475,10 +475,10 @@ export const REQUIREMENTS: readonly Requirement[] = [
       'test/wire/data.test.ts › "1".repeat(65),',
     ],
   },
-  { id: "3.15", text: "`vectors/nexus-data.json`:", reason: "the heading of the next sentence" },
+  { id: "3.15", text: "`test/vectors/nexus-data.json`:", reason: "the heading of the next sentence" },
   {
     id: "3.16",
-    text: "JSON forms, verdicts, BCS, commitments; `vectors/output.json`: explicit results against a schema (a group of one value satisfies a `many` port; several values or none never satisfy a `one`).",
+    text: "JSON forms, verdicts, BCS, commitments; `test/vectors/output.json`: explicit results against a schema (a group of one value satisfies a `many` port; several values or none never satisfy a `one`).",
     proofs: [
       'test/vectors/vectors.test.ts › "nexus-data.json": 40',
       'test/vectors/vectors.test.ts › "output.json": 14',
@@ -553,7 +553,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "4.10",
-    text: "S below the group order, the cofactorless equation, A a curve point, small-order A or R and non-canonical A or R refused (`vectors/ed25519.json`).",
+    text: "S below the group order, the cofactorless equation, A a curve point, small-order A or R and non-canonical A or R refused (`test/vectors/ed25519.json`).",
     proofs: [
       'test/vectors/vectors.test.ts › "ed25519.json": 1053',
       "test/wire/ed25519.test.ts › gives verify_strict's verdict on all of them",
@@ -604,7 +604,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "4.17",
-    text: "`vectors/signing.json`.",
+    text: "`test/vectors/signing.json`.",
     proofs: [
       'test/vectors/vectors.test.ts › "signing.json": 60',
       "test/runtime/leader.test.ts › every recorded call is built, signed, verified and decoded as recorded",
@@ -824,7 +824,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   { id: "5.25", text: "Vectors:", reason: "the heading of the next sentence" },
   {
     id: "5.26",
-    text: "`vectors/json-canonical.json`.",
+    text: "`test/vectors/json-canonical.json`.",
     proofs: ['test/vectors/vectors.test.ts › "json-canonical.json": 565'],
   },
   {
@@ -1240,7 +1240,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     ],
   },
   { id: "7.33", text: "Recorded requests:", reason: "the heading of the next sentence" },
-  { id: "7.34", text: "`vectors/http.json`.", proofs: ['test/vectors/vectors.test.ts › "http.json": 119'] },
+  { id: "7.34", text: "`test/vectors/http.json`.", proofs: ['test/vectors/vectors.test.ts › "http.json": 119'] },
   {
     id: "8.1",
     text: "Memory of the process, per tool, keyed by (nonce, input hash); an entry also knows its leader id and key id.",
@@ -1519,7 +1519,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   { id: "10.4", text: "Verdicts:", reason: "the heading of the next sentence" },
   {
     id: "10.5",
-    text: "`vectors/config.json`.",
+    text: "`test/vectors/config.json`.",
     proofs: ['test/vectors/vectors.test.ts › "config.json": 72', 'test/runtime/config.test.ts › "there are 72"'],
   },
   { id: "10.6", text: "Allowed leaders:", reason: "the heading of the next sentence" },

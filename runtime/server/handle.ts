@@ -176,6 +176,7 @@ export class InvokeService {
   private errorReply(tool: ServedTool, thrown: unknown): Reply {
     const error = toRequestError(thrown);
     if (error.code === "internal_error") this.log(tool).error({ err: error.cause }, "answering a request failed");
+    else this.log(tool).debug({ code: error.code, details: error.details }, "refused");
     return errorReplyOf(statusOf(error.code), errorBody(error.code, error.details));
   }
 
