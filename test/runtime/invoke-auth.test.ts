@@ -357,3 +357,17 @@ describe("without a response_signing_key", () => {
     expectResult(await echoCall(quiet, "1").send(url), echoed("1"));
   });
 });
+
+describe("the log of refused calls", () => {
+  it("has code and details of each at debug, and nothing of the call", async () => {
+    const { url, log } = await serveSigned([tool]);
+    const call = echoCall(tool, "1");
+    await exchange(url, announced(call, replaced("X-Svc-Leader-Id", "canary-leader", call)));
+    const entries = log.filter(({ level }) => level === "debug");
+    assert.deepEqual(
+      entries.map(({ fields }) => (fields as { code?: string }).code),
+      ["auth_failed"],
+    );
+    assert.ok(!JSON.stringify(entries).includes("canary"));
+  });
+});
