@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { after, describe, it } from "node:test";
+import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { serve } from "#runtime/index.js";
 import { serveTools } from "#runtime/server/served-tool.js";
@@ -196,13 +196,41 @@ describe("BIND_ADDR", () => {
   });
 });
 
+/**
+ * Runs pieces of code that cannot start, one after the other in one process whose end is kept back.
+ *
+ * @returns for each its exit code and what it wrote to standard error
+ */
+async function cannotStartEach(codes: readonly string[]): Promise<[code: number, stderr: string][]> {
+  const child = run(
+    `
+    process.setMaxListeners(0);
+    const [write, { exit }] = [process.stderr.write.bind(process.stderr), process];
+    const results = [];
+    for (const code of ${JSON.stringify(codes)}) {
+      process.exitCode = undefined;
+      let said = "";
+      process.stderr.write = (text, done) => { said += text; done?.(); return true; };
+      const ended = new Promise((resolve) => { process.exit = () => resolve(process.exitCode ?? 0); });
+      const run = new Function("bootstrap", "tool", "contract", "provide", "SvcTool", "One", "Two", "ToolkitRuntimeConfig",
+        "return (async () => {" + code + "})()");
+      void run(bootstrap, tool, contract, provide, SvcTool, One, Two, (await import("svc-runtime")).ToolkitRuntimeConfig);
+      results.push([await ended, said]);
+    }
+    process.stdout.write(JSON.stringify(results), () => exit(0));`,
+    { env: { BIND_ADDR: "127.0.0.1:0" } },
+  );
+  const { stdout, stderr } = await child.ended;
+  assert.equal(stderr, "");
+  return JSON.parse(stdout) as [number, string][];
+}
+
 describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () => {
   const configured = (config: string) =>
-    `const { ToolkitRuntimeConfig } = await import("svc-runtime");
-     await bootstrap(One, { config: ToolkitRuntimeConfig.fromJsonStr(${JSON.stringify(config)}) });`;
+    `await bootstrap(One, { config: ToolkitRuntimeConfig.fromJsonStr(${JSON.stringify(config)}) });`;
   const signed = (tools: string) =>
     configured(`{"signed_http":{"allowed_leaders":{"version":1,"leaders":[]},"tools":${tools}}}`);
-  for (const [what, code, message] of [
+  const TABLE = [
     [
       "a tool without its contract",
       'await bootstrap(tool("xyz.test.none@1", ""));',
@@ -246,7 +274,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     ],
     [
       "a class that changed since svc-gen ran",
-      "await bootstrap(Object.assign(One, { timeout: () => 5 }));",
+      'await bootstrap(tool("xyz.test.one@1", "one", {}, { timeout: () => 5 }));',
       "xyz.test.one@1: timeout() is 5, the generated contract has 10000: run svc-gen again",
     ],
     ["a bad prefix", 'await bootstrap(One, { headerPrefix: "X Svc" });', /^headerPrefix: expected letters/],
@@ -265,13 +293,25 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
       /^signed requests are required, but xyz\.test\.one@1 has no entry: add "xyz\.test\.one@1" to \/signed_http\/tools/,
     ],
     ["an entry under another spelling", signed('{"xyz.test.one@01":{}}'), /xyz\.test\.one@1 has no entry/],
-  ] as const) {
-    it(what, async () => {
-      const said = await cannotStart(code, { BIND_ADDR: "127.0.0.1:0" });
+  ] as const;
+  let results: [code: number, stderr: string][];
+  before(async () => {
+    results = await cannotStartEach(TABLE.map(([, code]) => code));
+  });
+  for (const [at, [what, , message]] of TABLE.entries()) {
+    it(what, () => {
+      const [code, stderr] = results[at] ?? assert.fail("it did not end");
+      assert.equal(code, 1);
+      const [, said = ""] = /^cannot start: ([\s\S]*)\n$/.exec(stderr) ?? assert.fail(stderr);
+      assert.doesNotMatch(said, /\n\s+at /, "a message, not a stack");
       if (typeof message === "string") assert.equal(said, message);
       else assert.match(said, message);
     });
   }
+
+  it("the process itself ends, with nothing on standard output", async () => {
+    assert.equal(await cannotStart("await bootstrap([]);"), "bootstrap: expected at least one tool");
+  });
 
   it("SVC_TOOLKIT_CONFIG_PATH that is empty, names nothing, or names what is no configuration", async () => {
     for (const [path, message] of [
@@ -353,14 +393,21 @@ describe("--meta", { concurrency: 2 }, () => {
   });
 
   it("url: localhost and the path, a leading slash added if missing and nothing else changed", async () => {
-    const paths = ["", "/", "a", "/a", "a/", "//a//b/", "a?b"];
-    for (const [i, url] of ["", "", "a", "a", "a/", "/a//b/", "a?b"].entries()) {
-      const path = paths[i] as string;
-      const { stdout } = await run(
-        `provide(contract("xyz.test.tool@1", ${JSON.stringify(path)})); await bootstrap(tool("xyz.test.tool@1", ${JSON.stringify(path)}));`,
-        { args: ["--meta"] },
-      ).ended;
-      assert.equal((JSON.parse(stdout) as [{ url: string }])[0].url, `http://localhost/${url}`);
+    // Two processes, because two spellings of a path are one path.
+    for (const listed of [
+      { "": "", a: "a", "a?b": "a?b", "//b//c/": "/b//c/" },
+      { "/": "", "/a": "a", "b/": "b/" },
+    ]) {
+      const tools = Object.keys(listed).map((path, i) => {
+        const facts = `${JSON.stringify(`xyz.test.tool${i}@1`)}, ${JSON.stringify(path)}`;
+        return { provided: `contract(${facts})`, made: `tool(${facts})` };
+      });
+      const code = `provide(${tools.map(({ provided }) => provided)}); await bootstrap([${tools.map(({ made }) => made)}]);`;
+      const { stdout } = await run(code, { args: ["--meta"] }).ended;
+      assert.deepEqual(
+        (JSON.parse(stdout) as { url: string }[]).map(({ url }) => url),
+        Object.values(listed).map((path) => `http://localhost/${path}`),
+      );
     }
   });
 
