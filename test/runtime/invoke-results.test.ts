@@ -1,0 +1,183 @@
+/** The limits of a result, and results with explicit ports (protocol.md sections 1, 2 and 7). */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { NexusData, NexusValue, OffchainToolOutput } from "#runtime/index.js";
+import type { Port } from "#runtime/v1.js";
+import { expectError } from "./raw.js";
+import {
+  bytes,
+  type CountingTool,
+  countingTool,
+  expectResult,
+  many,
+  one,
+  resultBcs,
+  sendPlain,
+  serveFor,
+  serveSigned,
+  signedCall,
+} from "./tools.js";
+
+describe("limits of a result, one inside and one over", () => {
+  const string = (length: number) => `"${"x".repeat(length - 2)}"`;
+  const result = (ports: readonly Port[], payload: unknown) =>
+    countingTool({ output: [{ name: "ok", ports }], invoke: () => ({ ok: payload }) });
+  const sent = async (tool: CountingTool) => sendPlain((await serveFor([tool])).url, tool.target, '{"value":1}');
+  const over = async (tool: CountingTool) => expectError(await sent(tool), 500, "output_serialization_error");
+  const text = (length: number) => "x".repeat(length - 2);
+
+  it("61,440 bytes of one inline value", async () => {
+    const ports = [one("value")];
+    expectResult(await sent(result(ports, { value: text(61_440) })), resultBcs("ok", [["value", string(61_440)]]));
+    assert.equal(
+      await over(result(ports, { value: text(61_441) })),
+      "ok.value: at most 61440 bytes in a value, got 61441",
+    );
+    assert.equal(
+      await over(result([many("list")], { list: [1, text(61_441)] })),
+      "ok.list[1]: at most 61440 bytes in a value, got 61441",
+    );
+  });
+
+  it("65,536 bytes of BCS(NexusData) of one port, its variant byte counted", async () => {
+    // Variant byte, number of values, then for each: variant byte, three bytes of length, content.
+    const rest = 65_536 - 1 - 1 - 4 - 61_440 - 3;
+    const fitting = [text(61_440), text(rest)];
+    expectResult(
+      await sent(result([many("list")], { list: fitting })),
+      resultBcs("ok", [["list", [string(61_440), string(rest)]]]),
+    );
+    assert.equal(
+      await over(result([many("list")], { list: [text(61_440), text(rest + 1)] })),
+      "ok.list: at most 65536 bytes in a port, got 65537",
+    );
+  });
+
+  it("262,144 bytes of BCS of the whole result", async () => {
+    const ports = ["a", "b", "c", "d", "e"].map((name) => one(name));
+    const payload = (last: number) => ({
+      a: text(61_440),
+      b: text(61_440),
+      c: text(61_440),
+      d: text(61_440),
+      e: text(last),
+    });
+    const bcs = (last: number) =>
+      resultBcs("ok", [...["a", "b", "c", "d"].map((name) => [name, string(61_440)] as const), ["e", string(last)]]);
+    const last = 16_383 + (262_144 - bcs(16_383).length);
+    assert.equal(bcs(last).length, 262_144);
+    expectResult(await sent(result(ports, payload(last))), bcs(last));
+    assert.equal(await over(result(ports, payload(last + 1))), "result: at most 262144 bytes of BCS, got 262145");
+  });
+
+  it("1 to 256 values of a many port", async () => {
+    const list = (count: number) => ({ list: Array.from({ length: count }, (_, i) => i) });
+    for (const count of [1, 256]) {
+      const expected = resultBcs("ok", [["list", list(count).list.map(String)]]);
+      expectResult(await sent(result([many("list")], list(count))), expected);
+    }
+    for (const count of [0, 257]) {
+      assert.equal(await over(result([many("list")], list(count))), `ok.list: expected 1 to 256 values, got ${count}`);
+    }
+    assert.equal(await over(result([many("list")], { list: "canary" })), "ok.list: expected an array, got a string");
+    const array = resultBcs("ok", [["value", "[1,2]"]]);
+    expectResult(await sent(result([one("value")], { value: [1, 2] })), array);
+  });
+
+  it("8 MiB of inline bytes and known sizes of stored blobs", async () => {
+    const blob = (size?: number) => NexusData.one(NexusValue.walrus("A".repeat(43), new Uint8Array(32), size));
+    const explicit = (size?: number) =>
+      countingTool({
+        output: [{ name: "ok", ports: [one("a"), one("b")] }],
+        encodeOutput: () =>
+          OffchainToolOutput.fromPorts("ok", [
+            ["a", blob(size)],
+            ["b", NexusData.one(NexusValue.json("12"))],
+          ]),
+      });
+    for (const size of [undefined, 8_388_608 - 2]) assert.equal((await sent(explicit(size))).status, 200);
+    assert.equal(await over(explicit(8_388_608 - 1)), "result: at most 8388608 bytes over all ports, got 8388609");
+  });
+});
+
+describe("explicit ports from encodeOutput", () => {
+  const output = [
+    { name: "ok", ports: [one("a"), many("b")] },
+    { name: "err", ports: [one("reason")] },
+  ];
+  const value = (text: string) => NexusData.one(NexusValue.json(text));
+  const list = (...texts: string[]) => NexusData.many(texts.map((text) => NexusValue.json(text)));
+  const object = NexusData.one(NexusValue.object("0x1"));
+  const explicit = (tag: string, ports: readonly (readonly [string, NexusData])[]) =>
+    countingTool({ output, encodeOutput: () => OffchainToolOutput.fromPorts(tag, ports) });
+
+  for (const [what, tag, ports, expected] of [
+    [
+      "as declared",
+      "ok",
+      [
+        ["a", value(" 1 ")],
+        ["b", list('"x"', '"y"')],
+      ],
+      resultBcs("ok", [
+        ["a", "1"],
+        ["b", ['"x"', '"y"']],
+      ]),
+    ],
+    [
+      "a one for a many of one value",
+      "ok",
+      [
+        ["a", value("1")],
+        ["b", value("2")],
+      ],
+      resultBcs("ok", [
+        ["a", "1"],
+        ["b", ["2"]],
+      ]),
+    ],
+    ["another variant", "err", [["reason", value("null")]], resultBcs("err", [["reason", "null"]])],
+    ["the reserved variant", "_err_eval", [["reason", value('"x"')]], resultBcs("_err_eval", [["reason", '"x"']])],
+  ] as const) {
+    it(what, async () => {
+      const tool = explicit(tag, ports);
+      const { url } = await serveSigned([tool]);
+      const call = signedCall(tool, { value: bytes("1") });
+      expectResult(await call.send(url), expected, call);
+    });
+  }
+
+  for (const [what, tag, ports, details] of [
+    ["an unknown variant", "canary", [], 'result: expected one of the variants "ok", "err", got another'],
+    ["a port too few", "ok", [["a", value("1")]], "ok: expected 2 ports, got 1"],
+    [
+      "a port too many",
+      "err",
+      [
+        ["reason", value("1")],
+        ["canary", value("1")],
+      ],
+      "err: expected 1 ports, got 2",
+    ],
+    [
+      "another order",
+      "ok",
+      [
+        ["b", list("1")],
+        ["a", value("1")],
+      ],
+      "ok.a: expected this port at place 1, got another",
+    ],
+    ["another name", "err", [["canary", value("1")]], "err.reason: expected this port at place 1, got another"],
+    ["several values for a one", "err", [["reason", list("1", "2")]], "err.reason: expected one value, got 2"],
+    ["an object id", "err", [["reason", object]], "err.reason: expected data, got object ids"],
+  ] as const) {
+    it(`${what} is refused`, async () => {
+      const tool = explicit(tag, ports);
+      const { url } = await serveFor([tool]);
+      const response = await sendPlain(url, tool.target, '{"value":1}');
+      assert.equal(expectError(response, 500, "output_serialization_error"), details);
+    });
+  }
+});
