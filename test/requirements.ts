@@ -3,8 +3,6 @@
 
 /** What is built later, and the sentences that wait for it. */
 export const CAPABILITIES = {
-  tls: "TLS by the two environment variables",
-  reload: "watching the configuration file",
   "shared replay": "a replay store shared by several processes",
   shutdown: "draining at shutdown",
   "load control": "limits of rate and load, off unless configured",
@@ -196,7 +194,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: "1.18",
     text: "| TLS | handshake 10 s; TLS 1.2 or later; ★ ALPN `http/1.1` only (HTTP/2 off: no leader needs it, and its flood attacks then cannot apply) |",
-    owner: "tls",
+    proofs: [
+      "test/runtime/tls.test.ts › are cut after ten seconds, said nothing or half",
+      "test/runtime/tls.test.ts › it(`${version} is refused`",
+      "test/runtime/tls.test.ts › http/1.1 by ALPN, never h2",
+    ],
   },
   {
     id: "1.19",
@@ -586,7 +588,6 @@ export const REQUIREMENTS: readonly Requirement[] = [
     proofs: [
       "test/requirements/section-4.test.ts › the documentation says so plainly, and that HTTPS is part of the protocol",
     ],
-    owner: "tls",
   },
   {
     id: "4.15",
@@ -1459,8 +1460,8 @@ export const REQUIREMENTS: readonly Requirement[] = [
       "test/runtime/meta.test.ts › 400 host_header_required for ${JSON",
       "test/runtime/meta.test.ts › 400 invalid_scheme for ${JSON",
       "test/runtime/meta.test.ts › of a tool at the root ends in the root",
+      "test/runtime/tls.test.ts › the metadata's url is https",
     ],
-    owner: "tls",
   },
   {
     id: "9.8",
@@ -1598,13 +1599,17 @@ export const REQUIREMENTS: readonly Requirement[] = [
       "test/runtime/watch.test.ts › is put in force once, renamed, rewritten or appended, whatever its size and times",
       "test/runtime/watch.test.ts › is seen through the links of a ConfigMap, which swaps ..data",
       "test/runtime/watch.test.ts › of every kind is told once, and the version in force is good again when it returns",
+      "test/runtime/reload.test.ts › is told with its place, and leaves the last good one in force until the next",
     ],
-    owner: "reload",
   },
   {
     id: "10.14",
     text: "★ A reload may change leaders, keys and TTLs only: a version that changes the mode, or drops a served tool, is refused whole (the specification fixes the mode at configuration time); a changed `invoke_max_body_bytes` is logged as waiting for a restart.",
-    owner: "reload",
+    proofs: [
+      "test/runtime/reload.test.ts › the mode, in both directions",
+      "test/runtime/reload.test.ts › a served tool's entry",
+      "test/runtime/reload.test.ts › invoke_max_body_bytes waits for a restart, said once",
+    ],
   },
   {
     id: "10.15",
@@ -1620,7 +1625,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: "10.17",
     text: "`SVC_TOOL_TLS_CERT_PATH` and `SVC_TOOL_TLS_KEY_PATH` both set and non-empty, or both absent; anything else, or unreadable, empty, encrypted or mismatched files, is a start-up error before the port is bound.",
-    owner: "tls",
+    proofs: [
+      "test/runtime/tls.test.ts › come before a port that is taken",
+      "test/runtime/tls.test.ts › the key of another certificate",
+      "test/runtime/tls.test.ts › none of them: neither variable, a chain",
+    ],
   },
   { id: "11.1", text: "No events are emitted beyond logs.", reason: "says what there is not" },
   {
@@ -1636,7 +1645,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "There is no abort mode: an exception outside a call is logged and does not end the process.",
     proofs: ["test/runtime/bootstrap.test.ts › are logged and do not end the process"],
   },
-  { id: "11.4", text: "TLS uses Node's own OpenSSL, the only provider.", owner: "tls" },
+  {
+    id: "11.4",
+    text: "TLS uses Node's own OpenSSL, the only provider.",
+    reason: "node:tls is the only TLS that test/boundaries.test.ts lets the server import",
+  },
   {
     id: "11.5",
     text: "Evidence of the registered-key kind needs a `response_signing_key`: a tool served in signed mode without one is named once in the log at start.",
