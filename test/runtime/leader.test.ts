@@ -37,6 +37,7 @@ import {
 import { type Codec, type Contract, provideContracts } from "#runtime/v1.js";
 import { encodeOutput } from "#runtime/wire/bcs.js";
 import { EnvelopeReader } from "#runtime/wire/envelope.js";
+import type { SigningCase } from "../vectors/conformance.js";
 import { readVectors } from "../vectors/read.js";
 
 const LEADER_SEED = Buffer.alloc(32, 7);
@@ -583,25 +584,8 @@ describe("other servers", () => {
 });
 
 describe("pieces", () => {
-  interface SigningCase {
-    input_schema: string;
-    output_schema: string;
-    body: string;
-    semantic_input: string;
-    input_hash: string;
-    nonce: string;
-    leader_id: string;
-    leader_key_id: string;
-    leader_private_key: string;
-    request_headers: Record<string, string>;
-    output: string;
-    output_bcs: string;
-    tool_public_key: string;
-    response_headers: Record<string, string>;
-  }
-
   test("every recorded call is built, signed, verified and decoded as recorded", () => {
-    const { cases } = readVectors<{ cases: SigningCase[] }>("signing.json", "test/vectors");
+    const { cases } = readVectors<{ cases: SigningCase[] }>("signing.json");
     for (const vector of cases) {
       const metadata = readMetadata(
         `{"fqn":"xyz.test.echo@1","url":"http://localhost/","timeout":1,"description":"d","input_schema":${vector.input_schema},"output_schema":${vector.output_schema}}`,

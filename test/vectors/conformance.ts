@@ -118,7 +118,8 @@ function* jsonCanonical(file: string, directory: string): Generator<Outcome> {
   }
 }
 
-interface SigningCase {
+/** One case of signing.json; texts are JSON, hashes and keys hex. */
+export interface SigningCase {
   input_schema: string;
   output_schema: string;
   body: string;
