@@ -55,6 +55,11 @@ const ROWS: readonly Row[] = [
     from: [WIRE, "runtime/config/", TOOL],
     node: ["crypto", "fs", "http", "https", "net", "path", "tls"],
   },
+  {
+    files: ["runtime/server/crypto-thread.ts", "runtime/server/crypto-threads.ts"],
+    from: [WIRE],
+    node: ["worker_threads"],
+  },
   { files: ["runtime/server/log.ts"], from: [TOOL], packages: ["pino"] },
   {
     files: ["runtime/server/*.ts"],

@@ -3,7 +3,7 @@
 import type { LeaderResolver } from "../config/allowed-leaders.js";
 import type { AuthContext } from "../tool.js";
 import { decodeBase64url } from "../wire/base64.js";
-import type { Ed25519Engine } from "../wire/ed25519.js";
+import type { Ed25519Work } from "../wire/ed25519.js";
 import { SIGNATURE_VERSION } from "../wire/signature.js";
 import { RequestError } from "./errors.js";
 
@@ -52,7 +52,7 @@ export class Authenticator {
   constructor(
     private readonly names: SignatureHeaders,
     private readonly leaders: () => LeaderResolver,
-    private readonly engine: Ed25519Engine,
+    private readonly engine: Ed25519Work,
   ) {
     this.lower = Object.fromEntries(
       Object.entries(names).map(([key, name]: [string, string]) => [key, name.toLowerCase()]),
@@ -60,11 +60,12 @@ export class Authenticator {
   }
 
   /**
-   * Reads the six headers, looks the leader's key up and verifies its signature over the input hash.
+   * Reads the six headers, looks the leader's key up and verifies its signature over the input hash. Answers at once
+   * where the signature is verified at once.
    *
    * @throws {@link RequestError} `auth_failed`; its details name the header and the fault, never the value
    */
-  authenticate(request: RequestHeaders): AuthContext {
+  authenticate(request: RequestHeaders): AuthContext | Promise<AuthContext> {
     if (this.header(request, "version") !== SIGNATURE_VERSION) this.fail("version", `expected ${SIGNATURE_VERSION}`);
     const leaderId = this.header(request, "leaderId");
     if (!VISIBLE.test(leaderId)) this.fail("leaderId", "expected visible ASCII characters");
@@ -79,8 +80,16 @@ export class Authenticator {
     const nonce = this.bytes(request, "nonce", 32);
     const key = this.leaders().lookup(leaderId, leaderKeyId);
     if (key === undefined) this.fail("leaderKeyId", "no such leader and key in the allow-list");
-    if (!this.engine.verify(key, inputHash, leaderSignature)) this.fail("leaderSignature", "does not verify");
-    return { leaderId, leaderKeyId, inputHash, leaderSignature, nonce };
+    const caller = { leaderId, leaderKeyId, inputHash, leaderSignature, nonce };
+    const verified = this.engine.verify(key, inputHash, leaderSignature);
+    return typeof verified === "boolean"
+      ? this.known(caller, verified)
+      : verified.then((good) => this.known(caller, good));
+  }
+
+  private known(caller: AuthContext, verified: boolean): AuthContext {
+    if (!verified) this.fail("leaderSignature", "does not verify");
+    return caller;
   }
 
   private header(request: RequestHeaders, which: keyof SignatureHeaders): string {

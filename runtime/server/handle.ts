@@ -4,7 +4,7 @@
 
 import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { AuthContext } from "../tool.js";
-import type { Ed25519Engine } from "../wire/ed25519.js";
+import type { Ed25519Work } from "../wire/ed25519.js";
 import { resultJson } from "../wire/output.js";
 import { outputHash, SIGNATURE_VERSION, toolSignatureMessage } from "../wire/signature.js";
 import { prefersJson, RESULT_CONTENT_TYPE } from "./accept.js";
@@ -34,7 +34,7 @@ export interface Reply {
 export interface ServiceOptions {
   readonly config: ToolkitRuntimeConfig;
   readonly headers: SignatureHeaders;
-  readonly engine: Ed25519Engine;
+  readonly engine: Ed25519Work;
   readonly store: ReplayStore;
   readonly log: ServerLogger;
 }
@@ -73,7 +73,8 @@ export class InvokeService {
   async handle(tool: ServedTool, request: InvokeRequest): Promise<Reply> {
     try {
       const length = this.bodyLength(request); // 1: 411, 413, 415
-      const auth = this.signed ? this.authenticator.authenticate(request) : undefined; // 2: 401
+      const caller = this.signed ? this.authenticator.authenticate(request) : undefined; // 2: 401
+      const auth = caller instanceof Promise ? await caller : caller;
       const body = await request.readBody(length);
       return await (auth === undefined ? this.unsigned(tool, request, body) : this.authenticated(tool, auth, body));
     } catch (error) {
@@ -111,7 +112,7 @@ export class InvokeService {
         };
       }
     }
-    const reply = this.reply(answer, tool, undefined);
+    const reply = await this.reply(answer, tool, undefined);
     return answer.signable ? { ...reply, headers: { ...reply.headers, vary: "Accept" } } : reply;
   }
 
@@ -161,16 +162,30 @@ export class InvokeService {
     return run;
   }
 
-  private reply(answer: Answer | CachedAnswer, tool: ServedTool, auth: AuthContext | undefined): Reply {
-    if (!answer.signable) return errorReplyOf(answer.status, answer.body);
-    const headers: Record<string, string> = { "content-type": RESULT_CONTENT_TYPE };
+  private reply(
+    answer: Answer | CachedAnswer,
+    tool: ServedTool,
+    auth: AuthContext | undefined,
+  ): Reply | Promise<Reply> {
+    const { status, body } = answer;
+    if (!answer.signable) return errorReplyOf(status, body);
     const key = auth && this.options.config.toolConfig(tool.fqn)?.signingKey;
-    if (auth !== undefined && key !== undefined) {
-      const message = toolSignatureMessage(auth.leaderSignature, auth.nonce, outputHash(answer.body));
-      headers[this.options.headers.version] = SIGNATURE_VERSION;
-      headers[this.options.headers.toolSignature] = this.options.engine.sign(key, message).toString("base64url");
-    }
-    return { status: answer.status, headers, body: answer.body };
+    if (auth === undefined || key === undefined) return { status, headers: RESULT_HEADERS, body };
+    const message = toolSignatureMessage(auth.leaderSignature, auth.nonce, outputHash(body));
+    const signature = this.options.engine.sign(key, message);
+    return signature instanceof Promise
+      ? signature.then((bytes) => this.signedReply(status, body, bytes))
+      : this.signedReply(status, body, signature);
+  }
+
+  private signedReply(status: number, body: Uint8Array, signature: Buffer): Reply {
+    const { version, toolSignature } = this.options.headers;
+    const headers = {
+      ...RESULT_HEADERS,
+      [version]: SIGNATURE_VERSION,
+      [toolSignature]: signature.toString("base64url"),
+    };
+    return { status, headers, body };
   }
 
   private errorReply(tool: ServedTool, thrown: unknown): Reply {
@@ -189,6 +204,8 @@ export class InvokeService {
     return log;
   }
 }
+
+const RESULT_HEADERS = { "content-type": RESULT_CONTENT_TYPE };
 
 /** What a tool is given: whatever it does to the bytes, the answer is signed over what the leader sent. */
 function copyOf({ leaderId, leaderKeyId, inputHash, leaderSignature, nonce }: AuthContext): AuthContext {

@@ -38,6 +38,15 @@ export interface Ed25519Engine {
   sign(key: SigningKey, message: Uint8Array): Buffer;
 }
 
+/** Ed25519 done here or elsewhere: an engine, or something in front of one that answers later. */
+export interface Ed25519Work {
+  readonly name: EngineName;
+  /** As {@link Ed25519Engine.verify}, with a prepared key. */
+  verify(publicKey: VerifyKey, message: Uint8Array, signature: Uint8Array): boolean | Promise<boolean>;
+  /** As {@link Ed25519Engine.sign}. */
+  sign(key: SigningKey, message: Uint8Array): Buffer | Promise<Buffer>;
+}
+
 /** A public key made ready once for any engine. Build it with {@link prepareVerifyKey}. */
 export class VerifyKey {
   /** The 32-byte encoding, as it was given. */
@@ -94,6 +103,15 @@ export function prepareSigningKey(seed: Uint8Array): SigningKey {
   secrets.set(key, secret);
   privateKeyObjects.set(key, privateKey);
   return key;
+}
+
+/**
+ * A copy of the 32-byte private key that a key was prepared from, for another thread of this process.
+ *
+ * @throws TypeError when the key is not prepared
+ */
+export function secretSeed(key: SigningKey): Uint8Array {
+  return Uint8Array.from(secretOf(key).subarray(0, SEED_BYTES));
 }
 
 /**
