@@ -3,11 +3,10 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { staleReport } from "./commands/check.js";
-import { diffDocuments, formatDifferences, isBroken } from "./commands/diff.js";
+import { quoted, readArguments, UsageError } from "./arguments.js";
+import { diffDocuments, formatDifferences, isBroken, listDifferences, type NamedText } from "./commands/diff.js";
 import { explainCode } from "./commands/explain.js";
-import { type Diagnostic, formatDiagnostic, hasErrors } from "./diagnostics.js";
+import { type Diagnostic, formatDiagnostics, hasErrors } from "./diagnostics.js";
 import type { Generated, GenerateOptions } from "./generate.js";
 import { manifestOf, manifestPath, unchanged } from "./manifest.js";
 import type { GeneratedFile } from "./render.js";
@@ -26,9 +25,11 @@ const USAGE = `svc-gen ${VERSION}: tool servers from TypeScript classes
 
   --project FILE   tsconfig.json of the tool project, or its folder (default: tsconfig.json here)
   --out FOLDER     where generated code goes (default: src/generated)
-  --json           diagnostics as JSON, one array on standard output
+  --json           what is printed, as JSON on standard output: diagnostics, the page of a code, differences
   --quiet          no notes
 `;
+
+const HELP = "see svc-gen --help";
 
 /** What the command line acts on; the tests give their own. */
 export interface Surroundings {
@@ -38,21 +39,21 @@ export interface Surroundings {
   readonly complain: (text: string) => void;
 }
 
-class UsageError extends Error {}
-
 /** Runs one command line and says with which code to exit. */
 export async function run(args: readonly string[], around: Surroundings): Promise<number> {
   try {
     return await command(args, around);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    around.complain(`svc-gen: ${error.message}\n\n${USAGE}`);
+    const { message } = error;
+    if (args.includes("--json")) around.print(asJson([{ severity: "error", code: "usage", message, hint: HELP }]));
+    else around.complain(`svc-gen: ${message} (${HELP})\n`);
     return EXIT.usage;
   }
 }
 
 async function command(args: readonly string[], around: Surroundings): Promise<number> {
-  const { values, positionals } = parse(args);
+  const { command: name, rest, values } = readArguments(args);
   if (values.help) {
     around.print(USAGE);
     return EXIT.done;
@@ -61,28 +62,24 @@ async function command(args: readonly string[], around: Surroundings): Promise<n
     around.print(`${VERSION}\n`);
     return EXIT.done;
   }
-  const [name, ...rest] = positionals;
+  if (rest.length > 0 && name !== "explain" && name !== "diff") {
+    throw new UsageError(`${name} takes no argument, got ${quoted(rest[0] ?? "")}`);
+  }
   const options: GenerateOptions = {
     ...projectOf(values.project, around.cwd),
     ...(values.out === undefined ? {} : { out: values.out }),
   };
-  if (values.json && (name === "explain" || name === "diff")) throw new UsageError(`${name} has no --json`);
   const reporter = { ...around, json: values.json === true, quiet: values.quiet === true };
   switch (name) {
-    case undefined:
-    case "generate":
-      if (rest.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(rest[0])}`);
-      return values.check ? check(options, reporter) : write(options, reporter);
-    case "check":
-      return check(options, reporter);
     case "explain":
-      return explainCommand(rest, around);
+      around.print(explainCode(rest, reporter.json));
+      return EXIT.done;
     case "meta":
       return meta(options, values.fqn, values.url, reporter);
     case "diff":
-      return diff(rest, around);
+      return diff(rest, reporter);
     default:
-      throw new UsageError(`unknown command ${JSON.stringify(name)}`);
+      return values.check || name === "check" ? check(options, reporter) : write(options, reporter);
   }
 }
 
@@ -95,28 +92,6 @@ function projectOf(project: string | undefined, cwd: string): Pick<GenerateOptio
   while (!existsSync(join(root, "package.json")) && dirname(root) !== root) root = dirname(root);
   if (!existsSync(join(root, "package.json"))) root = dirname(tsconfig);
   return { root, tsconfig: relative(root, tsconfig) };
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        check: { type: "boolean" },
-        project: { type: "string", short: "p" },
-        out: { type: "string" },
-        json: { type: "boolean" },
-        quiet: { type: "boolean" },
-        fqn: { type: "string" },
-        url: { type: "string" },
-        help: { type: "boolean", short: "h" },
-        version: { type: "boolean" },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }
 
 interface Reporter extends Surroundings {
@@ -133,13 +108,17 @@ function report(
   const shown = diagnostics.filter(({ severity }) => severity !== "note" || !around.quiet);
   if (around.json) {
     const files = stale.map((file) => ({ severity: "error", code: "stale", file, hint: "run `svc-gen`" }));
-    around.print(`${JSON.stringify([...shown, ...files], undefined, 2)}\n`);
+    around.print(asJson([...shown, ...files]));
     return;
   }
   if (shown.length === 0) return;
-  around.complain(`${shown.map((each) => formatDiagnostic(each, around.colour)).join("\n\n")}\n`);
+  around.complain(formatDiagnostics(shown, around.colour));
   const errors = shown.filter(({ severity }) => severity === "error");
   if (errors.length > 0) around.complain(`\n${summary(errors)}\n`);
+}
+
+function asJson(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
 function summary(errors: readonly Diagnostic[]): string {
@@ -199,7 +178,10 @@ async function check(options: GenerateOptions, around: Reporter): Promise<number
     stale.map(({ path }) => path),
   );
   if (stale.length > 0) {
-    if (!around.json) around.complain(staleReport(stale));
+    if (!around.json) {
+      const { staleReport } = await import("./commands/check.js");
+      around.complain(staleReport(stale));
+    }
     return EXIT.stale;
   }
   remember(options, generated);
@@ -213,15 +195,6 @@ function remember(options: GenerateOptions, { reads, files, diagnostics }: Gener
   replaceFile(path, JSON.stringify(manifestOf(recorded(options), reads, files, diagnostics)));
 }
 
-function explainCommand(codes: readonly string[], around: Surroundings): number {
-  const [code] = codes;
-  const text = code === undefined ? undefined : explainCode(code);
-  if (text === undefined)
-    throw new UsageError(`explain wants a code, such as SVC112; got ${JSON.stringify(code ?? "")}`);
-  around.print(text);
-  return EXIT.done;
-}
-
 async function meta(
   options: GenerateOptions,
   fqn: string | undefined,
@@ -233,36 +206,40 @@ async function meta(
   report(generated, { ...around, quiet: true, json: false });
   if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
   const { registrationDocument } = await import("./commands/meta.js");
-  const result = registrationDocument(generated.files.find(({ path }) => path === "meta.json")?.text ?? "[]", fqn, url);
-  if ("problem" in result) throw new UsageError(result.problem);
-  around.print(result.text);
+  const documents = generated.files.find(({ path }) => path === "meta.json")?.text ?? "[]";
+  around.print(registrationDocument(documents, fqn, url));
   return EXIT.done;
 }
 
-function diff(files: readonly string[], around: Surroundings): number {
-  if (files.length === 0) return diffWithHead(around);
-  const [old, next] = files;
-  if (old === undefined || next === undefined || files.length > 2)
-    throw new UsageError("diff wants two meta.json files: OLD NEW");
-  const read = (path: string): string => {
-    const text = readIfThere(join(around.cwd, path)) ?? readIfThere(path);
-    if (text === undefined) throw new UsageError(`cannot read ${path}`);
-    return text;
-  };
-  const differences = diffDocuments(read(old), read(next));
-  around.print(formatDifferences(differences));
+function diff(files: readonly string[], around: Reporter): number {
+  const [old, next] = files.length === 0 ? headAndHere(around.cwd) : givenDocuments(files, around.cwd);
+  const differences = diffDocuments(old, next);
+  around.print(around.json ? listDifferences(differences) : formatDifferences(differences));
   return isBroken(differences) ? EXIT.broken : EXIT.done;
 }
 
-/** The committed meta.json against the one on disk. */
-function diffWithHead(around: Surroundings): number {
-  const { status, stdout } = spawnSync("git", ["show", "HEAD:./meta.json"], { cwd: around.cwd, encoding: "utf8" });
+function givenDocuments(files: readonly string[], cwd: string): [NamedText, NamedText] {
+  const [old, next] = files;
+  if (old === undefined || next === undefined || files.length > 2)
+    throw new UsageError(`diff wants two meta.json files, OLD NEW, or none; got ${files.length}`);
+  const read = (path: string): NamedText => {
+    const text = readIfThere(resolve(cwd, path));
+    if (text === undefined) throw new UsageError(`cannot read ${quoted(path)}`);
+    return { name: quoted(path), text };
+  };
+  return [read(old), read(next)];
+}
+
+/** The committed meta.json and the one on disk. */
+function headAndHere(cwd: string): [NamedText, NamedText] {
+  const { status, stdout } = spawnSync("git", ["show", "HEAD:./meta.json"], { cwd, encoding: "utf8" });
   if (status !== 0) throw new UsageError("diff without files wants a meta.json committed in git HEAD");
-  const next = readIfThere(join(around.cwd, "meta.json"));
+  const next = readIfThere(join(cwd, "meta.json"));
   if (next === undefined) throw new UsageError("cannot read meta.json; run svc-gen first");
-  const differences = diffDocuments(stdout, next);
-  around.print(formatDifferences(differences));
-  return isBroken(differences) ? EXIT.broken : EXIT.done;
+  return [
+    { name: "meta.json of git HEAD", text: stdout },
+    { name: "meta.json", text: next },
+  ];
 }
 
 /** Replaces the file as a whole, so that nobody reads half of it; leaves it alone when it is the same. */

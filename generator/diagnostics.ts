@@ -284,6 +284,8 @@ export interface Diagnostic {
   /** The member or class that it is about: `Sum.Input.items[].when`. */
   readonly subject?: string;
   readonly hint?: string;
+  /** Other places that TypeScript names: `'x' is declared here.` */
+  readonly related?: readonly { readonly message: string; readonly place?: Place }[];
 }
 
 /** A complaint of the table. `detail` says what is special about this case. */
@@ -303,25 +305,62 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
 
 const COLOURS = { error: "\u001b[31m", warning: "\u001b[33m", note: "\u001b[36m", dim: "\u001b[2m", off: "\u001b[0m" };
 
-/** How a complaint reads on a terminal: place, code, message, code frame, hint. */
+type Paint = (name: keyof typeof COLOURS, text: string) => string;
+
+const painter =
+  (colour: boolean): Paint =>
+  (name, text) =>
+    colour ? COLOURS[name] + text + COLOURS.off : text;
+
+/** How a complaint reads on a terminal: place, code, message, code frame, related places, hint. */
 export function formatDiagnostic(diagnostic: Diagnostic, colour = false): string {
-  const { code, severity, message, place, subject, hint } = diagnostic;
-  const paint = (name: keyof typeof COLOURS, text: string) => (colour ? COLOURS[name] + text + COLOURS.off : text);
-  const where = place === undefined ? "" : `${place.file}:${place.line}:${place.column} - `;
-  if (code.startsWith("TS")) return `${where}${paint(severity, severity)} ${code}: ${message}`;
-  const lines = [
-    `${where}${paint(severity, severity)} ${code}: ${subject === undefined ? "" : `${subject}: `}${message}`,
-  ];
-  if (place !== undefined) {
-    const line = place.source;
-    const number = String(place.line);
-    const before = line.slice(0, place.column - 1).replace(/[^\t]/g, " ");
-    const marks = "~".repeat(Math.max(1, Math.min(place.length, line.length - place.column + 1)));
-    lines.push("", `${paint("dim", `${number} |`)} ${line}`);
-    lines.push(`${paint("dim", `${" ".repeat(number.length)} |`)} ${before}${paint(severity, marks)}`, "");
+  const paint = painter(colour);
+  const { severity, place, hint, related = [] } = diagnostic;
+  const lines = [headline(diagnostic, paint)];
+  if (place !== undefined) lines.push("", ...frame(place, severity, paint), "");
+  for (const { message, place: other } of related) {
+    lines.push(`  ${spot(other)}${message}`);
+    if (other !== undefined) lines.push(...frame(other, "note", paint).map((line) => `    ${line}`), "");
   }
   if (hint !== undefined) lines.push(`  ${paint("dim", "hint:")} ${hint}`);
-  return lines.join("\n");
+  return lines.join("\n").trimEnd();
+}
+
+/** All complaints of a run: notes first, a line each and one hint a code, then the others in full. */
+export function formatDiagnostics(diagnostics: readonly Diagnostic[], colour = false): string {
+  const paint = painter(colour);
+  const notes = diagnostics.filter(({ severity }) => severity === "note");
+  const blocks = [...new Set(notes.map(({ code }) => code))].map((code) => {
+    const each = notes.filter((note) => note.code === code);
+    const hint = `${each[0]?.hint}; @acknowledge ${code} on the member silences this`;
+    return [...each.map((note) => headline(note, paint)), `  ${paint("dim", "hint:")} ${hint}`].join("\n");
+  });
+  const others = diagnostics.filter(({ severity }) => severity !== "note");
+  return `${[...blocks, ...others.map((each) => formatDiagnostic(each, colour))].join("\n\n")}\n`;
+}
+
+function headline({ code, severity, message, place, subject }: Diagnostic, paint: Paint): string {
+  return `${spot(place)}${paint(severity, severity)} ${code}: ${subject === undefined ? "" : `${subject}: `}${message}`;
+}
+
+function spot(place: Place | undefined): string {
+  return place === undefined ? "" : `${place.file}:${place.line}:${place.column} - `;
+}
+
+/** The widest line of source that is shown whole; a longer one is cut around the place. */
+const WIDEST = 160;
+
+/** The line of source with its number, and marks below what is meant. */
+function frame({ line, column, length, source }: Place, severity: Severity, paint: Paint): string[] {
+  const from = source.length <= WIDEST ? 0 : Math.max(0, Math.min(column - 1 - WIDEST / 4, source.length - WIDEST));
+  const text = source.slice(from, from + WIDEST);
+  const at = column - 1 - from;
+  const number = String(line);
+  const marks = "~".repeat(Math.max(1, Math.min(length, text.length - at)));
+  return [
+    `${paint("dim", `${number} |`)} ${text}`,
+    `${paint("dim", `${" ".repeat(number.length)} |`)} ${text.slice(0, at).replace(/[^\t]/g, " ")}${paint(severity, marks)}`,
+  ];
 }
 
 /** What `svc-gen explain SVC112` prints. */

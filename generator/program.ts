@@ -196,12 +196,18 @@ function compilerErrors({ program, layout }: Program, stubbed: ReadonlySet<strin
   }
   return found
     .filter(({ category }) => category === ts.DiagnosticCategory.Error)
-    .map(({ code, file, start, length, messageText }) => {
-      const message = ts.flattenDiagnosticMessageText(messageText, "\n");
-      const common = { code: `TS${code}`, severity: "error", message } as const;
-      if (file === undefined || start === undefined) return common;
-      return { ...common, place: placeOf(layout, file, start, length ?? 1) };
+    .map((each) => {
+      const related = (each.relatedInformation ?? []).map((other) => said(layout, other));
+      const common = { code: `TS${each.code}`, severity: "error", ...said(layout, each) } as const;
+      return related.length === 0 ? common : { ...common, related };
     });
+}
+
+/** The message of a diagnostic of TypeScript and its place. */
+function said(layout: Layout, { file, start, length, messageText }: ts.DiagnosticRelatedInformation) {
+  const message = ts.flattenDiagnosticMessageText(messageText, "\n");
+  if (file === undefined || start === undefined) return { message };
+  return { message, place: placeOf(layout, file, start, length ?? 1) };
 }
 
 function placeOf(layout: Layout, file: ts.SourceFile, start: number, length: number): Place {

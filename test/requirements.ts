@@ -339,7 +339,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "A non-optional array is `many` and can neither be sent nor returned empty: say so at generation time (a note).",
     proofs: [
       "test/generator/contract.test.ts › notes tell what a port is",
-      "test/generator/cli.test.ts › a list port cannot be empty",
+      "test/generator/cli.test.ts › notes take a line each and have one hint together",
       "test/runtime/invoke-envelope.test.ts › no value, 256 and 257 of a many port",
       'test/runtime/invoke-results.test.ts › "1 to 256 values of a many port"',
     ],

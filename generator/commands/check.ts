@@ -1,4 +1,6 @@
-/** `svc-gen --check`: what would change, line by line. */
+/** `svc-gen --check`: what would change, as a unified diff. */
+
+import { createTwoFilesPatch } from "diff";
 
 export interface StaleFile {
   readonly path: string;
@@ -7,40 +9,35 @@ export interface StaleFile {
   readonly text: string;
 }
 
-const CONTEXT = 2;
-const SHOWN = 40;
+const CONTEXT = 3;
+const SHOWN = 60;
+/** Characters of a line: schemas and tables stand on one. */
+const WIDEST = 200;
+/** Added and removed lines beyond which looking for the smallest difference would take seconds. */
+const FARTHEST = 2000;
 
 /** The message for stale files: what differs and the command that mends it. */
 export function staleReport(files: readonly StaleFile[]): string {
-  const parts = files.map(({ path, old, text }) => {
-    if (old === undefined) return `${path}: missing\n`;
-    return `--- ${path}\n+++ ${path} (as svc-gen writes it)\n${lineDiff(old, text)}`;
-  });
+  const parts = files.map(({ path, old, text }) =>
+    old === undefined ? `${path}: missing\n` : unified(path, old, text),
+  );
   const count = files.length === 1 ? "1 file is" : `${files.length} files are`;
   return `${parts.join("\n")}\nsvc-gen: ${count} stale; run \`svc-gen\` and commit the result\n`;
 }
 
-/** What differs, as removed and added lines between the equal beginning and the equal end. */
-export function lineDiff(old: string, next: string): string {
-  const before = old.split("\n");
-  const after = next.split("\n");
-  let start = 0;
-  while (start < before.length && start < after.length && before[start] === after[start]) start++;
-  let end = 0;
-  const limit = Math.min(before.length, after.length) - start;
-  while (end < limit && before.at(-1 - end) === after.at(-1 - end)) end++;
-  const removed = before.slice(start, before.length - end);
-  const added = after.slice(start, after.length - end);
-  const lines = [
-    `@@ line ${start + 1} @@`,
-    ...before.slice(Math.max(0, start - CONTEXT), start).map((line) => ` ${line}`),
-    ...cut(removed).map((line) => `-${line}`),
-    ...cut(added).map((line) => `+${line}`),
-    ...after.slice(after.length - end, after.length - end + CONTEXT).map((line) => ` ${line}`),
-  ];
-  return `${lines.join("\n")}\n`;
+/** A unified diff with {@link CONTEXT} lines around each change, cut to what a person reads. */
+export function unified(path: string, old: string, next: string): string {
+  const patch = createTwoFilesPatch(path, path, old, next, "", "as svc-gen writes it", {
+    context: CONTEXT,
+    maxEditLength: FARTHEST,
+    headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
+  });
+  if (patch === undefined) return `${path}: differs in more than ${FARTHEST} lines\n`;
+  const lines = patch.trimEnd().split("\n").map(cut);
+  const more = lines.length - SHOWN;
+  return `${[...lines.slice(0, SHOWN), ...(more > 0 ? [`… ${more} more lines`] : [])].join("\n")}\n`;
 }
 
-function cut(lines: readonly string[]): readonly string[] {
-  return lines.length <= SHOWN ? lines : [...lines.slice(0, SHOWN), `… ${lines.length - SHOWN} more lines`];
+function cut(line: string): string {
+  return line.length <= WIDEST ? line : `${line.slice(0, WIDEST)}… (${line.length} characters)`;
 }

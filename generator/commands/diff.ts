@@ -3,31 +3,51 @@
  * something that no caller has to send or understand is additive.
  */
 
+import { UsageError } from "../arguments.js";
 import { type Json, JsonObject, printJson, readJson } from "../json.js";
-import { derivePorts } from "../ports.js";
+import { derivePorts, PortRefusal } from "../ports.js";
 
 export interface Difference {
   /** Without the version, which is `before` and `after`. */
   readonly tool: string;
   readonly before?: string;
   readonly after?: string;
-  readonly verdict: "same" | "compatible" | "additive" | "breaking";
-  readonly changes: readonly string[];
+  readonly verdict: "same" | Level;
+  readonly changes: readonly Change[];
 }
 
-/** Compares two `meta.json` texts tool by tool. */
-export function diffDocuments(oldText: string, newText: string): Difference[] {
+type Level = "compatible" | "additive" | "breaking";
+
+/** One difference: of the tool as a whole, of `input NAME`, of `variant TAG` or of `variant TAG port NAME`. */
+interface Change {
+  readonly kind: Level;
+  readonly port?: string;
+  readonly change: string;
+}
+
+/** The text of a `meta.json`, and how complaints call it. */
+export interface NamedText {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Compares two `meta.json` tool by tool; throws a {@link UsageError} when one is none. */
+export function diffDocuments(oldText: NamedText, newText: NamedText): Difference[] {
   const before = toolsOf(oldText);
   const after = toolsOf(newText);
   const names = [...new Set([...before.keys(), ...after.keys()])];
   return names.map((tool) => {
     const old = before.get(tool);
     const next = after.get(tool);
-    if (old === undefined) return { tool, after: versionOf(next), verdict: "additive", changes: ["the tool is new"] };
-    if (next === undefined) return { tool, before: versionOf(old), verdict: "breaking", changes: ["the tool is gone"] };
-    return { tool, before: versionOf(old), after: versionOf(next), ...compare(old, next) };
+    if (old === undefined) return { tool, after: versionOf(next), verdict: "additive", changes: [NEW] };
+    if (next === undefined) return { tool, before: versionOf(old), verdict: "breaking", changes: [GONE] };
+    const sides = [sideOf(old, oldText.name), sideOf(next, newText.name)] as const;
+    return { tool, before: versionOf(old), after: versionOf(next), ...compare(...sides) };
   });
 }
+
+const NEW: Change = { kind: "additive", change: "the tool is new" };
+const GONE: Change = { kind: "breaking", change: "the tool is gone" };
 
 /** Whether a contract changed for the worse under an unchanged version. */
 export function isBroken(differences: readonly Difference[]): boolean {
@@ -40,68 +60,94 @@ export function isBroken(differences: readonly Difference[]): boolean {
 export function formatDifferences(differences: readonly Difference[]): string {
   const lines = differences.flatMap(({ tool, before, after, verdict, changes }) => {
     const version = before === after || after === undefined ? `@${before}` : `@${before ?? "-"} -> @${after}`;
-    return [`${tool}${version}: ${verdict}`, ...changes.map((change) => `  ${change}`)];
+    return [`${tool}${version}: ${verdict}`, ...changes.map(sentence)];
   });
   return lines.map((line) => `${line}\n`).join("");
 }
 
-function toolsOf(text: string): Map<string, JsonObject> {
-  const all = readJson(text);
-  const documents = (Array.isArray(all) ? all : [all]).filter((each) => each instanceof JsonObject);
-  return new Map(documents.map((each) => [String(each.get("fqn")).split("@")[0] ?? "", each]));
+function sentence({ kind, port, change }: Change): string {
+  return `  ${kind}: ${port === undefined ? "" : `${port}: `}${change}`;
+}
+
+/** For programs: one entry a change, as one JSON array. */
+export function listDifferences(differences: readonly Difference[]): string {
+  const entries = differences.flatMap(({ tool, before, after, changes }) =>
+    changes.map((change) => ({ tool, before, after, ...change })),
+  );
+  return `${JSON.stringify(entries, undefined, 2)}\n`;
+}
+
+function toolsOf({ name, text }: NamedText): Map<string, JsonObject> {
+  const all = orUsageError(name, () => readJson(text));
+  return new Map((Array.isArray(all) ? all : [all]).map((each) => [fqnOf(each, name).split("@")[0] ?? "", each]));
+}
+
+function fqnOf(document: Json, name: string): string {
+  const fqn = document instanceof JsonObject ? document.get("fqn") : undefined;
+  if (typeof fqn !== "string") throw new UsageError(`${name} is no meta.json: a tool has no fqn`);
+  return fqn;
 }
 
 function versionOf(document: JsonObject | undefined): string {
   return String(document?.get("fqn")).split("@")[1] ?? "";
 }
 
-type Level = "compatible" | "additive" | "breaking";
+/** What {@link readJson} and {@link derivePorts} refuse is a fault of the file that was named. */
+function orUsageError<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof PortRefusal) {
+      throw new UsageError(`${name} is no meta.json: ${error.message}`);
+    }
+    throw error;
+  }
+}
 
-function compare(old: JsonObject, next: JsonObject): Pick<Difference, "verdict" | "changes"> {
-  const found: [Level, string][] = [];
-  const [before, after] = [old, next].map((document) => ({
-    ports: derivePorts(textOf(document.get("input_schema")), textOf(document.get("output_schema"))),
-    input: document.get("input_schema") ?? null,
-    output: document.get("output_schema") ?? null,
-  })) as [Side, Side];
-  comparePorts("input", before.ports.inputPorts, after.ports.inputPorts, true, found);
+function sideOf(document: JsonObject, name: string): Side {
+  const input = document.get("input_schema") ?? null;
+  const output = document.get("output_schema") ?? null;
+  return { document, input, output, ports: orUsageError(name, () => derivePorts(printJson(input), printJson(output))) };
+}
+
+function compare(before: Side, after: Side): Pick<Difference, "verdict" | "changes"> {
+  const found: Change[] = [];
+  comparePorts("input", before.ports.inputPorts, after.ports.inputPorts, found);
   for (const { name, many } of before.ports.inputPorts) {
     const same = after.ports.inputPorts.find((port) => port.name === name);
     if (same?.many === many)
       compareSchemas(`input ${name}`, member(before.input, name), member(after.input, name), found);
   }
   for (const variant of before.ports.outputVariants) {
+    const at = `variant ${variant.name}`;
     const other = after.ports.outputVariants.find(({ name }) => name === variant.name);
     if (other === undefined) {
-      found.push(["breaking", `variant ${variant.name} is gone`]);
+      found.push({ kind: "breaking", port: at, change: "it is gone" });
       continue;
     }
-    comparePorts(`variant ${variant.name}`, variant.ports, other.ports, false, found);
+    comparePorts(`${at} port`, variant.ports, other.ports, found);
     const payloads = [payload(before.output, variant.name), payload(after.output, variant.name)] as const;
     for (const { name, many } of variant.ports) {
       if (other.ports.find((port) => port.name === name)?.many !== many) continue;
-      compareSchemas(
-        `variant ${variant.name} port ${name}`,
-        member(payloads[0], name),
-        member(payloads[1], name),
-        found,
-      );
+      compareSchemas(`${at} port ${name}`, member(payloads[0], name), member(payloads[1], name), found);
     }
   }
   for (const { name } of after.ports.outputVariants) {
     const known = before.ports.outputVariants.some((variant) => variant.name === name);
-    if (!known) found.push(["breaking", `variant ${name} is new: callers do not know it`]);
+    if (!known) found.push({ kind: "breaking", port: `variant ${name}`, change: "it is new: callers do not know it" });
   }
   for (const key of ["description", "timeout", "url"]) {
-    if (textOf(old.get(key)) !== textOf(next.get(key))) found.push(["compatible", `${key} changed`]);
+    if (textOf(before.document.get(key)) !== textOf(after.document.get(key)))
+      found.push({ kind: "compatible", change: `${key} changed` });
   }
   const worst = (["breaking", "additive", "compatible"] as const).find((level) =>
-    found.some(([each]) => each === level),
+    found.some(({ kind }) => kind === level),
   );
-  return { verdict: worst ?? "same", changes: found.map(([level, text]) => `${level}: ${text}`) };
+  return { verdict: worst ?? "same", changes: found };
 }
 
 interface Side {
+  readonly document: JsonObject;
   readonly ports: ReturnType<typeof derivePorts>;
   readonly input: Json;
   readonly output: Json;
@@ -109,48 +155,32 @@ interface Side {
 
 type PortList = ReturnType<typeof derivePorts>["inputPorts"];
 
-function comparePorts(
-  what: string,
-  before: PortList,
-  after: PortList,
-  isInput: boolean,
-  found: [Level, string][],
-): void {
+function comparePorts(where: string, before: PortList, after: PortList, found: Change[]): void {
+  const report = (name: string, change: string) => found.push({ kind: "breaking", port: `${where} ${name}`, change });
   for (const { name, many } of before) {
     const other = after.find((port) => port.name === name);
-    if (other === undefined) found.push(["breaking", `${what} port ${name} is gone`]);
-    else if (other.many !== many)
-      found.push(["breaking", `${what} port ${name} is ${other.many ? "many" : "one"} now`]);
+    if (other === undefined) report(name, "it is gone");
+    else if (other.many !== many) report(name, `it is ${other.many ? "many" : "one"} now`);
   }
   for (const { name } of after) {
     if (before.some((port) => port.name === name)) continue;
     // Every port is present in a signed call and hashed in its place: a new one breaks whoever does not send it.
-    found.push([
-      "breaking",
-      `${what} port ${name} is new${isInput ? ": callers do not send it" : ": the port schema differs"}`,
-    ]);
+    report(name, `it is new: ${where === "input" ? "callers do not send it" : "the port schema differs"}`);
   }
   const shared = (list: PortList, other: PortList) =>
-    list
-      .map(({ name }) => name)
-      .filter((name) => other.some((port) => port.name === name))
-      .join();
-  if (shared(before, after) !== shared(after, before))
-    found.push(["breaking", `the order of the ${what} ports changed`]);
+    list.map(({ name }) => name).filter((name) => other.some((port) => port.name === name));
+  const [was, is] = [shared(before, after), shared(after, before)];
+  const moved = was.find((name, index) => name !== is[index]);
+  if (moved !== undefined) report(moved, "it moved: the order of the ports changed");
 }
 
 const TEXTS = new Set(["description", "title", "examples", "default", "deprecated"]);
 
-function compareSchemas(
-  what: string,
-  before: Json | undefined,
-  after: Json | undefined,
-  found: [Level, string][],
-): void {
+function compareSchemas(port: string, before: Json | undefined, after: Json | undefined, found: Change[]): void {
   if (textOf(before) === textOf(after)) return;
   const bare = [before, after].map((schema) => textOf(schema === undefined ? undefined : withoutTexts(schema)));
-  if (bare[0] === bare[1]) found.push(["compatible", `the documentation of ${what} changed`]);
-  else found.push(["breaking", `the type of ${what} changed`]);
+  if (bare[0] === bare[1]) found.push({ kind: "compatible", port, change: "its documentation changed" });
+  else found.push({ kind: "breaking", port, change: "its type changed" });
 }
 
 function withoutTexts(schema: Json): Json {

@@ -1,9 +1,26 @@
 /** `svc-gen explain CODE`. */
 
+import { quoted, UsageError, unknownName } from "../arguments.js";
 import { CODES, type Code, explain } from "../diagnostics.js";
 
-/** The page of a code; undefined when there is no such code. */
-export function explainCode(text: string): string | undefined {
+/** The page of a code, or as JSON what the page is made of; throws a {@link UsageError} when there is no such code. */
+export function explainCode(given: readonly string[], json: boolean): string {
+  const [text, ...more] = given;
+  if (text === undefined || more.length > 0) throw new UsageError("explain wants one code, such as SVC112");
   const code = text.toUpperCase();
-  return Object.hasOwn(CODES, code) ? explain(code as Code) : undefined;
+  if (!Object.hasOwn(CODES, code)) throw unknownCode(text);
+  if (!json) return explain(code as Code);
+  return `${JSON.stringify({ code, ...CODES[code as Code] }, undefined, 2)}\n`;
+}
+
+/** Digits alone are taken for a code; of codes those of the nearest numbers are named, TypeScript's are explained elsewhere. */
+function unknownCode(given: string): UsageError {
+  if (/^ts\d+$/i.test(given))
+    return new UsageError(`${quoted(given)} is TypeScript's; explain knows the codes of svc-gen`);
+  const known = Object.keys(CODES);
+  const [, digits] = /^(?:svc)?(\d+)$/i.exec(given) ?? [];
+  if (digits === undefined) return unknownName("code", given, known);
+  const away = (code: string) => Math.abs(Number(code.slice(3)) - Number(digits));
+  const near = known.toSorted((one, other) => away(one) - away(other)).slice(0, 3);
+  return unknownName("code", given, known, near);
 }

@@ -1,23 +1,19 @@
 /** `svc-gen meta`: the metadata document of one tool at the address where it is served, for registration. */
 
+import { quoted, UsageError, unknownName } from "../arguments.js";
 import { JsonObject, printJson, readJson } from "../json.js";
 import { withUrl } from "../meta.js";
 import { canonicalFqn } from "../parse.js";
 
-/** The document of `fqn` (or of the only tool) out of the text of `meta.json`. */
-export function registrationDocument(
-  metaJson: string,
-  fqn: string | undefined,
-  url: string,
-): { readonly text: string } | { readonly problem: string } {
-  if (!/^https?:\/\/[^\s/?#]+/.test(url))
-    return { problem: `--url wants an http or https URL, got ${JSON.stringify(url)}` };
+/** The document of `fqn` (or of the only tool) out of the text of `meta.json`; throws a {@link UsageError}. */
+export function registrationDocument(metaJson: string, fqn: string | undefined, url: string): string {
+  if (!/^https?:\/\/[^\s/?#]+/.test(url)) throw new UsageError(`--url wants an http or https URL, got ${quoted(url)}`);
   const all = readJson(metaJson);
   const documents = (Array.isArray(all) ? all : []).filter((each) => each instanceof JsonObject);
+  const names = documents.map((each) => String(each.get("fqn")));
   const wanted = fqn === undefined ? undefined : (canonicalFqn(fqn) ?? fqn);
   const [found, ...more] = documents.filter((each) => wanted === undefined || each.get("fqn") === wanted);
-  const names = documents.map((each) => each.get("fqn")).join(", ");
-  if (found === undefined) return { problem: `no tool ${wanted ?? ""}; there are: ${names}` };
-  if (more.length > 0) return { problem: `several tools; name one with --fqn: ${names}` };
-  return { text: `${printJson(withUrl(found, url), 2)}\n` };
+  if (found === undefined) throw unknownName("tool", wanted ?? "", names);
+  if (more.length > 0) throw new UsageError(`several tools; name one with --fqn: ${names.join(", ")}`);
+  return `${printJson(withUrl(found, url), 2)}\n`;
 }

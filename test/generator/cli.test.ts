@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from "nod
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { EXIT, run } from "#generator/cli.js";
+import { unified } from "#generator/commands/check.js";
 import { CODES, diagnosticsPage, formatDiagnostic } from "#generator/diagnostics.js";
 import { REPOSITORY, ToolProject, toolSource } from "./project.js";
 
@@ -32,6 +33,7 @@ async function svcGenIn(cwd: string, ...args: string[]): Promise<{ code: number;
   return { code, out, err };
 }
 
+const CODE_COUNT = Object.keys(CODES).length;
 const FILES = ["src/generated/contracts.ts", "src/generated/validators.ts", "src/generated/server.ts", "meta.json"];
 
 test("the first run writes, the second leaves every file untouched", async () => {
@@ -57,8 +59,10 @@ test("--check is 0 when up to date, 3 with a difference when stale, and writes n
   project.write({ "meta.json": text.replace("A tool.", "Another tool.") });
   const stale = await svcGen("--check", "--quiet");
   assert.equal(stale.code, EXIT.stale);
-  assert.match(stale.err, /^-.*Another tool\./m);
-  assert.match(stale.err, /^\+.*"A tool\."/m);
+  assert.match(
+    stale.err,
+    /^--- meta\.json\n\+\+\+ meta\.json\tas svc-gen writes it\n@@ -3,7 \+3,7 @@\n(?: .*\n){3}-.*Another tool\..*\n\+.*"A tool\..*\n(?: .*\n){3}\n/,
+  );
   assert.match(stale.err, /1 file is stale; run `svc-gen`/);
   const listed = await svcGen("--check", "--quiet", "--json");
   assert.deepEqual(JSON.parse(listed.out), [
@@ -99,19 +103,54 @@ test("errors are 1, nothing is written, and --json says the same as data", async
   project.write({ "src/bad.ts": "export {};\n" });
 });
 
-test("usage errors are 2", async () => {
-  for (const args of [
-    ["--nonsense"],
-    ["unknown"],
-    ["explain"],
-    ["explain", "SVC999"],
-    ["meta"],
-    ["diff", "x"],
-    ["generate", "x"],
-  ]) {
-    assert.equal((await svcGen(...args)).code, EXIT.usage, args.join(" "));
+test("usage errors are 2, and one line that names the nearest thing there is", async () => {
+  const cases: [args: string[], message: string][] = [
+    [["--chekc"], 'unknown option "--chekc"; did you mean --check?'],
+    [["--nonsense"], 'unknown option "--nonsense"'],
+    [["-x"], 'unknown option "-x"'],
+    [["--json=1"], "--json takes no value"],
+    [["--out"], "--out wants a value"],
+    [["--out", "--quiet"], '--out wants a value, got "--quiet"; write --out=VALUE'],
+    [["dif"], 'unknown command "dif"; did you mean diff?'],
+    [["unknown"], 'unknown command "unknown"'],
+    [["toString"], 'unknown command "toString"'],
+    [["check", "x"], 'check takes no argument, got "x"'],
+    [["generate", "x"], 'generate takes no argument, got "x"'],
+    [["--url", "x"], "generate has no --url"],
+    [["explain"], "explain wants one code, such as SVC112"],
+    [["explain", "SVC999"], 'unknown code "SVC999"; did you mean SVC171 or SVC170 or SVC167?'],
+    [["explain", "SVC11x"], 'unknown code "SVC11x"; did you mean SVC110 or SVC111 or SVC112?'],
+    [["explain", "everything"], `unknown code "everything"; there is SVC100, SVC101, SVC102, … (${CODE_COUNT})`],
+    [["explain", "ts2322"], `"ts2322" is TypeScript's; explain knows the codes of svc-gen`],
+    [["meta"], "meta wants --url URL, under which the tool is served"],
+    [["diff", "x"], "diff wants two meta.json files, OLD NEW, or none; got 1"],
+    [["diff", "x", "y"], 'cannot read "x"'],
+    [["diff", "package.json", "src/sum.ts"], '"package.json" is no meta.json: a tool has no fqn'],
+    [["diff", "meta.json", "src/sum.ts"], '"src/sum.ts" is no meta.json: JSON: a value expected at offset 0'],
+  ];
+  for (const [args, message] of cases) {
+    assert.deepEqual(
+      await svcGen(...args),
+      { code: EXIT.usage, out: "", err: `svc-gen: ${message} (see svc-gen --help)\n` },
+      args.join(" "),
+    );
   }
+  const json = await svcGen("--chekc", "--json");
+  assert.deepEqual([json.code, json.err], [EXIT.usage, ""]);
+  assert.deepEqual(JSON.parse(json.out), [
+    {
+      severity: "error",
+      code: "usage",
+      message: 'unknown option "--chekc"; did you mean --check?',
+      hint: "see svc-gen --help",
+    },
+  ]);
   assert.equal((await svcGen("--help")).code, EXIT.done);
+});
+
+test("what was given is quoted, escaped and cut", async () => {
+  const { err } = await svcGen(`\u001b[31m\u202e${"x".repeat(100)}`);
+  assert.equal(err, `svc-gen: unknown command "\\u001b[31m\\u202e${"x".repeat(54)}…" (see svc-gen --help)\n`);
 });
 
 test("explain prints the page of a code, and docs/diagnostics.md holds them all", async () => {
@@ -120,6 +159,8 @@ test("explain prints the page of a code, and docs/diagnostics.md holds them all"
   assert.match(out, /^SVC112 \(error\): fqn\(\) is missing/);
   assert.equal(readFileSync(join(REPOSITORY, "docs/diagnostics.md"), "utf8"), diagnosticsPage());
   for (const name of Object.keys(CODES)) assert.match(name, /^SVC1\d\d$/);
+  const json = await svcGen("explain", "SVC112", "--json");
+  assert.deepEqual(JSON.parse(json.out), { code: "SVC112", ...CODES.SVC112 });
 });
 
 test("meta prints the single document at its address", async () => {
@@ -135,7 +176,11 @@ test("meta prints the single document at its address", async () => {
   assert.equal(document.url, "https://tools.example.org/Sum/");
   assert.equal(document.fqn, "xyz.test.tool-sum@1");
   assert.equal((await svcGen("meta", "--url", "https://x.org/")).code, EXIT.done);
-  assert.equal((await svcGen("meta", "--fqn", "xyz.test.none@1", "--url", "https://x.org/")).code, EXIT.usage);
+  const near = await svcGen("meta", "--fqn", "xyz.test.tool-sun@1", "--url", "https://x.org/");
+  assert.equal(near.code, EXIT.usage);
+  assert.match(near.err, /unknown tool "xyz\.test\.tool-sun@1"; did you mean xyz\.test\.tool-sum@1\?/);
+  const far = await svcGen("meta", "--fqn", "none", "--url", "https://x.org/");
+  assert.match(far.err, /unknown tool "none"; there is xyz\.test\.tool-sum@1 /);
   assert.equal((await svcGen("meta", "--url", "file:///x")).code, EXIT.usage);
 });
 
@@ -151,15 +196,20 @@ test("diff judges port by port: 4 when a contract is broken under its version", 
   assert.match(described.out, /compatible\n {2}compatible: description changed/);
   const gone = await against((text) => text.replace('"a": {', '"b": {'));
   assert.equal(gone.code, EXIT.broken);
-  assert.match(gone.out, /breaking: input port a is gone/);
-  assert.match(gone.out, /breaking: input port b is new/);
+  assert.match(gone.out, /breaking: input a: it is gone/);
+  assert.match(gone.out, /breaking: input b: it is new/);
   const retyped = await against((text) => text.replace('"type": "array",', '"type": ["array"],'));
   assert.equal(retyped.code, EXIT.broken);
-  assert.match(retyped.out, /input port tags is one now/);
+  assert.match(retyped.out, /input tags: it is one now/);
   const bumped = await against((text) => text.replace('"a": {', '"b": {').replace("sum@1", "sum@2"));
   assert.equal(bumped.code, EXIT.done);
   assert.match(bumped.out, /@1 -> @2: breaking/);
   assert.equal((await against(() => "[]")).code, EXIT.broken);
+  const json = await svcGen("diff", "old.json", "new.json", "--json");
+  assert.equal(json.code, EXIT.broken);
+  assert.deepEqual(JSON.parse(json.out), [
+    { tool: "xyz.test.tool-sum", before: "1", kind: "breaking", change: "the tool is gone" },
+  ]);
 });
 
 test("diff without files compares with git HEAD", async () => {
@@ -183,6 +233,59 @@ test("diagnostics print in colour only when asked", async () => {
   assert.ok(formatDiagnostic(each, true).includes("\u001b[31merror\u001b[0m"));
 });
 
+test("a change of a whole file is cut to what a person reads", () => {
+  const lines = (prefix: string) => Array.from({ length: 100 }, (_, i) => `${prefix} ${i}\n`).join("");
+  const text = unified("a.ts", lines("old"), lines("x".repeat(300)));
+  assert.equal(text.split("\n").length, 62);
+  assert.match(text, /^… 143 more lines$/m);
+  const other = unified("a.ts", "a\nb\nc\nd\ne\nf\ng\nh\n", `A\nb\nc\nd\ne\nf\ng\n${"h".repeat(300)}\n`);
+  assert.match(other, /^-h\n\+h{199}… \(301 characters\)$/m);
+  const many = (prefix: string) => Array.from({ length: 5000 }, (_, i) => `${prefix} ${i}\n`).join("");
+  assert.equal(unified("a.ts", many("a"), many("b")), "a.ts: differs in more than 2000 lines\n");
+});
+
+test("notes take a line each and have one hint together; TypeScript's errors have frames and related places", async () => {
+  const other = new ToolProject({
+    "src/a.ts": toolSource(
+      "A",
+      "{\n  one: string[];\n  two: string[];\n}",
+      '"done"',
+      "const point: { x: number; y: number } = { x: 1 };",
+    ),
+  });
+  try {
+    const { err } = await svcGenIn(other.root);
+    assert.equal(
+      err,
+      `src/a.ts:4:3 - note SVC155: A.Input.one: a list port cannot be empty
+src/a.ts:5:3 - note SVC155: A.Input.two: a list port cannot be empty
+  hint: make the member optional if it may be empty; @acknowledge SVC155 on the member silences this
+
+src/a.ts:2:7 - error TS2741: Property 'y' is missing in type '{ x: number; }' but required in type '{ x: number; y: number; }'.
+
+2 | const point: { x: number; y: number } = { x: 1 };
+  |       ~~~~~
+
+  src/a.ts:2:27 - 'y' is declared here.
+    2 | const point: { x: number; y: number } = { x: 1 };
+      |                           ~
+
+svc-gen: 1 error in 1 file; nothing was written
+`,
+    );
+  } finally {
+    other.remove();
+  }
+});
+
+test("a long line is shown around the place", () => {
+  const source = `${"a".repeat(300)}WRONG${"b".repeat(300)}`;
+  const place = { file: "a.ts", line: 1, column: 301, length: 5, source };
+  const lines = formatDiagnostic({ code: "TS1", severity: "error", message: "no", place }).split("\n");
+  assert.equal(lines[2], `1 | ${"a".repeat(40)}WRONG${"b".repeat(115)}`);
+  assert.equal(lines[3], `  | ${" ".repeat(40)}~~~~~`);
+});
+
 test("the executable runs without a shell around it", async () => {
   const bin = join(REPOSITORY, "generator/bin.js");
   assert.ok(existsSync(bin));
@@ -202,16 +305,5 @@ test("--project works on the project of that file or folder, wherever it is call
     assert.equal(existsSync(join(elsewhere.root, "meta.json")), false);
   } finally {
     elsewhere.remove();
-  }
-});
-
-test("a command that has no --json says so", async () => {
-  for (const args of [
-    ["explain", "SVC112", "--json"],
-    ["diff", "--json"],
-  ]) {
-    const { code, err } = await svcGen(...args);
-    assert.equal(code, EXIT.usage);
-    assert.match(err, /has no --json/);
   }
 });

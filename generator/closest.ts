@@ -1,0 +1,23 @@
+/** The nearest of known names, for "did you mean". */
+
+import { distance } from "fastest-levenshtein";
+
+const FARTHEST = 2;
+
+/** The known names that one or two slips of the fingers turn into `name`, nearest first; letter case is no difference. */
+export function closest(name: string, known: readonly string[], farthest = FARTHEST): readonly string[] {
+  if (name.length > 100) return [];
+  const wanted = name.toLowerCase();
+  const limit = Math.min(farthest, Math.ceil(wanted.length / 2));
+  return known
+    .map((each) => ({ each, steps: distance(wanted, each.toLowerCase()) }))
+    .filter(({ steps }) => steps <= limit)
+    .sort((one, other) => one.steps - other.steps)
+    .map(({ each }) => each);
+}
+
+/** `"; did you mean X?"`, or nothing when no name is near. */
+export function didYouMean(name: string, known: readonly string[], farthest?: number): string {
+  const [nearest] = closest(name, known, farthest);
+  return nearest === undefined ? "" : `; did you mean ${nearest}?`;
+}
