@@ -61,6 +61,7 @@ const ROWS: readonly Row[] = [
     node: ["worker_threads"],
   },
   { files: ["runtime/server/log.ts"], from: [TOOL], packages: ["pino"] },
+  { files: ["runtime/server/stray.ts"], node: ["async_hooks"] },
   {
     files: ["runtime/server/*.ts"],
     from: [WIRE, "runtime/config/", TOOL, "runtime/contracts.ts", "runtime/fqn.ts", "runtime/status.ts"],

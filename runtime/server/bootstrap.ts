@@ -2,6 +2,7 @@
 
 import { isIP } from "node:net";
 import { ConfigError, configFile, ENV_TOOLKIT_CONFIG_PATH, ToolkitRuntimeConfig } from "../config/config.js";
+import { parseFqn } from "../fqn.js";
 import type { SvcToolClass } from "../tool.js";
 import { type Ed25519Engine, type EngineName, type EngineSelection, selectEngine } from "../wire/ed25519.js";
 import { SignatureHeaders } from "./auth.js";
@@ -13,6 +14,7 @@ import { type Reloads, ServerReload } from "./reload.js";
 import { ReplayMemory, type ReplayStore } from "./replay.js";
 import { buildApp } from "./serve.js";
 import { type ServedTool, StartupError, serveTools } from "./served-tool.js";
+import { strayFields } from "./stray.js";
 import { ENV_TLS_CERT_PATH, isTlsServer, tlsFromEnv } from "./tls.js";
 
 /** The environment variable that holds the address: an IP literal and a port. */
@@ -105,8 +107,9 @@ export async function bootstrap(
       process.on("SIGHUP", () => void starting.then((server) => server.reload()).catch(() => {}));
     }
     const server = await starting;
+    const served = classes.map((tool) => parseFqn(tool.fqn())?.text ?? "");
     for (const event of ["uncaughtException", "unhandledRejection"] as const) {
-      process.on(event, (error: unknown) => logger.error({ err: error }, `outside of a call: ${event}`));
+      process.on(event, (err: unknown) => logger.error({ err, ...strayFields(served) }, `outside of a call: ${event}`));
     }
     return server;
   } catch (error) {

@@ -5,12 +5,12 @@
 import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { AuthContext } from "../tool.js";
 import type { Ed25519Work } from "../wire/ed25519.js";
-import { resultJson } from "../wire/output.js";
 import { outputHash, SIGNATURE_VERSION, toolSignatureMessage } from "../wire/signature.js";
 import { prefersJson, RESULT_CONTENT_TYPE } from "./accept.js";
 import { Authenticator, type RequestHeaders, type SignatureHeaders } from "./auth.js";
 import { errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
-import { type Answer, authorizeAlone, Run } from "./invoke.js";
+import type { Answer, Call } from "./execution.js";
+import { authorizeAlone, Run } from "./invoke.js";
 import type { ServerLogger } from "./log.js";
 import type { CachedAnswer, ReplayStore, ReplayTicket } from "./replay.js";
 import type { ServedTool } from "./served-tool.js";
@@ -99,18 +99,13 @@ export class InvokeService {
   }
 
   private async unsigned(tool: ServedTool, request: InvokeRequest, body: Uint8Array): Promise<Reply> {
-    const run = this.start(tool, () => tool.input.decodeUnsigned(body), undefined);
+    const json = prefersJson(headerText(request, "accept"));
+    const run = this.start(tool, { input: { body }, auth: undefined, json });
     request.onDisconnect(() => run.abort("disconnect"));
     const answer = await run.answer;
-    if (answer.output !== undefined && prefersJson(headerText(request, "accept"))) {
-      const json = resultJson(answer.output);
-      if (json !== undefined) {
-        return {
-          status: 200,
-          headers: { "content-type": "application/json", vary: "Accept" },
-          body: Buffer.from(json),
-        };
-      }
+    if (answer.json !== undefined) {
+      const headers = { "content-type": "application/json", vary: "Accept" };
+      return { status: 200, headers, body: Buffer.from(answer.json) };
     }
     const reply = await this.reply(answer, tool, undefined);
     return answer.signable ? { ...reply, headers: { ...reply.headers, vary: "Accept" } } : reply;
@@ -133,25 +128,26 @@ export class InvokeService {
         return this.reply(refused ?? claim.answer, tool, auth);
       }
       case "run": {
-        const run = this.start(tool, () => tool.input.decodeSigned(texts), copyOf(auth), claim.ticket); // 5, 6
+        const run = this.start(tool, { input: { texts }, auth: copyOf(auth), json: false }, claim.ticket); // 5, 6
         return this.reply(await run.answer, tool, auth);
       }
     }
   }
 
   /** Starts a run; its end completes the replay entry, whatever has become of the caller. */
-  private start(tool: ServedTool, decode: () => unknown, auth: AuthContext | undefined, ticket?: ReplayTicket): Run {
+  private start(tool: ServedTool, call: Call, ticket?: ReplayTicket): Run {
     const log = this.log(tool);
     const guard = (outcome: boolean | Promise<boolean>) => {
       if (outcome instanceof Promise) {
         outcome.catch((error: unknown) => log.error({ err: error }, "the replay store did not take the end of a run"));
       }
     };
-    const run = new Run(tool, decode, auth, log, {
+    const run = new Run(tool, call, log, {
       timedOut: (answer) => ticket && guard(ticket.hold(answer)),
       ended: (answer) => {
         this.runs.delete(run);
-        if (ticket !== undefined) guard(answer.code === "shutting_down" ? ticket.abandon() : ticket.complete(answer));
+        // What another attempt may well get is not kept: shutting down, or no thread free for it.
+        if (ticket !== undefined) guard(answer.status === 503 ? ticket.abandon() : ticket.complete(answer));
       },
       settledLate: () => {
         this.runs.delete(run);

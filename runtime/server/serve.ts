@@ -185,17 +185,7 @@ function routesOf(tools: readonly ServedTool[], service: InvokeService, log: Ser
 const empty = (status: number): Reply => ({ status, headers: {}, body: Buffer.alloc(0) });
 
 async function health(tool: ServedTool, log: ServerLogger): Promise<Reply> {
-  const check = async () => {
-    try {
-      const instance = await tool.construct();
-      const status: unknown = await instance.health();
-      if (Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599) return status as number;
-      log.error({ tool: tool.fqn }, "health() must give a status from 200 to 599");
-    } catch (error) {
-      log.error({ tool: tool.fqn, err: error }, "the tool's health check failed");
-    }
-    return 500;
-  };
+  const check = () => tool.host.health(log.child({ tool: tool.fqn }));
   return empty(await withDeadline(check, tool.timeoutMs, () => 503));
 }
 

@@ -7,6 +7,7 @@ import type { Contract } from "../wire/contract.js";
 import { EnvelopeReader } from "../wire/envelope.js";
 import { InputDecoder } from "../wire/input.js";
 import { OutputEncoder } from "../wire/output.js";
+import { LocalHost, type ToolHost } from "./execution.js";
 
 /** A fault of the tools themselves, found before anything is served. */
 export class StartupError extends Error {
@@ -25,6 +26,8 @@ export class ServedTool {
   readonly envelope: EnvelopeReader;
   readonly input: InputDecoder;
   readonly output: OutputEncoder;
+  /** Where its code runs: here, unless start-up gives it threads of its own. */
+  host: ToolHost = new LocalHost(this);
 
   /** @throws {@link StartupError} when the class cannot be served, with what to do */
   constructor(readonly tool: SvcToolClass) {

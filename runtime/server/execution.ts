@@ -1,0 +1,275 @@
+/**
+ * One call of a tool's own code (protocol.md section 7, steps 5 and 6): construct, authorize, decode, invoke, encode.
+ * Knows no clock but the deadline it is given, no replay and no HTTP, because it also runs on the threads of isolate.ts.
+ */
+
+import {
+  type AuthContext,
+  ErrEval,
+  InvocationAborted,
+  type InvokeContext,
+  type Logger,
+  PermissionDenied,
+  SvcTool,
+} from "../tool.js";
+import type { CommittedText } from "../wire/envelope.js";
+import { WireFault } from "../wire/fault.js";
+import { resultBytes, resultJson } from "../wire/output.js";
+import { type ErrorCode, errorBody, statusOf } from "./errors.js";
+import type { ServedTool } from "./served-tool.js";
+import { traced } from "./stray.js";
+
+/** How a call ended. */
+export interface Answer {
+  readonly status: number;
+  /** Absent for a result. */
+  readonly code?: ErrorCode;
+  readonly body: Buffer;
+  /** A result, to be signed; an error never is. */
+  readonly signable: boolean;
+  /** The result as JSON text, when the call asks for it and JSON can say it. */
+  readonly json?: string;
+}
+
+/** An error as an answer. */
+export function refusal(code: ErrorCode, details?: string): Answer {
+  return { status: statusOf(code), code, body: errorBody(code, details), signable: false };
+}
+
+/** The end of a run that was told to stop and then threw: not kept, so that another process may answer. */
+export const SHUTTING_DOWN = refusal("shutting_down");
+
+/** The committed texts of a signed request, for each port in order; or the body of an unsigned one. */
+export type CallInput = { readonly texts: readonly (readonly CommittedText[])[] } | { readonly body: Uint8Array };
+
+/** What one call of a tool is made of. */
+export interface Call {
+  readonly input: CallInput;
+  /** The verified caller, a copy that the tool may do with as it likes; undefined in unsigned mode. */
+  readonly auth: AuthContext | undefined;
+  /** Whether the caller wants its result as JSON. */
+  readonly json: boolean;
+}
+
+/** Work that is going on. */
+export interface Execution<T = Answer> {
+  /** Never rejects. */
+  readonly end: Promise<T>;
+  /** Tells the work why nobody waits for it any more. */
+  abort(reason: InvocationAborted["reason"]): void;
+}
+
+/** Where the code of one tool runs. */
+export interface ToolHost {
+  /** @param deadline on the clock of `performance.now()`, in milliseconds; whoever calls says when it has passed */
+  call(call: Call, deadline: number, log: Logger): Execution;
+  /** Asks a new instance whether a caller may pass: undefined when it may, else the refusal or the fault. */
+  authorize(auth: AuthContext, log: Logger): Execution<Answer | undefined>;
+  /** The status that the tool's `health()` gives; 500 when it or `new` fails. */
+  health(log: Logger): Execution<number>;
+  /** Ends what is still running. */
+  close(): Promise<void>;
+}
+
+/** The thread that this is called on. */
+export class LocalHost implements ToolHost {
+  constructor(private readonly tool: ServedTool) {}
+
+  call(call: Call, deadline: number, log: Logger): Execution {
+    return new LocalExecution(this.tool, call, deadline, log);
+  }
+
+  authorize(auth: AuthContext, log: Logger): Execution<Answer | undefined> {
+    const work = async () => {
+      try {
+        return await authorize(await this.tool.construct(), auth, log);
+      } catch (error) {
+        log.error({ err: error, phase: "construction" }, "the tool failed");
+        return refusal("tool_invocation_failed");
+      }
+    };
+    return { end: traced(this.tool.fqn, work), abort: () => {} };
+  }
+
+  health(log: Logger): Execution<number> {
+    const work = async () => {
+      try {
+        const instance = await this.tool.construct();
+        const status: unknown = await instance.health();
+        if (Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599) return status as number;
+        log.error({}, "health() must give a status from 200 to 599");
+      } catch (error) {
+        log.error({ err: error }, "the tool's health check failed");
+      }
+      return 500;
+    };
+    return { end: traced(this.tool.fqn, work), abort: () => {} };
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** What a tool gets beside its input. The signal is made when a tool first asks for it: most never do. */
+class Context implements InvokeContext {
+  #controller: AbortController | undefined;
+  #aborted: InvocationAborted | undefined;
+
+  constructor(
+    readonly deadline: number,
+    readonly log: Logger,
+    auth: AuthContext | undefined,
+  ) {
+    if (auth !== undefined) this.auth = auth;
+  }
+
+  /** Absent in unsigned mode, not undefined. */
+  declare readonly auth?: AuthContext;
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: InvocationAborted["reason"]): void {
+    if (this.#aborted !== undefined) return;
+    this.#aborted = new InvocationAborted(reason);
+    this.#controller?.abort(this.#aborted);
+  }
+}
+
+/** A call on this thread. */
+class LocalExecution implements Execution {
+  readonly end: Promise<Answer>;
+  private readonly context: Context;
+  private timedOut = false;
+  private stopping = false;
+
+  constructor(
+    private readonly tool: ServedTool,
+    private readonly call: Call,
+    deadline: number,
+    private readonly log: Logger,
+  ) {
+    this.context = new Context(deadline, log, call.auth);
+    this.end = traced(tool.fqn, () => this.execute());
+  }
+
+  abort(reason: InvocationAborted["reason"]): void {
+    if (reason === "timeout") this.timedOut = true;
+    if (reason === "shutdown") this.stopping = true;
+    this.context.abort(reason);
+  }
+
+  /** Never throws: every fault has its answer. */
+  private async execute(): Promise<Answer> {
+    const { tool, log } = this;
+    const { auth } = this.call;
+    let instance: SvcTool<unknown, unknown>;
+    try {
+      const constructed = tool.construct();
+      instance = constructed instanceof Promise ? await constructed : constructed;
+      if (this.timedOut) return refusal("tool_invocation_timeout");
+      if (auth !== undefined && asksForCaller(instance)) {
+        const refused = await authorize(instance, auth, log);
+        if (refused !== undefined)
+          return this.stopping && refused.code !== "permission_denied" ? SHUTTING_DOWN : refused;
+        if (this.timedOut) return refusal("tool_invocation_timeout");
+      }
+    } catch (error) {
+      return this.failed(error, "construction");
+    }
+    let input: unknown;
+    try {
+      input = this.decode();
+    } catch (error) {
+      if (error instanceof WireFault) return refusal(error.code, error.details);
+      log.error({ err: error }, "decoding the input failed");
+      return refusal("internal_error");
+    }
+    // What kept the event loop busy kept the timer from firing.
+    if (performance.now() >= this.context.deadline) return refusal("tool_invocation_timeout");
+    let result: unknown;
+    try {
+      result = await instance.invoke(input, this.context);
+    } catch (error) {
+      return this.failed(error, "invoke");
+    }
+    if (this.timedOut) return refusal("tool_invocation_timeout");
+    return this.encode(instance, result);
+  }
+
+  /** @throws {@link WireFault} for an input that does not fit */
+  private decode(): unknown {
+    const { input } = this.call;
+    const decoder = this.tool.input;
+    return "texts" in input ? decoder.decodeSigned(input.texts) : decoder.decodeUnsigned(input.body);
+  }
+
+  private async encode(instance: SvcTool<unknown, unknown>, result: unknown): Promise<Answer> {
+    let encodable: unknown = result;
+    try {
+      if (!(result instanceof ErrEval)) {
+        const encoded = instance.encodeOutput(result);
+        encodable = encoded instanceof Promise ? await encoded : encoded;
+      }
+    } catch (error) {
+      this.log.error({ err: error, phase: "encodeOutput" }, "the tool failed");
+      return this.stopping ? SHUTTING_DOWN : refusal("output_serialization_error");
+    }
+    try {
+      const output = this.tool.output.encode(encodable);
+      const body = resultBytes(output);
+      const json = this.call.json ? resultJson(output) : undefined;
+      return { status: 200, body, signable: true, ...(json !== undefined && { json }) };
+    } catch (error) {
+      if (error instanceof WireFault) {
+        this.log.error(
+          { code: error.code, details: error.details },
+          "the tool's result does not conform to its contract",
+        );
+        return refusal(error.code, error.details);
+      }
+      // A getter or toJSON of the tool's own.
+      this.log.error({ err: error }, "encoding the tool's result failed");
+      return this.stopping ? SHUTTING_DOWN : refusal("output_serialization_error");
+    }
+  }
+
+  private failed(error: unknown, phase: "construction" | "invoke"): Answer {
+    this.log.error({ err: error, phase }, "the tool failed");
+    return this.stopping ? SHUTTING_DOWN : refusal("tool_invocation_failed");
+  }
+}
+
+/** Whether an instance has an `authorize` of its own, inherited or its own member; the default lets everybody pass. */
+function asksForCaller(instance: SvcTool<unknown, unknown>): boolean {
+  return instance.authorize !== SvcTool.prototype.authorize;
+}
+
+/** Characters of a refusal's message that reach the caller: it is kept in the replay memory. */
+const MAX_REFUSAL_LENGTH = 1024;
+
+/**
+ * Asks an instance whether a caller may pass.
+ *
+ * @returns undefined when it may, else the refusal or the fault
+ */
+async function authorize(
+  instance: SvcTool<unknown, unknown>,
+  auth: AuthContext,
+  log: Logger,
+): Promise<Answer | undefined> {
+  try {
+    await instance.authorize(auth);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PermissionDenied) {
+      return refusal("permission_denied", error.message.slice(0, MAX_REFUSAL_LENGTH));
+    }
+    log.error({ err: error, phase: "authorize" }, "the tool failed");
+    return refusal("tool_invocation_failed");
+  }
+}
