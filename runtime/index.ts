@@ -16,6 +16,7 @@ export type { Reloads } from "./server/reload.js";
 export type { CachedAnswer, Claim, ReplayCaller, ReplayStore, ReplayTicket } from "./server/replay.js";
 export { fastify } from "./server/serve.js";
 export { StartupError } from "./server/served-tool.js";
+export type { ShutdownOptions, Stopped } from "./server/shutdown.js";
 export { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "./server/tls.js";
 export { StatusCode } from "./status.js";
 export {

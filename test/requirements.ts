@@ -4,7 +4,6 @@
 /** What is built later, and the sentences that wait for it. */
 export const CAPABILITIES = {
   "shared replay": "a replay store shared by several processes",
-  shutdown: "draining at shutdown",
   "load control": "limits of rate and load, off unless configured",
   metrics: "counters",
 } as const;
@@ -1360,8 +1359,16 @@ export const REQUIREMENTS: readonly Requirement[] = [
       "test/runtime/invoke-shutdown.test.ts › the signal fires with reason shutdown; a run that then throws is 503 shutting_down and not cached",
       "test/runtime/invoke-shutdown.test.ts › a throw of ${part} as well",
       "test/runtime/invoke-shutdown.test.ts › a run that ends otherwise is answered and cached: a result, a refusal, a result that does not conform",
+      "test/runtime/shutdown.test.ts › after the drain limit the signals of tools fire; what is cut short is told 503 and the process exits 3",
     ],
-    owner: "shutdown",
+  },
+  {
+    id: "8.20",
+    text: "★ One that has not ended 2 s later is answered 503 too; its entry stays in flight.",
+    proofs: [
+      "test/runtime/shutdown.test.ts › has the same bounds: a call that never ends is told why and cut",
+      "test/runtime/shutdown.test.ts › the entry of a run that was cut stays in flight: nobody knows how far it came",
+    ],
   },
   {
     id: "8.15",

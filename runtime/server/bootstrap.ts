@@ -14,6 +14,8 @@ import { type Reloads, ServerReload } from "./reload.js";
 import { ReplayMemory, type ReplayStore } from "./replay.js";
 import { buildApp } from "./serve.js";
 import { type ServedTool, StartupError, serveTools } from "./served-tool.js";
+import { Shutdown, type ShutdownOptions, type ShutdownParts, type Stopped } from "./shutdown.js";
+import { stopOnSignals } from "./signals.js";
 import { strayFields } from "./stray.js";
 import { ENV_TLS_CERT_PATH, isTlsServer, tlsFromEnv } from "./tls.js";
 
@@ -49,6 +51,8 @@ export interface BootstrapOptions {
    * mostly within a third of one. A configuration that was not read from a file is not looked after.
    */
   readonly reloadIntervalMs?: number;
+  /** How long the end may take. */
+  readonly shutdown?: ShutdownOptions;
 }
 
 /** A server that listens. */
@@ -59,8 +63,15 @@ export interface RunningServer {
   reloads(): Reloads;
   /** Looks at the files now instead of within a second; resolves when what is there is in force or refused. */
   reload(): Promise<void>;
-  /** Stops accepting, lets running calls end, and resolves when the port is free and every call has its answer. */
-  close(): Promise<void>;
+  /** Whether it listens and was not told to stop. */
+  readonly ready: boolean;
+  /**
+   * Stops accepting and resolves when the port is free and every request has its answer: within `shutdown.drainMs` by
+   * itself; then the signals of running tools fire, and what has not ended 2 s later is answered 503 `shutting_down`.
+   *
+   * @param signal what it was told by, for the log
+   */
+  close(signal?: NodeJS.Signals): Promise<Stopped>;
 }
 
 type Tools = SvcToolClass | readonly SvcToolClass[];
@@ -75,8 +86,9 @@ function isAddress(value: unknown): value is Address {
  * `bootstrap([[127, 0, 0, 1], 8081], [Sum, Other])`, each with options as an optional last argument.
  *
  * With `--meta` among the process's arguments it prints the metadata of the tools instead and the process exits 0. A
- * fault at start-up is written to standard error and the process exits 1. SIGTERM and SIGINT let running calls end, then
- * the process exits 0. SIGHUP makes a process that has a configuration file or a certificate look at them at once. An
+ * fault at start-up is written to standard error and the process exits 1. SIGTERM and SIGINT close the server as
+ * {@link RunningServer.close} says, then the process exits 0, or 3 when a call was cut short; a second signal ends it at
+ * once. SIGHUP makes a process that has a configuration file or a certificate look at them at once. An
  * exception outside a call is logged and ends nothing. {@link serve} does none of this.
  */
 export function bootstrap(tools: Tools, options?: BootstrapOptions): Promise<RunningServer | undefined>;
@@ -99,9 +111,7 @@ export async function bootstrap(
     const logger = options?.logger ?? initLogger();
     const starting = serve(classes, { ...options, logger, ...(address && { address }) });
     // Before it serves, so that no signal finds the process without them.
-    for (const signal of ["SIGTERM", "SIGINT"] as const) {
-      process.once(signal, () => void starting.then((server) => server.close()).finally(() => process.exit()));
-    }
+    stopOnSignals(starting);
     // Without files it keeps its old sense, so that no server outlives the terminal that it was started in.
     if (process.platform !== "win32" && hasFiles(options?.config)) {
       process.on("SIGHUP", () => void starting.then((server) => server.reload()).catch(() => {}));
@@ -166,9 +176,10 @@ export async function serve(
   if (config.signedHttpIsRequired()) requireEntries(tools, config, log);
   const tls = tlsFromEnv();
   const intervalMs = intervalOf(options.reloadIntervalMs);
+  const shutdown = new Shutdown(options.shutdown);
   const threads = config.signedHttpIsRequired() ? threadsOf(options.cryptoThreads, engine, log) : undefined;
   const service = new InvokeService({ config, headers, engine: threads ?? engine, store, log });
-  const app = buildApp({ tools, service, log, tls });
+  const { app, requests } = buildApp({ tools, service, log, shutdown, tls });
   // fastify names the scheme of the servers that it makes itself.
   const url = (await app.listen({ host, port })).replace(/^http(?=:)/, tls === undefined ? "http" : "https");
   const served = tools.map(({ fqn }) => fqn);
@@ -189,16 +200,25 @@ export async function serve(
     },
     "serving",
   );
-  return {
-    url,
-    reloads: () => reload.stats,
-    reload: () => reload.reload(),
-    close: async () => {
-      await app.close();
-      await service.drained();
+  const parts: ShutdownParts = {
+    requests,
+    log,
+    close: () => app.close(),
+    abortRuns: () => service.abortRuns(),
+    hangUp: () => app.server.closeAllConnections(),
+    release: () => {
       reload.close();
       threads?.close();
     },
+  };
+  return {
+    url,
+    get ready() {
+      return !shutdown.stopping;
+    },
+    reloads: () => reload.stats,
+    reload: () => reload.reload(),
+    close: (signal) => shutdown.stop(parts, signal),
   };
 }
 

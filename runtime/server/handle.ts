@@ -26,6 +26,8 @@ export interface InvokeRequest extends RequestHeaders {
 /** What the transport sends back. */
 export interface Reply {
   readonly status: number;
+  /** Of an error. */
+  readonly code?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
@@ -46,6 +48,7 @@ export class InvokeService {
   private readonly maxBody: bigint;
   private readonly logs = new Map<ServedTool, ServerLogger>();
   private readonly runs = new Set<Run>();
+  private stopping = false;
 
   constructor(private readonly options: ServiceOptions) {
     const { config, headers, engine } = options;
@@ -59,13 +62,9 @@ export class InvokeService {
     return this.runs.size;
   }
 
-  /** Resolves when every invocation that runs now has its answer; callers may be gone. Never later than the timeouts. */
-  async drained(): Promise<void> {
-    await Promise.all([...this.runs].map((run) => run.answer));
-  }
-
-  /** Tells every running tool that the process is about to end. */
+  /** Tells every running tool that the process is about to end, and each that still begins. */
   abortRuns(): void {
+    this.stopping = true;
     for (const run of this.runs) run.abort("shutdown");
   }
 
@@ -155,6 +154,7 @@ export class InvokeService {
       },
     });
     this.runs.add(run);
+    if (this.stopping) run.abort("shutdown");
     return run;
   }
 
@@ -164,7 +164,7 @@ export class InvokeService {
     auth: AuthContext | undefined,
   ): Reply | Promise<Reply> {
     const { status, body } = answer;
-    if (!answer.signable) return errorReplyOf(status, body);
+    if (!answer.signable) return errorReplyOf(status, body, answer.code);
     const key = auth && this.options.config.toolConfig(tool.fqn)?.signingKey;
     if (auth === undefined || key === undefined) return { status, headers: RESULT_HEADERS, body };
     const message = toolSignatureMessage(auth.leaderSignature, auth.nonce, outputHash(body));
@@ -188,7 +188,7 @@ export class InvokeService {
     const error = toRequestError(thrown);
     if (error.code === "internal_error") this.log(tool).error({ err: error.cause }, "answering a request failed");
     else this.log(tool).debug({ code: error.code, details: error.details }, "refused");
-    return errorReplyOf(statusOf(error.code), errorBody(error.code, error.details));
+    return errorReplyOf(statusOf(error.code), errorBody(error.code, error.details), error.code);
   }
 
   private log(tool: ServedTool): ServerLogger {
@@ -220,8 +220,8 @@ function headerText({ headers }: RequestHeaders, name: string): string | undefin
 }
 
 /** An error on the wire: JSON, never signed; a caller that is turned away for now is told when to come back. */
-export function errorReplyOf(status: number, body: Uint8Array): Reply {
+export function errorReplyOf(status: number, body: Uint8Array, code: string | undefined): Reply {
   const headers: Record<string, string> = { "content-type": "application/json" };
   if (status === 503) headers["retry-after"] = "1";
-  return { status, headers, body };
+  return { status, code, headers, body };
 }

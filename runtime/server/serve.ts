@@ -25,6 +25,7 @@ import { withDeadline } from "./invoke.js";
 import type { ServerLogger } from "./log.js";
 import { documentOf, originOf } from "./meta.js";
 import type { ServedTool } from "./served-tool.js";
+import { OpenRequests, type Shutdown } from "./shutdown.js";
 import { prepareTlsServer, type TlsSetup, tlsOptions } from "./tls.js";
 
 /** Milliseconds in which a request's headers have to be there. */
@@ -35,14 +36,12 @@ export const MAX_HEADERS = 64;
 /** Bytes of all headers of a request together. */
 export const MAX_HEADER_BYTES = 16_384;
 
-/** Milliseconds that callers have at shutdown, once every call has its answer, to read it or to send what they began. */
-export const LINGER_MS = 2_000;
-
 /** What is served, and for whom. */
 export interface ServeOptions {
   readonly tools: readonly ServedTool[];
   readonly service: InvokeService;
   readonly log: ServerLogger;
+  readonly shutdown: Pick<Shutdown, "stopping" | "closed">;
   /** Undefined to serve plain HTTP. */
   readonly tls?: TlsSetup | undefined;
 }
@@ -55,19 +54,35 @@ interface Route {
   answer(request: IncomingMessage, response: ServerResponse): Promise<Reply>;
 }
 
+/** What listens, and the requests that wait there for their answer. */
+export interface App {
+  readonly app: FastifyInstance;
+  readonly requests: OpenRequests<FastifyReply>;
+}
+
 /** Builds the application; nothing listens yet. */
-export function buildApp({ tools, service, log, tls }: ServeOptions): FastifyInstance {
+export function buildApp({ tools, service, log, shutdown, tls }: ServeOptions): App {
   const routes = routesOf(tools, service, log);
-  let closing = false;
+  const requests = new OpenRequests<FastifyReply>(
+    (reply) => send(reply, errorReply("shutting_down"), true),
+    ({ request }) => request.raw.complete,
+  );
   const refused = (request: IncomingMessage) =>
-    closing ? errorReply("shutting_down") : refusedAtOnce(request, routes);
-  const answered = async ({ raw }: FastifyRequest, reply: FastifyReply) => {
+    shutdown.closed ? errorReply("shutting_down") : refusedAtOnce(request, routes);
+  const answerOf = async (request: IncomingMessage, response: ServerResponse) => {
     try {
-      send(reply, refused(raw) ?? (await (routeOf(raw, routes) as Route).answer(raw, reply.raw)), closing);
+      return await (routeOf(request, routes) as Route).answer(request, response);
     } catch (error) {
       log.error({ err: error }, "answering a request failed");
-      send(reply, errorReply("internal_error"), closing);
+      return errorReply("internal_error");
     }
+  };
+  const answered = async ({ raw }: FastifyRequest, reply: FastifyReply) => {
+    const refusal = refused(raw);
+    if (refusal !== undefined) return send(reply, refusal, shutdown.stopping);
+    requests.begin(reply);
+    const answer = await answerOf(raw, reply.raw);
+    if (requests.end(reply, answer.code === "shutting_down")) send(reply, answer, shutdown.stopping);
   };
   const app = fastify({
     logger: false,
@@ -79,15 +94,9 @@ export function buildApp({ tools, service, log, tls }: ServeOptions): FastifyIns
     // A path that fastify cannot decode is a path like any other.
     frameworkErrors: (_error, request, reply) => void answered(request as FastifyRequest, reply as FastifyReply),
   });
-  app.addHook("preClose", async () => {
-    closing = true;
-    // node stops its own watch over slow requests when it closes, and would wait for them without end.
-    const hangUp = () => setTimeout(() => app.server.closeAllConnections(), LINGER_MS).unref();
-    void service.drained().then(hangUp);
-  });
   // Answered before fastify looks at content type and body: the service reads the body once it knows the caller.
   app.addHook("onRequest", answered);
-  return app;
+  return { app, requests };
 }
 
 /** node's server with the limits of protocol.md section 1. */
@@ -246,13 +255,14 @@ function readBody(request: IncomingMessage, response: ServerResponse, length: nu
 }
 
 function errorReply(code: ErrorCode, details?: string): Reply {
-  return errorReplyOf(statusOf(code), errorBody(code, details));
+  return errorReplyOf(statusOf(code), errorBody(code, details), code);
 }
 
 /** Bytes of a body up to which it goes out in one write with the headers, as text: a second buffer is another system call. */
 const ONE_WRITE = 16_384;
 
-function send(reply: FastifyReply, { status, headers, body }: Reply, closing: boolean): void {
+/** @param last whether the connection ends with this answer */
+function send(reply: FastifyReply, { status, headers, body }: Reply, last: boolean): void {
   // Past fastify's own way of answering, which adds to every call and has nothing to add to a finished answer.
   reply.hijack();
   const response = reply.raw;
@@ -260,7 +270,7 @@ function send(reply: FastifyReply, { status, headers, body }: Reply, closing: bo
   for (const name of Object.keys(headers)) response.setHeader(name, headers[name] as string);
   // Node leaves it out towards HTTP/1.0; two statuses never have one (RFC 9110 section 8.6).
   if (status !== 204 && status !== 304) response.setHeader("content-length", body.length);
-  if (closing) response.setHeader("connection", "close");
+  if (last) response.setHeader("connection", "close");
   if (body.length === 0) response.end();
   else if (body.length > ONE_WRITE) response.end(body);
   else response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1"), "latin1");

@@ -1,96 +1,16 @@
 /** A process from start to exit: forms, addresses, `--meta`, start-up errors, signals (protocol.md sections 1, 9 and 11). */
 
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { serve } from "#runtime/index.js";
 import { serveTools } from "#runtime/server/served-tool.js";
 import { freePort } from "../e2e/process.js";
+import { type Child, run, stop } from "./child.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import { countingTool, echoed, expectResult, keptLog, sendPlain, UNSIGNED, until } from "./tools.js";
-
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-
-/** What each process begins with: two tools as svc-gen would know them, and one call of them. */
-const PRELUDE = `
-import { bootstrap, SvcTool, PermissionDenied } from "svc-runtime";
-import { provideContracts } from "svc-runtime/v1";
-const port = { name: "value", many: false, codec: { kind: "json" } };
-const contract = (fqn, path, more) => ({
-  fqn, path, description: "A tool.", timeout: 10000,
-  inputSchema: '{"properties":{"1":{},"0":{},"value":{}}}', outputSchema: '{"oneOf":[]}',
-  input: [port], output: [{ name: "ok", ports: [port] }], validateInput: () => true, ...more,
-});
-const provide = (...contracts) => provideContracts(contracts);
-const tool = (fqn, path, more = {}, own = {}) => Object.assign(class extends SvcTool {
-  static fqn() { return fqn; }
-  static description() { return "A tool."; }
-  static path() { return path; }
-  async invoke({ value }) {
-    if (value === "slow") await new Promise((resolve) => setTimeout(resolve, 300));
-    if (value === "stray") setTimeout(() => { throw new Error("a stray exception"); }, 1);
-    if (value === "floating") Promise.reject(new Error("a floating rejection"));
-    if (value === "print") process.stdout.write("ran\\n");
-    return { ok: { value } };
-  }
-  async health() { return 200; }
-}, own);
-const One = tool("xyz.test.one@1", "one");
-const Two = tool("xyz.test.two@1", "two");
-provide(contract("xyz.test.one@1", "one"), contract("xyz.test.two@1", "two"));
-`;
-
-interface Ended {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-interface Child {
-  readonly process: ChildProcess;
-  stdout(): string;
-  stderr(): string;
-  /** Its address, once it serves. */
-  readonly url: Promise<string>;
-  readonly ended: Promise<Ended>;
-}
-
-const children = new Set<ChildProcess>();
-after(() => {
-  for (const child of children) child.kill("SIGKILL");
-});
-
-function run(code: string, { env = {}, args = [] }: { env?: Record<string, string>; args?: string[] } = {}): Child {
-  const { BIND_ADDR: _address, SVC_TOOLKIT_CONFIG_PATH: _path, SVC_LOG_LEVEL: _level, ...inherited } = process.env;
-  const child = spawn(process.execPath, ["--input-type=module", "-e", PRELUDE + code, "--", ...args], {
-    cwd: ROOT,
-    env: { ...inherited, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  children.add(child);
-  let [stdout, stderr] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    stdout += text;
-  });
-  const url = new Promise<string>((resolve, reject) => {
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      stderr += text;
-      const line = stderr.split("\n").find((entry) => entry.includes('"msg":"serving"'));
-      if (line !== undefined) resolve((JSON.parse(line) as { url: string }).url);
-    });
-    child.once("close", () => reject(new Error(`it ended: ${stderr}`)));
-  });
-  url.catch(() => {});
-  const ended = once(child, "close").then(([code, signal]): Ended => {
-    children.delete(child);
-    return { code: code as number | null, signal: signal as NodeJS.Signals | null, stdout, stderr };
-  });
-  return { process: child, stdout: () => stdout, stderr: () => stderr, url, ended };
-}
 
 /** Runs a process that cannot start; gives what it says. */
 async function cannotStart(code: string, env: Record<string, string> = {}): Promise<string> {
@@ -100,12 +20,6 @@ async function cannotStart(code: string, env: Record<string, string> = {}): Prom
   assert.doesNotMatch(said ?? "", /\n\s+at /, "a message, not a stack");
   return said ?? "";
 }
-
-const stop = async (child: Child, signal: NodeJS.Signals = "SIGTERM") => {
-  child.process.kill(signal);
-  const { code } = await child.ended;
-  assert.equal(code, 0, child.stderr());
-};
 
 describe("the four forms of bootstrap", { concurrency: 2 }, () => {
   const octets = "[127, 0, 0, 1]";
@@ -454,6 +368,7 @@ describe("signals", { concurrency: 2 }, () => {
     running.send(slow);
     await new Promise((resolve) => setTimeout(resolve, 100));
     child.process.kill("SIGTERM");
+    await until(() => child.stderr().includes('"msg":"stopping"'), "it is stopping");
     await new Promise((resolve) => setTimeout(resolve, 50));
     await assert.rejects(RawConnection.open(url), /ECONNREFUSED/);
     other.send(requestText("GET", "/tools"));
@@ -477,6 +392,7 @@ describe("signals", { concurrency: 2 }, () => {
     other.send("GET /tools HTTP/1.1\r\n");
     await new Promise((resolve) => setTimeout(resolve, 100));
     child.process.kill("SIGTERM");
+    await until(() => child.stderr().includes('"msg":"stopping"'), "it is stopping");
     await new Promise((resolve) => setTimeout(resolve, 50));
     const response = await other.send("Host: x\r\n\r\n").response();
     expectError(response, 503, "shutting_down");

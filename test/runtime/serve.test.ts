@@ -8,6 +8,7 @@ import { InvokeService } from "#runtime/server/handle.js";
 import { ReplayMemory } from "#runtime/server/replay.js";
 import { buildApp } from "#runtime/server/serve.js";
 import { serveTools } from "#runtime/server/served-tool.js";
+import { Shutdown } from "#runtime/server/shutdown.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import {
@@ -331,7 +332,7 @@ describe("headers and time (protocol.md section 1)", () => {
     const headers = new SignatureHeaders("X-Svc-");
     const { engine } = selectEngine();
     const service = new InvokeService({ config: UNSIGNED, headers, engine, store: new ReplayMemory(), log });
-    const app = buildApp({ tools, service, log });
+    const { app } = buildApp({ tools, service, log, shutdown: new Shutdown() });
     const url = await app.listen({ host: "127.0.0.1", port: 0 });
     after(() => app.close());
     return { url, server: app.server, log };

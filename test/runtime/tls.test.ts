@@ -26,7 +26,7 @@ import {
 } from "./tools.js";
 
 const directory = mkdtempSync(join(tmpdir(), "tls-"));
-const servers: { close(): Promise<void> }[] = [];
+const servers: { close(): Promise<unknown> }[] = [];
 after(async () => {
   await Promise.all(servers.map((server) => server.close()));
   rmSync(directory, { recursive: true });
