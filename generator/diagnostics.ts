@@ -46,6 +46,11 @@ export const CODES = {
     "npm install svc-runtime",
     "Tool classes are recognised by the type of SvcTool in the package svc-runtime.",
   ),
+  SVC104: note(
+    "an option of tsconfig.json has a value that svc-gen does not know",
+    "nothing, when the project's own tsc takes it; otherwise correct the value",
+    "svc-gen reads with TypeScript 5.9, whatever the project is compiled with. It leaves out values of newer versions.",
+  ),
   SVC110: error(
     "the tool class is not exported",
     "export the class; the types that it uses may stay private",

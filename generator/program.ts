@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { ts } from "./compiler.js";
 import { type Diagnostic, diagnostic } from "./diagnostics.js";
+import { type Installed, installedTypeScript, learnLibraries, libraryFile, withDefaults } from "./installed.js";
 import type { Place } from "./model.js";
 import { type Reads, Recorder } from "./reads.js";
 
@@ -48,17 +49,12 @@ export function openProgram(layout: Layout): {
   const config = readConfig(layout, recorder);
   const reads = () => recorder.reads(isOwn);
   if ("problem" in config) return { reads: reads(), diagnostics: [diagnostic("SVC101", {}, config.problem)] };
-  if (
-    config.options.strictNullChecks === false ||
-    (config.options.strict === false && !config.options.strictNullChecks)
-  ) {
+  if (!(config.options.strictNullChecks ?? config.options.strict)) {
     return { reads: reads(), diagnostics: [diagnostic("SVC102", {}, shown(layout, layout.tsconfig))] };
   }
   const generated = new Map(STUBS.map(([name, text]) => [join(layout.out, name), text]));
   const stubbed = new Set(generated.keys());
   const options: ts.CompilerOptions = {
-    // TypeScript 6 and later are strict unless told otherwise.
-    strict: true,
     ...config.options,
     noEmit: true,
     composite: false,
@@ -71,7 +67,7 @@ export function openProgram(layout: Layout): {
   const program = ts.createProgram({
     rootNames: [...config.files.filter((path) => !stubbed.has(resolve(path))), ...stubbed],
     options,
-    host: hostWith(generated, options, recorder),
+    host: hostWith(generated, options, config.installed, recorder),
     ...(config.references === undefined ? {} : { projectReferences: config.references }),
   });
   const own = new Set(config.files.map((path) => resolve(path)));
@@ -95,7 +91,7 @@ export function openProgram(layout: Layout): {
       return placeOf(layout, file, start, Math.max(1, node.getEnd() - start));
     },
   };
-  const diagnostics = compilerErrors(opened, stubbed);
+  const diagnostics = [...config.notes, ...compilerErrors(opened, stubbed)];
   return { program: opened, diagnostics, reads: reads() };
 }
 
@@ -103,12 +99,13 @@ export function openProgram(layout: Layout): {
 function hostWith(
   texts: ReadonlyMap<string, string>,
   options: ts.CompilerOptions,
+  installed: Installed | undefined,
   recorder: Recorder,
 ): ts.CompilerHost {
   const host = recorder.over(ts.createCompilerHost(options));
   const textOf = (path: string) => texts.get(resolve(path));
   // ts-morph carries the compiler without its library files; typescript-json-schema's has them.
-  const library = dirname(schemaRequire().resolve("typescript"));
+  const library = installed?.libraries ?? dirname(schemaRequire().resolve("typescript"));
   return {
     ...host,
     getDefaultLibLocation: () => library,
@@ -121,8 +118,12 @@ function hostWith(
     getSourceFile: (path, languageVersion, onError, ...rest) => {
       const text = textOf(path);
       if (text !== undefined) return ts.createSourceFile(path, text, languageVersion);
-      const file = host.getSourceFile(path, languageVersion, onError, ...rest);
-      recorder.file(path, file !== undefined);
+      const isLibrary = dirname(resolve(path)) === library;
+      const found = isLibrary ? libraryFile(path) : path;
+      const file = host.getSourceFile(found, languageVersion, onError, ...rest);
+      recorder.file(found, file !== undefined);
+      // TypeScript 6 has dropped the mark in them by which earlier ones know their library files.
+      if (isLibrary && file !== undefined) file.hasNoDefaultLib = true;
       return file;
     },
     // What a referenced project exports is read from its sources, built or not.
@@ -131,7 +132,10 @@ function hostWith(
 }
 
 interface Config {
+  /** With the defaults of the project's own TypeScript. */
   readonly options: ts.CompilerOptions;
+  readonly installed: Installed | undefined;
+  readonly notes: readonly Diagnostic[];
   readonly files: readonly string[];
   readonly references: readonly ts.ProjectReference[] | undefined;
 }
@@ -145,16 +149,27 @@ function readConfig(layout: Layout, recorder: Recorder): Config | { readonly pro
     recorder.file(name, text !== undefined);
     return text;
   };
+  const installed = installedTypeScript(dirname(path), recorder);
+  if (installed !== undefined) learnLibraries(installed);
   const { config, error } = ts.readConfigFile(path, read);
   if (error !== undefined) return { problem: ts.flattenDiagnosticMessageText(error.messageText, "\n") };
   const parsed = ts.parseJsonConfigFileContent(config, { ...ts.sys, readFile: read }, dirname(path), undefined, path);
   for (const folder of Object.keys(parsed.wildcardDirectories ?? {})) recordFolders(folder, layout, recorder);
   const { projectReferences: references } = parsed;
   if (parsed.fileNames.length === 0 && references !== undefined) return firstReferenced(layout, references, recorder);
-  // Options of a newer TypeScript are unknown here and do no harm; a base file that is missing does (TS5083, TS6053).
+  // What a newer TypeScript understands is no fault; a base file that is missing is one (TS5083, TS6053).
   const missing = parsed.errors.find(({ code }) => code === 5083 || code === 6053);
   if (missing !== undefined) return { problem: ts.flattenDiagnosticMessageText(missing.messageText, "\n") };
-  return { options: parsed.options, files: parsed.fileNames, references };
+  const options = withDefaults(parsed.options, installed);
+  return { options, installed, notes: unknownValues(parsed.errors), files: parsed.fileNames, references };
+}
+
+/** Values that svc-gen's compiler does not know (TS6046), but for targets: every unknown one is the newest. */
+function unknownValues(errors: readonly ts.Diagnostic[]): Diagnostic[] {
+  const names = errors
+    .filter(({ code }) => code === 6046)
+    .map(({ messageText }) => /'--(\w+)'/.exec(ts.flattenDiagnosticMessageText(messageText, "\n"))?.[1] ?? "");
+  return [...new Set(names)].filter((name) => name !== "target").map((name) => diagnostic("SVC104", {}, name));
 }
 
 /** A tsconfig that only names others: the first of them that has files. */

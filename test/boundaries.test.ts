@@ -120,6 +120,11 @@ const ROWS: readonly Row[] = [
     node: ["fs", "path"],
     from: ["runtime/wire/contract.ts"],
   },
+  {
+    files: ["generator/installed.ts"],
+    node: ["fs", "module", "path"],
+    sees: [COMPILER],
+  },
   { files: ["generator/encoders.ts"], from: ["runtime/wire/contract.ts"] },
   { files: ["generator/validators.ts"], packages: ["ajv"], node: ["module"] },
   { files: ["generator/manifest.ts"], node: ["crypto", "fs", "path", "url"] },

@@ -37,8 +37,17 @@ export async function freePort(): Promise<number> {
 }
 
 /** Starts an example with a configuration and waits until it says that it serves. */
-export async function startExample(
+export function startExample(
   example: string,
+  config: object,
+  env: Record<string, string> = {},
+): Promise<ExampleProcess> {
+  return startServer(entrypoint(example), config, env);
+}
+
+/** The same with the compiled entrypoint of any project. */
+export async function startServer(
+  server: string,
   config: object,
   env: Record<string, string> = {},
 ): Promise<ExampleProcess> {
@@ -46,7 +55,7 @@ export async function startExample(
   const configPath = join(directory, "config.json");
   writeFileSync(configPath, JSON.stringify(config));
   const port = await freePort();
-  const child = spawn(process.execPath, [entrypoint(example)], {
+  const child = spawn(process.execPath, [server], {
     env: { ...process.env, BIND_ADDR: `127.0.0.1:${port}`, SVC_TOOLKIT_CONFIG_PATH: configPath, ...env },
     stdio: ["ignore", "inherit", "pipe"],
   });
@@ -57,7 +66,7 @@ export async function startExample(
       log += text;
       if (log.includes('"msg":"serving"')) resolve();
     });
-    child.once("exit", (code) => reject(new Error(`the example ended with exit code ${code}:\n${log}`)));
+    child.once("exit", (code) => reject(new Error(`the server ended with exit code ${code}:\n${log}`)));
   });
   return {
     url: `http://127.0.0.1:${port}`,

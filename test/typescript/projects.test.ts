@@ -1,0 +1,77 @@
+/** One tool project on TypeScript 5.9, 6 and 7: generated, compiled by its own tsc, served, called. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { EXIT, run } from "#generator/cli.js";
+import { startServer } from "../e2e/process.js";
+import { REPOSITORY } from "../generator/project.js";
+import { COMPILERS, compile, projectWith } from "./compilers.js";
+
+const TOOL = "src/shipment.ts";
+const GENERATED = ["src/generated/contracts.ts", "src/generated/validators.ts", "src/generated/server.ts", "meta.json"];
+
+const folderOf = (major: 6 | 7) => join(REPOSITORY, "test/typescript", String(major));
+const textsIn = (root: string, files: readonly string[]) => files.map((file) => readFileSync(join(root, file), "utf8"));
+
+const [oldest, six, seven] = COMPILERS;
+const copied = ["tsconfig.json", TOOL];
+const texts = textsIn(folderOf(6), copied);
+const project = projectWith(oldest, Object.fromEntries(copied.map((file, index) => [file, texts[index] ?? ""])));
+after(() => project.remove());
+
+const PROJECTS = [
+  { compiler: oldest, root: project.root },
+  { compiler: six, root: folderOf(6) },
+  { compiler: seven, root: folderOf(7) },
+];
+
+const INPUT =
+  '{"parcels":[{"weight":9007199254,"size":[1,2,3],"contents":{"book":2,"pen":1}},' +
+  '{"weight":1,"size":[4,5],"contents":{},"insured":{"value":9007199254740993,"until":"2030-01-01T00:00:00Z"}}],' +
+  '"carrier":{"drone":{"range":3.5}},"pickup":"2024-02-29T12:00:00.000Z","label":"AQID","note":NOTE}';
+const light = INPUT.replace("9007199254,", "29999,");
+
+/** Requests and the bytes that answer them. */
+const CALLS = [
+  [
+    light.replace("NOTE", "null"),
+    '{"booked":{"number":"S-2-drone","weight":30000,"arrival":"2024-02-29T12:00:00.000Z","label":"AwIB",' +
+      '"pieces":[2,3],"byCarrier":{"drone":30000},"insured":9007199254740993}}',
+  ],
+  [INPUT.replace("NOTE", '"later"'), '{"refused":{"reason":"too-heavy","parcel":0}}'],
+  [light.replace("NOTE", '"closed"'), '{"closed":{}}'],
+] as const;
+
+test("the projects on 6 and 7 are one project", () => {
+  assert.deepEqual(textsIn(folderOf(7), copied), textsIn(folderOf(6), copied));
+});
+
+for (const { compiler, root } of PROJECTS) {
+  test(`TypeScript ${compiler.version}: generates, compiles, serves and answers`, async () => {
+    assert.equal(compile(compiler, root, ["--version"]).startsWith(`Version ${compiler.version}`), true);
+    let said = "";
+    const say = (text: string) => {
+      said += text;
+    };
+    const code = await run(["--quiet"], { cwd: root, colour: false, print: say, complain: say });
+    assert.equal(code, EXIT.done, said);
+    assert.equal(compile(compiler, root), "");
+    assert.deepEqual(textsIn(root, GENERATED), textsIn(folderOf(6), GENERATED), "the same files for every version");
+    const server = await startServer(join(root, "dist/generated/server.js"), {});
+    try {
+      for (const [body, answer] of CALLS) {
+        const response = await fetch(`${server.url}/shipment/invoke`, {
+          method: "POST",
+          headers: { accept: "application/json" },
+          body,
+        });
+        assert.equal(await response.text(), answer);
+        assert.equal(response.status, 200);
+      }
+    } finally {
+      assert.equal(await server.stop(), 0);
+    }
+  });
+}
