@@ -266,6 +266,11 @@ export const CODES = {
     "group members into nested objects",
     "The network registers at most 16 ports for a variant.",
   ),
+  SVC168: error(
+    "a DataRef cannot stand here",
+    "make it the type of an output port, report: DataRef<T>, or of the items of one, parts: DataRef<T>[]",
+    "A reference stands for a whole value of a port. Inputs arrive resolved, and JSON below a port has no references.",
+  ),
   SVC170: error(
     "the value of a JSDoc tag is not valid",
     "correct the value",

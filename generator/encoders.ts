@@ -23,18 +23,24 @@ export function outputVariants(tool: Tool): Variant[] {
   }));
 }
 
-/** Whether a member is a `many` port: a list that is not optional and whose values can be read one by one. */
-export function isMany({ optional, shape }: Member, definitions: readonly Definition[]): boolean {
+/**
+ * Whether a member is a `many` port: a list that is not optional, not held elsewhere as a whole, and whose values can be
+ * read one by one.
+ */
+export function isMany({ optional, held, shape }: Member, definitions: readonly Definition[]): boolean {
   const list = resolve(shape, definitions);
-  return !optional && (list.kind === "array" || (list.kind === "tuple" && itemCodec(list) !== undefined));
+  return (
+    !optional && held !== "value" && (list.kind === "array" || (list.kind === "tuple" && itemCodec(list) !== undefined))
+  );
 }
 
 function port(member: Member, definitions: readonly Definition[]): Port {
   const { name, optional, shape } = member;
+  const held = member.held === undefined ? {} : { held: true };
   const list = resolve(shape, definitions);
   const item = list.kind === "array" ? codec(list.item) : list.kind === "tuple" ? itemCodec(list) : undefined;
-  if (item !== undefined && !optional) return { name, many: true, codec: item };
-  return { name, many: false, ...(optional ? { optional } : {}), codec: codec(shape) };
+  if (item !== undefined && isMany(member, definitions)) return { name, many: true, ...held, codec: item };
+  return { name, many: false, ...(optional ? { optional } : {}), ...held, codec: codec(shape) };
 }
 
 const UNCONVERTED = new Set<Codec["kind"]>(["json", "null", "boolean", "string", "number", "literal"]);

@@ -123,6 +123,10 @@ class Lowering {
   output({ type, written, node }: TypeUse): OutputVariant[] {
     this.side = "output";
     const use: Use = { subject: `${this.toolName}.Output`, node, written, depth: 0 };
+    if (this.refers(type, written)) {
+      this.misplaced(use);
+      return [];
+    }
     const parts = type.isUnion() ? this.order.union(type.types, written) : [type];
     const variants: OutputVariant[] = [];
     for (const part of parts) {
@@ -172,11 +176,15 @@ class Lowering {
       this.report("SVC162", use);
       return undefined;
     }
+    if (this.refers(type, written)) {
+      this.misplaced(use);
+      return undefined;
+    }
     if (!this.isPlainObject(type)) {
       this.report("SVC161", use, this.text(type));
       return undefined;
     }
-    const payload = this.object(type, use);
+    const payload = this.object(type, use, true);
     if (payload.indexes.length > 0) this.report("SVC161", use, "it has an index signature, so its ports are not known");
     const doc = annotate(readComment(this.checker, tag));
     const place = this.program.at(node);
@@ -229,6 +237,7 @@ class Lowering {
     for (let hops = 0; at !== undefined && hops < DEEPEST; hops++) {
       const alias = this.order.alias(at);
       if (alias === undefined) break;
+      if (isDataRef(alias.declaration)) break;
       if (!this.program.program.isSourceFileDefaultLibrary(alias.declaration.getSourceFile())) {
         comments.unshift(readNodeComment(alias.declaration));
       }
@@ -262,6 +271,7 @@ class Lowering {
 
   private bare(type: ts.Type, use: Use): Shape {
     const { flags } = type;
+    if (this.refers(type, use.written)) return this.misplaced(use);
     if (flags & (TypeFlags.Any | TypeFlags.Unknown)) return { kind: "json" };
     if (flags & TypeFlags.Never) return this.refuse("SVC137", use);
     if (flags & (TypeFlags.Undefined | TypeFlags.Void)) return this.refuse("SVC136", use, this.text(type));
@@ -445,6 +455,9 @@ class Lowering {
     const name = this.builtIn(type);
     if (name !== undefined) return this.builtInShape(name, type, use);
     if (this.isCallable(type)) return this.refuse("SVC130", use);
+    if (this.checker.getPropertyOfType(type, "nexusValue") !== undefined && isRuntimes(type.getSymbol())) {
+      return this.refuse("SVC168", use, `${this.text(type)} does not say what the data is: write DataRef<T>`);
+    }
     if (this.isEmpty(type)) return { kind: "json", except: "null" };
     return this.structured(type, use, () => this.withDoc(this.object(type, use), type));
   }
@@ -472,11 +485,15 @@ class Lowering {
   private array(type: ts.TypeReference, use: Use): Shape {
     const [element] = this.checker.getTypeArguments(type);
     if (element === undefined) return this.refuse("SVC144", use, this.text(type));
+    return { kind: "array", item: this.shape(element, this.elementUse(use)) };
+  }
+
+  private elementUse(use: Use): Use {
     const at = this.order.settle(use.written);
     const [argument] = at !== undefined && ts.isTypeReferenceNode(at.node) ? (at.node.typeArguments ?? []) : [];
     const node = at !== undefined && ts.isArrayTypeNode(at.node) ? at.node.elementType : argument;
     const written = node === undefined || at === undefined ? undefined : { node, environment: at.environment };
-    return { kind: "array", item: this.shape(element, { ...use, subject: `${use.subject}[]`, written }) };
+    return { ...use, subject: `${use.subject}[]`, written };
   }
 
   private tuple(type: ts.TupleTypeReference, use: Use): Shape {
@@ -512,16 +529,18 @@ class Lowering {
       const written = this.constituent(only, use.written) ?? use.written;
       return this.shape(only, { ...use, written });
     }
+    if (this.refers(type, use.written)) return this.misplaced(use);
     let shape = this.union(rest, undefined, { ...use, depth: use.depth + 1 });
     for (const comment of this.aliasComments(use.written)) shape = this.commented(shape, comment, use);
     return shape;
   }
 
-  private object(type: ts.Type, use: Use): ObjectShape {
+  /** @param payload whether the members are output ports */
+  private object(type: ts.Type, use: Use, payload = false): ObjectShape {
     const environment = this.order.inside(use.written);
     const members: Member[] = [];
     for (const property of this.order.properties(type, use.written)) {
-      const member = this.member(property, environment, use);
+      const member = this.member(property, environment, use, payload);
       if (member !== undefined) members.push(member);
     }
     let closed = false;
@@ -550,7 +569,7 @@ class Lowering {
     return shape.kind === "string" ? shape.pattern : undefined;
   }
 
-  private member(property: ts.Symbol, environment: Environment, outer: Use): Member | undefined {
+  private member(property: ts.Symbol, environment: Environment, outer: Use, port: boolean): Member | undefined {
     const subject = subjectOf(outer.subject, property);
     const node = this.ours(nameOf(property)) ?? outer.node;
     const annotation = writtenOf(property);
@@ -563,8 +582,10 @@ class Lowering {
     const absent = parts.some((part) => part.flags & TypeFlags.Undefined);
     const optional = (property.flags & ts.SymbolFlags.Optional) !== 0 || absent;
     const nothing = parts.every((part) => part.flags & (TypeFlags.Undefined | TypeFlags.Never));
+    const held = port ? this.held(type, use) : undefined;
     const bare: Shape =
-      nothing && optional ? { kind: "null" } : optional ? this.withoutUndefined(type, use) : this.shape(type, use);
+      held?.shape ??
+      (nothing && optional ? { kind: "null" } : optional ? this.withoutUndefined(type, use) : this.shape(type, use));
 
     const comment = readComment(this.checker, property);
     if ((property.declarations ?? []).some(hasStrayComment)) this.report("SVC147", use);
@@ -573,7 +594,8 @@ class Lowering {
     const shape = this.constrained(bare, comment, use);
     const doc: Doc | undefined = annotate(comment);
     const place = this.program.at(node);
-    return { name: property.name, subject, place, optional, shape, ...(doc === undefined ? {} : { doc }) };
+    const by = held === undefined ? {} : { held: held.by };
+    return { name: property.name, subject, place, optional, ...by, shape, ...(doc === undefined ? {} : { doc }) };
   }
 
   private isRefusedMember(property: ts.Symbol, use: Use): boolean {
@@ -588,6 +610,74 @@ class Lowering {
     else if (property.flags & ts.SymbolFlags.Method) this.report("SVC131", use);
     else return false;
     return true;
+  }
+
+  // References to data held elsewhere
+
+  /** An output port whose data may be held elsewhere, with the shape of that data; undefined for any other. */
+  private held(type: ts.Type, use: Use): { readonly by: "value" | "items"; readonly shape: Shape } | undefined {
+    if (this.refers(type, use.written)) return { by: "value", shape: this.content(type, use) };
+    const [list, ...more] = partsOf(type);
+    if (list === undefined || more.length > 0 || !this.checker.isArrayType(list)) return undefined;
+    const [element] = this.checker.getTypeArguments(list as ts.TypeReference);
+    const item = this.elementUse(use);
+    if (element === undefined || !this.refers(element, item.written)) return undefined;
+    // Not this very type: `undefined` was one of its parts.
+    if (list !== type) {
+      const detail = "an optional list is one value: write DataRef<T[]>, or leave the question mark out";
+      return { by: "value", shape: this.refuse("SVC168", use, detail) };
+    }
+    return { by: "items", shape: { kind: "array", item: this.content(element, item) } };
+  }
+
+  /** The T of a `DataRef<T>`, which is all that may stand in the type besides `undefined`. */
+  private content(type: ts.Type, use: Use): Shape {
+    const parts = partsOf(type);
+    const [reference, ...more] = parts.filter(isReference);
+    const [argument] = reference === undefined ? [type] : this.checker.getTypeArguments(reference);
+    const beside = parts.filter((part) => part !== reference);
+    const wanted = partsOf(argument ?? type);
+    const exact =
+      beside.length === 0 || (beside.length === wanted.length && beside.every((part) => wanted.includes(part)));
+    if (argument === undefined || more.length > 0 || !exact) {
+      return this.refuse("SVC168", use, "not beside other types: write DataRef<A | B>");
+    }
+    let shape = this.withoutUndefined(argument, { ...use, written: this.argument(use.written) });
+    for (const comment of this.aliasComments(use.written)) shape = this.commented(shape, comment, use);
+    return shape;
+  }
+
+  /** Whether this is a `DataRef`, alone or beside other types. One of `unknown` or `any` is known by how it is written. */
+  private refers(type: ts.Type, written: Written | undefined): boolean {
+    if (type.flags & (TypeFlags.Any | TypeFlags.Unknown)) return this.argument(written) !== undefined;
+    return partsOf(type).some(isReference);
+  }
+
+  /** How the T of a written `DataRef<T>` was written; aliases and unions are looked through. */
+  private argument(written: Written | undefined, depth = 0): Written | undefined {
+    const at = this.order.settle(written);
+    if (at === undefined || depth > DEEPEST) return undefined;
+    if (ts.isUnionTypeNode(at.node)) {
+      for (const node of at.node.types) {
+        const found = this.argument({ node, environment: at.environment }, depth + 1);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    }
+    const alias = this.order.alias(at);
+    if (alias === undefined) return undefined;
+    if (!isDataRef(alias.declaration)) return this.argument(alias.body, depth + 1);
+    const [parameter] = alias.declaration.typeParameters ?? [];
+    const symbol = parameter && this.checker.getSymbolAtLocation(parameter.name);
+    return symbol && alias.body.environment.get(symbol);
+  }
+
+  private misplaced(use: Use): Shape {
+    const detail =
+      this.side === "input"
+        ? "an input arrives resolved: declare the type of the data"
+        : "this is not a port of its own";
+    return this.refuse("SVC168", use, detail);
   }
 
   // Definitions
@@ -670,6 +760,26 @@ class Lowering {
     const declaration = type.getSymbol()?.declarations?.[0];
     return declaration === undefined ? undefined : (ts.getNameOfDeclaration(declaration) ?? declaration);
   }
+}
+
+/** The parts of a union without `undefined`; any other type is its only part. */
+function partsOf(type: ts.Type): readonly ts.Type[] {
+  return type.isUnion() ? type.types.filter((part) => !(part.flags & TypeFlags.Undefined)) : [type];
+}
+
+/** Whether this is the reference of a `DataRef`, told by its declaration in svc-runtime. */
+function isReference(type: ts.Type): type is ts.TypeReference {
+  const symbol = type.getSymbol();
+  return symbol?.name === "DataReference" && isRuntimes(symbol);
+}
+
+function isDataRef(declaration: ts.TypeAliasDeclaration): boolean {
+  return declaration.name.text === "DataRef" && packageOf(declaration.getSourceFile().fileName) === "svc-runtime";
+}
+
+function isRuntimes(symbol: ts.Symbol | undefined): boolean {
+  const [declaration] = symbol?.declarations ?? [];
+  return declaration !== undefined && packageOf(declaration.getSourceFile().fileName) === "svc-runtime";
 }
 
 /** Whether a shape has more than some twenty parts, those of its definitions not counted. */

@@ -64,6 +64,8 @@ export interface Member {
   readonly subject: string;
   readonly place: Place;
   readonly optional: boolean;
+  /** Of an output port: what a reference may stand for (`DataRef`), its value as a whole or each item of its list. */
+  readonly held?: "value" | "items";
   readonly shape: Shape;
   readonly doc?: Doc;
 }

@@ -153,7 +153,7 @@ export function checkPorts(tool: Tool): Diagnostic[] {
   for (const member of [...inputs, ...tool.output.flatMap(({ payload }) => payload.members)]) {
     if (!isName(member.name)) report("SVC152", member, `it has ${Buffer.byteLength(member.name)} bytes`);
     if (isMany(member, tool.definitions)) report("SVC155", member);
-    else if (mayBeList(member, tool)) report("SVC156", member);
+    else if (member.held === undefined && mayBeList(member, tool)) report("SVC156", member);
   }
   return found;
 }

@@ -201,7 +201,7 @@ export class Schemas {
   private member(member: Member, ports: readonly Definition[] | undefined): [string, Json] {
     const { name, optional, shape, doc } = member;
     const bare = optional ? nullable(this.bare(shape)) : this.bare(shape);
-    const whole = ports !== undefined && !optional && resolve(shape, ports).kind === "tuple" && !isMany(member, ports);
+    const whole = ports !== undefined && !optional && isList(resolve(shape, ports)) && !isMany(member, ports);
     const schema = whole ? asOne(bare) : bare;
     return [name, documented(documented(schema, shape.doc), doc)];
   }
@@ -246,6 +246,8 @@ function nullable(schema: JsonObject): JsonObject {
   }
   return object(["anyOf", [schema, object(["type", "null"])]]);
 }
+
+const isList = ({ kind }: Shape) => kind === "array" || kind === "tuple";
 
 /** A list that travels as one value: `"type": "array"` exactly would make it a `many` port. */
 function asOne(schema: JsonObject): JsonObject {

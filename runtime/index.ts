@@ -2,6 +2,7 @@
 
 export { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "./config/config.js";
 export type { ReloadStats } from "./config/reload-stats.js";
+export { portJson } from "./port-json.js";
 export {
   type Address,
   type BootstrapOptions,
@@ -31,7 +32,15 @@ export {
   type SvcToolClass,
 } from "./tool.js";
 export type { Codec } from "./wire/contract.js";
-export { NexusData, NexusDataError, NexusValue, OffchainToolOutput } from "./wire/data.js";
+export {
+  type DataRef,
+  type DataReference,
+  type Encoded,
+  NexusData,
+  NexusDataError,
+  NexusValue,
+  OffchainToolOutput,
+} from "./wire/data.js";
 export { WireFault } from "./wire/fault.js";
 export { WithSerdeErrorPath } from "./wire/with-error-path.js";
 

@@ -15,9 +15,11 @@ import {
   type SignOptions,
   signRequest,
 } from "./leader/request.js";
+import { type ResolvedResult, resolveResult, type ValueReader } from "./leader/resolve.js";
 import { decodeResult, type PublicKey, publicKey, type ToolResult, verifyToolSignature } from "./leader/result.js";
 import { RESULT_CONTENT_TYPE } from "./server/accept.js";
 import { SignatureHeaders } from "./server/auth.js";
+import type { ReadOptions } from "./storage/walrus-reader.js";
 import { decodeBase64url } from "./wire/base64.js";
 import type { MetaSchema } from "./wire/bcs.js";
 import type { VerifyKey } from "./wire/ed25519.js";
@@ -40,6 +42,7 @@ export {
   type SignOptions,
   signRequest,
 } from "./leader/request.js";
+export type { ResolvedResult, ValueReader } from "./leader/resolve.js";
 export {
   decodeResult,
   type PublicKey,
@@ -73,6 +76,8 @@ export interface LeaderOptions {
   /** `X-Svc-` by default, `X-Nexus-` for tools that serve older leaders. */
   readonly headerPrefix?: string;
   readonly tls?: TlsOptions;
+  /** Fetches the values that results refer to: a `WalrusReader` of svc-runtime/storage. */
+  readonly reader?: ValueReader;
 }
 
 /** What can be said for one call. */
@@ -120,6 +125,7 @@ export class LeaderClient {
   private readonly headers: SignatureHeaders;
   private readonly leader: Leader | undefined;
   private readonly toolKey: VerifyKey | undefined;
+  private readonly reader: ValueReader | undefined;
 
   private constructor(
     metadata: ToolMetadata,
@@ -135,6 +141,7 @@ export class LeaderClient {
     this.headers = new SignatureHeaders(this.headerPrefix);
     this.leader = options.leader && prepareLeader(options.leader);
     this.toolKey = options.toolKey === undefined ? undefined : publicKey(options.toolKey);
+    this.reader = options.reader;
   }
 
   /**
@@ -238,6 +245,22 @@ export class LeaderClient {
     const body = buildUnsignedBody(this.ports.inputPorts, input);
     const bcs = resultBody(await this.post({ "Content-Type": "application/json" }, body, options, false));
     return { ...decodeResult(this.ports, bcs), signature: "unsigned", bcs, outputHash: outputHash(bcs) };
+  }
+
+  /**
+   * Fetches what the references of a result stand for and verifies it by its digest: 8 MiB over all ports, or what the
+   * reader's budget says.
+   *
+   * ```ts
+   * const { value, texts } = await render.resolve(await render.invoke(input));
+   * await check.invoke({ report: texts.report }); // exactly what is stored
+   * ```
+   *
+   * @throws {@link LeaderError} `invalid_answer` for a stored value that is not JSON; `StorageError` for one that cannot
+   * be had; TypeError when there are references and the client was given no reader
+   */
+  resolve(result: ToolResult, options: ReadOptions = {}): Promise<ResolvedResult> {
+    return resolveResult(result, this.reader, options);
   }
 
   /** The status that the tool's `/health` answers. */

@@ -206,7 +206,8 @@ export async function serve(
     close: () => app.close(),
     abortRuns: () => service.abortRuns(),
     hangUp: () => app.server.closeAllConnections(),
-    release: () => {
+    release: async () => {
+      await service.noted();
       reload.close();
       threads?.close();
     },

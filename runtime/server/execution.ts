@@ -12,9 +12,10 @@ import {
   PermissionDenied,
   SvcTool,
 } from "../tool.js";
+import type { WalrusValue } from "../wire/data.js";
 import type { CommittedText } from "../wire/envelope.js";
 import { WireFault } from "../wire/fault.js";
-import { resultBytes, resultJson } from "../wire/output.js";
+import { type EncodedOutput, resultBytes, resultJson } from "../wire/output.js";
 import { type ErrorCode, errorBody, statusOf } from "./errors.js";
 import type { ServedTool } from "./served-tool.js";
 import { traced } from "./stray.js";
@@ -29,6 +30,8 @@ export interface Answer {
   readonly signable: boolean;
   /** The result as JSON text, when the call asks for it and JSON can say it. */
   readonly json?: string;
+  /** Whether the result refers to stored values that wait for it to leave: see {@link Execution.returned}. */
+  readonly stored?: true;
 }
 
 /** An error as an answer. */
@@ -57,6 +60,8 @@ export interface Execution<T = Answer> {
   readonly end: Promise<T>;
   /** Tells the work why nobody waits for it any more. */
   abort(reason: InvocationAborted["reason"]): void;
+  /** Tells the stored values of a result that it has left; resolves when they have taken note. Never rejects. */
+  returned?(): Promise<void>;
 }
 
 /** Where the code of one tool runs. */
@@ -140,12 +145,15 @@ class Context implements InvokeContext {
   }
 }
 
+const NONE: readonly WalrusValue[] = [];
+
 /** A call on this thread. */
 class LocalExecution implements Execution {
   readonly end: Promise<Answer>;
   private readonly context: Context;
   private timedOut = false;
   private stopping = false;
+  private stored = NONE;
 
   constructor(
     private readonly tool: ServedTool,
@@ -161,6 +169,16 @@ class LocalExecution implements Execution {
     if (reason === "timeout") this.timedOut = true;
     if (reason === "shutdown") this.stopping = true;
     this.context.abort(reason);
+  }
+
+  async returned(): Promise<void> {
+    for (const value of this.stored) {
+      try {
+        await value.returned?.();
+      } catch (error) {
+        this.log.warn({ err: error }, "a stored value was returned and not settled");
+      }
+    }
   }
 
   /** Never throws: every fault has its answer. */
@@ -223,7 +241,9 @@ class LocalExecution implements Execution {
       const output = this.tool.output.encode(encodable);
       const body = resultBytes(output);
       const json = this.call.json ? resultJson(output) : undefined;
-      return { status: 200, body, signable: true, ...(json !== undefined && { json }) };
+      this.stored = waiting(output);
+      const stored = this.stored.length > 0;
+      return { status: 200, body, signable: true, ...(json !== undefined && { json }), ...(stored && { stored }) };
     } catch (error) {
       if (error instanceof WireFault) {
         this.log.error(
@@ -242,6 +262,19 @@ class LocalExecution implements Execution {
     this.log.error({ err: error, phase }, "the tool failed");
     return this.stopping ? SHUTTING_DOWN : refusal("tool_invocation_failed");
   }
+}
+
+/** The stored values of a result that wait for it to leave. */
+function waiting({ ports }: EncodedOutput): readonly WalrusValue[] {
+  let found: WalrusValue[] | undefined;
+  for (const { values } of ports) {
+    for (const value of values) {
+      if (value.kind !== "walrus" || value.returned === undefined) continue;
+      found ??= [];
+      found.push(value);
+    }
+  }
+  return found ?? NONE;
 }
 
 /** Whether an instance has an `authorize` of its own, inherited or its own member; the default lets everybody pass. */

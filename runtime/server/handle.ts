@@ -10,7 +10,7 @@ import { prefersJson, RESULT_CONTENT_TYPE } from "./accept.js";
 import { Authenticator, type RequestHeaders, type SignatureHeaders } from "./auth.js";
 import { errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
 import type { Answer, Call } from "./execution.js";
-import { authorizeAlone, Run } from "./invoke.js";
+import { authorizeAlone, Run, withDeadline } from "./invoke.js";
 import type { ServerLogger } from "./log.js";
 import type { CachedAnswer, ReplayStore, ReplayTicket } from "./replay.js";
 import type { ServedTool } from "./served-tool.js";
@@ -30,6 +30,8 @@ export interface Reply {
   readonly code?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+  /** Called once the whole answer was handed to the system; not when the caller had left. */
+  readonly sent?: () => void;
 }
 
 /** What all invocations of a process share. */
@@ -41,6 +43,9 @@ export interface ServiceOptions {
   readonly log: ServerLogger;
 }
 
+/** Milliseconds that a tool has to note that a result was returned, before a shutdown goes on without it. */
+const NOTE_LIMIT_MS = 2_000;
+
 /** Serves invocations of the tools of one process. */
 export class InvokeService {
   private readonly authenticator: Authenticator;
@@ -49,6 +54,7 @@ export class InvokeService {
   private readonly logs = new Map<ServedTool, ServerLogger>();
   private readonly runs = new Set<Run>();
   private stopping = false;
+  private readonly notes = new Set<Promise<void>>();
 
   constructor(private readonly options: ServiceOptions) {
     const { config, headers, engine } = options;
@@ -60,6 +66,11 @@ export class InvokeService {
   /** Invocations that are running now. */
   get inFlight(): number {
     return this.runs.size;
+  }
+
+  /** Resolves when everything that was returned is noted, or has had its time. */
+  async noted(): Promise<void> {
+    await Promise.all(this.notes);
   }
 
   /** Tells every running tool that the process is about to end, and each that still begins. */
@@ -106,7 +117,7 @@ export class InvokeService {
       const headers = { "content-type": "application/json", vary: "Accept" };
       return { status: 200, headers, body: Buffer.from(answer.json) };
     }
-    const reply = await this.reply(answer, tool, undefined);
+    const reply = this.noting(run, answer, await this.reply(answer, tool, undefined));
     return answer.signable ? { ...reply, headers: { ...reply.headers, vary: "Accept" } } : reply;
   }
 
@@ -128,7 +139,9 @@ export class InvokeService {
       }
       case "run": {
         const run = this.start(tool, { input: { texts }, auth: copyOf(auth), json: false }, claim.ticket); // 5, 6
-        return this.reply(await run.answer, tool, auth);
+        const answer = await run.answer;
+        const reply = this.reply(answer, tool, auth);
+        return answer.stored === true ? this.noting(run, answer, await reply) : reply;
       }
     }
   }
@@ -156,6 +169,17 @@ export class InvokeService {
     this.runs.add(run);
     if (this.stopping) run.abort("shutdown");
     return run;
+  }
+
+  /** The reply; once it has left, the run is told, so that what its result refers to counts as returned. */
+  private noting(run: Run, { stored }: Answer, reply: Reply): Reply {
+    if (stored !== true) return reply;
+    const sent = () => {
+      const note = () => ({ end: run.returned(), abort: () => {} });
+      const noted = withDeadline(note, NOTE_LIMIT_MS, () => undefined).finally(() => this.notes.delete(noted));
+      this.notes.add(noted);
+    };
+    return { ...reply, sent };
   }
 
   private reply(

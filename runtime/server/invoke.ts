@@ -59,6 +59,11 @@ export class Run {
     });
   }
 
+  /** Tells the tool's host that the result has left. Never rejects. */
+  async returned(): Promise<void> {
+    await this.execution?.returned?.();
+  }
+
   /** Tells the tool that nobody waits for its result any more. */
   abort(reason: InvocationAborted["reason"]): void {
     if (!this.over) this.execution?.abort(reason);

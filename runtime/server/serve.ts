@@ -262,7 +262,7 @@ function errorReply(code: ErrorCode, details?: string): Reply {
 const ONE_WRITE = 16_384;
 
 /** @param last whether the connection ends with this answer */
-function send(reply: FastifyReply, { status, headers, body }: Reply, last: boolean): void {
+function send(reply: FastifyReply, { status, headers, body, sent }: Reply, last: boolean): void {
   // Past fastify's own way of answering, which adds to every call and has nothing to add to a finished answer.
   reply.hijack();
   const response = reply.raw;
@@ -271,6 +271,7 @@ function send(reply: FastifyReply, { status, headers, body }: Reply, last: boole
   // Node leaves it out towards HTTP/1.0; two statuses never have one (RFC 9110 section 8.6).
   if (status !== 204 && status !== 304) response.setHeader("content-length", body.length);
   if (last) response.setHeader("connection", "close");
+  if (sent !== undefined) response.once("finish", sent);
   if (body.length === 0) response.end();
   else if (body.length > ONE_WRITE) response.end(body);
   else response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1"), "latin1");

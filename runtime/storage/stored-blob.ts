@@ -1,7 +1,7 @@
 /** A blob that is stored, and the reference that a result carries in its place. */
 
 import { timingSafeEqual } from "node:crypto";
-import { NexusData, NexusValue, type WalrusValue } from "../wire/data.js";
+import { type content, type DataReference, NexusData, NexusValue, type WalrusValue } from "../wire/data.js";
 import { sha256 } from "../wire/hash.js";
 import { StorageError } from "./storage-error.js";
 
@@ -17,6 +17,8 @@ export interface StoredBlobFacts {
   readonly deletable?: boolean | undefined;
   readonly origin: BlobOrigin;
   readonly encoderChecked: boolean;
+  /** Called once a result that refers to the blob has left. */
+  readonly returned?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -26,11 +28,11 @@ export interface StoredBlobFacts {
 export type BlobOrigin = "created" | "certified" | "recovered";
 
 /**
- * A stored and verified blob. Its content was read back byte for byte; its id was computed by the official encoder too
- * when `encoderChecked` is set.
+ * A stored and verified blob whose content is the JSON text of a T: return it where the output has a `DataRef<T>`. Its
+ * content was read back byte for byte; its id was computed by the official encoder too when `encoderChecked` is set.
  */
-export class StoredBlob {
-  /** The upload's key in the journal: `WalrusStorage.settle(blob)` closes it once the result has been returned. */
+export class StoredBlob<out T = unknown> implements DataReference<T> {
+  /** The upload's key in the journal. */
   readonly key: string;
   /** 43 characters of base64url. */
   readonly blobId: string;
@@ -48,6 +50,9 @@ export class StoredBlob {
   readonly deletable: boolean | undefined;
   readonly origin: BlobOrigin;
   readonly encoderChecked: boolean;
+  /** For the compiler only: what the content stands for. */
+  declare readonly [content]?: T;
+  readonly #returned: (() => Promise<void>) | undefined;
 
   constructor(facts: StoredBlobFacts) {
     this.key = facts.key;
@@ -60,11 +65,12 @@ export class StoredBlob {
     this.deletable = facts.deletable;
     this.origin = facts.origin;
     this.encoderChecked = facts.encoderChecked;
+    this.#returned = facts.returned;
   }
 
-  /** The reference as one value, its size known to the output budget. */
+  /** The reference as one value, its size known to the output budget; the upload is settled once a result with it has left. */
   nexusValue(): WalrusValue {
-    return NexusValue.walrus(this.blobId, this.sha256, this.size);
+    return NexusValue.walrus(this.blobId, this.sha256, this.size, this.#returned);
   }
 
   /** The reference as the whole content of a `one` port. */

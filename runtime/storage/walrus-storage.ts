@@ -6,8 +6,9 @@
  * The order is what makes a crash harmless: at every point the journal holds what may have been paid for.
  */
 
-import { parseObjectId } from "../wire/data.js";
+import { type Encoded, parseObjectId } from "../wire/data.js";
 import { sha256 } from "../wire/hash.js";
+import { PlainValueError, plainText } from "../wire/plain.js";
 import { MAX_ANSWER_BYTES, type PublisherAnswer, parsePublisherAnswer } from "./answer.js";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
 import { type Expected, isPassing, repeat, type Source, verifyStored } from "./blob-source.js";
@@ -149,12 +150,14 @@ export class WalrusStorage {
    * Stores the content and gives the reference, once everything about it was verified. An upload of the same content
    * that was not settled is found again and not sent a second time, as long as the aggregator has it.
    *
-   * The content must not change while it is uploaded. Call {@link settle} once the result has been returned.
+   * The content must not change while it is uploaded. The upload is settled by the runtime once a result that refers to
+   * the blob has left; call {@link settle} for one that is given up.
    *
-   * @param content what the reference stands for, 1 byte to `maxBytes`: for a port, the JSON text of its value
+   * @param content what the reference stands for, 1 byte to `maxBytes`: for a port, the JSON text of its value, as
+   * `portJson` of svc-runtime gives it
    * @throws {@link StorageError}; its `paid` tells whether something may have been bought
    */
-  async upload(content: Uint8Array, { signal, onProgress }: UploadOptions = {}): Promise<StoredBlob> {
+  async upload<T = unknown>(content: Encoded<T>, { signal, onProgress }: UploadOptions = {}): Promise<StoredBlob<T>> {
     if (!(content instanceof Uint8Array)) throw new StorageError("invalid_upload", "upload: expected bytes");
     if (content.length < 1 || content.length > this.#maxBytes) {
       const expected = `expected 1 to ${this.#maxBytes} bytes`;
@@ -185,6 +188,23 @@ export class WalrusStorage {
     } finally {
       deadline.end();
     }
+  }
+
+  /**
+   * Stores a value as JSON text: bigints as exact integers, a `Date` as RFC 3339 text, bytes as base64, members in the
+   * order of the object. `portJson` of svc-runtime writes them in the order of the schema and checks the value first.
+   *
+   * @throws {@link StorageError} as {@link upload} does; `invalid_upload` for a value without JSON text
+   */
+  async uploadJson<T>(value: T, options: UploadOptions = {}): Promise<StoredBlob<T>> {
+    let text: string;
+    try {
+      text = plainText(value);
+    } catch (error) {
+      if (error instanceof PlainValueError) throw new StorageError("invalid_upload", `upload: ${error.message}`);
+      throw error;
+    }
+    return this.upload<T>(Buffer.from(text), options);
   }
 
   /**
@@ -237,7 +257,7 @@ export class WalrusStorage {
     }
   }
 
-  async #store(job: Job): Promise<StoredBlob> {
+  async #store(job: Job): Promise<StoredBlob<never>> {
     // An encoder that cannot work is found out before anything is paid.
     if (this.#encoder !== undefined) await job.deadline.race(this.#encoder.check());
     const known = await this.#recall((journal) => journal.get(job.key));
@@ -280,7 +300,7 @@ export class WalrusStorage {
   }
 
   /** Checks all that an answer claims; what fails here is paid for and stays in the journal. */
-  async #verify(job: Job, stored: UploadEntry, origin: BlobOrigin): Promise<StoredBlob> {
+  async #verify(job: Job, stored: UploadEntry, origin: BlobOrigin): Promise<StoredBlob<never>> {
     const blobId = stored.blobId as string;
     const facts: StorageErrorFacts = { blobId, paid: stored.newlyCreated === false ? "no" : "yes" };
     try {
@@ -295,7 +315,7 @@ export class WalrusStorage {
       ]);
       const verified: UploadEntry = { ...stored, state: "verified", ...(computed && { computedBlobId: computed }) };
       await this.#record(verified);
-      return blobOf(verified, job.sha256, length, origin);
+      return this.#blobOf(verified, job.sha256, length, origin);
     } catch (error) {
       throw error instanceof StorageError ? error.with(facts) : error;
     }
@@ -317,7 +337,7 @@ export class WalrusStorage {
   }
 
   /** An earlier upload of the same, when the aggregator has it. */
-  async #findAgain(job: Job, known: UploadEntry): Promise<StoredBlob | undefined> {
+  async #findAgain(job: Job, known: UploadEntry): Promise<StoredBlob<never> | undefined> {
     const blobId = known.computedBlobId ?? (await job.computed()) ?? known.blobId;
     if (blobId === undefined) return undefined;
     try {
@@ -330,12 +350,12 @@ export class WalrusStorage {
   }
 
   /** Takes over a blob that is there. What a publisher answered with another id is no fact about it. */
-  async #adopt(job: Job, known: UploadEntry, blobId: string): Promise<StoredBlob> {
+  async #adopt(job: Job, known: UploadEntry, blobId: string): Promise<StoredBlob<never>> {
     const answered = known.blobId === blobId ? known : { ...withoutBlob(known), blobId };
     const computed = this.#encoder === undefined ? known.computedBlobId : blobId;
     const verified: UploadEntry = { ...answered, state: "verified", ...(computed && { computedBlobId: computed }) };
     await this.#record(verified);
-    return blobOf(verified, job.sha256, known.size, "recovered");
+    return this.#blobOf(verified, job.sha256, known.size, "recovered");
   }
 
   /** Sends the content. Repeated only where the publisher cannot have carried it out. */
@@ -380,7 +400,12 @@ export class WalrusStorage {
   }
 
   /** After a PUT without a usable answer: it may still have done its work, which the aggregator can tell. */
-  async #unanswered(job: Job, entry: UploadEntry, error: unknown, known: UploadEntry | undefined): Promise<StoredBlob> {
+  async #unanswered(
+    job: Job,
+    entry: UploadEntry,
+    error: unknown,
+    known: UploadEntry | undefined,
+  ): Promise<StoredBlob<never>> {
     if (!(error instanceof StorageError)) throw error;
     if (error.paid === "no") {
       // Certainly not stored by this try: the record is again what it was.
@@ -431,6 +456,23 @@ export class WalrusStorage {
       },
       entry: () => noted,
     };
+  }
+
+  /** What it stands for is what the caller said. */
+  #blobOf(entry: UploadEntry, digest: Uint8Array, size: number, origin: BlobOrigin): StoredBlob<never> {
+    return new StoredBlob({
+      key: entry.key,
+      blobId: entry.blobId as string,
+      sha256: Uint8Array.from(digest),
+      size,
+      objectId: entry.objectId,
+      owner: entry.owner,
+      endEpoch: entry.endEpoch,
+      deletable: entry.deletable,
+      origin,
+      encoderChecked: entry.computedBlobId !== undefined && entry.computedBlobId === entry.blobId,
+      returned: this.#journal && (() => this.settle(entry)),
+    });
   }
 
   async #record(entry: UploadEntry): Promise<void> {
@@ -494,19 +536,4 @@ function unreturned(entry: UploadEntry): UnreturnedUpload {
     endEpoch: entry.endEpoch,
     startedAt: new Date(entry.startedAt),
   };
-}
-
-function blobOf(entry: UploadEntry, digest: Uint8Array, size: number, origin: BlobOrigin): StoredBlob {
-  return new StoredBlob({
-    key: entry.key,
-    blobId: entry.blobId as string,
-    sha256: Uint8Array.from(digest),
-    size,
-    objectId: entry.objectId,
-    owner: entry.owner,
-    endEpoch: entry.endEpoch,
-    deletable: entry.deletable,
-    origin,
-    encoderChecked: entry.computedBlobId !== undefined && entry.computedBlobId === entry.blobId,
-  });
 }

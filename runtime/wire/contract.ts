@@ -55,6 +55,8 @@ export interface Port {
   readonly many: boolean;
   /** An optional member of the type: always a `one`, `null` on the wire when absent. */
   readonly optional?: boolean;
+  /** Of an output: a value may be held elsewhere, and a reference stand for it (`DataRef`). */
+  readonly held?: boolean;
   readonly codec: Codec;
 }
 

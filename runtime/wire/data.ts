@@ -35,6 +35,29 @@ export class NexusDataError extends RangeError {
 /** One value of a port. */
 export type NexusValue = ObjectValue | InlineValue | WalrusValue;
 
+/** Names the member that carries a type for the compiler and is never there. */
+export declare const content: unique symbol;
+
+/**
+ * What stands for data of type T in an output: a stored blob, or one value of the protocol. It carries T for the
+ * compiler, so that a reference to something else does not fit; what says nothing about its content fits every T.
+ */
+export interface DataReference<out T> {
+  /** The value that the port carries: inline data, or a reference to a blob. */
+  nexusValue(): NexusValue;
+  readonly [content]?: T;
+}
+
+/**
+ * The type of an output port whose data may be held elsewhere (specification.md section 2.3): the value itself, which
+ * is written inline, or what stands for it. `DataRef<T>[]` is a `many` port of such values. The schema shows T, which is
+ * what a downstream tool gets.
+ */
+export type DataRef<T> = T | DataReference<T>;
+
+/** Bytes that hold the JSON text of a T; any bytes will do where nothing is said about them. */
+export type Encoded<T> = Uint8Array & { readonly [content]?: T };
+
 /** The id of an on-chain object: 32 bytes. */
 export class ObjectValue {
   readonly kind = "object";
@@ -53,6 +76,11 @@ export class InlineValue {
       );
     }
   }
+
+  /** Itself, as a {@link DataRef}. */
+  nexusValue(): this {
+    return this;
+  }
 }
 
 /** A reference to a blob in Walrus: its id as 43 ASCII bytes of base64url, and the SHA-256 of its content. */
@@ -60,11 +88,13 @@ export class WalrusValue {
   readonly kind = "walrus";
   /**
    * @param size bytes of the blob where they are known; counted into the resolved output budget, not part of the wire
+   * @param returned called once a result with this value has left; not part of the wire
    */
   constructor(
     readonly blobId: Uint8Array,
     readonly contentDigest: Uint8Array,
     readonly size?: number,
+    readonly returned?: () => void | Promise<void>,
   ) {
     requireLength("Walrus blob id", blobId, 43);
     const id = decodeBase64url(Buffer.from(blobId).toString("latin1"));
@@ -72,6 +102,11 @@ export class WalrusValue {
       throw new NexusDataError("Walrus blob id: expected canonical base64url of 32 bytes without padding");
     }
     requireLength("Walrus content digest", contentDigest, 32);
+  }
+
+  /** Itself, as a {@link DataRef}. */
+  nexusValue(): this {
+    return this;
   }
 }
 
@@ -106,10 +141,16 @@ export const NexusValue = {
    * @param blobId 43 characters of base64url, or their ASCII bytes
    * @param contentDigest 32 bytes, the SHA-256 of the content
    * @param size bytes of the content, where known
+   * @param returned called once a result with this value has left
    * @throws {@link NexusDataError}
    */
-  walrus(blobId: string | Uint8Array, contentDigest: Uint8Array, size?: number): WalrusValue {
-    return new WalrusValue(typeof blobId === "string" ? Buffer.from(blobId) : blobId, contentDigest, size);
+  walrus(
+    blobId: string | Uint8Array,
+    contentDigest: Uint8Array,
+    size?: number,
+    returned?: () => void | Promise<void>,
+  ): WalrusValue {
+    return new WalrusValue(typeof blobId === "string" ? Buffer.from(blobId) : blobId, contentDigest, size, returned);
   },
 };
 
@@ -163,6 +204,17 @@ export class NexusData {
     return new NexusData([...values], true);
   }
 
+  /**
+   * The value of a `one`, as a {@link DataRef}.
+   *
+   * @throws {@link NexusDataError} when there are several
+   */
+  nexusValue(): NexusValue {
+    const [value, ...more] = this.values;
+    if (more.length > 0) throw new NexusDataError(`NexusData: expected one value, got ${this.values.length}`);
+    return value as NexusValue;
+  }
+
   /** What the values are: objects, or data (inline or stored). */
   get kind(): ValueKind {
     return valueKind(this.values[0] as NexusValue);
@@ -213,10 +265,13 @@ export class NexusData {
   }
 }
 
-/** Only the classes check what they hold; an object literal of their shape does not. */
+/** Whether this is a value: only the classes check what they hold, an object literal of their shape does not. */
+export function isNexusValue(value: unknown): value is NexusValue {
+  return value instanceof InlineValue || value instanceof ObjectValue || value instanceof WalrusValue;
+}
+
 function requireValue(value: unknown): void {
-  if (value instanceof InlineValue || value instanceof ObjectValue || value instanceof WalrusValue) return;
-  throw new NexusDataError("value: expected a NexusValue");
+  if (!isNexusValue(value)) throw new NexusDataError("value: expected a NexusValue");
 }
 
 /** Whether a value is an object or data. */

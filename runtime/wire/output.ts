@@ -8,9 +8,11 @@ import { encodeOutput, nexusDataSize, type RawOutput } from "./bcs.js";
 import type { Codec, Contract, Port, Variant } from "./contract.js";
 import {
   InlineValue,
+  isNexusValue,
   MAX_INLINE_BYTES,
   MAX_PORT_BYTES,
   MAX_VALUES,
+  NexusDataError,
   type NexusValue,
   OffchainToolOutput,
 } from "./data.js";
@@ -68,6 +70,20 @@ export class OutputEncoder {
     }
     if (total > OUTPUT_BUDGET) throw fault(`result: at most ${OUTPUT_BUDGET} bytes over all ports, got ${total}`);
     return output;
+  }
+
+  /**
+   * The JSON text of one value of a port, as it would be written inline; of any length.
+   *
+   * @throws {@link WireFault} `output_serialization_error`
+   */
+  text(tag: string, name: string, value: unknown): Buffer {
+    const found = this.variants.get(tag)?.ports.find(({ port }) => port.name === name);
+    if (found === undefined) throw fault(`${pathText([tag, name])}: the tool has no such output port`);
+    const { port, encode } = found;
+    const text = port.optional && (value === undefined || value === null) ? "null" : encode(value, 0, new Map());
+    if (text instanceof Mismatch) throw fault(text.describe([tag, name]));
+    return Buffer.from(text);
   }
 
   private variantOf(result: unknown): CompiledVariant {
@@ -212,21 +228,44 @@ function encodePort(tag: string, port: Port, encode: Encode, value: unknown): Ne
     if (value.length < 1 || value.length > MAX_VALUES) {
       throw fault(`${place()}: expected 1 to ${MAX_VALUES} values, got ${value.length}`);
     }
-    values = Array.from(value, (item: unknown, i) => inlineValue(encode(item, 0, new Map()), [tag, port.name, i]));
+    values = Array.from(value, (item: unknown, i) => portValue(port, encode, item, [tag, port.name, i]));
+  } else if (port.optional && (value === undefined || value === null)) {
+    values = [inlineValue("null", [tag, port.name])];
   } else {
-    const text = port.optional && (value === undefined || value === null) ? "null" : encode(value, 0, new Map());
-    values = [inlineValue(text, [tag, port.name])];
+    values = [portValue(port, encode, value, [tag, port.name])];
   }
   const size = nexusDataSize(values, port.many);
   if (size > MAX_PORT_BYTES) throw fault(`${place()}: at most ${MAX_PORT_BYTES} bytes in a port, got ${size}`);
   return values;
 }
 
-function inlineValue(text: string | Mismatch, path: (string | number)[]): InlineValue {
+/** One value of a port: what stands for data held elsewhere, where the port takes that, else the data itself. */
+function portValue(port: Port, encode: Encode, value: unknown, path: (string | number)[]): NexusValue {
+  if (port.held !== true || !isReference(value)) return inlineValue(encode(value, 0, new Map()), path, port.held);
+  let referred: unknown;
+  try {
+    referred = isNexusValue(value) ? value : value.nexusValue();
+  } catch (error) {
+    if (error instanceof NexusDataError) throw fault(`${pathText(path)}: ${error.message}`);
+    throw error;
+  }
+  if (!isNexusValue(referred)) throw fault(`${pathText(path)}: expected nexusValue() to give a NexusValue`);
+  if (referred.kind === "object") throw fault(`${pathText(path)}: expected data, got an object id`);
+  return referred;
+}
+
+/** Whether a value stands for another: no data has a function as a member. */
+function isReference(value: unknown): value is NexusValue | { nexusValue(): unknown } {
+  if (value === null || typeof value !== "object") return false;
+  return isNexusValue(value) || typeof (value as { nexusValue?: unknown }).nexusValue === "function";
+}
+
+function inlineValue(text: string | Mismatch, path: (string | number)[], held = false): InlineValue {
   if (text instanceof Mismatch) throw fault(text.describe(path));
   const bytes = Buffer.from(text);
   if (bytes.length > MAX_INLINE_BYTES) {
-    throw fault(`${pathText(path)}: at most ${MAX_INLINE_BYTES} bytes in a value, got ${bytes.length}`);
+    const what = `at most ${MAX_INLINE_BYTES} bytes in a value, got ${bytes.length}`;
+    throw fault(`${pathText(path)}: ${what}${held ? ": store it and return its reference" : ""}`);
   }
   return new InlineValue(bytes);
 }

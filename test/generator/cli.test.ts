@@ -118,7 +118,7 @@ test("usage errors are 2, and one line that names the nearest thing there is", a
     [["generate", "x"], 'generate takes no argument, got "x"'],
     [["--url", "x"], "generate has no --url"],
     [["explain"], "explain wants one code, such as SVC112"],
-    [["explain", "SVC999"], 'unknown code "SVC999"; did you mean SVC171 or SVC170 or SVC167?'],
+    [["explain", "SVC999"], 'unknown code "SVC999"; did you mean SVC171 or SVC170 or SVC168?'],
     [["explain", "SVC11x"], 'unknown code "SVC11x"; did you mean SVC110 or SVC111 or SVC112?'],
     [["explain", "everything"], `unknown code "everything"; there is SVC100, SVC101, SVC102, … (${CODE_COUNT})`],
     [["explain", "ts2322"], `"ts2322" is TypeScript's; explain knows the codes of svc-gen`],

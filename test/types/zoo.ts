@@ -745,5 +745,12 @@ export const REFUSED: readonly RefusedType[] = [
   { name: "URL-like boxed", type: "String", code: "SVC135", subject: "Input.v" },
   { name: "array and object", type: "string[] & { extra: number }", code: "SVC142", subject: "Input.v" },
   { name: "iterable", type: "Iterable<string>", code: "SVC135", subject: "Input.v" },
+  {
+    name: "reference",
+    before: 'import type { DataRef } from "svc-runtime";',
+    type: "DataRef<string>",
+    code: "SVC168",
+    subject: "Input.v",
+  },
   { name: "secret", type: "{ nested: { apiKey: string } }", code: "SVC154", subject: "Input.v.nested.apiKey" },
 ];

@@ -495,3 +495,121 @@ describe("explicit results", () => {
     }
   });
 });
+
+describe("ports whose data may be held elsewhere", () => {
+  const held = (port: Port): Port => ({ ...port, held: true });
+  const list: Codec = { kind: "array", item: STRING };
+  const of = contract({
+    name: "ok",
+    ports: [held(one("a")), held(many("b", BIGINT)), held(optional("c", list)), one("d", JSON_ANY)],
+  });
+  const stored = NexusValue.walrus("A".repeat(43), Buffer.alloc(32, 1), 7);
+  const other = NexusValue.walrus("B".repeat(42).concat("A"), Buffer.alloc(32, 2));
+  const blob = { nexusValue: () => stored };
+  const rest = { a: "x", b: [1n], d: 0 };
+  const kinds = (result: unknown) =>
+    new OutputEncoder(of)
+      .encode({ ok: result })
+      .ports.map(({ name, values }) => [
+        name,
+        ...values.map((value) => (value.kind === "inline" ? Buffer.from(value.bytes).toString() : value)),
+      ]);
+
+  it("carry what stands for a value, and a plain value inline, mixed in a list", () => {
+    assert.deepEqual(kinds({ a: blob, b: [1n, blob, other, NexusData.one(stored), 2n], c: blob, d: 0 }), [
+      ["a", stored],
+      ["b", "1", stored, other, stored, "2"],
+      ["c", stored],
+      ["d", "0"],
+    ]);
+    assert.deepEqual(kinds({ ...rest, a: NexusValue.json('"y"'), c: ["z"] }), [
+      ["a", '"y"'],
+      ["b", "1"],
+      ["c", '["z"]'],
+      ["d", "0"],
+    ]);
+    assert.deepEqual(kinds(rest)[2], ["c", "null"]);
+  });
+
+  it("have the bytes of the explicit result", () => {
+    const encoder = new OutputEncoder(of);
+    const explicit = OffchainToolOutput.fromPorts("ok", [
+      ["a", NexusData.one(stored)],
+      ["b", NexusData.many([NexusValue.json("1"), other])],
+      ["c", NexusData.one(NexusValue.json("null"))],
+      ["d", NexusData.one(NexusValue.json("0"))],
+    ]);
+    const plain = encoder.encode({ ok: { a: blob, b: [1n, other], d: 0 } });
+    assert.deepEqual(resultBytes(plain), resultBytes(encoder.encode(explicit)));
+    assert.equal(resultJson(plain), undefined);
+  });
+
+  for (const [what, value, wanted] of [
+    ["another type", { ...rest, a: 1 }, "ok.a: expected a string, got a number"],
+    ["another type in a list", { ...rest, b: [blob, SECRET] }, "ok.b[1]: expected a bigint, got a string"],
+    ["no value", { ...rest, a: undefined }, "ok.a: expected a string, got nothing"],
+    ["an object id", { ...rest, a: NexusValue.object("1") }, "ok.a: expected data, got an object id"],
+    [
+      "an object id in NexusData",
+      { ...rest, b: [1n, NexusData.one(NexusValue.object("1"))] },
+      "ok.b[1]: expected data, got an object id",
+    ],
+    [
+      "several values for one",
+      { ...rest, a: NexusData.many([stored, stored]) },
+      "ok.a: NexusData: expected one value, got 2",
+    ],
+    ["a list that is none", { ...rest, b: blob }, "ok.b: expected an array, got an object"],
+    [
+      "what only looks like a value",
+      { ...rest, a: { nexusValue: () => ({ kind: "walrus", blobId: SECRET }) } },
+      "ok.a: expected nexusValue() to give a NexusValue",
+    ],
+    ["a reference in another port", { ...rest, d: stored.nexusValue }, "ok.d: expected a JSON value, got a function"],
+    ["none of a list", { ...rest, b: [] }, "ok.b: expected 1 to 256 values, got 0"],
+    ["257 of a list", { ...rest, b: Array(257).fill(blob) }, "ok.b: expected 1 to 256 values, got 257"],
+    [
+      "an inline value one byte too long",
+      { ...rest, a: "x".repeat(MAX_INLINE_BYTES - 1) },
+      "ok.a: at most 61440 bytes in a value, got 61441: store it and return its reference",
+    ],
+  ] as const) {
+    it(`refuse ${what}`, () => assert.equal(encode(of, { ok: value }), wanted));
+  }
+
+  it("take 256 references, and count their sizes into the budget", () => {
+    assert.equal(encode(of, { ok: { ...rest, b: Array(MAX_VALUES).fill(blob) } }), "not inline");
+    const sized = (size: number) => NexusValue.walrus("A".repeat(43), Buffer.alloc(32), size);
+    // Beside it: `1`, `null` and `0`.
+    assert.equal(encode(of, { ok: { ...rest, a: sized(OUTPUT_BUDGET - 6) } }), "not inline");
+    assert.equal(
+      encode(of, { ok: { ...rest, a: sized(OUTPUT_BUDGET - 5) } }),
+      "result: at most 8388608 bytes over all ports, got 8388609",
+    );
+  });
+
+  it("let what custom code throws through", () => {
+    const broken = {
+      nexusValue: () => {
+        throw new Error("custom");
+      },
+    };
+    assert.throws(() => new OutputEncoder(of).encode({ ok: { ...rest, a: broken } }), /^Error: custom$/);
+  });
+});
+
+describe("the text of one value", () => {
+  const encoder = new OutputEncoder(contract({ name: "ok", ports: [one("a"), many("b", BIGINT), optional("c")] }));
+  it("is what is written inline, of any length", () => {
+    assert.equal(encoder.text("ok", "b", 7n).toString(), "7");
+    assert.equal(encoder.text("ok", "c", undefined).toString(), "null");
+    assert.equal(encoder.text("ok", "a", "x".repeat(100_000)).length, 100_002);
+    for (const [tag, port, value, wanted] of [
+      ["ok", "a", 1, "ok.a: expected a string, got a number"],
+      ["ok", "d", 1, "ok.d: the tool has no such output port"],
+      ["no", "a", 1, "no.a: the tool has no such output port"],
+    ] as const) {
+      assert.throws(() => encoder.text(tag, port, value), { details: wanted });
+    }
+  });
+});

@@ -1,0 +1,72 @@
+/** From the references of a result to what they stand for (specification.md section 2.3, protocol.md sections 1 and 3). */
+
+import type { ReadOptions, ResolvedValue, WalrusReader } from "../storage/walrus-reader.js";
+import type { InlineValue } from "../wire/data.js";
+import { JsonError, quote } from "../wire/json.js";
+import { plainValue } from "../wire/plain.js";
+import { LeaderError } from "./error.js";
+import { JsonText } from "./request.js";
+import type { ToolResult } from "./result.js";
+
+/** What fetches stored values: a `WalrusReader`, or anything that resolves as it does. */
+export type ValueReader = Pick<WalrusReader, "resolve">;
+
+/** A result with nothing left to fetch. */
+export interface ResolvedResult {
+  readonly tag: string;
+  /** The ports as a plain object, as in {@link ToolResult}, stored values in their places. */
+  readonly value: Readonly<Record<string, unknown>>;
+  /**
+   * The ports as the texts that the tool signed or stored, `many` ports as arrays. Pass these on to another tool: the
+   * formatting of a stored text is part of its commitment.
+   */
+  readonly texts: Readonly<Record<string, JsonText | readonly JsonText[]>>;
+}
+
+/**
+ * Fetches and verifies what the references of a result stand for, all ports within one byte budget.
+ *
+ * @throws {@link LeaderError} `invalid_answer` for a stored value that is not JSON; what the reader throws: `StorageError`
+ */
+export async function resolveResult(
+  { tag, ports }: Pick<ToolResult, "tag" | "ports">,
+  reader: ValueReader | undefined,
+  options: ReadOptions = {},
+): Promise<ResolvedResult> {
+  const values = ports.flatMap((port) => port.values);
+  if (reader === undefined && values.some(({ kind }) => kind === "walrus")) {
+    throw new TypeError("resolve: the result refers to stored values: give the client `reader: new WalrusReader(…)`");
+  }
+  const resolved = await (reader ?? IN_PLACE).resolve(values, options);
+  const value: [string, unknown][] = [];
+  const texts: [string, JsonText | JsonText[]][] = [];
+  let at = 0;
+  for (const { name, many, values: own } of ports) {
+    const found = resolved.slice(at, at + own.length).map((each) => new JsonText(bytesOf(name, each)));
+    at += own.length;
+    const plain = found.map((text) => plainOf(name, text));
+    texts.push([name, many ? found : (found[0] as JsonText)]);
+    value.push([name, many ? plain : plain[0]]);
+  }
+  return { tag, value: Object.fromEntries(value), texts: Object.fromEntries(texts) };
+}
+
+/** For results that refer to nothing. */
+const IN_PLACE: ValueReader = {
+  resolve: async (values) =>
+    values.map((value) => ({ kind: "data", bytes: (value as InlineValue).bytes, stored: false }) as const),
+};
+
+function bytesOf(name: string, value: ResolvedValue): Uint8Array {
+  if (value.kind === "data") return value.bytes;
+  throw new LeaderError("invalid_answer", `${quote(name)}: expected data, got an object id`);
+}
+
+function plainOf(name: string, { bytes }: JsonText): unknown {
+  try {
+    return plainValue(bytes);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new LeaderError("invalid_answer", `${quote(name)}: the stored value is not JSON: ${error.message}`);
+  }
+}

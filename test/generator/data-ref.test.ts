@@ -1,0 +1,263 @@
+/** `DataRef<T>`: where it may stand, what it makes of a port, and what the compiler takes for one. */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import ts from "typescript";
+import { type Diagnostic, formatDiagnostic } from "#generator/diagnostics.js";
+import { readJson } from "#generator/json.js";
+import type { Contract, Port } from "#runtime/v1.js";
+import { ToolProject, toolSource } from "./project.js";
+
+const DECLARATIONS = `import type { DataRef, DataReference, NexusData } from "svc-runtime";
+import type { StoredBlob } from "svc-runtime/storage";
+/** A report. */
+export interface Report { title: string; made?: Date }
+/** One that is held. */
+export type Held = DataRef<Report>;
+export type ListOf<X> = DataRef<X[]>;
+export enum Colour { Red = "red", Green = "green" }
+`;
+
+const STRING = { kind: "string" } as const;
+const REPORT = {
+  kind: "object",
+  members: [
+    { name: "title", codec: STRING },
+    { name: "made", optional: true, codec: { kind: "date" } },
+  ],
+} as const;
+const REPORT_SCHEMA =
+  '{"type":"object","properties":{"title":{"type":"string"},"made":{"type":["string","null"],"format":"date-time"}},"required":["title"],"description":"A report."}';
+
+/** The type of the one output port `v`, the port without its name, its schema. */
+const PORTS: readonly (readonly [type: string, port: Omit<Port, "name">, schema: string])[] = [
+  ["DataRef<string>", { many: false, held: true, codec: STRING }, '{"type":"string"}'],
+  ["DataRef<string>[]", { many: true, held: true, codec: STRING }, '{"type":"array","items":{"type":"string"}}'],
+  [
+    "readonly DataRef<string>[]",
+    { many: true, held: true, codec: STRING },
+    '{"type":"array","items":{"type":"string"}}',
+  ],
+  [
+    "DataRef<string[]>",
+    { many: false, held: true, codec: { kind: "array", item: STRING } },
+    '{"type":["array"],"items":{"type":"string"}}',
+  ],
+  [
+    "ListOf<bigint>",
+    { many: false, held: true, codec: { kind: "array", item: { kind: "bigint" } } },
+    '{"type":["array"],"items":{"type":"integer"}}',
+  ],
+  [
+    "DataRef<[string, Date]>",
+    { many: false, held: true, codec: { kind: "tuple", items: [STRING, { kind: "date" }] } },
+    '{"type":["array"],"prefixItems":[{"type":"string"},{"type":"string","format":"date-time"}],"items":false,"minItems":2,"maxItems":2}',
+  ],
+  ["DataRef<Report>", { many: false, held: true, codec: REPORT }, REPORT_SCHEMA],
+  ["DataReference<Report>", { many: false, held: true, codec: REPORT }, REPORT_SCHEMA],
+  ["Held", { many: false, held: true, codec: REPORT }, REPORT_SCHEMA.replace("A report.", "One that is held.")],
+  [
+    "Held[]",
+    { many: true, held: true, codec: REPORT },
+    `{"type":"array","items":${REPORT_SCHEMA.replace("A report.", "One that is held.")}}`,
+  ],
+  [
+    "DataRef<string> | undefined",
+    { many: false, optional: true, held: true, codec: STRING },
+    '{"type":["string","null"]}',
+  ],
+  ["DataRef<boolean>", { many: false, held: true, codec: { kind: "boolean" } }, '{"type":"boolean"}'],
+  [
+    'DataRef<"b" | "a" | null>',
+    { many: false, held: true, codec: { kind: "literal", values: ["b", "a", null] } },
+    '{"type":["string","null"],"enum":["b","a",null]}',
+  ],
+  [
+    "DataRef<Colour>",
+    { many: false, held: true, codec: { kind: "literal", values: ["red", "green"] } },
+    '{"type":"string","enum":["red","green"]}',
+  ],
+  [
+    "DataRef<string | number[]>",
+    {
+      many: false,
+      held: true,
+      codec: { kind: "union", branches: [STRING, { kind: "array", item: { kind: "number" } }] },
+    },
+    '{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"number"}}]}',
+  ],
+  ["DataRef<unknown>", { many: false, held: true, codec: { kind: "json" } }, "{}"],
+  ["DataRef<any>[]", { many: true, held: true, codec: { kind: "json" } }, '{"type":"array","items":{}}'],
+];
+
+describe("a port of DataRef", () => {
+  const project = new ToolProject(
+    Object.fromEntries(
+      PORTS.map(([type], i) => [
+        `src/t${String(i).padStart(2, "0")}.ts`,
+        toolSource(`T${String(i).padStart(2, "0")}`, "{ a: string }", `{ ok: { v: ${type} } }`, DECLARATIONS),
+      ]),
+    ),
+  );
+  after(() => project.remove());
+  const { diagnostics, files } = project.generate();
+  project.write(Object.fromEntries(files.map(({ path, text }) => [path, text])));
+
+  it("is understood without a complaint but the notes about lists", () => {
+    const said = diagnostics.map(({ code, place }) => `${code} ${place?.file}`);
+    const lists = PORTS.flatMap(([, { many }], i) => (many ? [`SVC155 src/t${String(i).padStart(2, "0")}.ts`] : []));
+    assert.deepEqual(said, lists);
+  });
+
+  for (const [i, [type, port, schema]] of PORTS.entries()) {
+    it(type, async () => {
+      const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as {
+        contracts: Contract[];
+      };
+      const { output, outputSchema } = contracts[i] as Contract;
+      assert.deepEqual(output[0]?.ports, [{ name: "v", ...port }]);
+      const text = `"properties":{"v":${schema}}`;
+      assert.ok(outputSchema.includes(text), `expected ${text} in ${outputSchema}`);
+      readJson(outputSchema);
+    });
+  }
+});
+
+describe("where it cannot stand", () => {
+  const port = "this is not a port of its own";
+  const input = "an input arrives resolved: declare the type of the data";
+  const beside = "not beside other types: write DataRef<A | B>";
+  /** Input, Output, the member and what is said of it. */
+  const cases: readonly (readonly [input: string, output: string, subject: string, detail: string])[] = [
+    ["{ a: DataRef<string> }", '"done"', "Input.a", input],
+    ["{ a?: Held }", '"done"', "Input.a", input],
+    ["{ a: DataRef<unknown> }", '"done"', "Input.a", input],
+    ["{ a: { b: DataRef<string>[] } }", '"done"', "Input.a.b[]", input],
+    ["{}", "{ ok: { a: { b: DataRef<string> } } }", "Output.ok.a.b", port],
+    ["{}", "{ ok: { a: { b?: DataRef<string> } } }", "Output.ok.a.b", port],
+    ["{}", "{ ok: { a: { b: DataRef<any> } } }", "Output.ok.a.b", port],
+    ["{}", "{ ok: { a: [DataRef<string>] } }", "Output.ok.a[0]", port],
+    ["{}", "{ ok: { a: DataRef<string>[][] } }", "Output.ok.a[][]", port],
+    ["{}", "{ ok: { a: Record<string, Held> } }", "Output.ok.a{}", port],
+    ["{}", "{ ok: { a: DataRef<{ b: DataRef<string> }> } }", "Output.ok.a.b", port],
+    ["{}", "{ ok: DataRef<Report> }", "Output.ok", port],
+    ["{}", "DataRef<{ ok: {} }>", "Output", port],
+    [
+      "{}",
+      "{ ok: { a?: DataRef<string>[] } }",
+      "Output.ok.a",
+      "an optional list is one value: write DataRef<T[]>, or leave the question mark out",
+    ],
+    ["{}", "{ ok: { a: DataRef<string> | number } }", "Output.ok.a", beside],
+    ["{}", "{ ok: { a: DataRef<string> | null } }", "Output.ok.a", beside],
+    ["{}", "{ ok: { a: DataRef<string> | DataRef<number> } }", "Output.ok.a", beside],
+    ["{}", "{ ok: { a: DataRef<DataRef<string>> } }", "Output.ok.a", beside],
+    ["{}", "{ ok: { a: (DataRef<string> | number)[] } }", "Output.ok.a[]", beside],
+    [
+      "{}",
+      "{ ok: { a: StoredBlob<Report> } }",
+      "Output.ok.a",
+      "StoredBlob<Report> does not say what the data is: write DataRef<T>",
+    ],
+    ["{}", "{ ok: { a: NexusData } }", "Output.ok.a", "NexusData does not say what the data is: write DataRef<T>"],
+  ];
+  const project = new ToolProject(
+    Object.fromEntries(
+      cases.map(([given, output], i) => [`src/t${i}.ts`, toolSource(`T${i}`, given, output, DECLARATIONS)]),
+    ),
+  );
+  after(() => project.remove());
+  const { diagnostics, files } = project.generate();
+
+  it("nothing is written", () => assert.deepEqual(files, []));
+
+  for (const [i, [given, output, subject, detail]] of cases.entries()) {
+    it(`${given} -> ${output}`, () => {
+      const own = diagnostics.filter((each) => each.place?.file === `src/t${i}.ts` && each.severity === "error");
+      const said = own.map((each) => `${each.code} ${each.subject}: ${each.message}`);
+      assert.deepEqual(said, [`SVC168 T${i}.${subject}: a DataRef cannot stand here: ${detail}`]);
+      assert.match(
+        formatDiagnostic(own[0] as Diagnostic),
+        /hint: make it the type of an output port, report: DataRef<T>/,
+      );
+    });
+  }
+
+  it("never: no value is possible", () => {
+    const empty = new ToolProject({
+      "src/a.ts": toolSource("Aa", "{}", "{ ok: { a: DataRef<never> } }", DECLARATIONS),
+    });
+    try {
+      const said = empty.generate().diagnostics.map(({ code, subject }) => `${code} ${subject}`);
+      assert.deepEqual(said, ["SVC137 Aa.Output.ok.a"]);
+    } finally {
+      empty.remove();
+    }
+  });
+});
+
+describe("what the compiler takes", () => {
+  const tool = `${DECLARATIONS}
+import { NexusValue, portJson, StatusCode, SvcTool } from "svc-runtime";
+import type { WalrusStorage } from "svc-runtime/storage";
+export type Output = { ok: { summary: string; report: Held; parts: DataRef<string>[]; maybe?: Held } } | "none";
+export declare class Tool extends SvcTool<{ a: string }, Output> {
+  invoke(): Promise<Output>;
+  health(): StatusCode;
+}
+declare const storage: WalrusStorage;
+declare const report: Report;
+declare const data: NexusData;
+const bytes = new Uint8Array(1);
+`;
+  const accepted = [
+    "const x: Held = report;",
+    "const x: Held = { title: 'x' };",
+    "const x: Held = await storage.uploadJson(report);",
+    "const x: Held = await storage.upload<Report>(bytes);",
+    "const x: Held = await storage.upload(portJson(Tool, 'ok', 'report', report));",
+    "const x: Held = data;",
+    "const x: Held = NexusValue.json('{}');",
+    "const x: Held = NexusValue.walrus('', bytes);",
+    "const x: Output = { ok: { summary: '', report, parts: ['x', await storage.uploadJson('y'), data] } };",
+    "const x: StoredBlob<string> = await storage.upload(portJson(Tool, 'ok', 'parts', 'one item'));",
+    "const x: StoredBlob<Report> = await storage.upload(portJson(Tool, 'ok', 'maybe', report));",
+    "const x: Uint8Array = portJson(Tool, 'ok', 'summary', 'x');",
+  ];
+  const refused = [
+    "const x: Held = 'x';",
+    "const x: Held = {};",
+    "const x: Held = { title: 1 };",
+    "const x: Held = NexusValue.object('1');",
+    "const wrong = await storage.uploadJson('x'); const x: Held = wrong;",
+    "const untold = await storage.upload(bytes); const x: Held = untold;",
+    "const parts = await storage.upload(portJson(Tool, 'ok', 'parts', 'x')); const x: Held = parts;",
+    "const x: Output = { ok: { summary: await storage.uploadJson('x'), report, parts: [] } };",
+    "portJson(Tool, 'ok', 'report', 'x');",
+    "portJson(Tool, 'ok', 'parts', ['x']);",
+    "portJson(Tool, 'ok', 'other', 'x');",
+    "portJson(Tool, 'none', 'report', report);",
+  ];
+  const lines = [...accepted, ...refused];
+  const project = new ToolProject({
+    ...Object.fromEntries(lines.map((line, i) => [`src/c${i}.ts`, `${tool}${line}\nexport {};\n`])),
+  });
+  after(() => project.remove());
+  const config = ts.readConfigFile(join(project.root, "tsconfig.json"), ts.sys.readFile);
+  const { options, fileNames } = ts.parseJsonConfigFileContent(config.config, ts.sys, project.root);
+  const program = ts.createProgram(fileNames, { ...options, noEmit: true });
+
+  for (const [i, line] of lines.entries()) {
+    it(`${i < accepted.length ? "" : "not: "}${line}`, () => {
+      const file = program.getSourceFile(join(project.root, `src/c${i}.ts`));
+      assert.ok(file);
+      const said = program.getSemanticDiagnostics(file);
+      const text = said.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n")).join("\n");
+      assert.equal(said.length > 0, i >= accepted.length, text);
+      // What is refused is the line itself.
+      const body = tool.length;
+      for (const { start = 0 } of said) assert.ok(start >= body, text);
+    });
+  }
+});

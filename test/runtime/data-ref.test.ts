@@ -1,0 +1,488 @@
+/** Results that refer to stored data: from an upload in a tool to a leader that reads it, over signed HTTP. */
+
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { type DataRef, NexusData, NexusValue, OffchainToolOutput, portJson, WireFault } from "#runtime/index.js";
+import { JsonText, LeaderClient, LeaderError, publicKeyOf } from "#runtime/leader.js";
+import { type DevFault, DevStore } from "#runtime/storage/dev.js";
+import {
+  ByteBudget,
+  FileJournal,
+  StorageError,
+  type UploadJournal,
+  WalrusReader,
+  WalrusStorage,
+  type WalrusStorageOptions,
+} from "#runtime/storage/index.js";
+import type { Codec } from "#runtime/v1.js";
+import { RawConnection } from "./raw.js";
+import {
+  alice,
+  type Behaviour,
+  bytes,
+  type CountingTool,
+  countingTool,
+  many,
+  one,
+  serveFor,
+  serveSigned,
+  signedCall,
+  TOOL_SEED,
+} from "./tools.js";
+
+const MIB = 1_048_576;
+const REPORT: Codec = {
+  kind: "object",
+  members: [
+    { name: "title", codec: { kind: "string" } },
+    { name: "size", codec: { kind: "bigint" } },
+    { name: "note", optional: true, codec: { kind: "string" } },
+  ],
+};
+const OUTPUT = [
+  {
+    name: "ok",
+    ports: [
+      one("summary", { kind: "string" }),
+      { ...one("report", REPORT), held: true },
+      { ...many("parts", { kind: "string" }), held: true },
+    ],
+  },
+];
+
+let directory: string;
+let store: DevStore;
+let journal: FileJournal;
+let journals = 0;
+let storage: WalrusStorage;
+let reader: WalrusReader;
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), "svc-data-ref-"));
+  store = await DevStore.start({ directory: join(directory, "store"), shards: 10 });
+  reader = new WalrusReader({ aggregator: { url: store.url } });
+});
+after(async () => {
+  await store.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  store.clearFaults();
+  store.requests.length = 0;
+  store.created = 0;
+  journal = await FileJournal.open(join(directory, `${journals++}.journal`));
+  storage = storageOf({ journal });
+});
+afterEach(() => journal.close());
+
+function storageOf(options: Partial<WalrusStorageOptions>): WalrusStorage {
+  const deadlines = { connectMs: 500, progressMs: 500, totalMs: 3_000 };
+  const retries = { attempts: 2, backoffMs: 10 };
+  return new WalrusStorage({ ...store.connection(), epochs: 2, deletable: false, deadlines, retries, ...options });
+}
+
+/** A tool class as the compiler sees it where it is written. */
+interface Render {
+  fqn(): string;
+  readonly prototype: {
+    readonly __io: { readonly output: { ok: { report: DataRef<{ title: string; size: bigint; note?: string }> } } };
+  };
+}
+const asRender = ({ class: served }: CountingTool) => served as unknown as Render;
+
+const tool = (invoke: Behaviour["invoke"], more: Behaviour = {}) =>
+  countingTool({ output: OUTPUT, ...(invoke && { invoke }), ...more });
+
+async function connect(served: CountingTool, url: string): Promise<LeaderClient> {
+  const leader = { id: alice.id, keyId: alice.kid, key: alice.seed };
+  return LeaderClient.connect(`${url}${served.target.replace(/\/invoke$/, "")}`, {
+    leader,
+    toolKey: publicKeyOf(TOOL_SEED),
+    reader,
+  });
+}
+
+/** Waits for what happens after the caller has its answer. */
+async function eventually(check: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; !(await check()); i++) {
+    assert.ok(i < 500, "waited for too long");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+const nothingListed = async () => (await storage.recover()).length === 0;
+
+let serial = 0;
+/** A report that was not stored before. Its members stand in another order than in the schema. */
+const fresh = () => ({ size: 2n ** 60n, title: `report ${serial++}` });
+
+describe("a result that refers to stored data", () => {
+  test("is signed with its references; the leader reads what was stored and hands it on", async () => {
+    const report = fresh();
+    const render: CountingTool = tool(async () => {
+      const stored = await storage.upload(portJson(asRender(render), "ok", "report", report));
+      const part = await storage.uploadJson("a stored part");
+      return { ok: { summary: "short", report: stored, parts: ["inline", part, part] } };
+    });
+    const check = countingTool({
+      path: "check",
+      input: [one("report", REPORT), many("parts")],
+      invoke: () => ({ ok: { value: 1 } }),
+    });
+    const { url } = await serveSigned([render, check]);
+    const client = await connect(render, url);
+    const result = await client.invoke({ value: 1 });
+    assert.equal(result.signature, "verified");
+    assert.equal(result.value.summary, "short");
+    const puts = store.count("PUT");
+    assert.equal(puts, 2);
+
+    const { tag, value, texts } = await client.resolve(result);
+    assert.equal(tag, "ok");
+    assert.deepEqual(value, {
+      summary: "short",
+      report: { title: report.title, size: 2n ** 60n, note: null },
+      parts: ["inline", "a stored part", "a stored part"],
+    });
+    // In schema order, whatever order the object had; absent is null.
+    assert.equal(
+      (texts.report as JsonText).bytes.toString(),
+      `{"title":${JSON.stringify(report.title)},"size":${2n ** 60n},"note":null}`,
+    );
+    assert.deepEqual(
+      (texts.parts as JsonText[]).map((text) => text.bytes.toString()),
+      ['"inline"', '"a stored part"', '"a stored part"'],
+    );
+
+    const next = await connect(check, url);
+    const { report: passed, parts } = texts;
+    assert.equal((await next.invoke({ report: passed, parts })).signature, "verified");
+    assert.deepEqual(check.calls.inputs[0], {
+      report: { title: report.title, size: 2n ** 60n },
+      parts: ["inline", "a stored part", "a stored part"],
+    });
+    client.close();
+    next.close();
+  });
+
+  test("8 MiB of inline and stored data: at the limit to the leader and on as bytes, one over refused", async () => {
+    const large = await DevStore.start({ directory: join(directory, "large"), blobIds: "substitute" });
+    const largeStorage = new WalrusStorage({ ...large.connection(), epochs: 1 });
+    const rest = '"s"'.length + '{"title":"r","size":1,"note":null}'.length;
+    const content = Buffer.alloc(8 * MIB - rest + 1, "x");
+    content[0] = 34;
+    const render = tool(async ({ value }) => {
+      const text = content.subarray(0, content.length - 1 + (value as number));
+      text[text.length - 1] = 34;
+      return { ok: { summary: "s", report: { title: "r", size: 1n }, parts: [await largeStorage.upload(text)] } };
+    });
+    const read = countingTool({
+      path: "read",
+      input: [one("text", { kind: "string" })],
+      invoke: ({ text }) => ({ ok: { value: (text as string).length } }),
+    });
+    const { url } = await serveSigned([render, read]);
+    const options = { leader: { id: alice.id, keyId: alice.kid, key: alice.seed }, toolKey: publicKeyOf(TOOL_SEED) };
+    const largeReader = new WalrusReader({ aggregator: { url: large.url } });
+    const client = await LeaderClient.connect(`${url}/tool`, { ...options, reader: largeReader });
+    const next = await LeaderClient.connect(`${url}/read`, options);
+    try {
+      const result = await client.invoke({ value: 0 });
+      assert.ok(result.bcs.length < 500);
+      const { texts } = await client.resolve(result);
+      const [part] = texts.parts as readonly JsonText[];
+      assert.equal(part?.bytes.length, 8 * MIB - rest);
+      assert.deepEqual((await next.invoke({ text: part })).value, { value: 8 * MIB - rest - 2 });
+      await assert.rejects(client.invoke({ value: 1 }), {
+        status: 500,
+        code: "output_serialization_error",
+        details: "result: at most 8388608 bytes over all ports, got 8388609",
+      });
+      const budget = new ByteBudget(8 * MIB - 1);
+      await assert.rejects(client.resolve(result, { budget }), { name: "StorageError", code: "over_budget" });
+      const full = new JsonText(Buffer.from(`"${"x".repeat(8 * MIB - 2)}"`));
+      assert.deepEqual((await next.invoke({ text: full })).value, { value: 8 * MIB - 2 });
+      const over = new JsonText(Buffer.from(`"${"x".repeat(8 * MIB - 1)}"`));
+      await assert.rejects(next.invoke({ text: over }), {
+        status: 422,
+        code: "input_deserialization_error",
+        details: "ports[0].value.one: the input is over the budget of 8388608 bytes",
+      });
+    } finally {
+      client.close();
+      next.close();
+      await large.stop();
+    }
+  });
+
+  test("one that fits is returned inline, in place of the reference", async () => {
+    const report: DataRef<object> = fresh();
+    const render = tool(() => ({ ok: { summary: "short", report, parts: ["a"] } }));
+    const { url } = await serveSigned([render]);
+    const client = await connect(render, url);
+    const result = await client.invoke({ value: 1 });
+    assert.deepEqual((await client.resolve(result)).value, result.value);
+    assert.equal(store.requests.length, 0);
+    // Nothing to fetch: no reader is needed.
+    const plain = await LeaderClient.connect(client.url);
+    assert.deepEqual((await plain.resolve(result)).value, result.value);
+    client.close();
+    plain.close();
+  });
+
+  test("resolve: no reader, content that is no JSON, content that has changed", async () => {
+    const blob = await storage.upload(Buffer.from("no JSON"));
+    const render = tool(() => ({ ok: { summary: "", report: blob, parts: ["a"] } }));
+    const { url } = await serveSigned([render]);
+    const client = await connect(render, url);
+    const result = await client.invoke({ value: 1 });
+    const plain = await LeaderClient.connect(client.url);
+    await assert.rejects(plain.resolve(result), {
+      name: "TypeError",
+      message: /^resolve: the result refers to stored values: give the client `reader/,
+    });
+    await assert.rejects(client.resolve(result), (error: unknown) => {
+      assert.ok(error instanceof LeaderError);
+      assert.equal(error.code, "invalid_answer");
+      assert.match(error.message, /"report": the stored value is not JSON: expected a value at byte 1$/);
+      return true;
+    });
+    store.fail("GET", { kind: "wrong-bytes" });
+    await assert.rejects(client.resolve(result), { name: "StorageError", code: "content_mismatch" });
+    client.close();
+    plain.close();
+  });
+});
+
+describe("the journal and the answer", () => {
+  for (const [name, more] of [
+    ["the reference itself", {}],
+    [
+      "explicit ports",
+      {
+        encodeOutput: (output: unknown) => {
+          const { report } = (output as { ok: { report: { nexusData(): NexusData } } }).ok;
+          return OffchainToolOutput.fromPorts("ok", [
+            ["summary", NexusData.one(NexusValue.json('""'))],
+            ["report", report.nexusData()],
+            ["parts", NexusData.one(NexusValue.json('"a"'))],
+          ]);
+        },
+      },
+    ],
+  ] as const) {
+    test(`an upload is settled once the answer has left: ${name}`, async () => {
+      const render = tool(async () => {
+        const report = await storage.uploadJson(fresh());
+        assert.equal((await storage.recover()).length, 1, "not before");
+        return { ok: { summary: "", report, parts: ["a"] } };
+      }, more);
+      const server = await serveSigned([render]);
+      const client = await connect(render, server.url);
+      await client.invoke({ value: 1 });
+      await eventually(nothingListed);
+      client.close();
+    });
+  }
+
+  test("a caller that left before: not settled, and the retry's answer is the same", async () => {
+    let proceed: () => void = () => undefined;
+    const waiting = new Promise<void>((resolve) => {
+      proceed = resolve;
+    });
+    let blobId = "";
+    const render = tool(async () => {
+      const report = await storage.uploadJson(fresh());
+      blobId = report.blobId;
+      await waiting;
+      return { ok: { summary: "", report, parts: ["a"] } };
+    });
+    const { url } = await serveSigned([render]);
+    const call = signedCall(render, { value: bytes("1") });
+    const connection = await RawConnection.open(url);
+    connection.send(call.text());
+    await eventually(async () => blobId !== "");
+    connection.close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    proceed();
+    const retry = async () => {
+      const { status } = await call.send(url);
+      return status === 200;
+    };
+    await eventually(retry);
+    assert.equal(render.calls.invoked, 1);
+    assert.deepEqual(
+      (await storage.recover()).map((upload) => upload.blobId),
+      [blobId],
+    );
+  });
+
+  test("a result that cannot be encoded is not returned: unsigned, the upload listed", async () => {
+    const render = tool(async () => ({
+      ok: { summary: 7, report: await storage.uploadJson(fresh()), parts: ["a"] },
+    }));
+    const { url } = await serveSigned([render]);
+    const response = await signedCall(render, { value: bytes("1") }).send(url);
+    assert.equal(response.status, 500);
+    assert.match(response.body.toString(), /"ok\.summary: expected a string, got a number"/);
+    assert.equal(response.headers.get("x-svc-tool-signature"), undefined);
+    assert.equal((await storage.recover())[0]?.state, "verified");
+  });
+
+  test("past the deadline: 504, the upload listed", async () => {
+    const render = tool(
+      async (_input, { signal }) => {
+        const report = await storage.uploadJson(fresh());
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        return { ok: { summary: "", report, parts: ["a"] } };
+      },
+      { timeout: 400 },
+    );
+    const { url } = await serveSigned([render]);
+    assert.equal((await signedCall(render, { value: bytes("1") }).send(url)).status, 504);
+    await eventually(async () => (await storage.recover())[0]?.state === "verified");
+  });
+
+  test("a journal that fails or hangs when it should settle: logged, the answer stands, a shutdown goes on", async () => {
+    const failing: UploadJournal = {
+      get: (key) => journal.get(key),
+      put: (entry) => journal.put(entry),
+      list: () => journal.list(),
+      remove: () => Promise.reject(new Error("disk full")),
+    };
+    const render = tool(async () => ({
+      ok: { summary: "", report: await storageOf({ journal: failing }).uploadJson(fresh()), parts: ["a"] },
+    }));
+    const server = await serveSigned([render]);
+    assert.equal((await signedCall(render, { value: bytes("1") }).send(server.url)).status, 200);
+    const warned = () => server.log.some(({ message }) => message === "a stored value was returned and not settled");
+    await eventually(async () => warned());
+    assert.equal((await storage.recover()).length, 1);
+    await server.close();
+  });
+
+  test("a shutdown waits until what was returned is settled", async () => {
+    let removed = false;
+    const slow: UploadJournal = {
+      get: (key) => journal.get(key),
+      put: (entry) => journal.put(entry),
+      list: () => journal.list(),
+      remove: async (key) => {
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        await journal.remove(key);
+        removed = true;
+      },
+    };
+    const render = tool(async () => ({
+      ok: { summary: "", report: await storageOf({ journal: slow }).uploadJson(fresh()), parts: ["a"] },
+    }));
+    const server = await serveSigned([render]);
+    assert.equal((await signedCall(render, { value: bytes("1") }).send(server.url)).status, 200);
+    assert.equal(removed, false);
+    await server.close();
+    assert.equal(removed, true);
+  });
+});
+
+describe("every fault of the store, seen by the caller", () => {
+  const id = () => randomBytes(32).toString("base64url");
+  const lie = { kind: "answer", status: 200, body: `{"alreadyCertified":{"blobId":"${id()}","endEpoch":9}}` } as const;
+  /** What goes wrong for good; whether something may have been paid. */
+  const faults: [string, "PUT" | "GET", DevFault, boolean][] = [
+    ["the publisher is slow", "PUT", { kind: "slow", delayMs: 20_000 }, true],
+    ["the publisher stalls, and the aggregator too", "PUT", { kind: "stall" }, true],
+    ["500", "PUT", { kind: "status", status: 500 }, true],
+    ["429", "PUT", { kind: "status", status: 429 }, false],
+    ["403", "PUT", { kind: "status", status: 403 }, false],
+    ["a reset", "PUT", { kind: "reset", when: "before" }, true],
+    ["another id", "PUT", { kind: "wrong-id" }, true],
+    ["an id of nothing", "PUT", lie, true],
+    ["nonsense", "PUT", { kind: "answer", status: 200, body: "canary" }, true],
+    ["the aggregator is slow", "GET", { kind: "slow", delayMs: 20_000 }, true],
+    ["the aggregator stalls", "GET", { kind: "stall" }, true],
+    ["the aggregator resets", "GET", { kind: "reset", when: "before" }, true],
+    ["500 of the aggregator", "GET", { kind: "status", status: 500 }, true],
+    ["404 of the aggregator", "GET", { kind: "status", status: 404 }, true],
+    ["truncated", "GET", { kind: "truncated" }, true],
+    ["other bytes", "GET", { kind: "wrong-bytes" }, true],
+  ];
+  for (const [name, on, kind, paid] of faults) {
+    test(name, async () => {
+      store.fail(on, kind, 4);
+      // What the publisher has stored in spite of its fault is not found either.
+      if (on === "PUT") store.fail("GET", { kind: "status", status: 403 }, 4);
+      const failures: unknown[] = [];
+      const render = tool(
+        async () => {
+          try {
+            const short = storageOf({ journal, deadlines: { connectMs: 300, progressMs: 300, totalMs: 1_500 } });
+            return { ok: { summary: "", report: await short.uploadJson(fresh()), parts: ["a"] } };
+          } catch (error) {
+            failures.push(error);
+            throw error;
+          }
+        },
+        { timeout: 8_000 },
+      );
+      const { url } = await serveSigned([render]);
+      const response = await signedCall(render, { value: bytes("1") }).send(url);
+      assert.equal(response.status, 500);
+      assert.equal(response.body.toString(), '{"error":"tool_invocation_failed"}');
+      assert.equal(response.headers.get("x-svc-tool-signature"), undefined);
+      const [error] = failures;
+      assert.ok(error instanceof StorageError, String(error));
+      assert.match(error.message, /^(publisher|aggregator|storage): /);
+      const listed = await storage.recover();
+      assert.equal(listed.length, paid ? 1 : 0);
+      assert.equal(error.paid === "no" && listed[0]?.paid !== "no", !paid);
+    });
+  }
+});
+
+describe("portJson and uploadJson", () => {
+  test("what does not fit its port is found before anything is sent", async () => {
+    const render = tool(() => undefined);
+    assert.throws(
+      () => portJson(asRender(render), "ok", "report", { title: "x", size: 1 as unknown as bigint }),
+      (error: unknown) =>
+        error instanceof WireFault && error.details === "ok.report.size: expected a bigint, got a number",
+    );
+    const stranger = { ...asRender(render), fqn: () => "xyz.test.stranger@1" };
+    assert.throws(() => portJson(stranger, "ok", "report", fresh()), {
+      name: "TypeError",
+      message: "xyz.test.stranger@1 has no contract: run svc-gen and provide what it wrote",
+    });
+    await assert.rejects(storage.uploadJson({ a: [1, () => 1] }), {
+      name: "StorageError",
+      code: "invalid_upload",
+      message: "upload: a[1]: expected a JSON value, got a function",
+    });
+    await assert.rejects(storage.uploadJson(undefined), { code: "invalid_upload" });
+    assert.equal(store.requests.length, 0);
+    const blob = await storage.uploadJson({ n: 2n ** 63n, at: new Date(0), bytes: Uint8Array.of(1) });
+    const content = '{"n":9223372036854775808,"at":"1970-01-01T00:00:00.000Z","bytes":"AQ=="}';
+    assert.equal((await store.content(blob.blobId))?.toString(), content);
+  });
+
+  test("unsigned calls carry references as well; asked for JSON, they stay BCS", async () => {
+    const render = tool(async () => ({
+      ok: { summary: "", report: await storage.uploadJson(fresh()), parts: ["a"] },
+    }));
+    const { url } = await serveFor([render]);
+    const client = await LeaderClient.connect(`${url}/tool`, { reader });
+    const result = await client.invokeUnsigned({ value: 1 });
+    assert.match((await client.resolve(result)).value.summary as string, /^$/);
+    await eventually(nothingListed);
+    const answer = await fetch(`${url}/tool/invoke`, {
+      method: "POST",
+      headers: { accept: "application/json" },
+      body: '{"value":1}',
+    });
+    assert.equal(answer.headers.get("content-type"), "application/vnd.nexus.canonical-tool-response+bcs");
+    client.close();
+  });
+});
