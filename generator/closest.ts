@@ -4,11 +4,11 @@ import { distance } from "fastest-levenshtein";
 
 const FARTHEST = 2;
 
-/** The known names that one or two slips of the fingers turn into `name`, nearest first; letter case is no difference. */
+/** The known names that a few slips of the fingers turn into `name`, nearest first; letter case is no difference. */
 export function closest(name: string, known: readonly string[], farthest = FARTHEST): readonly string[] {
   if (name.length > 100) return [];
   const wanted = name.toLowerCase();
-  const limit = Math.min(farthest, Math.ceil(wanted.length / 2));
+  const limit = Math.min(farthest, Math.floor(wanted.length * 0.4));
   return known
     .map((each) => ({ each, steps: distance(wanted, each.toLowerCase()) }))
     .filter(({ steps }) => steps <= limit)

@@ -3,6 +3,7 @@
  * a number is never given a second meaning. `docs/diagnostics.md` is printed from this table.
  */
 
+import { FORMATS } from "./formats.js";
 import type { Place } from "./model.js";
 
 export type Severity = "error" | "warning" | "note";
@@ -281,6 +282,31 @@ export const CODES = {
     "remove the tag, or put it on a member of the type that it is for",
     "A keyword that never applies would promise a check that does not happen.",
   ),
+  SVC172: error(
+    "no value satisfies these JSDoc tags together",
+    "correct one of them",
+    "Every call would be refused: a lower bound lies above the upper one, or no integer or multiple lies between them.",
+  ),
+  SVC173: error(
+    "the value of @default or @example does not fit the type",
+    "write a value as JSON that the member takes: @example 42; text for people belongs above the tags or under @remarks",
+    "Defaults and examples are published in the schema, for people and programs that copy them.",
+  ),
+  SVC174: note(
+    "there is no such JSDoc tag",
+    "correct its name",
+    "svc-gen passes over tags that it does not know; this one is called nearly like one that would be checked.",
+  ),
+  SVC175: note(
+    "this format is published and not checked",
+    "use a format that is checked, or add a @pattern",
+    `Formats that are checked in inputs: ${FORMATS.join(", ")}; on a bigint int64 and uint64.`,
+  ),
+  SVC176: note(
+    "this @acknowledge acknowledges nothing",
+    "remove the tag, or the code from it",
+    "It silences the notes that it names on the member, class or type that it stands on; a note that is not given needs none.",
+  ),
 } as const satisfies Record<string, Entry>;
 
 export type Code = keyof typeof CODES;
@@ -342,7 +368,8 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], colour = f
   const notes = diagnostics.filter(({ severity }) => severity === "note");
   const blocks = [...new Set(notes.map(({ code }) => code))].map((code) => {
     const each = notes.filter((note) => note.code === code);
-    const hint = `${each[0]?.hint}; @acknowledge ${code} on the member silences this`;
+    const silence = each[0]?.subject === undefined || code === "SVC176" ? "" : `; @acknowledge ${code} silences it`;
+    const hint = `${each[0]?.hint}${silence}`;
     return [...each.map((note) => headline(note, paint)), `  ${paint("dim", "hint:")} ${hint}`].join("\n");
   });
   const others = diagnostics.filter(({ severity }) => severity !== "note");

@@ -1,6 +1,7 @@
 /** The pipeline: a project -> the text of its generated files, or what is wrong with it. Reads, never writes. */
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { withoutAcknowledged } from "./acknowledge.js";
 import { type Diagnostic, hasErrors } from "./diagnostics.js";
 import { codec, inputPorts, outputVariants } from "./encoders.js";
 import { type JsonObject, printJson } from "./json.js";
@@ -12,6 +13,7 @@ import { checkPorts, derivePorts } from "./ports.js";
 import { type Layout, openProgram } from "./program.js";
 import type { Reads } from "./reads.js";
 import { type ContractView, type GeneratedFile, type ImportView, render, specifier, type View } from "./render.js";
+import { findMisfits } from "./samples.js";
 import { Schemas } from "./schema.js";
 import { asTypeScript, validatorCode } from "./validators.js";
 import { VERSION } from "./version.js";
@@ -41,12 +43,15 @@ export function generate(options: GenerateOptions): Generated {
   const { tools: classes, diagnostics: found } = findTools(program);
   const lowered = classes.map((tool) => lower(program, tool));
   const tools = lowered.map(({ tool }) => tool);
-  const diagnostics = withoutIdleNotes([
+  const all = [
     ...compiler,
     ...found,
     ...lowered.flatMap((each) => each.diagnostics),
+    ...lowered.flatMap(({ samples, tool }) => findMisfits(samples, tool.definitions)),
     ...tools.flatMap(checkPorts),
-  ]);
+  ];
+  const acknowledged = lowered.flatMap((each) => each.acknowledged);
+  const diagnostics = withoutIdleNotes(withoutAcknowledged(all, acknowledged));
   if (hasErrors(diagnostics)) return { files: [], diagnostics, reads };
   const schemas = new Schemas(program.checker);
   return { files: filesOf(layout, tools, schemas), diagnostics, reads };
@@ -54,9 +59,10 @@ export function generate(options: GenerateOptions): Generated {
 
 /** A note about a member that has an error says nothing. */
 function withoutIdleNotes(diagnostics: readonly Diagnostic[]): Diagnostic[] {
-  const spot = ({ place }: Diagnostic) => place && `${place.file}:${place.line}:${place.column}`;
-  const wrong = new Set(diagnostics.filter(({ severity }) => severity === "error").map(spot));
-  return diagnostics.filter((each) => each.severity !== "note" || !wrong.has(spot(each)));
+  const marks = ({ place, subject }: Diagnostic) => [place && `${place.file}:${place.line}:${place.column}`, subject];
+  const wrong = new Set(diagnostics.filter(({ severity }) => severity === "error").flatMap(marks));
+  wrong.delete(undefined);
+  return diagnostics.filter((each) => each.severity !== "note" || !marks(each).some((mark) => wrong.has(mark)));
 }
 
 /** Absolute places from the options. */

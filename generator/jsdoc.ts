@@ -3,7 +3,9 @@
  * tag that is not in the list means nothing.
  */
 
+import { closest } from "./closest.js";
 import { ts } from "./compiler.js";
+import { isCheckedFormat } from "./formats.js";
 import { type Json, readJson } from "./json.js";
 import type { Doc, Shape } from "./model.js";
 
@@ -13,11 +15,18 @@ export interface Comment {
   readonly annotations: readonly (readonly [keyword: string, value: Json])[];
   readonly constraints: readonly Constraint[];
   readonly notSecret: boolean;
+  /** The values of `@default` and `@example`. */
+  readonly samples: readonly { readonly tag: ts.JSDocTag; readonly value: Json }[];
+  /** What `@acknowledge` names. */
+  readonly acknowledged: readonly { readonly tag: ts.JSDocTag; readonly text: string }[];
+  /** Tags that mean nothing and are called nearly like one that does. */
+  readonly slips: readonly { readonly tag: ts.JSDocTag; readonly meant: string }[];
 }
 
 export interface Constraint {
   readonly tag: string;
   readonly text: string;
+  readonly node: ts.JSDocTag;
 }
 
 const ANNOTATIONS = ["title", "default", "example", "deprecated"];
@@ -36,6 +45,7 @@ const CONSTRAINTS = [
   "maxItems",
   "uniqueItems",
 ];
+const KNOWN = [...ANNOTATIONS, ...CONSTRAINTS, "notSecret", "acknowledge"];
 
 const NUMERIC = new Set(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]);
 const COUNTS = new Set(["minLength", "maxLength", "minItems", "maxItems"]);
@@ -71,10 +81,10 @@ export function readNodeComment(node: ts.Node): Comment {
 function comment(description: string, declarations: readonly ts.Node[]): Comment {
   const tags = declarations
     .flatMap((declaration) => ts.getJSDocTags(declaration))
-    .map((tag) => [tag.tagName.text, textOf(tag)] as const);
+    .map((tag) => ({ tag, name: tag.tagName.text, text: textOf(tag) }));
   const annotations: [string, Json][] = [];
   const examples: Json[] = [];
-  for (const [name, text] of tags) {
+  for (const { name, text } of tags) {
     if (!ANNOTATIONS.includes(name)) continue;
     if (name === "example") examples.push(value(text));
     else if (name === "title") annotations.push(["title", text]);
@@ -82,12 +92,38 @@ function comment(description: string, declarations: readonly ts.Node[]): Comment
     else annotations.push(["deprecated", true]);
   }
   if (examples.length > 0) annotations.push(["examples", examples]);
+  // Nobody can correct the comments of a dependency here.
+  const own = tags.filter(({ tag }) => !tag.getSourceFile().isDeclarationFile);
   return {
     description,
     annotations,
-    constraints: CONSTRAINTS.flatMap((tag) => tags.filter(([name]) => name === tag).map(([, text]) => ({ tag, text }))),
-    notSecret: tags.some(([name]) => name === "notSecret"),
+    constraints: CONSTRAINTS.flatMap((known) =>
+      tags.filter(({ name }) => name === known).map(({ name, text, tag }) => ({ tag: name, text, node: tag })),
+    ),
+    notSecret: tags.some(({ name }) => name === "notSecret"),
+    samples: own
+      .filter(({ name }) => name === "default" || name === "example")
+      .map(({ tag, text }) => ({ tag, value: value(text) })),
+    acknowledged: own.filter(({ name }) => name === "acknowledge"),
+    slips: own.flatMap(({ tag, name }) => {
+      const meant = KNOWN.includes(name) ? undefined : meantTag(name);
+      return meant === undefined ? [] : [{ tag, meant }];
+    }),
   };
+}
+
+/** The known tag that a name is a misspelling or the beginning of (`minimun`, `MinLength`, `max`). */
+function meantTag(name: string): string | undefined {
+  const begins = name.length >= 3 ? KNOWN.find((known) => known.startsWith(name.toLowerCase())) : undefined;
+  return closest(name, KNOWN)[0] ?? begins;
+}
+
+/** Where a tag ends as people see it: with its first line, the end of the comment left out; undefined for other nodes. */
+export function endOfTag(node: ts.Node): number | undefined {
+  const isTag = node.kind >= ts.SyntaxKind.FirstJSDocTagNode && node.kind <= ts.SyntaxKind.LastJSDocTagNode;
+  if (!isTag) return undefined;
+  const [line = ""] = node.getSourceFile().text.slice(node.getStart(), node.end).split(/\r?\n/, 1);
+  return node.getStart() + line.replace(/\*\/$/, "").trimEnd().length;
 }
 
 /** The text of a tag as it stands in the source, without the asterisks of the comment. */
@@ -126,19 +162,48 @@ export function constrain(shape: Shape, constraint: Constraint): Shape | Complai
   const keyword = parse(constraint);
   if (typeof keyword === "string") return { kind: "value", detail: `@${constraint.tag} ${keyword}` };
   const result = apply(shape, constraint.tag, keyword.value);
-  return result ?? { kind: "place", detail: `@${constraint.tag}` };
+  return result ?? { kind: "place", detail: misplaced(shape, constraint.tag) };
 }
+
+/** What a tag is for, and what it stands on. */
+function misplaced(shape: Shape, tag: string): string {
+  if (shape.kind === "array" && !LISTS.has(tag)) return misplaced(shape.item, tag);
+  if (shape.kind === "bigint" && NUMERIC.has(tag)) return `@${tag} takes a whole number on a bigint`;
+  if (shape.kind === "bigint" && tag === "format") return '@format is "int64" or "uint64" on a bigint';
+  if (shape.kind === "date" && tag === "format") return '@format is "date-time" on a Date';
+  const wanted = TEXTUAL.has(tag) ? "text" : LISTS.has(tag) ? "lists" : "numbers";
+  return `@${tag} is for ${wanted}, not for ${CALLED[shape.kind]}`;
+}
+
+const CALLED: Readonly<Record<Shape["kind"], string>> = {
+  json: "any JSON value",
+  null: "null",
+  boolean: "a boolean",
+  date: "a Date",
+  bytes: "a Uint8Array",
+  string: "text",
+  number: "a number",
+  bigint: "a bigint",
+  literal: "a literal",
+  array: "a list",
+  tuple: "a tuple",
+  object: "an object",
+  union: "any part of this union",
+  ref: "an object",
+};
 
 function parse({ tag, text }: Constraint): { value: Json } | string {
   if (tag === "asType") return text === "integer" ? { value: text } : 'takes "integer"';
   if (tag === "format") return /^[a-z][a-z0-9-]*$/.test(text) ? { value: text } : "takes the name of a format";
   if (tag === "uniqueItems") return text === "" || text === "true" ? { value: true } : "takes no value";
   if (tag === "pattern") {
+    if (text === "") return "takes a regular expression";
     try {
       new RegExp(text, "u");
-      return text === "" ? "takes a regular expression" : { value: text };
-    } catch {
-      return "takes a regular expression (with the flag u)";
+      return { value: text };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message.replace(/^.*: /s, "") : "";
+      return `takes a regular expression (with the flag u): ${reason}`;
     }
   }
   const json = /^-?\d/.test(text) ? value(text) : text;
@@ -193,4 +258,87 @@ function withKeyword(shape: Shape, tag: string, json: Json): Shape {
   if (shape.kind === "date") return shape;
   const keywords = (shape.doc?.keywords ?? []).filter(([name]) => name !== tag);
   return { ...shape, doc: { ...shape.doc, keywords: [...keywords, [tag, json]] } };
+}
+
+/** A format of text that is published and not checked, if the shape has one. */
+export function uncheckedFormat(shape: Shape): string | undefined {
+  if (shape.kind === "union") return shape.branches.map(uncheckedFormat).find((found) => found !== undefined);
+  if (shape.kind === "array") return uncheckedFormat(shape.item);
+  const [, format] = shape.doc?.keywords.find(([keyword]) => keyword === "format") ?? [];
+  return shape.kind === "string" && format !== undefined && !isCheckedFormat(format) ? String(format) : undefined;
+}
+
+/** The tags of a shape that no value can satisfy together, as they are written; undefined when there is a value. */
+export function contradiction(shape: Shape): string | undefined {
+  switch (shape.kind) {
+    case "union":
+      return shape.branches.map(contradiction).find((found) => found !== undefined);
+    case "array":
+      return overlong(shape, "minItems", "maxItems") ?? contradiction(shape.item);
+    case "tuple": {
+      const least = shape.items.length - shape.optional + shape.tail.length;
+      const most = shape.rest === undefined ? shape.items.length : Number.POSITIVE_INFINITY;
+      return overlong(shape, "minItems", "maxItems", least, most);
+    }
+    case "string":
+      return overlong(shape, "minLength", "maxLength");
+    case "number":
+    case "bigint":
+      return emptyRange(shape);
+    default:
+      return undefined;
+  }
+}
+
+function keywordsOf({ doc }: Shape, names: readonly string[]): ReadonlyMap<string, number | bigint> {
+  const found = (doc?.keywords ?? []).filter(([name]) => names.includes(name));
+  return new Map(found as (readonly [string, number | bigint])[]);
+}
+
+function written(tags: ReadonlyMap<string, number | bigint>): string {
+  return [...tags].map(([name, number]) => `@${name} ${number}`).join(" ");
+}
+
+function overlong(shape: Shape, min: string, max: string, least = 0, most = Number.POSITIVE_INFINITY) {
+  const tags = keywordsOf(shape, [min, max]);
+  const from = Math.max(least, Number(tags.get(min) ?? least));
+  const to = Math.min(most, Number(tags.get(max) ?? most));
+  return from <= to ? undefined : written(tags);
+}
+
+/** Bounds without a number between them; of integers also without a multiple. */
+function emptyRange(shape: Shape & { kind: "number" | "bigint" }): string | undefined {
+  const tags = keywordsOf(shape, [...NUMERIC]);
+  const bound = (name: string) => tags.get(name);
+  const [least, most] = shape.kind === "bigint" ? RANGES[shape.format ?? "any"] : [-Number.MAX_VALUE, Number.MAX_VALUE];
+  const [low, high] = [bound("minimum") ?? least, bound("maximum") ?? most];
+  const [above, below] = [bound("exclusiveMinimum"), bound("exclusiveMaximum")];
+  const from = above !== undefined && above >= low ? above : low;
+  const to = below !== undefined && below <= high ? below : high;
+  const open = from === above || to === below;
+  const integral = shape.kind === "bigint" || shape.integer === true;
+  const isEmpty = integral
+    ? firstMultiple(from, from === above, bound("multipleOf")) > lastInteger(to, to === below)
+    : from > to || (open && from >= to);
+  return isEmpty ? written(tags) : undefined;
+}
+
+const RANGES = {
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  uint64: [0n, 2n ** 64n - 1n],
+  any: [-(2n ** 63n), 2n ** 64n - 1n],
+} as const;
+
+/** The first integer from a bound on; with a whole `step`, the first multiple of it. */
+function firstMultiple(from: number | bigint, exclusive: boolean, step: number | bigint = 1): bigint {
+  const ceiling = typeof from === "bigint" ? from : BigInt(Math.ceil(from));
+  // biome-ignore lint/suspicious/noDoubleEquals: a bigint and a number of one value are one bound
+  const first = exclusive && ceiling == from ? ceiling + 1n : ceiling;
+  if (typeof step === "number" && !Number.isInteger(step)) return first;
+  const rest = first % BigInt(step);
+  return rest === 0n ? first : rest > 0n ? first + BigInt(step) - rest : first - rest;
+}
+
+function lastInteger(to: number | bigint, exclusive: boolean): bigint {
+  return -firstMultiple(-to, exclusive);
 }

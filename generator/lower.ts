@@ -3,9 +3,22 @@
  * member that is at fault. Types are told apart by what they are, not by what they are called.
  */
 
+import { type Acknowledgement, readAcknowledged } from "./acknowledge.js";
+import { didYouMean } from "./closest.js";
 import { ts } from "./compiler.js";
 import { type Code, type Diagnostic, diagnostic } from "./diagnostics.js";
-import { annotate, type Comment, constrain, hasStrayComment, readComment, readNodeComment } from "./jsdoc.js";
+import { FORMATS } from "./formats.js";
+import {
+  annotate,
+  type Comment,
+  constrain,
+  contradiction,
+  endOfTag,
+  hasStrayComment,
+  readComment,
+  readNodeComment,
+  uncheckedFormat,
+} from "./jsdoc.js";
 import {
   type Definition,
   type Doc,
@@ -22,13 +35,24 @@ import {
 } from "./model.js";
 import type { ToolClass, TypeUse } from "./parse.js";
 import { type Program, packageOf } from "./program.js";
+import type { Sample } from "./samples.js";
 import { looksSecret } from "./secrets.js";
 import { templatePattern, UPPERCASED } from "./template.js";
 import { DeclaredOrder, type Environment, type Written, writtenOf } from "./written.js";
 
+/** What lowering makes of a tool class. */
+export interface Lowered {
+  readonly tool: Tool;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly acknowledged: readonly Acknowledgement[];
+  /** The values of `@default` and `@example`, to be held against the types. */
+  readonly samples: readonly Sample[];
+}
+
 /** The model of one tool, or what is wrong with it. */
-export function lower(program: Program, tool: ToolClass): { readonly tool: Tool; readonly diagnostics: Diagnostic[] } {
+export function lower(program: Program, tool: ToolClass): Lowered {
   const lowering = new Lowering(program, tool.name);
+  lowering.heed(readNodeComment(ts.isClassLike(tool.node) ? tool.node : tool.node.parent), { subject: tool.name });
   const input = lowering.input(tool.input);
   const output = lowering.output(tool.output);
   const definitions = lowering.definitions([input, ...output.map(({ payload }) => payload)]);
@@ -42,6 +66,8 @@ export function lower(program: Program, tool: ToolClass): { readonly tool: Tool;
       definitions: definitions.kept,
     },
     diagnostics: lowering.diagnostics,
+    acknowledged: lowering.acknowledged,
+    samples: lowering.samples.map((sample) => ({ ...sample, shape: definitions.inline(sample.shape) })),
   };
 }
 
@@ -70,6 +96,8 @@ const { TypeFlags } = ts;
 
 class Lowering {
   readonly diagnostics: Diagnostic[] = [];
+  readonly acknowledged: Acknowledgement[] = [];
+  readonly samples: Sample[] = [];
   private readonly checker: ts.TypeChecker;
   private readonly order: DeclaredOrder;
   private readonly entries = new Map<ts.Type, Entry>();
@@ -86,7 +114,7 @@ class Lowering {
   }
 
   private report(code: Code, use: { subject: string; node: ts.Node }, detail?: string): void {
-    const place = this.program.at(use.node);
+    const place = this.program.at(use.node, endOfTag(use.node));
     const repeated = this.diagnostics.some(
       (other) =>
         other.code === code &&
@@ -117,7 +145,7 @@ class Lowering {
     }
     const shape = this.object(type, use);
     if (shape.indexes.length > 0) this.report("SVC150", use, "it has an index signature");
-    return this.withDoc(shape, type);
+    return this.withDoc(shape, type, use);
   }
 
   output({ type, written, node }: TypeUse): OutputVariant[] {
@@ -186,7 +214,9 @@ class Lowering {
     }
     const payload = this.object(type, use, true);
     if (payload.indexes.length > 0) this.report("SVC161", use, "it has an index signature, so its ports are not known");
-    const doc = annotate(readComment(this.checker, tag));
+    const comment = readComment(this.checker, tag);
+    this.heed(comment, use, payload);
+    const doc = annotate(comment);
     const place = this.program.at(node);
     return { name: tag.name, subject, place, text: false, payload, ...(doc === undefined ? {} : { doc }) };
   }
@@ -248,6 +278,7 @@ class Lowering {
 
   private commented(shape: Shape, comment: Comment, use: Use): Shape {
     const constrained = this.constrained(shape, comment, use);
+    this.heed(comment, use, constrained);
     const doc = annotate(comment, constrained.doc);
     return doc === undefined ? constrained : { ...constrained, doc };
   }
@@ -255,11 +286,36 @@ class Lowering {
   private constrained(shape: Shape, comment: Comment, use: Use): Shape {
     let result = shape;
     for (const constraint of comment.constraints) {
-      const next = constrain(this.complete(result), constraint);
-      if (!("detail" in next)) result = next;
-      else this.report(next.kind === "value" ? "SVC170" : "SVC171", use, next.detail);
+      const at = { subject: use.subject, node: constraint.node };
+      const before = this.complete(result);
+      const next = constrain(before, constraint);
+      if ("detail" in next) {
+        this.report(next.kind === "value" ? "SVC170" : "SVC171", at, next.detail);
+        continue;
+      }
+      result = next;
+      const tags = contradiction(result);
+      if (tags !== undefined && contradiction(before) === undefined) this.report("SVC172", at, tags);
+      const format = constraint.tag === "format" && this.side === "input" ? uncheckedFormat(result) : undefined;
+      if (format !== undefined) this.report("SVC175", at, `${format}${didYouMean(format, FORMATS)}`);
     }
     return result;
+  }
+
+  /** What a comment says beside description and constraints: slips of the pen, acknowledged notes, values as samples. */
+  heed(comment: Comment, { subject }: { readonly subject: string }, shape?: Shape, optional = false): void {
+    for (const { tag, meant } of comment.slips) {
+      this.report("SVC174", { subject, node: tag }, `@${tag.tagName.text}; did you mean @${meant}?`);
+    }
+    for (const { tag, text } of comment.acknowledged) {
+      const read = readAcknowledged(text);
+      if ("problem" in read) this.report("SVC170", { subject, node: tag }, read.problem);
+      else this.acknowledged.push({ codes: read.codes, subject, place: this.program.at(tag, endOfTag(tag)) });
+    }
+    if (shape === undefined) return;
+    for (const { tag, value } of comment.samples) {
+      this.samples.push({ value, shape, optional, subject, place: this.program.at(tag, endOfTag(tag)) });
+    }
   }
 
   /** What a reference refers to, so that a constraint on the use applies to the use alone. */
@@ -459,7 +515,7 @@ class Lowering {
       return this.refuse("SVC168", use, `${this.text(type)} does not say what the data is: write DataRef<T>`);
     }
     if (this.isEmpty(type)) return { kind: "json", except: "null" };
-    return this.structured(type, use, () => this.withDoc(this.object(type, use), type));
+    return this.structured(type, use, () => this.withDoc(this.object(type, use), type, use));
   }
 
   private builtInShape(name: string, type: ts.Type, use: Use): Shape {
@@ -592,6 +648,7 @@ class Lowering {
     if (this.side === "input" && looksSecret(property.name) && !comment.notSecret)
       this.report("SVC154", use, property.name);
     const shape = this.constrained(bare, comment, use);
+    this.heed(comment, use, shape, optional);
     const doc: Doc | undefined = annotate(comment);
     const place = this.program.at(node);
     const by = held === undefined ? {} : { held: held.by };
@@ -742,10 +799,12 @@ class Lowering {
     return { kept, inline };
   }
 
-  private withDoc<S extends Shape>(shape: S, type: ts.Type): S {
+  private withDoc<S extends Shape>(shape: S, type: ts.Type, use: Use): S {
     const symbol = type.getSymbol();
     if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return shape;
-    const doc = annotate(readComment(this.checker, symbol), shape.doc);
+    const comment = readComment(this.checker, symbol);
+    this.heed(comment, use, shape);
+    const doc = annotate(comment, shape.doc);
     return doc === undefined ? shape : { ...shape, doc };
   }
 

@@ -24,8 +24,8 @@ export interface Program {
   readonly checker: ts.TypeChecker;
   /** Files of the project that may hold tools, in the order of their paths. */
   readonly sources: readonly ts.SourceFile[];
-  /** The place of a node, and the line of source there. */
-  readonly at: (node: ts.Node) => Place;
+  /** The place of a node, which may be told to end earlier, and the line of source there. */
+  readonly at: (node: ts.Node, end?: number) => Place;
 }
 
 /** What stands for the generated files while the project is read, so that their last state does not matter. */
@@ -85,10 +85,10 @@ export function openProgram(layout: Layout): {
           !/\.(?:test|spec)\.[cm]?tsx?$/.test(file.fileName),
       )
       .sort((one, other) => (one.fileName < other.fileName ? -1 : 1)),
-    at: (node) => {
+    at: (node, end = node.getEnd()) => {
       const file = node.getSourceFile();
       const start = node.getStart(file);
-      return placeOf(layout, file, start, Math.max(1, node.getEnd() - start));
+      return placeOf(layout, file, start, Math.max(1, end - start));
     },
   };
   const diagnostics = [...config.notes, ...compilerErrors(opened, stubbed)];

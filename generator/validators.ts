@@ -4,8 +4,9 @@
  */
 
 import { createRequire } from "node:module";
-import type { AnySchemaObject, CodeKeywordDefinition, KeywordCxt } from "ajv";
-import { forEachRef, type ObjectShape, type Shape, type Tool, type TupleShape } from "./model.js";
+import type { Ajv, AnySchemaObject, CodeKeywordDefinition, CodeOptions, Format, KeywordCxt } from "ajv";
+import { FORMATS, isCheckedFormat } from "./formats.js";
+import { type Definition, forEachRef, type ObjectShape, type Shape, type Tool, type TupleShape } from "./model.js";
 
 const require = createRequire(import.meta.url);
 const { _ } = require("ajv/dist/compile/codegen") as typeof import("ajv/dist/compile/codegen/index.js");
@@ -14,33 +15,77 @@ const { Type } = require("ajv/dist/compile/util") as typeof import("ajv/dist/com
 
 /** Standalone code with one exported validator a tool, in the order of the names. */
 export function validatorCode(tools: readonly (readonly [name: string, tool: Tool])[]): string {
-  // The dialect of these schemas is ajv's own, draft 7 with the keywords below: the 2020-12 front door adds bookkeeping for
-  // unevaluated members to every validator. What is published is 2020-12 (schema.ts).
-  const { Ajv } = require("ajv") as typeof import("ajv");
   const { default: standaloneCode } = require("ajv/dist/standalone") as typeof import("ajv/dist/standalone/index.js");
+  const ajv = openAjv({ source: true, esm: true, lines: true, formats: _`formats` });
+  const shared = new SharedDefinitions((id, schema) => ajv.addSchema({ $id: id, ...schema }), DECODED);
+  const names: Record<string, string> = {};
+  for (const [name, { definitions, input }] of tools) {
+    const ref = shared.idsOf(definitions);
+    ajv.addSchema({ $id: name, ...objectCheck(input, { ...DECODED, ref }) });
+    names[name] = name;
+  }
+  return standaloneCode(ajv, names);
+}
+
+/** What says why a tree does not fit a shape; undefined when it does. Dates and bytes are checked too, as far as texts go. */
+export function openChecker(definitions: readonly Definition[]): (shape: Shape, tree: unknown) => string | undefined {
+  const ajv = openAjv({});
+  const whole = {
+    date: { type: "string", format: "date-time" },
+    bytes: { type: "string", pattern: "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$" },
+  };
+  const ref = new SharedDefinitions((id, schema) => ajv.addSchema({ $id: id, ...schema }), whole).idsOf(definitions);
+  return (shape, tree) => {
+    const validate = ajv.compile(check(shape, { ...whole, ref }));
+    if (validate(tree)) return undefined;
+    // The deepest complaint is of the branch that was closest; at one depth the last is that of the whole union.
+    const depth = ({ instancePath }: { readonly instancePath: string }) => instancePath.split("/").length;
+    const told = (validate.errors ?? []).toSorted((one, other) => depth(one) - depth(other)).at(-1);
+    const what = told?.keyword === "anyOf" ? "fits no part of the union" : told?.message;
+    return `${told?.instancePath || "it"} ${what}`;
+  };
+}
+
+/**
+ * ajv for these checks. The dialect is ajv's own, draft 7 with the keywords below: the 2020-12 front door adds bookkeeping
+ * for unevaluated members to every validator. What is published is 2020-12 (schema.ts).
+ */
+function openAjv(code: CodeOptions): Ajv {
+  const { Ajv } = require("ajv") as typeof import("ajv");
   const ajv = new Ajv({
-    code: { source: true, esm: true, lines: true },
+    code,
     ownProperties: true,
     strict: true,
     strictTypes: false,
     strictTuples: false,
     strictRequired: false,
     allowUnionTypes: true,
-    validateFormats: false,
     validateSchema: false,
     unicodeRegExp: true,
     inlineRefs: false,
   });
   for (const keyword of keywords()) ajv.addKeyword(keyword);
-  const shared = new SharedDefinitions((id, schema) => ajv.addSchema({ $id: id, ...schema }));
-  const names: Record<string, string> = {};
-  for (const [name, tool] of tools) {
-    const ref = shared.idsOf(tool);
-    ajv.addSchema({ $id: name, ...objectCheck(tool.input, ref) });
-    names[name] = name;
-  }
-  return standaloneCode(ajv, names);
+  const { fullFormats } = require("ajv-formats/dist/formats") as typeof import("ajv-formats/dist/formats.js");
+  for (const name of FORMATS) ajv.addFormat(name, asFunction(fullFormats[name]));
+  return ajv;
 }
+
+/** A format as a function: of a regular expression ajv would print the text into every validator. */
+function asFunction(format: Format): (text: string) => boolean {
+  if (format instanceof RegExp) return (text) => format.test(text);
+  const test = typeof format === "object" ? format.validate : format;
+  return test as (text: string) => boolean;
+}
+
+/** What stands for types that have no JSON Schema of their own, and for references. */
+interface Dialect {
+  readonly date: AnySchemaObject;
+  readonly bytes: AnySchemaObject;
+  readonly ref: Ref;
+}
+
+/** The decoder checks dates and bytes before a validator sees the tree. */
+const DECODED = { date: { type: "string" }, bytes: { type: "string" } };
 
 /** The id of a definition by its name within the tool. */
 type Ref = (name: string) => string;
@@ -49,9 +94,12 @@ type Ref = (name: string) => string;
 class SharedDefinitions {
   private readonly ids = new Map<string, string>();
 
-  constructor(private readonly add: (id: string, schema: AnySchemaObject) => void) {}
+  constructor(
+    private readonly add: (id: string, schema: AnySchemaObject) => void,
+    private readonly dialect: Omit<Dialect, "ref">,
+  ) {}
 
-  idsOf({ definitions }: Tool): Ref {
+  idsOf(definitions: readonly Definition[]): Ref {
     const shapes = new Map(definitions.map(({ name, shape }) => [name, shape]));
     const known = new Map<string, string>();
     const ref: Ref = (name) => {
@@ -63,7 +111,7 @@ class SharedDefinitions {
       if (!this.ids.has(text)) {
         this.ids.set(text, id);
         const shape = shapes.get(name);
-        if (shape !== undefined) this.add(id, check(shape, ref));
+        if (shape !== undefined) this.add(id, check(shape, { ...this.dialect, ref }));
       }
       return id;
     };
@@ -91,10 +139,10 @@ function withoutPlaces(key: string, value: unknown): unknown {
 }
 
 /** The schema that ajv compiles for a shape: types and constraints only, exact integers by a keyword of our own. */
-function check(shape: Shape, ref: Ref): AnySchemaObject {
-  const inner = (each: Shape) => check(each, ref);
+function check(shape: Shape, dialect: Dialect): AnySchemaObject {
+  const inner = (each: Shape) => check(each, dialect);
   const constraints = Object.fromEntries(
-    (shape.doc?.keywords ?? []).filter(([keyword]) => CHECKED.has(keyword)).map(([keyword, value]) => [keyword, value]),
+    (shape.doc?.keywords ?? []).filter(isChecked).map(([keyword, value]) => [keyword, value]),
   );
   switch (shape.kind) {
     case "json":
@@ -110,7 +158,7 @@ function check(shape: Shape, ref: Ref): AnySchemaObject {
       return { type: "string", ...(shape.pattern === undefined ? {} : { pattern: shape.pattern }), ...constraints };
     case "date":
     case "bytes":
-      return { type: "string" };
+      return dialect[shape.kind];
     case "number":
       return { type: shape.integer ? "integer" : "number", ...constraints };
     case "bigint":
@@ -124,11 +172,11 @@ function check(shape: Shape, ref: Ref): AnySchemaObject {
     case "tuple":
       return { ...tupleCheck(shape, inner), ...constraints };
     case "object":
-      return objectCheck(shape, ref);
+      return objectCheck(shape, dialect);
     case "union":
       return { anyOf: shape.branches.map(inner) };
     case "ref":
-      return { $ref: ref(shape.name) };
+      return { $ref: dialect.ref(shape.name) };
   }
 }
 
@@ -145,6 +193,10 @@ const CHECKED = new Set([
   "maxItems",
   "uniqueItems",
 ]);
+
+function isChecked([keyword, value]: readonly [string, unknown]): boolean {
+  return CHECKED.has(keyword) || (keyword === "format" && isCheckedFormat(value));
+}
 
 function tupleCheck(
   { items, optional, rest, tail }: TupleShape,
@@ -165,8 +217,8 @@ function tupleCheck(
   };
 }
 
-function objectCheck({ members, indexes, closed }: ObjectShape, ref: Ref): AnySchemaObject {
-  const inner = (shape: Shape) => check(shape, ref);
+function objectCheck({ members, indexes, closed }: ObjectShape, dialect: Dialect): AnySchemaObject {
+  const inner = (shape: Shape) => check(shape, dialect);
   const patterns = indexes.flatMap(({ pattern, shape }) =>
     pattern === undefined ? [] : [[pattern, inner(shape)] as const],
   );
@@ -288,6 +340,7 @@ export function asTypeScript(code: string): string {
     used.push(name);
     text = text.replaceAll(call, name);
   }
+  if (/^const \w+ = formats[.[]/m.test(text)) used.push("formats");
   text = text.replace(/^export const (\w+) = /gm, "export const $1: Validator = ");
   if (/\brequire\s*\(/.test(text)) throw new Error("a validator needs a helper that svc-runtime does not have");
   const imports = used.length === 0 ? "" : `import { ${used.join(", ")} } from "svc-runtime/v1";\n`;

@@ -3,6 +3,7 @@
 export { provideContracts } from "./contracts.js";
 export { bootstrap } from "./server/bootstrap.js";
 export type { Codec, Contract, Member, Port, Validator, ValidatorError, Variant } from "./wire/contract.js";
+export { formats } from "./wire/formats.js";
 export { JsonDouble, JsonError, JsonObject, type JsonValue, prettyJson, readJson } from "./wire/json.js";
 export { derivePorts, PortError } from "./wire/ports.js";
 export { equal, ucs2length } from "./wire/validate.js";

@@ -31,6 +31,7 @@ const ROWS: readonly Row[] = [
   // wire: pure bytes. Of Node only what computes; the author's classes only for ErrEval.
   { files: ["runtime/wire/bcs.ts"], packages: ["@mysten/bcs"] },
   { files: ["runtime/wire/ed25519.ts"], packages: ["@noble/ed25519"], node: ["crypto"] },
+  { files: ["runtime/wire/formats.ts"], packages: ["ajv-formats"] },
   { files: ["runtime/wire/sodium.ts"], packages: ["sodium-native"], node: ["module"] },
   { files: ["runtime/wire/hash.ts"], node: ["crypto"] },
   { files: ["runtime/wire/json.ts"], node: ["buffer"] },
@@ -127,7 +128,7 @@ const ROWS: readonly Row[] = [
     sees: [COMPILER],
   },
   { files: ["generator/encoders.ts"], from: ["runtime/wire/contract.ts"] },
-  { files: ["generator/validators.ts"], packages: ["ajv"], node: ["module"] },
+  { files: ["generator/validators.ts"], packages: ["ajv", "ajv-formats"], node: ["module"] },
   { files: ["generator/manifest.ts"], node: ["crypto", "fs", "path", "url"] },
   { files: ["generator/version.ts"], node: ["fs"] },
   { files: ["generator/closest.ts"], packages: ["fastest-levenshtein"] },

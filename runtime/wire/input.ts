@@ -7,6 +7,7 @@
 
 import { decodeBase64 } from "./base64.js";
 import type { Codec, Contract, Port, ValidatorError } from "./contract.js";
+import { parseDateTime } from "./date-time.js";
 import type { CommittedText } from "./envelope.js";
 import { type Path, pathText, WireFault } from "./fault.js";
 import {
@@ -476,18 +477,4 @@ class DecoderCompiler {
 /** Bytes with a buffer of their own: small Buffers share one with the rest of the process. */
 function ownBytes(bytes: Buffer): Uint8Array {
   return bytes.buffer.byteLength === bytes.length ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes);
-}
-
-const DATE_TIME =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-
-/** An RFC 3339 date-time as a Date; undefined for anything else, days that do not exist and leap seconds included. */
-function parseDateTime(text: string): Date | undefined {
-  const match = DATE_TIME.exec(text);
-  if (match === null) return undefined;
-  const [year, month, day] = match.slice(1, 4).map(Number) as [number, number, number];
-  const daysInMonth = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
-  if (month < 1 || month > 12 || day < 1 || day > daysInMonth) return undefined;
-  const date = new Date(text.toUpperCase());
-  return Number.isNaN(date.getTime()) ? undefined : date;
 }

@@ -1,0 +1,25 @@
+/**
+ * The formats of texts that generated validators check: the names of `formats` in svc-runtime/v1, whose functions they
+ * call. Any other format is published and not checked.
+ */
+
+export const FORMATS = [
+  "date",
+  "time",
+  "date-time",
+  "duration",
+  "uri",
+  "uri-reference",
+  "uri-template",
+  "email",
+  "hostname",
+  "ipv4",
+  "ipv6",
+  "uuid",
+  "json-pointer",
+  "relative-json-pointer",
+] as const;
+
+export function isCheckedFormat(format: unknown): boolean {
+  return (FORMATS as readonly unknown[]).includes(format);
+}

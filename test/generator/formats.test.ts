@@ -1,0 +1,125 @@
+/** `@format` on texts: generated validators check the formats that the runtime knows, through the runtime's functions. */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { FORMATS } from "#generator/formats.js";
+import type { Contract } from "#runtime/wire/contract.js";
+import { formats } from "#runtime/wire/formats.js";
+import { InputDecoder } from "#runtime/wire/input.js";
+import { ToolProject, toolSource } from "./project.js";
+
+/** Texts that fit and texts that do not, most of them from the RFCs. */
+const CASES: Readonly<Record<(typeof FORMATS)[number], readonly [fits: string[], not: string[]]>> = {
+  date: [
+    ["2024-02-29", "1999-12-31"],
+    ["2023-02-29", "2024-13-01", "2024-1-01", "2024-01-01T00:00:00Z", ""],
+  ],
+  time: [
+    ["23:59:59Z", "00:00:00.5+01:00"],
+    ["24:00:00Z", "12:00:00", "12:00"],
+  ],
+  "date-time": [
+    ["2024-02-29T23:59:59Z", "1985-04-12t23:20:50.52-08:00"],
+    ["2023-02-29T00:00:00Z", "2024-01-01 00:00:00Z", "2024-01-01T00:00:00", "2024-01-01T00:00:00+01", "2024-01-01"],
+  ],
+  duration: [
+    ["P1Y2M3DT4H5M6S", "PT1S", "P4W"],
+    ["P", "1D", "PT", "P1S"],
+  ],
+  uri: [
+    ["https://example.org/a?b=%20#c", "urn:isbn:0451450523", "http://[2001:db8::1]:80/"],
+    ["/relative", "http://a b/", "no scheme", "http://a/%2", "http://é.example/"],
+  ],
+  "uri-reference": [
+    ["/relative?a#b", "a/b", "", "https://example.org"],
+    ["\\a", "a b", "%zz"],
+  ],
+  "uri-template": [["https://example.org/{id}{?a,b*}"], ["https://example.org/{id", "{a b}"]],
+  email: [
+    ["a.b+c@example.org", "x@y.z"],
+    ["@example.org", "a@", "a@b@c.d", "a b@c.d", "a@-b.c"],
+  ],
+  hostname: [
+    ["example.org", "a-b", "localhost"],
+    ["-a", "a_b", "a..b", `${"a".repeat(64)}.org`],
+  ],
+  ipv4: [
+    ["192.0.2.1", "0.0.0.0"],
+    ["256.0.0.1", "1.2.3", "01.2.3.4"],
+  ],
+  ipv6: [
+    ["2001:db8::1", "::", "::ffff:192.0.2.1"],
+    ["1::2::3", "12345::", "1:2:3:4:5:6:7:8:9", "fe80::1%eth0"],
+  ],
+  uuid: [
+    ["f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6"],
+    ["f81d4fae7dec11d0a76500a0c91e6bf6", "g81d4fae-7dec-11d0-a765-00a0c91e6bf6", ""],
+  ],
+  "json-pointer": [
+    ["", "/a~1b/0", "/"],
+    ["a", "/~2", "#/a"],
+  ],
+  "relative-json-pointer": [
+    ["0", "1/a", "2#"],
+    ["/a", "-1", "01"],
+  ],
+};
+
+const members = FORMATS.map((name) => `  /** @format ${name} */\n  ${JSON.stringify(name)}?: string;`);
+const project = new ToolProject({
+  "src/a.ts": toolSource(
+    "A",
+    `{\n${members.join("\n")}\n  /** @format email */\n  list?: (string | null)[];\n  /** @format iban */\n  unknown?: string;\n}`,
+  ),
+});
+test.after(() => project.remove());
+
+test("a text that does not fit its format is refused, with the path and never the text", async () => {
+  const code = project.build()["src/generated/validators.ts"] ?? "";
+  assert.match(code, /^import \{ (?:\w+, )*formats(?:, \w+)* \} from "svc-runtime\/v1";$/m);
+  assert.match(code, /^const formats\d+ = formats\["date-time"\];$/m);
+  assert.doesNotMatch(code, /\brequire\b|ajv/);
+  const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as { contracts: Contract[] };
+  const decoder = new InputDecoder(contracts[0] as Contract);
+  const decode = (name: string, value: unknown) =>
+    decoder.decodeUnsigned(Buffer.from(JSON.stringify({ [name]: value })));
+  for (const [name, [fits, not]] of Object.entries(CASES)) {
+    for (const text of fits) assert.deepEqual(decode(name, text), { [name]: text }, `${name} ${text}`);
+    for (const text of not) {
+      assert.throws(
+        () => decode(name, text),
+        (error: Error & { details?: string }) => {
+          assert.match(
+            error.details ?? "",
+            new RegExp(`^${name.includes("-") ? ".*" : name}.*${name}`),
+            `${name} ${text}`,
+          );
+          assert.ok(text.length < 6 || !error.details?.includes(text));
+          return true;
+        },
+        `${name} ${JSON.stringify(text)}`,
+      );
+    }
+    assert.deepEqual(decode(name, null), {});
+  }
+  assert.deepEqual(decode("list", ["a@example.org", null]), { list: ["a@example.org", null] });
+  assert.throws(() => decode("list", ["a@example.org", "b"]), /list\[1\]/);
+  assert.deepEqual(decode("unknown", "anything"), { unknown: "anything" });
+});
+
+test("the runtime has a function for every format that the generator lets validators check, and no other", () => {
+  assert.deepEqual(Object.keys(formats).sort(), [...FORMATS].sort());
+  assert.deepEqual(Object.keys(CASES).sort(), [...FORMATS].sort());
+});
+
+test("a text of some mebibytes is judged at once by every format", () => {
+  const long = ["a", "a.", "0:", "/%41", "{a}", "1-"].flatMap((part) => [
+    part.repeat(200_000),
+    `http://${part.repeat(200_000)}\n`,
+    `a@${part.repeat(200_000)}!`,
+  ]);
+  const started = performance.now();
+  for (const check of Object.values(formats)) for (const text of long) assert.equal(typeof check(text), "boolean");
+  assert.ok(performance.now() - started < 30_000);
+});
