@@ -3,11 +3,12 @@
 export { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "./config/config.js";
 export type { ReloadStats } from "./config/reload-stats.js";
 export { portJson } from "./port-json.js";
+export type { Address } from "./server/address.js";
 export {
-  type Address,
   type BootstrapOptions,
   bootstrap,
   DEFAULT_ADDRESS,
+  ENV_ADMIN_ADDR,
   ENV_BIND_ADDR,
   type RunningServer,
   serve,

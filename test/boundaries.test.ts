@@ -61,6 +61,10 @@ const ROWS: readonly Row[] = [
     from: [WIRE],
     node: ["worker_threads"],
   },
+  // Loaded where they are asked for.
+  { files: ["runtime/server/metrics.ts"], from: ["runtime/config/"], packages: ["prom-client"], node: ["net", "util"] },
+  { files: ["runtime/server/tracing.ts"], packages: ["@opentelemetry/api"] },
+  { files: ["runtime/server/admin.ts"], node: ["events", "http", "net"] },
   { files: ["runtime/server/log.ts"], from: [TOOL], packages: ["pino"] },
   { files: ["runtime/server/stray.ts"], node: ["async_hooks"] },
   {

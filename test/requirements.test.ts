@@ -89,7 +89,7 @@ describe("the gate", () => {
   const proofs = (...of: string[]) => ({ proofs: of });
   for (const [entry, fault] of [
     [{}, "expected proofs, an owner or both, or else a reason"],
-    [{ reason: "a remark", owner: "metrics" }, "expected proofs, an owner or both, or else a reason"],
+    [{ reason: "a remark", owner: "shared replay" }, "expected proofs, an owner or both, or else a reason"],
     [
       { reason: "a remark", ...proofs('test/a.test.ts › "one"') },
       "expected proofs, an owner or both, or else a reason",
@@ -118,8 +118,8 @@ describe("the gate", () => {
   it("takes proofs, an owner, both, and a reason", () => {
     for (const entry of [
       proofs('test/a.test.ts › "one"', "test/a.test.ts › two again"),
-      { owner: "metrics" as const },
-      { owner: "metrics" as const, ...proofs('test/a.test.ts › "two"') },
+      { owner: "shared replay" as const },
+      { owner: "shared replay" as const, ...proofs('test/a.test.ts › "two"') },
       { reason: "a remark" },
     ]) {
       assert.deepEqual(entryFaults({ id: "1.1", text: "A name is short.", ...entry }, root), []);

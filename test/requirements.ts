@@ -5,7 +5,6 @@
 export const CAPABILITIES = {
   "shared replay": "a replay store shared by several processes",
   "load control": "limits of rate and load, off unless configured",
-  metrics: "counters",
 } as const;
 
 /** Proofs, the capability that proves it later, or both when it has several rules; or else the reason for neither. */
@@ -1334,8 +1333,8 @@ export const REQUIREMENTS: readonly Requirement[] = [
       "test/runtime/replay-http.test.ts › if (status === 504) await wait(60);",
       "test/runtime/invoke-faults.test.ts › the signal fires with reason timeout, the late result is discarded and logged",
       "test/runtime/replay.test.ts › of a held entry counts from the settling of the tool",
+      "test/runtime/admin.test.ts › count calls by tool, status and code, replays, late results and what is refused before a tool",
     ],
-    owner: "metrics",
   },
   {
     id: "8.12",

@@ -1,30 +1,35 @@
 /** From tool classes to a listening server (specification.md section 1, protocol.md sections 8 to 10). */
 
-import { isIP } from "node:net";
 import { ConfigError, configFile, ENV_TOOLKIT_CONFIG_PATH, ToolkitRuntimeConfig } from "../config/config.js";
 import { parseFqn } from "../fqn.js";
 import type { SvcToolClass } from "../tool.js";
 import { type Ed25519Engine, type EngineName, type EngineSelection, selectEngine } from "../wire/ed25519.js";
+import { type Address, type Endpoint, endpointFromEnv, endpointOf } from "./address.js";
+import { AdminListener } from "./admin.js";
 import { SignatureHeaders } from "./auth.js";
 import { CryptoThreads } from "./crypto-threads.js";
 import { InvokeService } from "./handle.js";
 import { initLogger, type ServerLogger } from "./log.js";
 import { documentOf, localUrl, metaListing } from "./meta.js";
+import { Metrics } from "./metrics.js";
+import { Observers } from "./observe.js";
 import { type Reloads, ServerReload } from "./reload.js";
 import { ReplayMemory, type ReplayStore } from "./replay.js";
+import { RequestLog } from "./request-log.js";
 import { buildApp } from "./serve.js";
 import { type ServedTool, StartupError, serveTools } from "./served-tool.js";
 import { Shutdown, type ShutdownOptions, type ShutdownParts, type Stopped } from "./shutdown.js";
 import { stopOnSignals } from "./signals.js";
 import { strayFields } from "./stray.js";
 import { ENV_TLS_CERT_PATH, isTlsServer, tlsFromEnv } from "./tls.js";
+import { loadTracing } from "./tracing.js";
 
 /** The environment variable that holds the address: an IP literal and a port. */
 export const ENV_BIND_ADDR = "BIND_ADDR";
+/** The environment variable that holds the address of the listener for operators; absent, there is none. */
+export const ENV_ADMIN_ADDR = "SVC_ADMIN_ADDR";
 export const DEFAULT_ADDRESS: Address = [[127, 0, 0, 1], 8080];
-
-/** An IPv4 address and a port; port 0 takes a free one. */
-export type Address = readonly [octets: readonly [number, number, number, number], port: number];
+const DEFAULT_ENDPOINT: Endpoint = { host: "127.0.0.1", port: 8080 };
 
 /** What can be set in code, beside the configuration file. */
 export interface BootstrapOptions {
@@ -51,6 +56,11 @@ export interface BootstrapOptions {
    * mostly within a third of one. A configuration that was not read from a file is not looked after.
    */
   readonly reloadIntervalMs?: number;
+  /**
+   * The address of a listener for operators, with `/livez`, `/readyz` and `/metrics`; off by default. Goes before the
+   * environment's `SVC_ADMIN_ADDR`. It asks nobody who he is: keep it on an address that only operators reach.
+   */
+  readonly admin?: Address;
   /** How long the end may take. */
   readonly shutdown?: ShutdownOptions;
 }
@@ -63,6 +73,8 @@ export interface RunningServer {
   reloads(): Reloads;
   /** Looks at the files now instead of within a second; resolves when what is there is in force or refused. */
   reload(): Promise<void>;
+  /** `http://127.0.0.1:9090`; undefined without a listener for operators. */
+  readonly adminUrl: string | undefined;
   /** Whether it listens and was not told to stop. */
   readonly ready: boolean;
   /**
@@ -166,7 +178,8 @@ export async function serve(
   options: BootstrapOptions & { readonly address?: Address } = {},
 ): Promise<RunningServer> {
   const tools = serveTools(classes);
-  const [host, port] = addressOf(options.address, process.env[ENV_BIND_ADDR]);
+  const endpoint = endpointOf("bootstrap", options.address) ?? endpointFromEnv(ENV_BIND_ADDR) ?? DEFAULT_ENDPOINT;
+  const adminEndpoint = endpointOf("admin", options.admin) ?? endpointFromEnv(ENV_ADMIN_ADDR);
   const config = options.config ?? ToolkitRuntimeConfig.fromEnv();
   const headers = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");
   const log = options.logger ?? initLogger();
@@ -178,21 +191,47 @@ export async function serve(
   const intervalMs = intervalOf(options.reloadIntervalMs);
   const shutdown = new Shutdown(options.shutdown);
   const threads = config.signedHttpIsRequired() ? threadsOf(options.cryptoThreads, engine, log) : undefined;
-  const service = new InvokeService({ config, headers, engine: threads ?? engine, store, log });
-  const { app, requests } = buildApp({ tools, service, log, shutdown, tls });
-  // fastify names the scheme of the servers that it makes itself.
-  const url = (await app.listen({ host, port })).replace(/^http(?=:)/, tls === undefined ? "http" : "https");
-  const served = tools.map(({ fqn }) => fqn);
+  const metrics = adminEndpoint && (await Metrics.load());
+  const scheme = tls === undefined ? "http" : "https";
+  const looking = [new RequestLog(log), metrics, await loadTracing(scheme, log)];
+  const observers = new Observers(looking.filter((observer) => observer !== undefined));
+  const service = new InvokeService({ config, headers, engine: threads ?? engine, store, log, observers });
+  const onRefused = (code: string) => metrics?.refused(code);
+  const { app, requests } = buildApp({ tools, service, log, shutdown, onRefused, tls });
   const reload = new ServerReload({
     config,
-    served,
+    served: tools.map(({ fqn }) => fqn),
     tls: tls && isTlsServer(app.server) ? { setup: tls, server: app.server } : undefined,
     log,
     intervalMs,
   });
+  let admin: AdminListener | undefined;
+  const release = async () => {
+    await service.noted();
+    reload.close();
+    threads?.close();
+    await admin?.close();
+  };
+  let listening = false;
+  let url: string;
+  try {
+    if (adminEndpoint !== undefined && metrics !== undefined) {
+      const memory = store instanceof ReplayMemory ? store : undefined;
+      metrics.read({ tools, config, store: memory, service, reload, server: app.server, shutdown });
+      const unready = () => (shutdown.stopping ? "stopping" : listening ? undefined : "starting");
+      admin = await AdminListener.listen(adminEndpoint, { unready, reload, metrics, log });
+    }
+    // fastify names the scheme of the servers that it makes itself.
+    url = (await app.listen({ ...endpoint })).replace(/^http(?=:)/, scheme);
+    listening = true;
+  } catch (error) {
+    await release();
+    throw error;
+  }
   log.info(
     {
       url,
+      ...(admin !== undefined && { admin: admin.url }),
       tools: tools.map(({ fqn, prefix }) => ({ fqn, path: prefix || "/" })),
       signed: config.signedHttpIsRequired(),
       ed25519: `${engine.name} (${reason})`,
@@ -206,14 +245,11 @@ export async function serve(
     close: () => app.close(),
     abortRuns: () => service.abortRuns(),
     hangUp: () => app.server.closeAllConnections(),
-    release: async () => {
-      await service.noted();
-      reload.close();
-      threads?.close();
-    },
+    release,
   };
   return {
     url,
+    adminUrl: admin?.url,
     get ready() {
       return !shutdown.stopping;
     },
@@ -277,23 +313,4 @@ function requireEntries(tools: readonly ServedTool[], config: ToolkitRuntimeConf
     }
     if (entry.signingKey === undefined) log.warn({ tool: fqn }, "results are not signed: no response_signing_key");
   }
-}
-
-/** The address to listen on: the argument, else the environment's, else the default. */
-function addressOf(argument: Address | undefined, text: string | undefined): [host: string, port: number] {
-  const address = argument ?? (text === undefined ? DEFAULT_ADDRESS : undefined);
-  if (address !== undefined) {
-    const [octets, port] = address;
-    const valid = (value: number, max: number) => Number.isInteger(value) && value >= 0 && value <= max;
-    if (octets.length !== 4 || !octets.every((octet) => valid(octet, 255)) || !valid(port, 65_535)) {
-      throw new StartupError("bootstrap: expected an address such as [[127, 0, 0, 1], 8080]");
-    }
-    return [octets.join("."), port];
-  }
-  const match = /^(?:\[(?<six>[^\]]*)\]|(?<four>[\d.]+)):(?<port>\d{1,5})$/.exec(text ?? "");
-  const { six = "", four = "", port = "" } = match?.groups ?? {};
-  if ((isIP(six) !== 6 && isIP(four) !== 4) || Number(port) > 65_535) {
-    throw new StartupError(`${ENV_BIND_ADDR}: expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080`);
-  }
-  return [six || four, Number(port)];
 }

@@ -31,6 +31,11 @@ const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS;
 
+/** Whether a text is one of the codes. */
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(STATUS, text);
+}
+
 /** A refusal with its code. `details` reaches the caller; `cause` reaches the log only. */
 export class RequestError extends Error {
   override readonly name = "RequestError";

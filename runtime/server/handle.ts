@@ -8,10 +8,12 @@ import type { Ed25519Work } from "../wire/ed25519.js";
 import { outputHash, SIGNATURE_VERSION, toolSignatureMessage } from "../wire/signature.js";
 import { prefersJson, RESULT_CONTENT_TYPE } from "./accept.js";
 import { Authenticator, type RequestHeaders, type SignatureHeaders } from "./auth.js";
+import { CallLog } from "./call-log.js";
 import { errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
 import type { Answer, Call } from "./execution.js";
-import { authorizeAlone, Run, withDeadline } from "./invoke.js";
+import { authorizeAlone, Run, type RunHooks, withDeadline } from "./invoke.js";
 import type { ServerLogger } from "./log.js";
+import type { Observation, Observers } from "./observe.js";
 import type { CachedAnswer, ReplayStore, ReplayTicket } from "./replay.js";
 import type { ServedTool } from "./served-tool.js";
 
@@ -28,6 +30,8 @@ export interface Reply {
   readonly status: number;
   /** Of an error. */
   readonly code?: string | undefined;
+  /** Of a refusal, for the log; they are in the body too. */
+  readonly details?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   /** Called once the whole answer was handed to the system; not when the caller had left. */
@@ -41,6 +45,17 @@ export interface ServiceOptions {
   readonly engine: Ed25519Work;
   readonly store: ReplayStore;
   readonly log: ServerLogger;
+  /** Who looks at calls; nobody when absent. */
+  readonly observers?: Observers;
+}
+
+/** A request on its way to its answer. */
+interface Handled {
+  readonly tool: ServedTool;
+  readonly request: InvokeRequest;
+  readonly log: CallLog;
+  /** Undefined while nobody looks. */
+  readonly seen: Observation | undefined;
 }
 
 /** Milliseconds that a tool has to note that a result was returned, before a shutdown goes on without it. */
@@ -52,7 +67,7 @@ export class InvokeService {
   private readonly signed: boolean;
   private readonly maxBody: bigint;
   private readonly logs = new Map<ServedTool, ServerLogger>();
-  private readonly runs = new Set<Run>();
+  private readonly runs = new Map<Run, ServedTool>();
   private stopping = false;
   private readonly notes = new Set<Promise<void>>();
 
@@ -73,22 +88,41 @@ export class InvokeService {
     await Promise.all(this.notes);
   }
 
+  /** The same, by tool. */
+  get running(): ReadonlyMap<string, number> {
+    const running = new Map<string, number>();
+    for (const { fqn } of this.runs.values()) running.set(fqn, (running.get(fqn) ?? 0) + 1);
+    return running;
+  }
+
   /** Tells every running tool that the process is about to end, and each that still begins. */
   abortRuns(): void {
     this.stopping = true;
-    for (const run of this.runs) run.abort("shutdown");
+    for (const run of this.runs.keys()) run.abort("shutdown");
   }
 
   /** Answers one request. Never rejects. */
   async handle(tool: ServedTool, request: InvokeRequest): Promise<Reply> {
+    const log = new CallLog(this.log(tool), request.headers);
+    const seen = this.options.observers?.begin(tool, request, log);
+    const reply = await this.answer({ tool, request, log, seen });
+    seen?.end(reply);
+    return reply;
+  }
+
+  private async answer(call: Handled): Promise<Reply> {
+    const { request, seen } = call;
     try {
       const length = this.bodyLength(request); // 1: 411, 413, 415
       const caller = this.signed ? this.authenticator.authenticate(request) : undefined; // 2: 401
       const auth = caller instanceof Promise ? await caller : caller;
+      if (seen !== undefined) seen.caller = auth;
+      seen?.done("auth");
       const body = await request.readBody(length);
-      return await (auth === undefined ? this.unsigned(tool, request, body) : this.authenticated(tool, auth, body));
+      seen?.done("body");
+      return await (auth === undefined ? this.unsigned(call, body) : this.authenticated(call, auth, body));
     } catch (error) {
-      return this.errorReply(tool, error);
+      return this.errorReply(call, error);
     }
   }
 
@@ -108,65 +142,75 @@ export class InvokeService {
     return Number(announced);
   }
 
-  private async unsigned(tool: ServedTool, request: InvokeRequest, body: Uint8Array): Promise<Reply> {
+  private async unsigned(call: Handled, body: Uint8Array): Promise<Reply> {
+    const { request } = call;
     const json = prefersJson(headerText(request, "accept"));
-    const run = this.start(tool, { input: { body }, auth: undefined, json });
+    const run = this.start(call, { input: { body }, auth: undefined, json });
     request.onDisconnect(() => run.abort("disconnect"));
     const answer = await run.answer;
+    call.seen?.done("run");
     if (answer.json !== undefined) {
       const headers = { "content-type": "application/json", vary: "Accept" };
       return { status: 200, headers, body: Buffer.from(answer.json) };
     }
-    const reply = this.noting(run, answer, await this.reply(answer, tool, undefined));
+    const reply = this.noting(run, answer, await this.reply(call, answer, undefined));
     return answer.signable ? { ...reply, headers: { ...reply.headers, vary: "Accept" } } : reply;
   }
 
-  private async authenticated(tool: ServedTool, auth: AuthContext, body: Uint8Array): Promise<Reply> {
+  private async authenticated(call: Handled, auth: AuthContext, body: Uint8Array): Promise<Reply> {
+    const { tool, log, seen } = call;
     const texts = tool.envelope.read(body).match(auth.inputHash); // 3: 422
     if (texts === undefined) {
       throw new RequestError("input_integrity_error", "the input hash of the header is not that of the body");
     }
     const claimed = this.options.store.claim(tool.fqn, auth.nonce, auth.inputHash, auth); // 4: replay
     const claim = claimed instanceof Promise ? await claimed : claimed;
+    seen?.done("claim");
     switch (claim.state) {
       case "in-flight":
         throw new RequestError("request_in_flight", "an invocation with this nonce is running");
       case "full":
         throw new RequestError("replay_store_full");
       case "completed": {
-        const refused = claim.sameCaller ? undefined : await authorizeAlone(tool, copyOf(auth), this.log(tool));
-        return this.reply(refused ?? claim.answer, tool, auth);
+        const refused = claim.sameCaller ? undefined : await authorizeAlone(tool, copyOf(auth), log);
+        if (seen !== undefined) seen.replayed = refused === undefined;
+        return this.reply(call, refused ?? claim.answer, auth);
       }
       case "run": {
-        const run = this.start(tool, { input: { texts }, auth: copyOf(auth), json: false }, claim.ticket); // 5, 6
+        const run = this.start(call, { input: { texts }, auth: copyOf(auth), json: false }, claim.ticket); // 5, 6
         const answer = await run.answer;
-        const reply = this.reply(answer, tool, auth);
+        seen?.done("run");
+        const reply = this.reply(call, answer, auth);
         return answer.stored === true ? this.noting(run, answer, await reply) : reply;
       }
     }
   }
 
   /** Starts a run; its end completes the replay entry, whatever has become of the caller. */
-  private start(tool: ServedTool, call: Call, ticket?: ReplayTicket): Run {
-    const log = this.log(tool);
+  private start({ tool, log, seen }: Handled, call: Call, ticket?: ReplayTicket): Run {
+    const { observers } = this.options;
     const guard = (outcome: boolean | Promise<boolean>) => {
       if (outcome instanceof Promise) {
         outcome.catch((error: unknown) => log.error({ err: error }, "the replay store did not take the end of a run"));
       }
     };
-    const run = new Run(tool, call, log, {
+    const hooks: RunHooks = {
       timedOut: (answer) => ticket && guard(ticket.hold(answer)),
       ended: (answer) => {
         this.runs.delete(run);
+        if (answer.code === "tool_invocation_timeout") observers?.settledLate(tool);
         // What another attempt may well get is not kept: shutting down, or no thread free for it.
         if (ticket !== undefined) guard(answer.status === 503 ? ticket.abandon() : ticket.complete(answer));
       },
       settledLate: () => {
         this.runs.delete(run);
+        observers?.settledLate(tool);
         if (ticket !== undefined) guard(ticket.settle());
       },
-    });
-    this.runs.add(run);
+    };
+    const begin = () => new Run(tool, call, log, hooks);
+    const run: Run = seen === undefined ? begin() : seen.run(begin);
+    this.runs.set(run, tool);
     if (this.stopping) run.abort("shutdown");
     return run;
   }
@@ -183,8 +227,8 @@ export class InvokeService {
   }
 
   private reply(
+    { tool, seen }: Handled,
     answer: Answer | CachedAnswer,
-    tool: ServedTool,
     auth: AuthContext | undefined,
   ): Reply | Promise<Reply> {
     const { status, body } = answer;
@@ -193,9 +237,11 @@ export class InvokeService {
     if (auth === undefined || key === undefined) return { status, headers: RESULT_HEADERS, body };
     const message = toolSignatureMessage(auth.leaderSignature, auth.nonce, outputHash(body));
     const signature = this.options.engine.sign(key, message);
-    return signature instanceof Promise
-      ? signature.then((bytes) => this.signedReply(status, body, bytes))
-      : this.signedReply(status, body, signature);
+    const signed = (bytes: Buffer) => {
+      seen?.done("sign");
+      return this.signedReply(status, body, bytes);
+    };
+    return signature instanceof Promise ? signature.then(signed) : signed(signature);
   }
 
   private signedReply(status: number, body: Uint8Array, signature: Buffer): Reply {
@@ -208,11 +254,10 @@ export class InvokeService {
     return { status, headers, body };
   }
 
-  private errorReply(tool: ServedTool, thrown: unknown): Reply {
-    const error = toRequestError(thrown);
-    if (error.code === "internal_error") this.log(tool).error({ err: error.cause }, "answering a request failed");
-    else this.log(tool).debug({ code: error.code, details: error.details }, "refused");
-    return errorReplyOf(statusOf(error.code), errorBody(error.code, error.details), error.code);
+  private errorReply({ log }: Handled, thrown: unknown): Reply {
+    const { code, details, cause } = toRequestError(thrown);
+    if (code === "internal_error") log.error({ err: cause }, "answering a request failed");
+    return { ...errorReplyOf(statusOf(code), errorBody(code, details), code), details };
   }
 
   private log(tool: ServedTool): ServerLogger {

@@ -10,7 +10,20 @@ export const ENV_LOG_LEVEL = "SVC_LOG_LEVEL";
 /** A log that can be divided: what the server writes to. Any pino logger is one. */
 export interface ServerLogger extends Logger {
   child(fields: Readonly<Record<string, unknown>>): ServerLogger;
+  /** Whether a level is written; every level by one that does not say. */
+  isLevelEnabled?(level: string): boolean;
 }
+
+/** What no line may hold, should somebody hand it to the log after all: headers and private keys, up to two levels down. */
+const REDACTED = [
+  "headers",
+  "rawHeaders",
+  "authorization",
+  "cookie",
+  "response_signing_key",
+  "signingKey",
+  "privateKey",
+];
 
 /**
  * Makes the process's log.
@@ -22,7 +35,8 @@ export function initLogger(env: Readonly<Record<string, string | undefined>> = p
   if (level !== "silent" && !Object.hasOwn(pino.levels.values, level)) {
     throw new StartupError(`${ENV_LOG_LEVEL}: expected one of ${Object.keys(pino.levels.values).join(", ")}, silent`);
   }
-  return pino({ level, base: null }, pino.destination({ fd: 2, sync: true }));
+  const paths = REDACTED.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+  return pino({ level, base: null, redact: { paths, censor: "[redacted]" } }, pino.destination({ fd: 2, sync: true }));
 }
 
 let shared: ServerLogger | undefined;

@@ -42,6 +42,8 @@ export interface ServeOptions {
   readonly service: InvokeService;
   readonly log: ServerLogger;
   readonly shutdown: Pick<Shutdown, "stopping" | "closed">;
+  /** Told the code of each refusal that no tool has to do with. */
+  onRefused?(code: string): void;
   /** Undefined to serve plain HTTP. */
   readonly tls?: TlsSetup | undefined;
 }
@@ -61,7 +63,7 @@ export interface App {
 }
 
 /** Builds the application; nothing listens yet. */
-export function buildApp({ tools, service, log, shutdown, tls }: ServeOptions): App {
+export function buildApp({ tools, service, log, shutdown, onRefused, tls }: ServeOptions): App {
   const routes = routesOf(tools, service, log);
   const requests = new OpenRequests<FastifyReply>(
     (reply) => send(reply, errorReply("shutting_down"), true),
@@ -79,7 +81,10 @@ export function buildApp({ tools, service, log, shutdown, tls }: ServeOptions): 
   };
   const answered = async ({ raw }: FastifyRequest, reply: FastifyReply) => {
     const refusal = refused(raw);
-    if (refusal !== undefined) return send(reply, refusal, shutdown.stopping);
+    if (refusal !== undefined) {
+      onRefused?.(refusal.code ?? "");
+      return send(reply, refusal, shutdown.stopping);
+    }
     requests.begin(reply);
     const answer = await answerOf(raw, reply.raw);
     if (requests.end(reply, answer.code === "shutting_down")) send(reply, answer, shutdown.stopping);
@@ -90,7 +95,7 @@ export function buildApp({ tools, service, log, shutdown, tls }: ServeOptions): 
     http: { requireHostHeader: false },
     return503OnClosing: false,
     serverFactory: (handler) => httpServer(handler, tls),
-    clientErrorHandler,
+    clientErrorHandler: (error, socket) => onClientError(error, socket, onRefused),
     // A path that fastify cannot decode is a path like any other.
     frameworkErrors: (_error, request, reply) => void answered(request as FastifyRequest, reply as FastifyReply),
   });
@@ -278,12 +283,13 @@ function send(reply: FastifyReply, { status, headers, body, sent }: Reply, last:
 }
 
 /** Answers what never became a request: faults of the parser, timeouts. */
-function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void {
+function onClientError(error: NodeJS.ErrnoException, socket: Socket, onRefused: ServeOptions["onRefused"]): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
   const [code, details] = CLIENT_ERRORS[error.code ?? ""] ?? ["bad_request"];
+  onRefused?.(code);
   refuseSocket(socket, code, details);
 }
 

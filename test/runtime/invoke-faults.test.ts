@@ -356,7 +356,10 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
     expectResult(response, echoed("1"), signed);
     await wait(120);
     assert.equal(context?.signal.aborted, false);
-    assert.equal(log.filter(({ level }) => level !== "info").length, 0);
+    assert.deepEqual(
+      log.filter(({ level }) => level === "warn" || level === "error"),
+      [],
+    );
   });
 });
 
@@ -375,7 +378,9 @@ describe("what invoke gets beside its input", () => {
     assert.equal(context.auth?.leaderId, "alice");
     assert.deepEqual(Buffer.from(context.auth?.nonce ?? []), signed.nonce);
     const written = log.find(({ message }) => message === "working");
-    assert.deepEqual(written, { level: "info", fields: { tool: tool.fqn, step: 1 }, message: "working" });
+    const { request, ...fields } = written?.fields ?? {};
+    assert.equal(typeof request, "string");
+    assert.deepEqual([written?.level, fields], ["info", { tool: tool.fqn, step: 1 }]);
     const plain = countingTool({ invoke });
     await sendPlain((await serveFor([plain])).url, plain.target, '{"value":1}');
     assert.equal("auth" in context, false);

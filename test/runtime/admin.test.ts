@@ -1,0 +1,284 @@
+/** The listener for operators: probes, metrics, its own limits. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { type Address, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { run, stop } from "./child.js";
+import { readExposition } from "./exposition.js";
+import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
+import {
+  alice,
+  countingTool,
+  echoCall,
+  gate,
+  keptLog,
+  sendPlain,
+  serveFor,
+  serveSigned,
+  TOOL_SEED,
+  UNSIGNED,
+  until,
+} from "./tools.js";
+
+const LOCAL: Address = [[127, 0, 0, 1], 0];
+
+const adminUrl = ({ adminUrl }: RunningServer): string => adminUrl ?? assert.fail("no listener for operators");
+const get = (url: string, path: string, method = "GET"): Promise<RawResponse> =>
+  exchange(url, requestText(method, path), method);
+
+async function scrape(server: RunningServer) {
+  const response = await get(adminUrl(server), "/metrics");
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+  const families = readExposition(response.body.toString());
+  const samples = new Map([...families.values()].flatMap((family) => [...family.samples]));
+  return { families, value: (sample: string) => samples.get(sample), names: [...samples.keys()] };
+}
+
+describe("metrics", () => {
+  it("count calls by tool, status and code, replays, late results and what is refused before a tool", async () => {
+    const open = gate();
+    const tool = countingTool({
+      fqn: "xyz.test.counted@1",
+      timeout: 200,
+      invoke: async ({ value }) => {
+        if (value === "late") await open.promise;
+        return { ok: { value } };
+      },
+    });
+    const server = await serveSigned([tool], { admin: LOCAL });
+    const calls = [echoCall(tool, "1"), echoCall(tool, "2")];
+    for (const call of [...calls, ...calls.slice(0, 1)]) assert.equal((await call.send(server.url)).status, 200);
+    expectError(
+      await exchange(server.url, requestText("POST", tool.target, [["Content-Length", "0"]])),
+      401,
+      "auth_failed",
+    );
+    expectError(await echoCall(tool, '"late"').send(server.url), 504, "tool_invocation_timeout");
+    const before = await scrape(server);
+    assert.equal(before.value('svc_tools_running{tool="xyz.test.counted@1"}'), 1);
+    assert.equal(before.value('svc_late_results_total{tool="xyz.test.counted@1"}'), 0);
+    open.open();
+    await until(() => server.log.some(({ message }) => message.includes("discarded")), "it ended");
+    for (const path of ["/canary", "/canary2"]) await exchange(server.url, requestText("GET", path));
+    await exchange(server.url, "canary\r\n\r\n");
+
+    const { value, names, families } = await scrape(server);
+    for (const [sample, expected] of Object.entries({
+      'svc_calls_total{tool="xyz.test.counted@1",status="200",code="ok"}': 3,
+      'svc_calls_total{tool="xyz.test.counted@1",status="401",code="auth_failed"}': 1,
+      'svc_calls_total{tool="xyz.test.counted@1",status="504",code="tool_invocation_timeout"}': 1,
+      'svc_call_duration_seconds_count{tool="xyz.test.counted@1"}': 5,
+      'svc_call_duration_seconds_bucket{le="0.1",tool="xyz.test.counted@1"}': 4,
+      'svc_replay_hits_total{tool="xyz.test.counted@1"}': 1,
+      'svc_late_results_total{tool="xyz.test.counted@1"}': 1,
+      'svc_tools_running{tool="xyz.test.counted@1"}': 0,
+      'svc_requests_refused_total{code="not_found"}': 2,
+      'svc_requests_refused_total{code="bad_request"}': 1,
+      svc_replay_entries: 3,
+      svc_replay_bound_bytes: 536_870_912,
+      svc_ready: 1,
+    })) {
+      assert.equal(value(sample), expected, sample);
+    }
+    assert.ok((value("svc_replay_bytes") ?? 0) > 0);
+    assert.ok((value("nodejs_eventloop_lag_p99_seconds") ?? -1) >= 0);
+    assert.ok((value("process_cpu_seconds_total") ?? 0) > 0);
+    const publicKey = publicKeyOf(TOOL_SEED).toString("hex");
+    assert.equal(value(`svc_signing_key_info{tool="xyz.test.counted@1",public_key="${publicKey}"}`), 1);
+    for (const secret of ["canary", "alice", TOOL_SEED.toString("hex")]) {
+      assert.ok(!names.some((name) => name.includes(secret)), `no ${secret} in a label`);
+    }
+    assert.equal(families.get("svc_call_duration_seconds")?.type, "histogram");
+  });
+
+  it("say what became of the files that are followed, and how old they are", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "svc-admin-"));
+    after(() => rmSync(directory, { recursive: true }));
+    const tool = countingTool({ fqn: "xyz.test.followed@1" });
+    const [path, leaders] = [join(directory, "config.json"), join(directory, "leaders.json")];
+    const publicKey = publicKeyOf(alice.seed).toString("hex");
+    const list = `{"version":1,"leaders":[{"leader_id":"alice","keys":[{"kid":1,"public_key":"${publicKey}"}]}]}`;
+    writeFileSync(leaders, list, { mode: 0o600 });
+    const config = (ttl: number) =>
+      JSON.stringify({
+        signed_http: { allowed_leaders_path: leaders, tools: { [tool.fqn]: { replay_cache_ttl_ms: ttl } } },
+      });
+    writeFileSync(path, config(1000), { mode: 0o600 });
+    const server = await serveFor([tool], { config: ToolkitRuntimeConfig.fromPath(path), admin: LOCAL });
+    writeFileSync(path, config(2000));
+    await server.reload();
+    writeFileSync(path, "{canary");
+    await server.reload();
+    const { value } = await scrape(server);
+    for (const [sample, expected] of Object.entries({
+      'svc_reloads_total{file="config",outcome="applied"}': 1,
+      'svc_reloads_total{file="config",outcome="refused"}': 1,
+      'svc_reloads_total{file="allow_list",outcome="applied"}': 0,
+      'svc_file_faulty{file="config"}': 1,
+      'svc_file_faulty{file="allow_list"}': 0,
+      'svc_file_faulty{file="certificate"}': undefined,
+    })) {
+      assert.equal(value(sample), expected, sample);
+    }
+    for (const sample of ["svc_file_version_age_seconds", "svc_file_last_good_age_seconds"]) {
+      const age = value(`${sample}{file="allow_list"}`) ?? -1;
+      assert.ok(age >= 0 && age < 60, `${sample} is ${age}`);
+    }
+    const ready = await get(adminUrl(server), "/readyz?verbose");
+    assert.equal(ready.status, 200, "the last good version serves");
+    assert.match(
+      ready.body.toString(),
+      /^ready\nconfiguration ".*config\.json".*; the previous version stays in force\n$/,
+    );
+    assert.ok(!ready.body.includes("canary"));
+  });
+
+  it("are those that docs/operations.md lists", async () => {
+    const page = readFileSync(new URL("../../docs/operations.md", import.meta.url), "utf8");
+    const rows = page.split("\n").filter((line) => line.startsWith("| `svc_"));
+    const listed = rows.flatMap((row) => {
+      const [, names = "", type = ""] = row.split("|").map((cell) => cell.trim());
+      return names.split(", ").map((name) => [name.replaceAll("`", ""), type]);
+    });
+    const { families } = await scrape(await serveFor([countingTool()], { admin: LOCAL }));
+    const given = [...families].filter(([name]) => name.startsWith("svc_")).map(([name, { type }]) => [name, type]);
+    // Only with TLS.
+    given.push(["svc_certificate_expiry_timestamp_seconds", "gauge"]);
+    assert.deepEqual(listed.sort(), given.sort());
+  });
+
+  it("of two servers in a process are two, node's own figures are the same", async () => {
+    const [one, two] = [countingTool({ fqn: "xyz.test.left@1" }), countingTool({ fqn: "xyz.test.right@1" })];
+    const servers = [await serveFor([one], { admin: LOCAL }), await serveFor([two], { admin: LOCAL })] as const;
+    await sendPlain(servers[0].url, one.target, '{"value":1}');
+    const [left, right] = [await scrape(servers[0]), await scrape(servers[1])];
+    assert.equal(left.value('svc_calls_total{tool="xyz.test.left@1",status="200",code="ok"}'), 1);
+    assert.ok(!right.names.some((name) => name.includes("left")));
+    assert.ok(right.names.includes("nodejs_eventloop_lag_seconds"));
+  });
+});
+
+describe("probes", () => {
+  it("readiness turns when the server is told to stop, and liveness does not", async () => {
+    const open = gate();
+    const tool = countingTool({ invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
+    const server = await serveFor([tool], { admin: LOCAL });
+    const url = adminUrl(server);
+    for (const path of ["/livez", "/readyz"]) {
+      const { status, headers, body } = await get(url, path);
+      assert.deepEqual([status, `${body}`], [200, path === "/livez" ? "ok\n" : "ready\n"]);
+      assert.equal(headers.get("cache-control"), "no-store");
+      assert.equal((await get(url, path, "HEAD")).status, 200);
+    }
+    const answer = sendPlain(server.url, tool.target, '{"value":1}');
+    await until(() => tool.calls.invoked === 1, "it runs");
+    const end = server.close();
+    const { status, body } = await get(url, "/readyz?verbose");
+    assert.deepEqual([status, `${body}`], [503, "not ready: stopping\n"]);
+    assert.equal((await get(url, "/livez")).status, 200);
+    assert.equal((await scrape(server)).value("svc_ready"), 0);
+    open.open();
+    assert.equal((await answer).status, 200);
+    await end;
+    await assert.rejects(RawConnection.open(url), /ECONNREFUSED/);
+  });
+
+  it("nothing else is there: no tool, no other method, no body", async () => {
+    const tool = countingTool();
+    const url = adminUrl(await serveFor([tool], { admin: LOCAL }));
+    for (const path of ["/", tool.target, "/tools", "/health", "/readyz/", "/Livez", "//livez", "/live%7a"]) {
+      assert.equal((await get(url, path)).status, 404, path);
+    }
+    for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) {
+      const response = await get(url, "/metrics", method);
+      assert.deepEqual([response.status, response.headers.get("allow")], [405, "GET, HEAD"]);
+      assert.equal(response.headers.get("connection"), "close");
+    }
+    const long = (await RawConnection.open(url)).send(requestText("GET", "/livez", [["X", "x".repeat(9_000)]]));
+    assert.match(`${await long.closed()}`, /^HTTP\/1\.1 431 /);
+    assert.equal(tool.calls.constructed, 0);
+  });
+});
+
+describe("its address", { concurrency: 2 }, () => {
+  it("is off by default; SVC_ADMIN_ADDR or the option turns it on, the option first", async () => {
+    const child = run("const { adminUrl } = await bootstrap(One); console.log(adminUrl ?? 'off');", {
+      env: { BIND_ADDR: "127.0.0.1:0" },
+    });
+    await child.url;
+    await until(() => child.stdout() !== "", "it says so");
+    assert.equal(child.stdout(), "off\n");
+    await stop(child);
+    const both = run(
+      "const { adminUrl } = await bootstrap(One, { admin: [[127, 0, 0, 2], 0] }); console.log(adminUrl);",
+      {
+        env: { BIND_ADDR: "127.0.0.1:0", SVC_ADMIN_ADDR: "127.0.0.1:0" },
+      },
+    );
+    await both.url;
+    await until(() => both.stdout() !== "", "it says so");
+    assert.match(both.stdout(), /^http:\/\/127\.0\.0\.2:\d+\n$/);
+    await stop(both);
+  });
+
+  it("by the environment, with IPv6; it ends with the process", async () => {
+    const child = run("const { adminUrl } = await bootstrap(One); console.log(adminUrl);", {
+      env: { BIND_ADDR: "127.0.0.1:0", SVC_ADMIN_ADDR: "[::1]:0" },
+    });
+    await child.url;
+    await until(() => child.stdout() !== "", "it says so");
+    const url = child.stdout().trim();
+    assert.match(url, /^http:\/\/\[::1\]:\d+$/);
+    assert.ok(child.stderr().includes(`"admin":"${url}"`), "the log says where");
+    assert.ok(!child.stderr().includes('"level":40'), "no warning");
+    await stop(child);
+  });
+
+  it("that other machines reach is warned of", async () => {
+    const server = await serveFor([countingTool()], { admin: [[0, 0, 0, 0], 0] });
+    const warning = server.log.find(({ level }) => level === "warn");
+    assert.match(
+      warning?.message ?? "",
+      /^the listener for operators asks nobody who he is, and other machines reach it$/,
+    );
+  });
+
+  it("that is none, or taken, is a start-up error that leaves nothing open", async (t) => {
+    const options = { address: LOCAL, config: UNSIGNED, logger: keptLog() };
+    process.env.SVC_ADMIN_ADDR = "localhost:9090";
+    t.after(() => delete process.env.SVC_ADMIN_ADDR);
+    await assert.rejects(serve([countingTool().class], options), {
+      name: "StartupError",
+      message: "SVC_ADMIN_ADDR: expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080",
+    });
+    const wrong = [[127, 0, 0], 1] as unknown as Address;
+    await assert.rejects(serve([countingTool().class], { ...options, admin: wrong }), {
+      message: "admin: expected an address such as [[127, 0, 0, 1], 8080]",
+    });
+    const taken = createServer().listen(0, "127.0.0.1");
+    t.after(() => taken.close());
+    await once(taken, "listening");
+    const { port } = taken.address() as { port: number };
+    await assert.rejects(serve([countingTool().class], { ...options, admin: [[127, 0, 0, 1], port] }), /EADDRINUSE/);
+    // The other way round: the port for callers is taken, the listener for operators is closed again.
+    const spare = createServer().listen(0, "127.0.0.1");
+    await once(spare, "listening");
+    const { port: free } = spare.address() as { port: number };
+    spare.close();
+    await once(spare, "close");
+    const failing = serve([countingTool().class], {
+      ...options,
+      address: [[127, 0, 0, 1], port],
+      admin: [[127, 0, 0, 1], free],
+    });
+    await assert.rejects(failing, /EADDRINUSE/);
+    await assert.rejects(RawConnection.open(`http://127.0.0.1:${free}`), /ECONNREFUSED/);
+  });
+});

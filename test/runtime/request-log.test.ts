@@ -1,0 +1,113 @@
+/** The line that the log has for each call at level debug, and what no line has. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { initLogger } from "#runtime/index.js";
+import { CallLog } from "#runtime/server/call-log.js";
+import { run, stop } from "./child.js";
+import { exchange, requestText } from "./raw.js";
+import { countingTool, echoCall, keptLog, type LogEntry, sendPlain, serveFor, serveSigned, until } from "./tools.js";
+
+const lines = (log: readonly LogEntry[]) => log.filter(({ level }) => level === "debug");
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+describe("the line of a call", () => {
+  it("says who, what and how long: a result, its replay, a refusal", async () => {
+    const tool = countingTool();
+    const { url, log } = await serveSigned([tool]);
+    const call = echoCall(tool, '"canary"');
+    await call.send(url);
+    await call.send(url);
+    await exchange(url, requestText("POST", tool.target, [["Content-Length", "0"]]));
+    const [result, replay, refused, ...more] = lines(log);
+    assert.deepEqual(more, []);
+    const fieldsOf = (entry: LogEntry | undefined) => {
+      const { ms, request, ...fields } = entry?.fields ?? {};
+      assert.match(String(request), UUID);
+      for (const time of Object.values(ms as object)) assert.ok(Number.isFinite(time) && time >= 0);
+      return { message: entry?.message, steps: Object.keys(ms as object), ...fields };
+    };
+    const about = { tool: tool.fqn, status: 200, leader: "alice", key: "0" };
+    const steps = ["auth", "body", "claim", "run", "sign", "all"];
+    assert.deepEqual(fieldsOf(result), { message: "answered", steps, ...about });
+    const short = steps.filter((step) => step !== "run");
+    assert.deepEqual(fieldsOf(replay), { message: "answered", steps: short, ...about, replayed: true });
+    const details = "X-Svc-Sig-V: missing";
+    const refusal = { tool: tool.fqn, status: 401, code: "auth_failed", details };
+    assert.deepEqual(fieldsOf(refused), { message: "refused", steps: ["all"], ...refusal });
+    const text = JSON.stringify(log);
+    for (const secret of ["canary", call.hash.toString("base64url"), call.nonce.toString("base64url")]) {
+      assert.ok(!text.includes(secret));
+    }
+  });
+
+  it("has the caller's X-Request-Id, cut and without anything that is not visible ASCII; errors have it too", async () => {
+    const tool = countingTool({
+      invoke: (_input, { log }) => {
+        log.info({ step: 1 }, "working");
+        throw new Error("broken");
+      },
+    });
+    const { url, log } = await serveFor([tool]);
+    await sendPlain(url, tool.target, '{"value":1}', ["X-Request-Id", `a\t"\xe9${"x".repeat(100)}`]);
+    const expected = `a?"?${"x".repeat(60)}`;
+    assert.equal(expected.length, 64);
+    const about = log.filter(({ message }) => ["working", "the tool failed", "answered"].includes(message));
+    assert.deepEqual(
+      about.map(({ message, fields }) => [message, fields.request, fields.tool]),
+      ["working", "the tool failed", "answered"].map((message) => [message, expected, tool.fqn]),
+    );
+  });
+
+  it("costs nothing while the level is not written: nothing is measured, no id is made", async () => {
+    const tool = countingTool();
+    const logger = keptLog();
+    const quiet = { ...logger, isLevelEnabled: (level: string) => level !== "debug" };
+    let children = 0;
+    const child = (fields: Readonly<Record<string, unknown>>) => {
+      children++;
+      return { ...logger.child(fields), child, isLevelEnabled: quiet.isLevelEnabled };
+    };
+    const { url } = await serveFor([tool], { logger: { ...quiet, child } });
+    for (let i = 0; i < 3; i++) await sendPlain(url, tool.target, '{"value":1}');
+    assert.deepEqual(lines(logger.entries), []);
+    assert.equal(children, 1, "the log of the tool, none for a call");
+  });
+
+  it("is written by a process at SVC_LOG_LEVEL=debug and not at info", async () => {
+    for (const [level, written] of [
+      ["debug", true],
+      ["info", false],
+    ] as const) {
+      const child = run("await bootstrap(One);", { env: { BIND_ADDR: "127.0.0.1:0", SVC_LOG_LEVEL: level } });
+      await sendPlain(await child.url, "/one/invoke", '{"value":1}');
+      if (written) await until(() => child.stderr().includes('"msg":"answered"'), "the line");
+      await stop(child);
+      assert.equal(child.stderr().includes('"msg":"answered"'), written);
+    }
+  });
+});
+
+it("an id is made once, of what is there", () => {
+  const log = new CallLog(keptLog(), {});
+  assert.match(log.id, UUID);
+  assert.equal(log.id, log.id);
+  assert.match(new CallLog(keptLog(), { "x-request-id": "" }).id, UUID);
+  assert.equal(new CallLog(keptLog(), { "x-request-id": "7" }).id, "7");
+});
+
+it("headers and keys are redacted, should anybody log them", async () => {
+  const child = run(`
+    import { initLogger } from "svc-runtime";
+    const log = initLogger();
+    const headers = { authorization: "canary" };
+    log.info({ headers }, "one");
+    log.error({ err: Object.assign(new Error("two"), { config: { headers } }) });
+    log.info({ tools: { a: { response_signing_key: "canary" } }, fine: "kept" }, "three");
+    log.child({ request: { headers } }).warn({}, "four");`);
+  const { code, stderr } = await child.ended;
+  assert.equal(code, 0);
+  for (const word of ["one", "two", "three", "four", "kept", "[redacted]"]) assert.ok(stderr.includes(word), stderr);
+  assert.ok(!stderr.includes("canary"), stderr);
+  assert.equal(typeof initLogger({ SVC_LOG_LEVEL: "silent" }).isLevelEnabled, "function");
+});

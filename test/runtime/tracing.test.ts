@@ -1,0 +1,170 @@
+/** Spans of calls, by the OpenTelemetry API and an SDK that the application has registered. */
+
+import assert from "node:assert/strict";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { after, describe, it } from "node:test";
+import {
+  type Context,
+  type ContextManager,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  type TextMapPropagator,
+  TraceFlags,
+  trace,
+} from "@opentelemetry/api";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
+import { run, stop } from "./child.js";
+import { countingTool, echoCall, sendPlain, serveFor, serveSigned } from "./tools.js";
+
+/** What @opentelemetry/context-async-hooks does. */
+class Contexts implements ContextManager {
+  readonly #storage = new AsyncLocalStorage<Context>();
+  active = () => this.#storage.getStore() ?? ROOT_CONTEXT;
+  with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
+    of: Context,
+    work: F,
+    self?: ThisParameterType<F>,
+    ...args: A
+  ) {
+    return this.#storage.run(of, () => work.apply(self, args));
+  }
+  bind = <T>(_context: Context, target: T): T => target;
+  enable = () => this;
+  disable = () => this;
+}
+
+/** What W3CTraceContextPropagator of @opentelemetry/core does, as far as a server needs it. */
+const traceparent: TextMapPropagator = {
+  inject: () => {},
+  fields: () => ["traceparent"],
+  extract: (into, carrier, getter) => {
+    const [, traceId = "", spanId = ""] =
+      /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/.exec(String(getter.get(carrier, "traceparent"))) ?? [];
+    if (traceId === "") return into;
+    return trace.setSpanContext(into, { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true });
+  },
+};
+
+const exporter = new InMemorySpanExporter();
+context.setGlobalContextManager(new Contexts());
+propagation.setGlobalPropagator(traceparent);
+trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+after(() => {
+  context.disable();
+  propagation.disable();
+  trace.disable();
+});
+
+/** The spans of what was done, by name. */
+async function spansOf(work: () => Promise<unknown>): Promise<Map<string, ReadableSpan>> {
+  exporter.reset();
+  await work();
+  return new Map(exporter.getFinishedSpans().map((span) => [span.name, span]));
+}
+
+const PARENT = ["traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"] as const;
+
+describe("a call is traced", () => {
+  it("under its caller's span; what the tool does lies inside", async () => {
+    const tool = countingTool({
+      fqn: "xyz.test.traced@1",
+      path: "traced",
+      invoke: async ({ value }) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        trace.getTracer("tool").startSpan("query").end();
+        return { ok: { value } };
+      },
+    });
+    const { url } = await serveFor([tool]);
+    const spans = await spansOf(() => sendPlain(url, tool.target, '{"value":1}', PARENT));
+    const [server, own, query] = ["POST /traced/invoke", tool.fqn, "query"].map(
+      (name) => spans.get(name) ?? assert.fail(name),
+    );
+    assert.equal(spans.size, 3);
+    assert.equal(server?.kind, SpanKind.SERVER);
+    assert.equal(server?.spanContext().traceId, "0af7651916cd43dd8448eb211c80319c");
+    assert.equal(server?.parentSpanContext?.spanId, "b7ad6b7169203331");
+    assert.deepEqual(server?.attributes, {
+      "http.request.method": "POST",
+      "http.route": "/traced/invoke",
+      "url.path": "/traced/invoke",
+      "url.scheme": "http",
+      "svc.tool": tool.fqn,
+      "http.response.status_code": 200,
+    });
+    assert.equal(server?.status.code, SpanStatusCode.UNSET);
+    assert.equal(own?.parentSpanContext?.spanId, server?.spanContext().spanId);
+    assert.equal(query?.parentSpanContext?.spanId, own?.spanContext().spanId);
+  });
+
+  it("without a caller's span on its own; a failure has its code and nothing of what was thrown", async () => {
+    const tool = countingTool({ path: "failing", invoke: () => assert.fail("canary") });
+    const { url } = await serveFor([tool]);
+    const spans = await spansOf(() => sendPlain(url, tool.target, '{"value":1}'));
+    const server = spans.get("POST /failing/invoke");
+    assert.equal(server?.parentSpanContext, undefined);
+    for (const span of [server, spans.get(tool.fqn)]) {
+      assert.equal(span?.attributes["error.type"], "tool_invocation_failed");
+      assert.deepEqual(span?.status, { code: SpanStatusCode.ERROR });
+      assert.deepEqual(span?.events, []);
+    }
+    assert.equal(server?.attributes["http.response.status_code"], 500);
+  });
+
+  it("signed: who called, and that a retry is no run; a refusal is no error of the server", async () => {
+    const tool = countingTool({ path: "signed" });
+    const { url } = await serveSigned([tool]);
+    const call = echoCall(tool, "1");
+    await spansOf(() => call.send(url));
+    const retry = await spansOf(() => call.send(url));
+    assert.deepEqual([...retry.keys()], ["POST /signed/invoke"]);
+    const { attributes } = retry.get("POST /signed/invoke") ?? assert.fail();
+    assert.deepEqual([attributes["svc.leader_id"], attributes["svc.replayed"]], ["alice", true]);
+    const refused = await spansOf(() => sendPlain(url, tool.target, "{}"));
+    const span = refused.get("POST /signed/invoke");
+    assert.deepEqual([span?.attributes["error.type"], span?.status.code], ["auth_failed", SpanStatusCode.UNSET]);
+  });
+
+  it("inside of a span that is open already, such as an instrumentation's of node:http", async () => {
+    const tool = countingTool({ path: "inside" });
+    const spans = await spansOf(async () => {
+      const { Observation } = await import("#runtime/server/observe.js");
+      const { loadTracing } = await import("#runtime/server/tracing.js");
+      const { CallLog } = await import("#runtime/server/call-log.js");
+      const { ServedTool } = await import("#runtime/server/served-tool.js");
+      const { keptLog } = await import("./tools.js");
+      const tracing = (await loadTracing("http", keptLog())) ?? assert.fail("registered");
+      const outer = trace.getTracer("http").startSpan("outer", { kind: SpanKind.SERVER });
+      context.with(trace.setSpan(ROOT_CONTEXT, outer), () => {
+        const call = new Observation(new ServedTool(tool.class), new CallLog(keptLog(), {}), [tracing]);
+        tracing.began?.(call, { headers: { [PARENT[0]]: PARENT[1] }, rawHeaders: [] });
+        call.end({ status: 200, headers: {}, body: Buffer.alloc(0) });
+      });
+      outer.end();
+    });
+    const [own, outer] = [spans.get("POST /inside/invoke"), spans.get("outer")];
+    assert.equal(own?.kind, SpanKind.INTERNAL);
+    assert.equal(own?.parentSpanContext?.spanId, outer?.spanContext().spanId);
+  });
+});
+
+it("a process that has registered nothing does not even load the package", async () => {
+  const child = run(
+    `
+    await bootstrap(One);
+    console.log(Symbol.for("opentelemetry.js.api.1") in globalThis);`,
+    { env: { BIND_ADDR: "127.0.0.1:0" } },
+  );
+  const url = await child.url;
+  assert.equal((await sendPlain(url, "/one/invoke", '{"value":1}')).status, 200);
+  await stop(child);
+  assert.equal(child.stdout(), "false\n");
+});
