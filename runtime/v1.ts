@@ -1,7 +1,7 @@
 /** The seam that generated code links against: what is here stays, so that files generated yesterday link tomorrow. */
 
 export { provideContracts } from "./contracts.js";
-export { bootstrap } from "./server/bootstrap.js";
+export { bootstrapEntrypoint as bootstrap } from "./server/entrypoint.js";
 export type { Codec, Contract, Member, Port, Validator, ValidatorError, Variant } from "./wire/contract.js";
 export { formats } from "./wire/formats.js";
 export { JsonDouble, JsonError, JsonObject, type JsonValue, prettyJson, readJson } from "./wire/json.js";

@@ -1,0 +1,37 @@
+/** The command line of a generated entrypoint: an argument that does nothing is not passed over in silence. */
+
+import { basename } from "node:path";
+import { bootstrap } from "./bootstrap.js";
+
+const USAGE = `usage: node server.js [--meta | --help]
+
+Serves its tools until SIGTERM or SIGINT.
+
+  --meta   print the metadata of the tools as JSON and exit
+  --help   print this and exit
+
+Environment: BIND_ADDR, SVC_TOOLKIT_CONFIG_PATH, SVC_TOOL_TLS_CERT_PATH, SVC_TOOL_TLS_KEY_PATH, SVC_LOG_LEVEL,
+SVC_ADMIN_ADDR. The README of svc-gen says what each is.
+`;
+
+/**
+ * {@link bootstrap} as generated entrypoints call it: `--help` prints the usage and the process exits 0; an argument that
+ * nobody knows is a fault, and the process exits 2. A program of another name that loads the entrypoint has arguments of
+ * its own.
+ */
+export const bootstrapEntrypoint: typeof bootstrap = (...given: unknown[]) => {
+  const [script = "", ...args] = process.argv.slice(1);
+  if (/^server(?:\.[cm]?[jt]s)?$/.test(basename(script))) {
+    const unknown = args.find((arg) => arg !== "--meta" && arg !== "--help");
+    if (unknown !== undefined) {
+      const name = JSON.stringify(unknown.slice(0, 64));
+      return exit(2, process.stderr, `unknown argument ${name}: expected --meta or --help\n\n${USAGE}`);
+    }
+    if (args.includes("--help")) return exit(0, process.stdout, USAGE);
+  }
+  return (bootstrap as (...of: unknown[]) => ReturnType<typeof bootstrap>)(...given);
+};
+
+function exit(code: number, stream: NodeJS.WritableStream, text: string): Promise<never> {
+  return new Promise(() => stream.write(text, () => process.exit(code)));
+}
