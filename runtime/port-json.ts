@@ -4,6 +4,7 @@ import { contractOf } from "./contracts.js";
 import type { Contract } from "./wire/contract.js";
 import type { DataReference, Encoded } from "./wire/data.js";
 import { OutputEncoder } from "./wire/output.js";
+import { sharedBytes } from "./wire/shared.js";
 
 /** A tool class, as far as its output is concerned. */
 interface ToolOf<Output> {
@@ -31,7 +32,8 @@ const encoders = new WeakMap<Contract, OutputEncoder>();
 /**
  * The JSON text of one value of an output port, exactly as the runtime writes it inline: checked against the contract,
  * members in the order of the schema, integers exact. The same value has the same bytes, so that it is stored once; and
- * what does not fit its port is found before anything is paid.
+ * what does not fit its port is found before anything is paid. The bytes are in shared memory, so that an upload makes no
+ * copy of them.
  *
  * ```ts
  * const report = await storage.upload(portJson(Render, "ok", "report", pages));
@@ -56,5 +58,5 @@ export function portJson<Output, Tag extends TagOf<Output>, Port extends keyof P
     encoder = new OutputEncoder(contract);
     encoders.set(contract, encoder);
   }
-  return encoder.text(tag, port, value);
+  return sharedBytes(encoder.text(tag, port, value));
 }

@@ -155,7 +155,7 @@ const ROWS: readonly Row[] = [
   {
     files: ["examples/*/src/*.ts"],
     from: ["examples/"],
-    packages: ["svc-runtime", "svc-runtime/leader"],
+    packages: ["svc-runtime", "svc-runtime/leader", "svc-runtime/storage"],
     node: ["child_process", "crypto", "events", "fs", "os", "path", "timers/promises", "url"],
   },
 ];

@@ -91,10 +91,12 @@ export class BlobIdEncoder {
   }
 
   private encode(content: Uint8Array, shards: number, signal: AbortSignal): Promise<string> {
-    const copy = Uint8Array.from(content);
+    // Shared bytes are read where they are; others may not leave their owner, not even for this long.
+    const shared = content.buffer instanceof SharedArrayBuffer;
+    const given = shared ? content : Uint8Array.from(content);
     const worker = new Worker(new URL("./blob-id-thread.js", import.meta.url), {
-      workerData: { module: this.module, shards, content: copy },
-      transferList: [copy.buffer],
+      workerData: { module: this.module, shards, content: given },
+      transferList: shared ? [] : [given.buffer as ArrayBuffer],
       // The thread needs none of the loaders that the process was started with.
       execArgv: [],
       // What it holds is in the encoder's own memory.

@@ -9,6 +9,7 @@
 import { type Encoded, parseObjectId } from "../wire/data.js";
 import { sha256 } from "../wire/hash.js";
 import { PlainValueError, plainText } from "../wire/plain.js";
+import { sharedBytes } from "../wire/shared.js";
 import { MAX_ANSWER_BYTES, type PublisherAnswer, parsePublisherAnswer } from "./answer.js";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
 import { type Expected, isPassing, repeat, type Source, verifyStored } from "./blob-source.js";
@@ -204,7 +205,7 @@ export class WalrusStorage {
       if (error instanceof PlainValueError) throw new StorageError("invalid_upload", `upload: ${error.message}`);
       throw error;
     }
-    return this.upload<T>(Buffer.from(text), options);
+    return this.upload<T>(sharedBytes(text), options);
   }
 
   /**

@@ -77,13 +77,13 @@ export class OutputEncoder {
    *
    * @throws {@link WireFault} `output_serialization_error`
    */
-  text(tag: string, name: string, value: unknown): Buffer {
+  text(tag: string, name: string, value: unknown): string {
     const found = this.variants.get(tag)?.ports.find(({ port }) => port.name === name);
     if (found === undefined) throw fault(`${pathText([tag, name])}: the tool has no such output port`);
     const { port, encode } = found;
     const text = port.optional && (value === undefined || value === null) ? "null" : encode(value, 0, new Map());
     if (text instanceof Mismatch) throw fault(text.describe([tag, name]));
-    return Buffer.from(text);
+    return text;
   }
 
   private variantOf(result: unknown): CompiledVariant {

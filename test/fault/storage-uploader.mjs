@@ -1,7 +1,7 @@
 // Uploads once and says what it sees, one JSON text a line; the tests of the storage kill it in between.
 import { FileJournal, WalrusReader, WalrusStorage } from "#runtime/storage/index.js";
 
-const { path, content, size, connection, deadlines, settle, read } = JSON.parse(process.env.UPLOAD);
+const { path, content, size, shared, connection, deadlines, settle, read } = JSON.parse(process.env.UPLOAD);
 const say = (event, facts) => process.stdout.write(`${JSON.stringify({ event, ...facts })}\n`);
 
 const journal = await FileJournal.open(path);
@@ -9,7 +9,9 @@ const storage = new WalrusStorage({ ...connection, epochs: 3, deletable: false, 
 say("begins", { recovered: await storage.recover() });
 // In KiB, before the content is there; the code is.
 const before = process.resourceUsage().maxRSS;
-const bytes = size === undefined ? Buffer.from(content) : Buffer.alloc(size, "0123456789abcdef");
+const bytes =
+  size === undefined ? Buffer.from(content) : Buffer.from(new (shared ? SharedArrayBuffer : ArrayBuffer)(size));
+if (size !== undefined) bytes.fill("0123456789abcdef");
 const blob = await storage.upload(bytes);
 const { blobId, objectId, endEpoch, origin } = blob;
 say("uploaded", { blobId, objectId, endEpoch, origin });

@@ -618,24 +618,24 @@ describe("kill -9", () => {
 describe("memory", () => {
   const size = 8 * MIB;
   const cases = [
-    ["without the encoder", { blobIds: "substitute" }, 0],
+    ["without the encoder", { blobIds: "substitute" }, false],
     // Few shards that can hold 8 MiB.
-    ["with the encoder", { shards: 100 }, 0],
-    // What the encoder itself keeps for the real networks is 53 MiB: beyond the bound, while it runs.
-    ["with the encoder, 1,000 shards", { shards: 1_000 }, 53 * MIB],
+    ["with the encoder", { shards: 100 }, false],
+    // The real networks: seconds of one core, therefore not in every run.
+    ["with the encoder, 1,000 shards, bytes shared with it", { shards: 1_000 }, true],
   ] as const;
-  for (const [name, blobIds, more] of cases) {
-    const skip = more > 0 && process.env.SVC_TEST_FULL !== "1";
+  for (const [name, blobIds, shared] of cases) {
+    const skip = shared && process.env.SVC_TEST_FULL !== "1";
     test(`8 MiB up and down, ${name}: below twice the data plus 64 MiB`, { skip }, async () => {
       const dev = await DevStore.start({ directory: join(directory, name), ...blobIds });
       const path = join(directory, `memory-${journals++}.journal`);
-      const child = new Uploader({ path, size, connection: dev.connection(), read: true, settle: true });
+      const child = new Uploader({ path, size, shared, connection: dev.connection(), read: true, settle: true });
       await child.line();
       assert.equal((await child.line()).origin, "created");
       const { grown } = await child.line();
       await child.end();
       await dev.stop();
-      assert.ok(grown < 2 * size + 64 * MIB + more, `${(grown / MIB).toFixed(1)} MiB`);
+      assert.ok(grown < 2 * size + 64 * MIB, `${(grown / MIB).toFixed(1)} MiB`);
     });
   }
 });
