@@ -23,6 +23,7 @@ import {
   type Target,
 } from "./load.js";
 import { LEADER_KEY, SIGNED_CONFIG, signedCalls, TOOL_SEED, unsignedCalls } from "./requests.js";
+import { benchStorage } from "./storage.js";
 
 const REPEATS = Number(process.env.BENCH_REPEATS ?? 5);
 const CALLS = Number(process.env.BENCH_CALLS ?? 8_000);
@@ -109,7 +110,7 @@ async function compare({ title, sides, requests }: Comparison) {
   });
 }
 
-const NAMES = [...Object.keys(COMPARISONS), "gen"];
+const NAMES = [...Object.keys(COMPARISONS), "gen", "storage"];
 const names = process.argv.slice(2);
 const wanted = (name: string) => names.length === 0 || names.includes(name);
 for (const name of names) {
@@ -124,6 +125,7 @@ try {
     if (wanted(name)) results[name] = await compare(comparison);
   }
   if (wanted("gen")) results.gen = benchGeneration(REPEATS);
+  if (wanted("storage")) results.storage = await benchStorage(REPEATS);
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }
