@@ -4,12 +4,12 @@
  */
 
 import { createRequire } from "node:module";
-import type { Ajv, AnySchemaObject, CodeKeywordDefinition, CodeOptions, Format, KeywordCxt } from "ajv";
+import type { Ajv, AnySchemaObject, Code, CodeKeywordDefinition, CodeOptions, Format, KeywordCxt } from "ajv";
 import { FORMATS, isCheckedFormat } from "./formats.js";
 import { type Definition, forEachRef, type ObjectShape, type Shape, type Tool, type TupleShape } from "./model.js";
 
 const require = createRequire(import.meta.url);
-const { _ } = require("ajv/dist/compile/codegen") as typeof import("ajv/dist/compile/codegen/index.js");
+const { _, str } = require("ajv/dist/compile/codegen") as typeof import("ajv/dist/compile/codegen/index.js");
 const { _Code } = require("ajv/dist/compile/codegen/code") as typeof import("ajv/dist/compile/codegen/code.js");
 const { Type } = require("ajv/dist/compile/util") as typeof import("ajv/dist/compile/util.js");
 
@@ -259,17 +259,30 @@ function keywords(): CodeKeywordDefinition[] {
     {
       // An exact integer: a bigint, or a number without a fraction; bounds are compared exactly.
       keyword: "svcInteger",
-      error: { message: "must be an integer", params: () => _`{type: "integer"}` },
+      error: {
+        message: ({ params }) => params.message as Code,
+        params: ({ params }) => params.params as Code,
+      },
       code(cxt: KeywordCxt): void {
         const { data } = cxt;
         const bounds = cxt.schema as Readonly<Record<string, string>>;
-        cxt.fail(_`typeof ${data} != "bigint" && !Number.isInteger(${data})`);
-        for (const [keyword, beyond] of BOUNDS) {
+        const fail = (condition: Code, message: string, params: Code) => {
+          cxt.setParams({ message: str`${message}`, params });
+          cxt.fail(condition);
+        };
+        const isNone = _`typeof ${data} != "bigint" && !Number.isInteger(${data})`;
+        fail(isNone, "must be an integer", _`{type: "integer"}`);
+        for (const [keyword, beyond, comparison] of BOUNDS) {
           const bound = bounds[keyword];
-          if (bound !== undefined) cxt.fail(_`${data} ${new _Code(beyond)} ${new _Code(`${bound}n`)}`);
+          if (bound === undefined) continue;
+          const limit = _`{comparison: ${comparison}, limit: ${bound}}`;
+          fail(_`${data} ${new _Code(beyond)} ${new _Code(`${bound}n`)}`, `must be ${comparison} ${bound}`, limit);
         }
         const { multipleOf } = bounds;
-        if (multipleOf !== undefined) cxt.fail(_`BigInt(${data}) % ${new _Code(`${multipleOf}n`)} != 0`);
+        if (multipleOf !== undefined) {
+          const condition = _`BigInt(${data}) % ${new _Code(`${multipleOf}n`)} != 0`;
+          fail(condition, `must be multiple of ${multipleOf}`, _`{multipleOf: ${multipleOf}}`);
+        }
       },
     },
     {
@@ -321,10 +334,10 @@ function keywords(): CodeKeywordDefinition[] {
 }
 
 const BOUNDS = [
-  ["minimum", "<"],
-  ["maximum", ">"],
-  ["exclusiveMinimum", "<="],
-  ["exclusiveMaximum", ">="],
+  ["minimum", "<", ">="],
+  ["maximum", ">", "<="],
+  ["exclusiveMinimum", "<=", ">"],
+  ["exclusiveMaximum", ">=", "<"],
 ] as const;
 
 /** The tree's constants and module form that TypeScript wants: no `require`, annotated exports. */

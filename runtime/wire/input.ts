@@ -6,7 +6,8 @@
  */
 
 import { decodeBase64 } from "./base64.js";
-import type { Codec, Contract, Port, ValidatorError } from "./contract.js";
+import { complaint } from "./complaint.js";
+import type { Codec, Contract, Port } from "./contract.js";
 import { parseDateTime } from "./date-time.js";
 import type { CommittedText } from "./envelope.js";
 import { type Path, pathText, WireFault } from "./fault.js";
@@ -234,29 +235,9 @@ export class InputDecoder {
       if (value instanceof Mismatch) throw fault(value.describe([name]));
       setMember(input, name, value);
     }
-    if (!this.contract.validateInput(root)) throw fault(this.complaint(root));
+    const { validateInput } = this.contract;
+    if (!validateInput(root)) throw fault(complaint(validateInput.errors ?? [], root, this.names));
     return input;
-  }
-
-  /** The first complaint of the validator, its path without any name that the contract does not have. */
-  private complaint(root: Tree): string {
-    const error: ValidatorError | undefined = this.contract.validateInput.errors?.[0];
-    if (error === undefined) return "the input does not conform to the schema";
-    const path: (string | number)[] = [];
-    let at: Tree | undefined = root;
-    for (const part of error.instancePath.split("/").slice(1)) {
-      const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
-      if (Array.isArray(at)) {
-        path.push(Number(name));
-        at = at[Number(name)];
-      } else {
-        path.push(this.names.has(name) ? name : "*");
-        at = at !== null && typeof at === "object" && Object.hasOwn(at, name) ? at[name] : undefined;
-      }
-    }
-    const place = pathText(path);
-    const wanted = error.message ?? `must satisfy ${error.keyword}`;
-    return `${place === "" ? "" : `${place}: `}${wanted}, got ${kindOf(at)}`;
   }
 }
 
@@ -424,15 +405,17 @@ class DecoderCompiler {
       const marks = reading.doubles.size === 0 ? undefined : reading.doubles.get(tree);
       const repeated = reading.repeated.size === 0 ? undefined : reading.repeated.get(tree);
       const object: Record<string, unknown> = {};
+      let fitting = 0;
       for (const { name, optional, decode } of declared) {
         const member = Object.hasOwn(tree, name) ? tree[name] : undefined;
         if (repeated?.has(name)) return repetition().within(name);
         if (member === undefined || (member === null && optional)) {
-          if (!optional) return new Mismatch("a value", "nothing").within(name);
+          if (!optional) return new Mismatch("a value", "nothing").within(name).after(fitting);
           continue;
         }
         const value = decode(member, marks?.has(name) ?? false, reading);
-        if (value instanceof Mismatch) return value.within(name);
+        if (value instanceof Mismatch) return value.within(name).after(fitting);
+        fitting++;
         setMember(object, name, value);
       }
       if (other !== undefined) {

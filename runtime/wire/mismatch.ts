@@ -5,6 +5,7 @@ import { type Path, pathText } from "./fault.js";
 export class Mismatch {
   private path: (string | number)[] = [];
   private elsewhere = false;
+  private fitting = 0;
 
   constructor(
     readonly expected: string,
@@ -15,6 +16,13 @@ export class Mismatch {
   within(step: string | number): this {
     this.path.push(step);
     this.elsewhere = false;
+    this.fitting = 0;
+    return this;
+  }
+
+  /** How many members of the object fitted before this one did not. */
+  after(fitting: number): this {
+    this.fitting = fitting;
     return this;
   }
 
@@ -29,11 +37,16 @@ export class Mismatch {
     const copy = new Mismatch(expected, this.got);
     copy.path = [...this.path];
     copy.elsewhere = this.elsewhere;
+    copy.fitting = this.fitting;
     return copy;
   }
 
-  /** How much it tells among those of a union: the deeper, the closer was the branch. */
-  get rank(): number {
+  /** How much it tells among those of a union: the deeper, and of one depth the later, the closer was the branch. */
+  tellsMoreThan(other: Mismatch): boolean {
+    return this.depth > other.depth || (this.depth === other.depth && this.fitting > other.fitting);
+  }
+
+  private get depth(): number {
     return this.elsewhere ? 0.5 : this.path.length;
   }
 
@@ -51,8 +64,8 @@ export class Mismatch {
 /** The most telling of the mismatches of a union: the deepest, with all that was expected at its place. */
 export function unionMismatch(mismatches: readonly Mismatch[]): Mismatch {
   let best = mismatches[0] as Mismatch;
-  for (const mismatch of mismatches) if (mismatch.rank > best.rank) best = mismatch;
-  const equals = mismatches.filter((mismatch) => mismatch.rank === best.rank && mismatch.isAtPlaceOf(best));
+  for (const mismatch of mismatches) if (mismatch.tellsMoreThan(best)) best = mismatch;
+  const equals = mismatches.filter((mismatch) => !best.tellsMoreThan(mismatch) && mismatch.isAtPlaceOf(best));
   return best.copy([...new Set(equals.map(({ expected }) => expected))].join(" or "));
 }
 

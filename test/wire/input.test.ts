@@ -516,9 +516,9 @@ describe("ports", () => {
 
 describe("the validator", () => {
   /** A validator that complains of one thing. */
-  const complaining = (instancePath: string, message?: string): Validator => {
+  const complaining = (instancePath: string, keyword: string): Validator => {
     const validate: Validator = () => {
-      validate.errors = [{ instancePath, keyword: "pattern", params: {}, ...(message !== undefined && { message }) }];
+      validate.errors = [{ instancePath, keyword, params: { pattern: "^a$" }, message: CANARY }];
       return false;
     };
     return validate;
@@ -530,19 +530,22 @@ describe("the validator", () => {
   const body = `{"a/b~c":{"list":[{"x":1},{"x":2}]},"open":{"${CANARY}":{"x":["${CANARY}"]},"0":1}}`;
 
   for (const [instancePath, wanted] of [
-    ["", "must match, got an object"],
-    ["/a~1b~0c/list/1/x", '["a/b~c"].list[1].x: must match, got a number'],
-    ["/a~1b~0c/list", '["a/b~c"].list: must match, got an array'],
-    [`/open/${CANARY}/x/0`, 'open["*"].x[0]: must match, got a string'],
-    ["/open/0", 'open["*"]: must match, got a number'],
-    ["/open/constructor", 'open["*"]: must match, got nothing'],
+    ["", "expected a string that matches ^a$, got an object"],
+    ["/a~1b~0c/list/1/x", '["a/b~c"].list[1].x: expected a string that matches ^a$, got a number'],
+    ["/a~1b~0c/list", '["a/b~c"].list: expected a string that matches ^a$, got an array'],
+    [`/open/${CANARY}/x/0`, 'open["*"].x[0]: expected a string that matches ^a$, got one that is not so'],
+    ["/open/0", 'open["*"]: expected a string that matches ^a$, got a number'],
+    ["/open/constructor", 'open["*"]: expected a string that matches ^a$, got nothing'],
   ] as const) {
     it(`complains at ${instancePath.replaceAll(CANARY, "…") || "the root"}`, () => {
-      assert.equal(unsigned(contract(ports, complaining(instancePath, "must match")), body), wanted);
+      assert.equal(unsigned(contract(ports, complaining(instancePath, "pattern")), body), wanted);
     });
   }
-  it("says which keyword when it has no words, and something when it has no complaint", () => {
-    assert.equal(unsigned(contract(ports, complaining("/open")), body), "open: must satisfy pattern, got an object");
+  it("says which keyword when it does not know it, and something when it has no complaint", () => {
+    assert.equal(
+      unsigned(contract(ports, complaining("/open", "newer")), body),
+      "open: expected what newer asks for, got an object",
+    );
     assert.equal(
       unsigned(
         contract(ports, () => false),

@@ -98,7 +98,7 @@ return false;
 }
 else {
 if(data4 < 0n){
-validate0.errors = [{instancePath:instancePath+"/lines/" + i0+"/unitPrice",schemaPath:"#/properties/lines/items/properties/unitPrice/svcInteger",keyword:"svcInteger",params:{type: "integer"},message:"must be an integer"}];
+validate0.errors = [{instancePath:instancePath+"/lines/" + i0+"/unitPrice",schemaPath:"#/properties/lines/items/properties/unitPrice/svcInteger",keyword:"svcInteger",params:{comparison: ">=", limit: "0"},message:"must be >= 0"}];
 return false;
 }
 }
@@ -460,7 +460,7 @@ return false;
 }
 else {
 if(data3 < 1n){
-validate1.errors = [{instancePath:instancePath+"/invoice/total",schemaPath:"#/properties/invoice/properties/total/svcInteger",keyword:"svcInteger",params:{type: "integer"},message:"must be an integer"}];
+validate1.errors = [{instancePath:instancePath+"/invoice/total",schemaPath:"#/properties/invoice/properties/total/svcInteger",keyword:"svcInteger",params:{comparison: ">=", limit: "1"},message:"must be >= 1"}];
 return false;
 }
 }
