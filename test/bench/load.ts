@@ -1,72 +1,35 @@
-/** Load on one server process and what it costs the process, by the operating system's accounting. */
+/** Load on one server process, each connection sending its next call when it has its answer, and what it costs. */
 
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
-import { freePort } from "../e2e/process.js";
-
-const TICKS = Number(spawnSync("getconf", ["CLK_TCK"]).stdout.toString()) || 100;
-const PINS = spawnSync("taskset", ["-c", "1", "true"]).status === 0;
-
-/** Whether server and load have a core each. */
-export const pinned = PINS;
-
-/** A server process under test. */
-export interface Target {
-  readonly url: string;
-  readonly process: ChildProcess;
-}
-
-/** Starts a node program on core 0 and waits until it says that it serves. */
-export async function startTarget(args: (port: number) => string[], env: Record<string, string> = {}): Promise<Target> {
-  const port = await freePort();
-  const command = [...(PINS ? ["taskset", "-c", "0"] : []), process.execPath, ...args(port)];
-  const child = spawn(command[0] as string, command.slice(1), {
-    env: { ...process.env, BIND_ADDR: `127.0.0.1:${port}`, ...env },
-    stdio: ["ignore", "inherit", "pipe"],
-  });
-  let log = "";
-  await new Promise<void>((resolve, reject) => {
-    child.stderr?.on("data", (chunk: Buffer) => {
-      log += chunk;
-      if (log.includes('"msg":"serving"')) resolve();
-    });
-    child.once("exit", () => reject(new Error(`the server under test did not start:\n${log}`)));
-  });
-  return { url: `http://127.0.0.1:${port}`, process: child };
-}
-
-export async function stopTarget({ process: child }: Target): Promise<void> {
-  const gone = once(child, "exit");
-  child.kill("SIGKILL");
-  await gone;
-}
-
-/** CPU seconds of a process so far, all its threads. */
-function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / TICKS;
-}
+import { cpuMicros, cpuTime, residentMegabytes } from "./accounting.js";
+import { quantile } from "./statistics.js";
+import { type Destination, LOAD_CORE, spawnOn, type Target } from "./target.js";
 
 /** One request as it goes out. */
 export interface LoadRequest {
-  readonly headers: Record<string, string>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-export interface Measurement {
-  /** Microseconds of CPU of the server process for one call. */
-  readonly cpuMicros: number;
-  readonly callsPerSecond: number;
-  /** Milliseconds. */
-  readonly p50: number;
-  readonly p99: number;
-}
+/** What one run of load has cost and seen, by label and unit. */
+export type LoadFigures = {
+  /** CPU of the whole server process for one call, threads included. */
+  readonly "µs CPU": number;
+  readonly "calls/s": number;
+  readonly "ms p50": number;
+  readonly "ms p99": number;
+  /** Resident memory of the server after the run. */
+  readonly "MB resident": number;
+  /** CPU of what drove the load, for one call. */
+  readonly "µs CPU of the load": number;
+};
 
 const CONNECTIONS = 16;
 /** Requests that may be on their way when the last answer that counts arrives; the list is that much longer. */
@@ -75,74 +38,167 @@ export const SPARE = 2 * CONNECTIONS;
 /** What drives the load: wrk where it is installed (`apt-get install wrk`), else autocannon, which costs more itself. */
 export const generator = spawnSync("wrk", ["-v"]).error === undefined ? "wrk" : "autocannon";
 
-/**
- * Sends each request once over 16 connections, but for the last {@link SPARE}, and measures the server.
- *
- * @throws Error when an answer is not 200
- */
-export async function measure(target: Target, requests: readonly LoadRequest[]): Promise<Measurement> {
-  const pid = target.process.pid as number;
-  const before = cpuSeconds(pid);
-  const load = generator === "wrk" ? await runWrk(target, requests) : await runAutocannon(target, requests);
-  const cpu = cpuSeconds(pid) - before;
-  if (load.bad > 0) throw new Error(`${load.bad} of ${load.calls} calls were not answered 200`);
-  const { calls, seconds, p50, p99 } = load;
-  return { cpuMicros: (cpu / calls) * 1e6, callsPerSecond: calls / seconds, p50, p99 };
-}
-
 interface Load {
   readonly calls: number;
   readonly seconds: number;
+  /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
   readonly bad: number;
+  readonly cpuMicros: number;
 }
 
-async function runWrk({ url }: Target, requests: readonly LoadRequest[]): Promise<Load> {
+/**
+ * Sends each request once over 16 connections, but for the last {@link SPARE}, and measures the server.
+ *
+ * @param cores where the load runs
+ * @throws Error when an answer is not 200
+ */
+export async function measure(
+  target: Target,
+  requests: readonly LoadRequest[],
+  cores: string = LOAD_CORE,
+): Promise<LoadFigures> {
+  const before = cpuTime(target.pid);
+  const load = generator === "wrk" ? await runWrk(target, requests, cores) : await runAutocannon(target, requests);
+  const cpu = cpuMicros(before, cpuTime(target.pid));
+  if (load.bad > 0) throw new Error(`${load.bad} of ${load.calls} calls were not answered 200`);
+  return {
+    "µs CPU": cpu / load.calls,
+    "calls/s": load.calls / load.seconds,
+    "ms p50": load.p50,
+    "ms p99": load.p99,
+    "MB resident": residentMegabytes(target.pid),
+    "µs CPU of the load": load.cpuMicros / load.calls,
+  };
+}
+
+/** The bytes of a request. */
+function rawRequest({ url, path }: Destination, { headers, body }: LoadRequest): Buffer {
+  const lines = Object.entries({ Host: new URL(url).host, ...headers, "Content-Length": String(body.length) });
+  const head = `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
+  return Buffer.concat([Buffer.from(head), body]);
+}
+
+/** Writes requests to a file while something uses it: before each its length in decimal digits and a line's end. */
+export async function withRequestFile<T>(
+  target: Destination,
+  requests: readonly LoadRequest[],
+  use: (file: string) => Promise<T>,
+): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), "svc-load-"));
-  const file = join(directory, "requests");
-  const { host } = new URL(url);
-  const raw = requests.flatMap(({ headers, body }) => {
-    const lines = Object.entries({ Host: host, ...headers, "Content-Length": String(body.length) });
-    const head = `POST /sum/invoke HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
-    const request = Buffer.concat([Buffer.from(head), body]);
-    return [Buffer.from(`${request.length}\n`), request];
-  });
-  writeFileSync(file, Buffer.concat(raw));
   try {
-    const script = fileURLToPath(new URL("load.lua", import.meta.url));
-    const limit = String(requests.length - SPARE);
-    const args = ["-t", "1", "-c", String(CONNECTIONS), "-d", "120s", "-s", script, url, "--", file, limit];
-    const command = [...(PINS ? ["taskset", "-c", "1"] : []), "wrk", ...args];
-    const child = spawn(command[0] as string, command.slice(1), { stdio: ["ignore", "pipe", "inherit"] });
-    let out = "";
-    child.stdout.on("data", (chunk: Buffer) => {
-      out += chunk;
-      if (chunk.includes("done")) child.kill("SIGINT");
+    const file = join(directory, "requests");
+    const parts = requests.flatMap((each) => {
+      const raw = rawRequest(target, each);
+      return [Buffer.from(`${raw.length}\n`), raw];
     });
-    await once(child, "exit");
-    const result = JSON.parse(out.slice(out.indexOf("{"))) as Omit<Load, "bad"> & { non200: number; errors: number };
-    return { ...result, bad: result.non200 + result.errors };
+    writeFileSync(file, Buffer.concat(parts));
+    return await use(file);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-async function runAutocannon({ url }: Target, requests: readonly LoadRequest[]): Promise<Load> {
+function runWrk(target: Target, requests: readonly LoadRequest[], cores: string): Promise<Load> {
+  return withRequestFile(target, requests, async (file) => {
+    const script = fileURLToPath(new URL("load.lua", import.meta.url));
+    const limit = String(requests.length - SPARE);
+    const args = ["-t", "1", "-c", String(CONNECTIONS), "-d", "600s", "-s", script, target.url, "--", file, limit];
+    const child = spawnOn(cores, "wrk", args);
+    const pid = child.pid as number;
+    let out = "";
+    let before = cpuTime(pid);
+    let cpu = 0;
+    child.stdout?.on("data", (chunk: Buffer) => {
+      out += chunk;
+      if (chunk.includes("ready")) before = cpuTime(pid);
+      if (!chunk.includes("done")) return;
+      cpu = cpuMicros(before, cpuTime(pid));
+      child.kill("SIGINT");
+    });
+    await once(child, "exit");
+    const result = JSON.parse(out.slice(out.indexOf("{"))) as Omit<Load, "bad"> & { non200: number; errors: number };
+    return { ...result, bad: result.non200 + result.errors, cpuMicros: cpu };
+  });
+}
+
+async function runAutocannon({ url, path }: Target, requests: readonly LoadRequest[]): Promise<Load> {
   let next = 0;
   const started = performance.now();
+  const cpu = process.cpuUsage();
   const {
     "2xx": calls,
     non2xx,
     errors,
     latency,
   } = await autocannon({
-    url: `${url}/sum/invoke`,
+    url: url + path,
     method: "POST",
     connections: CONNECTIONS,
     amount: requests.length - SPARE,
     requests: [{ setupRequest: (request) => ({ ...request, ...(requests[next++] as LoadRequest) }) }],
   });
+  const { user, system } = process.cpuUsage(cpu);
   const seconds = (performance.now() - started) / 1000;
-  return { calls, seconds, p50: latency.p50, p99: latency.p99, bad: non2xx + errors };
+  return { calls, seconds, p50: latency.p50, p99: latency.p99, bad: non2xx + errors, cpuMicros: user + system };
+}
+
+/** What came back for one request. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** One connection to a target, for calls one after another. */
+export class Caller {
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+  constructor(private readonly target: Target) {}
+
+  async call({ headers, body }: LoadRequest): Promise<Answer> {
+    const request = httpRequest(this.target.url + this.target.path, {
+      method: "POST",
+      agent: this.agent,
+      headers: { ...headers, "Content-Length": body.length },
+    });
+    request.end(body);
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    return { status: response.statusCode as number, headers: response.headers, body: Buffer.concat(chunks) };
+  }
+
+  /** A call that must be answered 200. */
+  async success(request: LoadRequest): Promise<Answer> {
+    const answer = await this.call(request);
+    if (answer.status === 200) return answer;
+    throw new Error(`a call was answered ${answer.status}: ${answer.body.toString()}`);
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+}
+
+/** Sends calls one after another, each made when it is its turn: for bodies too large to hold many of. */
+export async function measureInTurn(
+  target: Target,
+  count: number,
+  request: (index: number) => LoadRequest,
+): Promise<Pick<LoadFigures, "µs CPU" | "ms p50" | "MB resident">> {
+  const caller = new Caller(target);
+  const times: number[] = [];
+  let cpu = 0;
+  for (let index = 0; index < count; index++) {
+    const made = request(index);
+    const before = cpuTime(target.pid);
+    const start = performance.now();
+    await caller.success(made);
+    times.push(performance.now() - start);
+    cpu += cpuMicros(before, cpuTime(target.pid));
+  }
+  caller.close();
+  return { "µs CPU": cpu / count, "ms p50": quantile(times, 0.5), "MB resident": residentMegabytes(target.pid) };
 }

@@ -1,73 +1,96 @@
-/** Pre-signed calls of the sum tool: each with its own inputs, signature and nonce. */
+/** Pre-signed calls: each with its own inputs, signature and nonce. */
 
-import { createHash, randomBytes } from "node:crypto";
-import { prepareSigningKey, publicKeyOf, selectEngine } from "#runtime/wire/ed25519.js";
-import { InputHasher } from "#runtime/wire/signature.js";
+import { randomBytes } from "node:crypto";
+import { InputHasher, type PortShape, publicKeyOf, signRequest } from "#runtime/leader.js";
+import { prepareSigningKey } from "#runtime/wire/ed25519.js";
+import { sha256 } from "#runtime/wire/hash.js";
 import type { LoadRequest } from "./load.js";
 
 const LEADER_SEED = Buffer.alloc(32, 7);
+const LEADER = { id: "leader", keyId: 0n, key: prepareSigningKey(LEADER_SEED) };
 export const TOOL_SEED = Buffer.alloc(32, 9);
 export const LEADER_KEY = publicKeyOf(LEADER_SEED);
 
-/** The configuration that these calls need. */
-export const SIGNED_CONFIG = {
-  signed_http: {
-    allowed_leaders: {
-      version: 1,
-      leaders: [{ leader_id: "leader", keys: [{ kid: 0, public_key: LEADER_KEY.toString("hex") }] }],
+/** The configuration that signed calls of some tools need. */
+export function signedConfig(fqns: readonly string[], replay_cache_ttl_ms = 300_000): object {
+  const tool = { response_signing_key: TOOL_SEED.toString("hex"), replay_cache_ttl_ms };
+  return {
+    signed_http: {
+      allowed_leaders: {
+        version: 1,
+        leaders: [{ leader_id: "leader", keys: [{ kid: 0, public_key: LEADER_KEY.toString("hex") }] }],
+      },
+      tools: Object.fromEntries(fqns.map((fqn) => [fqn, tool])),
     },
-    tools: { "xyz.demo.sum@1": { response_signing_key: TOOL_SEED.toString("hex") } },
-  },
-};
+  };
+}
 
-const PORTS = [
+/** Signs calls of one tool. */
+export class CallSigner {
+  private readonly hasher: InputHasher;
+
+  constructor(private readonly ports: readonly PortShape[]) {
+    this.hasher = new InputHasher(ports);
+  }
+
+  /**
+   * A call with a nonce of its own.
+   *
+   * @param texts the JSON text of each value, port by port: canonical, where it travels as `data`
+   */
+  sign(texts: readonly (readonly string[])[], form: "data" | "bytes" = "data"): LoadRequest {
+    const item = (text: string) =>
+      `{"kind":"data","${form}":${form === "data" ? text : `"${Buffer.from(text).toString("base64")}"`}}`;
+    const ports = this.ports.map(({ name, many }, i) => {
+      const items = (texts[i] as string[]).map(item);
+      return `{"port_name":"${name}","value":${many ? `{"many":[${items.join()}]}` : `{"one":${items[0]}}`}}`;
+    });
+    const inputHash = this.hasher.hash(texts.map((items) => items.map((text) => sha256(Buffer.from(text)))));
+    const { headers, body } = signRequest({ body: Buffer.from(`{"ports":[${ports.join()}]}`), inputHash }, LEADER);
+    return { headers, body };
+  }
+}
+
+let serial = 0;
+
+/** A number that no other call has. */
+export function nextSerial(): number {
+  return ++serial;
+}
+
+/** A text of exactly some characters that no other call has: the serial number first. */
+export function uniqueText(length: number): string {
+  return `${nextSerial()} ${randomBytes(8).toString("hex")} `
+    .padEnd(length, "abcdefghijklmnopqrstuvwxyz ")
+    .slice(0, length);
+}
+
+/** The tool that most calls go to: `examples/sum`. */
+export const SUM = { fqn: "xyz.demo.sum@1", path: "/sum/invoke" } as const;
+
+const SUM_CALLS = new CallSigner([
   { name: "a", many: false },
   { name: "b", many: false },
   { name: "label", many: false },
   { name: "tags", many: true },
   { name: "note", many: false },
-];
+]);
 
-let serial = 0;
-
-/** The texts of a call's ports, different each time. */
-function texts(): string[][] {
-  const n = ++serial;
+/** The texts of the ports of a call of sum, different each time. */
+function sumTexts(): string[][] {
+  const n = nextSerial();
   return [[`${n}`], [`${n % 97}`], [`"call ${n}"`], ['"x"', '"y"', '"z"'], ["null"]];
 }
 
-/** Signed calls with fresh nonces. */
+/** Signed calls of sum with fresh nonces. */
 export function signedCalls(count: number): LoadRequest[] {
-  const { engine } = selectEngine();
-  const key = prepareSigningKey(LEADER_SEED);
-  const hasher = new InputHasher(PORTS);
-  const sha256 = (text: string) => createHash("sha256").update(text).digest();
-  return Array.from({ length: count }, () => {
-    const values = texts();
-    const ports = PORTS.map(({ name, many }, i) => {
-      const items = (values[i] as string[]).map((text) => `{"kind":"data","data":${text}}`);
-      return `{"port_name":"${name}","value":${many ? `{"many":[${items.join()}]}` : `{"one":${items[0]}}`}}`;
-    });
-    const hash = hasher.hash(values.map((items) => items.map(sha256)));
-    return {
-      headers: {
-        "content-type": "application/json",
-        "X-Svc-Sig-V": "3",
-        "X-Svc-Leader-Id": "leader",
-        "X-Svc-Leader-Key-Id": "0",
-        "X-Svc-Input-Hash": hash.toString("base64url"),
-        "X-Svc-Leader-Signature": engine.sign(key, hash).toString("base64url"),
-        "X-Svc-Nonce": randomBytes(32).toString("base64url"),
-      },
-      body: Buffer.from(`{"ports":[${ports.join()}]}`),
-    };
-  });
+  return Array.from({ length: count }, () => SUM_CALLS.sign(sumTexts()));
 }
 
 /** The same calls, unsigned. */
 export function unsignedCalls(count: number): LoadRequest[] {
   return Array.from({ length: count }, () => {
-    const [a, b, label, tags] = texts() as [string[], string[], string[], string[]];
+    const [a, b, label, tags] = sumTexts() as [string[], string[], string[], string[]];
     return {
       headers: { "content-type": "application/json" },
       body: Buffer.from(`{"a":${a},"b":${b},"label":${label},"tags":[${tags.join()}]}`),

@@ -1,5 +1,9 @@
-/** The floors: what the same machine does with the same requests when there is nothing but HTTP, or HTTP and crypto. */
+/**
+ * The floors: what the same machine does with the same requests when there is nothing but HTTP, or HTTP and crypto, or
+ * HTTP and the least work on a body.
+ */
 
+import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { fastify } from "fastify";
 import { prepareSigningKey, prepareVerifyKey, selectEngine } from "#runtime/wire/ed25519.js";
@@ -11,18 +15,33 @@ const RESULT = Buffer.from(
 const CONTENT_TYPE = "application/vnd.nexus.canonical-tool-response+bcs";
 const MESSAGE = Buffer.alloc(161, 7);
 
-const [kind, port, leaderKey, toolSeed] = process.argv.slice(2) as [string, string, string, string];
+const [kind, leaderKey, toolSeed] = process.argv.slice(2) as [string, string, string];
+const [host, port] = (process.env.BIND_ADDR ?? "").split(":") as [string, string];
 
-function listen(answer: (headers: Record<string, unknown>) => Record<string, string>): void {
+function listen(answer: (headers: Record<string, unknown>, body: Buffer[]) => Record<string, string>): void {
   createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
-      const headers = answer(request.headers);
+      const headers = answer(request.headers, chunks);
       response.writeHead(200, { "content-type": CONTENT_TYPE, "content-length": RESULT.length, ...headers });
       response.end(RESULT);
     });
-  }).listen(Number(port), "127.0.0.1", () => process.stderr.write('"msg":"serving"\n'));
+  }).listen(Number(port), host, () => process.stderr.write('"msg":"serving"\n'));
+}
+
+/** Parses and hashes the same bytes, and says in a header what that alone has cost. */
+function listenForBodies(encoding: "utf8" | "base64"): void {
+  listen((_headers, chunks) => {
+    const body = Buffer.concat(chunks);
+    const text = encoding === "base64" ? body.toString("latin1") : "";
+    const before = process.cpuUsage();
+    const bytes = encoding === "base64" ? Buffer.from(text, "base64") : body;
+    createHash("sha256").update(bytes).digest();
+    JSON.parse(bytes.toString());
+    const { user, system } = process.cpuUsage(before);
+    return { "work-micros": String(user + system) };
+  });
 }
 
 switch (kind) {
@@ -44,10 +63,16 @@ switch (kind) {
   case "fastify": {
     const app = fastify();
     app.post("/sum/invoke", (_request, reply) => reply.header("content-type", CONTENT_TYPE).send(RESULT));
-    await app.listen({ port: Number(port), host: "127.0.0.1" });
+    await app.listen({ port: Number(port), host });
     process.stderr.write('"msg":"serving"\n');
     break;
   }
+  case "JSON":
+    listenForBodies("utf8");
+    break;
+  case "base64":
+    listenForBodies("base64");
+    break;
   default:
-    throw new Error("usage: servers.ts KIND PORT [LEADER_KEY TOOL_SEED]");
+    throw new Error("usage: servers.ts KIND LEADER_KEY TOOL_SEED");
 }

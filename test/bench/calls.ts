@@ -1,0 +1,141 @@
+/** What one call costs the server, beside a floor: signed, beside many live nonces, unsigned, and an exact retry. */
+
+import { fileURLToPath } from "node:url";
+import { entrypoint } from "../e2e/process.js";
+import { type LoadFigures, type LoadRequest, measure, SPARE } from "./load.js";
+import { type Bench, compare, judgeRatio, type Side, tabulate } from "./report.js";
+import { LEADER_KEY, SUM, signedCalls, signedConfig, TOOL_SEED, unsignedCalls } from "./requests.js";
+import { type Target, type TargetOptions, TYPESCRIPT, withTarget } from "./target.js";
+
+const FIGURE = "µs CPU";
+
+/** A floor of servers.ts. */
+export function floor(kind: string): TargetOptions {
+  const program = fileURLToPath(new URL("servers.ts", import.meta.url));
+  const keys = [LEADER_KEY.toString("hex"), TOOL_SEED.toString("hex")];
+  return { args: [...TYPESCRIPT, program, kind, ...keys], path: SUM.path };
+}
+
+/** The sum tool as an operator starts it. */
+export function sum(config: object): TargetOptions {
+  return { args: [entrypoint("sum")], path: SUM.path, config };
+}
+
+export const SIGNED_SUM = sum(signedConfig([SUM.fqn]));
+export const SIGNED_FLOOR = floor("node:http and crypto");
+
+type Calls = (count: number) => LoadRequest[];
+
+/** Lets a server answer until its code is compiled, a quarter as many calls as are measured. */
+export async function warm(target: Target, calls: number, requests: Calls): Promise<void> {
+  await measure(target, requests(Math.ceil(calls / 4) + SPARE));
+}
+
+function loaded(name: string, options: TargetOptions, calls: number, requests: Calls): Side {
+  return {
+    name,
+    measure: () =>
+      withTarget(options, async (target) => {
+        await warm(target, calls, requests);
+        return measure(target, requests(calls + SPARE));
+      }),
+  };
+}
+
+export const signed: Bench = {
+  title: "a signed call: the sum tool with signing required, beside node:http with one verify and one sign",
+  async run({ repeats, calls }) {
+    const sides = [
+      loaded("node:http and crypto", SIGNED_FLOOR, calls, signedCalls),
+      loaded("svc-runtime signed", SIGNED_SUM, calls, signedCalls),
+    ];
+    const rows = await compare(repeats, sides, FIGURE);
+    return { rows, goals: [judgeRatio("CPU a signed call, of the floor", rows[1], { atMost: 1.2 })] };
+  },
+};
+
+export const unsigned: Bench = {
+  title: "an unsigned call: the sum tool, beside fastify with a JSON body",
+  async run({ repeats, calls }) {
+    const sides = [
+      loaded("fastify", floor("fastify"), calls, unsignedCalls),
+      loaded("node:http", floor("node:http"), calls, unsignedCalls),
+      loaded("svc-runtime unsigned", sum({}), calls, unsignedCalls),
+    ];
+    const rows = await compare(repeats, sides, FIGURE);
+    return { rows, goals: [judgeRatio("CPU an unsigned call, of fastify's", rows[2], { atMost: 1.7 })] };
+  },
+};
+
+/** Longer than a bench lasts. */
+const LONG_TTL_MS = 3_600_000;
+
+/**
+ * Starts a signed server that has answered some calls and remembers none of them: it begins with a TTL of a millisecond.
+ * So it is as warm as one that remembers them all.
+ */
+export function withEmptied<T>(
+  options: TargetOptions,
+  fqn: string,
+  warmUp: readonly LoadRequest[],
+  use: (target: Target) => Promise<T>,
+): Promise<T> {
+  return withTarget({ ...options, config: signedConfig([fqn], 1) }, async (target) => {
+    await measure(target, warmUp);
+    await target.configure(signedConfig([fqn], LONG_TTL_MS));
+    return use(target);
+  });
+}
+
+/**
+ * Signed calls of a server that remembers `live` others, and those of its own run. It has answered `total` before,
+ * whichever of them it remembers.
+ */
+export function measureBeside(live: number, total: number, calls: number): Promise<LoadFigures> {
+  const forgotten = signedCalls(Math.ceil(calls / 4) + total - live + SPARE);
+  return withEmptied(SIGNED_SUM, SUM.fqn, forgotten, async (target) => {
+    if (live > 0) await measure(target, signedCalls(live + SPARE));
+    await warm(target, calls, signedCalls);
+    return measure(target, signedCalls(calls + SPARE));
+  });
+}
+
+export const nonces: Bench = {
+  title: "a signed call beside many live nonces, and with an empty cache; both have answered as many calls before",
+  async run({ repeats, calls, entries }) {
+    const sides: Side[] = [
+      { name: "empty cache", measure: () => measureBeside(0, entries, calls) },
+      { name: `${entries} live nonces`, measure: () => measureBeside(entries, entries, calls) },
+    ];
+    const rows = await compare(repeats, sides, FIGURE);
+    const goal = `CPU a signed call at ${entries} live nonces, of an empty cache`;
+    return { rows, goals: [judgeRatio(goal, rows[1], { atMost: 1.05 })] };
+  },
+};
+
+export const retry: Bench = {
+  title: "an exact retry from the cache, beside the first call; both in one process, one after the other",
+  async run({ repeats, calls }) {
+    const first: LoadFigures[] = [];
+    const again: LoadFigures[] = [];
+    for (let repeat = 0; repeat < repeats; repeat++) {
+      await withTarget(SIGNED_SUM, async (target) => {
+        const both = async (count: number): Promise<[LoadFigures, LoadFigures]> => {
+          const requests = signedCalls(count + 2 * SPARE);
+          // The last of the first pass may never have been sent.
+          return [await measure(target, requests), await measure(target, requests.slice(0, -SPARE))];
+        };
+        await both(Math.ceil(calls / 4));
+        const [one, other] = await both(calls);
+        first.push(one);
+        again.push(other);
+      });
+    }
+    const passes = [
+      ["first call", first],
+      ["exact retry", again],
+    ] as const;
+    const rows = tabulate(passes, FIGURE);
+    return { rows, goals: [judgeRatio("CPU an exact retry, of a first call", rows[1], { atMost: 0.75 })] };
+  },
+};

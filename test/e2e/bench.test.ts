@@ -1,0 +1,190 @@
+/** The benches measure what they say: their arithmetic, their open loop, and a run of the smallest size. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { cpuMicros, cpuTime } from "../bench/accounting.js";
+import { measurePairs } from "../bench/micro.js";
+import { latencies, sendAtRate } from "../bench/open-loop.js";
+import { plotSvg } from "../bench/plot.js";
+import { judgeDifference, judgeRatio, tabulate } from "../bench/report.js";
+import { withTable } from "../bench/scaling.js";
+import { isWithinSpread, leastSquares, quantile, ratioOf, summarize } from "../bench/statistics.js";
+import { TYPESCRIPT } from "../bench/target.js";
+
+const RUN = fileURLToPath(new URL("../bench/run.ts", import.meta.url));
+const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
+
+describe("statistics", () => {
+  it("quantiles lie between neighbours, whatever the order", () => {
+    assert.equal(quantile([9, 1, 5], 0.5), 5);
+    assert.equal(quantile([4, 1, 3, 2], 0.5), 2.5);
+    assert.equal(quantile([10, 20], 0.99), 19.9);
+    assert.equal(quantile([7], 0.99), 7);
+    assert.deepEqual(summarize([1, 2, 3, 4, 100]), { median: 3, spread: 1 });
+  });
+
+  it("a ratio is taken repeat by repeat, so that drift cancels out", () => {
+    assert.deepEqual(ratioOf([2, 20, 200], [1, 10, 100]), { median: 2, spread: 0 });
+  });
+
+  it("a difference smaller than the spread is none", () => {
+    assert.equal(isWithinSpread({ median: 1.02, spread: 0.03 }, 1), true);
+    assert.equal(isWithinSpread({ median: 1.02, spread: 0.01 }, 1), false);
+  });
+
+  it("a line of least squares", () => {
+    const exact = leastSquares([1, 2, 5].map((x) => ({ x, y: 3 + 2 * x })));
+    assert.ok(Math.abs(exact.slope - 2) < 1e-12 && Math.abs(exact.intercept - 3) < 1e-12);
+    assert.ok(exact.slopeError < 1e-6 && Math.abs(exact.r2 - 1) < 1e-12);
+    // The first of Anscombe's four sets.
+    const xs = [10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5];
+    const ys = [8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68];
+    const line = leastSquares(xs.map((x, i) => ({ x, y: ys[i] as number })));
+    assert.deepEqual(
+      [line.intercept, line.slope, line.slopeError, line.r2].map((value) => value.toFixed(3)),
+      ["3.000", "0.500", "0.118", "0.667"],
+    );
+    assert.throws(() => leastSquares([1, 1, 1].map((x) => ({ x, y: x }))), RangeError);
+  });
+
+  it("goals are judged by the side that is measured, beside the first", () => {
+    const rows = tabulate(
+      [
+        ["floor", [{ ms: 10 }, { ms: 20 }]],
+        ["measured", [{ ms: 15 }, { ms: 30 }]],
+      ],
+      "ms",
+    );
+    assert.equal(rows[0]?.ratio, undefined);
+    assert.equal(judgeRatio("ratio", rows[1], { atMost: 1.5 }).met, true);
+    assert.equal(judgeRatio("ratio", rows[1], { atMost: 1.4 }).met, false);
+    assert.equal(judgeRatio("ratio", rows[1], { atLeast: 1.6 }).met, false);
+    assert.equal(judgeDifference("difference", rows[1], { atMost: 7.5 }).value.median, 7.5);
+    assert.throws(() => judgeRatio("of the floor to itself", rows[0], { atMost: 1 }), /not measured/);
+  });
+});
+
+describe("accounting", () => {
+  const time = (ticks: number, threads: Record<string, number>) => ({
+    ticks,
+    threads: new Map(Object.entries(threads)),
+  });
+
+  it("counts threads to the nanosecond, new ones too, and by ticks where one has ended", () => {
+    assert.equal(cpuMicros(time(0, { 1: 1_000 }), time(0, { 1: 3_500, 2: 500 })), 3);
+    const tick = cpuMicros(time(0, {}), time(100, {}));
+    assert.ok(tick > 0);
+    assert.equal(cpuMicros(time(0, { 1: 0, 2: 0 }), time(100, { 1: 0 })), tick);
+  });
+
+  it("sees what this process uses", { skip: process.platform !== "linux" }, () => {
+    const before = cpuTime(process.pid);
+    const used = process.cpuUsage();
+    while (process.cpuUsage(used).user < 100_000);
+    assert.ok(cpuMicros(before, cpuTime(process.pid)) >= 50_000);
+  });
+});
+
+describe("open loop", () => {
+  it("sends when a call is due, not when the one before is answered, and counts from then", async () => {
+    const count = 40;
+    const waiting: ServerResponse[] = [];
+    // No answer before the last request is here: a closed loop of fewer connections would never end.
+    const server = createServer((request, response) => {
+      request.resume();
+      waiting.push(response);
+      if (waiting.length === count)
+        for (const each of waiting) each.writeHead(each === waiting[3] ? 503 : 200).end("x");
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const requests = Array.from({ length: count }, (_, index) => ({ headers: {}, body: Buffer.from(`${index}`) }));
+    try {
+      const arrivals = await sendAtRate({ url: `http://127.0.0.1:${port}`, path: "/" }, requests, 200);
+      assert.deepEqual(
+        arrivals.map(({ due }) => due),
+        requests.map((_, index) => index * 5),
+      );
+      for (const { due, sent, answered } of arrivals) assert.ok(due <= sent && sent <= answered);
+      assert.equal(arrivals.filter(({ status }) => status === 503).length, 1);
+      // All were answered at one time, so the first due has waited for all others to become due.
+      const times = latencies(arrivals);
+      assert.ok((times[0] as number) >= (count - 1) * 5);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+});
+
+describe("plots", () => {
+  const points = [1, 2, 4].map((x) => ({ x, median: 10 + x, spread: 0.5 }));
+  const line = leastSquares(points.map(({ x, median }) => ({ x, y: median })));
+
+  it("the same figures give the same SVG, with its words", async () => {
+    const plot = { title: "cost against ports", x: "ports", y: "µs of CPU a call", points, line };
+    const svg = await plotSvg(plot);
+    assert.match(svg, /^<svg /);
+    for (const text of [plot.title, plot.x, plot.y]) assert.ok(svg.includes(text), text);
+    assert.equal(await plotSvg(plot), svg);
+    assert.notEqual(await plotSvg({ ...plot, line: { ...line, slope: 0 } }), svg);
+  });
+
+  it("docs/benchmarks.md has a place for the slopes", () => {
+    const page = readFileSync(join(REPOSITORY, "docs/benchmarks.md"), "utf8");
+    const written = withTable(page, "| a table |");
+    assert.ok(written.includes("\n| a table |\n"));
+    assert.equal(withTable(written, "| a table |"), written);
+    assert.throws(() => withTable("# no marks", ""), /lacks its marks/);
+  });
+});
+
+describe("npm run bench", () => {
+  const run = (names: readonly string[], cwd: string) =>
+    spawnSync(process.execPath, [...TYPESCRIPT, RUN, ...names], {
+      cwd,
+      encoding: "utf8",
+      env: { ...process.env, BENCH_REPEATS: "1", BENCH_CALLS: "40", BENCH_ENTRIES: "40", BENCH_CORES: undefined },
+    });
+
+  it("measures every part alone", async () => {
+    const rows = await measurePairs(1, 0.1);
+    assert.ok(rows.length >= 20);
+    for (const { name, figures } of rows) assert.ok((figures.ns?.median ?? 0) > 0, name);
+  });
+
+  it("an unknown name is an error that names the others", () => {
+    const { status, stderr } = run(["fastest"], REPOSITORY);
+    assert.equal(status, 1);
+    assert.match(stderr, /^no bench fastest: choose of signed, nonces, unsigned, .*scaling, gen, storage\n$/);
+  });
+
+  it("one run prints rows, goals and verdicts and writes them to a file", {
+    skip: process.platform !== "linux",
+  }, () => {
+    const directory = mkdtempSync(join(tmpdir(), "svc-bench-test-"));
+    try {
+      const { status, stdout, stderr } = run(["signed", "entry", "cores"], directory);
+      assert.equal(status, 0, stderr);
+      assert.match(stdout, /svc-runtime signed +µs CPU .* × the first/);
+      assert.match(stdout, /goal: CPU a signed call, of the floor: .*, at most 1.2: (met|missed)/);
+      assert.match(stdout, /goal: bytes held by a live entry: /);
+      assert.match(stdout, /not built/);
+      const { settings, machine, results } = JSON.parse(readFileSync(join(directory, "bench-results.json"), "utf8"));
+      assert.deepEqual({ repeats: settings.repeats, calls: settings.calls }, { repeats: 1, calls: 40 });
+      assert.equal(machine.node, process.version);
+      assert.deepEqual(Object.keys(results), ["signed", "entry", "cores"]);
+      assert.equal(results.signed.rows.length, 2);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});
