@@ -1,9 +1,9 @@
 /** What a second core is worth, while replay stays exact. */
 
-import { availableParallelism } from "node:os";
+import type { BootstrapOptions } from "#runtime/index.js";
 import { Caller, type LoadRequest, measure, SPARE } from "./load.js";
 import { controlled, replyCalls } from "./replay.js";
-import { type Bench, compare, judgeRatio, type Outcome, type Side } from "./report.js";
+import { type Bench, compare, judgeRatio, type Side } from "./report.js";
 import { signedConfig } from "./requests.js";
 import { LOAD_CORE, pinned, SERVER_CORE, type Target, withTarget } from "./target.js";
 import { type BuiltServer, REPLY, withServer } from "./tools.js";
@@ -11,8 +11,8 @@ import { type BuiltServer, REPLY, withServer } from "./tools.js";
 const BOTH = `${SERVER_CORE},${LOAD_CORE}`;
 const RETRIES = 200;
 
-/** What `bootstrap` is given to use more than one core, as JSON. The runtime has no such option of its own yet. */
-const OPTIONS = process.env.BENCH_CORES;
+/** What `bootstrap` is given for each number of threads that verify and sign. */
+const THREADS = [1, 2];
 
 /** @throws Error when a retry, on whatever connection, is not the answer of the first call */
 async function requireExactReplay(target: Target): Promise<void> {
@@ -42,7 +42,7 @@ interface Placement {
   readonly cores: string;
   /** Where the load runs. */
   readonly load: string;
-  readonly options: object;
+  readonly options: BootstrapOptions;
 }
 
 function placed(name: string, server: BuiltServer, { cores, load, options }: Placement, calls: number): Side {
@@ -60,23 +60,28 @@ function placed(name: string, server: BuiltServer, { cores, load, options }: Pla
 }
 
 export const cores: Bench = {
-  title: "signed calls a second on two cores, beside one; the load shares the second with the server",
+  title: "signed calls a second on two cores with threads that verify and sign, beside one core without",
   async run({ repeats, calls }) {
-    if (OPTIONS === undefined) return skip("not built: the runtime has no option for more than one core (BENCH_CORES)");
-    if (!pinned || availableParallelism() < 2) return skip("this system cannot give a process one core of two");
-    const options = JSON.parse(OPTIONS) as object;
+    if (!pinned) {
+      const skipped = "this system cannot give a process one core of two";
+      console.log(`  ${skipped}`);
+      return { rows: [], skipped };
+    }
     return withServer([REPLY], async (server) => {
+      const both = { cores: BOTH, load: BOTH };
       const sides = [
         placed("one core", server, { cores: SERVER_CORE, load: LOAD_CORE, options: {} }, calls),
-        placed("two cores", server, { cores: BOTH, load: BOTH, options }, calls),
+        ...THREADS.map((cryptoThreads) =>
+          placed(`two cores, cryptoThreads: ${cryptoThreads}`, server, { ...both, options: { cryptoThreads } }, calls),
+        ),
       ];
       const rows = await compare(repeats, sides, "calls/s");
-      return { rows, goals: [judgeRatio("calls a second on two cores, of one", rows[1], { atLeast: 1.5 })] };
+      const goals = THREADS.map((threads, index) =>
+        judgeRatio(`calls a second on two cores with cryptoThreads ${threads}, of one core`, rows[index + 1], {
+          atLeast: 1.5,
+        }),
+      );
+      return { rows, goals };
     });
   },
 };
-
-function skip(why: string): Outcome {
-  console.log(`  ${why}`);
-  return { rows: [], skipped: why };
-}

@@ -2,6 +2,7 @@
 
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { BootstrapOptions } from "#runtime/index.js";
 import { withEmptied } from "./calls.js";
 import type { Held } from "./controlled.js";
 import { Caller, type LoadRequest, measure, SPARE } from "./load.js";
@@ -15,7 +16,11 @@ import { type BuiltServer, REPLY, withServer } from "./tools.js";
 const RESULT_BYTES = 400;
 
 /** controlled.ts with some options; without a configuration yet. */
-export function controlled(server: BuiltServer, options: object, flags: readonly string[] = []): TargetOptions {
+export function controlled(
+  server: BuiltServer,
+  options: BootstrapOptions,
+  flags: readonly string[] = [],
+): TargetOptions {
   const program = fileURLToPath(new URL("controlled.ts", import.meta.url));
   const folder = dirname(server.built("reply.js"));
   return {
