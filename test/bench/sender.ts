@@ -31,7 +31,7 @@ function statusOf(bytes: Buffer): number | undefined {
   if (end === -1) return undefined;
   const head = bytes.toString("latin1", 0, end);
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
-  if (length === undefined) throw new Error("an answer has no Content-Length");
+  if (length === undefined) throw new Error(`an answer has no Content-Length: ${head.split("\r\n", 1)[0]}`);
   return bytes.length >= end + 4 + Number(length) ? Number(head.slice(9, 12)) : undefined;
 }
 

@@ -101,8 +101,8 @@ describe("open loop", () => {
     const server = createServer((request, response) => {
       request.resume();
       waiting.push(response);
-      if (waiting.length === count)
-        for (const each of waiting) each.writeHead(each === waiting[3] ? 503 : 200).end("x");
+      if (waiting.length < count) return;
+      for (const each of waiting) each.writeHead(each === waiting[3] ? 503 : 200, { "content-length": 1 }).end("x");
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
