@@ -13,6 +13,14 @@ export {
   type RunningServer,
   serve,
 } from "./server/bootstrap.js";
+export type {
+  ConcurrencyLimits,
+  LoadOptions,
+  LoadReason,
+  LoadStats,
+  OverloadLimits,
+  RateLimit,
+} from "./server/load.js";
 export { debug, ENV_LOG_LEVEL, initLogger, type ServerLogger } from "./server/log.js";
 export type { Reloads } from "./server/reload.js";
 export type { CachedAnswer, Claim, ReplayCaller, ReplayStore, ReplayTicket } from "./server/replay.js";

@@ -67,6 +67,9 @@ const ROWS: readonly Row[] = [
   { files: ["runtime/server/admin.ts"], node: ["events", "http", "net"] },
   { files: ["runtime/server/log.ts"], from: [TOOL], packages: ["pino"] },
   { files: ["runtime/server/stray.ts"], node: ["async_hooks"] },
+  { files: ["runtime/server/linger.ts"], node: ["http", "stream"] },
+  { files: ["runtime/server/load.ts"], from: [TOOL], packages: ["rate-limiter-flexible"] },
+  { files: ["runtime/server/event-loop.ts"], node: ["perf_hooks"] },
   {
     files: ["runtime/server/*.ts"],
     from: [WIRE, "runtime/config/", TOOL, "runtime/contracts.ts", "runtime/fqn.ts", "runtime/status.ts"],

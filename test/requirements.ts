@@ -4,7 +4,6 @@
 /** What is built later, and the sentences that wait for it. */
 export const CAPABILITIES = {
   "shared replay": "a replay store shared by several processes",
-  "load control": "limits of rate and load, off unless configured",
 } as const;
 
 /** Proofs, the capability that proves it later, or both when it has several rules; or else the reason for neither. */
@@ -1184,7 +1183,14 @@ export const REQUIREMENTS: readonly Requirement[] = [
       "test/runtime/unsigned.test.ts › unless the type forbids them; complaints of the schema name places",
     ],
   },
-  { id: "7.26", text: "| 429 | `rate_limited` | only when configured | – |", owner: "load control" },
+  {
+    id: "7.26",
+    text: "| 429 | `rate_limited` | only when configured | – |",
+    proofs: [
+      "test/runtime/load.test.ts › is of a verified leader, over its keys: 429 with Retry-After before the body; others are served",
+      "test/runtime/load.test.ts › nothing is counted but bytes of bodies, and no limiter is loaded",
+    ],
+  },
   {
     id: "7.27",
     text: "| 500 | `tool_invocation_failed` | anything thrown by the tool's own code: construction, `authorize` (other than a refusal), `invoke` | none |",
@@ -1221,8 +1227,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
       "test/runtime/replay-http.test.ts › 503 replay_store_full with Retry-After, never cached; what lives is never evicted",
       "test/runtime/bootstrap.test.ts › a request that comes on an open connection while others run is 503 shutting_down with Retry-After",
       "test/runtime/invoke-shutdown.test.ts › a run that then throws is 503 shutting_down and not cached",
+      "test/runtime/load.test.ts › refuses a call too many with 503 and Retry-After; the same request runs later",
+      "test/runtime/load.test.ts › refuses a call that waited too long; the same request runs later",
+      "test/fault/clients.test.ts › are bounded: 503 before the body",
+      "test/runtime/load.test.ts › tells calls that wait past the drain limit that they wait in vain",
     ],
-    owner: "load control",
   },
   {
     id: "7.31",

@@ -16,6 +16,8 @@ export interface LeaderResolver {
    * @returns undefined when the list has no such key
    */
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined;
+  /** Whether there is no key that a request could name. */
+  readonly isEmpty: boolean;
   /** Told once of each distinct failure to refresh a list. The server puts its log here; Node's warnings until then. */
   onWarning: (message: string) => void;
   /** What has become of the versions of the list's file; undefined for a list that is in no file of its own. */
@@ -137,9 +139,17 @@ class FixedLeaders implements LeaderResolver {
     this.list = list;
   }
 
+  get isEmpty(): boolean {
+    return hasNoKey(this.list);
+  }
+
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined {
     return this.list.byLeader.get(leaderId)?.get(kid);
   }
+}
+
+function hasNoKey({ byLeader }: AllowedLeaders): boolean {
+  return [...byLeader.values()].every((keys) => keys.size === 0);
 }
 
 /** A file that changed so shortly before it was read may change again under the same time stamp. */
@@ -164,6 +174,10 @@ class FileLeaders implements LeaderResolver {
     this.#source = { title: "allow-list", file: hasKeyForm(path) ? path : this.path };
     this.#refresh();
     if (this.#fault !== undefined) throw this.#fault;
+  }
+
+  get isEmpty(): boolean {
+    return hasNoKey(this.#list);
   }
 
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined {

@@ -52,6 +52,8 @@ interface ConfigSnapshot {
   readonly leaders: LeaderResolver;
   /** Whether a private key is written in it, in force or not. */
   readonly holdsKey: boolean;
+  /** Whether it names an allow-list's file beside a list in place, which counts alone. */
+  readonly idlePath?: true;
 }
 
 /** The file that a configuration was read from. */
@@ -235,6 +237,27 @@ export function configWarning(config: ToolkitRuntimeConfig, stats: BigIntStats):
   return "holds a private key and everybody on this machine can read it: take that right away (chmod o-r)";
 }
 
+/** A day: a longer TTL is more often a slip of the unit than meant. */
+const LONG_TTL_MS = 86_400_000;
+
+/** Sentences about what is valid in a configuration and hardly meant. */
+export function configDoubts(config: ToolkitRuntimeConfig): string[] {
+  const { invokeMaxBodyBytes, mode, leaders, tools, idlePath } = snapshotOf(config);
+  const doubts: string[] = [];
+  if (invokeMaxBodyBytes === 0n) doubts.push("invoke_max_body_bytes is 0: every call will be refused");
+  if (mode === SignedHttpMode.Disabled) return doubts;
+  if (leaders.isEmpty) doubts.push("no leader's key is in the allow-list: every call will be refused");
+  if (idlePath === true) doubts.push("allowed_leaders counts alone: the file at allowed_leaders_path is not read");
+  for (const [id, { replayTtlMs }] of tools) {
+    if (replayTtlMs <= LONG_TTL_MS) continue;
+    const days = Math.floor(replayTtlMs / LONG_TTL_MS);
+    doubts.push(
+      `replay_cache_ttl_ms of ${JSON.stringify(id)} is ${days} days or more: it counts milliseconds, and a full replay memory refuses calls`,
+    );
+  }
+  return doubts;
+}
+
 function defaults(): ConfigSnapshot {
   return {
     invokeMaxBodyBytes: DEFAULT_INVOKE_MAX_BODY_BYTES,
@@ -269,7 +292,10 @@ function readSignedHttp(node: DocumentNode, previous?: LeaderResolver): Omit<Con
     throw node.fault("an object with at least one entry in tools", got, "add the served tools or set mode to disabled");
   }
   const entries = new Map(tools.map((tool) => [tool.id, readTool(tool)]));
-  if (inline !== undefined) return { mode, tools: entries, leaders: inlineLeaders(inline, previous), holdsKey };
+  if (inline !== undefined) {
+    const leaders = inlineLeaders(inline, previous);
+    return { mode, tools: entries, leaders, holdsKey, ...(path !== undefined && { idlePath: true }) };
+  }
   if (path !== undefined) return { mode, tools: entries, leaders: fileLeaders(path, previous), holdsKey };
   throw node.fault(
     "an object with allowed_leaders or allowed_leaders_path",

@@ -1,6 +1,12 @@
 /** From tool classes to a listening server (specification.md section 1, protocol.md sections 8 to 10). */
 
-import { ConfigError, configFile, ENV_TOOLKIT_CONFIG_PATH, ToolkitRuntimeConfig } from "../config/config.js";
+import {
+  ConfigError,
+  configDoubts,
+  configFile,
+  ENV_TOOLKIT_CONFIG_PATH,
+  ToolkitRuntimeConfig,
+} from "../config/config.js";
 import { parseFqn } from "../fqn.js";
 import type { SvcToolClass } from "../tool.js";
 import { type Ed25519Engine, type EngineName, type EngineSelection, selectEngine } from "../wire/ed25519.js";
@@ -9,6 +15,8 @@ import { AdminListener } from "./admin.js";
 import { SignatureHeaders } from "./auth.js";
 import { CryptoThreads } from "./crypto-threads.js";
 import { InvokeService } from "./handle.js";
+import { bodyBytesBound, checkedInteger } from "./limits.js";
+import { LoadControl, type LoadOptions, type LoadStats } from "./load.js";
 import { initLogger, type ServerLogger } from "./log.js";
 import { documentOf, localUrl, metaListing } from "./meta.js";
 import { Metrics } from "./metrics.js";
@@ -63,6 +71,15 @@ export interface BootstrapOptions {
   readonly admin?: Address;
   /** How long the end may take. */
   readonly shutdown?: ShutdownOptions;
+  /** Connections at a time: 4,096 by default. Further ones are closed before a byte of them is read. */
+  readonly maxConnections?: number;
+  /**
+   * Bytes of bodies that calls hold together, from before they are read until they are answered: 64 MiB by default, or
+   * `invoke_max_body_bytes` where that is more; never less. A call without room is 503 before a byte of it is kept.
+   */
+  readonly maxBodyBytesInFlight?: number;
+  /** Limits of rate and load; all of them are off unless they are set. */
+  readonly load?: LoadOptions;
 }
 
 /** A server that listens. */
@@ -71,6 +88,8 @@ export interface RunningServer {
   readonly url: string;
   /** What has become of new versions of the configuration, the allow-list and the certificate. */
   reloads(): Reloads;
+  /** What there is to do, and what was refused because of it; the numbers go on changing. */
+  load(): LoadStats;
   /** Looks at the files now instead of within a second; resolves when what is there is in force or refused. */
   reload(): Promise<void>;
   /** `http://127.0.0.1:9090`; undefined without a listener for operators. */
@@ -187,17 +206,25 @@ export async function serve(
   const { engine, reason } = engineOf(options.engine);
   config.leaders.onWarning = (message) => log.warn({}, message);
   if (config.signedHttpIsRequired()) requireEntries(tools, config, log);
+  for (const doubt of configDoubts(config)) log.warn({}, `configuration: ${doubt}`);
   const tls = tlsFromEnv();
   const intervalMs = intervalOf(options.reloadIntervalMs);
   const shutdown = new Shutdown(options.shutdown);
+  const maxConnections = connectionsOf(options.maxConnections);
+  const load = await LoadControl.start(options.load ?? {}, {
+    tools: tools.map(({ fqn }) => fqn),
+    signed: config.signedHttpIsRequired(),
+    bodyBytes: bodyBytesBound(options.maxBodyBytesInFlight, config.invokeMaxBodyBytes()),
+    log,
+  });
   const threads = config.signedHttpIsRequired() ? threadsOf(options.cryptoThreads, engine, log) : undefined;
   const metrics = adminEndpoint && (await Metrics.load());
   const scheme = tls === undefined ? "http" : "https";
   const looking = [new RequestLog(log), metrics, await loadTracing(scheme, log)];
   const observers = new Observers(looking.filter((observer) => observer !== undefined));
-  const service = new InvokeService({ config, headers, engine: threads ?? engine, store, log, observers });
+  const service = new InvokeService({ config, headers, engine: threads ?? engine, store, load, log, observers });
   const onRefused = (code: string) => metrics?.refused(code);
-  const { app, requests } = buildApp({ tools, service, log, shutdown, onRefused, tls });
+  const { app, requests } = buildApp({ tools, service, log, shutdown, onRefused, tls, maxConnections });
   const reload = new ServerReload({
     config,
     served: tools.map(({ fqn }) => fqn),
@@ -209,6 +236,7 @@ export async function serve(
   const release = async () => {
     await service.noted();
     reload.close();
+    load.close();
     threads?.close();
     await admin?.close();
   };
@@ -254,10 +282,15 @@ export async function serve(
       return !shutdown.stopping;
     },
     reloads: () => reload.stats,
+    load: () => load,
     reload: () => reload.reload(),
     close: (signal) => shutdown.stop(parts, signal),
   };
 }
+
+/** @throws RangeError */
+const connectionsOf = (most: number | undefined) =>
+  most === undefined ? undefined : checkedInteger("maxConnections", most, 1, 2_147_483_647, "connections");
 
 /** @throws RangeError */
 function intervalOf(milliseconds: number | undefined): number | undefined {

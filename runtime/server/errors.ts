@@ -36,15 +36,26 @@ export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(STATUS, text);
 }
 
-/** A refusal with its code. `details` reaches the caller; `cause` reaches the log only. */
+/** What an error may have beside its code and details. */
+export interface RequestErrorFacts {
+  /** Reaches the log only. */
+  readonly cause?: unknown;
+  /** When the caller may come back; without it a 503 says in a second. */
+  readonly retryAfterMs?: number;
+}
+
+/** A refusal with its code. `details` reaches the caller. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
+  readonly retryAfterMs: number | undefined;
+
   constructor(
     readonly code: ErrorCode,
     readonly details?: string,
-    options?: { cause?: unknown },
+    { retryAfterMs, ...options }: RequestErrorFacts = {},
   ) {
     super(details === undefined ? code : `${code}: ${details}`, options);
+    this.retryAfterMs = retryAfterMs;
   }
 }
 

@@ -12,10 +12,13 @@ import { CallLog } from "./call-log.js";
 import { errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
 import type { Answer, Call } from "./execution.js";
 import { authorizeAlone, Run, type RunHooks, withDeadline } from "./invoke.js";
+import { bodyBytesBound } from "./limits.js";
+import { LoadControl } from "./load.js";
 import type { ServerLogger } from "./log.js";
 import type { Observation, Observers } from "./observe.js";
 import type { CachedAnswer, ReplayStore, ReplayTicket } from "./replay.js";
 import type { ServedTool } from "./served-tool.js";
+import type { Slots } from "./slots.js";
 
 /** A request as the transport hands it over. */
 export interface InvokeRequest extends RequestHeaders {
@@ -44,6 +47,8 @@ export interface ServiceOptions {
   readonly headers: SignatureHeaders;
   readonly engine: Ed25519Work;
   readonly store: ReplayStore;
+  /** Without it nothing but the bytes of bodies is bounded. */
+  readonly load?: LoadControl;
   readonly log: ServerLogger;
   /** Who looks at calls; nobody when absent. */
   readonly observers?: Observers;
@@ -63,6 +68,8 @@ const NOTE_LIMIT_MS = 2_000;
 
 /** Serves invocations of the tools of one process. */
 export class InvokeService {
+  /** What there is to do, and what was refused because of it. */
+  readonly load: LoadControl;
   private readonly authenticator: Authenticator;
   private readonly signed: boolean;
   private readonly maxBody: bigint;
@@ -76,6 +83,8 @@ export class InvokeService {
     this.authenticator = new Authenticator(headers, () => config.leaders, engine);
     this.signed = config.signedHttpIsRequired();
     this.maxBody = config.invokeMaxBodyBytes();
+    const bodyBytes = bodyBytesBound(undefined, this.maxBody);
+    this.load = options.load ?? new LoadControl({}, { tools: [], signed: this.signed, bodyBytes, log: options.log });
   }
 
   /** Invocations that are running now. */
@@ -98,6 +107,7 @@ export class InvokeService {
   /** Tells every running tool that the process is about to end, and each that still begins. */
   abortRuns(): void {
     this.stopping = true;
+    this.load.refuseWaiting();
     for (const run of this.runs.keys()) run.abort("shutdown");
   }
 
@@ -112,17 +122,26 @@ export class InvokeService {
 
   private async answer(call: Handled): Promise<Reply> {
     const { request, seen } = call;
+    const { load } = this;
+    let taken = 0;
     try {
+      load.checkEventLoop(); // 503
       const length = this.bodyLength(request); // 1: 411, 413, 415
       const caller = this.signed ? this.authenticator.authenticate(request) : undefined; // 2: 401
       const auth = caller instanceof Promise ? await caller : caller;
       if (seen !== undefined) seen.caller = auth;
       seen?.done("auth");
+      const counted = auth && load.countCall(auth.leaderId); // 429
+      if (counted !== undefined) await counted;
+      load.bodyBytes.take(length); // 503
+      taken = length;
       const body = await request.readBody(length);
       seen?.done("body");
       return await (auth === undefined ? this.unsigned(call, body) : this.authenticated(call, auth, body));
     } catch (error) {
       return this.errorReply(call, error);
+    } finally {
+      load.bodyBytes.release(taken);
     }
   }
 
@@ -143,12 +162,19 @@ export class InvokeService {
   }
 
   private async unsigned(call: Handled, body: Uint8Array): Promise<Reply> {
-    const { request } = call;
+    const { tool, request, seen } = call;
+    const slots = this.load.tools.get(tool.fqn);
+    if (slots !== undefined) {
+      const waiting = slots.enter(); // 503
+      if (waiting !== undefined) request.onDisconnect(waiting.leave);
+      await waiting?.slot;
+      seen?.done("queue");
+    }
     const json = prefersJson(headerText(request, "accept"));
     const run = this.start(call, { input: { body }, auth: undefined, json });
     request.onDisconnect(() => run.abort("disconnect"));
     const answer = await run.answer;
-    call.seen?.done("run");
+    seen?.done("run");
     if (answer.json !== undefined) {
       const headers = { "content-type": "application/json", vary: "Accept" };
       return { status: 200, headers, body: Buffer.from(answer.json) };
@@ -177,6 +203,8 @@ export class InvokeService {
         return this.reply(call, refused ?? claim.answer, auth);
       }
       case "run": {
+        const slots = this.load.tools.get(tool.fqn);
+        if (slots !== undefined) await this.takeSlot(call, slots, claim.ticket); // 503
         const run = this.start(call, { input: { texts }, auth: copyOf(auth), json: false }, claim.ticket); // 5, 6
         const answer = await run.answer;
         seen?.done("run");
@@ -186,24 +214,36 @@ export class InvokeService {
     }
   }
 
+  /** Waits for a slot. A call that gets none leaves its pair as it was before the claim: the caller can send it again. */
+  private async takeSlot({ log, seen }: Handled, slots: Slots, ticket: ReplayTicket): Promise<void> {
+    try {
+      await slots.enter()?.slot;
+    } catch (error) {
+      await guarded(log, ticket.abandon());
+      throw error;
+    } finally {
+      seen?.done("queue");
+    }
+  }
+
   /** Starts a run; its end completes the replay entry, whatever has become of the caller. */
   private start({ tool, log, seen }: Handled, call: Call, ticket?: ReplayTicket): Run {
     const { observers } = this.options;
-    const guard = (outcome: boolean | Promise<boolean>) => {
-      if (outcome instanceof Promise) {
-        outcome.catch((error: unknown) => log.error({ err: error }, "the replay store did not take the end of a run"));
-      }
+    const guard = (outcome: boolean | Promise<boolean>) => void guarded(log, outcome);
+    const over = () => {
+      this.runs.delete(run);
+      this.load.tools.get(tool.fqn)?.release();
     };
     const hooks: RunHooks = {
       timedOut: (answer) => ticket && guard(ticket.hold(answer)),
       ended: (answer) => {
-        this.runs.delete(run);
+        over();
         if (answer.code === "tool_invocation_timeout") observers?.settledLate(tool);
         // What another attempt may well get is not kept: shutting down, or no thread free for it.
         if (ticket !== undefined) guard(answer.status === 503 ? ticket.abandon() : ticket.complete(answer));
       },
       settledLate: () => {
-        this.runs.delete(run);
+        over();
         observers?.settledLate(tool);
         if (ticket !== undefined) guard(ticket.settle());
       },
@@ -255,9 +295,9 @@ export class InvokeService {
   }
 
   private errorReply({ log }: Handled, thrown: unknown): Reply {
-    const { code, details, cause } = toRequestError(thrown);
+    const { code, details, cause, retryAfterMs } = toRequestError(thrown);
     if (code === "internal_error") log.error({ err: cause }, "answering a request failed");
-    return { ...errorReplyOf(statusOf(code), errorBody(code, details), code), details };
+    return { ...errorReplyOf(statusOf(code), errorBody(code, details), code, retryAfterMs), details };
   }
 
   private log(tool: ServedTool): ServerLogger {
@@ -268,6 +308,12 @@ export class InvokeService {
     }
     return log;
   }
+}
+
+/** What a replay store makes of the end of a run; a store that fails is the log's matter only. */
+function guarded(log: CallLog, outcome: boolean | Promise<boolean>): Promise<unknown> | undefined {
+  if (!(outcome instanceof Promise)) return undefined;
+  return outcome.catch((error: unknown) => log.error({ err: error }, "the replay store did not take the end of a run"));
 }
 
 const RESULT_HEADERS = { "content-type": RESULT_CONTENT_TYPE };
@@ -289,8 +335,8 @@ function headerText({ headers }: RequestHeaders, name: string): string | undefin
 }
 
 /** An error on the wire: JSON, never signed; a caller that is turned away for now is told when to come back. */
-export function errorReplyOf(status: number, body: Uint8Array, code: string | undefined): Reply {
+export function errorReplyOf(status: number, body: Uint8Array, code: string | undefined, retryAfterMs = 1_000): Reply {
   const headers: Record<string, string> = { "content-type": "application/json" };
-  if (status === 503) headers["retry-after"] = "1";
+  if (status === 503 || status === 429) headers["retry-after"] = `${Math.max(1, Math.ceil(retryAfterMs / 1_000))}`;
   return { status, code, headers, body };
 }

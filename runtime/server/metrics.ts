@@ -10,6 +10,7 @@ import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { ReloadStats } from "../config/reload-stats.js";
 import { isErrorCode } from "./errors.js";
 import type { Reply } from "./handle.js";
+import type { LoadStats } from "./load.js";
 import type { Observation, Observer } from "./observe.js";
 import type { Reloads } from "./reload.js";
 import type { ReplayMemory } from "./replay.js";
@@ -21,7 +22,7 @@ export interface MetricSources {
   readonly config: ToolkitRuntimeConfig;
   /** Undefined for a store that does not say. */
   readonly store: Pick<ReplayMemory, "maxBytes" | "stats"> | undefined;
-  readonly service: { readonly running: ReadonlyMap<string, number> };
+  readonly service: { readonly running: ReadonlyMap<string, number>; readonly load: LoadStats };
   readonly reload: { readonly stats: Reloads };
   readonly server: Server;
   readonly shutdown: { readonly stopping: boolean };
@@ -81,6 +82,7 @@ export class Metrics implements Observer {
     for (const { fqn: tool } of sources.tools)
       for (const counter of [this.#replayed, this.#late]) counter.inc({ tool }, 0);
     this.#readParts(sources);
+    this.#readLoad(sources);
     this.#readReloads(sources);
   }
 
@@ -147,6 +149,38 @@ export class Metrics implements Observer {
       const stats = store.stats();
       gauge.set(stats.bytes);
       entries.set(stats.entries);
+    });
+  }
+
+  #readLoad({ service: { load } }: MetricSources): void {
+    const { Counter, Gauge } = this.library;
+    const registers = [this.#registry];
+    new Gauge({
+      name: "svc_body_bytes_in_flight",
+      help: "Bytes of bodies that calls hold.",
+      registers,
+      collect() {
+        this.set(load.bodyBytes.inFlight);
+      },
+    });
+    new Counter({
+      name: "svc_load_refused_total",
+      help: "Connections and calls refused for load, by reason.",
+      labelNames: ["reason"] as const,
+      registers,
+      collect() {
+        this.reset();
+        for (const [reason, count] of Object.entries(load.refused)) this.inc({ reason }, count);
+      },
+    });
+    new Gauge({
+      name: "svc_calls_queued",
+      help: "Calls that wait for a free place, where a limit is set.",
+      labelNames: ["tool"] as const,
+      registers,
+      collect() {
+        for (const [tool, { queued }] of load.tools) this.set({ tool }, queued);
+      },
     });
   }
 

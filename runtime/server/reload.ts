@@ -1,7 +1,14 @@
 /** What a running server takes up without a restart: its configuration's file, its certificate (protocol.md section 10). */
 
 import type { BigIntStats } from "node:fs";
-import { configFile, configWarning, keepEntries, replaceConfig, type ToolkitRuntimeConfig } from "../config/config.js";
+import {
+  configDoubts,
+  configFile,
+  configWarning,
+  keepEntries,
+  replaceConfig,
+  type ToolkitRuntimeConfig,
+} from "../config/config.js";
 import { ConfigError, titleOf } from "../config/document.js";
 import type { ReloadStats } from "../config/reload-stats.js";
 import { FileFollower, type Refusal } from "../config/watch.js";
@@ -99,6 +106,7 @@ export class ServerReload {
     try {
       const { waitingBodyLimit, ...change } = replaceConfig(config, bytes, source);
       log.info(change, `${title} is in force in a new version`);
+      for (const doubt of configDoubts(config)) log.warn({}, `configuration: ${doubt}`);
       for (const tool of change.signingKeys) {
         if (config.toolConfig(tool)?.signingKey === undefined) {
           log.warn({ tool }, "results are not signed: no response_signing_key");

@@ -22,19 +22,22 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { type ErrorCode, errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
 import { errorReplyOf, type InvokeRequest, type InvokeService, type Reply } from "./handle.js";
 import { withDeadline } from "./invoke.js";
+import {
+  capConnections,
+  DEADLINES,
+  type Deadlines,
+  HEADERS_TIMEOUT_MS,
+  MAX_CONNECTIONS,
+  MAX_HEADER_BYTES,
+  MAX_HEADERS,
+  REQUEST_TIMEOUT_MS,
+} from "./limits.js";
+import { cutUnlessTaken, endConnection, endOnceRead, hadLastWord, isKept, unreadBytes } from "./linger.js";
 import type { ServerLogger } from "./log.js";
 import { documentOf, originOf } from "./meta.js";
 import type { ServedTool } from "./served-tool.js";
 import { OpenRequests, type Shutdown } from "./shutdown.js";
 import { prepareTlsServer, type TlsSetup, tlsOptions } from "./tls.js";
-
-/** Milliseconds in which a request's headers have to be there. */
-export const HEADERS_TIMEOUT_MS = 10_000;
-/** Milliseconds in which a whole request has to be there. */
-export const REQUEST_TIMEOUT_MS = 30_000;
-export const MAX_HEADERS = 64;
-/** Bytes of all headers of a request together. */
-export const MAX_HEADER_BYTES = 16_384;
 
 /** What is served, and for whom. */
 export interface ServeOptions {
@@ -46,6 +49,10 @@ export interface ServeOptions {
   onRefused?(code: string): void;
   /** Undefined to serve plain HTTP. */
   readonly tls?: TlsSetup | undefined;
+  /** At a time; {@link MAX_CONNECTIONS} by default. */
+  readonly maxConnections?: number | undefined;
+  /** Other times than {@link DEADLINES}, for tests that cannot wait. */
+  readonly deadlines?: Deadlines;
 }
 
 interface Route {
@@ -63,10 +70,11 @@ export interface App {
 }
 
 /** Builds the application; nothing listens yet. */
-export function buildApp({ tools, service, log, shutdown, onRefused, tls }: ServeOptions): App {
+export function buildApp(options: ServeOptions): App {
+  const { tools, service, log, shutdown, onRefused, maxConnections = MAX_CONNECTIONS, deadlines = DEADLINES } = options;
   const routes = routesOf(tools, service, log);
   const requests = new OpenRequests<FastifyReply>(
-    (reply) => send(reply, errorReply("shutting_down"), true),
+    (reply) => send(reply, errorReply("shutting_down"), true, deadlines),
     ({ request }) => request.raw.complete,
   );
   const refused = (request: IncomingMessage) =>
@@ -83,33 +91,37 @@ export function buildApp({ tools, service, log, shutdown, onRefused, tls }: Serv
     const refusal = refused(raw);
     if (refusal !== undefined) {
       onRefused?.(refusal.code ?? "");
-      return send(reply, refusal, shutdown.stopping);
+      return send(reply, refusal, shutdown.stopping, deadlines);
     }
     requests.begin(reply);
     const answer = await answerOf(raw, reply.raw);
-    if (requests.end(reply, answer.code === "shutting_down")) send(reply, answer, shutdown.stopping);
+    if (requests.end(reply, answer.code === "shutting_down")) send(reply, answer, shutdown.stopping, deadlines);
   };
   const app = fastify({
     logger: false,
     // Checked by hand, because the answers are ours.
     http: { requireHostHeader: false },
     return503OnClosing: false,
-    serverFactory: (handler) => httpServer(handler, tls),
-    clientErrorHandler: (error, socket) => onClientError(error, socket, onRefused),
+    serverFactory: (handler) => httpServer(handler, options.tls, deadlines),
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket) => {
+      const code = refuseClient(error, socket, deadlines);
+      if (code !== undefined) onRefused?.(code);
+    },
     // A path that fastify cannot decode is a path like any other.
     frameworkErrors: (_error, request, reply) => void answered(request as FastifyRequest, reply as FastifyReply),
   });
   // Answered before fastify looks at content type and body: the service reads the body once it knows the caller.
   app.addHook("onRequest", answered);
+  capConnections(app.server, maxConnections, service.load);
   return { app, requests };
 }
 
 /** node's server with the limits of protocol.md section 1. */
-function httpServer(handler: RequestListener, tls: TlsSetup | undefined): Server {
+function httpServer(handler: RequestListener, tls: TlsSetup | undefined, deadlines: Deadlines): Server {
   const limits: ServerOptions = {
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    connectionsCheckingInterval: 1_000,
+    headersTimeout: deadlines.headersMs,
+    requestTimeout: deadlines.requestMs,
+    connectionsCheckingInterval: deadlines.checkMs,
     maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: 65_000,
     requireHostHeader: false,
@@ -124,7 +136,7 @@ function httpServer(handler: RequestListener, tls: TlsSetup | undefined): Server
   // And would hang up on a tunnel without a word.
   server.on("connect", (_request, socket) => {
     socket.on("error", () => socket.destroy());
-    refuseSocket(socket, "bad_request");
+    refuseConnection(socket, deadlines, "bad_request");
   });
   return server;
 }
@@ -145,6 +157,8 @@ function refusedAtOnce(request: IncomingMessage, routes: ReadonlyMap<string, Rou
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
   }
   const route = routeOf(request, routes);
+  // The parser takes 0.9 and 2.0 for versions that it can read.
+  if (request.httpVersionMajor !== 1) return errorReply("bad_request");
   // The metadata's own answer to a missing host says what it is needed for.
   if (hosts > 1 || (hosts === 0 && route?.needsHost !== true)) return errorReply("bad_request");
   if (route === undefined) return errorReply("not_found");
@@ -232,6 +246,8 @@ function invokeRequest(request: IncomingMessage, response: ServerResponse): Invo
 function readBody(request: IncomingMessage, response: ServerResponse, length: number): Promise<Uint8Array> {
   const expectation = expectationOf(request);
   if (expectation === "unknown") throw new RequestError("expectation_failed", EXPECTATION_FAULT);
+  // While its caller was being verified.
+  if (request.destroyed) throw new RequestError("bad_request");
   if (expectation === "continue") response.writeContinue();
   return new Promise((resolve, reject) => {
     let body: Buffer | undefined;
@@ -252,7 +268,11 @@ function readBody(request: IncomingMessage, response: ServerResponse, length: nu
       filled += chunk.length;
     };
     request.on("data", take);
-    request.once("end", () => resolve(body ?? Buffer.alloc(0)));
+    request.once("end", () => {
+      // A caller that was told that it took too long, or that the server stops, does not run a tool.
+      if (request.socket.writableEnded || response.headersSent) reject(new RequestError("bad_request"));
+      else resolve(body ?? Buffer.alloc(0));
+    });
     request.once("close", () => {
       if (filled < length) reject(new RequestError("bad_request"));
     });
@@ -267,7 +287,7 @@ function errorReply(code: ErrorCode, details?: string): Reply {
 const ONE_WRITE = 16_384;
 
 /** @param last whether the connection ends with this answer */
-function send(reply: FastifyReply, { status, headers, body, sent }: Reply, last: boolean): void {
+function send(reply: FastifyReply, { status, headers, body, sent }: Reply, last: boolean, deadlines: Deadlines): void {
   // Past fastify's own way of answering, which adds to every call and has nothing to add to a finished answer.
   reply.hijack();
   const response = reply.raw;
@@ -275,29 +295,41 @@ function send(reply: FastifyReply, { status, headers, body, sent }: Reply, last:
   for (const name of Object.keys(headers)) response.setHeader(name, headers[name] as string);
   // Node leaves it out towards HTTP/1.0; two statuses never have one (RFC 9110 section 8.6).
   if (status !== 204 && status !== 304) response.setHeader("content-length", body.length);
-  if (last) response.setHeader("connection", "close");
+  const unread = unreadBytes(reply.request.raw);
+  if (last || !isKept(unread)) response.setHeader("connection", "close");
   if (sent !== undefined) response.once("finish", sent);
-  if (body.length === 0) response.end();
-  else if (body.length > ONE_WRITE) response.end(body);
-  else response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1"), "latin1");
+  const small = body.length <= ONE_WRITE;
+  const bytes = small ? Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1") : body;
+  if (unread === 0) response.end(bytes, "latin1");
+  else {
+    // Written whole at once; an answer without a body is its headers.
+    if (body.length === 0 || reply.request.method === "HEAD") response.flushHeaders();
+    else response.write(bytes, "latin1");
+    endOnceRead(reply.request.raw, response, deadlines.lingerMs);
+  }
+  cutUnlessTaken(response, deadlines.answerMs);
 }
 
 /** Answers what never became a request: faults of the parser, timeouts. */
-function onClientError(error: NodeJS.ErrnoException, socket: Socket, onRefused: ServeOptions["onRefused"]): void {
+/** @returns the code of the answer, if there is one */
+function refuseClient(error: NodeJS.ErrnoException, socket: Socket, deadlines: Deadlines): ErrorCode | undefined {
+  if (hadLastWord(socket)) return undefined;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
-    return;
+    return undefined;
   }
   const [code, details] = CLIENT_ERRORS[error.code ?? ""] ?? ["bad_request"];
-  onRefused?.(code);
-  refuseSocket(socket, code, details);
+  refuseConnection(socket, deadlines, code, details);
+  return code;
 }
 
-function refuseSocket(socket: Duplex, code: ErrorCode, details?: string): void {
+function refuseConnection(socket: Duplex, { lingerMs }: Deadlines, code: ErrorCode, details?: string): void {
   const status = statusOf(code);
   const body = errorBody(code, details);
-  socket.end(
+  endConnection(
+    socket,
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    lingerMs,
   );
 }
 

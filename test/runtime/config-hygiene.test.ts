@@ -111,3 +111,49 @@ it("a version of a shared configuration keeps the entries of the tools of every 
   );
   assert.ok(shared.hasTool(two.fqn));
 });
+
+describe("configurations that are valid and hardly meant are named in the log", () => {
+  const nobody = '{"version":1,"leaders":[{"leader_id":"alice","keys":[]}]}';
+  const signed = (list: string, entry: object, fqn: string) =>
+    `{"signed_http":{${list},"tools":{${JSON.stringify(fqn)}:${JSON.stringify({ ...keyed, ...entry })}}}}`;
+  const inPlace = (list: string) => `"allowed_leaders":${list}`;
+  const fqn = "xyz.doubt.tool@1";
+  const tool = countingTool({ fqn });
+  const EMPTY_LIST = "configuration: no leader's key is in the allow-list: every call will be refused";
+
+  for (const [what, text, expected] of [
+    ["a fine one", signed(inPlace(allowList), { replay_cache_ttl_ms: 86_400_000 }, fqn), undefined],
+    ["no leaders", signed(inPlace('{"version":1,"leaders":[]}'), {}, fqn), EMPTY_LIST],
+    ["leaders without keys", signed(inPlace(nobody), {}, fqn), EMPTY_LIST],
+    [
+      "a file without leaders",
+      signed(`"allowed_leaders_path":${JSON.stringify(file(nobody, 0o600))}`, {}, fqn),
+      EMPTY_LIST,
+    ],
+    [
+      "both sources",
+      signed(`${inPlace(allowList)},"allowed_leaders_path":"/nowhere"`, {}, fqn),
+      "configuration: allowed_leaders counts alone: the file at allowed_leaders_path is not read",
+    ],
+    ["no body", '{"invoke_max_body_bytes":0}', "configuration: invoke_max_body_bytes is 0: every call will be refused"],
+    [
+      "a TTL in some other unit",
+      signed(inPlace(allowList), { replay_cache_ttl_ms: 300_000_000 }, fqn),
+      `configuration: replay_cache_ttl_ms of "${fqn}" is 3 days or more: it counts milliseconds, and a full replay memory refuses calls`,
+    ],
+  ] as const) {
+    it(what, async () => {
+      const { log } = await serveFor([tool], { config: ToolkitRuntimeConfig.fromJsonStr(text) });
+      assert.deepEqual(warnings(log), expected === undefined ? [] : [expected]);
+    });
+  }
+
+  it("of a version that takes effect later too", async () => {
+    const path = file(signed(inPlace(allowList), {}, fqn), 0o600);
+    const server = await serveFor([tool], { config: ToolkitRuntimeConfig.fromPath(path) });
+    assert.deepEqual(warnings(server.log), []);
+    writeFileSync(path, signed(inPlace(nobody), {}, fqn));
+    await server.reload();
+    assert.deepEqual(warnings(server.log), [EMPTY_LIST]);
+  });
+});

@@ -1,26 +1,10 @@
 /** Routing, the HTTP parser and the limits of a request, on a bare socket (protocol.md sections 1, 7 and 9). */
 
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
-import { SignatureHeaders } from "#runtime/server/auth.js";
-import { InvokeService } from "#runtime/server/handle.js";
-import { ReplayMemory } from "#runtime/server/replay.js";
-import { buildApp } from "#runtime/server/serve.js";
-import { serveTools } from "#runtime/server/served-tool.js";
-import { Shutdown } from "#runtime/server/shutdown.js";
-import { selectEngine } from "#runtime/wire/ed25519.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
-import {
-  countingTool,
-  echoed,
-  expectResult,
-  keptLog,
-  sendPlain,
-  serveFor,
-  type TestServer,
-  UNSIGNED,
-} from "./tools.js";
+import { countingTool, echoed, expectResult, sendPlain, serveFor, serveHasty, type TestServer } from "./tools.js";
 
 const CALL = '{"value":1}';
 const calling = (...headers: [string, string][]): [string, string][] => [...headers, ["Content-Length", "11"]];
@@ -325,29 +309,14 @@ describe("headers and time (protocol.md section 1)", () => {
     assert.equal((await exchange(server.url, within)).status, 200);
   });
 
-  /** A server whose limits of time a test can shorten: node reads them at each check, once a second. */
-  const timed = async () => {
-    const log = keptLog();
-    const tools = serveTools([tool.class]);
-    const headers = new SignatureHeaders("X-Svc-");
-    const { engine } = selectEngine();
-    const service = new InvokeService({ config: UNSIGNED, headers, engine, store: new ReplayMemory(), log });
-    const { app } = buildApp({ tools, service, log, shutdown: new Shutdown() });
-    const url = await app.listen({ host: "127.0.0.1", port: 0 });
-    after(() => app.close());
-    return { url, server: app.server, log };
-  };
-
   it("headers within 10 s, the whole request within 30 s", async () => {
-    const { server } = await timed();
+    const { server } = await serveHasty([tool]);
     assert.equal(server.headersTimeout, 10_000);
     assert.equal(server.requestTimeout, 30_000);
   });
 
   it("408 for headers that stay out, and for a body that does", async () => {
-    const { url, server, log } = await timed();
-    server.headersTimeout = 200;
-    server.requestTimeout = 200;
+    const { url, log } = await serveHasty([tool], { headersMs: 200, requestMs: 200 });
     const before = tool.calls.constructed;
     const slow = [
       "GET /tools HTTP/1.1\r\nHost: x\r\nX-Canary: ",

@@ -15,6 +15,13 @@ import {
   serve,
   ToolkitRuntimeConfig,
 } from "#runtime/index.js";
+import { SignatureHeaders } from "#runtime/server/auth.js";
+import { InvokeService } from "#runtime/server/handle.js";
+import { DEADLINES, type Deadlines } from "#runtime/server/limits.js";
+import { ReplayMemory } from "#runtime/server/replay.js";
+import { buildApp } from "#runtime/server/serve.js";
+import { serveTools } from "#runtime/server/served-tool.js";
+import { Shutdown } from "#runtime/server/shutdown.js";
 import { type Codec, type Contract, type Port, provideContracts, type Validator, type Variant } from "#runtime/v1.js";
 import { prepareSigningKey, publicKeyOf, selectEngine } from "#runtime/wire/ed25519.js";
 import { InputHasher, outputHash, toolSignatureMessage } from "#runtime/wire/signature.js";
@@ -207,7 +214,7 @@ export interface TestServer extends RunningServer {
   readonly log: readonly LogEntry[];
 }
 
-const servers: RunningServer[] = [];
+const servers: { close(): Promise<unknown> }[] = [];
 // At the root of the file that imports this: a hook within a hook would run at once.
 after(() => Promise.all(servers.map((server) => server.close())));
 
@@ -236,6 +243,28 @@ export async function serveSigned(
     },
   );
   return serveFor(tools, { config, ...options });
+}
+
+/** A server whose patience is short, with what is inside of it; closed at the end of the test file. */
+export async function serveHasty(
+  tools: readonly CountingTool[],
+  deadlines: Partial<Deadlines> = {},
+  config: ToolkitRuntimeConfig = UNSIGNED,
+) {
+  const log = keptLog();
+  const store = new ReplayMemory();
+  const service = new InvokeService({ config, headers: new SignatureHeaders("X-Svc-"), engine, store, log });
+  const served = serveTools(tools.map((tool) => tool.class));
+  const { app } = buildApp({
+    tools: served,
+    service,
+    log,
+    shutdown: new Shutdown(),
+    deadlines: { ...DEADLINES, checkMs: 50, ...deadlines },
+  });
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  servers.push({ close: () => app.close() });
+  return { url, server: app.server, service, store, log };
 }
 
 // ---- signed calls ----
@@ -416,11 +445,11 @@ export function gate<T = void>(): { readonly promise: Promise<T>; open(value: T)
   return { promise, open: (value) => open(value) };
 }
 
-/** Waits until something holds, and fails when it does not within two seconds. */
+/** Waits until something holds, and fails when it does not within ten seconds. */
 export async function until(holds: () => boolean, what: string): Promise<void> {
-  const deadline = performance.now() + 2_000;
+  const deadline = performance.now() + 10_000;
   while (!holds()) {
-    assert.ok(performance.now() < deadline, `${what} within two seconds`);
+    assert.ok(performance.now() < deadline, `${what} within ten seconds`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }

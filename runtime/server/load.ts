@@ -1,0 +1,235 @@
+/**
+ * Load control: what this process refuses because it has enough to do (protocol.md section 7: 429, 503). Nothing here
+ * looks at a request but who sent it, and all of it is off unless it is set in code; only the bound on bytes of bodies
+ * always holds.
+ */
+
+import type { RateLimiterMemory } from "rate-limiter-flexible";
+import type { Logger } from "../tool.js";
+import { RequestError } from "./errors.js";
+import { EventLoopWatch } from "./event-loop.js";
+import { BodyBytes, checkedInteger } from "./limits.js";
+import { Slots } from "./slots.js";
+
+/** How many runs of one tool there may be at a time. */
+export interface ConcurrencyLimits {
+  /** Runs at a time, at least 1. A tool that goes on past its deadline counts until it ends. */
+  readonly concurrency: number;
+  /** Calls that wait for a run to end, first come first served: 0 by default, then a call too many is refused at once. */
+  readonly queue?: number;
+  /** Milliseconds that a call waits before it is refused: 1,000 by default. The tool's own deadline begins after. */
+  readonly queueTimeoutMs?: number;
+}
+
+/** How often one verified leader may call, over all its keys and all tools of this process. */
+export interface RateLimit {
+  /** Calls in a window, whatever becomes of them: exact retries count too. */
+  readonly calls: number;
+  /** Milliseconds from the first call of a window to its end: 1,000 by default, at most a day. */
+  readonly windowMs?: number;
+}
+
+/** When the process has no time left: calls are refused while the last half second was over one of these. */
+export interface OverloadLimits {
+  /** Mean milliseconds by which the event loop came late. */
+  readonly eventLoopDelayMs?: number;
+  /** The share of time in which the event loop was busy, above 0 and below 1. */
+  readonly eventLoopUtilization?: number;
+}
+
+/** Load control as an application sets it; what is left out is off. */
+export interface LoadOptions {
+  /** For each tool by itself, unless `tools` has its name. */
+  readonly limits?: ConcurrencyLimits;
+  /** For single tools, by name. */
+  readonly tools?: Readonly<Record<string, ConcurrencyLimits>>;
+  /** Only where signatures are required: who calls is not known otherwise. */
+  readonly rateLimit?: RateLimit;
+  readonly overload?: OverloadLimits;
+}
+
+/** Why something was refused. */
+export type LoadReason = "connections" | "bodyBytes" | "queueFull" | "queueTimeout" | "rateLimit" | "eventLoop";
+
+/** What there is to do and what was refused, since the start of the process. */
+export interface LoadStats {
+  /** Bytes of bodies that calls hold now, and at most. */
+  readonly bodyBytes: { readonly inFlight: number; readonly most: number };
+  /** Runs and waiting calls of the tools that have limits, by name. */
+  readonly tools: ReadonlyMap<string, { readonly running: number; readonly queued: number }>;
+  /** The last half second of the event loop; undefined without limits for it. */
+  readonly eventLoop: { readonly delayMs: number; readonly utilization: number; readonly over: boolean } | undefined;
+  /** Connections and calls by reason. */
+  readonly refused: Readonly<Record<LoadReason, number>>;
+}
+
+/** What load control is made for. */
+export interface LoadTarget {
+  /** Names of the served tools. */
+  readonly tools: readonly string[];
+  readonly signed: boolean;
+  /** Bytes of bodies at a time. */
+  readonly bodyBytes: number;
+  readonly log: Logger;
+}
+
+/** Milliseconds between two lines of the log about what was refused. */
+const REPORT_MS = 10_000;
+const DAY_MS = 86_400_000;
+
+interface Rate {
+  readonly limiter: RateLimiterMemory;
+  readonly windowMs: number;
+}
+
+/** Load control of one process. */
+export class LoadControl implements LoadStats {
+  readonly bodyBytes: BodyBytes;
+  readonly refused: Record<LoadReason, number> = {
+    connections: 0,
+    bodyBytes: 0,
+    queueFull: 0,
+    queueTimeout: 0,
+    rateLimit: 0,
+    eventLoop: 0,
+  };
+  readonly tools: ReadonlyMap<string, Slots>;
+  readonly eventLoop: EventLoopWatch | undefined;
+  readonly #log: Logger;
+  readonly #rate: Rate | undefined;
+  /** What was refused and not yet reported. */
+  readonly #unreported = new Map<LoadReason, number>();
+  #report: NodeJS.Timeout | undefined;
+
+  /**
+   * @throws RangeError for a limit that is no limit, one that could have no effect, and a tool that is not served
+   */
+  static async start(options: LoadOptions, target: LoadTarget): Promise<LoadControl> {
+    checkLoad(options, target);
+    // Loaded when it is asked for: it brings limiters for a dozen databases.
+    const Limiter = options.rateLimit && (await import("rate-limiter-flexible")).RateLimiterMemory;
+    return new LoadControl(options, target, Limiter);
+  }
+
+  /** One whose options are known to be good. */
+  constructor(options: LoadOptions, target: LoadTarget, Limiter?: typeof RateLimiterMemory) {
+    const { limits, tools = {}, rateLimit, overload } = options;
+    this.#log = target.log;
+    this.bodyBytes = new BodyBytes(target.bodyBytes, this);
+    this.tools = new Map(
+      target.tools.flatMap((fqn) => {
+        const own = Object.hasOwn(tools, fqn) ? tools[fqn] : limits;
+        return own === undefined ? [] : [[fqn, new Slots(own, this)]];
+      }),
+    );
+    if (Limiter !== undefined && rateLimit !== undefined) {
+      const { calls, windowMs = 1_000 } = rateLimit;
+      this.#rate = { limiter: new Limiter({ points: calls, duration: windowMs / 1_000 }), windowMs };
+    }
+    this.eventLoop = overload && new EventLoopWatch(overload);
+  }
+
+  /** @throws {@link RequestError} `overloaded` while the event loop is over its limits */
+  checkEventLoop(): void {
+    if (this.eventLoop?.over === true) throw this.refusal("eventLoop");
+  }
+
+  /**
+   * Counts a call of a leader.
+   *
+   * @returns undefined without a limit
+   * @throws {@link RequestError} `rate_limited`
+   */
+  countCall(leaderId: string): Promise<void> | undefined {
+    return this.#rate && this.#consume(this.#rate, leaderId);
+  }
+
+  async #consume({ limiter, windowMs }: Rate, leaderId: string): Promise<void> {
+    try {
+      await limiter.consume(leaderId);
+    } catch (refused) {
+      const { msBeforeNext } = refused as { msBeforeNext: number };
+      this.count("rateLimit");
+      // The limiter goes by the time of day, which may be set back; its windows end by the monotonic clock.
+      throw new RequestError("rate_limited", undefined, { retryAfterMs: Math.min(msBeforeNext, windowMs) });
+    }
+  }
+
+  /** Counts a refusal and makes it. */
+  refusal(reason: LoadReason): RequestError {
+    this.count(reason);
+    return new RequestError("overloaded");
+  }
+
+  /** Counts a refusal; the log hears of the first at once and of further ones together, every ten seconds. */
+  count(reason: LoadReason): void {
+    this.refused[reason]++;
+    this.#unreported.set(reason, (this.#unreported.get(reason) ?? 0) + 1);
+    if (this.#report === undefined) this.#reportNow();
+  }
+
+  #reportNow(): void {
+    if (this.#unreported.size === 0) {
+      this.#report = undefined;
+      return;
+    }
+    this.#log.warn({ refused: Object.fromEntries(this.#unreported) }, "refused for load");
+    this.#unreported.clear();
+    this.#report = setTimeout(() => this.#reportNow(), REPORT_MS).unref();
+  }
+
+  /** Tells the calls that wait for a run that they wait in vain: the process ends. */
+  refuseWaiting(): void {
+    for (const slots of this.tools.values()) slots.stop();
+  }
+
+  /** Stops looking at the event loop. */
+  close(): void {
+    this.eventLoop?.close();
+  }
+}
+
+function checkLoad({ limits, tools = {}, rateLimit, overload }: LoadOptions, target: LoadTarget): void {
+  if (limits !== undefined) checkConcurrency("load.limits", limits);
+  for (const [fqn, own] of Object.entries(tools)) {
+    const name = `load.tools[${JSON.stringify(fqn)}]`;
+    if (!target.tools.includes(fqn)) {
+      throw new RangeError(`${name}: expected the name of a served tool, one of ${target.tools.join(", ")}`);
+    }
+    checkConcurrency(name, own);
+  }
+  if (rateLimit !== undefined) {
+    checkedInteger("load.rateLimit.calls", rateLimit.calls, 1, Number.MAX_SAFE_INTEGER, "calls");
+    const { windowMs = 1_000 } = rateLimit;
+    checkedInteger("load.rateLimit.windowMs", windowMs, 1, DAY_MS, "milliseconds");
+    if (!target.signed) {
+      throw new RangeError(
+        "load.rateLimit: counts the calls of verified leaders, but signatures are not required; leave it out, or require them in the configuration",
+      );
+    }
+  }
+  if (overload !== undefined) checkOverload(overload);
+}
+
+function checkConcurrency(name: string, { concurrency, queue = 0, queueTimeoutMs }: ConcurrencyLimits): void {
+  checkedInteger(`${name}.concurrency`, concurrency, 1, Number.MAX_SAFE_INTEGER, "runs");
+  checkedInteger(`${name}.queue`, queue, 0, Number.MAX_SAFE_INTEGER, "calls");
+  if (queueTimeoutMs === undefined) return;
+  checkedInteger(`${name}.queueTimeoutMs`, queueTimeoutMs, 1, 2_147_483_647, "milliseconds");
+  if (queue === 0) throw new RangeError(`${name}.queueTimeoutMs: expected a queue of at least 1 beside it, got 0`);
+}
+
+function checkOverload({ eventLoopDelayMs, eventLoopUtilization }: OverloadLimits): void {
+  if (eventLoopDelayMs === undefined && eventLoopUtilization === undefined) {
+    throw new RangeError("load.overload: expected eventLoopDelayMs, eventLoopUtilization or both, got neither");
+  }
+  if (eventLoopDelayMs !== undefined) {
+    checkedInteger("load.overload.eventLoopDelayMs", eventLoopDelayMs, 1, 60_000, "milliseconds");
+  }
+  // Written so that NaN is refused as well.
+  if (eventLoopUtilization !== undefined && !(eventLoopUtilization > 0 && eventLoopUtilization < 1)) {
+    throw new RangeError(
+      `load.overload.eventLoopUtilization: expected a number above 0 and below 1, got ${eventLoopUtilization}`,
+    );
+  }
+}

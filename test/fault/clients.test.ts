@@ -1,0 +1,642 @@
+/**
+ * Slow and hostile clients on a bare socket (protocol.md sections 1, 5 and 7): each gets exactly one answer, or none and
+ * an end, and whoever comes next is served.
+ */
+
+import assert from "node:assert/strict";
+import { connect, type Socket } from "node:net";
+import { after, afterEach, before, describe, it } from "node:test";
+import { gzipSync } from "node:zlib";
+import { ToolkitRuntimeConfig } from "#runtime/index.js";
+import type { Deadlines } from "#runtime/server/limits.js";
+import { exchange, expectError, RawConnection, requestText } from "../runtime/raw.js";
+import {
+  countingTool,
+  data,
+  echoCall,
+  echoed,
+  expectResult,
+  gate,
+  one,
+  resultBcs,
+  sendPlain,
+  serveFor,
+  serveHasty,
+  serveSigned,
+  signedCall,
+  signedConfig,
+  until,
+} from "../runtime/tools.js";
+
+const MIB = 1024 * 1024;
+const BODY = '{"value":1}';
+const CHUNKS = `b\r\n${BODY}\r\n0\r\n\r\n`;
+const HEAD = "POST /sum/invoke HTTP/1.1\r\nHost: x\r\n";
+const GOOD = `${HEAD}Content-Length: 11\r\n\r\n${BODY}`;
+
+const bytesOf = (text: string | Uint8Array) => (typeof text === "string" ? Buffer.from(text, "latin1") : text);
+
+/** A body whose length is right. */
+const sending = (body: string | Uint8Array, headers = "") =>
+  Buffer.concat([
+    Buffer.from(`${HEAD}${headers}Content-Length: ${bytesOf(body).length}\r\n\r\n`),
+    Buffer.from(bytesOf(body)),
+  ]);
+
+/** What becomes of the connection once the answer is there. */
+type Fate = "kept" | "closed";
+
+/** What a client sends, the status and error code that it gets (no code: the result), and the fate of its connection. */
+type Row = readonly [what: string, sent: string | Uint8Array, status: number, code: string | undefined, fate: Fate];
+
+const BAD = [400, "bad_request", "closed"] as const;
+const UNREADABLE = [422, "input_deserialization_error", "kept"] as const;
+const OTHER_CODING = [415, "unsupported_content_encoding", "kept"] as const;
+const LENGTHLESS = [411, "length_required", "closed"] as const;
+const SERVED = [200, undefined, "kept"] as const;
+
+const FRAMING: readonly Row[] = [
+  ["length with chunked", `${HEAD}Content-Length: 11\r\nTransfer-Encoding: chunked\r\n\r\n${CHUNKS}`, ...BAD],
+  ["chunked with length", `${HEAD}Transfer-Encoding: chunked\r\nContent-Length: 11\r\n\r\n${CHUNKS}`, ...BAD],
+  ["two equal lengths", `${HEAD}Content-Length: 11\r\nContent-Length: 11\r\n\r\n${BODY}`, ...BAD],
+  ["two different lengths", `${HEAD}Content-Length: 11\r\nContent-Length: 5\r\n\r\n${BODY}`, ...BAD],
+  ["a list of lengths", `${HEAD}Content-Length: 11, 11\r\n\r\n${BODY}`, ...BAD],
+  ["a negative length", `${HEAD}Content-Length: -11\r\n\r\n${BODY}`, ...BAD],
+  ["a length with a sign", `${HEAD}Content-Length: +11\r\n\r\n${BODY}`, ...BAD],
+  ["an empty length", `${HEAD}Content-Length:\r\n\r\n${BODY}`, ...BAD],
+  ["a length in hex", `${HEAD}Content-Length: 0xb\r\n\r\n${BODY}`, ...BAD],
+  ["a length with a point", `${HEAD}Content-Length: 11.0\r\n\r\n${BODY}`, ...BAD],
+  ["a length beyond 64 bits", `${HEAD}Content-Length: 99999999999999999999999\r\n\r\n`, ...BAD],
+  ["no length", `${HEAD}\r\n`, 411, "length_required", "kept"],
+  ["chunked", `${HEAD}Transfer-Encoding: chunked\r\n\r\n${CHUNKS}`, ...LENGTHLESS],
+  ["chunked in odd case", `${HEAD}Transfer-Encoding: ChUnKeD\r\n\r\n${CHUNKS}`, ...LENGTHLESS],
+  ["gzip, chunked", `${HEAD}Transfer-Encoding: gzip, chunked\r\n\r\n${CHUNKS}`, ...LENGTHLESS],
+  ["an empty coding with a length", `${HEAD}Transfer-Encoding:\r\nContent-Length: 11\r\n\r\n${BODY}`, ...LENGTHLESS],
+  ["an unknown coding", `${HEAD}Transfer-Encoding: xchunked\r\n\r\n${CHUNKS}`, ...BAD],
+  ["chunked, gzip", `${HEAD}Transfer-Encoding: chunked, gzip\r\n\r\n${CHUNKS}`, ...BAD],
+  ["chunked, chunked", `${HEAD}Transfer-Encoding: chunked, chunked\r\n\r\n${CHUNKS}`, ...BAD],
+  ["chunked twice", `${HEAD}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n${CHUNKS}`, ...BAD],
+  ["chunked and identity", `${HEAD}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n${CHUNKS}`, ...BAD],
+  ["the coding identity", `${HEAD}Transfer-Encoding: identity\r\nContent-Length: 11\r\n\r\n${BODY}`, ...BAD],
+  ["a coding in quotes", `${HEAD}Transfer-Encoding: "chunked"\r\n\r\n${CHUNKS}`, ...BAD],
+  ["a coding with a parameter", `${HEAD}Transfer-Encoding: chunked;a=b\r\n\r\n${CHUNKS}`, ...BAD],
+  ["a coding after a control character", `${HEAD}Transfer-Encoding: \x0bchunked\r\n\r\n${CHUNKS}`, ...BAD],
+  [
+    "a request within a body of two framings",
+    `${HEAD}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n5c\r\nGET /tools HTTP/1.1\r\nHost: x\r\n\r\n0\r\n\r\n`,
+    ...BAD,
+  ],
+  ["a space before the colon", `${HEAD}Content-Length : 11\r\n\r\n${BODY}`, ...BAD],
+  ["a space before the first header", GOOD.replace("Host", " Host"), ...BAD],
+  ["a header without a name", `${HEAD}: canary\r\n\r\n`, ...BAD],
+  ["a header without a colon", `${HEAD}canary\r\n\r\n`, ...BAD],
+  ["bare LF for every CRLF", GOOD.replaceAll("\r\n", "\n"), ...BAD],
+  ["a bare LF after a header", GOOD.replace("x\r\n", "x\n"), ...BAD],
+  ["a bare LF at the end of the headers", GOOD.replace("\r\n\r\n", "\r\n\n"), ...BAD],
+  ["a bare CR in a header", `${HEAD}X-Canary: a\rb\r\n\r\n`, ...BAD],
+  ["a bare CR at the end of a header", GOOD.replace("x\r\n", "x\r\r\n"), ...BAD],
+  ["a NUL in a header", `${HEAD}X-Canary: a\x00b\r\n\r\n`, ...BAD],
+  ["a NUL in the name of a header", `${HEAD}X-\x00Canary: a\r\n\r\n`, ...BAD],
+  ["a NUL in the path", GOOD.replace("/sum", "/s\x00um"), ...BAD],
+  ["a folded header", `${HEAD}X-Canary: a\r\n b\r\n\r\n`, ...BAD],
+  ["a folded coding", `${HEAD}Transfer-Encoding:\r\n chunked\r\n\r\n${CHUNKS}`, ...BAD],
+];
+
+const VERSIONS: readonly Row[] = [
+  ["HTTP/1.2", GOOD.replace("1.1", "1.2"), ...BAD],
+  ["HTTP/1.10", GOOD.replace("1.1", "1.10"), ...BAD],
+  ["HTTP/0.9", GOOD.replace("1.1", "0.9"), ...BAD],
+  ["HTTP/2.0", GOOD.replace("1.1", "2.0"), ...BAD],
+  ["a version in lower case", GOOD.replace("HTTP", "http"), ...BAD],
+  ["no version", "GET /tools\r\n\r\n", ...BAD],
+  ["HTTP/1.0, which is over after the answer", GOOD.replace("1.1", "1.0"), 200, undefined, "closed"],
+  ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", ...BAD],
+  ["an upgrade to HTTP/2", GOOD.replace("Host: x", "Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c"), ...SERVED],
+  ["TLS bytes", Buffer.from("16030102000100 01fc0303".replace(" ", ""), "hex"), ...BAD],
+  ["garbage", "canary\r\n\r\n", ...BAD],
+  ["bytes of every value", Uint8Array.from({ length: 512 }, (_, i) => (i * 7919) % 256), ...BAD],
+  ["garbage as long as a large body", Buffer.alloc(12 * MIB, "canary "), ...BAD],
+  ["an unknown method", GOOD.replace("POST", "BREW"), ...BAD],
+  ["a tunnel", "CONNECT canary.example:80 HTTP/1.1\r\nHost: x\r\n\r\n", ...BAD],
+];
+
+const HEADERS: readonly Row[] = [
+  ["no Host", GOOD.replace("Host: x\r\n", ""), 400, "bad_request", "kept"],
+  ["two Hosts", GOOD.replace("Host: x", "Host: x\r\nhost: y"), 400, "bad_request", "kept"],
+  [
+    "1,200 headers",
+    `${HEAD}${"a:\r\n".repeat(1_200)}Content-Length: 11\r\n\r\n${BODY}`,
+    431,
+    "headers_too_large",
+    "closed",
+  ],
+  ["a header of 20 KB", `${HEAD}X-Canary: ${"a".repeat(20_480)}\r\n\r\n`, 431, "headers_too_large", "closed"],
+  ["a path of 20 KB", `GET /${"a".repeat(20_480)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431, "headers_too_large", "closed"],
+  ["bytes beyond ASCII in a header that nobody reads", sending(BODY, "X-Canary: \xfc\xff\r\n"), ...SERVED],
+  ["bytes beyond ASCII in the name of a header", `${HEAD}X-\xfc: canary\r\n\r\n`, ...BAD],
+  ["bytes beyond ASCII in the path", GOOD.replace("/sum", "/s\xfcm"), ...BAD],
+  ["a percent-encoded path", GOOD.replace("/sum", "/s%75m"), 404, "not_found", "kept"],
+  ["a dotted path", GOOD.replace("/sum", "/x/../sum"), 404, "not_found", "kept"],
+  ["an encoded dotted path", GOOD.replace("/sum", "/%2e%2e/sum"), 404, "not_found", "kept"],
+  ["a path of __proto__", GOOD.replace("/sum", "/__proto__"), 404, "not_found", "kept"],
+];
+
+const deep = (open: string, close: string) => `{"value":${open.repeat(100_000)}1${close.repeat(100_000)}}`;
+
+const BODIES: readonly Row[] = [
+  ["a gzip body", sending(gzipSync(BODY), "Content-Encoding: gzip\r\n"), ...OTHER_CODING],
+  [
+    "a coding that is given twice",
+    sending(BODY, "Content-Encoding: identity\r\nContent-Encoding: br\r\n"),
+    ...OTHER_CODING,
+  ],
+  ["a gzip body that nobody announced", sending(gzipSync(BODY)), ...UNREADABLE],
+  ["a byte-order mark", sending(`\xef\xbb\xbf${BODY}`), ...UNREADABLE],
+  ["UTF-16", sending(Buffer.from(BODY, "utf16le")), ...UNREADABLE],
+  ["invalid UTF-8", sending('{"value":"\xff"}'), ...UNREADABLE],
+  ["a surrogate in UTF-8", sending('{"value":"\xed\xa0\x80"}'), ...UNREADABLE],
+  ["100,000 lists in one another", sending(deep("[", "]")), ...UNREADABLE],
+  ["100,000 objects in one another", sending(deep('{"a":', "}")), ...UNREADABLE],
+  ["an empty body", sending(""), ...UNREADABLE],
+  ["members that are called __proto__", sending('{"__proto__":{"canary":1},"value":1}'), ...SERVED],
+  ["members that are called constructor", sending('{"constructor":{"prototype":{"canary":1}},"value":1}'), ...SERVED],
+];
+
+/** Short enough not to be waited for, long enough for a machine that has other work. */
+const HASTY: Deadlines = { headersMs: 1_000, requestMs: 1_500, answerMs: 1_000, lingerMs: 250, checkMs: 50 };
+
+describe("hostile requests", () => {
+  const tool = countingTool({ path: "sum" });
+  let url: string;
+  before(async () => {
+    ({ url } = await serveHasty([tool], { lingerMs: HASTY.lingerMs }));
+  });
+  afterEach(async () => {
+    expectResult(await sendPlain(url, tool.target, BODY), echoed("1"));
+  });
+
+  for (const [what, sent, status, code, fate] of [...FRAMING, ...VERSIONS, ...HEADERS, ...BODIES]) {
+    it(`${what}: ${status} ${code ?? ""}, the connection is ${fate}`, async () => {
+      const invoked = tool.calls.invoked;
+      const connection = await RawConnection.open(url);
+      const response = await connection.send(bytesOf(sent)).response("POST");
+      if (code === undefined) expectResult(response, echoed("1"));
+      else expectError(response, status, code);
+      assert.equal(tool.calls.invoked - invoked, code === undefined ? 1 : 0);
+      if (fate === "closed") {
+        assert.equal(response.headers.get("connection"), "close");
+        assert.equal((await connection.closed()).toString(), "", "one answer and no more");
+      } else {
+        expectResult(await connection.send(GOOD).response("POST"), echoed("1"));
+      }
+      connection.close();
+      assert.equal(({} as { canary?: number }).canary, undefined);
+    });
+  }
+
+  it("garbage after a request does not run anything twice", async () => {
+    const invoked = tool.calls.invoked;
+    const connection = await RawConnection.open(url);
+    connection.send(`${GOOD}canary\r\n\r\n`);
+    const answers = (await connection.closed()).toString("latin1").match(/HTTP\/1\.1 \d+/g) ?? [];
+    assert.equal(answers.at(-1), "HTTP/1.1 400");
+    assert.ok(tool.calls.invoked - invoked <= 1);
+  });
+});
+
+describe("hostile headers of a signed call", () => {
+  const tool = countingTool({ path: "sum" });
+  let url: string;
+  before(async () => {
+    ({ url } = await serveHasty([tool], {}, signedConfig([tool.fqn])));
+  });
+  const refused = async (text: Uint8Array, status: number, code: string) => {
+    const connection = await RawConnection.open(url);
+    expectError(await connection.send(text).response("POST"), status, code);
+    const good = echoCall(tool, "1");
+    expectResult(await connection.send(good.text()).response("POST"), echoed("1"), good);
+    connection.close();
+  };
+
+  for (const [at, [name]] of echoCall(tool, "1").headers.entries()) {
+    for (const other of [name, name.toLowerCase(), name.toUpperCase()]) {
+      it(`401 for ${name} and ${other}, equal or not`, async () => {
+        const call = echoCall(tool, "1");
+        for (const value of [call.headers[at]?.[1] ?? assert.fail(), "", "canary"]) {
+          await refused(call.text([other, value]), 401, "auth_failed");
+        }
+      });
+    }
+    it(`401 for bytes beyond ASCII in ${name}`, async () => {
+      const call = echoCall(tool, "1");
+      call.headers[at] = [name, `${call.headers[at]?.[1]}\xfc`];
+      await refused(call.text(), 401, "auth_failed");
+    });
+  }
+
+  it("422 for a port that is called __proto__", async () => {
+    const { body, hash, target } = echoCall(tool, "1");
+    const renamed = Buffer.from(body.toString().replace('"value","value"', '"__proto__","value"'));
+    assert.notDeepEqual(renamed, body);
+    const call = signedCall(tool, { value: data("1") }, { hash });
+    const text = requestText("POST", target, [...call.headers, ["Content-Length", `${renamed.length}`]], renamed);
+    await refused(text, 422, "input_deserialization_error");
+  });
+});
+
+describe("the five stalls", { concurrency: true }, () => {
+  const tool = countingTool({ path: "sum" });
+  const parts = ["a", "b", "c", "d"];
+  const large = countingTool({
+    path: "large",
+    output: [{ name: "ok", ports: parts.map((name) => one(name)) }],
+    invoke: () => ({ ok: Object.fromEntries(parts.map((name) => [name, name.repeat(60_000)])) }),
+  });
+  const largeCall = requestText("POST", large.target, [["Content-Length", "11"]], BODY);
+  const largeResult = resultBcs(
+    "ok",
+    parts.map((name) => [name, `"${name.repeat(60_000)}"`]),
+  );
+  const good = async (url: string) => expectResult(await sendPlain(url, tool.target, BODY), echoed("1"));
+  /** Connections of a server, once there are none or it is clear that some stay. */
+  const allGone = async (server: { getConnections(done: (error: Error | null, count: number) => void): void }) => {
+    let count = 1;
+    await until(() => {
+      server.getConnections((_error, now) => {
+        count = now;
+      });
+      return count === 0;
+    }, "no connection is left");
+  };
+
+  for (const [what, sent] of [
+    ["no byte", ""],
+    ["half a header", `${HEAD}X-Canary: `],
+    ["the headers and no body", `${HEAD}Content-Length: 11\r\n\r\n`],
+  ] as const) {
+    it(`${what}: 408, closed, though the client keeps its side open`, async () => {
+      const { url, server, service } = await serveHasty([tool], HASTY);
+      const { hostname, port } = new URL(url);
+      const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+      let received = "";
+      socket.on("data", (chunk: Buffer) => {
+        received += chunk;
+      });
+      const closed = new Promise((resolve) => socket.once("close", resolve).on("error", () => {}));
+      socket.write(sent);
+      await good(url);
+      await until(() => received.endsWith("}"), "an answer");
+      assert.match(received, /^HTTP\/1\.1 408 Request Timeout\r\n(?:.*\r\n)*Connection: close\r\n/);
+      await allGone(server);
+      socket.write("canary");
+      socket.end();
+      await closed;
+      assert.equal(received.match(/HTTP/g)?.length, 1, "one answer");
+      await until(() => service.load.bodyBytes.inFlight === 0, "nothing is held");
+      await good(url);
+    });
+  }
+
+  it("a body that drips: 408, and what comes after that runs nothing", async () => {
+    const own = countingTool({ path: "drip" });
+    const { url, service } = await serveHasty([own], { ...HASTY, lingerMs: 1_000 });
+    const connection = await RawConnection.open(url);
+    connection.send(requestText("POST", own.target, [["Content-Length", "11"]]));
+    const drip = setInterval(() => connection.send(" "), 100);
+    expectError(await connection.response(), 408, "request_timeout");
+    clearInterval(drip);
+    connection.send("           ".slice(0, 11)).send(BODY);
+    await connection.closed();
+    await until(() => service.load.bodyBytes.inFlight === 0, "nothing is held");
+    assert.equal(own.calls.constructed, 0);
+  });
+
+  it("answers that are not read: cut, whatever is left of them, and others are served", async () => {
+    const { url, server, service } = await serveHasty([tool, large], { answerMs: 500 });
+    expectResult(await exchange(url, largeCall), largeResult);
+    const { hostname, port } = new URL(url);
+    const greedy = Array.from({ length: 5 }, () => {
+      const socket = connect(Number(port), hostname).on("error", () => {});
+      socket.pause();
+      for (let i = 0; i < 100; i++) socket.write(largeCall);
+      return socket;
+    });
+    await until(() => large.calls.invoked > 10, "they call");
+    await good(url);
+    await allGone(server);
+    await until(() => service.inFlight === 0 && service.load.bodyBytes.inFlight === 0, "nothing is held");
+    for (const socket of greedy) socket.destroy();
+    await good(url);
+  });
+
+  it("an answer that is read slowly but in time is whole", async () => {
+    const { url } = await serveHasty([large], { answerMs: 10_000 });
+    const connection = await RawConnection.open(url);
+    const before = large.calls.invoked;
+    connection.send(Buffer.concat(Array.from({ length: 40 }, () => largeCall)));
+    connection.socket.pause();
+    await until(() => large.calls.invoked > before, "it calls");
+    connection.socket.resume();
+    for (let i = 0; i < 40; i++) expectResult(await connection.response(), largeResult);
+    connection.close();
+  });
+
+  it("an answer behind one that takes its time is not cut while it waits", async () => {
+    const open = gate();
+    const own = countingTool({
+      path: "own",
+      invoke: async ({ value }) => {
+        if (value === 1) await open.promise;
+        return { ok: { value } };
+      },
+    });
+    const { url } = await serveHasty([own], { answerMs: 100 });
+    const connection = await RawConnection.open(url);
+    for (const n of [1, 2])
+      connection.send(requestText("POST", own.target, [["Content-Length", "11"]], `{"value":${n}}`));
+    await until(() => own.calls.invoked === 2, "both run");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    open.open();
+    for (const n of [1, 2]) expectResult(await connection.response(), echoed(`${n}`));
+    connection.close();
+  });
+});
+
+describe("bodies of requests that are refused", () => {
+  const tool = countingTool({ path: "sum" });
+  const stranger = (length: number) => requestText("POST", "/sum/invoke", [["Content-Length", `${length}`]]);
+
+  it("up to 64 KiB are discarded and the connection is kept", async () => {
+    const { url } = await serveSigned([tool]);
+    const connection = await RawConnection.open(url);
+    for (const length of [1, 65_536]) {
+      connection.send(stranger(length)).send(Buffer.alloc(length));
+      const response = await connection.response();
+      expectError(response, 401, "auth_failed");
+      assert.equal(response.headers.get("connection"), "keep-alive");
+    }
+    connection.close();
+  });
+
+  it("more ends the connection, after the answer: a client that sends all 12 MiB before it reads sees the 401", async () => {
+    const { url } = await serveSigned([tool]);
+    const connection = await RawConnection.open(url);
+    connection.socket.pause();
+    const sent = new Promise((resolve) => connection.socket.write(stranger(12 * MIB), resolve));
+    await sent;
+    await new Promise((resolve) => connection.socket.write(Buffer.alloc(12 * MIB), resolve));
+    connection.socket.resume();
+    const response = await connection.response();
+    expectError(response, 401, "auth_failed");
+    assert.equal(response.headers.get("connection"), "close");
+    assert.equal((await connection.closed()).length, 0);
+  });
+
+  it("one that never ends is cut", async () => {
+    const { url } = await serveHasty([tool], HASTY, signedConfig([tool.fqn]));
+    for (const headers of ["Content-Length: 1152921504606846976", "Transfer-Encoding: chunked"]) {
+      const connection = await RawConnection.open(url);
+      connection.send(`${HEAD}${headers}\r\n\r\n100000000\r\n`);
+      const status = headers.startsWith("C") ? 413 : 411;
+      assert.equal((await connection.response()).status, status);
+      const more = Buffer.alloc(MIB);
+      const push = () => {
+        while (!connection.socket.destroyed && connection.socket.write(more));
+      };
+      connection.socket.on("drain", push);
+      push();
+      await connection.closed();
+    }
+  });
+
+  it("a client that expects 100 and is refused gets no second chance on the connection", async () => {
+    const { url } = await serveHasty([tool], HASTY, signedConfig([tool.fqn]));
+    const connection = await RawConnection.open(url);
+    const length: [string, string][] = [
+      ["Content-Length", "11"],
+      ["Expect", "100-continue"],
+    ];
+    connection.send(requestText("POST", "/sum/invoke", length)).send("GET /tools HTTP/1.1\r\nHost: x\r\n\r\n");
+    const response = await connection.response();
+    expectError(response, 401, "auth_failed");
+    assert.equal(response.headers.get("connection"), "close");
+    assert.equal((await connection.closed()).length, 0);
+  });
+
+  it("20 unfinished ones of 12 MiB by strangers are refused before a byte of them is kept", async () => {
+    const { url, load } = await serveSigned([tool]);
+    const strangers = await Promise.all(Array.from({ length: 20 }, () => RawConnection.open(url)));
+    await Promise.all(
+      strangers.map(async (connection, i) => {
+        const length: [string, string] = ["Content-Length", `${12 * MIB}`];
+        // Unsigned, and signed by a leader who is not listed.
+        const headers = echoCall(tool, "1", { leader: { id: "mallory", kid: 0n, seed: Buffer.alloc(32, 66) } }).headers;
+        connection.send(requestText("POST", "/sum/invoke", i % 2 === 0 ? [length] : [...headers, length]));
+        expectError(await connection.send(Buffer.alloc(MIB)).response(), 401, "auth_failed");
+        assert.equal(load().bodyBytes.inFlight, 0);
+      }),
+    );
+    const call = echoCall(tool, "1");
+    expectResult(await call.send(url), echoed("1"), call);
+    for (const connection of strangers) connection.close();
+  });
+});
+
+describe("bytes of bodies in flight", () => {
+  const config = ToolkitRuntimeConfig.fromJsonStr('{"invoke_max_body_bytes":1000}');
+  const announcing = (length: number, ...headers: [string, string][]) =>
+    requestText("POST", "/sum/invoke", [...headers, ["Content-Length", `${length}`]]);
+
+  it("are bounded: 503 before the body, then room again when a caller leaves, is served or is refused", async () => {
+    const tool = countingTool({ path: "sum" });
+    const { url, load, log } = await serveFor([tool], { config, maxBodyBytesInFlight: 1_500 });
+    const holding = await RawConnection.open(url);
+    holding.send(announcing(1_000));
+    await until(() => load().bodyBytes.inFlight === 1_000, "the first is admitted");
+    const connection = await RawConnection.open(url);
+    for (const headers of [[], [["Expect", "100-continue"]]] as [string, string][][]) {
+      const other = await RawConnection.open(url);
+      assert.equal(expectError(await other.send(announcing(501, ...headers)).response(), 503, "overloaded"), undefined);
+      other.close();
+    }
+    connection.send(announcing(500)).send(BODY.padEnd(500));
+    expectResult(await connection.response(), echoed("1"));
+    assert.equal(load().bodyBytes.inFlight, 1_000);
+    holding.close();
+    await until(() => load().bodyBytes.inFlight === 0, "nothing is held");
+    connection.send(announcing(1_000)).send("[".repeat(1_000));
+    expectError(await connection.response(), 422, "input_deserialization_error");
+    assert.equal(load().bodyBytes.inFlight, 0);
+    assert.deepEqual(load().refused, { ...NOTHING_REFUSED, bodyBytes: 2 });
+    assert.equal(tool.calls.invoked, 1);
+    const lines = log.filter(({ message }) => message === "refused for load");
+    assert.deepEqual(
+      lines.map(({ level, fields }) => [level, fields]),
+      [["warn", { refused: { bodyBytes: 1 } }]],
+      "one line at once, further ones together later",
+    );
+    connection.close();
+  });
+
+  it("are held while the tool runs", async () => {
+    const open = gate();
+    const tool = countingTool({ path: "sum", invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
+    const { url, load } = await serveFor([tool]);
+    const answer = sendPlain(url, tool.target, BODY);
+    await until(() => tool.calls.invoked === 1, "it runs");
+    assert.deepEqual(load().bodyBytes.inFlight, 11);
+    open.open();
+    expectResult(await answer, echoed("1"));
+    assert.equal(load().bodyBytes.inFlight, 0);
+  });
+
+  it("are 64 MiB by default, or one body of the limit; a bound below the limit is no start", async () => {
+    const tool = countingTool({ path: "sum" });
+    assert.equal((await serveFor([tool])).load().bodyBytes.most, 64 * MIB);
+    const wide = ToolkitRuntimeConfig.fromJsonStr(`{"invoke_max_body_bytes":${100 * MIB}}`);
+    assert.equal((await serveFor([tool], { config: wide })).load().bodyBytes.most, 100 * MIB);
+    await assert.rejects(
+      serveFor([tool], { config, maxBodyBytesInFlight: 999 }),
+      new RangeError(
+        "maxBodyBytesInFlight: expected at least invoke_max_body_bytes, 1000 bytes, got 999; a body of that size could never be read",
+      ),
+    );
+  });
+});
+
+const NOTHING_REFUSED = { connections: 0, bodyBytes: 0, queueFull: 0, queueTimeout: 0, rateLimit: 0, eventLoop: 0 };
+
+describe("connections", () => {
+  const tool = countingTool({ path: "sum" });
+  const idle: Socket[] = [];
+  after(() => {
+    for (const socket of idle) socket.destroy();
+  });
+
+  it("2,000 idle ones beside good requests", async () => {
+    const { url, load } = await serveFor([tool]);
+    const { hostname, port } = new URL(url);
+    await Promise.all(
+      Array.from({ length: 2_000 }, async () => {
+        const socket = connect(Number(port), hostname);
+        idle.push(socket.on("error", () => {}));
+        await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+      }),
+    );
+    const good = Array.from({ length: 200 }, () => sendPlain(url, tool.target, BODY));
+    for (const answer of await Promise.all(good)) expectResult(answer, echoed("1"));
+    assert.deepEqual(load().refused, NOTHING_REFUSED);
+    for (const socket of idle) socket.destroy();
+  });
+
+  it("too many are closed as they come, counted and logged; one that ends makes room", async () => {
+    const { url, load, log } = await serveFor([tool], { maxConnections: 2 });
+    const [first, second] = [await RawConnection.open(url), await RawConnection.open(url)];
+    for (const connection of [first, second]) expectResult(await connection.send(GOOD).response(), echoed("1"));
+    for (let i = 1; i <= 3; i++) {
+      assert.equal((await (await RawConnection.open(url)).closed()).length, 0);
+      assert.equal(load().refused.connections, i);
+    }
+    expectResult(await first.send(GOOD).response(), echoed("1"));
+    assert.equal(log.filter(({ message }) => message === "refused for load").length, 1);
+    second.close();
+    await until(() => true, "");
+    let answer: Buffer | undefined;
+    while (answer === undefined) {
+      const next = await RawConnection.open(url);
+      answer = await next
+        .send(GOOD)
+        .response()
+        .then(
+          ({ body }) => body,
+          () => undefined,
+        );
+      next.close();
+    }
+    assert.deepEqual(answer, echoed("1"));
+    first.close();
+  });
+
+  it("their number is checked at start", async () => {
+    for (const [given, got] of [
+      [0, "0"],
+      [1.5, "1.5"],
+      [2 ** 31, "2147483648"],
+      ["5", "string"],
+    ] as const) {
+      await assert.rejects(
+        serveFor([tool], { maxConnections: given as number }),
+        new RangeError(`maxConnections: expected an integer from 1 to 2147483647 connections, got ${got}`),
+      );
+    }
+  });
+});
+
+describe("disconnects at every stage", () => {
+  const open = gate();
+  const tool = countingTool({
+    path: "sum",
+    invoke: async ({ value }) => {
+      if (value === 2) await open.promise;
+      return { ok: { value } };
+    },
+  });
+  const text = echoCall(tool, "1").text();
+  const head = text.indexOf("\r\n\r\n") + 4;
+  const leaving: Record<string, (socket: Socket) => void> = {
+    "with an end": (socket) => void socket.end(),
+    "with a reset": (socket) => void socket.resetAndDestroy(),
+  };
+  let server: Awaited<ReturnType<typeof serveHasty>>;
+  before(async () => {
+    server = await serveHasty([tool], {}, signedConfig([tool.fqn]));
+  });
+  const good = async () => {
+    const call = echoCall(tool, "1");
+    expectResult(await call.send(server.url), echoed("1"), call);
+  };
+
+  for (const [how, leave] of Object.entries(leaving)) {
+    for (const [stage, length] of [
+      ["once connected", 0],
+      ["in the request line", 6],
+      ["in a header", head - 20],
+      ["after the headers", head],
+      ["in the body", text.length - 5],
+    ] as const) {
+      it(`${stage}, ${how}: nothing runs, nothing is held, the next is served`, async () => {
+        const { url, service } = server;
+        const before = tool.calls.constructed;
+        const connection = await RawConnection.open(url);
+        connection.send(text.subarray(0, length));
+        if (length >= head) await until(() => service.load.bodyBytes.inFlight > 0, "its body is awaited");
+        leave(connection.socket);
+        await connection.closed();
+        await until(() => service.load.bodyBytes.inFlight === 0, "nothing is held");
+        await good();
+        assert.equal(tool.calls.constructed - before, 1, "only the next one ran");
+      });
+    }
+
+    it(`while the tool runs, ${how}: it runs once, and a retry gets its result`, async () => {
+      const { url, service } = server;
+      const before = tool.calls.invoked;
+      const call = echoCall(tool, "2");
+      const connection = await RawConnection.open(url);
+      connection.send(call.text());
+      await until(() => tool.calls.invoked - before === 1, "it runs");
+      leave(connection.socket);
+      await connection.closed();
+      await good();
+      open.open();
+      await until(() => service.inFlight === 0 && service.load.bodyBytes.inFlight === 0, "everything has ended");
+      expectResult(await call.send(url), echoed("2"), call);
+      assert.equal(tool.calls.invoked - before, 2);
+    });
+  }
+
+  it("none of it is worth a line of the log", () => {
+    const noted = server.log.entries.filter(({ level }) => level !== "debug");
+    assert.deepEqual(noted, []);
+  });
+});

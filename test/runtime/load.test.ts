@@ -1,0 +1,468 @@
+/** Load control: limits of rate and load, off unless they are set in code (protocol.md sections 7 and 8: 429, 503). */
+
+import assert from "node:assert/strict";
+import { describe, it, mock } from "node:test";
+import type { BootstrapOptions, LoadOptions, ShutdownOptions } from "#runtime/index.js";
+import { LoadControl } from "#runtime/server/load.js";
+import { ReplayMemory } from "#runtime/server/replay.js";
+import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
+import {
+  alice,
+  aliceKey2,
+  type Behaviour,
+  bob,
+  type CountingTool,
+  countingTool,
+  echoCall,
+  echoed,
+  expectResult,
+  keptLog,
+  plainError,
+  type SignedCall,
+  sendPlain,
+  serveFor,
+  serveSigned,
+  UNSIGNED,
+  until,
+} from "./tools.js";
+
+const NOTHING_REFUSED = { connections: 0, bodyBytes: 0, queueFull: 0, queueTimeout: 0, rateLimit: 0, eventLoop: 0 };
+
+/** A tool whose runs wait to be let go, one after another, and then say what they were given. */
+function waitingTool(behaviour: Behaviour = {}) {
+  const open: (() => void)[] = [];
+  const tool = countingTool({
+    ...behaviour,
+    invoke: async ({ value }) => {
+      await new Promise<void>((resolve) => open.push(resolve));
+      return { ok: { value } };
+    },
+  });
+  /** Lets the run go that has waited longest. */
+  const letGo = async () => {
+    await until(() => open.length > 0, "a run waits");
+    open.shift()?.();
+  };
+  return { tool, letGo };
+}
+
+const overloaded = (response: RawResponse) => assert.equal(expectError(response, 503, "overloaded"), undefined);
+const result = (response: RawResponse, call: SignedCall, value: string) => expectResult(response, echoed(value), call);
+
+describe("a limit of concurrency", () => {
+  const limited = async (load: LoadOptions, behaviour?: Behaviour, shutdown?: ShutdownOptions) => {
+    const waiting = waitingTool(behaviour);
+    const store = new ReplayMemory();
+    const server = await serveSigned([waiting.tool], { load, replayStore: store, ...(shutdown && { shutdown }) });
+    const numbers = () => {
+      const { running, queued } = server.load().tools.get(waiting.tool.fqn) ?? assert.fail("no such tool");
+      return [running, queued];
+    };
+    return { ...waiting, ...server, store, numbers };
+  };
+  const calls = (tool: CountingTool, count: number) =>
+    Array.from({ length: count }, (_, i) => echoCall(tool, `${i}`)) as [SignedCall, SignedCall, SignedCall, SignedCall];
+
+  it("refuses a call too many with 503 and Retry-After; the same request runs later", async () => {
+    const { url, tool, letGo, numbers, load, log } = await limited({ limits: { concurrency: 2 } });
+    const [a, b, c] = calls(tool, 3);
+    const [first, second] = [a.send(url), b.send(url)];
+    await until(() => tool.calls.invoked === 2, "two run");
+    assert.deepEqual(numbers(), [2, 0]);
+    overloaded(await c.send(url));
+    overloaded(await c.send(url));
+    assert.equal(load().refused.queueFull, 2);
+    await letGo();
+    result(await first, a, "0");
+    const third = c.send(url);
+    await letGo();
+    await letGo();
+    result(await second, b, "1");
+    result(await third, c, "2");
+    assert.deepEqual(numbers(), [0, 0]);
+    assert.equal(tool.calls.invoked, 3);
+    const lines = log.filter(({ message }) => message === "refused for load");
+    assert.deepEqual(
+      lines.map(({ level, fields }) => [level, fields]),
+      [["warn", { refused: { queueFull: 1 } }]],
+    );
+  });
+
+  it("does not keep a retry from its cached answer, nor health, metadata and the list of tools from theirs", async () => {
+    const { url, tool, letGo } = await limited({ limits: { concurrency: 1 } });
+    const [a, b] = calls(tool, 2);
+    const first = a.send(url);
+    await letGo();
+    result(await first, a, "0");
+    const second = b.send(url);
+    await until(() => tool.calls.invoked === 2, "another runs");
+    result(await a.send(url), a, "0");
+    for (const path of ["/tool/health", "/tool/meta", "/tools", "/health"]) {
+      assert.equal((await exchange(url, requestText("GET", path))).status, 200);
+    }
+    await letGo();
+    result(await second, b, "1");
+  });
+
+  it("lets a bounded number of calls wait, and serves them in order", async () => {
+    const { url, tool, letGo, numbers } = await limited({
+      limits: { concurrency: 1, queue: 2, queueTimeoutMs: 60_000 },
+    });
+    const [a, b, c, d] = calls(tool, 4);
+    const answers: Promise<RawResponse>[] = [];
+    for (const [i, call] of [a, b, c].entries()) {
+      answers.push(call.send(url));
+      await until(() => numbers()[0] === 1 && numbers()[1] === i, "it runs or waits");
+    }
+    overloaded(await d.send(url));
+    expectError(await b.send(url), 409, "request_in_flight");
+    for (const [i, call] of [a, b, c].entries()) {
+      await letGo();
+      result(await (answers[i] as Promise<RawResponse>), call, `${i}`);
+    }
+    assert.deepEqual(
+      tool.calls.inputs.map(({ value }) => value),
+      [0, 1, 2],
+    );
+    assert.deepEqual(numbers(), [0, 0]);
+  });
+
+  it("refuses a call that waited too long; the same request runs later", async () => {
+    const { url, tool, letGo, numbers, load } = await limited({
+      limits: { concurrency: 1, queue: 1, queueTimeoutMs: 50 },
+    });
+    const [a, b] = calls(tool, 2);
+    const first = a.send(url);
+    await until(() => tool.calls.invoked === 1, "one runs");
+    overloaded(await b.send(url));
+    assert.deepEqual(numbers(), [1, 0]);
+    assert.equal(load().refused.queueTimeout, 1);
+    await letGo();
+    result(await first, a, "0");
+    const second = b.send(url);
+    await letGo();
+    result(await second, b, "1");
+    assert.equal(tool.calls.invoked, 2);
+  });
+
+  it("does not take the time of waiting from the time of the call", async () => {
+    const { url, tool, letGo, numbers } = await limited(
+      { limits: { concurrency: 1, queue: 1, queueTimeoutMs: 60_000 } },
+      { timeout: 1_000 },
+    );
+    const [a, b] = calls(tool, 2);
+    const first = a.send(url);
+    await until(() => tool.calls.invoked === 1, "one runs");
+    const second = b.send(url);
+    await until(() => numbers()[1] === 1, "one waits");
+    expectError(await first, 504, "tool_invocation_timeout");
+    assert.deepEqual(numbers(), [1, 1], "a run that goes on past its deadline keeps its slot");
+    await letGo();
+    await letGo();
+    result(await second, b, "1");
+    assert.deepEqual(numbers(), [0, 0]);
+  });
+
+  it("runs a signed call that waited although its caller left: its retry gets the result", async () => {
+    const { url, tool, letGo, numbers } = await limited({
+      limits: { concurrency: 1, queue: 1, queueTimeoutMs: 60_000 },
+    });
+    const [a, b] = calls(tool, 2);
+    const first = a.send(url);
+    await until(() => tool.calls.invoked === 1, "one runs");
+    const leaver = await RawConnection.open(url);
+    leaver.send(b.text());
+    await until(() => numbers()[1] === 1, "one waits");
+    leaver.close();
+    await letGo();
+    result(await first, a, "0");
+    await letGo();
+    await until(() => numbers()[0] === 0, "both ended");
+    result(await b.send(url), b, "1");
+    assert.equal(tool.calls.invoked, 2);
+  });
+
+  it("holds without signatures too, where a caller that leaves gives its place up", async () => {
+    const { tool, letGo } = waitingTool();
+    const { url, load } = await serveFor([tool], {
+      load: { limits: { concurrency: 1, queue: 1, queueTimeoutMs: 60_000 } },
+    });
+    const queued = () => load().tools.get(tool.fqn)?.queued;
+    const first = sendPlain(url, tool.target, '{"value":0}');
+    await until(() => tool.calls.invoked === 1, "one runs");
+    const leaver = await RawConnection.open(url);
+    leaver.send(requestText("POST", tool.target, [["Content-Length", "11"]], '{"value":1}'));
+    await until(() => queued() === 1, "one waits");
+    assert.equal(await plainError(url, tool.target, '{"value":2}', 503, "overloaded"), undefined);
+    leaver.close();
+    await until(() => queued() === 0, "it left");
+    await letGo();
+    expectResult(await first, echoed("0"));
+    assert.equal(tool.calls.invoked, 1);
+    assert.equal(load().bodyBytes.inFlight, 0);
+  });
+
+  it("is of each tool by itself, or of one by its name", async () => {
+    for (const [most, load] of [
+      [[1, 1], { limits: { concurrency: 1 } }],
+      [[1, 2], { limits: { concurrency: 2 }, tools: { "xyz.load.one@1": { concurrency: 1 } } }],
+      [[2, undefined], { tools: { "xyz.load.one@1": { concurrency: 2 } } }],
+    ] as const) {
+      const tools = ["one", "two"].map((path) => waitingTool({ path, fqn: `xyz.load.${path}@1` }));
+      const { url, load: numbers } = await serveFor(
+        tools.map(({ tool }) => tool),
+        { load },
+      );
+      for (const [i, { tool, letGo }] of tools.entries()) {
+        const running = Array.from({ length: most[i] ?? 3 }, () => sendPlain(url, tool.target, '{"value":1}'));
+        await until(() => tool.calls.invoked === running.length, "as many run as may");
+        if (most[i] !== undefined) await plainError(url, tool.target, '{"value":2}', 503, "overloaded");
+        assert.equal(numbers().tools.get(tool.fqn)?.running, most[i]);
+        for (const _ of running) await letGo();
+        for (const answer of running) expectResult(await answer, echoed("1"));
+      }
+    }
+  });
+
+  for (const [what, drainMs] of [
+    ["serves calls that wait at shutdown", 60_000],
+    ["tells calls that wait past the drain limit that they wait in vain", 100],
+  ] as const) {
+    it(`${what}; what runs is finished`, async () => {
+      const load = { limits: { concurrency: 1, queue: 1, queueTimeoutMs: 60_000 } };
+      const { url, tool, letGo, numbers, close, store } = await limited(load, {}, { drainMs });
+      const [a, b] = calls(tool, 2);
+      const first = a.send(url);
+      await until(() => tool.calls.invoked === 1, "one runs");
+      const second = b.send(url);
+      await until(() => numbers()[1] === 1, "one waits");
+      const closed = close();
+      if (drainMs === 100) expectError(await second, 503, "shutting_down");
+      await letGo();
+      result(await first, a, "0");
+      if (drainMs > 100) {
+        await letGo();
+        result(await second, b, "1");
+      }
+      await closed;
+      assert.deepEqual(store.stats().entries, drainMs === 100 ? 1 : 2, "one that waited in vain left no entry");
+    });
+  }
+});
+
+describe("the metrics", () => {
+  it("have what waits, what was refused and the bytes of bodies", async () => {
+    const { tool, letGo } = waitingTool();
+    const limits = { concurrency: 1, queue: 1, queueTimeoutMs: 60_000 };
+    const { url, adminUrl, load } = await serveFor([tool], { load: { limits }, admin: [[127, 0, 0, 1], 0] });
+    const answers: Promise<RawResponse>[] = [];
+    for (const queued of [0, 1]) {
+      answers.push(sendPlain(url, tool.target, '{"value":1}'));
+      await until(() => tool.calls.invoked === 1 && load().tools.get(tool.fqn)?.queued === queued, "it runs or waits");
+    }
+    await plainError(url, tool.target, '{"value":2}', 503, "overloaded");
+    const text = await (await fetch(`${adminUrl}/metrics`)).text();
+    for (const line of [
+      `svc_calls_queued{tool="${tool.fqn}"} 1`,
+      'svc_load_refused_total{reason="queueFull"} 1',
+      'svc_load_refused_total{reason="rateLimit"} 0',
+      "svc_body_bytes_in_flight 22",
+    ]) {
+      assert.ok(text.includes(`\n${line}\n`), line);
+    }
+    for (const answer of answers) {
+      await letGo();
+      expectResult(await answer, echoed("1"));
+    }
+  });
+});
+
+describe("a limit of rate", () => {
+  const limited = async (calls: number, windowMs?: number) => {
+    const tool = countingTool();
+    const rateLimit = { calls, ...(windowMs !== undefined && { windowMs }) };
+    return { tool, ...(await serveSigned([tool], { load: { rateLimit } })) };
+  };
+
+  it("is of a verified leader, over its keys: 429 with Retry-After before the body; others are served", async () => {
+    const { url, tool, load } = await limited(2, 60_000);
+    const one = echoCall(tool, "1");
+    const strangers = { ...alice, seed: Buffer.alloc(32, 66) };
+    // Whoever only claims to be a leader does not spend its calls.
+    for (let i = 0; i < 3; i++) {
+      expectError(await echoCall(tool, "0", { leader: strangers }).send(url), 401, "auth_failed");
+    }
+    result(await one.send(url), one, "1");
+    result(await one.send(url), one, "1");
+    for (const leader of [alice, aliceKey2]) {
+      const call = echoCall(tool, "2", { leader });
+      const head = call.text().subarray(0, -call.body.length);
+      const response = await exchange(url, head, "POST");
+      assert.equal(expectError(response, 429, "rate_limited"), undefined);
+      const seconds = Number(response.headers.get("retry-after"));
+      assert.ok(seconds > 50 && seconds <= 60, `${seconds} s`);
+    }
+    const other = echoCall(tool, "3", { leader: bob });
+    result(await other.send(url), other, "3");
+    assert.deepEqual(load().refused, { ...NOTHING_REFUSED, rateLimit: 2 });
+    assert.equal(tool.calls.invoked, 2);
+  });
+
+  it("ends with its window, a second by default, and the same request runs then", async () => {
+    for (const windowMs of [300, undefined]) {
+      const { url, tool } = await limited(1, windowMs);
+      const [one, two] = [echoCall(tool, "1"), echoCall(tool, "2")];
+      result(await one.send(url), one, "1");
+      const refused = await two.send(url);
+      expectError(refused, 429, "rate_limited");
+      assert.equal(refused.headers.get("retry-after"), "1");
+      let later = refused;
+      const patience = performance.now() + 10_000;
+      while (later.status === 429 && performance.now() < patience) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        later = await two.send(url);
+      }
+      result(later, two, "2");
+      assert.equal(tool.calls.invoked, 2);
+    }
+  });
+
+  it("gives the whole window at most as Retry-After, though the time of day is set back", async () => {
+    const { url, tool } = await limited(1, 60_000);
+    const one = echoCall(tool, "1");
+    result(await one.send(url), one, "1");
+    const { now } = Date;
+    try {
+      Date.now = () => now() - 3_600_000;
+      assert.equal((await one.send(url)).headers.get("retry-after"), "60");
+    } finally {
+      Date.now = now;
+    }
+  });
+});
+
+describe("a limit of the event loop", () => {
+  for (const [what, overload] of [
+    ["delay", { eventLoopDelayMs: 20 }],
+    ["utilization", { eventLoopUtilization: 0.9 }],
+  ] as const) {
+    it(`${what}: calls are 503 while it is over, health is answered, and calls are served again after`, async () => {
+      const tool = countingTool();
+      const { url, load } = await serveSigned([tool], { load: { overload } });
+      const call = echoCall(tool, "1");
+      result(await call.send(url), call, "1");
+      let busy = true;
+      const work = () => {
+        const end = performance.now() + 60;
+        while (performance.now() < end);
+        if (busy) setImmediate(work);
+      };
+      work();
+      await until(() => load().eventLoop?.over === true, "it is over its limit");
+      const next = echoCall(tool, "2");
+      overloaded(await next.send(url));
+      assert.equal((await exchange(url, requestText("GET", "/tool/health"))).status, 200);
+      busy = false;
+      await until(() => load().eventLoop?.over === false, "it is within its limit");
+      result(await next.send(url), next, "2");
+      assert.deepEqual(load().refused, { ...NOTHING_REFUSED, eventLoop: 1 });
+      assert.equal(tool.calls.invoked, 2);
+    });
+  }
+});
+
+describe("without limits", () => {
+  it("nothing is counted but bytes of bodies, and no limiter is loaded", async () => {
+    const tool = countingTool();
+    const { load } = await serveSigned([tool]);
+    const { tools, eventLoop, refused, bodyBytes } = load();
+    assert.deepEqual([tools.size, eventLoop, refused, bodyBytes.inFlight], [0, undefined, NOTHING_REFUSED, 0]);
+  });
+});
+
+describe("limits that are none are no start", () => {
+  const tool = countingTool({ fqn: "xyz.load.tool@1" });
+  const own = (limits: unknown): LoadOptions => ({ tools: { "xyz.load.tool@1": limits } }) as LoadOptions;
+  const cases: readonly (readonly [options: unknown, message: string])[] = [
+    [{ limits: {} }, "load.limits.concurrency: expected an integer from 1 to 9007199254740991 runs, got undefined"],
+    [
+      { limits: { concurrency: 0 } },
+      "load.limits.concurrency: expected an integer from 1 to 9007199254740991 runs, got 0",
+    ],
+    [
+      { limits: { concurrency: 1, queue: -1 } },
+      "load.limits.queue: expected an integer from 0 to 9007199254740991 calls, got -1",
+    ],
+    [
+      { limits: { concurrency: 1, queue: 1, queueTimeoutMs: 2 ** 31 } },
+      "load.limits.queueTimeoutMs: expected an integer from 1 to 2147483647 milliseconds, got 2147483648",
+    ],
+    [
+      { limits: { concurrency: 1, queueTimeoutMs: 5 } },
+      "load.limits.queueTimeoutMs: expected a queue of at least 1 beside it, got 0",
+    ],
+    [
+      own({ concurrency: 1.5 }),
+      'load.tools["xyz.load.tool@1"].concurrency: expected an integer from 1 to 9007199254740991 runs, got 1.5',
+    ],
+    [
+      { tools: { "xyz.load.other@1": { concurrency: 1 } } },
+      'load.tools["xyz.load.other@1"]: expected the name of a served tool, one of xyz.load.tool@1',
+    ],
+    [
+      { rateLimit: { calls: "5" } },
+      "load.rateLimit.calls: expected an integer from 1 to 9007199254740991 calls, got string",
+    ],
+    [
+      { rateLimit: { calls: 1, windowMs: 86_400_001 } },
+      "load.rateLimit.windowMs: expected an integer from 1 to 86400000 milliseconds, got 86400001",
+    ],
+    [{ overload: {} }, "load.overload: expected eventLoopDelayMs, eventLoopUtilization or both, got neither"],
+    [
+      { overload: { eventLoopDelayMs: 0 } },
+      "load.overload.eventLoopDelayMs: expected an integer from 1 to 60000 milliseconds, got 0",
+    ],
+    ...[0, 1, Number.NaN].map((given): [unknown, string] => [
+      { overload: { eventLoopUtilization: given } },
+      `load.overload.eventLoopUtilization: expected a number above 0 and below 1, got ${given}`,
+    ]),
+  ];
+  for (const [load, message] of cases) {
+    it(message, async () => {
+      await assert.rejects(serveSigned([tool], { load: load as LoadOptions }), new RangeError(message));
+    });
+  }
+
+  it("nor a limit of rate where nobody is verified", async () => {
+    const options: BootstrapOptions = { config: UNSIGNED, load: { rateLimit: { calls: 1 } } };
+    await assert.rejects(
+      serveFor([tool], options),
+      new RangeError(
+        "load.rateLimit: counts the calls of verified leaders, but signatures are not required; leave it out, or require them in the configuration",
+      ),
+    );
+  });
+});
+
+describe("the log of what was refused", () => {
+  it("has the first at once, further ones together every ten seconds, and no line without news", () => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    try {
+      const log = keptLog();
+      const load = new LoadControl({}, { tools: [], signed: false, bodyBytes: 1, log });
+      const lines = () => log.entries.splice(0).map(({ fields, message }) => [message, fields.refused]);
+      load.count("connections");
+      assert.deepEqual(lines(), [["refused for load", { connections: 1 }]]);
+      for (const reason of ["connections", "rateLimit", "connections"] as const) load.count(reason);
+      assert.deepEqual(lines(), []);
+      mock.timers.tick(10_000);
+      assert.deepEqual(lines(), [["refused for load", { connections: 2, rateLimit: 1 }]]);
+      mock.timers.tick(10_000);
+      assert.deepEqual(lines(), []);
+      load.count("eventLoop");
+      assert.deepEqual(lines(), [["refused for load", { eventLoop: 1 }]]);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+});
