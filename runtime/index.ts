@@ -35,6 +35,7 @@ export {
   errEval,
   InvocationAborted,
   type InvokeContext,
+  type IsolateOptions,
   type Logger,
   PermissionDenied,
   SvcTool,

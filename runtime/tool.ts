@@ -44,7 +44,7 @@ export class InvocationAborted extends Error {
 export interface InvokeContext {
   /** Fires with an {@link InvocationAborted}: at the deadline, at shutdown, and in unsigned mode when the caller leaves. */
   readonly signal: AbortSignal;
-  /** When the caller gets its 504, on the clock of `performance.now()`, in milliseconds. */
+  /** When the caller gets its 504, on the clock of this thread's `performance.now()`, in milliseconds. */
   readonly deadline: number;
   readonly log: Logger;
   /** The authenticated caller; absent when signed requests are not required. */
@@ -74,6 +74,20 @@ export function errEval(reason: string): never {
   return new ErrEval(reason) as never;
 }
 
+/** The threads of a tool that does not run on the main thread (docs/operations.md, "Isolation and deadlines"). */
+export interface IsolateOptions {
+  /** Calls that run at once, each on a thread of its own: by default one for each core, 2 to 4. */
+  readonly threads?: number;
+  /** MiB of JavaScript heap of one thread: 256 by default, at least 16. Beyond it the thread ends and its call fails. */
+  readonly memoryMb?: number;
+  /** Milliseconds that a call has after its deadline to end by itself: 1,000 by default. Then its thread is ended. */
+  readonly graceMs?: number;
+  /** Calls that may wait for a thread: 100 by default. One more is answered 503 `overloaded`. */
+  readonly queue?: number;
+  /** The module that each thread loads and that calls `bootstrap` with the tool: by default the one node was started with. */
+  readonly entry?: string | URL;
+}
+
 /**
  * A tool: one typed function with a name, served over HTTP. `svc-gen` reads `Input` and `Output` from the type
  * arguments; the runtime makes one instance for each invocation and each health check.
@@ -100,6 +114,11 @@ export abstract class SvcTool<Input, Output> {
   /** Milliseconds for one invocation as a whole: 1 to 2,147,483,647. */
   static timeout(): number {
     return DEFAULT_TIMEOUT_MS;
+  }
+
+  /** Whether this tool runs on threads of its own; the option of `bootstrap` when it does not say. */
+  static isolate(): boolean | IsolateOptions | undefined {
+    return undefined;
   }
 
   /** Makes an instance; override it to give the tool its dependencies. */
@@ -132,6 +151,7 @@ export interface SvcToolClass {
   description(): string;
   path(): string;
   timeout(): number;
+  isolate?(): boolean | IsolateOptions | undefined;
   "new"(): Promise<SvcTool<unknown, unknown>>;
   /** Replaces the metadata document that svc-gen derived. Optional, and rarely a good idea: `meta.json` then differs. */
   meta?(url: string): unknown;

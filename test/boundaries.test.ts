@@ -71,6 +71,13 @@ const ROWS: readonly Row[] = [
   { files: ["runtime/server/load.ts"], from: [TOOL], packages: ["rate-limiter-flexible"] },
   { files: ["runtime/server/event-loop.ts"], node: ["perf_hooks"] },
   {
+    files: ["runtime/server/isolate.ts"],
+    from: [TOOL],
+    packages: ["piscina"],
+    node: ["crypto", "events", "module", "os", "path", "url", "worker_threads"],
+  },
+  { files: ["runtime/server/isolate-thread.ts"], from: [TOOL], node: ["url", "util", "worker_threads"] },
+  {
     files: ["runtime/server/*.ts"],
     from: [WIRE, "runtime/config/", TOOL, "runtime/contracts.ts", "runtime/fqn.ts", "runtime/status.ts"],
     node: ["net", "fs", "path", "tls", "crypto"],

@@ -8,13 +8,15 @@ import {
   ToolkitRuntimeConfig,
 } from "../config/config.js";
 import { parseFqn } from "../fqn.js";
-import type { SvcToolClass } from "../tool.js";
+import type { IsolateOptions, SvcToolClass } from "../tool.js";
 import { type Ed25519Engine, type EngineName, type EngineSelection, selectEngine } from "../wire/ed25519.js";
 import { type Address, type Endpoint, endpointFromEnv, endpointOf } from "./address.js";
 import { AdminListener } from "./admin.js";
 import { SignatureHeaders } from "./auth.js";
 import { CryptoThreads } from "./crypto-threads.js";
 import { InvokeService } from "./handle.js";
+import { isolateTools } from "./isolate.js";
+import { handOver } from "./isolate-entry.js";
 import { bodyBytesBound, checkedInteger } from "./limits.js";
 import { LoadControl, type LoadOptions, type LoadStats } from "./load.js";
 import { initLogger, type ServerLogger } from "./log.js";
@@ -58,6 +60,11 @@ export interface BootstrapOptions {
    * room for about half as many signed calls again; the CPU that a call costs stays about the same.
    */
   readonly cryptoThreads?: number;
+  /**
+   * Runs tools on threads of their own, where one that blocks its thread, ends it or fills its memory harms nobody but
+   * its own call; off by default. What a tool's class says in `static isolate()` goes before this.
+   */
+  readonly isolate?: boolean | IsolateOptions;
   /**
    * Milliseconds between looks at the configuration's file and the certificate, in case that a watch hears nothing:
    * 1,000 by default, at least 10. With the default a new version is in force within two seconds of its last write, and
@@ -197,6 +204,7 @@ export async function serve(
   options: BootstrapOptions & { readonly address?: Address } = {},
 ): Promise<RunningServer> {
   const tools = serveTools(classes);
+  if (handOver(tools)) return new Promise(() => {});
   const endpoint = endpointOf("bootstrap", options.address) ?? endpointFromEnv(ENV_BIND_ADDR) ?? DEFAULT_ENDPOINT;
   const adminEndpoint = endpointOf("admin", options.admin) ?? endpointFromEnv(ENV_ADMIN_ADDR);
   const config = options.config ?? ToolkitRuntimeConfig.fromEnv();
@@ -233,16 +241,19 @@ export async function serve(
     intervalMs,
   });
   let admin: AdminListener | undefined;
+  let endToolThreads: (() => Promise<void>) | undefined;
   const release = async () => {
     await service.noted();
     reload.close();
     load.close();
     threads?.close();
+    await endToolThreads?.();
     await admin?.close();
   };
   let listening = false;
   let url: string;
   try {
+    endToolThreads = await isolateTools(tools, options.isolate, log);
     if (adminEndpoint !== undefined && metrics !== undefined) {
       const memory = store instanceof ReplayMemory ? store : undefined;
       metrics.read({ tools, config, store: memory, service, reload, server: app.server, shutdown });

@@ -72,8 +72,6 @@ export interface ToolHost {
   authorize(auth: AuthContext, log: Logger): Execution<Answer | undefined>;
   /** The status that the tool's `health()` gives; 500 when it or `new` fails. */
   health(log: Logger): Execution<number>;
-  /** Ends what is still running. */
-  close(): Promise<void>;
 }
 
 /** The thread that this is called on. */
@@ -110,8 +108,6 @@ export class LocalHost implements ToolHost {
     };
     return { end: traced(this.tool.fqn, work), abort: () => {} };
   }
-
-  async close(): Promise<void> {}
 }
 
 /** What a tool gets beside its input. The signal is made when a tool first asks for it: most never do. */

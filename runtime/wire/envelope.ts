@@ -36,6 +36,11 @@ export type CommittedText =
   | { readonly document: JsonDocument; readonly entry: number }
   | { readonly document: undefined; readonly bytes: Buffer };
 
+/** The bytes of a committed text: what an input decoder reads from them is what it reads from the text itself. */
+export function committedBytes(text: CommittedText): Buffer {
+  return text.document === undefined ? text.bytes : textOf(text.document, text.entry, "sent");
+}
+
 /** One value of a port as it came: the entry of its `data`, or its decoded `bytes`. */
 type Item = { readonly entry: number } | { readonly entry: undefined; readonly bytes: Buffer };
 

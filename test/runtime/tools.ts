@@ -4,14 +4,9 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { after } from "node:test";
 import {
-  type AuthContext,
   type BootstrapOptions,
-  type InvokeContext,
   type RunningServer,
   type ServerLogger,
-  type StatusCode,
-  SvcTool,
-  type SvcToolClass,
   serve,
   ToolkitRuntimeConfig,
 } from "#runtime/index.js";
@@ -22,122 +17,14 @@ import { ReplayMemory } from "#runtime/server/replay.js";
 import { buildApp } from "#runtime/server/serve.js";
 import { serveTools } from "#runtime/server/served-tool.js";
 import { Shutdown } from "#runtime/server/shutdown.js";
-import { type Codec, type Contract, type Port, provideContracts, type Validator, type Variant } from "#runtime/v1.js";
 import { prepareSigningKey, publicKeyOf, selectEngine } from "#runtime/wire/ed25519.js";
 import { InputHasher, outputHash, toolSignatureMessage } from "#runtime/wire/signature.js";
+import type { CountingTool } from "./counting-tool.js";
 import { expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
 
 export const RESULT = "application/vnd.nexus.canonical-tool-response+bcs";
 
-// ---- tools ----
-
-/** What a tool of a test does; everything has a default that does nothing. */
-export interface Behaviour {
-  fqn?: string;
-  path?: string;
-  timeout?: number;
-  input?: readonly Port[];
-  output?: readonly Variant[];
-  validateInput?: Validator;
-  construct?(): unknown;
-  authorize?(auth: AuthContext): unknown;
-  invoke?(input: Record<string, unknown>, context: InvokeContext): unknown;
-  encodeOutput?(output: unknown): unknown;
-  health?(): unknown;
-}
-
-/** How often each part of a tool was called. */
-export interface Calls {
-  constructed: number;
-  authorized: number;
-  invoked: number;
-  /** The inputs that `invoke` got, in order. */
-  readonly inputs: Record<string, unknown>[];
-}
-
-export interface CountingTool {
-  readonly fqn: string;
-  readonly class: SvcToolClass;
-  readonly contract: Contract;
-  readonly calls: Calls;
-  /** `/path/invoke` */
-  readonly target: string;
-}
-
-export const one = (name: string, codec: Codec = { kind: "json" }, optional = false): Port => ({
-  name,
-  many: false,
-  ...(optional && { optional }),
-  codec,
-});
-export const many = (name: string, codec: Codec = { kind: "json" }): Port => ({ name, many: true, codec });
-
-/** One port `value` in, one port `value` out, both untyped. */
-const ECHO_INPUT = [one("value")];
-const ECHO_OUTPUT: Variant[] = [{ name: "ok", ports: [one("value")] }];
-
-let serial = 0;
-
-/** Makes a tool class, provides its contract and counts its calls. */
-export function countingTool(behaviour: Behaviour = {}): CountingTool {
-  const fqn = behaviour.fqn ?? `xyz.test.tool${++serial}@1`;
-  const path = behaviour.path ?? "tool";
-  const timeout = behaviour.timeout ?? 10_000;
-  const description = "A tool of the tests.";
-  const input = behaviour.input ?? ECHO_INPUT;
-  const output = behaviour.output ?? ECHO_OUTPUT;
-  const name = fqn.replace(/@0+/, "@");
-  const contract: Contract = {
-    fqn: name,
-    description,
-    path,
-    timeout,
-    inputSchema: `{"type":"object","properties":${properties(input)}}`,
-    outputSchema: `{"oneOf":[${output.map(({ name, ports }) => `{"properties":{${JSON.stringify(name)}:{"properties":${properties(ports)}}}}`)}]}`,
-    input,
-    output,
-    validateInput: behaviour.validateInput ?? (() => true),
-  };
-  provideContracts([contract]);
-  const calls: Calls = { constructed: 0, authorized: 0, invoked: 0, inputs: [] };
-  const { construct, authorize, invoke, encodeOutput, health } = behaviour;
-  class Tool extends SvcTool<Record<string, unknown>, unknown> {
-    static override fqn = () => fqn;
-    static override description = () => description;
-    static override path = () => path;
-    static override timeout = () => timeout;
-    static override async new(): Promise<SvcTool<unknown, unknown>> {
-      calls.constructed++;
-      await construct?.();
-      return new Tool() as SvcTool<unknown, unknown>;
-    }
-    override authorize(auth: AuthContext) {
-      calls.authorized++;
-      return authorize?.(auth) as undefined;
-    }
-    override invoke(input: Record<string, unknown>, context: InvokeContext) {
-      calls.invoked++;
-      calls.inputs.push(input);
-      return invoke === undefined ? { ok: { value: input.value } } : invoke(input, context);
-    }
-    override encodeOutput(output: unknown) {
-      return encodeOutput === undefined ? output : encodeOutput(output);
-    }
-    override health() {
-      return (health === undefined ? 200 : health()) as StatusCode;
-    }
-  }
-  const prefix = path.split("/").filter(Boolean).join("/");
-  return { fqn: name, class: Tool, contract, calls, target: `/${prefix === "" ? "" : `${prefix}/`}invoke` };
-}
-
-/** Text, because an object would put integer-like names first. */
-function properties(ports: readonly Port[]): string {
-  const members = ports.map(
-    ({ name, many }) => `${JSON.stringify(name)}:${many ? '{"type":"array","items":{}}' : "{}"}`,
-  );
-  return `{${members}}`;
-}
+export * from "./counting-tool.js";
 
 // ---- leaders and configuration ----
 
@@ -445,11 +332,11 @@ export function gate<T = void>(): { readonly promise: Promise<T>; open(value: T)
   return { promise, open: (value) => open(value) };
 }
 
-/** Waits until something holds, and fails when it does not within ten seconds. */
-export async function until(holds: () => boolean, what: string): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!holds()) {
-    assert.ok(performance.now() < deadline, `${what} within ten seconds`);
+/** Waits until something holds, and fails when it does not in time. */
+export async function until(holds: () => boolean | Promise<boolean>, what: string, ms = 10_000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!(await holds())) {
+    assert.ok(performance.now() < deadline, `${what} within ${ms} ms`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }

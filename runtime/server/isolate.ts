@@ -1,0 +1,357 @@
+/**
+ * Tools on threads of their own: one that keeps its thread busy, ends it or fills its memory harms nobody but its own
+ * call. Each tool has a pool; one thread does one job at a time, so that none dies of another's fault.
+ */
+
+import { randomUUID } from "node:crypto";
+import { EventEmitter } from "node:events";
+import { createRequire } from "node:module";
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { BroadcastChannel } from "node:worker_threads";
+import type { Piscina } from "piscina";
+import type { AuthContext, InvocationAborted, IsolateOptions, Logger } from "../tool.js";
+import { type ErrorCode, statusOf } from "./errors.js";
+import { type Answer, type Call, type Execution, refusal, type ToolHost } from "./execution.js";
+import { type Job, packInput, REASONS, type ThreadData, type ThreadLog, type Work } from "./isolate-job.js";
+import type { ServerLogger } from "./log.js";
+import { type ServedTool, StartupError } from "./served-tool.js";
+
+/**
+ * Gives the tools that ask for it threads of their own.
+ *
+ * @param fallback for tools whose class does not say
+ * @returns what ends the threads, with all that they still do
+ * @throws RangeError for options, {@link StartupError} when a thread cannot load its tool
+ */
+export async function isolateTools(
+  tools: readonly ServedTool[],
+  fallback: boolean | IsolateOptions | undefined,
+  log: ServerLogger,
+): Promise<() => Promise<void>> {
+  const wanted = tools.flatMap((tool) => {
+    const options = tool.tool.isolate?.() ?? fallback ?? false;
+    return options === false ? [] : [{ tool, settings: settingsOf(options === true ? {} : options) }];
+  });
+  const started: Threads[] = [];
+  const end = async () => {
+    await Promise.all(started.map((threads) => threads.close()));
+  };
+  const starts = wanted.map(async ({ tool, settings }) => {
+    const threads = await Threads.start(tool.fqn, settings, log.child({ tool: tool.fqn }));
+    started.push(threads);
+    tool.host = new ThreadHost(threads, settings);
+  });
+  const fault = (await Promise.allSettled(starts)).find((start) => start.status === "rejected");
+  if (fault === undefined) return end;
+  await end();
+  throw fault.reason;
+}
+
+interface Settings {
+  readonly threads: number;
+  readonly memoryMb: number;
+  readonly graceMs: number;
+  readonly queue: number;
+  readonly entry: string;
+}
+
+/** @throws RangeError, {@link StartupError} without an entry module */
+function settingsOf({ threads, memoryMb, graceMs, queue, entry }: IsolateOptions): Settings {
+  return {
+    threads: integer("threads", threads ?? Math.min(4, Math.max(2, availableParallelism())), 1, 256),
+    memoryMb: integer("memoryMb", memoryMb ?? 256, 16, 1_048_576),
+    graceMs: integer("graceMs", graceMs ?? 1_000, 0, 2_147_483_647),
+    queue: integer("queue", queue ?? 100, 0, 1_000_000),
+    entry: entryOf(entry),
+  };
+}
+
+function integer(name: string, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  const got = typeof value === "number" ? value : typeof value;
+  throw new RangeError(`isolate.${name}: expected an integer from ${min} to ${max}, got ${got}`);
+}
+
+/** The file of the module that threads load. */
+function entryOf(given: string | URL | undefined): string {
+  const entry = given ?? process.argv[1];
+  if (entry === undefined) {
+    throw new StartupError(
+      "isolate: node was started without a file; give the module that calls bootstrap as isolate.entry",
+    );
+  }
+  const path = entry instanceof URL || entry.startsWith("file:") ? fileURLToPath(entry) : resolve(entry);
+  try {
+    // As node itself finds what it is started with: links followed, an extension added.
+    return createRequire(import.meta.url).resolve(path);
+  } catch {
+    throw new StartupError(`isolate: the entry module ${path} does not exist`);
+  }
+}
+
+/** At most so many at once, each at a numbered place; so many others may wait, in order. */
+class Places {
+  readonly #free: number[];
+  readonly #waiting = new Set<(place: number) => void>();
+
+  constructor(
+    numbers: readonly number[],
+    private readonly maxWaiting: number,
+  ) {
+    this.#free = [...numbers];
+  }
+
+  /** Calls back with a place, at once or when there is one; false when there is not even one to wait at. */
+  take(begin: (place: number) => void): boolean {
+    const place = this.#free.pop();
+    if (place !== undefined) begin(place);
+    else if (this.#waiting.size < this.maxWaiting) this.#waiting.add(begin);
+    else return false;
+    return true;
+  }
+
+  /** Waits no longer. */
+  leave(begin: (place: number) => void): void {
+    this.#waiting.delete(begin);
+  }
+
+  give(place: number): void {
+    for (const next of this.#waiting) {
+      this.#waiting.delete(next);
+      next(place);
+      return;
+    }
+    this.#free.push(place);
+  }
+}
+
+/** The pool of one tool. */
+class Threads {
+  readonly #pool: Piscina;
+  readonly #reasons: Int32Array;
+  readonly #wakeUp: BroadcastChannel;
+  readonly #logs = new Map<number, Logger>();
+  #serial = 0;
+  /** True once its threads are being ended. */
+  closed = false;
+
+  private constructor(
+    pool: Piscina,
+    data: ThreadData,
+    readonly graceMs: number,
+    log: Logger,
+  ) {
+    this.#pool = pool;
+    this.#reasons = data.reasons;
+    this.#wakeUp = new BroadcastChannel(data.channel);
+    this.#wakeUp.unref();
+    pool.on("message", (line: unknown) => {
+      if (!isThreadLog(line)) return;
+      const { level, fields, message, job } = line;
+      ((job !== undefined && this.#logs.get(job)) || log)[level](fields, message);
+    });
+    pool.on("error", (error: unknown) => log.error({ err: error }, "a thread of the tool ended"));
+  }
+
+  /** @throws {@link StartupError} when a thread cannot load the tool */
+  static async start(fqn: string, settings: Settings, log: Logger): Promise<Threads> {
+    // Not loaded by processes that isolate nothing.
+    const { Piscina } = await import("piscina");
+    const { threads, memoryMb, graceMs, entry } = settings;
+    // One more than there are calls: for health checks, and at once for calls when a thread has to be replaced.
+    const reasons = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * (threads + 1)));
+    const data: ThreadData = { entry, fqn, reasons, channel: `svc-runtime ${randomUUID()}` };
+    const pool = new Piscina({
+      filename: new URL("isolate-thread.js", import.meta.url).href,
+      minThreads: data.reasons.length,
+      maxThreads: data.reasons.length,
+      // Waiting for the next job by Atomics would stop what the last one left behind, timers of a connection say.
+      atomics: "disabled",
+      stricterFIFO: true,
+      recordTiming: false,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+      workerData: data,
+    });
+    const started = new Threads(pool, data, graceMs, log);
+    try {
+      const places = [...reasons.keys()];
+      await Promise.all(places.map((place) => started.run({ kind: "load" }, place, 0, log, new EventEmitter())));
+    } catch (error) {
+      await started.close();
+      throw new StartupError(`isolate: no thread can load ${fqn} from ${entry}: ${(error as Error)?.message}`);
+    }
+    return started;
+  }
+
+  /**
+   * Has a thread do something; rejects when the thread ends before.
+   *
+   * @param reasons set already, as bits
+   * @param kill its event `abort` ends the thread
+   */
+  async run(work: Work, place: number, reasons: number, log: Logger, kill: EventEmitter): Promise<unknown> {
+    const job: Job = { id: ++this.#serial, place, work };
+    Atomics.store(this.#reasons, place, reasons);
+    this.#logs.set(job.id, log);
+    try {
+      const transferList = work.kind === "call" ? [work.input.bytes.buffer] : [];
+      return await this.#pool.run(job, { transferList, signal: kill });
+    } finally {
+      this.#logs.delete(job.id);
+    }
+  }
+
+  /** Tells the job of a place why it is to end. */
+  abort(place: number, reasons: number): void {
+    Atomics.store(this.#reasons, place, reasons);
+    this.#wakeUp.postMessage(undefined);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    this.#wakeUp.close();
+    await this.#pool.destroy();
+  }
+}
+
+const LEVELS: readonly unknown[] = ["debug", "info", "warn", "error"];
+
+/** Whether it is a line of ours: a tool's code can send what it likes. */
+function isThreadLog(line: unknown): line is ThreadLog {
+  return LEVELS.includes((line as ThreadLog | undefined)?.level) && typeof (line as ThreadLog).fields === "object";
+}
+
+const SHUTDOWN = 1 << REASONS.indexOf("shutdown");
+
+/** How work on a thread becomes an answer. */
+interface Ends<T> {
+  /** From what the thread gave back. */
+  answer(end: unknown): T;
+  /** Where it gave back nothing. */
+  fault(code: ErrorCode): T;
+}
+
+/** Work that waits for a place, then runs on a thread. */
+class ThreadWork<T> implements Execution<T> {
+  readonly end: Promise<T>;
+  readonly #kill = new EventEmitter();
+  #resolve: (end: T) => void = () => {};
+  #place: number | undefined;
+  #ended = false;
+  /** Bits of {@link REASONS}. */
+  #reasons = 0;
+  #grace: NodeJS.Timeout | undefined;
+  #killed = false;
+
+  constructor(
+    private readonly threads: Threads,
+    private readonly places: Places,
+    private readonly work: () => Work,
+    private readonly ends: Ends<T>,
+    private readonly log: Logger,
+  ) {
+    this.end = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    if (!places.take(this.#begin)) this.#settle(ends.fault("overloaded"));
+  }
+
+  abort(reason: InvocationAborted["reason"]): void {
+    if (this.#ended) return;
+    this.#reasons |= 1 << REASONS.indexOf(reason);
+    if (this.#place === undefined) {
+      // Whoever left may come back for the answer; nobody waits after the other two.
+      if (reason === "disconnect") return;
+      this.places.leave(this.#begin);
+      this.#settle(this.ends.fault(reason === "timeout" ? "tool_invocation_timeout" : "shutting_down"));
+      return;
+    }
+    this.threads.abort(this.#place, this.#reasons);
+    if (reason === "timeout") this.#grace ??= setTimeout(() => this.#end(), this.threads.graceMs);
+  }
+
+  readonly #begin = (place: number): void => {
+    this.#place = place;
+    void this.#run(place).then((end) => {
+      clearTimeout(this.#grace);
+      this.#settle(end);
+      this.places.give(place);
+    });
+  };
+
+  async #run(place: number): Promise<T> {
+    try {
+      return this.ends.answer(await this.threads.run(this.work(), place, this.#reasons, this.log, this.#kill));
+    } catch (error) {
+      if (this.#killed) return this.ends.fault("tool_invocation_timeout");
+      const stopping = this.threads.closed || (this.#reasons & SHUTDOWN) !== 0;
+      if (!this.threads.closed) this.log.error({ err: error }, "the tool's thread ended during a call");
+      return this.ends.fault(stopping ? "shutting_down" : "tool_invocation_failed");
+    }
+  }
+
+  #end(): void {
+    this.#killed = true;
+    this.log.warn({ graceMs: this.threads.graceMs }, "the tool did not stop after its deadline: its thread is ended");
+    this.#kill.emit("abort");
+  }
+
+  #settle(end: T): void {
+    this.#ended = true;
+    this.#resolve(end);
+  }
+}
+
+/** Runs a tool on threads of its own. */
+class ThreadHost implements ToolHost {
+  readonly #calls: Places;
+  /** A health check never waits for calls: there is a place, and a thread, more than calls can take. */
+  readonly #checks: Places;
+  #check: Execution<number> | undefined;
+
+  constructor(
+    private readonly threads: Threads,
+    { threads: count, queue }: Settings,
+  ) {
+    this.#calls = new Places([...Array(count).keys()], queue);
+    this.#checks = new Places([count], 0);
+  }
+
+  call({ input, auth, json }: Call, deadline: number, log: Logger): Execution {
+    const work = (): Work => {
+      const left = BigInt(Math.round((deadline - performance.now()) * 1e6));
+      return { kind: "call", input: packInput(input), auth, json, deadline: process.hrtime.bigint() + left };
+    };
+    return new ThreadWork(this.threads, this.#calls, work, { answer: answerOf, fault: refusal }, log);
+  }
+
+  authorize(auth: AuthContext, log: Logger): Execution<Answer | undefined> {
+    const answer = (end: unknown) => (end === undefined ? undefined : answerOf(end));
+    return new ThreadWork(
+      this.threads,
+      this.#calls,
+      () => ({ kind: "authorize", auth }),
+      { answer, fault: refusal },
+      log,
+    );
+  }
+
+  /** Checks that come while one runs get its status. */
+  health(log: Logger): Execution<number> {
+    if (this.#check !== undefined) return this.#check;
+    const ends = { answer: (end: unknown) => end as number, fault: statusOf };
+    const check = new ThreadWork(this.threads, this.#checks, () => ({ kind: "health" }), ends, log);
+    this.#check = check;
+    void check.end.then(() => {
+      this.#check = undefined;
+    });
+    return check;
+  }
+}
+
+function answerOf(end: unknown): Answer {
+  const answer = end as Answer;
+  return { ...answer, body: Buffer.from(answer.body.buffer, answer.body.byteOffset, answer.body.length) };
+}

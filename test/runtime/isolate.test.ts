@@ -1,0 +1,317 @@
+/** What only threads of their own can do: a tool that blocks, ends or fills its thread harms nobody but its own call. */
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { type IsolateOptions, type SvcToolClass, serve } from "#runtime/index.js";
+import { SignatureHeaders } from "#runtime/server/auth.js";
+import { InvokeService } from "#runtime/server/handle.js";
+import { isolateTools } from "#runtime/server/isolate.js";
+import { ReplayMemory } from "#runtime/server/replay.js";
+import { ServedTool } from "#runtime/server/served-tool.js";
+import { selectEngine } from "#runtime/wire/ed25519.js";
+import { tools } from "./mode-tools.js";
+import { exchange, expectError, requestText } from "./raw.js";
+import { moduleFolder, threadEntry } from "./thread-entry.js";
+import {
+  countingTool,
+  echoCall,
+  echoed,
+  expectResult,
+  keptLog,
+  sendPlain,
+  serveFor,
+  serveSigned,
+  signedConfig,
+  type TestServer,
+  UNSIGNED,
+  until,
+} from "./tools.js";
+
+const entry = threadEntry();
+const { act, hasty, sick } = tools;
+const isolate: IsolateOptions = { entry, threads: 1, graceMs: 150, memoryMb: 32 };
+
+const get = async (url: string, path: string) => (await exchange(url, requestText("GET", path))).status;
+const loggedBy = (server: TestServer, message: string) => server.log.filter((line) => line.message.includes(message));
+
+describe("a tool that", () => {
+  let server: TestServer;
+  before(async () => {
+    server = await serveSigned([act, hasty, sick], { isolate, ttlMs: 60_000 });
+  });
+  const call = async (tool: typeof act, value: unknown) => {
+    const request = echoCall(tool, JSON.stringify(value));
+    return { request, response: await request.send(server.url) };
+  };
+  /** The next call of a tool is answered, on whatever thread. */
+  const goesOn = async (tool: typeof act) => {
+    await until(async () => (await call(tool, 1)).response.status === 200, "the tool is called again", 20_000);
+  };
+
+  it("never lets its thread go: 504 in time, while its health and other tools answer; then its thread is ended", async () => {
+    const started = performance.now();
+    const looping = call(hasty, "loop");
+    const others = await Promise.all([get(server.url, "/hasty/health"), call(act, 7), get(server.url, "/tools")]);
+    assert.deepEqual([others[0], others[1].response.status, others[2]], [204, 200, 200]);
+    const { request, response } = await looping;
+    assert.equal(expectError(response, 504, "tool_invocation_timeout"), undefined);
+    assert.ok(performance.now() - started < 10_000);
+    assert.equal(expectError(await request.send(server.url), 504, "tool_invocation_timeout"), undefined, "a retry too");
+    await until(() => loggedBy(server, "its thread is ended").length === 1, "its thread is ended");
+    assert.deepEqual(loggedBy(server, "its thread is ended")[0]?.fields, { tool: hasty.fqn, graceMs: 150 });
+    await goesOn(hasty);
+  });
+
+  it("does not heed its signal is ended after its grace", async () => {
+    const before = loggedBy(server, "its thread is ended").length;
+    expectError((await call(hasty, "never")).response, 504, "tool_invocation_timeout");
+    await until(() => loggedBy(server, "its thread is ended").length === before + 1, "its thread is ended");
+    await goesOn(hasty);
+  });
+
+  it("heeds its signal keeps its thread", async () => {
+    const before = loggedBy(server, "its thread is ended").length;
+    expectError((await call(hasty, "until aborted")).response, 504, "tool_invocation_timeout");
+    await until(() => loggedBy(server, "its result is discarded").length > 0, "its late end is logged");
+    const { request, response } = await call(hasty, 2);
+    expectResult(response, echoed("2"), request);
+    assert.equal(loggedBy(server, "its thread is ended").length, before);
+  });
+
+  for (const [what, word] of [
+    ["ends its process", "exit"],
+    ["fills its memory", "fill memory"],
+  ] as const) {
+    it(`${what}: 500, and the next call is answered`, async () => {
+      const before = loggedBy(server, "thread ended during a call").length;
+      const { response } = await call(act, word);
+      assert.equal(expectError(response, 500, "tool_invocation_failed"), undefined);
+      const [line] = loggedBy(server, "thread ended during a call").slice(before);
+      assert.deepEqual([line?.level, line?.fields.tool, line?.fields.err instanceof Error], ["error", act.fqn, true]);
+      await goesOn(act);
+    });
+  }
+
+  it("throws from a timer and a floating promise is named in the log, and its thread goes on", async () => {
+    const { request, response } = await call(act, ["stray", "x"]);
+    expectResult(response, echoed('"x"'), request);
+    for (const event of ["uncaughtException", "unhandledRejection"]) {
+      await until(() => loggedBy(server, `outside of a call: ${event}`).length === 1, `${event} is logged`);
+      assert.equal(loggedBy(server, event)[0]?.fields.tool, act.fqn);
+    }
+    const next = await call(act, 3);
+    expectResult(next.response, echoed("3"), next.request);
+  });
+
+  it("blocks in health(): 503 in time, to everybody who asks, and calls are answered", async () => {
+    const asked = Promise.all([get(server.url, "/sick/health"), get(server.url, "/sick/health")]);
+    const { request, response } = await call(sick, 4);
+    expectResult(response, echoed("4"), request);
+    assert.deepEqual(await asked, [503, 503]);
+  });
+});
+
+describe("calls that wait for a thread", () => {
+  it("wait in order; beyond the queue they are 503 overloaded, which is not cached", async () => {
+    const server = await serveSigned([act], { isolate: { ...isolate, queue: 1 } });
+    const calls = [1, 2, 3].map((n) => echoCall(act, `["wait","${100 + n}"]`));
+    const answers = calls.map((request) => request.send(server.url));
+    const responses = await Promise.all(answers);
+    assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 200, 503]);
+    const refused = responses.findIndex(({ status }) => status === 503);
+    assert.equal(responses[refused]?.headers.get("retry-after"), "1");
+    expectError(responses[refused] ?? assert.fail(), 503, "overloaded");
+    const again = calls[refused] ?? assert.fail();
+    expectResult(await again.send(server.url), echoed(`"${101 + refused}"`), again);
+  });
+
+  it("until their deadline, and are not run after it", async () => {
+    const server = await serveFor([hasty], { isolate });
+    const send = (value: string) => sendPlain(server.url, hasty.target, `{"value":${value}}`);
+    const responses = await Promise.all([send('"never"'), send('["context","late"]')]);
+    for (const response of responses) expectError(response, 504, "tool_invocation_timeout");
+    await until(() => loggedBy(server, "its thread is ended").length === 1, "the first is ended");
+    assert.equal((await send("1")).status, 200);
+    assert.equal(loggedBy(server, "working").length, 0);
+  });
+});
+
+describe("at shutdown", () => {
+  /** A service without a transport, and a call of it that runs on a thread. */
+  async function running(tool: typeof act, ...values: unknown[]) {
+    const served = new ServedTool(tool.class);
+    const log = keptLog();
+    const end = await isolateTools([served], isolate, log);
+    const headers = new SignatureHeaders("X-Svc-");
+    const store = new ReplayMemory();
+    const config = signedConfig([tool.fqn]);
+    const service = new InvokeService({ config, headers, engine: selectEngine().engine, store, log });
+    const answers = values.map(async (value) => {
+      const { headers, body } = echoCall(tool, JSON.stringify(value));
+      const pairs = [...headers, ["Content-Length", `${body.length}`] as const];
+      const reply = await service.handle(served, {
+        headers: Object.fromEntries(pairs.map(([name, text]) => [name.toLowerCase(), text])),
+        rawHeaders: pairs.flat(),
+        readBody: async () => body,
+        onDisconnect: () => {},
+      });
+      return `${reply.status} ${Buffer.from(reply.body)}`;
+    });
+    await until(() => service.inFlight === values.length, "they run");
+    return { service, store, answers, end, log };
+  }
+
+  it("the signal fires with reason shutdown: 503, not cached; so is what still waits", async () => {
+    const { service, store, answers, end, log } = await running(act, "until aborted", "until aborted");
+    service.abortRuns();
+    const stopped = '503 {"error":"shutting_down"}';
+    assert.deepEqual(await Promise.all(answers), [stopped, stopped]);
+    const told = log.entries.filter(({ message }) => message === "aborted");
+    assert.deepEqual(
+      told.map(({ fields }) => fields.reason),
+      ["shutdown"],
+    );
+    assert.deepEqual(store.stats(), { entries: 0, inFlight: 0, bytes: 0 });
+    await end();
+  });
+
+  it("threads end with what they still do", async () => {
+    const { answers, end, log } = await running(act, "loop");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await end();
+    assert.deepEqual(await Promise.all(answers), ['503 {"error":"shutting_down"}']);
+    assert.deepEqual(
+      log.entries.filter(({ level }) => level === "error"),
+      [],
+    );
+  });
+});
+
+describe("start-up", () => {
+  const folder = moduleFolder({
+    "throws.js": 'throw new Error("no database")',
+    "ends its process.js": "process.exit(3)",
+  });
+  const start = (options: IsolateOptions, tool = act) =>
+    serve([tool.class], { address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger: keptLog(), isolate: options });
+
+  for (const [what, message] of [
+    ["throws", /no thread can load xyz\.modes\.act@1 .*: no database$/],
+    ["ends its process", /no thread can load xyz\.modes\.act@1 .*: worker exited with code: 3$/],
+  ] as const) {
+    it(`an entry module that ${what}`, async () => {
+      await assert.rejects(start({ entry: join(folder, `${what}.js`) }), {
+        name: "StartupError",
+        message,
+      });
+    });
+  }
+
+  it("an entry module that does not exist, or does not serve the tool", async () => {
+    await assert.rejects(start({ entry: join(folder, "absent.js") }), {
+      name: "StartupError",
+      message: /^isolate: the entry module .*absent\.js does not exist$/,
+    });
+    const other = countingTool({ fqn: "xyz.modes.other@1", path: "other" });
+    await assert.rejects(start({ entry }, other), {
+      name: "StartupError",
+      message:
+        /^isolate: no thread can load xyz\.modes\.other@1 from .*: its bootstrap has no tool xyz\.modes\.other@1$/,
+    });
+  });
+
+  it("options outside of their ranges", async () => {
+    for (const [option, value] of [
+      ["threads", 0],
+      ["threads", 1.5],
+      ["threads", 257],
+      ["memoryMb", 15],
+      ["graceMs", -1],
+      ["graceMs", Number.NaN],
+      ["queue", "1"],
+    ] as const) {
+      await assert.rejects(start({ entry, [option]: value }), {
+        name: "RangeError",
+        message: new RegExp(`^isolate\\.${option}: expected an integer from \\d+ to \\d+, got `),
+      });
+    }
+  });
+
+  it("a class that says where it runs goes before the option", async (t) => {
+    const here = countingTool({ path: "here" });
+    Object.assign(here.class, { isolate: () => false });
+    const there = act.class as SvcToolClass & { isolate: () => IsolateOptions | undefined };
+    t.mock.method(there, "isolate", () => isolate);
+    const server = await serve([here.class, there], {
+      address: [[127, 0, 0, 1], 0],
+      config: UNSIGNED,
+      logger: keptLog(),
+      isolate: { entry: join(folder, "absent.js") },
+    });
+    expectResult(await sendPlain(server.url, here.target, '{"value":1}'), echoed("1"));
+    assert.equal(here.calls.invoked, 1);
+    assert.equal((await sendPlain(server.url, act.target, '{"value":"exit"}')).status, 500);
+    await server.close();
+  });
+});
+
+describe("a process whose own entry module is what threads load", () => {
+  const children = new Set<ChildProcess>();
+  after(() => {
+    for (const child of children) child.kill("SIGKILL");
+  });
+  // `static isolate()`, because a generated entry module has no options.
+  const CODE = `
+import { bootstrap, SvcTool } from "svc-runtime";
+import { provideContracts } from "svc-runtime/v1";
+const port = { name: "value", many: false, codec: { kind: "json" } };
+provideContracts([{
+  fqn: "xyz.test.one@1", path: "one", description: "A tool.", timeout: 500,
+  inputSchema: '{"properties":{"value":{}}}', outputSchema: '{"oneOf":[]}',
+  input: [port], output: [{ name: "ok", ports: [port] }], validateInput: () => true,
+}]);
+class One extends SvcTool {
+  static fqn() { return "xyz.test.one@1"; }
+  static description() { return "A tool."; }
+  static path() { return "one"; }
+  static timeout() { return 500; }
+  static isolate() { return { threads: 1, graceMs: 0 }; }
+  async invoke({ value }) {
+    if (value === "loop") for (;;);
+    if (value === "exit") process.exit(9);
+    return { ok: { value: [value, process.argv.slice(1).map((arg) => arg.split("/").at(-1))] } };
+  }
+  async health() { return 200; }
+}
+await bootstrap(One);
+`;
+
+  it("serves, survives its tool and ends with exit code 0", async () => {
+    const env = { ...process.env, BIND_ADDR: "127.0.0.1:0" };
+    const child = spawn(process.execPath, [join(moduleFolder({ "entry.js": CODE }), "entry.js")], {
+      env,
+      stdio: ["ignore", "inherit", "pipe"],
+    });
+    children.add(child);
+    const closed = once(child, "close");
+    let log = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      log += text;
+    });
+    await until(() => log.includes('"msg":"serving"'), "it serves", 20_000);
+    const url = /"url":"([^"]+)"/.exec(log)?.[1] ?? assert.fail(log);
+    const send = (value: unknown) => sendPlain(url, "/one/invoke", JSON.stringify({ value }));
+    expectResult(await send(1), echoed('[1,["entry.js"]]'));
+    expectError(await send("loop"), 504, "tool_invocation_timeout");
+    await until(async () => (await send(2)).status === 200, "it is called again", 20_000);
+    expectError(await send("exit"), 500, "tool_invocation_failed");
+    await until(async () => (await send(3)).status === 200, "it is called again", 20_000);
+    expectError(await send("loop"), 504, "tool_invocation_timeout");
+    child.kill("SIGTERM");
+    assert.deepEqual(await closed, [0, null], log);
+    assert.doesNotMatch(log, /outside of a call/);
+  });
+});

@@ -1,0 +1,176 @@
+/** Tools that do what a call asks for: the same on the main thread and on threads of their own. */
+
+import { setTimeout as wait } from "node:timers/promises";
+import { errEval, InvocationAborted, type InvokeContext, PermissionDenied } from "#runtime/index.js";
+import type { Codec } from "#runtime/v1.js";
+import { type Behaviour, countingTool, one } from "./counting-tool.js";
+
+const canary = () => new Error("canary: /home/canary/tool.ts");
+
+/** What the code of a tool may throw. */
+export const THROWN: Readonly<Record<string, () => unknown>> = {
+  "an error": canary,
+  null: () => null,
+  undefined: () => undefined,
+  "a text": () => "canary",
+  "a refusal in the wrong place": () => new PermissionDenied("canary"),
+  "a function": () => () => "canary",
+  "an error whose message throws": () =>
+    Object.defineProperty(new Error(), "message", {
+      get: () => {
+        throw canary();
+      },
+    }),
+};
+
+/** Results that cannot be sent, and why. */
+export const UNENCODABLE: Readonly<Record<string, readonly [result: () => unknown, details: string | undefined]>> = {
+  nothing: [() => undefined, "result: expected an object with one variant, got nothing"],
+  "another variant": [() => ({ canary: {} }), 'result: expected one of the variants "ok", got another'],
+  "a missing port": [() => ({ ok: {} }), "ok.value: expected a JSON value, got nothing"],
+  "a function": [() => ({ ok: { value: () => "canary" } }), "ok.value: expected a JSON value, got a function"],
+  NaN: [() => ({ ok: { value: Number.NaN } }), "ok.value: expected a finite number, got NaN"],
+  "a huge result": [
+    () => ({ ok: { value: "x".repeat(10_000_000) } }),
+    "ok.value: at most 61440 bytes in a value, got 10000002",
+  ],
+  "a toJSON that throws": [
+    () => ({
+      ok: {
+        value: {
+          toJSON: () => {
+            throw canary();
+          },
+        },
+      },
+    }),
+    undefined,
+  ],
+};
+
+/** Logs why its signal fired, then throws it. */
+async function untilAborted({ signal, log }: InvokeContext): Promise<never> {
+  await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  const { reason } = signal;
+  log.info({ reason: reason instanceof InvocationAborted && reason.reason }, "aborted");
+  throw reason;
+}
+
+function recurse(depth: number): number {
+  return 1 + recurse(depth + 1);
+}
+
+async function fillMemory(): Promise<unknown> {
+  const kept: unknown[] = [];
+  for (;;) {
+    for (let i = 0; i < 10_000; i++) kept.push({ canary: `${i}` });
+    await wait(0);
+  }
+}
+
+/** What a call asks for by its one value: a word, or a word and what it is about. */
+const ACTIONS: Readonly<Record<string, (about: string, context: InvokeContext) => unknown>> = {
+  throw: (about) => {
+    throw THROWN[about]?.();
+  },
+  reject: (about) => Promise.reject(THROWN[about]?.()),
+  give: (about) => UNENCODABLE[about]?.[0](),
+  "fail to encode": (about) => ({ encode: about }),
+  fail: (about) => errEval(about),
+  never: () => new Promise(() => {}),
+  "until aborted": (_, context) => untilAborted(context),
+  recurse: () => recurse(0),
+  wait: (ms) => wait(Number(ms), { ok: { value: ms } }),
+  context: (about, { signal, deadline, log, auth }) => {
+    const left = deadline - performance.now();
+    log.info({ about, odd: () => "canary" }, "working");
+    log.warn("a text alone");
+    const caller = auth && [auth.leaderId, `${auth.leaderKeyId}`, Buffer.from(auth.nonce).toString("hex")];
+    return {
+      ok: { value: { aborted: signal.aborted, inTime: left > 4_000 && left <= 5_000, caller: caller ?? null } },
+    };
+  },
+  // What only a thread of its own survives.
+  loop: () => {
+    for (;;);
+  },
+  exit: () => process.exit(7),
+  "fill memory": () => fillMemory(),
+  stray: (about) => {
+    setTimeout(() => {
+      throw new Error("a stray exception");
+    }, 5);
+    Promise.reject(new Error("a floating rejection"));
+    return { ok: { value: about } };
+  },
+};
+
+const act: Behaviour["invoke"] = ({ value }, context) => {
+  const [word, about] = Array.isArray(value) ? (value as string[]) : [value as string, ""];
+  const action = ACTIONS[word ?? ""];
+  return action === undefined ? { ok: { value } } : action(about ?? "", context);
+};
+
+const encodeOutput: Behaviour["encodeOutput"] = (output) => {
+  const about = (output as { encode?: string } | undefined)?.encode;
+  if (about !== undefined) throw THROWN[about]?.();
+  return output;
+};
+
+/** The first byte of a nonce says what `authorize` does. */
+export const AUTHORIZE = { denies: 1, fails: 2 } as const;
+const authorize: Behaviour["authorize"] = ({ nonce }) => {
+  if (nonce[0] === AUTHORIZE.denies) throw new PermissionDenied("not on my watch");
+  if (nonce[0] === AUTHORIZE.fails) throw canary();
+};
+
+const tool = (name: string, behaviour: Behaviour) =>
+  countingTool({ fqn: `xyz.modes.${name}@1`, path: name, timeout: 5_000, ...behaviour });
+
+/** Each codec with a text that fits it and one that does not, and what is said of that. */
+export const VALUES: readonly [codec: Codec, fits: string, refused: string, complaint: string][] = [
+  [{ kind: "json" }, '[18446744073709551615,{"x":-9223372036854775808,"y":1.5}]', "", ""],
+  [{ kind: "bigint", format: "int64" }, "9223372036854775807", '"canary"', "expected an integer, got a string"],
+  [
+    { kind: "bigint", format: "uint64" },
+    "18446744073709551615",
+    "-1",
+    "expected an uint64 integer, got an integer outside its range",
+  ],
+  [{ kind: "bigint" }, "9007199254740993", "1.0", "expected an integer, got a number that is no integer"],
+  [{ kind: "number" }, "-1.5", "9007199254740993", "expected a number within ±(2^53-1), got an integer beyond it"],
+  [{ kind: "date" }, '"2024-02-29T12:34:56.789Z"', '"2024-02-30"', "expected an RFC 3339 date-time, got a string"],
+  [{ kind: "bytes" }, '"AAH/"', '"AAH_"', "expected standard base64 with padding, got a string"],
+  [
+    {
+      kind: "object",
+      members: [
+        { name: "b", codec: { kind: "bigint" } },
+        { name: "a", codec: { kind: "string" } },
+      ],
+    },
+    '{"b":9007199254740993,"a":"\u00e4\u6f22"}',
+    '{"b":1,"a":[1.0]}',
+    "expected a string, got an array",
+  ],
+];
+const ports = VALUES.map(([codec], i) => one(`p${i}`, codec, true));
+
+/** The tools, all of them in every thread. */
+export const tools = {
+  act: tool("act", { invoke: act, encodeOutput, authorize }),
+  /** The same with a short deadline. */
+  hasty: tool("hasty", { invoke: act, timeout: 300, health: () => 204 }),
+  unmade: tool("unmade", { construct: () => Promise.reject(canary()) }),
+  values: tool("values", {
+    input: ports,
+    output: [{ name: "ok", ports }],
+    invoke: (input) => ({ ok: input }),
+  }),
+  sick: tool("sick", {
+    timeout: 300,
+    health: () => {
+      for (;;);
+    },
+  }),
+};

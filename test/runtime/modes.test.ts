@@ -1,0 +1,240 @@
+/** Calls on the main thread and on threads of their own: one behaviour (protocol.md sections 7 and 8). */
+
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { before, describe, it } from "node:test";
+import type { BootstrapOptions } from "#runtime/index.js";
+import { AUTHORIZE, THROWN, tools, UNENCODABLE, VALUES } from "./mode-tools.js";
+import { exchange, expectError, RawConnection, requestText } from "./raw.js";
+import { threadEntry } from "./thread-entry.js";
+import {
+  bob,
+  data,
+  echoCall,
+  echoed,
+  expectResult,
+  resultBcs,
+  sendPlain,
+  serveFor,
+  serveSigned,
+  signedCall,
+  type TestServer,
+  until,
+} from "./tools.js";
+
+const { act, hasty, unmade, values } = tools;
+const entry = threadEntry();
+const MODES: Readonly<Record<string, BootstrapOptions>> = {
+  "the main thread": {},
+  "threads of their own": { isolate: { entry, threads: 2, graceMs: 200 } },
+};
+
+const nonce = (first: number) => Buffer.concat([Buffer.of(first), randomBytes(31)]);
+const asks = (word: string, about?: string) => JSON.stringify(about === undefined ? word : [word, about]);
+const servers: TestServer[] = [];
+
+for (const [mode, options] of Object.entries(MODES)) {
+  describe(`on ${mode}`, () => {
+    let signed: TestServer;
+    let plain: TestServer;
+    before(async () => {
+      signed = await serveSigned([act, hasty, unmade, values], options);
+      plain = await serveFor([act, values], options);
+      servers.push(signed);
+    });
+
+    /** Sends a call of `act`; gives the answer and the errors that the log has from then on. */
+    const call = async (json: string, callOptions: Parameters<typeof echoCall>[2] = { nonce: nonce(0) }) => {
+      const from = signed.log.length;
+      const request = echoCall(act, json, callOptions);
+      const response = await request.send(signed.url);
+      const errors = () => signed.log.slice(from).filter(({ level }) => level === "error");
+      return { request, response, errors };
+    };
+    const goesOn = async () => {
+      const { response, request } = await call("42");
+      expectResult(response, echoed("42"), request);
+    };
+
+    for (const what of Object.keys(THROWN)) {
+      it(`invoke throws, its promise rejects, encodeOutput throws: ${what}`, async () => {
+        for (const [word, code] of [
+          ["throw", "tool_invocation_failed"],
+          ["reject", "tool_invocation_failed"],
+          ["fail to encode", "output_serialization_error"],
+        ] as const) {
+          const { response, errors } = await call(asks(word, what));
+          assert.equal(expectError(response, 500, code), undefined);
+          await until(() => errors().length === 1, "the log has it, once");
+          const { fields, message } = errors()[0] ?? assert.fail("nothing is logged");
+          assert.deepEqual([fields.tool, "err" in fields, message], [act.fqn, true, "the tool failed"]);
+        }
+        await goesOn();
+      });
+    }
+
+    for (const [what, [, details]] of Object.entries(UNENCODABLE)) {
+      it(`a result that cannot be encoded: ${what}`, async () => {
+        const { response, errors } = await call(asks("give", what));
+        assert.equal(expectError(response, 500, "output_serialization_error"), details);
+        await until(() => errors().length === 1, "the log has it, once");
+      });
+    }
+
+    it("construction fails", async () => {
+      const response = await echoCall(unmade, "1").send(signed.url);
+      assert.equal(expectError(response, 500, "tool_invocation_failed"), undefined);
+      assert.equal((await exchange(signed.url, requestText("GET", "/unmade/health"))).status, 500);
+    });
+
+    it("authorize refuses or fails", async () => {
+      const denied = await call("1", { nonce: nonce(AUTHORIZE.denies) });
+      assert.equal(expectError(denied.response, 403, "permission_denied"), "not on my watch");
+      const failed = await call("1", { nonce: nonce(AUTHORIZE.fails) });
+      assert.equal(expectError(failed.response, 500, "tool_invocation_failed"), undefined);
+    });
+
+    it("errEval is signed like a result", async () => {
+      const { response, request } = await call(asks("fail", "no such city"));
+      expectResult(response, resultBcs("_err_eval", [["reason", '"no such city"']]), request);
+    });
+
+    it("recursion without end", async () => {
+      const { response } = await call(asks("recurse"));
+      assert.equal(expectError(response, 500, "tool_invocation_failed"), undefined);
+      await goesOn();
+    });
+
+    it("a call that never settles is 504, its retry too, and the next call is answered", async () => {
+      const request = echoCall(hasty, asks("never"));
+      for (let i = 0; i < 2; i++) {
+        assert.equal(expectError(await request.send(signed.url), 504, "tool_invocation_timeout"), undefined);
+      }
+      const next = echoCall(hasty, "1");
+      expectResult(await next.send(signed.url), echoed("1"), next);
+    });
+
+    it("the signal fires with reason timeout at the deadline", async () => {
+      const from = signed.log.length;
+      const response = await echoCall(hasty, asks("until aborted")).send(signed.url);
+      assert.equal(expectError(response, 504, "tool_invocation_timeout"), undefined);
+      const told = () => signed.log.slice(from).find(({ message }) => message === "aborted");
+      await until(() => told() !== undefined, "the tool hears of it");
+      assert.deepEqual(told()?.fields, { tool: hasty.fqn, reason: "timeout" });
+    });
+
+    it("the signal fires with reason disconnect when an unsigned caller leaves", async () => {
+      const connection = await RawConnection.open(plain.url);
+      const body = JSON.stringify({ value: "until aborted" });
+      connection.send(requestText("POST", act.target, [["Content-Length", `${body.length}`]], body));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      connection.close();
+      const told = () => plain.log.find(({ message }) => message === "aborted");
+      await until(() => told() !== undefined, "the tool hears of it");
+      assert.deepEqual(told()?.fields, { tool: act.fqn, reason: "disconnect" });
+    });
+
+    it("invoke gets a signal, a deadline on its own clock, a log with the tool's name, the caller when signed", async () => {
+      const from = signed.log.length;
+      const { response, request } = await call(asks("context", "this"));
+      const caller = ["alice", "0", request.nonce.toString("hex")];
+      const told = { aborted: false, caller, inTime: true };
+      expectResult(response, echoed(JSON.stringify(told)), request);
+      const written = (message: string) => signed.log.slice(from).find((line) => line.message === message);
+      await until(() => written("a text alone") !== undefined, "the log has both lines");
+      const { tool, about } = written("working")?.fields ?? assert.fail("the log lacks a line");
+      assert.deepEqual([tool, about], [act.fqn, "this"]);
+      assert.deepEqual(written("a text alone"), { level: "warn", fields: { tool: act.fqn }, message: "a text alone" });
+      const unsigned = await sendPlain(plain.url, act.target, `{"value":${asks("context")}}`);
+      expectResult(unsigned, echoed(JSON.stringify({ ...told, caller: null })));
+    });
+
+    for (const [i, [codec, fits, refused, complaint]] of VALUES.entries()) {
+      it(`values: ${JSON.stringify(codec)}`, async () => {
+        const texts = (text: string) => VALUES.map((_, j) => (i === j ? text : "null"));
+        const send = async (text: string) => {
+          const request = signedCall(values, Object.fromEntries(texts(text).map((json, j) => [`p${j}`, data(json)])));
+          return [
+            request,
+            await request.send(signed.url),
+            await sendPlain(plain.url, values.target, `{"p${i}":${text}}`),
+          ] as const;
+        };
+        const [request, fromSigned, fromPlain] = await send(fits);
+        const expected = resultBcs(
+          "ok",
+          texts(fits).map((json, j) => [`p${j}`, json]),
+        );
+        expectResult(fromSigned, expected, request);
+        expectResult(fromPlain, expected);
+        if (refused === "") return;
+        for (const response of (await send(refused)).slice(1)) {
+          const details = expectError(response as typeof fromPlain, 422, "input_deserialization_error") ?? "";
+          assert.ok(details.startsWith(`p${i}`) && details.endsWith(complaint), details);
+        }
+      });
+    }
+
+    it("an input of several MiB", async () => {
+      const text = "\u00e4".repeat(2_000_000);
+      const from = performance.now();
+      const response = await sendPlain(plain.url, act.target, JSON.stringify({ value: text }));
+      assert.ok(performance.now() - from < 5_000);
+      assert.equal(
+        expectError(response, 500, "output_serialization_error"),
+        "ok.value: at most 61440 bytes in a value, got 4000002",
+      );
+      const request = echoCall(act, JSON.stringify(text), { nonce: nonce(0) });
+      expectError(await request.send(signed.url), 500, "output_serialization_error");
+    });
+
+    it("a result as JSON for an unsigned caller that wants it", async () => {
+      const body = '{"value":[9007199254740993]}';
+      const response = await sendPlain(plain.url, act.target, body, ["Accept", "application/json"]);
+      assert.equal(response.headers.get("content-type"), "application/json");
+      assert.equal(response.body.toString(), '{"ok":{"value":[9007199254740993]}}');
+    });
+
+    it("a retry gets the cached bytes, another leader too once authorize lets it pass", async () => {
+      const { response, request } = await call('["cached"]');
+      expectResult(response, echoed('["cached"]'), request);
+      expectResult(await request.send(signed.url), echoed('["cached"]'), request);
+      const other = request.by(bob);
+      expectResult(await other.send(signed.url), echoed('["cached"]'), other);
+    });
+
+    it("a retry of a call that runs is 409, and gets its result afterwards", async () => {
+      const request = echoCall(act, asks("wait", "300"), { nonce: nonce(0) });
+      const first = request.send(signed.url);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expectError(await request.send(signed.url), 409, "request_in_flight");
+      for (const response of [await first, await request.send(signed.url)]) {
+        expectResult(response, echoed('"300"'), request);
+      }
+    });
+
+    it("calls at the same time", async () => {
+      const calls = Array.from({ length: 40 }, (_, i) => call(i % 4 === 0 ? asks("wait", `${i}`) : `${i}`));
+      for (const [i, { response, request }] of (await Promise.all(calls)).entries()) {
+        expectResult(response, echoed(i % 4 === 0 ? `"${i}"` : `${i}`), request);
+      }
+    });
+
+    it("health", async () => {
+      assert.equal((await exchange(signed.url, requestText("GET", "/hasty/health"))).status, 204);
+    });
+  });
+}
+
+describe("on either", () => {
+  it("the same request gets the same bytes and the same signature", async () => {
+    for (const json of ["1", '{"b":1,"a":[9007199254740993,"\u00e4"]}', asks("fail", "no")]) {
+      const request = echoCall(act, json, { nonce: nonce(0) });
+      const [here, there] = await Promise.all(servers.map(({ url }) => request.send(url)));
+      assert.ok(here !== undefined && there !== undefined);
+      assert.deepEqual(here.body, there.body);
+      const signature = here.headers.get("x-svc-tool-signature");
+      assert.ok(signature !== undefined && signature === there.headers.get("x-svc-tool-signature"));
+    }
+  });
+});
