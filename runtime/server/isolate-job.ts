@@ -11,12 +11,15 @@ export interface ThreadData {
   readonly fqn: string;
   /** For each place the reasons for which its job is to end, as a bit each of {@link REASONS}. */
   readonly reasons: Int32Array;
-  /** The name of the channel on which threads hear that a reason was set. */
+  /** The name of the channel on which threads hear that a reason was set, or which job's result has left. */
   readonly channel: string;
 }
 
 /** The bits of {@link ThreadData.reasons}, lowest first. */
 export const REASONS: readonly InvocationAborted["reason"][] = ["timeout", "disconnect", "shutdown"];
+
+/** Milliseconds that a thread keeps the stored values of a result that it may yet hear to have left. */
+export const KEPT_MS = 30_000;
 
 /** What a thread is to do. */
 export type Work =

@@ -6,7 +6,7 @@ import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
 import type { Logger } from "../tool.js";
 import type { Answer, Execution, ToolHost } from "./execution.js";
 import { handedOver } from "./isolate-entry.js";
-import { type Job, ownBytes, REASONS, type ThreadData, type ThreadLog, unpackInput } from "./isolate-job.js";
+import { type Job, KEPT_MS, ownBytes, REASONS, type ThreadData, type ThreadLog, unpackInput } from "./isolate-job.js";
 
 /** Milliseconds that an entry module has to call `bootstrap`. */
 const LOAD_MS = 30_000;
@@ -14,8 +14,11 @@ const LOAD_MS = 30_000;
 const { entry, fqn, reasons, channel } = workerData as ThreadData;
 let current: { readonly place: number; readonly execution: Execution<unknown> } | undefined;
 
+/** Jobs whose result refers to stored values. */
+const stored = new Map<number, Execution<unknown>>();
+
 const wakeUp = new BroadcastChannel(channel);
-wakeUp.onmessage = abortCurrent;
+wakeUp.onmessage = ({ data }) => (typeof data === "number" ? void noteReturned(data) : abortCurrent());
 wakeUp.unref();
 
 for (const event of ["uncaughtException", "unhandledRejection"] as const) {
@@ -52,6 +55,10 @@ export default async function run(job: Job): Promise<unknown> {
   abortCurrent();
   const end = await execution.end;
   current = undefined;
+  if (typeof end === "object" && end.stored === true) {
+    stored.set(job.id, execution);
+    setTimeout(() => stored.delete(job.id), KEPT_MS).unref();
+  }
   // Copied on its way; alone in its buffer, so that nothing else is.
   return typeof end === "object" ? { ...end, body: ownBytes(end.body) } : end;
 }
@@ -68,6 +75,15 @@ function begin(tool: ToolHost, { id, work }: Job): Execution<Answer | number | u
     default:
       return tool.health(log);
   }
+}
+
+/** A result has left: perhaps one of this thread. */
+async function noteReturned(id: number): Promise<void> {
+  const execution = stored.get(id);
+  if (execution === undefined) return;
+  stored.delete(id);
+  await execution.returned?.();
+  parentPort?.postMessage(id);
 }
 
 /** Tells the running job the reasons that have been set for its place. */

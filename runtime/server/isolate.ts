@@ -14,7 +14,7 @@ import type { Piscina } from "piscina";
 import type { AuthContext, InvocationAborted, IsolateOptions, Logger } from "../tool.js";
 import { type ErrorCode, statusOf } from "./errors.js";
 import { type Answer, type Call, type Execution, refusal, type ToolHost } from "./execution.js";
-import { type Job, packInput, REASONS, type ThreadData, type ThreadLog, type Work } from "./isolate-job.js";
+import { type Job, KEPT_MS, packInput, REASONS, type ThreadData, type ThreadLog, type Work } from "./isolate-job.js";
 import type { ServerLogger } from "./log.js";
 import { type ServedTool, StartupError } from "./served-tool.js";
 
@@ -133,6 +133,7 @@ class Threads {
   readonly #reasons: Int32Array;
   readonly #wakeUp: BroadcastChannel;
   readonly #logs = new Map<number, Logger>();
+  readonly #noted = new Map<number, () => void>();
   #serial = 0;
   /** True once its threads are being ended. */
   closed = false;
@@ -147,10 +148,9 @@ class Threads {
     this.#reasons = data.reasons;
     this.#wakeUp = new BroadcastChannel(data.channel);
     this.#wakeUp.unref();
-    pool.on("message", (line: unknown) => {
-      if (!isThreadLog(line)) return;
-      const { level, fields, message, job } = line;
-      ((job !== undefined && this.#logs.get(job)) || log)[level](fields, message);
+    pool.on("message", (message: unknown) => {
+      if (typeof message === "number") this.#noted.get(message)?.();
+      else if (isThreadLog(message)) this.#write(message, log);
     });
     pool.on("error", (error: unknown) => log.error({ err: error }, "a thread of the tool ended"));
   }
@@ -177,7 +177,8 @@ class Threads {
     const started = new Threads(pool, data, graceMs, log);
     try {
       const places = [...reasons.keys()];
-      await Promise.all(places.map((place) => started.run({ kind: "load" }, place, 0, log, new EventEmitter())));
+      const load = (place: number) => started.run({ id: started.nextId(), place, work: { kind: "load" } }, 0, log);
+      await Promise.all(places.map(load));
     } catch (error) {
       await started.close();
       throw new StartupError(`isolate: no thread can load ${fqn} from ${entry}: ${(error as Error)?.message}`);
@@ -185,28 +186,52 @@ class Threads {
     return started;
   }
 
+  /** The number of the next job. */
+  nextId(): number {
+    return ++this.#serial;
+  }
+
   /**
    * Has a thread do something; rejects when the thread ends before.
    *
-   * @param reasons set already, as bits
+   * @param reasons why it is to end, known already, as bits
    * @param kill its event `abort` ends the thread
    */
-  async run(work: Work, place: number, reasons: number, log: Logger, kill: EventEmitter): Promise<unknown> {
-    const job: Job = { id: ++this.#serial, place, work };
+  async run(job: Job, reasons: number, log: Logger, kill = new EventEmitter()): Promise<unknown> {
+    const { id, place, work } = job;
     Atomics.store(this.#reasons, place, reasons);
-    this.#logs.set(job.id, log);
+    this.#logs.set(id, log);
     try {
       const transferList = work.kind === "call" ? [work.input.bytes.buffer] : [];
       return await this.#pool.run(job, { transferList, signal: kill });
     } finally {
-      this.#logs.delete(job.id);
+      this.#logs.delete(id);
     }
   }
 
   /** Tells the job of a place why it is to end. */
   abort(place: number, reasons: number): void {
     Atomics.store(this.#reasons, place, reasons);
-    this.#wakeUp.postMessage(undefined);
+    if (!this.closed) this.#wakeUp.postMessage(undefined);
+  }
+
+  /** Tells the thread that did a job that its result has left; resolves when it has noted that, or is gone. */
+  returned(id: number): Promise<void> {
+    return new Promise((resolve) => {
+      const noted = () => {
+        clearTimeout(timer);
+        this.#noted.delete(id);
+        resolve();
+      };
+      const timer = setTimeout(noted, KEPT_MS).unref();
+      this.#noted.set(id, noted);
+      this.#wakeUp.postMessage(id);
+    });
+  }
+
+  #write({ level, fields, message, job }: ThreadLog, fallback: Logger): void {
+    const log = (job === undefined ? undefined : this.#logs.get(job)) ?? fallback;
+    log[level](fields, message);
   }
 
   async close(): Promise<void> {
@@ -236,6 +261,7 @@ interface Ends<T> {
 /** Work that waits for a place, then runs on a thread. */
 class ThreadWork<T> implements Execution<T> {
   readonly end: Promise<T>;
+  readonly #id: number;
   readonly #kill = new EventEmitter();
   #resolve: (end: T) => void = () => {};
   #place: number | undefined;
@@ -252,6 +278,7 @@ class ThreadWork<T> implements Execution<T> {
     private readonly ends: Ends<T>,
     private readonly log: Logger,
   ) {
+    this.#id = threads.nextId();
     this.end = new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -272,6 +299,10 @@ class ThreadWork<T> implements Execution<T> {
     if (reason === "timeout") this.#grace ??= setTimeout(() => this.#end(), this.threads.graceMs);
   }
 
+  returned(): Promise<void> {
+    return this.threads.returned(this.#id);
+  }
+
   readonly #begin = (place: number): void => {
     this.#place = place;
     void this.#run(place).then((end) => {
@@ -283,7 +314,8 @@ class ThreadWork<T> implements Execution<T> {
 
   async #run(place: number): Promise<T> {
     try {
-      return this.ends.answer(await this.threads.run(this.work(), place, this.#reasons, this.log, this.#kill));
+      const job = { id: this.#id, place, work: this.work() };
+      return this.ends.answer(await this.threads.run(job, this.#reasons, this.log, this.#kill));
     } catch (error) {
       if (this.#killed) return this.ends.fault("tool_invocation_timeout");
       const stopping = this.threads.closed || (this.#reasons & SHUTDOWN) !== 0;

@@ -1,7 +1,15 @@
 /** Tools that do what a call asks for: the same on the main thread and on threads of their own. */
 
 import { setTimeout as wait } from "node:timers/promises";
-import { errEval, InvocationAborted, type InvokeContext, PermissionDenied } from "#runtime/index.js";
+import {
+  errEval,
+  InvocationAborted,
+  type InvokeContext,
+  NexusData,
+  NexusValue,
+  OffchainToolOutput,
+  PermissionDenied,
+} from "#runtime/index.js";
 import type { Codec } from "#runtime/v1.js";
 import { type Behaviour, countingTool, one } from "./counting-tool.js";
 
@@ -77,6 +85,7 @@ const ACTIONS: Readonly<Record<string, (about: string, context: InvokeContext) =
   give: (about) => UNENCODABLE[about]?.[0](),
   "fail to encode": (about) => ({ encode: about }),
   fail: (about) => errEval(about),
+  store: (about, { log }) => ({ store: () => log.info({ about }, "the result has left") }),
   never: () => new Promise(() => {}),
   "until aborted": (_, context) => untilAborted(context),
   recurse: () => recurse(0),
@@ -112,16 +121,19 @@ const act: Behaviour["invoke"] = ({ value }, context) => {
 };
 
 const encodeOutput: Behaviour["encodeOutput"] = (output) => {
-  const about = (output as { encode?: string } | undefined)?.encode;
-  if (about !== undefined) throw THROWN[about]?.();
-  return output;
+  const { encode, store } = (output ?? {}) as { encode?: string; store?: () => void };
+  if (encode !== undefined) throw THROWN[encode]?.();
+  if (store === undefined) return output;
+  const blob = NexusValue.walrus("A".repeat(43), new Uint8Array(32), 1, store);
+  return OffchainToolOutput.fromPorts("ok", [["value", NexusData.one(blob)]]);
 };
 
-/** The first byte of a nonce says what `authorize` does. */
-export const AUTHORIZE = { denies: 1, fails: 2 } as const;
+/** What a nonce begins with when `authorize` is to do something. */
+export const AUTHORIZE = { denies: "deny", fails: "fail" } as const;
 const authorize: Behaviour["authorize"] = ({ nonce }) => {
-  if (nonce[0] === AUTHORIZE.denies) throw new PermissionDenied("not on my watch");
-  if (nonce[0] === AUTHORIZE.fails) throw canary();
+  const asked = Buffer.from(nonce).toString("latin1", 0, 4);
+  if (asked === AUTHORIZE.denies) throw new PermissionDenied("not on my watch");
+  if (asked === AUTHORIZE.fails) throw canary();
 };
 
 const tool = (name: string, behaviour: Behaviour) =>

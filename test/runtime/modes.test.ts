@@ -9,6 +9,7 @@ import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import { threadEntry } from "./thread-entry.js";
 import {
   bob,
+  type CallOptions,
   data,
   echoCall,
   echoed,
@@ -29,7 +30,7 @@ const MODES: Readonly<Record<string, BootstrapOptions>> = {
   "threads of their own": { isolate: { entry, threads: 2, graceMs: 200 } },
 };
 
-const nonce = (first: number) => Buffer.concat([Buffer.of(first), randomBytes(31)]);
+const nonce = (start: string) => Buffer.concat([Buffer.from(start), randomBytes(28)]);
 const asks = (word: string, about?: string) => JSON.stringify(about === undefined ? word : [word, about]);
 const servers: TestServer[] = [];
 
@@ -44,7 +45,7 @@ for (const [mode, options] of Object.entries(MODES)) {
     });
 
     /** Sends a call of `act`; gives the answer and the errors that the log has from then on. */
-    const call = async (json: string, callOptions: Parameters<typeof echoCall>[2] = { nonce: nonce(0) }) => {
+    const call = async (json: string, callOptions: CallOptions = {}) => {
       const from = signed.log.length;
       const request = echoCall(act, json, callOptions);
       const response = await request.send(signed.url);
@@ -184,7 +185,7 @@ for (const [mode, options] of Object.entries(MODES)) {
         expectError(response, 500, "output_serialization_error"),
         "ok.value: at most 61440 bytes in a value, got 4000002",
       );
-      const request = echoCall(act, JSON.stringify(text), { nonce: nonce(0) });
+      const request = echoCall(act, JSON.stringify(text));
       expectError(await request.send(signed.url), 500, "output_serialization_error");
     });
 
@@ -193,6 +194,16 @@ for (const [mode, options] of Object.entries(MODES)) {
       const response = await sendPlain(plain.url, act.target, body, ["Accept", "application/json"]);
       assert.equal(response.headers.get("content-type"), "application/json");
       assert.equal(response.body.toString(), '{"ok":{"value":[9007199254740993]}}');
+    });
+
+    it("a stored value hears that its result has left", async () => {
+      for (const about of ["1", "2"]) {
+        const { response } = await call(asks("store", about));
+        assert.equal(response.status, 200);
+        const heard = () =>
+          signed.log.some(({ message, fields }) => message === "the result has left" && fields.about === about);
+        await until(heard, "it hears of it");
+      }
     });
 
     it("a retry gets the cached bytes, another leader too once authorize lets it pass", async () => {
@@ -204,7 +215,7 @@ for (const [mode, options] of Object.entries(MODES)) {
     });
 
     it("a retry of a call that runs is 409, and gets its result afterwards", async () => {
-      const request = echoCall(act, asks("wait", "300"), { nonce: nonce(0) });
+      const request = echoCall(act, asks("wait", "300"));
       const first = request.send(signed.url);
       await new Promise((resolve) => setTimeout(resolve, 50));
       expectError(await request.send(signed.url), 409, "request_in_flight");
@@ -229,7 +240,7 @@ for (const [mode, options] of Object.entries(MODES)) {
 describe("on either", () => {
   it("the same request gets the same bytes and the same signature", async () => {
     for (const json of ["1", '{"b":1,"a":[9007199254740993,"\u00e4"]}', asks("fail", "no")]) {
-      const request = echoCall(act, json, { nonce: nonce(0) });
+      const request = echoCall(act, json);
       const [here, there] = await Promise.all(servers.map(({ url }) => request.send(url)));
       assert.ok(here !== undefined && there !== undefined);
       assert.deepEqual(here.body, there.body);
