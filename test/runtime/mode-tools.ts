@@ -58,7 +58,7 @@ export const UNENCODABLE: Readonly<Record<string, readonly [result: () => unknow
 
 /** Logs why its signal fired, then throws it. */
 async function untilAborted({ signal, log }: InvokeContext): Promise<never> {
-  await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
   const { reason } = signal;
   log.info({ reason: reason instanceof InvocationAborted && reason.reason }, "aborted");
   throw reason;
