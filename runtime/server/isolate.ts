@@ -15,6 +15,7 @@ import type { AuthContext, InvocationAborted, IsolateOptions, Logger } from "../
 import { type ErrorCode, statusOf } from "./errors.js";
 import { type Answer, type Call, type Execution, refusal, type ToolHost } from "./execution.js";
 import { type Job, KEPT_MS, packInput, REASONS, type ThreadData, type ThreadLog, type Work } from "./isolate-job.js";
+import { checkedInteger } from "./limits.js";
 import type { ServerLogger } from "./log.js";
 import { type ServedTool, StartupError } from "./served-tool.js";
 
@@ -60,18 +61,18 @@ interface Settings {
 /** @throws RangeError, {@link StartupError} without an entry module */
 function settingsOf({ threads, memoryMb, graceMs, queue, entry }: IsolateOptions): Settings {
   return {
-    threads: integer("threads", threads ?? Math.min(4, Math.max(2, availableParallelism())), 1, 256),
-    memoryMb: integer("memoryMb", memoryMb ?? 256, 16, 1_048_576),
-    graceMs: integer("graceMs", graceMs ?? 1_000, 0, 2_147_483_647),
-    queue: integer("queue", queue ?? 100, 0, 1_000_000),
+    threads: checkedInteger(
+      "isolate.threads",
+      threads ?? Math.min(4, Math.max(2, availableParallelism())),
+      1,
+      256,
+      "threads",
+    ),
+    memoryMb: checkedInteger("isolate.memoryMb", memoryMb ?? 256, 16, 1_048_576, "MiB"),
+    graceMs: checkedInteger("isolate.graceMs", graceMs ?? 1_000, 0, 2_147_483_647, "milliseconds"),
+    queue: checkedInteger("isolate.queue", queue ?? 100, 0, 1_000_000, "calls"),
     entry: entryOf(entry),
   };
-}
-
-function integer(name: string, value: number, min: number, max: number): number {
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  const got = typeof value === "number" ? value : typeof value;
-  throw new RangeError(`isolate.${name}: expected an integer from ${min} to ${max}, got ${got}`);
 }
 
 /** The file of the module that threads load. */

@@ -236,7 +236,7 @@ describe("start-up", () => {
     ] as const) {
       await assert.rejects(start({ entry, [option]: value }), {
         name: "RangeError",
-        message: new RegExp(`^isolate\\.${option}: expected an integer from \\d+ to \\d+, got `),
+        message: new RegExp(`^isolate\\.${option}: expected an integer from \\d+ to \\d+ \\w+, got `),
       });
     }
   });
