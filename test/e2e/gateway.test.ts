@@ -1,0 +1,197 @@
+/** docs/deploy: the gateway's configuration with the real nginx, and the container's files against what they refer to. */
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { LeaderClient, publicKeyOf } from "#runtime/leader.js";
+import { LEADER_KEY, SIGNED_CONFIG, TOOL_SEED } from "../bench/requests.js";
+import { makeCertificate } from "../runtime/certificate.js";
+import { type ExampleProcess, freePort, startExample } from "./process.js";
+
+const DEPLOY = "docs/deploy";
+const nginx = spawnSync("nginx", ["-v"]).status === 0;
+const MIB = 1_048_576;
+
+/** The file as it stands, but for the addresses and places of this machine. */
+function configuration(directory: string, port: number, upstream: string): string {
+  const replaced: readonly (readonly [string, string])[] = [
+    ["pid /tmp/", `pid ${directory}/`],
+    ["_path /tmp/", `_path ${directory}/`],
+    ["server tool:8080;", `server ${upstream};`],
+    ["listen 8443 ssl", `listen 127.0.0.1:${port} ssl`],
+    ["/etc/nginx/tls/", `${directory}/`],
+  ];
+  let text = readFileSync(`${DEPLOY}/nginx.conf`, "utf8");
+  for (const [from, to] of replaced) {
+    assert.ok(text.includes(from), `nginx.conf has no ${from}`);
+    text = text.replaceAll(from, to);
+  }
+  return text;
+}
+
+interface Gateway {
+  readonly url: string;
+  readonly process: ChildProcess;
+  readonly ca: string;
+}
+
+async function startGateway(upstream: string): Promise<Gateway> {
+  const directory = mkdtempSync(join(tmpdir(), "svc-gateway-"));
+  // nginx's workers are another user when it is started by root.
+  chmodSync(directory, 0o755);
+  const { cert, key } = makeCertificate();
+  writeFileSync(join(directory, "cert.pem"), cert);
+  writeFileSync(join(directory, "key.pem"), key);
+  const port = await freePort();
+  writeFileSync(join(directory, "nginx.conf"), configuration(directory, port, upstream));
+  const child = spawn("nginx", ["-c", join(directory, "nginx.conf"), "-g", "daemon off;"], {
+    stdio: ["ignore", "inherit", "pipe"],
+  });
+  let log = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    log += text;
+  });
+  child.once("exit", () => rmSync(directory, { recursive: true, force: true }));
+  const gateway = { url: `https://127.0.0.1:${port}`, process: child, ca: cert };
+  for (let tries = 0; ; tries++) {
+    assert.equal(child.exitCode, null, log);
+    const there = await exchange(gateway, { path: "/health" }).catch(() => undefined);
+    if (there !== undefined) return gateway;
+    assert.ok(tries < 200, `the gateway does not answer:\n${log}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+interface Exchange {
+  readonly path: string;
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: Buffer;
+}
+
+async function exchange({ url, ca }: Gateway, { path, method = "GET", headers = {}, body }: Exchange) {
+  const { hostname, port } = new URL(url);
+  const length = body === undefined ? {} : { "Content-Length": String(body.length) };
+  const agent = new Agent({ ca });
+  const outgoing = request({ hostname, port, path, method, headers: { ...headers, ...length }, agent });
+  outgoing.end(body);
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  agent.destroy();
+  return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) };
+}
+
+async function stop({ process: child }: Gateway): Promise<void> {
+  const gone = once(child, "exit");
+  child.kill("SIGTERM");
+  await gone;
+}
+
+const WITHOUT = { skip: nginx ? false : "nginx is not installed (apt-get install nginx)" };
+
+describe("nginx in front of an example", WITHOUT, () => {
+  let example: ExampleProcess;
+  let gateway: Gateway;
+  before(async () => {
+    example = await startExample("sum", SIGNED_CONFIG);
+    gateway = await startGateway(new URL(example.url).host);
+  });
+  after(async () => {
+    await stop(gateway);
+    assert.equal(await example.stop(), 0);
+  });
+
+  it("a signed call goes through, and its signature verifies", async () => {
+    const leader = { id: "leader", keyId: 0, key: Buffer.alloc(32, 7) };
+    assert.deepEqual(publicKeyOf(leader.key), LEADER_KEY);
+    const options = { leader, toolKey: publicKeyOf(TOOL_SEED), tls: { ca: gateway.ca } };
+    const client = await LeaderClient.connect(`${gateway.url}/sum`, options);
+    const { signature, tag } = await client.invoke({ a: 1n, b: 2n, label: "three", tags: ["x"] });
+    assert.deepEqual([signature, tag], ["verified", "ok"]);
+    assert.equal(client.metadata.url, `${gateway.url}/sum/`, "the metadata has the address of the gateway");
+    client.close();
+  });
+
+  it("nobody's X-Forwarded headers reach the metadata", async () => {
+    const headers = { "X-Forwarded-Host": "elsewhere.example", "X-Forwarded-Proto": "http" };
+    const { body } = await exchange(gateway, { path: "/sum/meta", headers });
+    assert.equal((JSON.parse(body.toString()) as { url: string }).url, `${gateway.url}/sum/`);
+  });
+
+  it("paths go through byte for byte", async () => {
+    for (const path of ["/sum//health", "/sum/%68ealth", "/sum/./health", "/sum/health/"]) {
+      assert.equal((await exchange(gateway, { path })).status, 404, path);
+    }
+  });
+
+  it("the limit of a body is the same on both sides", async () => {
+    const call = (length: number) =>
+      exchange(gateway, { path: "/sum/invoke", method: "POST", body: Buffer.alloc(length) });
+    const allowed = await call(12 * MIB);
+    assert.deepEqual([allowed.status, allowed.headers["content-type"]], [401, "application/json"]);
+    assert.equal((await call(12 * MIB + 1)).status, 413);
+  });
+});
+
+describe("nginx in front of anything", WITHOUT, () => {
+  it("every header passes both ways, and bodies are untouched", async () => {
+    const sent = Buffer.from(Array.from({ length: 200_000 }, (_, i) => (i * 7919) & 255));
+    let seen: { headers: IncomingMessage["headers"]; body: Buffer } | undefined;
+    const names = ["Sig-V", "Leader-Id", "Leader-Key-Id", "Input-Hash", "Leader-Signature", "Nonce"];
+    const outgoing = Object.fromEntries(
+      ["X-Svc-", "X-Nexus-"].flatMap((prefix) => names.map((name, i) => [`${prefix}${name}`, `value-${i}_=.`])),
+    );
+    const incoming = { "X-Svc-Sig-V": "3", "X-Svc-Tool-Signature": "abc_-", "Retry-After": "1", Vary: "Accept" };
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        seen = { headers: request.headers, body: Buffer.concat(chunks) };
+        response.writeHead(200, { ...incoming, "Content-Type": "application/x-bytes" });
+        response.end(Buffer.from(sent).reverse());
+      });
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const gateway = await startGateway(`127.0.0.1:${(server.address() as AddressInfo).port}`);
+    try {
+      const headers = { ...outgoing, Accept: "x/y" };
+      const answer = await exchange(gateway, { path: "/x/invoke?a=%2F", method: "POST", headers, body: sent });
+      for (const [name, value] of Object.entries(headers)) {
+        assert.equal(seen?.headers[name.toLowerCase()], value, name);
+      }
+      assert.equal(seen?.headers["content-length"], String(sent.length));
+      assert.ok(seen?.body.equals(sent));
+      for (const [name, value] of Object.entries(incoming)) {
+        assert.equal(answer.headers[name.toLowerCase()], value, name);
+      }
+      assert.ok(answer.body.equals(Buffer.from(sent).reverse()));
+    } finally {
+      await stop(gateway);
+      server.close();
+    }
+  });
+});
+
+describe("the container's files", () => {
+  const containerfile = readFileSync(`${DEPLOY}/Containerfile`, "utf8");
+  const compose = readFileSync(`${DEPLOY}/compose.yaml`, "utf8");
+
+  it("start node itself, as nobody in particular", () => {
+    assert.match(containerfile, /^CMD \["node", "dist\/generated\/server\.js"\]$/m);
+    assert.match(containerfile, /^USER 1000:1000$/m);
+  });
+
+  it("and agree with the gateway about the port", () => {
+    assert.match(containerfile, /BIND_ADDR=0\.0\.0\.0:8080/);
+    assert.match(compose, /expose: \["8080"\]/);
+    assert.match(compose, /ports: \["443:8443"\]/);
+  });
+});

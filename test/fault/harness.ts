@@ -1,0 +1,258 @@
+/**
+ * What the fault suite has in common: a server process, its files, leaders who check every signature, a load of a
+ * constant rate, and marked strings that must not turn up where they have no business.
+ */
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { LeaderClient, LeaderError, type LeaderOptions, publicKeyOf, type SignedRequest } from "#runtime/leader.js";
+
+/** Whether the suite runs as long as its figures need, or just long enough to fail. */
+export const FULL = process.env.SVC_TEST_FULL === "1";
+export const ECHO = "xyz.fault.echo@1";
+export const FAULTY = "xyz.fault.faulty@1";
+/** Milliseconds that both tools have. */
+export const TIMEOUT_MS = 2_000;
+
+/** Strings that are planted where a leak would begin. */
+export const MARKS = {
+  /** 32 bytes: the private key of the tools. */
+  key: "ca9a817f".repeat(8),
+  environment: "CANARY-ENVIRONMENT-5d1c",
+  input: "CANARY-INPUT-77ab",
+  /** In errors that tools throw: for the log only (protocol.md section 7). */
+  error: "CANARY-ERROR-e0f3",
+  stack: "CANARY-STACK-91d2",
+};
+/** What may be in no log line: keys in any form that they are written in, the environment, inputs. */
+const SECRET = [
+  MARKS.key,
+  Buffer.from(MARKS.key, "hex").toString("base64"),
+  Buffer.from(MARKS.key, "hex").toString("base64url"),
+  MARKS.environment,
+  MARKS.input,
+];
+
+const LEADER_SEED = Buffer.alloc(32, 21);
+const OTHER_SEED = Buffer.alloc(32, 22);
+export const LEADER = { id: "fault-leader", keyId: 0, key: LEADER_SEED };
+/** Allow-listed only where a test says so. */
+export const OTHER = { id: "other-leader", keyId: 0, key: OTHER_SEED };
+
+/** A configuration for both tools. */
+export function configText({ leaders = [LEADER], ttlMs = 60_000 } = {}): string {
+  const entry = { response_signing_key: MARKS.key, replay_cache_ttl_ms: ttlMs };
+  return JSON.stringify({
+    signed_http: {
+      allowed_leaders: {
+        version: 1,
+        leaders: leaders.map(({ id, key }) => ({
+          leader_id: id,
+          keys: [{ kid: 0, public_key: publicKeyOf(key).toString("hex") }],
+        })),
+      },
+      tools: { [ECHO]: entry, [FAULTY]: entry },
+    },
+  });
+}
+
+export interface FaultServer {
+  readonly url: string;
+  /** Of the admin listener. */
+  readonly admin: string;
+  readonly process: ChildProcess;
+  /** The folder of its configuration, removed with it. */
+  readonly directory: string;
+  readonly config: string;
+  log(): string;
+  /** Ends it with SIGTERM, looks for marks in its log, and gives its exit code. */
+  stop(): Promise<number | null>;
+}
+
+const SERVER = fileURLToPath(new URL("tool-server.ts", import.meta.url));
+
+export interface FaultServerOptions {
+  readonly config?: string;
+  readonly options?: object;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Before the command, such as a shell that sets a limit. */
+  readonly wrap?: readonly string[];
+  readonly nodeOptions?: readonly string[];
+}
+
+export async function startFaultServer({
+  config = configText(),
+  options = {},
+  env = {},
+  wrap = [],
+  nodeOptions = [],
+}: FaultServerOptions = {}): Promise<FaultServer> {
+  const directory = mkdtempSync(join(tmpdir(), "svc-fault-"));
+  const configPath = join(directory, "config.json");
+  writeFileSync(configPath, config, { mode: 0o600 });
+  const [command, ...args] = [...wrap, process.execPath, ...nodeOptions, "--import", "tsx", SERVER];
+  const child = spawn(command as string, args, {
+    cwd: fileURLToPath(new URL("../..", import.meta.url)),
+    env: {
+      ...process.env,
+      BIND_ADDR: "127.0.0.1:0",
+      SVC_ADMIN_ADDR: "127.0.0.1:0",
+      SVC_TOOLKIT_CONFIG_PATH: configPath,
+      FAULT_OPTIONS: JSON.stringify(options),
+      FAULT_CANARY: MARKS.environment,
+      ...env,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let log = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      log += text;
+    });
+  }
+  const exited = once(child, "close") as Promise<[number | null]>;
+  await Promise.race([
+    until(() => log.includes('"msg":"serving"'), "the server serves", 30_000),
+    exited.then(([code]) => assert.fail(`the server ended with exit code ${code}:\n${log}`)),
+  ]);
+  const serving = JSON.parse(log.split("\n").find((line) => line.includes('"msg":"serving"')) ?? "") as {
+    url: string;
+    admin: string;
+  };
+  return {
+    ...serving,
+    process: child,
+    directory,
+    config: configPath,
+    log: () => log,
+    stop: async () => {
+      child.kill("SIGTERM");
+      const [code] = await exited;
+      rmSync(directory, { recursive: true, force: true });
+      for (const mark of SECRET) assert.ok(!log.includes(mark), `the log holds ${mark}`);
+      return code;
+    },
+  };
+}
+
+/** A client of a tool that checks every result's signature. */
+export async function clientOf(
+  server: FaultServer,
+  fqn: string,
+  leader = LEADER,
+  options: Pick<LeaderOptions, "tls"> = {},
+): Promise<LeaderClient> {
+  const toolKey = publicKeyOf(Buffer.from(MARKS.key, "hex"));
+  return LeaderClient.connect(`${server.url}/${fqn === ECHO ? "echo" : "faulty"}`, {
+    fqn,
+    leader,
+    toolKey,
+    ...options,
+  });
+}
+
+/** How one call ended. */
+export interface Outcome {
+  /** Milliseconds from when it was due to when its answer was there. */
+  readonly ms: number;
+  /** The error's code, for a lost connection with the system's; undefined for a result, whose signature verified. */
+  readonly code?: string | undefined;
+}
+
+export interface Load {
+  readonly outcomes: readonly Outcome[];
+  /** Every code but success, with how often it came. */
+  readonly failures: Readonly<Record<string, number>>;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/**
+ * Calls at a constant rate, whatever becomes of earlier calls: a server that stalls is charged for the calls that it
+ * keeps waiting. Every call has inputs and a nonce of its own; its result is compared and its signature verified.
+ */
+export async function load(client: LeaderClient, { rate, seconds }: { rate: number; seconds: number }): Promise<Load> {
+  const total = Math.round(rate * seconds);
+  const outcomes: Outcome[] = [];
+  const calls: Promise<void>[] = [];
+  const started = performance.now();
+  for (let i = 0; i < total; i++) {
+    const due = started + (i * 1000) / rate;
+    const early = due - performance.now();
+    if (early > 1) await new Promise((resolve) => setTimeout(resolve, early));
+    const value = { serial: i, text: MARKS.input };
+    calls.push(
+      outcomeOf(client, client.sign({ value }), value).then((code) => {
+        outcomes.push({ ms: performance.now() - due, code });
+      }),
+    );
+  }
+  await Promise.all(calls);
+  const failures: Record<string, number> = {};
+  for (const { code } of outcomes) if (code !== undefined) failures[code] = (failures[code] ?? 0) + 1;
+  const times = outcomes.map(({ ms }) => ms).sort((a, b) => a - b);
+  const quantile = (q: number) => times[Math.floor((times.length - 1) * q)] ?? Number.NaN;
+  return { outcomes, failures, p50: quantile(0.5), p99: quantile(0.99) };
+}
+
+/** Undefined when the call gave the expected result, signed; else the code of its error. */
+export async function outcomeOf(
+  client: LeaderClient,
+  request: SignedRequest,
+  value: unknown,
+): Promise<string | undefined> {
+  try {
+    const result = await client.send(request);
+    assert.equal(result.signature, "verified");
+    assert.deepEqual(result.value, { value });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof LeaderError)) throw error;
+    assertClean(error.message);
+    return error.code === "connection_failed" ? `${error.code} ${error.details}` : error.code;
+  }
+}
+
+/** An answer holds none of the marks, those of thrown errors included. */
+export function assertClean(answer: string): void {
+  for (const mark of [...SECRET, MARKS.error, MARKS.stack])
+    assert.ok(!answer.includes(mark), `an answer holds ${mark}`);
+}
+
+/** A sample of the admin listener's metrics by name and labels as they are written; undefined when there is none. */
+export async function metric(server: FaultServer, sample: string): Promise<number | undefined> {
+  const text = await (await fetch(new URL("/metrics", server.admin))).text();
+  const line = text.split("\n").find((each) => each.startsWith(`${sample} `));
+  return line === undefined ? undefined : Number(line.slice(sample.length + 1));
+}
+
+/** Resident bytes of a process. */
+export function residentBytes({ process: { pid } }: FaultServer): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}
+
+/** Bytes a minute by least squares. */
+export function slopePerMinute(samples: readonly (readonly [ms: number, bytes: number])[]): number {
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [x, y] = [mean(samples.map(([ms]) => ms)), mean(samples.map(([, bytes]) => bytes))];
+  let [xy, xx] = [0, 0];
+  for (const [ms, bytes] of samples) {
+    xy += (ms - x) * (bytes - y);
+    xx += (ms - x) ** 2;
+  }
+  return (xy / xx) * 60_000;
+}
+
+/** Waits until something holds; fails when it does not within `ms`. */
+export async function until(holds: () => boolean | Promise<boolean>, what: string, ms = 10_000): Promise<void> {
+  for (const end = performance.now() + ms; !(await holds()); ) {
+    if (performance.now() > end) assert.fail(`not within ${ms} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

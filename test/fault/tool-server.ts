@@ -1,0 +1,99 @@
+/** The server of the fault suite: two tools on contracts written by hand, served by `bootstrap` as a generated entrypoint is. */
+
+import { bootstrap, type InvokeContext, type StatusCode, SvcTool } from "#runtime/index.js";
+import { type Contract, provideContracts } from "#runtime/v1.js";
+import { ECHO, FAULTY, MARKS, TIMEOUT_MS } from "./harness.js";
+
+const port = { name: "value", many: false, codec: { kind: "json" } } as const;
+
+const contract = (fqn: string, path: string): Contract => ({
+  fqn,
+  path,
+  description: "A tool of the fault suite.",
+  timeout: TIMEOUT_MS,
+  inputSchema: '{"type":"object","properties":{"value":{}},"required":["value"]}',
+  outputSchema:
+    '{"oneOf":[{"type":"object","properties":{"ok":{"type":"object","properties":{"value":{}},"required":["value"]}},"required":["ok"]}]}',
+  input: [port],
+  output: [{ name: "ok", ports: [port] }],
+  validateInput: () => true,
+});
+provideContracts([contract(ECHO, "echo"), contract(FAULTY, "faulty")]);
+
+interface Input {
+  readonly value: unknown;
+}
+
+class Tool extends SvcTool<Input, unknown> {
+  static override description() {
+    return "A tool of the fault suite.";
+  }
+  static override timeout() {
+    return TIMEOUT_MS;
+  }
+  invoke({ value }: Input, _context: InvokeContext): unknown {
+    return { ok: { value } };
+  }
+  health(): StatusCode {
+    return 200 as StatusCode;
+  }
+}
+
+class Echo extends Tool {
+  static override fqn() {
+    return ECHO;
+  }
+  static override path() {
+    return "echo";
+  }
+  static runs = 0;
+  override async invoke({ value }: Input): Promise<unknown> {
+    const run = ++Echo.runs;
+    if (value === "which run") return { ok: { value: run } };
+    const wait = (value as { wait?: number } | null)?.wait;
+    if (wait !== undefined) await new Promise((resolve) => setTimeout(resolve, wait));
+    return { ok: { value } };
+  }
+}
+
+function failure(): Error {
+  const error = new Error(`thrown ${MARKS.error}`);
+  error.stack = `${error.stack}\n    at ${MARKS.stack} (/${MARKS.stack}.js:1:1)`;
+  return error;
+}
+
+/** What the tool does by the text that it is given; each is a fault of a kind of its own. */
+const FAULTS: Readonly<Record<string, () => unknown>> = {
+  throws: () => {
+    throw failure();
+  },
+  rejects: () => Promise.reject(failure()),
+  "throws null": () => {
+    throw null;
+  },
+  "never settles": () => new Promise(() => {}),
+  "huge result": () => ({ ok: { value: MARKS.error.repeat(1 << 20) } }),
+  "unencodable result": () => ({ ok: { value: () => MARKS.error } }),
+  "throws in a timer": () =>
+    new Promise((resolve) => {
+      setTimeout(() => {
+        setTimeout(() => resolve({ ok: { value: "after the timer" } }), 20);
+        throw failure();
+      }, 1);
+    }),
+};
+
+class Faulty extends Tool {
+  static override fqn() {
+    return FAULTY;
+  }
+  static override path() {
+    return "faulty";
+  }
+  override invoke({ value }: Input): unknown {
+    const fault = FAULTS[(value as { fault?: string }).fault ?? ""];
+    return fault === undefined ? { ok: { value } } : fault();
+  }
+}
+
+await bootstrap([Echo, Faulty] as never, JSON.parse(process.env.FAULT_OPTIONS ?? "{}"));

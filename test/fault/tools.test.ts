@@ -1,0 +1,109 @@
+/** Tools that fail in seven ways and callers that leave: sanitised answers, and nothing stays behind. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { after, before, describe, it } from "node:test";
+import type { LeaderClient, SignedRequest } from "#runtime/leader.js";
+import {
+  assertClean,
+  clientOf,
+  ECHO,
+  FAULTY,
+  type FaultServer,
+  FULL,
+  MARKS,
+  metric,
+  outcomeOf,
+  startFaultServer,
+  until,
+} from "./harness.js";
+
+let server: FaultServer;
+let echo: LeaderClient;
+let faulty: LeaderClient;
+before(async () => {
+  server = await startFaultServer();
+  echo = await clientOf(server, ECHO);
+  faulty = await clientOf(server, FAULTY);
+});
+after(async () => {
+  // The runs that never settle are told to stop, and what is cut is not a clean end.
+  await server.stop();
+});
+
+const inFlight = async () => (await metric(server, "svc_invocations_in_flight")) ?? assert.fail("no such metric");
+
+describe("faults of a tool", () => {
+  const FAULTS: readonly (readonly [fault: string, code: string | undefined])[] = [
+    ["throws", "tool_invocation_failed"],
+    ["rejects", "tool_invocation_failed"],
+    ["throws null", "tool_invocation_failed"],
+    ["huge result", "output_serialization_error"],
+    ["unencodable result", "output_serialization_error"],
+    ["never settles", "tool_invocation_timeout"],
+  ];
+  for (const [fault, code] of FAULTS) {
+    it(`${fault}: ${code}, the same for a retry, and the next call is fine`, async () => {
+      const request = faulty.sign({ value: { fault, text: MARKS.input } });
+      assert.equal(await outcomeOf(faulty, request, undefined), code);
+      assert.equal(await outcomeOf(faulty, request, undefined), code);
+      assert.equal(await outcomeOf(faulty, faulty.sign({ value: { fine: true } }), { fine: true }), undefined);
+    });
+  }
+
+  it("throws in a timer: logged, with the tool's name, and the call itself ends as it would", async () => {
+    const value = { fault: "throws in a timer" };
+    assert.equal(await outcomeOf(faulty, faulty.sign({ value }), "after the timer"), undefined);
+    await until(() => server.log().includes("uncaughtException"), "a line in the log");
+    const line = server
+      .log()
+      .split("\n")
+      .find((each) => each.includes("uncaughtException"));
+    assert.ok(line?.includes(FAULTY), line);
+    assert.equal(await outcomeOf(faulty, faulty.sign({ value: 1 }), 1), undefined);
+  });
+
+  it("the log has what was thrown", () => {
+    assert.ok(server.log().includes(MARKS.error));
+  });
+});
+
+describe("callers that leave", () => {
+  const calls = FULL ? 1_000 : 200;
+
+  it(`${calls} disconnects at every stage: no run is left, and a retry gets the cached result`, async () => {
+    const before = await inFlight();
+    const requests = Array.from({ length: calls }, (_, i) => ({ value: { wait: 20, i } })).map(
+      (input) => [input.value, echo.sign(input)] as const,
+    );
+    for (let i = 0; i < calls; i += 50) {
+      await Promise.all(requests.slice(i, i + 50).map(([, request], j) => leave(server, request, (i + j) % 4)));
+    }
+    await until(async () => (await inFlight()) <= before, "every run ended");
+    for (const [value, request] of requests.slice(-40)) assert.equal(await outcomeOf(echo, request, value), undefined);
+    const value = "after the disconnects";
+    assert.equal(await outcomeOf(echo, echo.sign({ value }), value), undefined);
+  });
+});
+
+/** Sends a call and leaves: after half the headers, after half the body, after the whole, or after a while. */
+async function leave({ url }: FaultServer, { headers, body }: SignedRequest, stage: number): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).on("error", () => {});
+  await once(socket, "connect");
+  const lines = Object.entries({ Host: "x", ...headers, "Content-Length": String(body.length) });
+  const head = Buffer.from(
+    `POST /echo/invoke HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`,
+  );
+  const whole = Buffer.concat([head, body]);
+  const sent = [head.length >> 1, head.length + (body.length >> 1), whole.length, whole.length][stage];
+  let answer = "";
+  socket.setEncoding("latin1").on("data", (text: string) => {
+    answer += text;
+  });
+  await new Promise<void>((resolve) => socket.write(whole.subarray(0, sent), () => resolve()));
+  if (stage === 3) await new Promise((resolve) => setTimeout(resolve, 10));
+  socket.resetAndDestroy();
+  assertClean(answer);
+}
