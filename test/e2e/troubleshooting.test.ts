@@ -1,0 +1,52 @@
+/** docs/troubleshooting.md: what stands there as a heading is what the software says. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { it } from "node:test";
+
+const page = readFileSync("docs/troubleshooting.md", "utf8");
+const protocol = readFileSync("docs/protocol.md", "utf8");
+const sources = readdirSync("runtime", { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".ts") && !name.startsWith("dist"))
+  .map((name) => readFileSync(join("runtime", name), "utf8"))
+  .join("\n");
+/** Not ours: from the system. */
+const FOREIGN = new Set(["listen EADDRINUSE"]);
+
+it("every code of the protocol that an operator can do something about has a heading with its status", () => {
+  const headings = [...page.matchAll(/^### `([a-z_]+)` \((\d{3})\)$/gm)].map(([, code, status]) => `${status} ${code}`);
+  // A row has one status for all its codes, or one for each.
+  const codes = [...protocol.matchAll(/^\| (\d{3}(?:, \d{3})*) \| (`[^|]+) \|/gm)].flatMap(
+    ([, statuses = "", names = ""]) => {
+      const status = statuses.split(", ");
+      return [...names.matchAll(/`([a-z_]+)`/g)].map(([, code], i) => `${status[i] ?? status[0]} ${code}`);
+    },
+  );
+  assert.ok(codes.length > 20);
+  assert.deepEqual(
+    headings.filter((heading) => !codes.includes(heading)),
+    [],
+  );
+  // What only a caller with a broken client sees.
+  const others = codes.filter((code) => !headings.includes(code)).map((code) => code.slice(4));
+  assert.deepEqual(others.sort(), [
+    "bad_request",
+    "expectation_failed",
+    "host_header_required",
+    "invalid_scheme",
+    "method_not_allowed",
+    "not_found",
+    "unsupported_content_encoding",
+  ]);
+});
+
+it("every other text in a heading stands in the source", () => {
+  const texts = [...page.matchAll(/^### `([^`]+)`$/gm)].map(([, text]) => text as string);
+  assert.ok(texts.length >= 10);
+  for (const text of texts) {
+    for (const part of text.split("…").map((each) => each.trim())) {
+      assert.ok(part.length < 3 || FOREIGN.has(part) || sources.includes(part), `nothing says ${JSON.stringify(part)}`);
+    }
+  }
+});
