@@ -9,26 +9,15 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import { LeaderClient, LeaderError, type LeaderOptions, publicKeyOf, type SignedRequest } from "#runtime/leader.js";
+import { ECHO, FAULTY, MARKS } from "./names.js";
+
+export { ECHO, FAULTY, MARKS, TIMEOUT_MS } from "./names.js";
 
 /** Whether the suite runs as long as its figures need, or just long enough to fail. */
 export const FULL = process.env.SVC_TEST_FULL === "1";
-export const ECHO = "xyz.fault.echo@1";
-export const FAULTY = "xyz.fault.faulty@1";
-/** Milliseconds that both tools have. */
-export const TIMEOUT_MS = 2_000;
-
-/** Strings that are planted where a leak would begin. */
-export const MARKS = {
-  /** 32 bytes: the private key of the tools. */
-  key: "ca9a817f".repeat(8),
-  environment: "CANARY-ENVIRONMENT-5d1c",
-  input: "CANARY-INPUT-77ab",
-  /** In errors that tools throw: for the log only (protocol.md section 7). */
-  error: "CANARY-ERROR-e0f3",
-  stack: "CANARY-STACK-91d2",
-};
 /** What may be in no log line: keys in any form that they are written in, the environment, inputs. */
 const SECRET = [
   MARKS.key,
@@ -76,6 +65,12 @@ export interface FaultServer {
 
 const SERVER = fileURLToPath(new URL("tool-server.ts", import.meta.url));
 
+const children = new Set<ChildProcess>();
+// At the root of the file that imports this: a test that failed has stopped nothing.
+after(() => {
+  for (const child of children) child.kill("SIGKILL");
+});
+
 export interface FaultServerOptions {
   readonly config?: string;
   readonly options?: object;
@@ -109,6 +104,7 @@ export async function startFaultServer({
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  children.add(child);
   let log = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
@@ -116,6 +112,7 @@ export async function startFaultServer({
     });
   }
   const exited = once(child, "close") as Promise<[number | null]>;
+  void exited.then(() => children.delete(child));
   await Promise.race([
     until(() => log.includes('"msg":"serving"'), "the server serves", 30_000),
     exited.then(([code]) => assert.fail(`the server ended with exit code ${code}:\n${log}`)),
@@ -176,7 +173,10 @@ export interface Load {
  * Calls at a constant rate, whatever becomes of earlier calls: a server that stalls is charged for the calls that it
  * keeps waiting. Every call has inputs and a nonce of its own; its result is compared and its signature verified.
  */
-export async function load(client: LeaderClient, { rate, seconds }: { rate: number; seconds: number }): Promise<Load> {
+export async function load(
+  client: LeaderClient,
+  { rate, seconds, input = {} }: { rate: number; seconds: number; input?: object },
+): Promise<Load> {
   const total = Math.round(rate * seconds);
   const outcomes: Outcome[] = [];
   const calls: Promise<void>[] = [];
@@ -185,7 +185,7 @@ export async function load(client: LeaderClient, { rate, seconds }: { rate: numb
     const due = started + (i * 1000) / rate;
     const early = due - performance.now();
     if (early > 1) await new Promise((resolve) => setTimeout(resolve, early));
-    const value = { serial: i, text: MARKS.input };
+    const value = { ...input, serial: i, text: MARKS.input };
     calls.push(
       outcomeOf(client, client.sign({ value }), value).then((code) => {
         outcomes.push({ ms: performance.now() - due, code });

@@ -70,7 +70,7 @@ describe("reloads under load", () => {
   it(`${reloads} of them, half invalid, a quarter torn, certificates too: no good call lost`, async (t) => {
     const tls = mkdtempSync(join(tmpdir(), "svc-fault-tls-"));
     const [certPath, keyPath] = [join(tls, "cert.pem"), join(tls, "key.pem")];
-    const certificates = [makeCertificate(), makeCertificate()] as const;
+    const certificates = [makeCertificate({ name: "one" }), makeCertificate({ name: "other" })] as const;
     const install = ({ cert, key }: (typeof certificates)[0]) => {
       writeFileSync(keyPath, key, { mode: 0o600 });
       writeFileSync(certPath, cert);

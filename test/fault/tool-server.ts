@@ -2,7 +2,7 @@
 
 import { bootstrap, type InvokeContext, type StatusCode, SvcTool } from "#runtime/index.js";
 import { type Contract, provideContracts } from "#runtime/v1.js";
-import { ECHO, FAULTY, MARKS, TIMEOUT_MS } from "./harness.js";
+import { ECHO, FAULTY, MARKS, TIMEOUT_MS } from "./names.js";
 
 const port = { name: "value", many: false, codec: { kind: "json" } } as const;
 
@@ -96,4 +96,6 @@ class Faulty extends Tool {
   }
 }
 
+// What the process knows of itself when it has ended.
+process.on("exit", () => process.stderr.write(`${JSON.stringify({ msg: "runs", runs: Echo.runs })}\n`));
 await bootstrap([Echo, Faulty] as never, JSON.parse(process.env.FAULT_OPTIONS ?? "{}"));
