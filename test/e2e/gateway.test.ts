@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { LeaderClient, publicKeyOf } from "#runtime/leader.js";
-import { LEADER_KEY, SIGNED_CONFIG, TOOL_SEED } from "../bench/requests.js";
+import { LEADER_KEY, SUM, signedConfig, TOOL_SEED } from "../bench/requests.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { type ExampleProcess, freePort, startExample } from "./process.js";
 
@@ -101,7 +101,7 @@ describe("nginx in front of an example", WITHOUT, () => {
   let example: ExampleProcess;
   let gateway: Gateway;
   before(async () => {
-    example = await startExample("sum", SIGNED_CONFIG);
+    example = await startExample("sum", signedConfig([SUM.fqn]));
     gateway = await startGateway(new URL(example.url).host);
   });
   after(async () => {
