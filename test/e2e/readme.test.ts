@@ -127,7 +127,14 @@ test("the configuration is one", () => {
 test("commands, links, names and numbers exist", () => {
   const { scripts, overrides, engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   for (const [, script = "test"] of README.matchAll(/npm (?:run ([\w:]+)|test)/g)) assert.ok(scripts[script], script);
-  for (const [, target = ""] of README.matchAll(/\]\(([^)]+)\)/g)) assert.ok(existsSync(join(ROOT, target)), target);
+  for (const [, target = ""] of README.matchAll(/\]\(([^)]+)\)/g)) {
+    const [path = "", anchor] = target.split("#");
+    assert.ok(existsSync(join(ROOT, path)), target);
+    if (anchor === undefined) continue;
+    const headings = readFileSync(join(ROOT, path), "utf8").match(/^#+ .*$/gm) ?? [];
+    const anchors = headings.map((heading) => heading.replace(/^#+ /, "").toLowerCase().replaceAll(" ", "-"));
+    assert.ok(anchors.includes(anchor), target);
+  }
   assert.ok(README.indexOf("npm run demo") < README.indexOf("npm test"));
   assert.ok(
     README.includes(
