@@ -8,7 +8,7 @@ import { diffDocuments, formatDifferences, isBroken, listDifferences, type Named
 import { explainCode } from "./commands/explain.js";
 import { type Diagnostic, formatDiagnostics, hasErrors } from "./diagnostics.js";
 import type { Generated, GenerateOptions } from "./generate.js";
-import { manifestOf, manifestPath, unchanged } from "./manifest.js";
+import { lastRun, recordOf, unchanged } from "./manifest.js";
 import type { GeneratedFile } from "./render.js";
 import { VERSION } from "./version.js";
 
@@ -130,7 +130,7 @@ function summary(errors: readonly Diagnostic[]): string {
 /** The generator, loaded when it is needed: TypeScript takes longer to load than everything else that is done here. */
 async function generateNow(options: GenerateOptions): Promise<Generated> {
   const { generate } = await import("./generate.js");
-  return generate(options);
+  return generate(options, lastRun(options.root, recorded(options)));
 }
 
 /** The options as they name a record. */
@@ -189,10 +189,9 @@ async function check(options: GenerateOptions, around: Reporter): Promise<number
 }
 
 /** Keeps the record for the next run; a project without node_modules is left without one. */
-function remember(options: GenerateOptions, { reads, files, diagnostics }: Generated): void {
+function remember(options: GenerateOptions, generated: Generated): void {
   if (!existsSync(join(options.root, "node_modules"))) return;
-  const path = manifestPath(options.root, recorded(options));
-  replaceFile(path, JSON.stringify(manifestOf(recorded(options), reads, files, diagnostics)));
+  for (const { path, text } of recordOf(options.root, recorded(options), generated)) replaceFile(path, text);
 }
 
 async function meta(

@@ -1,21 +1,31 @@
 /** The pipeline: a project -> the text of its generated files, or what is wrong with it. Reads, never writes. */
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { withoutAcknowledged } from "./acknowledge.js";
-import { type Diagnostic, hasErrors } from "./diagnostics.js";
-import { codec, inputPorts, outputVariants } from "./encoders.js";
-import { type JsonObject, printJson } from "./json.js";
+import type { ts } from "./compiler.js";
+import { type Acknowledgement, withoutAcknowledged } from "./acknowledge.js";
+import { type Diagnostic, diagnostic, hasErrors } from "./diagnostics.js";
+import { graphOf } from "./graph.js";
+import { type FileOutcome, isFaithful, type Kept, planFor } from "./kept.js";
 import { lower } from "./lower.js";
-import { localUrl, metadata } from "./meta.js";
 import type { Tool } from "./model.js";
-import { findTools } from "./parse.js";
-import { checkPorts, derivePorts } from "./ports.js";
-import { type Layout, openProgram } from "./program.js";
-import type { Reads } from "./reads.js";
-import { type ContractView, type GeneratedFile, type ImportView, render, specifier, type View } from "./render.js";
+import { type Outcome, outcomeOf } from "./outcome.js";
+import { doubles, findTools } from "./parse.js";
+import { checkPorts } from "./ports.js";
+import {
+  compilerErrors,
+  type Earlier,
+  type Layout,
+  openProgram,
+  openProject,
+  type Program,
+  type Project,
+  shown,
+} from "./program.js";
+import { mergeReads, type Reads } from "./reads.js";
+import { type GeneratedFile, type ImportView, render, specifier, type View } from "./render.js";
 import { findMisfits } from "./samples.js";
 import { Schemas } from "./schema.js";
-import { asTypeScript, validatorCode } from "./validators.js";
+import { Validators, validatorModule } from "./validators.js";
 import { VERSION } from "./version.js";
 
 export interface GenerateOptions {
@@ -33,28 +43,154 @@ export interface Generated {
   readonly diagnostics: readonly Diagnostic[];
   /** What the result depends on. */
   readonly reads: Reads;
+  /** What the next run may build upon; nothing when there are errors. */
+  readonly kept?: Kept;
 }
 
-/** Everything that svc-gen would write for a project. */
-export function generate(options: GenerateOptions): Generated {
+/** The last run in which nothing was wrong, and the files that have other texts since, or are gone. */
+export interface Last {
+  readonly kept: Kept;
+  readonly reads: Reads;
+  readonly changed: ReadonlySet<string>;
+}
+
+/**
+ * Everything that svc-gen would write for a project. With `last`, only what has changed is read, if that is enough to say
+ * the same; `earlier` spares a process that stays what it has parsed and bound before.
+ */
+export function generate(options: GenerateOptions, last?: Last, earlier?: Earlier): Generated {
   const layout = layoutOf(options);
-  const { program, diagnostics: compiler, reads } = openProgram(layout);
-  if (program === undefined) return { files: [], diagnostics: compiler, reads };
-  const { tools: classes, diagnostics: found } = findTools(program);
-  const lowered = classes.map((tool) => lower(program, tool));
-  const tools = lowered.map(({ tool }) => tool);
+  const { project, diagnostics, reads } = openProject(layout);
+  if (project === undefined) return { files: [], diagnostics, reads };
+  const memory = earlier ?? { program: undefined, parsed: new Map() };
+  const again = last && generateAgain(project, last, memory, earlier === undefined);
+  return again ?? generateWhole(project, memory);
+}
+
+function generateWhole(project: Project, earlier: Earlier): Generated {
+  // Resolved anew: where an earlier program looked in vain was recorded by the run that opened it, not by this one.
+  earlier.program = undefined;
+  const program = openProgram(project, project.files, earlier);
+  const compiler = compilerErrors(program);
+  const sources = readSources(program, program.sources);
+  const found = [...sources.values()];
+  const tools = found.flatMap((each) => each.tools);
   const all = [
+    ...project.notes,
     ...compiler,
-    ...found,
-    ...lowered.flatMap((each) => each.diagnostics),
-    ...lowered.flatMap(({ samples, tool }) => findMisfits(samples, tool.definitions)),
-    ...tools.flatMap(checkPorts),
+    ...found.flatMap((each) => each.diagnostics),
+    ...(found.length === 0 ? [noTools(program)] : []),
+    ...doubles(tools),
   ];
-  const acknowledged = lowered.flatMap((each) => each.acknowledged);
+  const acknowledged = found.flatMap((each) => each.acknowledged);
   const diagnostics = withoutIdleNotes(withoutAcknowledged(all, acknowledged));
+  const reads = project.recorder.reads();
   if (hasErrors(diagnostics)) return { files: [], diagnostics, reads };
+  const validators = new Validators();
+  const outcomes = outcomesOf(sources, program, validators);
+  const written = [...outcomes.values()].flatMap((each) => each.tools);
+  const kept: Kept = {
+    graph: graphOf(program),
+    files: project.files,
+    outcomes: Object.fromEntries(outcomes),
+    definitions: validators.named(written),
+  };
+  const files = filesOf(project.layout, kept);
+  return { files, diagnostics, reads, ...(tools.every(isAtHome) ? { kept } : {}) };
+}
+
+/**
+ * The same, from the last run and what has changed; undefined when that is not enough, or when anything is wrong. What is
+ * not affected is not even opened when the project is read `partly`.
+ */
+function generateAgain(project: Project, last: Last, earlier: Earlier, partly: boolean): Generated | undefined {
+  if (project.references !== undefined) return undefined;
+  const plan = planFor(last.kept, last.changed, project.files);
+  if (plan === undefined) return undefined;
+  const isAffected = (path: string) => plan.affected.has(path);
+  const program = openProgram(project, partly ? plan.roots : project.files, earlier);
+  const graph = graphOf(program);
+  if (!isFaithful(last.kept, graph, project.files) || hasErrors(compilerErrors(program, isAffected))) return undefined;
+  const affected = program.sources.filter(({ fileName }) => isAffected(fileName));
+  const sources = readSources(program, affected);
+  const found = [...sources.values()];
+  const wrong = hasErrors(found.flatMap(({ diagnostics }) => diagnostics));
+  if (wrong || !found.flatMap(({ tools }) => tools).every(isAtHome)) return undefined;
+
+  const validators = new Validators(last.kept.definitions);
+  const unaffected = <T>(kept: Readonly<Record<string, T>>) =>
+    Object.entries(kept).filter(([path]) => !isAffected(path));
+  const outcomes = new Map(
+    [...unaffected(last.kept.outcomes), ...outcomesOf(sources, program, validators)].sort(byPath),
+  );
+  const tools = [...outcomes.values()].flatMap((each) => each.tools);
+  if (outcomes.size === 0 || doubles(tools).length > 0) return undefined;
+  const kept: Kept = {
+    graph: { ...Object.fromEntries(unaffected(last.kept.graph)), ...graph },
+    files: project.files,
+    outcomes: Object.fromEntries(outcomes),
+    definitions: validators.named(tools),
+  };
+  const unread = Object.fromEntries(Object.entries(last.reads.files).filter(([path]) => !last.changed.has(path)));
+  const reads = mergeReads({ ...last.reads, files: unread }, project.recorder.reads());
+  const notes = [...project.notes, ...[...outcomes.values()].flatMap((each) => each.notes)];
+  const acknowledged = [...outcomes.values()].flatMap((each) => each.acknowledged);
+  const diagnostics = withoutAcknowledged(notes, acknowledged);
+  if (hasErrors(diagnostics)) return undefined;
+  return { files: filesOf(project.layout, kept), diagnostics, reads, kept };
+}
+
+/** What was found in one source file. */
+interface Found {
+  readonly tools: readonly Tool[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly acknowledged: readonly Acknowledgement[];
+}
+
+/** What is in source files, those without tools and diagnostics left out. */
+function readSources(program: Program, files: readonly ts.SourceFile[]): ReadonlyMap<string, Found> {
+  const sources = new Map<string, Found>();
+  for (const file of files) {
+    const { tools: classes, diagnostics } = findTools(program, file);
+    const lowered = classes.map((tool) => lower(program, tool));
+    const tools = lowered.map(({ tool }) => tool);
+    const all = [
+      ...diagnostics,
+      ...lowered.flatMap((each) => each.diagnostics),
+      ...lowered.flatMap(({ samples, tool }) => findMisfits(samples, tool.definitions)),
+      ...tools.flatMap(checkPorts),
+    ];
+    const acknowledged = lowered.flatMap((each) => each.acknowledged);
+    if (tools.length > 0 || all.length > 0) sources.set(file.fileName, { tools, diagnostics: all, acknowledged });
+  }
+  return sources;
+}
+
+function outcomesOf(
+  sources: ReadonlyMap<string, Found>,
+  program: Program,
+  validators: Validators,
+): Map<string, FileOutcome> {
   const schemas = new Schemas(program.checker);
-  return { files: filesOf(layout, tools, schemas), diagnostics, reads };
+  const outcome = ({ tools, diagnostics, acknowledged }: Found): FileOutcome => ({
+    tools: tools.map((tool) => outcomeOf(tool, schemas, validators)),
+    notes: diagnostics,
+    acknowledged,
+  });
+  return new Map([...sources].map(([path, found]) => [path, outcome(found)]));
+}
+
+function noTools({ layout, sources }: Program): Diagnostic {
+  return diagnostic("SVC100", {}, `in the ${sources.length} files of ${shown(layout, layout.tsconfig)}`);
+}
+
+/** Whether a tool is imported from its own file: else any file may turn out to export it. */
+function isAtHome(tool: Tool): boolean {
+  return tool.import.file === tool.place.file;
+}
+
+function byPath([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : 1;
 }
 
 /** A note about a member that has an error says nothing. */
@@ -71,61 +207,32 @@ export function layoutOf({ root, tsconfig = "tsconfig.json", out = "src/generate
   return { root: resolve(root), tsconfig: resolve(at(tsconfig)), out: resolve(at(out)) };
 }
 
-function filesOf(layout: Layout, tools: readonly Tool[], schemas: Schemas): GeneratedFile[] {
+function filesOf(layout: Layout, { outcomes, definitions }: Kept): GeneratedFile[] {
   const out = relative(layout.root, layout.out).split(sep).join("/");
-  const contracts: ContractView[] = [];
-  const documents: JsonObject[] = [];
-  tools.forEach((tool, index) => {
-    const input = schemas.input(tool);
-    const output = schemas.output(tool);
-    documents.push(metadata(tool, localUrl(tool.path), input, output));
-    contracts.push(contractOf(tool, printJson(input), printJson(output), `checkInput${index + 1}`));
-  });
-  const names = contracts.map(({ validator }) => validator);
-  const code = validatorCode(tools.map((tool, index) => [names[index] as string, tool] as const));
+  const tools = Object.values(outcomes).flatMap((each) => each.tools);
+  const names = tools.map((_, index) => `checkInput${index + 1}`);
   const view: View = {
     version: VERSION,
     sources: [...new Set(tools.map((tool) => tool.import.file))],
-    contracts,
+    contracts: tools.map(({ contract }, index) => ({ text: contract, validator: names[index] as string })),
     imports: importsOf(tools, `${out}/server.ts`),
     several: tools.length > 1,
-    validators: asTypeScript(code),
+    validators: validatorModule(
+      tools.map(({ validators }, index) => [names[index] as string, validators]),
+      definitions,
+    ),
   };
+  const documents = tools.map(({ document }) => document);
   return [
     { path: `${out}/contracts.ts`, text: render("contracts", view) },
     { path: `${out}/validators.ts`, text: render("validators", view) },
     { path: `${out}/server.ts`, text: render("server", view) },
-    { path: "meta.json", text: `${printJson(documents, 2)}\n` },
+    { path: "meta.json", text: documents.length === 0 ? "[]\n" : `[\n  ${documents.join(",\n  ")}\n]\n` },
   ];
 }
 
-function contractOf(tool: Tool, inputSchema: string, outputSchema: string, validator: string): ContractView {
-  const input = inputPorts(tool);
-  const output = outputVariants(tool);
-  const derived = JSON.stringify(derivePorts(inputSchema, outputSchema));
-  const ports = (list: readonly { name: string; many: boolean }[]) => list.map(({ name, many }) => ({ name, many }));
-  const declared = {
-    inputPorts: ports(input),
-    outputVariants: output.map((variant) => ({ name: variant.name, ports: ports(variant.ports) })),
-  };
-  if (derived !== JSON.stringify(declared)) throw new Error(`${tool.fqn}: the schemas do not say what the types say`);
-  return {
-    fqn: tool.fqn,
-    description: tool.description,
-    path: tool.path,
-    timeout: tool.timeout,
-    inputSchema,
-    outputSchema,
-    input,
-    closedInput: tool.input.closed,
-    output,
-    definitions: tool.definitions.map(({ name, shape }) => [name, codec(shape, true)] as const),
-    validator,
-  };
-}
-
 /** Imports of the tool classes, one a tool, under names that are unique in the entrypoint. */
-function importsOf(tools: readonly Tool[], server: string): ImportView[] {
+function importsOf(tools: readonly Outcome[], server: string): ImportView[] {
   const taken = new Set(["bootstrap", "contracts", "provideContracts"]);
   return tools.map(({ import: { file, exportName, className } }) => {
     const base =

@@ -3,7 +3,7 @@
  * reads into a tsconfig.json that says nothing. svc-gen reads with a compiler of its own, and must see what that one sees.
  */
 
-import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { ts } from "./compiler.js";
@@ -18,10 +18,10 @@ export interface Installed {
 /** The TypeScript in the nearest `node_modules` above a folder; undefined when there is none. */
 export function installedTypeScript(folder: string, recorder: Recorder): Installed | undefined {
   const manifest = join(folder, "node_modules/typescript/package.json");
-  const there = existsSync(manifest);
-  recorder.file(manifest, there);
-  if (!there) return dirname(folder) === folder ? undefined : installedTypeScript(dirname(folder), recorder);
-  const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version?: string };
+  const text = ts.sys.readFile(manifest);
+  recorder.file(manifest, text);
+  if (text === undefined) return dirname(folder) === folder ? undefined : installedTypeScript(dirname(folder), recorder);
+  const { version } = JSON.parse(text) as { version?: string };
   const major = Number.parseInt(version ?? "", 10);
   const libraries = major >= 6 ? librariesOf(realpathSync(dirname(manifest))) : undefined;
   return { major, ...(libraries === undefined ? {} : { libraries }) };
@@ -65,7 +65,11 @@ export function libraryFile(path: string): string {
 }
 
 /** The options with what the project's TypeScript takes for granted, where it changes what types mean. */
-export function withDefaults(given: ts.CompilerOptions, installed: Installed | undefined): ts.CompilerOptions {
+export function withDefaults(
+  given: ts.CompilerOptions,
+  installed: Installed | undefined,
+  recorder: Recorder,
+): ts.CompilerOptions {
   const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   // Names of libraries that nobody here knows are dropped: none left means those of the target.
   if (given.lib?.length === 0) delete options.lib;
@@ -83,14 +87,14 @@ export function withDefaults(given: ts.CompilerOptions, installed: Installed | u
     noUncheckedSideEffectImports: true,
     libReplacement: false,
     ...options,
-    types: typesOf(given),
+    types: typesOf(given, recorder),
   };
 }
 
 /** From TypeScript 6 on no types come by themselves; `*` stands for all that are installed. */
-function typesOf(options: ts.CompilerOptions): string[] {
+function typesOf(options: ts.CompilerOptions, recorder: Recorder): string[] {
   const { types: _, ...rest } = options;
   return (options.types ?? []).flatMap((name) =>
-    name === "*" ? ts.getAutomaticTypeDirectiveNames(rest, ts.sys) : [name],
+    name === "*" ? ts.getAutomaticTypeDirectiveNames(rest, recorder.over(ts.sys)) : [name],
   );
 }

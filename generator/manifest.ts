@@ -1,13 +1,17 @@
 /**
- * The record of the last run, kept in `node_modules/.cache/svc-gen`: content hashes of everything that was read and
- * written. While it holds, the result would be the same, and TypeScript is not even loaded. No compiler in this file.
+ * The record of the last good run, kept in `node_modules/.cache/svc-gen`: hashes of everything that was read and written.
+ * While it holds, the result would be the same, and TypeScript is not even loaded; when source files have changed, it
+ * says which. Beside it, in a file that only the second case reads, is what that run leaves for the next. No compiler in
+ * this file.
  */
 
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { contentHash, fileHash, folderHash } from "./content.js";
 import type { Diagnostic } from "./diagnostics.js";
+import type { Generated, Last } from "./generate.js";
+import type { Kept } from "./kept.js";
 import type { Reads } from "./reads.js";
 import { VERSION } from "./version.js";
 
@@ -15,76 +19,93 @@ export interface Manifest {
   /** The generator, by version and by its own files. */
   readonly generator: string;
   readonly options: Readonly<Record<string, string>>;
-  /** Hashes by absolute path. */
-  readonly files: Readonly<Record<string, string>>;
-  readonly missing: readonly string[];
-  readonly folders: Readonly<Record<string, string>>;
+  readonly reads: Reads;
   /** Hashes of what was written, by path relative to the project. */
   readonly written: Readonly<Record<string, string>>;
   /** Notes, to be said again. */
   readonly diagnostics: readonly Diagnostic[];
+  /** The hash of the file that holds what is kept, when anything is. */
+  readonly kept?: string;
 }
 
 /** Where the record of a project is; runs with other options have their own. */
 export function manifestPath(root: string, options: Readonly<Record<string, string>>): string {
-  return join(root, "node_modules/.cache/svc-gen", `${hash(JSON.stringify(options)).slice(0, 16)}.json`);
+  return join(root, "node_modules/.cache/svc-gen", `${contentHash(JSON.stringify(options)).slice(0, 16)}.json`);
 }
 
-/** The record of a run that went well. */
-export function manifestOf(
+function keptPath(root: string, options: Readonly<Record<string, string>>): string {
+  return manifestPath(root, options).replace(/json$/, "kept.json");
+}
+
+/** The record of a run that went well: the files to write, what is kept before what names it. */
+export function recordOf(
+  root: string,
   options: Readonly<Record<string, string>>,
-  reads: Reads,
-  written: readonly { readonly path: string; readonly text: string }[],
-  diagnostics: readonly Diagnostic[],
-): Manifest {
-  const hashes = (paths: readonly string[], of: (path: string) => string | undefined) =>
-    Object.fromEntries(paths.map((path) => [path, of(path) ?? ""]));
-  return {
+  { reads, files, diagnostics, kept }: Generated,
+): { readonly path: string; readonly text: string }[] {
+  const keptText = kept && JSON.stringify(kept);
+  const manifest: Manifest = {
     generator: generatorHash(),
     options,
-    files: hashes(reads.files, fileHash),
-    missing: reads.missing,
-    folders: hashes(reads.folders, folderHash),
-    written: Object.fromEntries(written.map(({ path, text }) => [path, hash(text)])),
+    reads,
+    written: Object.fromEntries(files.map(({ path, text }) => [path, contentHash(text)])),
     diagnostics,
+    ...(keptText === undefined ? {} : { kept: contentHash(keptText) }),
   };
+  const record = { path: manifestPath(root, options), text: JSON.stringify(manifest) };
+  return keptText === undefined ? [record] : [{ path: keptPath(root, options), text: keptText }, record];
+}
+
+/** The record, when it is one of this generator with these options. */
+export function readManifest(root: string, options: Readonly<Record<string, string>>): Manifest | undefined {
+  try {
+    const manifest = JSON.parse(readFileSync(manifestPath(root, options), "utf8")) as Manifest;
+    const same =
+      manifest.generator === generatorHash() && JSON.stringify(manifest.options) === JSON.stringify(options);
+    return same ? manifest : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The last run's record when everything is as it was then, undefined otherwise. */
 export function unchanged(root: string, options: Readonly<Record<string, string>>): Manifest | undefined {
-  let manifest: Manifest;
+  const manifest = readManifest(root, options);
+  const holds =
+    manifest !== undefined &&
+    Object.entries(manifest.written).every(([path, hash]) => fileHash(join(root, path)) === hash) &&
+    changesSince(manifest.reads)?.size === 0 &&
+    Object.entries(manifest.reads.folders).every(([path, hash]) => folderHash(path, manifest.reads.own) === hash);
+  return holds ? manifest : undefined;
+}
+
+/** The files that have other texts or are gone; undefined when other things have changed than files and what there is. */
+export function changesSince({ files, missing, listings, links, own }: Reads): ReadonlySet<string> | undefined {
+  const asBefore =
+    missing.every((path) => !existsSync(path)) &&
+    Object.entries(listings).every(([path, hash]) => folderHash(path, own) === hash) &&
+    Object.entries(links).every(([path, real]) => realPath(path) === real);
+  if (!asBefore) return undefined;
+  return new Set(Object.keys(files).filter((path) => fileHash(path) !== files[path]));
+}
+
+/** What the last good run left, with what has changed since; undefined when it is of no use. */
+export function lastRun(root: string, options: Readonly<Record<string, string>>): Last | undefined {
+  const manifest = readManifest(root, options);
+  const changed = manifest?.kept === undefined ? undefined : changesSince(manifest.reads);
+  if (manifest === undefined || changed === undefined) return undefined;
   try {
-    manifest = JSON.parse(readFileSync(manifestPath(root, options), "utf8")) as Manifest;
-    const holds =
-      manifest.generator === generatorHash() &&
-      JSON.stringify(manifest.options) === JSON.stringify(options) &&
-      Object.entries(manifest.written).every(([path, text]) => fileHash(join(root, path)) === text) &&
-      manifest.missing.every((path) => !existsSync(path)) &&
-      Object.entries(manifest.folders).every(([path, entries]) => (folderHash(path) ?? "") === entries) &&
-      Object.entries(manifest.files).every(([path, text]) => fileHash(path) === text);
-    return holds ? manifest : undefined;
+    const text = readFileSync(keptPath(root, options), "utf8");
+    if (contentHash(text) !== manifest.kept) return undefined;
+    return { kept: JSON.parse(text) as Kept, reads: manifest.reads, changed };
   } catch {
     return undefined;
   }
 }
 
-function hash(text: string | Buffer): string {
-  return createHash("sha1").update(text).digest("hex");
-}
-
-function fileHash(path: string): string | undefined {
+function realPath(path: string): string | undefined {
   try {
-    return hash(readFileSync(path));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Names and kinds of the entries; what is in the files has hashes of its own. */
-function folderHash(path: string): string | undefined {
-  try {
-    const entries = readdirSync(path, { withFileTypes: true }).filter(({ name }) => !name.endsWith(".tmp"));
-    return hash(JSON.stringify(entries.map((entry) => [entry.name, entry.isDirectory()]).sort()));
+    return realpathSync(path);
   } catch {
     return undefined;
   }
@@ -102,5 +123,5 @@ function generatorHash(): string {
         return [name, size, mtimeMs];
       }),
   );
-  return `${VERSION} ${hash(JSON.stringify([process.versions.node, stats]))}`;
+  return `${VERSION} ${contentHash(JSON.stringify([process.versions.node, stats]))}`;
 }

@@ -2,7 +2,7 @@
 
 import { ts } from "./compiler.js";
 import { type Code, type Diagnostic, diagnostic } from "./diagnostics.js";
-import type { ClassImport, Facts } from "./model.js";
+import type { ClassImport, Facts, Tool } from "./model.js";
 import { type Program, packageOf, shown } from "./program.js";
 import type { Environment, Written } from "./written.js";
 
@@ -28,23 +28,16 @@ export interface ToolClass {
 
 type ClassNode = ts.ClassDeclaration | ts.ClassExpression;
 
-/** All tools, in the order of their files and then of their places. */
-export function findTools(program: Program): { tools: ToolClass[]; diagnostics: Diagnostic[] } {
+/** The tools of one file, in the order of their places. */
+export function findTools(program: Program, file: ts.SourceFile): { tools: ToolClass[]; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
   const tools: ToolClass[] = [];
-  for (const file of program.sources) {
-    for (const node of classesOf(file)) {
-      const tool = readClass(program, node, (code, at, subject, detail) => {
-        diagnostics.push(diagnostic(code, { place: program.at(at), subject }, detail));
-      });
-      if (tool !== undefined) tools.push(tool);
-    }
+  for (const node of classesOf(file)) {
+    const tool = readClass(program, node, (code, at, subject, detail) => {
+      diagnostics.push(diagnostic(code, { place: program.at(at), subject }, detail));
+    });
+    if (tool !== undefined) tools.push(tool);
   }
-  if (tools.length === 0 && diagnostics.length === 0) {
-    const folder = shown(program.layout, program.layout.tsconfig);
-    diagnostics.push(diagnostic("SVC100", {}, `in the ${program.sources.length} files of ${folder}`));
-  }
-  reportDoubles(program, tools, diagnostics);
   return { tools, diagnostics };
 }
 
@@ -265,23 +258,26 @@ export function canonicalPath(path: string): string {
   return path.split("/").filter(Boolean).join("/");
 }
 
-function reportDoubles(program: Program, tools: readonly ToolClass[], diagnostics: Diagnostic[]): void {
-  const check = (code: "SVC119" | "SVC120", key: (facts: Facts) => string) => {
-    const seen = new Map<string, ToolClass>();
+/** Tools that one process cannot serve beside each other; those whose facts were refused left out. */
+export function doubles(tools: readonly Pick<Tool, "fqn" | "path" | "import" | "place">[]): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  const check = (code: "SVC119" | "SVC120", key: (tool: Pick<Tool, "fqn" | "path">) => string) => {
+    const seen = new Map<string, (typeof tools)[number]>();
     for (const tool of tools) {
-      if (tool.facts === undefined) continue;
-      const text = key(tool.facts);
+      if (tool.fqn === "") continue;
+      const text = key(tool);
       const first = seen.get(text);
       if (first === undefined) seen.set(text, tool);
       else {
-        const place = program.at(first.node);
-        const detail = `${JSON.stringify(text)}, as ${first.name} at ${place.file}:${place.line}:${place.column}`;
-        diagnostics.push(diagnostic(code, { place: program.at(tool.node), subject: tool.name }, detail));
+        const { file, line, column } = first.place;
+        const detail = `${JSON.stringify(text)}, as ${first.import.className} at ${file}:${line}:${column}`;
+        diagnostics.push(diagnostic(code, { place: tool.place, subject: tool.import.className }, detail));
       }
     }
   };
   check("SVC119", ({ fqn }) => fqn);
   check("SVC120", ({ path }) => canonicalPath(path));
+  return diagnostics;
 }
 
 type Known = { readonly value: string | number; readonly node: ts.Node };

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { ts } from "./compiler.js";
+import { contentHash } from "./content.js";
 import { type Diagnostic, diagnostic } from "./diagnostics.js";
 import { type Installed, installedTypeScript, learnLibraries, libraryFile, withDefaults } from "./installed.js";
 import type { Place } from "./model.js";
@@ -24,6 +25,8 @@ export interface Program {
   readonly checker: ts.TypeChecker;
   /** Files of the project that may hold tools, in the order of their paths. */
   readonly sources: readonly ts.SourceFile[];
+  /** Whether a path is that of a file that is generated, for which a stub stands. */
+  readonly isGenerated: (path: string) => boolean;
   /** The place of a node, which may be told to end earlier, and the line of source there. */
   readonly at: (node: ts.Node, end?: number) => Place;
 }
@@ -38,22 +41,33 @@ const STUBS: readonly (readonly [name: string, text: string])[] = [
   ["validators.ts", "export {};\n"],
 ];
 
-/** Reads the project that `layout` names. */
-export function openProgram(layout: Layout): {
-  readonly program?: Program;
+/** A project before it is read: what its configuration says. */
+export interface Project {
+  readonly layout: Layout;
+  readonly options: ts.CompilerOptions;
+  readonly installed: Installed | undefined;
+  /** Absolute paths, without the generated files. */
+  readonly files: readonly string[];
+  readonly references: readonly ts.ProjectReference[] | undefined;
+  /** What is remarkable about the configuration. */
+  readonly notes: readonly Diagnostic[];
+  readonly recorder: Recorder;
+}
+
+/** Reads the configuration that `layout` names. */
+export function openProject(layout: Layout): {
+  readonly project?: Project;
   readonly diagnostics: readonly Diagnostic[];
   readonly reads: Reads;
 } {
-  const recorder = new Recorder();
-  const isOwn = (path: string) => path === layout.out || path.startsWith(layout.out + sep);
+  const recorder = new Recorder([layout.out, join(layout.root, "meta.json")]);
   const config = readConfig(layout, recorder);
-  const reads = () => recorder.reads(isOwn);
-  if ("problem" in config) return { reads: reads(), diagnostics: [diagnostic("SVC101", {}, config.problem)] };
+  const reads = recorder.reads();
+  if ("problem" in config) return { reads, diagnostics: [diagnostic("SVC101", {}, config.problem)] };
   if (!(config.options.strictNullChecks ?? config.options.strict)) {
-    return { reads: reads(), diagnostics: [diagnostic("SVC102", {}, shown(layout, layout.tsconfig))] };
+    return { reads, diagnostics: [diagnostic("SVC102", {}, shown(layout, layout.tsconfig))] };
   }
-  const generated = new Map(STUBS.map(([name, text]) => [join(layout.out, name), text]));
-  const stubbed = new Set(generated.keys());
+  const stubs = STUBS.map(([name]) => join(layout.out, name));
   const options: ts.CompilerOptions = {
     ...config.options,
     noEmit: true,
@@ -64,14 +78,38 @@ export function openProgram(layout: Layout): {
     noUnusedLocals: false,
     noUnusedParameters: false,
   };
+  const files = config.files.map((path) => resolve(path)).filter((path) => !stubs.includes(path));
+  const { installed, references, notes } = config;
+  return { project: { layout, options, installed, files, references, notes, recorder }, reads, diagnostics: [] };
+}
+
+/** What an earlier program of the same process leaves for the next. */
+export interface Earlier {
+  program: ts.Program | undefined;
+  /** Parsed files, by path: those whose texts have not changed. */
+  readonly parsed: Map<string, Parsed>;
+}
+interface Parsed {
+  readonly file: ts.SourceFile;
+  /** Of its text. */
+  readonly hash: string;
+}
+
+/** Reads the project, or as much of it as some of its files reach. */
+export function openProgram(project: Project, roots: readonly string[], earlier: Earlier): Program {
+  const { layout, options, installed, references, recorder } = project;
+  const generated = new Map(STUBS.map(([name, text]) => [join(layout.out, name), text]));
   const program = ts.createProgram({
-    rootNames: [...config.files.filter((path) => !stubbed.has(resolve(path))), ...stubbed],
+    rootNames: [...roots, ...generated.keys()],
     options,
-    host: hostWith(generated, options, config.installed, recorder),
-    ...(config.references === undefined ? {} : { projectReferences: config.references }),
+    host: hostWith(generated, options, installed, recorder, earlier.parsed),
+    ...(references === undefined ? {} : { projectReferences: references }),
+    ...(earlier.program === undefined ? {} : { oldProgram: earlier.program }),
   });
-  const own = new Set(config.files.map((path) => resolve(path)));
-  const opened: Program = {
+  earlier.program = program;
+  packageNames.clear();
+  const own = new Set(project.files);
+  return {
     layout,
     program,
     checker: program.getTypeChecker(),
@@ -80,19 +118,17 @@ export function openProgram(layout: Layout): {
       .filter(
         (file) =>
           own.has(resolve(file.fileName)) &&
-          !stubbed.has(resolve(file.fileName)) &&
           !file.isDeclarationFile &&
           !/\.(?:test|spec)\.[cm]?tsx?$/.test(file.fileName),
       )
       .sort((one, other) => (one.fileName < other.fileName ? -1 : 1)),
+    isGenerated: (path) => generated.has(resolve(path)),
     at: (node, end = node.getEnd()) => {
       const file = node.getSourceFile();
       const start = node.getStart(file);
       return placeOf(layout, file, start, Math.max(1, end - start));
     },
   };
-  const diagnostics = [...config.notes, ...compilerErrors(opened, stubbed)];
-  return { program: opened, diagnostics, reads: reads() };
 }
 
 /** TypeScript's own host, so that files have the module format that tsc gives them, with some files given as texts. */
@@ -101,8 +137,10 @@ function hostWith(
   options: ts.CompilerOptions,
   installed: Installed | undefined,
   recorder: Recorder,
+  parsed: Map<string, Parsed>,
 ): ts.CompilerHost {
-  const host = recorder.over(ts.createCompilerHost(options));
+  const disk = ts.createCompilerHost(options);
+  const host = recorder.over(disk);
   const textOf = (path: string) => texts.get(resolve(path));
   // ts-morph carries the compiler without its library files; typescript-json-schema's has them.
   const library = installed?.libraries ?? dirname(schemaRequire().resolve("typescript"));
@@ -115,15 +153,22 @@ function hostWith(
       host.directoryExists?.(path) === true,
     fileExists: (path) => textOf(path) !== undefined || host.fileExists(path),
     readFile: (path) => textOf(path) ?? host.readFile(path),
-    getSourceFile: (path, languageVersion, onError, ...rest) => {
-      const text = textOf(path);
-      if (text !== undefined) return ts.createSourceFile(path, text, languageVersion);
+    getSourceFile: (path, wanted) => {
+      const known = parsed.get(path);
+      if (known !== undefined) {
+        recorder.file(known.file.fileName, known.file.text, known.hash);
+        return known.file;
+      }
       const isLibrary = dirname(resolve(path)) === library;
       const found = isLibrary ? libraryFile(path) : path;
-      const file = host.getSourceFile(found, languageVersion, onError, ...rest);
-      recorder.file(found, file !== undefined);
+      const text = textOf(path) ?? disk.readFile(found);
+      if (text === undefined) return undefined;
+      const hash = contentHash(text);
+      recorder.file(found, text, hash);
+      const file = ts.createSourceFile(found, text, wanted);
       // TypeScript 6 has dropped the mark in them by which earlier ones know their library files.
-      if (isLibrary && file !== undefined) file.hasNoDefaultLib = true;
+      if (isLibrary) file.hasNoDefaultLib = true;
+      parsed.set(path, { file, hash });
       return file;
     },
     // What a referenced project exports is read from its sources, built or not.
@@ -142,11 +187,11 @@ interface Config {
 
 function readConfig(layout: Layout, recorder: Recorder): Config | { readonly problem: string } {
   const path = layout.tsconfig;
-  recorder.file(path, existsSync(path));
+  if (!existsSync(path)) recorder.file(path, undefined);
   if (!existsSync(path)) return { problem: `${shown(layout, path)} does not exist` };
   const read = (name: string) => {
     const text = ts.sys.readFile(name);
-    recorder.file(name, text !== undefined);
+    recorder.file(name, text);
     return text;
   };
   const installed = installedTypeScript(dirname(path), recorder);
@@ -160,7 +205,7 @@ function readConfig(layout: Layout, recorder: Recorder): Config | { readonly pro
   // What a newer TypeScript understands is no fault; a base file that is missing is one (TS5083, TS6053).
   const missing = parsed.errors.find(({ code }) => code === 5083 || code === 6053);
   if (missing !== undefined) return { problem: ts.flattenDiagnosticMessageText(missing.messageText, "\n") };
-  const options = withDefaults(parsed.options, installed);
+  const options = withDefaults(parsed.options, installed, recorder);
   return { options, installed, notes: unknownValues(parsed.errors), files: parsed.fileNames, references };
 }
 
@@ -196,18 +241,14 @@ function recordFolders(folder: string, layout: Layout, recorder: Recorder): void
   }
 }
 
-/** TypeScript's own errors, in tsc's form, those of the generated files left out. */
-function compilerErrors({ program, layout }: Program, stubbed: ReadonlySet<string>): Diagnostic[] {
+/** TypeScript's own errors in the files that `wanted` names, in tsc's form; generated files and libraries have none. */
+export function compilerErrors(opened: Program, wanted: (path: string) => boolean = () => true): Diagnostic[] {
+  const { program, layout } = opened;
   const found = [...program.getGlobalDiagnostics()];
   for (const file of program.getSourceFiles()) {
-    if (
-      file.isDeclarationFile ||
-      stubbed.has(resolve(file.fileName)) ||
-      program.isSourceFileFromExternalLibrary(file)
-    ) {
-      continue;
-    }
-    found.push(...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file));
+    const { fileName, isDeclarationFile } = file;
+    if (isDeclarationFile || opened.isGenerated(fileName) || program.isSourceFileFromExternalLibrary(file)) continue;
+    if (wanted(fileName)) found.push(...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file));
   }
   return found
     .filter(({ category }) => category === ts.DiagnosticCategory.Error)

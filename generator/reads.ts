@@ -1,61 +1,105 @@
 /** What a run of the generator looked at: enough to say later, without loading TypeScript, whether it would differ. */
 
-import { resolve } from "node:path";
+import { resolve, sep } from "node:path";
 import type { ts } from "./compiler.js";
+import { contentHash, folderHash } from "./content.js";
 
-/** Absolute paths, sorted. */
+/** By absolute path. */
 export interface Reads {
-  /** Files whose text was read. */
-  readonly files: readonly string[];
+  /** Hashes of the files whose text was read, as it was read. */
+  readonly files: Readonly<Record<string, string>>;
   /** Places where a file or folder was looked for in vain: one that appears there shadows what was found elsewhere. */
   readonly missing: readonly string[];
-  /** Folders whose entries decide what belongs to the project. */
-  readonly folders: readonly string[];
+  /** Hashes of the folders whose entries decide what belongs to the project. */
+  readonly folders: Readonly<Record<string, string>>;
+  /** Hashes of the folders whose entries are packages of types that every file sees. */
+  readonly listings: Readonly<Record<string, string>>;
+  /** Where symbolic links lead. */
+  readonly links: Readonly<Record<string, string>>;
+  /** The folder and the file that the generator writes: no input of it. */
+  readonly own: readonly string[];
 }
+
+type Host = Pick<ts.CompilerHost, "fileExists" | "readFile" | "directoryExists" | "getDirectories" | "realpath">;
 
 /** Notes every look at the disk that goes through a host. */
 export class Recorder {
-  private readonly files = new Set<string>();
+  private readonly files = new Map<string, string>();
   private readonly missing = new Set<string>();
-  private readonly folders = new Set<string>();
+  private readonly folders = new Map<string, string>();
+  private readonly listings = new Map<string, string>();
+  private readonly links = new Map<string, string>();
 
-  file(path: string, there: boolean): void {
-    (there ? this.files : this.missing).add(resolve(path));
+  constructor(private readonly own: readonly string[]) {}
+
+  /** The text that was found, as `hash` when that is known; nothing when there is no such file. */
+  file(path: string, text: string | undefined, hash?: string): void {
+    const absolute = resolve(path);
+    if (text === undefined) this.missing.add(absolute);
+    else if (!this.files.has(absolute)) this.files.set(absolute, hash ?? contentHash(text));
   }
 
   folder(path: string): void {
-    this.folders.add(resolve(path));
+    this.folders.set(resolve(path), folderHash(path, this.own));
   }
 
   /** The same host, noting what it is asked. */
-  over<H extends Pick<ts.CompilerHost, "fileExists" | "readFile" | "directoryExists" | "getDirectories">>(host: H): H {
+  over<H extends Host>(host: H): H {
     return {
       ...host,
       fileExists: (path: string) => {
         const there = host.fileExists(path);
-        if (!there) this.file(path, false);
+        if (!there) this.missing.add(resolve(path));
         return there;
       },
       readFile: (path: string) => {
         const text = host.readFile(path);
-        this.file(path, text !== undefined);
+        this.file(path, text);
         return text;
       },
       directoryExists: (path: string) => {
         const there = host.directoryExists?.(path) ?? true;
-        if (!there) this.file(path, false);
+        if (!there) this.missing.add(resolve(path));
         return there;
       },
       getDirectories: (path: string) => {
-        this.folder(path);
+        this.listings.set(resolve(path), folderHash(path, this.own));
         return host.getDirectories?.(path) ?? [];
+      },
+      realpath: (path: string) => {
+        const real = host.realpath?.(path) ?? path;
+        if (real !== path) this.links.set(resolve(path), resolve(real));
+        return real;
       },
     };
   }
 
-  /** All that was noted, but for `own`: what the generator writes is no input of it. */
-  reads(own: (path: string) => boolean): Reads {
-    const sorted = (paths: ReadonlySet<string>) => [...paths].filter((path) => !own(path)).sort();
-    return { files: sorted(this.files), missing: sorted(this.missing), folders: sorted(this.folders) };
+  /** All that was noted. */
+  reads(): Reads {
+    const isOwn = (path: string) => this.own.some((each) => path === each || path.startsWith(each + sep));
+    const sorted = (entries: ReadonlyMap<string, string>) =>
+      Object.fromEntries([...entries].filter(([path]) => !isOwn(path)).sort(([one], [other]) => (one < other ? -1 : 1)));
+    return {
+      files: sorted(this.files),
+      missing: [...this.missing].filter((path) => !isOwn(path)).sort(),
+      folders: sorted(this.folders),
+      listings: sorted(this.listings),
+      links: sorted(this.links),
+      own: this.own,
+    };
   }
+}
+
+/** Both; where they differ, `later` holds. */
+export function mergeReads(earlier: Reads, later: Reads): Reads {
+  const files = { ...earlier.files, ...later.files };
+  return {
+    files,
+    missing: [...new Set([...earlier.missing, ...later.missing])].filter((path) => !(path in files)).sort(),
+    // The configuration is read as a whole every time.
+    folders: later.folders,
+    listings: { ...earlier.listings, ...later.listings },
+    links: { ...earlier.links, ...later.links },
+    own: later.own,
+  };
 }

@@ -11,8 +11,9 @@ export interface GeneratedFile {
   readonly text: string;
 }
 
-/** The data of a contract, its validator by the name under which `validators.ts` exports it. */
-export interface ContractView extends Omit<Contract, "validateInput"> {
+/** An entry of `contracts.ts` as text, its validator by the name under which `validators.ts` exports it. */
+export interface ContractView {
+  readonly text: string;
   readonly validator: string;
 }
 
@@ -40,15 +41,24 @@ handlebars.registerHelper("path", (text: string) => inComment(text));
 /** Every template has its own compiled form, made at first use. */
 const compiled = new Map<string, Handlebars.TemplateDelegate>();
 
-/** The text of one template over the view; unknown names are errors. */
+/** The text of one file over the view; unknown names are errors. */
 export function render(template: "contracts" | "server" | "validators", view: View): string {
-  let run = compiled.get(template);
-  if (run === undefined) {
+  return run(template, view);
+}
+
+/** The entry of one contract, as far as it depends on the tool alone. */
+export function renderContract(contract: Omit<Contract, "validateInput">): string {
+  return run("contract", contract);
+}
+
+function run(template: string, view: object): string {
+  let delegate = compiled.get(template);
+  if (delegate === undefined) {
     const text = readFileSync(new URL(`../../templates/${template}.ts.hbs`, import.meta.url), "utf8");
-    run = handlebars.compile(text, { strict: true, noEscape: true, knownHelpersOnly: false });
-    compiled.set(template, run);
+    delegate = handlebars.compile(text, { strict: true, noEscape: true, knownHelpersOnly: false });
+    compiled.set(template, delegate);
   }
-  return run(view);
+  return delegate(view);
 }
 
 /**

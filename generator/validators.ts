@@ -5,26 +5,91 @@
 
 import { createRequire } from "node:module";
 import type { Ajv, AnySchemaObject, Code, CodeKeywordDefinition, CodeOptions, Format, KeywordCxt } from "ajv";
+import { contentHash } from "./content.js";
 import { FORMATS, isCheckedFormat } from "./formats.js";
 import { type Definition, forEachRef, type ObjectShape, type Shape, type Tool, type TupleShape } from "./model.js";
 
 const require = createRequire(import.meta.url);
 const { _, str } = require("ajv/dist/compile/codegen") as typeof import("ajv/dist/compile/codegen/index.js");
 const { _Code } = require("ajv/dist/compile/codegen/code") as typeof import("ajv/dist/compile/codegen/code.js");
+const { callRef } =
+  require("ajv/dist/vocabularies/core/ref") as typeof import("ajv/dist/vocabularies/core/ref.js");
 const { Type } = require("ajv/dist/compile/util") as typeof import("ajv/dist/compile/util.js");
 
-/** Standalone code with one exported validator a tool, in the order of the names. */
-export function validatorCode(tools: readonly (readonly [name: string, tool: Tool])[]): string {
-  const { default: standaloneCode } = require("ajv/dist/standalone") as typeof import("ajv/dist/standalone/index.js");
-  const ajv = openAjv({ source: true, esm: true, lines: true, formats: _`formats` });
-  const shared = new SharedDefinitions((id, schema) => ajv.addSchema({ $id: id, ...schema }), DECODED);
-  const names: Record<string, string> = {};
-  for (const [name, { definitions, input }] of tools) {
-    const ref = shared.idsOf(definitions);
-    ajv.addSchema({ $id: name, ...objectCheck(input, { ...DECODED, ref }) });
-    names[name] = name;
+/** A validator as code: an expression whose value is the function. */
+export interface ValidatorCode {
+  readonly code: string;
+  /** What it takes from `svc-runtime/v1`. */
+  readonly helpers: readonly string[];
+}
+
+/** The validator of a tool's input, and the names of those of the definitions that it needs. */
+export interface ToolValidators {
+  readonly input: ValidatorCode;
+  readonly definitions: readonly string[];
+}
+
+/** The validators of definitions, by name. */
+export type Definitions = Readonly<Record<string, ValidatorCode>>;
+
+/**
+ * Writes validators, each on its own: its code depends on what it checks and on nothing beside it. A definition is named
+ * after its content, so that those that are the same in several tools, with all that they refer to, have one function.
+ */
+export class Validators {
+  private readonly known: Map<string, ValidatorCode>;
+
+  /** `known` ones are not written again. */
+  constructor(known: Definitions = {}) {
+    this.known = new Map(Object.entries(known));
   }
-  return standaloneCode(ajv, names);
+
+  of(tool: Tool): ToolValidators {
+    const shapes = new Map(tool.definitions.map(({ name, shape }) => [name, shape]));
+    const names = new Map<string, string>();
+    const ref: Ref = (name) => {
+      const met = names.get(name);
+      if (met !== undefined) return { svcRef: met };
+      const text = JSON.stringify(reachable(name, shapes), withoutPlaces);
+      const unique = `check${name}_${contentHash(text).slice(0, 12)}`;
+      names.set(name, unique);
+      // Made even when its code is known: it may refer to others.
+      const schema = check(shapes.get(name) ?? { kind: "json" }, { ...DECODED, ref });
+      if (!this.known.has(unique)) this.known.set(unique, compile(schema));
+      return { svcRef: unique };
+    };
+    const input = compile(objectCheck(tool.input, { ...DECODED, ref }));
+    return { input, definitions: [...names.values()] };
+  }
+
+  /** The definitions that the tools need. */
+  named(tools: Iterable<{ readonly validators: ToolValidators }>): Definitions {
+    const needed = new Set([...tools].flatMap(({ validators }) => validators.definitions));
+    return Object.fromEntries([...this.known].filter(([name]) => needed.has(name)));
+  }
+}
+
+/** The code of one schema, in a scope of its own, where ajv's names mean nothing to other validators. */
+function compile(schema: AnySchemaObject): ValidatorCode {
+  const { default: standaloneCode } = require("ajv/dist/standalone") as typeof import("ajv/dist/standalone/index.js");
+  // Its optimizer takes as long as everything else, to remove what `tidy` removes; the function is not run here.
+  const process = () => "return () => true";
+  const ajv = openAjv({ source: true, esm: true, lines: true, optimize: false, process, formats: _`formats` });
+  const { text, helpers } = withoutRequire(standaloneCode(ajv, ajv.compile(schema)));
+  const body = tidy(text.replace(/^"use strict";\nexport const validate = (\w+);\nexport default \1;\n/, ""));
+  return { code: `(() => {\n${body.trim()}\nreturn validate0;\n})()`, helpers };
+}
+
+/** Without blocks that do nothing and constants that nobody looks at. No token spans lines, so a line is what it seems. */
+function tidy(code: string): string {
+  let text = code;
+  for (let before = ""; before !== text; ) {
+    before = text;
+    text = text.replace(/^(?:else |if\([\w !=]*\))\{\n\}\n(?!else\b)/gm, "");
+  }
+  const uses = new Map<string, number>();
+  for (const [name] of text.matchAll(/\b(?:_errs\d+|schema0)\b/g)) uses.set(name, (uses.get(name) ?? 0) + 1);
+  return text.replace(/^const (_errs\d+|schema0) = .*;\n/gm, (line, name: string) => (uses.get(name) === 1 ? "" : line));
 }
 
 /** What says why a tree does not fit a shape; undefined when it does. Dates and bytes are checked too, as far as texts go. */
@@ -34,9 +99,10 @@ export function openChecker(definitions: readonly Definition[]): (shape: Shape, 
     date: { type: "string", format: "date-time" },
     bytes: { type: "string", pattern: "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$" },
   };
-  const ref = new SharedDefinitions((id, schema) => ajv.addSchema({ $id: id, ...schema }), whole).idsOf(definitions);
+  const dialect: Dialect = { ...whole, ref: (name) => ({ $ref: `definition_${name}` }) };
+  for (const { name, shape } of definitions) ajv.addSchema({ $id: `definition_${name}`, ...check(shape, dialect) });
   return (shape, tree) => {
-    const validate = ajv.compile(check(shape, { ...whole, ref }));
+    const validate = ajv.compile(check(shape, dialect));
     if (validate(tree)) return undefined;
     // The deepest complaint is of the branch that was closest; at one depth the last is that of the whole union.
     const depth = ({ instancePath }: { readonly instancePath: string }) => instancePath.split("/").length;
@@ -54,6 +120,7 @@ function openAjv(code: CodeOptions): Ajv {
   const { Ajv } = require("ajv") as typeof import("ajv");
   const ajv = new Ajv({
     code,
+    meta: false,
     ownProperties: true,
     strict: true,
     strictTypes: false,
@@ -87,37 +154,8 @@ interface Dialect {
 /** The decoder checks dates and bytes before a validator sees the tree. */
 const DECODED = { date: { type: "string" }, bytes: { type: "string" } };
 
-/** The id of a definition by its name within the tool. */
-type Ref = (name: string) => string;
-
-/** Definitions that are the same in several tools, with all that they refer to, have one function. */
-class SharedDefinitions {
-  private readonly ids = new Map<string, string>();
-
-  constructor(
-    private readonly add: (id: string, schema: AnySchemaObject) => void,
-    private readonly dialect: Omit<Dialect, "ref">,
-  ) {}
-
-  idsOf(definitions: readonly Definition[]): Ref {
-    const shapes = new Map(definitions.map(({ name, shape }) => [name, shape]));
-    const known = new Map<string, string>();
-    const ref: Ref = (name) => {
-      const found = known.get(name);
-      if (found !== undefined) return found;
-      const text = JSON.stringify(reachable(name, shapes), withoutPlaces);
-      const id = this.ids.get(text) ?? `definition${this.ids.size + 1}`;
-      known.set(name, id);
-      if (!this.ids.has(text)) {
-        this.ids.set(text, id);
-        const shape = shapes.get(name);
-        if (shape !== undefined) this.add(id, check(shape, { ...this.dialect, ref }));
-      }
-      return id;
-    };
-    return ref;
-  }
-}
+/** The schema that stands for a definition, by its name within the tool. */
+type Ref = (name: string) => AnySchemaObject;
 
 /** A definition and all that it refers to, by name, in the order of meeting. */
 function reachable(name: string, shapes: ReadonlyMap<string, Shape>): [string, Shape | undefined][] {
@@ -176,7 +214,7 @@ function check(shape: Shape, dialect: Dialect): AnySchemaObject {
     case "union":
       return { anyOf: shape.branches.map(inner) };
     case "ref":
-      return { $ref: dialect.ref(shape.name) };
+      return dialect.ref(shape.name);
   }
 }
 
@@ -256,6 +294,11 @@ function record(pairs: readonly (readonly [string, AnySchemaObject])[]): Record<
 /** Keywords that JSON Schema has no equal for. */
 function keywords(): CodeKeywordDefinition[] {
   return [
+    {
+      // A definition, whose validator is a function of its own.
+      keyword: "svcRef",
+      code: (cxt: KeywordCxt) => callRef(cxt, new _Code(cxt.schema as string)),
+    },
     {
       // An exact integer: a bigint, or a number without a fraction; bounds are compared exactly.
       keyword: "svcInteger",
@@ -340,22 +383,44 @@ const BOUNDS = [
   ["exclusiveMaximum", ">=", "<"],
 ] as const;
 
-/** The tree's constants and module form that TypeScript wants: no `require`, annotated exports. */
-export function asTypeScript(code: string): string {
-  const helpers = new Map([
-    ['require("ajv/dist/runtime/equal").default', "equal"],
-    ['require("ajv/dist/runtime/ucs2length").default', "ucs2length"],
-  ]);
-  let text = code.replace(/^"use strict";\n?/, "").replace(/^\/\*# sourceURL=.*\*\/;\n/gm, "");
-  const used: string[] = [];
-  for (const [call, name] of helpers) {
+const HELPERS = new Map([
+  ['require("ajv/dist/runtime/equal").default', "equal"],
+  ['require("ajv/dist/runtime/ucs2length").default', "ucs2length"],
+]);
+
+/** Code that takes ajv's helpers from `svc-runtime`. */
+function withoutRequire(code: string): { text: string; helpers: string[] } {
+  let text = code;
+  const helpers: string[] = [];
+  for (const [call, name] of HELPERS) {
     if (!text.includes(call)) continue;
-    used.push(name);
+    helpers.push(name);
     text = text.replaceAll(call, name);
   }
-  if (/^const \w+ = formats[.[]/m.test(text)) used.push("formats");
-  text = text.replace(/^export const (\w+) = /gm, "export const $1: Validator = ");
+  if (/^const \w+ = formats[.[]/m.test(text)) helpers.push("formats");
   if (/\brequire\s*\(/.test(text)) throw new Error("a validator needs a helper that svc-runtime does not have");
-  const imports = used.length === 0 ? "" : `import { ${used.join(", ")} } from "svc-runtime/v1";\n`;
-  return `import type { Validator } from "svc-runtime/v1";\n${imports}\n${text.trim()}\n`;
+  return { text, helpers };
+}
+
+/** The module that exports the tools' validators under `names`, definitions after the tool that needs them first. */
+export function validatorModule(
+  tools: readonly (readonly [name: string, validators: ToolValidators])[],
+  definitions: Definitions,
+): string {
+  const helpers = new Set<string>();
+  const lines: string[] = [];
+  const written = new Set<string>();
+  const write = (start: string, { code, helpers: used }: ValidatorCode): void => {
+    for (const helper of used) helpers.add(helper);
+    lines.push(`${start}: Validator = ${code};\n`);
+  };
+  for (const [name, { input, definitions: needed }] of tools) {
+    write(`export const ${name}`, input);
+    for (const unique of needed) {
+      if (!written.has(unique)) write(`const ${unique}`, definitions[unique] as ValidatorCode);
+      written.add(unique);
+    }
+  }
+  const imports = helpers.size === 0 ? "" : `import { ${[...helpers].sort().join(", ")} } from "svc-runtime/v1";\n`;
+  return `import type { Validator } from "svc-runtime/v1";\n${imports}\n${lines.join("\n")}`;
 }
