@@ -38,7 +38,7 @@ import { type Program, packageOf } from "./program.js";
 import type { Sample } from "./samples.js";
 import { looksSecret } from "./secrets.js";
 import { templatePattern, UPPERCASED } from "./template.js";
-import { DeclaredOrder, type Environment, type Written, writtenOf } from "./written.js";
+import { type DeclaredOrder, type Environment, type Written, writtenOf } from "./written.js";
 
 /** What lowering makes of a tool class. */
 export interface Lowered {
@@ -110,7 +110,7 @@ class Lowering {
     private readonly toolName: string,
   ) {
     this.checker = program.checker;
-    this.order = new DeclaredOrder(this.checker);
+    this.order = program.order;
   }
 
   private report(code: Code, use: { subject: string; node: ts.Node }, detail?: string): void {
@@ -128,6 +128,13 @@ class Lowering {
   private refuse(code: Code, use: Use, detail?: string): Shape {
     this.report(code, use, detail);
     return { kind: "json" };
+  }
+
+  private comment(symbol: ts.Symbol): Comment {
+    const { comments } = this.program;
+    const comment = comments.get(symbol) ?? readComment(this.checker, symbol);
+    comments.set(symbol, comment);
+    return comment;
   }
 
   private text(type: ts.Type): string {
@@ -214,7 +221,7 @@ class Lowering {
     }
     const payload = this.object(type, use, true);
     if (payload.indexes.length > 0) this.report("SVC161", use, "it has an index signature, so its ports are not known");
-    const comment = readComment(this.checker, tag);
+    const comment = this.comment(tag);
     this.heed(comment, use, payload);
     const doc = annotate(comment);
     const place = this.program.at(node);
@@ -643,7 +650,7 @@ class Lowering {
       held?.shape ??
       (nothing && optional ? { kind: "null" } : optional ? this.withoutUndefined(type, use) : this.shape(type, use));
 
-    const comment = readComment(this.checker, property);
+    const comment = this.comment(property);
     if ((property.declarations ?? []).some(hasStrayComment)) this.report("SVC147", use);
     if (this.side === "input" && looksSecret(property.name) && !comment.notSecret)
       this.report("SVC154", use, property.name);
@@ -802,7 +809,7 @@ class Lowering {
   private withDoc<S extends Shape>(shape: S, type: ts.Type, use: Use): S {
     const symbol = type.getSymbol();
     if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return shape;
-    const comment = readComment(this.checker, symbol);
+    const comment = this.comment(symbol);
     this.heed(comment, use, shape);
     const doc = annotate(comment, shape.doc);
     return doc === undefined ? shape : { ...shape, doc };

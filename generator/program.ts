@@ -7,8 +7,10 @@ import { ts } from "./compiler.js";
 import { contentHash } from "./content.js";
 import { type Diagnostic, diagnostic } from "./diagnostics.js";
 import { type Installed, installedTypeScript, learnLibraries, libraryFile, withDefaults } from "./installed.js";
+import type { Comment } from "./jsdoc.js";
 import type { Place } from "./model.js";
 import { type Reads, Recorder } from "./reads.js";
+import { DeclaredOrder } from "./written.js";
 
 /** Where the project is and where generated files go; all paths absolute. */
 export interface Layout {
@@ -23,6 +25,9 @@ export interface Program {
   readonly layout: Layout;
   readonly program: ts.Program;
   readonly checker: ts.TypeChecker;
+  readonly order: DeclaredOrder;
+  /** Comments that were read, for the tools that share them. */
+  readonly comments: Map<ts.Symbol, Comment>;
   /** Files of the project that may hold tools, in the order of their paths. */
   readonly sources: readonly ts.SourceFile[];
   /** Whether a path is that of a file that is generated, for which a stub stands. */
@@ -108,11 +113,15 @@ export function openProgram(project: Project, roots: readonly string[], earlier:
   });
   earlier.program = program;
   packageNames.clear();
+  const checker = program.getTypeChecker();
+  const places = new Map<ts.Node, Place>();
   const own = new Set(project.files);
   return {
     layout,
     program,
-    checker: program.getTypeChecker(),
+    checker,
+    order: new DeclaredOrder(checker),
+    comments: new Map(),
     sources: program
       .getSourceFiles()
       .filter(
@@ -123,10 +132,14 @@ export function openProgram(project: Project, roots: readonly string[], earlier:
       )
       .sort((one, other) => (one.fileName < other.fileName ? -1 : 1)),
     isGenerated: (path) => generated.has(resolve(path)),
-    at: (node, end = node.getEnd()) => {
+    at: (node, end) => {
+      const known = end === undefined ? places.get(node) : undefined;
+      if (known !== undefined) return known;
       const file = node.getSourceFile();
       const start = node.getStart(file);
-      return placeOf(layout, file, start, Math.max(1, end - start));
+      const place = placeOf(layout, file, start, Math.max(1, (end ?? node.getEnd()) - start));
+      if (end === undefined) places.set(node, place);
+      return place;
     },
   };
 }
@@ -277,10 +290,16 @@ export function shown(layout: Layout, path: string): string {
   return relative(layout.root, path).split(sep).join("/");
 }
 
+/** By file and by folder; both are looked up anew for every program. */
 const packageNames = new Map<string, string | undefined>();
 
 /** The name of the package that a file belongs to, symlinks followed. */
 export function packageOf(fileName: string): string | undefined {
+  if (!packageNames.has(fileName)) packageNames.set(fileName, findPackage(fileName));
+  return packageNames.get(fileName);
+}
+
+function findPackage(fileName: string): string | undefined {
   const folders: string[] = [];
   let folder = dirname(existsSync(fileName) ? realpathSync(fileName) : fileName);
   for (;;) {

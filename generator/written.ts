@@ -22,10 +22,17 @@ interface MappedType extends ts.ObjectType {
 const DEEPEST = 40;
 
 export class DeclaredOrder {
+  private readonly symbols = new Map<ts.Node, ts.Symbol | undefined>();
+
   constructor(private readonly checker: ts.TypeChecker) {}
 
   /** The symbol that a reference names, imports followed. */
   referenced(name: ts.Node): ts.Symbol | undefined {
+    if (!this.symbols.has(name)) this.symbols.set(name, this.symbolAt(name));
+    return this.symbols.get(name);
+  }
+
+  private symbolAt(name: ts.Node): ts.Symbol | undefined {
     const symbol = this.checker.getSymbolAtLocation(name);
     return symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias ? this.checker.getAliasedSymbol(symbol) : symbol;
   }
