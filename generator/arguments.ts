@@ -8,6 +8,7 @@ export class UsageError extends Error {}
 
 const OPTIONS = {
   check: { type: "boolean" },
+  watch: { type: "boolean" },
   project: { type: "string", short: "p" },
   out: { type: "string" },
   json: { type: "boolean" },
@@ -20,7 +21,7 @@ const OPTIONS = {
 
 /** The commands, and which options mean something to each. */
 const COMMANDS: Readonly<Record<string, readonly (keyof typeof OPTIONS)[]>> = {
-  generate: ["check", "project", "out", "json", "quiet"],
+  generate: ["check", "watch", "project", "out", "json", "quiet"],
   check: ["check", "project", "out", "json", "quiet"],
   explain: ["json"],
   meta: ["project", "out", "fqn", "url"],
@@ -43,6 +44,7 @@ export function readArguments(args: readonly string[]) {
   }
   const idle = (Object.keys(values) as (keyof typeof OPTIONS)[]).find((name) => !allowed.includes(name));
   if (idle !== undefined) throw new UsageError(`${command} has no --${idle}`);
+  if (values.check && values.watch) throw new UsageError("--check and --watch exclude each other");
   return { command, rest, values };
 }
 

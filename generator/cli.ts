@@ -19,13 +19,15 @@ const USAGE = `svc-gen ${VERSION}: tool servers from TypeScript classes
 
   svc-gen                          write src/generated/ and meta.json
   svc-gen --check                  exit 3 and show the difference when they are stale
+  svc-gen --watch                  write them now and whenever a file changes that they depend on, until Ctrl-C
   svc-gen explain CODE             what a diagnostic means
   svc-gen meta --fqn F --url URL   the metadata document of one tool, for registration
   svc-gen diff [OLD NEW]           compare two meta.json, or git HEAD's with the one here; exit 4 when a contract is broken
 
   --project FILE   tsconfig.json of the tool project, or its folder (default: tsconfig.json here)
   --out FOLDER     where generated code goes (default: src/generated)
-  --json           what is printed, as JSON on standard output: diagnostics, the page of a code, differences
+  --json           what is printed, as JSON on standard output: diagnostics, the page of a code, differences;
+                   with --watch one line a run
   --quiet          no notes
 `;
 
@@ -79,6 +81,7 @@ async function command(args: readonly string[], around: Surroundings): Promise<n
     case "diff":
       return diff(rest, reporter);
     default:
+      if (values.watch) return watch(options, reporter);
       return values.check || name === "check" ? check(options, reporter) : write(options, reporter);
   }
 }
@@ -123,8 +126,11 @@ function asJson(value: unknown): string {
 
 function summary(errors: readonly Diagnostic[]): string {
   const files = new Set(errors.flatMap(({ place }) => (place === undefined ? [] : [place.file]))).size;
-  const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-  return `svc-gen: ${count(errors.length, "error")} in ${count(files, "file")}; nothing was written`;
+  return `svc-gen: ${counted(errors.length, "error")} in ${counted(files, "file")}; nothing was written`;
+}
+
+function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 /** The generator, loaded when it is needed: TypeScript takes longer to load than everything else that is done here. */
@@ -154,6 +160,30 @@ async function write(options: GenerateOptions, around: Reporter): Promise<number
     around.print(texts.length === 0 ? "up to date\n" : texts.join(""));
   }
   remember(options, generated);
+  return EXIT.done;
+}
+
+async function watch(options: GenerateOptions, around: Reporter): Promise<number> {
+  const { watchProject } = await import("./commands/watch.js");
+  let said = "";
+  await watchProject(options, {
+    write: (files) => files.filter((file) => writeIfChanged(options.root, file)).map(({ path }) => path),
+    remember: (generated) => remember(options, generated),
+    tell: ({ diagnostics, wrote, milliseconds }) => {
+      const shown = diagnostics.filter(({ severity }) => severity !== "note" || !around.quiet);
+      if (around.json) {
+        around.print(`${JSON.stringify({ diagnostics: shown, wrote, milliseconds })}\n`);
+        return;
+      }
+      const errors = shown.filter(({ severity }) => severity === "error").length;
+      const text = shown.length === 0 ? "" : formatDiagnostics(shown, around.colour);
+      // Notes are said once, until there are others.
+      if (errors > 0 || text !== said) around.complain(text);
+      said = text;
+      if (errors > 0) around.print(`${counted(errors, "error")}; waiting\n`);
+      else around.print(`${wrote.length === 0 ? "up to date" : `wrote ${wrote.join(", ")}`} in ${milliseconds} ms\n`);
+    },
+  });
   return EXIT.done;
 }
 

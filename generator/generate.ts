@@ -1,7 +1,6 @@
 /** The pipeline: a project -> the text of its generated files, or what is wrong with it. Reads, never writes. */
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import type { ts } from "./compiler.js";
 import { type Acknowledgement, withoutAcknowledged } from "./acknowledge.js";
 import { type Diagnostic, diagnostic, hasErrors } from "./diagnostics.js";
 import { graphOf } from "./graph.js";
@@ -62,7 +61,7 @@ export function generate(options: GenerateOptions, last?: Last, earlier?: Earlie
   const layout = layoutOf(options);
   const { project, diagnostics, reads } = openProject(layout);
   if (project === undefined) return { files: [], diagnostics, reads };
-  const memory = earlier ?? { program: undefined, parsed: new Map() };
+  const memory = earlier ?? { program: undefined, resolutions: undefined, parsed: new Map() };
   const again = last && generateAgain(project, last, memory, earlier === undefined);
   return again ?? generateWhole(project, memory);
 }
@@ -70,6 +69,7 @@ export function generate(options: GenerateOptions, last?: Last, earlier?: Earlie
 function generateWhole(project: Project, earlier: Earlier): Generated {
   // Resolved anew: where an earlier program looked in vain was recorded by the run that opened it, not by this one.
   earlier.program = undefined;
+  earlier.resolutions = undefined;
   const program = openProgram(project, project.files, earlier);
   const compiler = compilerErrors(program);
   const sources = readSources(program, program.sources);
@@ -148,7 +148,7 @@ interface Found {
 }
 
 /** What is in source files, those without tools and diagnostics left out. */
-function readSources(program: Program, files: readonly ts.SourceFile[]): ReadonlyMap<string, Found> {
+function readSources(program: Program, files: Program["sources"]): ReadonlyMap<string, Found> {
   const sources = new Map<string, Found>();
   for (const file of files) {
     const { tools: classes, diagnostics } = findTools(program, file);

@@ -20,7 +20,8 @@ export function installedTypeScript(folder: string, recorder: Recorder): Install
   const manifest = join(folder, "node_modules/typescript/package.json");
   const text = ts.sys.readFile(manifest);
   recorder.file(manifest, text);
-  if (text === undefined) return dirname(folder) === folder ? undefined : installedTypeScript(dirname(folder), recorder);
+  if (text === undefined)
+    return dirname(folder) === folder ? undefined : installedTypeScript(dirname(folder), recorder);
   const { version } = JSON.parse(text) as { version?: string };
   const major = Number.parseInt(version ?? "", 10);
   const libraries = major >= 6 ? librariesOf(realpathSync(dirname(manifest))) : undefined;

@@ -60,8 +60,7 @@ export function recordOf(
 export function readManifest(root: string, options: Readonly<Record<string, string>>): Manifest | undefined {
   try {
     const manifest = JSON.parse(readFileSync(manifestPath(root, options), "utf8")) as Manifest;
-    const same =
-      manifest.generator === generatorHash() && JSON.stringify(manifest.options) === JSON.stringify(options);
+    const same = manifest.generator === generatorHash() && JSON.stringify(manifest.options) === JSON.stringify(options);
     return same ? manifest : undefined;
   } catch {
     return undefined;
@@ -79,14 +78,20 @@ export function unchanged(root: string, options: Readonly<Record<string, string>
   return holds ? manifest : undefined;
 }
 
-/** The files that have other texts or are gone; undefined when other things have changed than files and what there is. */
-export function changesSince({ files, missing, listings, links, own }: Reads): ReadonlySet<string> | undefined {
+/**
+ * The files that have other texts or are gone; undefined when more has changed than files and which there are. Only what
+ * is `near` is looked at.
+ */
+export function changesSince(
+  { files, missing, listings, links, own }: Reads,
+  near: (path: string) => boolean = () => true,
+): ReadonlySet<string> | undefined {
   const asBefore =
-    missing.every((path) => !existsSync(path)) &&
+    missing.every((path) => !near(path) || !existsSync(path)) &&
     Object.entries(listings).every(([path, hash]) => folderHash(path, own) === hash) &&
-    Object.entries(links).every(([path, real]) => realPath(path) === real);
+    Object.entries(links).every(([path, real]) => !near(path) || realPath(path) === real);
   if (!asBefore) return undefined;
-  return new Set(Object.keys(files).filter((path) => fileHash(path) !== files[path]));
+  return new Set(Object.keys(files).filter((path) => near(path) && fileHash(path) !== files[path]));
 }
 
 /** What the last good run left, with what has changed since; undefined when it is of no use. */

@@ -91,6 +91,8 @@ export function openProject(layout: Layout): {
 /** What an earlier program of the same process leaves for the next. */
 export interface Earlier {
   program: ts.Program | undefined;
+  /** What names of modules stand for, and packages that were read on the way. */
+  resolutions: ts.ModuleResolutionCache | undefined;
   /** Parsed files, by path: those whose texts have not changed. */
   readonly parsed: Map<string, Parsed>;
 }
@@ -102,12 +104,12 @@ interface Parsed {
 
 /** Reads the project, or as much of it as some of its files reach. */
 export function openProgram(project: Project, roots: readonly string[], earlier: Earlier): Program {
-  const { layout, options, installed, references, recorder } = project;
+  const { layout, options, references } = project;
   const generated = new Map(STUBS.map(([name, text]) => [join(layout.out, name), text]));
   const program = ts.createProgram({
     rootNames: [...roots, ...generated.keys()],
     options,
-    host: hostWith(generated, options, installed, recorder, earlier.parsed),
+    host: hostWith(generated, project, earlier),
     ...(references === undefined ? {} : { projectReferences: references }),
     ...(earlier.program === undefined ? {} : { oldProgram: earlier.program }),
   });
@@ -147,17 +149,22 @@ export function openProgram(project: Project, roots: readonly string[], earlier:
 /** TypeScript's own host, so that files have the module format that tsc gives them, with some files given as texts. */
 function hostWith(
   texts: ReadonlyMap<string, string>,
-  options: ts.CompilerOptions,
-  installed: Installed | undefined,
-  recorder: Recorder,
-  parsed: Map<string, Parsed>,
+  { options, installed, recorder }: Project,
+  earlier: Earlier,
 ): ts.CompilerHost {
+  const { parsed } = earlier;
   const disk = ts.createCompilerHost(options);
   const host = recorder.over(disk);
   const textOf = (path: string) => texts.get(resolve(path));
   // ts-morph carries the compiler without its library files; typescript-json-schema's has them.
   const library = installed?.libraries ?? dirname(schemaRequire().resolve("typescript"));
-  return {
+  earlier.resolutions ??= ts.createModuleResolutionCache(
+    host.getCurrentDirectory(),
+    host.getCanonicalFileName,
+    options,
+  );
+  const { resolutions } = earlier;
+  const complete: ts.CompilerHost & { useSourceOfProjectReferenceRedirect: () => boolean } = {
     ...host,
     getDefaultLibLocation: () => library,
     getDefaultLibFileName: (wanted) => join(library, ts.getDefaultLibFileName(wanted)),
@@ -184,9 +191,16 @@ function hostWith(
       parsed.set(path, { file, hash });
       return file;
     },
+    getModuleResolutionCache: () => resolutions,
+    resolveModuleNameLiterals: (names, from, redirected, given, file) =>
+      names.map((name) => {
+        const mode = ts.getModeForUsageLocation(file, name, given);
+        return ts.resolveModuleName(name.text, from, given, complete, resolutions, redirected, mode);
+      }),
     // What a referenced project exports is read from its sources, built or not.
     useSourceOfProjectReferenceRedirect: () => true,
-  } as ts.CompilerHost;
+  };
+  return complete;
 }
 
 interface Config {

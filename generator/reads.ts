@@ -78,7 +78,9 @@ export class Recorder {
   reads(): Reads {
     const isOwn = (path: string) => this.own.some((each) => path === each || path.startsWith(each + sep));
     const sorted = (entries: ReadonlyMap<string, string>) =>
-      Object.fromEntries([...entries].filter(([path]) => !isOwn(path)).sort(([one], [other]) => (one < other ? -1 : 1)));
+      Object.fromEntries(
+        [...entries].filter(([path]) => !isOwn(path)).sort(([one], [other]) => (one < other ? -1 : 1)),
+      );
     return {
       files: sorted(this.files),
       missing: [...this.missing].filter((path) => !isOwn(path)).sort(),

@@ -12,8 +12,7 @@ import { type Definition, forEachRef, type ObjectShape, type Shape, type Tool, t
 const require = createRequire(import.meta.url);
 const { _, str } = require("ajv/dist/compile/codegen") as typeof import("ajv/dist/compile/codegen/index.js");
 const { _Code } = require("ajv/dist/compile/codegen/code") as typeof import("ajv/dist/compile/codegen/code.js");
-const { callRef } =
-  require("ajv/dist/vocabularies/core/ref") as typeof import("ajv/dist/vocabularies/core/ref.js");
+const { callRef } = require("ajv/dist/vocabularies/core/ref") as typeof import("ajv/dist/vocabularies/core/ref.js");
 const { Type } = require("ajv/dist/compile/util") as typeof import("ajv/dist/compile/util.js");
 
 /** A validator as code: an expression whose value is the function. */
@@ -89,7 +88,9 @@ function tidy(code: string): string {
   }
   const uses = new Map<string, number>();
   for (const [name] of text.matchAll(/\b(?:_errs\d+|schema0)\b/g)) uses.set(name, (uses.get(name) ?? 0) + 1);
-  return text.replace(/^const (_errs\d+|schema0) = .*;\n/gm, (line, name: string) => (uses.get(name) === 1 ? "" : line));
+  return text.replace(/^const (_errs\d+|schema0) = .*;\n/gm, (line, name: string) =>
+    uses.get(name) === 1 ? "" : line,
+  );
 }
 
 /** What says why a tree does not fit a shape; undefined when it does. Dates and bytes are checked too, as far as texts go. */

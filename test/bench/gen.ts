@@ -3,10 +3,15 @@
  * Wall time of whole processes, cold but for the file cache.
  */
 
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
 import { REPOSITORY, STRICT, ToolProject } from "../generator/project.js";
+import { type Bench, type Figures, judgeFigure, judgeRatio, type Outcome, tabulate } from "./report.js";
+
+const BIN = join(REPOSITORY, "generator/bin.js");
 
 /** One tool in the manner of the examples; `seed` varies names, sizes and shapes. */
 function tool(seed: number): string {
@@ -59,11 +64,6 @@ const program = ts.createProgram(rootNames, { ...options, noEmit: true });
 if (ts.getPreEmitDiagnostics(program).length > 0) process.exit(1);
 `;
 
-/** The median of the wall times of some runs, in milliseconds. */
-function median(times: readonly number[]): number {
-  return [...times].sort((one, other) => one - other)[Math.floor(times.length / 2)] as number;
-}
-
 function timed(cwd: string, args: readonly string[]): number {
   const start = performance.now();
   const { status, stderr } = spawnSync(process.execPath, args, { cwd, encoding: "utf8" });
@@ -71,54 +71,116 @@ function timed(cwd: string, args: readonly string[]): number {
   return performance.now() - start;
 }
 
-/** Measures projects of 1, 20 and 200 tools, without libraries and with those of DOM and node; prints a line each. */
-export function benchGeneration(rounds: number): object[] {
-  console.log("\ngeneration: wall time of svc-gen, beside one bare createProgram and full check of the same project");
-  const rows: object[] = [];
-  for (const tools of [1, 20, 200]) {
+/** Projects of 1, 20 and 200 tools, without libraries and with those of DOM and node. */
+export const gen: Bench = {
+  title: "generation, beside one bare createProgram and full check of the same project; wall time of processes",
+  async run({ repeats }) {
+    const outcomes: Outcome[] = [];
     for (const types of [[], ["node"]]) {
-      const project = new ToolProject(
-        {
-          "src/shared.ts": shared,
-          "bare.mjs": bare,
-          ...Object.fromEntries(Array.from({ length: tools }, (_, index) => [`src/tool${index}.ts`, tool(index)])),
-        },
-        { ...STRICT, types, ...(types.length > 0 ? { lib: ["ES2023", "DOM"] } : {}) },
-      );
-      const row = { tools, types: types.length > 0 ? "DOM and node" : "lean", ...measure(project, rounds) };
-      project.remove();
-      const { bare: floor, ms } = row;
-      console.log(
-        `  ${String(tools).padStart(3)} tools, ${row.types.padEnd(12)} bare ${floor} ms   ` +
-          Object.entries(ms)
-            .map(([name, time]) => `${name} ${time} ms = ${(time / floor).toFixed(2)} ×`)
-            .join("   "),
-      );
-      rows.push(row);
+      const one = projectOf(1, types);
+      for (const tools of [1, 20, 200]) {
+        const project = projectOf(tools, types);
+        const what = `${tools} tools, ${types.length > 0 ? "DOM and node" : "lean"}`;
+        try {
+          outcomes.push(measureRuns(what, tools, project, one, repeats));
+          if (tools === 200) outcomes.push(await measureWatch(what, project, repeats));
+        } finally {
+          project.remove();
+        }
+      }
+      one.remove();
     }
-  }
-  return rows;
+    return {
+      rows: outcomes.flatMap(({ rows }) => rows),
+      goals: outcomes.flatMap(({ goals = [] }) => goals),
+    };
+  },
+};
+
+function projectOf(tools: number, types: readonly string[]): ToolProject {
+  return new ToolProject(
+    {
+      "src/shared.ts": shared,
+      "bare.mjs": bare,
+      ...Object.fromEntries(Array.from({ length: tools }, (_, index) => [`src/tool${index}.ts`, tool(index)])),
+    },
+    { ...STRICT, types, ...(types.length > 0 ? { lib: ["ES2023", "DOM"] } : {}) },
+  );
 }
 
-function measure(project: ToolProject, rounds: number): { bare: number; ms: Record<string, number> } {
-  const bin = join(REPOSITORY, "generator/bin.js");
-  const times = {
-    bare: [] as number[],
-    full: [] as number[],
-    unchanged: [] as number[],
-    "one changed": [] as number[],
-  };
-  for (let round = 0; round < rounds; round++) {
-    times.bare.push(timed(project.root, ["bare.mjs"]));
-    rmSync(join(project.root, "node_modules/.cache"), { recursive: true, force: true });
-    times.full.push(timed(project.root, [bin, "--quiet"]));
-    times.unchanged.push(timed(project.root, [bin, "--quiet"]));
-    const path = join(project.root, "src/tool0.ts");
-    project.write({ "src/tool0.ts": `${readFileSync(path, "utf8")}// ${round}\n` });
-    times["one changed"].push(timed(project.root, [bin, "--quiet"]));
+/** Runs as processes of their own; where there are 200 tools, a changed one beside a first run of one tool. */
+function measureRuns(what: string, tools: number, project: ToolProject, one: ToolProject, repeats: number): Outcome {
+  const times = { bare: [] as Figures[], full: [] as Figures[], idle: [] as Figures[], changed: [] as Figures[] };
+  const single: Figures[] = [];
+  for (let repeat = 0; repeat < repeats; repeat++) {
+    times.bare.push({ ms: timed(project.root, ["bare.mjs"]) });
+    times.full.push({ ms: firstRun(project) });
+    times.idle.push({ ms: timed(project.root, [BIN, "--quiet"]) });
+    change(project, `run ${repeat}`);
+    times.changed.push({ ms: timed(project.root, [BIN, "--quiet"]) });
+    if (tools === 200) single.push({ ms: firstRun(one) });
   }
-  const { bare, ...ms } = Object.fromEntries(
-    Object.entries(times).map(([name, each]) => [name, Math.round(median(each))]),
-  ) as Record<string, number>;
-  return { bare: bare as number, ms };
+  const rows = tabulate(
+    [
+      [`${what}: bare`, times.bare],
+      ["everything", times.full],
+      ["nothing changed", times.idle],
+      ["one file changed", times.changed],
+    ],
+    "ms",
+  );
+  const goals = [
+    judgeRatio(`${what}: everything`, rows[1], { atMost: tools === 1 ? 1.5 : 1.3 }),
+    judgeFigure(`${what}: nothing changed, ms`, rows[2], "ms", { atMost: 300 }),
+  ];
+  if (tools !== 200) return { rows, goals };
+  const beside = tabulate(
+    [
+      ["a first run of one tool", single],
+      ["one of 200 changed", times.changed],
+    ],
+    "ms",
+  );
+  goals.push(judgeRatio(`${what}: one changed, beside a first run of one tool`, beside[1], { atMost: 1.2 }));
+  return { rows: [...rows, ...beside], goals };
+}
+
+function firstRun({ root }: ToolProject): number {
+  rmSync(join(root, "node_modules/.cache"), { recursive: true, force: true });
+  return timed(root, [BIN, "--quiet"]);
+}
+
+/** Gives a member of the first tool another description. */
+function change(project: ToolProject, words: string): void {
+  const path = "src/tool0.ts";
+  const text = readFileSync(join(project.root, path), "utf8");
+  project.write({ [path]: text.replace(/Member 0 of .*\. \*\//, `Member 0 of ${words}. */`) });
+}
+
+/** From a save to the line that tells of the written files, and the memory of the process that rests after it. */
+async function measureWatch(what: string, project: ToolProject, repeats: number): Promise<Outcome> {
+  const watching = spawn(process.execPath, [BIN, "--watch", "--quiet"], { cwd: project.root });
+  const lines = createInterface({ input: watching.stdout })[Symbol.asyncIterator]();
+  const saves: Figures[] = [];
+  await lines.next();
+  for (let save = 0; save < repeats + 5; save++) {
+    await setTimeout(700);
+    const start = performance.now();
+    change(project, `save ${save}`);
+    await lines.next();
+    const ms = performance.now() - start;
+    await setTimeout(700);
+    const status = readFileSync(`/proc/${watching.pid}/status`, "utf8");
+    saves.push({ ms, MB: Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024 });
+  }
+  watching.kill("SIGINT");
+  // The first saves compile the code.
+  const rows = tabulate([[`${what}: watch`, saves.slice(5)]], "ms");
+  return {
+    rows,
+    goals: [
+      judgeFigure(`${what}: watch, save to written, ms`, rows[0], "ms", { atMost: 60 }),
+      judgeFigure(`${what}: watch, MB resident`, rows[0], "MB", { atMost: 250 }),
+    ],
+  };
 }

@@ -11,7 +11,7 @@ import { array, bytes, bytesString, string } from "./bodies.js";
 import { nonces, retry, signed, unsigned } from "./calls.js";
 import { cores } from "./cores.js";
 import { memory, start } from "./footprint.js";
-import { benchGeneration } from "./gen.js";
+import { gen } from "./gen.js";
 import { latency } from "./latency.js";
 import { generator } from "./load.js";
 import { micro } from "./micro.js";
@@ -20,11 +20,6 @@ import { type Bench, DEFAULT_SETTINGS, type Goal, type Outcome, type Settings } 
 import { scaling } from "./scaling.js";
 import { benchStorage } from "./storage.js";
 import { pinned } from "./target.js";
-
-const gen: Bench = {
-  title: "generation, beside one bare createProgram and full check of the same project",
-  run: async ({ repeats }) => ({ rows: benchGeneration(repeats) }),
-};
 
 const storage: Bench = {
   title: "8 MiB through the development store, beside plain fetch",

@@ -1,0 +1,68 @@
+/** `svc-gen --watch`: generates whenever something has changed that the result depends on, until it is interrupted. */
+
+import { join } from "node:path";
+import { type Diagnostic, hasErrors } from "../diagnostics.js";
+import type { Generated, GenerateOptions } from "../generate.js";
+import { Listener, type News } from "../listener.js";
+import { Session } from "../session.js";
+
+/** Milliseconds of quiet after which the record for the next process is written. */
+const IDLE_MS = 300;
+
+/** The effects, which are the command line's. */
+export interface Effects {
+  /** Writes what differs from the disk and says which paths that were. */
+  readonly write: (files: Generated["files"]) => readonly string[];
+  /** Keeps the record of a good run. */
+  readonly remember: (generated: Generated) => void;
+  /** Tells what one run has come to. */
+  readonly tell: (turn: Turn) => void;
+}
+
+/** One run: what there is to say, which files were written, and the time since the change was heard of. */
+export interface Turn {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly wrote: readonly string[];
+  readonly milliseconds: number;
+}
+
+/** Generates now and after every change; resolves when the process is told to end. */
+export async function watchProject(options: GenerateOptions, { write, remember, tell }: Effects): Promise<void> {
+  const session = new Session(options);
+  let current: Generated | undefined;
+  let unrecorded: Generated | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  const record = () => {
+    clearTimeout(idle);
+    if (unrecorded !== undefined) remember(unrecorded);
+    unrecorded = undefined;
+  };
+  const turn = ({ paths, since }: News): void => {
+    const next = session.next(paths);
+    current = next ?? current;
+    if (current === undefined) return;
+    const good = !hasErrors(current.diagnostics);
+    const wrote = good ? write(current.files) : [];
+    if (next === undefined && wrote.length === 0) return;
+    tell({ diagnostics: current.diagnostics, wrote, milliseconds: Math.round(performance.now() - since) });
+    if (next === undefined) return;
+    if (good) unrecorded = next;
+    listener.follow(
+      next.reads,
+      next.files.map(({ path }) => join(options.root, path)),
+    );
+    clearTimeout(idle);
+    idle = setTimeout(record, IDLE_MS);
+  };
+  const listener = new Listener(turn);
+  turn({ paths: new Set(), since: performance.now() });
+  await interruption();
+  listener.close();
+  record();
+}
+
+async function interruption(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+  });
+}

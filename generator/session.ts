@@ -1,0 +1,63 @@
+/** Generation in a process that stays: what was parsed and bound is used again as long as its text is the same. */
+
+import { dirname } from "node:path";
+import { folderHash } from "./content.js";
+import { type Generated, type GenerateOptions, generate, type Last } from "./generate.js";
+import { changesSince } from "./manifest.js";
+import type { Earlier } from "./program.js";
+
+/** Paths of which something was heard, as a question about other paths. */
+type Near = (path: string) => boolean;
+
+export class Session {
+  private earlier: Earlier = { program: undefined, resolutions: undefined, parsed: new Map() };
+  /** The last run. */
+  private latest: Generated | undefined;
+  /** The last run in which nothing was wrong, with the paths of which something was heard since. */
+  private good: { readonly run: Omit<Last, "changed">; readonly heard: Set<string> } | undefined;
+
+  constructor(private readonly options: GenerateOptions) {}
+
+  /** What would be written now that something was heard of some paths; undefined when the last run still holds. */
+  next(heard: ReadonlySet<string>): Generated | undefined {
+    const { latest } = this;
+    if (latest === undefined) return this.run(undefined);
+    for (const path of heard) this.good?.heard.add(path);
+    const changed = changesSince(latest.reads, nearOf(heard));
+    const { folders, own } = latest.reads;
+    const sameFolders = Object.entries(folders).every(([path, hash]) => folderHash(path, own) === hash);
+    if (changed?.size === 0 && sameFolders) return undefined;
+    if (!this.forget(changed)) return this.run(undefined);
+    const since = this.good && changesSince(this.good.run.reads, nearOf(this.good.heard));
+    return this.run(since && this.good && { ...this.good.run, changed: since });
+  }
+
+  /** Drops what was parsed of changed files; of all, and says no, when the change may mean more than their texts. */
+  private forget(changed: ReadonlySet<string> | undefined): boolean {
+    const { parsed } = this.earlier;
+    if (changed !== undefined && [...changed].every((path) => parsed.has(path))) {
+      for (const path of changed) parsed.delete(path);
+      return true;
+    }
+    this.earlier = { program: undefined, resolutions: undefined, parsed: new Map() };
+    return false;
+  }
+
+  private run(last: Last | undefined): Generated {
+    const generated = generate(this.options, last, this.earlier);
+    this.latest = generated;
+    const { kept, reads } = generated;
+    if (kept !== undefined) this.good = { run: { kept, reads }, heard: new Set() };
+    return generated;
+  }
+}
+
+/** Whether a path or a folder that it is in is one of those heard of. */
+function nearOf(heard: ReadonlySet<string>): Near {
+  return (path) => {
+    for (let at = path, above = dirname(at); ; at = above, above = dirname(at)) {
+      if (heard.has(at)) return true;
+      if (above === at) return false;
+    }
+  };
+}

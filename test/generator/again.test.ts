@@ -1,0 +1,230 @@
+/** After any sequence of edits the result is that of a first run: the same files, the same diagnostics. */
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type Generated, generate, type Last } from "#generator/generate.js";
+import { changesSince } from "#generator/manifest.js";
+import { Session } from "#generator/session.js";
+import { ToolProject, toolSource } from "./project.js";
+
+const EDITS = process.env.SVC_TEST_FULL ? 120 : 16;
+const SEED = Number(process.env.SVC_TEST_SEED ?? 7);
+
+/** Numbers below a bound, the same ones for the same seed (mulberry32). */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+const MEMBERS = ["string", "number", "Date", "One", "Two", "One[]", '"b" | "a"', "Ambient", "Record<string, Two>"];
+const HEAD = 'import type { One } from "../shared/one.js";\nimport { type Two } from "../shared/two.js";';
+
+/** A tool that uses the shared types; `text` stands for what an edit changes. */
+function tool(number: number, type: string, text = "text"): string {
+  return toolSource(
+    `T${number}`,
+    `{\n/** ${text} */\na: ${type}; b: string }`,
+    '{ ok: { total: One } } | "none"',
+    HEAD,
+  );
+}
+
+const FILES: Readonly<Record<string, string>> = {
+  "src/shared/one.ts": "export interface One { name: string; deep: Ambient }\n",
+  "src/shared/two.ts": 'import type { One } from "./one.js";\nexport type Two = { one: One; back?: Two };\n',
+  "src/ambient.d.ts": "interface Ambient { x: number }\n",
+  "node_modules/lib/package.json": '{ "name": "lib", "version": "1.0.0", "types": "index.d.ts" }',
+  "node_modules/lib/index.d.ts": "export interface Lib { l: boolean }\n",
+  "src/idle.ts": 'import type { Lib } from "lib";\nexport const idle: Lib = { l: true };\n',
+};
+
+type Edit = readonly [name: string, change: (project: ToolProject, pick: (below: number) => number) => void];
+
+/** What may happen to a project. Some are faults; a later edit of the same file mends them. */
+const CHANGES: readonly Edit[] = [
+  ["a comment", (project, pick) => project.write(toolFile(pick(12), (n) => tool(n, "string", `text ${pick(99)}`)))],
+  [
+    "a member",
+    (project, pick) => project.write(toolFile(pick(12), (n) => tool(n, MEMBERS[pick(MEMBERS.length)] as string))),
+  ],
+  [
+    "a shared type",
+    (project, pick) =>
+      project.write({ "src/shared/one.ts": `export interface One { name${pick(3)}: string; deep: Ambient }\n` }),
+  ],
+  [
+    "a shared alias",
+    (project, pick) =>
+      project.write({
+        "src/shared/two.ts": `import type { One } from "./one.js";\nexport type Two = { one: One; n${pick(3)}: number };\n`,
+      }),
+  ],
+  [
+    "an ambient type",
+    (project, pick) => project.write({ "src/ambient.d.ts": `interface Ambient { x${pick(3)}: number }\n` }),
+  ],
+  [
+    "a library",
+    (project, pick) =>
+      project.write({ "node_modules/lib/index.d.ts": `export interface Lib { l: boolean; m${pick(2)}?: 1 }\n` }),
+  ],
+  [
+    "the import of a library",
+    (project, pick) => project.write(toolFile(pick(12), (n) => tool(n, 'import("lib").Lib'))),
+  ],
+  [
+    "an augmentation",
+    (project, pick) =>
+      project.write({
+        "src/more.ts": `declare module "./shared/one.js" { interface One { added${pick(2)}: boolean } }\nexport {};\n`,
+      }),
+  ],
+  ["no augmentation", (project) => project.write({ "src/more.ts": "export {};\n" })],
+  [
+    "a global from a module",
+    (project, pick) =>
+      project.write({
+        "src/shared/global.ts": `declare global { interface Ambient { g${pick(2)}: string } }\nexport {};\n`,
+      }),
+  ],
+  ["no global from a module", (project) => rmSync(join(project.root, "src/shared/global.ts"), { force: true })],
+  [
+    "a syntax error",
+    (project, pick) => project.write(toolFile(pick(12), (n) => `${tool(n, "string")}export const = ;\n`)),
+  ],
+  ["a type error far away", (project) => project.write({ "src/idle.ts": "export const idle: string = 1;\n" })],
+  ["no type error far away", (project) => project.write({ "src/idle.ts": "export const idle = 1;\n" })],
+  ["a refused type", (project, pick) => project.write(toolFile(pick(12), (n) => tool(n, "Map<string, One>")))],
+  [
+    "a name that another tool has",
+    (project, pick) =>
+      project.write(toolFile(pick(12), (n) => tool(n, "string").replaceAll(`tool-t${n}@1`, "tool-t3@1"))),
+  ],
+  ["a new tool", (project, pick) => project.write({ [`src/tools/n${pick(3)}.ts`]: tool(20 + pick(3), "Two") })],
+  [
+    "a tool in a new folder",
+    (project, pick) => project.write({ [`src/far/f${pick(2)}.ts`]: tool(30 + pick(2), "One") }),
+  ],
+  ["a deleted tool", (project, pick) => rmSync(join(project.root, `src/tools/n${pick(3)}.ts`), { force: true })],
+  ["a deleted folder", (project) => rmSync(join(project.root, "src/far"), { force: true, recursive: true })],
+  [
+    "a file by another name",
+    (project, pick) => rename(project, `src/tools/t${pick(12)}.ts`, `src/tools/r${pick(3)}.ts`),
+  ],
+  ["a shared type that is gone", (project) => rmSync(join(project.root, "src/shared/two.ts"), { force: true })],
+  [
+    "a file that shadows another",
+    (project) => project.write({ "src/shared/one.d.ts": "export interface One { shadow: 1 }\n" }),
+  ],
+  [
+    "a package that shadows another",
+    (project) =>
+      project.write({
+        "src/node_modules/lib/package.json": '{ "name": "lib", "types": "x.d.ts" }',
+        "src/node_modules/lib/x.d.ts": "export interface Lib { shadow: 1 }\n",
+      }),
+  ],
+  ["other options", (project, pick) => project.write({ "tsconfig.json": config(pick(2) === 0) })],
+];
+
+const toolFile = (number: number, text: (number: number) => string) => ({ [`src/tools/t${number}.ts`]: text(number) });
+
+function rename(project: ToolProject, from: string, to: string): void {
+  if (existsSync(join(project.root, from))) renameSync(join(project.root, from), join(project.root, to));
+}
+
+function config(exact: boolean): string {
+  const compilerOptions = { ...JSON.parse(CONFIG).compilerOptions, exactOptionalPropertyTypes: exact };
+  return `${JSON.stringify({ compilerOptions, include: ["src"] })}\n`;
+}
+
+let CONFIG = "";
+
+function start(): ToolProject {
+  const tools = Array.from({ length: 12 }, (_, n) => toolFile(n, () => tool(n, MEMBERS[n % MEMBERS.length] as string)));
+  const project = new ToolProject(Object.assign({}, FILES, ...tools), undefined, "svc-gen-again-");
+  CONFIG = readFileSync(join(project.root, "tsconfig.json"), "utf8");
+  return project;
+}
+
+/** What a run says, without what it keeps. */
+const said = ({ files, diagnostics }: Generated) => ({ files, diagnostics });
+
+test("after any edits a run that builds upon the last one says what a first run says", () => {
+  const project = start();
+  const random = randomOf(SEED);
+  const session = new Session({ root: project.root });
+  let last: Omit<Last, "changed"> | undefined;
+  let stayed = session.next(new Set()) as Generated;
+  const names: string[] = [];
+  try {
+    for (let step = 0; step < EDITS; step++) {
+      // Faults are mended half of the time, so that there is a good run to build upon.
+      if (random(2) === 0 && stayed.files.length === 0) mend(project);
+      else {
+        const [name, change] = CHANGES[random(CHANGES.length)] as Edit;
+        change(project, random);
+        names.push(name);
+      }
+      const context = `seed ${SEED}, edits: ${names.join("; ")}`;
+      const first = generate({ root: project.root });
+      const changed = last && changesSince(last.reads);
+      const again = generate({ root: project.root }, last && changed && { ...last, changed });
+      assert.deepEqual(said(again), said(first), context);
+      stayed = session.next(new Set([join(project.root, "src"), ...outside(project)])) ?? stayed;
+      assert.deepEqual(said(stayed), said(first), `watching, ${context}`);
+      // What is kept passes through JSON on its way to the next process.
+      if (again.kept !== undefined) last = JSON.parse(JSON.stringify({ kept: again.kept, reads: again.reads }));
+    }
+  } finally {
+    project.remove();
+  }
+});
+
+const outside = ({ root }: ToolProject) => [join(root, "tsconfig.json"), join(root, "node_modules/lib/index.d.ts")];
+
+/** Everything as it was at the start. */
+function mend(project: ToolProject): void {
+  for (const folder of ["src/tools", "src/far", "src/shared", "src/node_modules"]) {
+    rmSync(join(project.root, folder), { recursive: true, force: true });
+  }
+  mkdirSync(join(project.root, "src/tools"));
+  project.write({ ...FILES, "src/more.ts": "export {};\n" });
+  for (let n = 0; n < 12; n++) project.write(toolFile(n, () => tool(n, MEMBERS[n % MEMBERS.length] as string)));
+}
+
+test("what does not reach a change is not read again", () => {
+  const project = start();
+  try {
+    const { kept, reads } = generate({ root: project.root });
+    assert.ok(
+      kept !== undefined,
+      JSON.stringify(
+        generate({ root: project.root })
+          .diagnostics.filter((d) => d.severity === "error")
+          .slice(0, 3),
+      ),
+    );
+    project.write(toolFile(5, (n) => tool(n, "boolean")));
+    const changed = changesSince(reads);
+    assert.ok(changed !== undefined);
+    assert.deepEqual([...changed], [join(project.root, "src/tools/t5.ts")]);
+    // An outcome that nobody could have read: only what is kept can bring it.
+    const path = join(project.root, "src/tools/t6.ts");
+    const [outcome] = kept.outcomes[path]?.tools ?? [];
+    assert.ok(outcome !== undefined);
+    const marked = { ...outcome, document: '{ "kept": true }' };
+    const outcomes = { ...kept.outcomes, [path]: { tools: [marked], notes: [] } };
+    const { files } = generate({ root: project.root }, { kept: { ...kept, outcomes }, reads, changed });
+    assert.match(files.find((each) => each.path === "meta.json")?.text ?? "", /\{ "kept": true \}/);
+  } finally {
+    project.remove();
+  }
+});

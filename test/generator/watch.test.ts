@@ -1,0 +1,171 @@
+/** `svc-gen --watch` as its user sees it: a process that follows the files and says what it did. */
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { EXIT, run } from "#generator/cli.js";
+import { REPOSITORY, ToolProject, toolSource } from "./project.js";
+
+/** A failing test ends; how fast a run is is the bench's business. */
+const PATIENCE = { timeout: 300_000 };
+
+/** A watching process, whose standard output is awaited line by line. */
+class Watching {
+  private readonly process: ChildProcess;
+  private readonly lines: string[] = [];
+  private next: () => void = () => {};
+  complaints = "";
+
+  constructor(root: string, ...args: string[]) {
+    this.process = spawn(process.execPath, [join(REPOSITORY, "generator/bin.js"), "--watch", ...args], { cwd: root });
+    let rest = "";
+    this.process.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+      const [...lines] = (rest + chunk).split("\n");
+      rest = lines.pop() ?? "";
+      this.lines.push(...lines);
+      this.next();
+    });
+    this.process.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+      this.complaints += chunk;
+    });
+  }
+
+  /** The next line that matches; those before it are passed over. */
+  async line(wanted: RegExp): Promise<string> {
+    for (;;) {
+      const line = this.lines.shift();
+      if (line === undefined) {
+        await new Promise<void>((resolve) => {
+          this.next = resolve;
+        });
+      } else if (wanted.test(line)) return line;
+    }
+  }
+
+  /** Ctrl-C; the exit code. */
+  async interrupt(): Promise<number | null> {
+    const ended = new Promise<number | null>((resolve) => this.process.once("exit", resolve));
+    this.process.kill("SIGINT");
+    return ended;
+  }
+}
+
+const project = new ToolProject({
+  "src/sum.ts": toolSource("Sum", "{ a: One }", '"done"', 'import type { One } from "./one.js";'),
+  "src/one.ts": 'import type { Shared } from "shared";\nexport type One = { shared: Shared };\n',
+  "packages/shared/package.json": '{ "name": "shared", "version": "1.0.0", "types": "index.d.ts" }',
+  "packages/shared/index.d.ts": "export type Shared = { deep: string };\n",
+});
+symlinkSync(join(project.root, "packages/shared"), join(project.root, "node_modules/shared"));
+after(() => project.remove());
+
+const read = (path: string) => readFileSync(join(project.root, path), "utf8");
+const contracts = () => read("src/generated/contracts.ts");
+const WROTE = /^wrote .*src\/generated\/contracts\.ts.* in \d+ ms$/;
+
+test("it writes, follows every file that the types reach, and ends well when interrupted", PATIENCE, async () => {
+  const watching = new Watching(project.root, "--quiet");
+  await watching.line(WROTE);
+
+  project.write({
+    "src/one.ts": 'import type { Shared } from "shared";\nexport type One = { s: Shared; more: boolean };\n',
+  });
+  await watching.line(WROTE);
+  assert.match(contracts(), /name: "more"/);
+
+  // A package of the workspace, behind a link.
+  project.write({ "packages/shared/index.d.ts": "export type Shared = { deeper: string };\n" });
+  await watching.line(WROTE);
+  assert.match(contracts(), /name: "deeper"/);
+
+  // As editors save: another file takes the place of the old one.
+  project.write({ "src/one.ts~": "export type One = { replaced: number };\n" });
+  renameSync(join(project.root, "src/one.ts~"), join(project.root, "src/one.ts"));
+  await watching.line(WROTE);
+  assert.match(contracts(), /name: "replaced"/);
+
+  // New tools in a new folder, several saves at once; then the folder goes.
+  project.write({
+    "src/more/other.ts": toolSource("Other", "{ b: number }"),
+    "src/more/third.ts": toolSource("Third", "{ c: number }"),
+  });
+  while (!/tool-third@1/.test(contracts()) || !/tool-other@1/.test(contracts())) await watching.line(WROTE);
+  renameSync(join(project.root, "src/more"), join(project.root, "src/moved"));
+  while (!/src\/moved\/other\.ts/.test(contracts())) await watching.line(WROTE);
+  rmSync(join(project.root, "src/moved"), { recursive: true });
+  while (/tool-(?:other|third)@1/.test(contracts())) await watching.line(WROTE);
+
+  // Generated files are no one else's to change.
+  project.write({ "src/generated/contracts.ts": "edited" });
+  await watching.line(WROTE);
+  assert.match(contracts(), /name: "replaced"/);
+  rmSync(join(project.root, "meta.json"));
+  await watching.line(/^wrote meta\.json in \d+ ms$/);
+  assert.ok(existsSync(join(project.root, "meta.json")));
+
+  assert.equal(await watching.interrupt(), EXIT.done);
+  assert.equal(watching.complaints, "");
+});
+
+test("errors are told and what was written stays, until they are mended", PATIENCE, async () => {
+  const watching = new Watching(project.root, "--quiet");
+  await watching.line(/^up to date in \d+ ms$/);
+  const before = contracts();
+
+  project.write({ "src/one.ts": "export type One = { a: symbol; b: Missing };\n" });
+  await watching.line(/^2 errors; waiting$/);
+  assert.match(watching.complaints, /src\/one\.ts:1:\d+ - error SVC132: Sum\.Input\.a\.a/);
+  assert.match(watching.complaints, /Cannot find name 'Missing'/);
+  assert.equal(contracts(), before);
+
+  project.write({ "src/one.ts": "export type One = { mended: string };\n" });
+  await watching.line(WROTE);
+  assert.match(contracts(), /name: "mended"/);
+
+  const config = read("tsconfig.json");
+  project.write({ "tsconfig.json": config.replace('"strict":true', '"strict":false') });
+  await watching.line(/^1 error; waiting$/);
+  assert.match(watching.complaints, /SVC102/);
+  rmSync(join(project.root, "tsconfig.json"));
+  await watching.line(/^1 error; waiting$/);
+  assert.match(watching.complaints, /SVC101/);
+  project.write({ "tsconfig.json": config });
+  await watching.line(/^up to date in \d+ ms$/);
+  assert.equal(await watching.interrupt(), EXIT.done);
+});
+
+test("with --json every run is one line; the run after it finds its record", PATIENCE, async () => {
+  const watching = new Watching(project.root, "--json");
+  const first = JSON.parse(await watching.line(/^\{/));
+  assert.deepEqual([first.diagnostics, first.wrote], [[], []]);
+  project.write({ "src/one.ts": "export type One = { json: Map<string, string> };\n" });
+  const faulty = JSON.parse(await watching.line(/^\{/));
+  assert.deepEqual(
+    faulty.diagnostics.map(({ code }: { code: string }) => code),
+    ["SVC134"],
+  );
+  project.write({ "src/one.ts": "export type One = { json: Date };\n" });
+  const { wrote } = JSON.parse(await watching.line(/^\{/));
+  assert.deepEqual(wrote, ["src/generated/contracts.ts", "src/generated/validators.ts", "meta.json"]);
+  assert.equal(await watching.interrupt(), EXIT.done);
+  assert.equal(watching.complaints, "");
+
+  const printed: string[] = [];
+  const around = { cwd: project.root, colour: false, print: (text: string) => printed.push(text), complain: () => {} };
+  assert.equal(await run(["--quiet"], around), EXIT.done);
+  assert.deepEqual(printed, ["up to date\n"]);
+});
+
+test("what cannot be watched is refused", async () => {
+  let complaint = "";
+  const complain = (text: string) => {
+    complaint += text;
+  };
+  const around = { cwd: project.root, colour: false, print: () => {}, complain };
+  assert.equal(await run(["--check", "--watch"], around), EXIT.usage);
+  assert.match(complaint, /--check and --watch exclude each other/);
+  assert.equal(await run(["meta", "--watch"], around), EXIT.usage);
+  assert.match(complaint, /meta has no --watch/);
+});
