@@ -6,8 +6,8 @@
 
 import type { Validator } from "svc-runtime/v1";
 
-export const checkInput1: Validator = validate0;
-const schema0 = {"$id":"checkInput1","type":"object","properties":{"a":{"svcInteger":{}},"b":{"svcInteger":{}},"label":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}},"note":{"type":["string","null"]}},"required":["a","b","label","tags"]};
+export const checkInput1: Validator = (() => {
+const schema0 = {"type":"object","properties":{"a":{"svcInteger":{}},"b":{"svcInteger":{}},"label":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}},"note":{"type":["string","null"]}},"required":["a","b","label","tags"]};
 const func0 = Object.prototype.hasOwnProperty;
 
 function validate0(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -48,8 +48,9 @@ var valid0 = true;
 }
 if(valid0){
 if(data.label !== undefined && func0.call(data, "label")){
+let data2 = data.label;
 const _errs3 = errors;
-if(typeof data.label !== "string"){
+if(typeof data2 !== "string"){
 validate0.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
@@ -67,8 +68,9 @@ if(Array.isArray(data3)){
 var valid1 = true;
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
 const _errs7 = errors;
-if(typeof data3[i0] !== "string"){
+if(typeof data4 !== "string"){
 validate0.errors = [{instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
@@ -115,4 +117,6 @@ return false;
 validate0.errors = vErrors;
 return errors === 0;
 }
+return validate0;
+})();
 

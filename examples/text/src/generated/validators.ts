@@ -7,8 +7,8 @@
 import type { Validator } from "svc-runtime/v1";
 import { ucs2length } from "svc-runtime/v1";
 
-export const checkInput1: Validator = validate0;
-const schema0 = {"$id":"checkInput1","type":"object","properties":{"text":{"type":"string","maxLength":100000},"options":{"type":["object","null"],"properties":{"kinds":{"type":["array","null"],"items":{"enum":["email","url","date","amount"]}},"limit":{"type":["integer","null"],"minimum":1,"maximum":128},"order":{"anyOf":[{"enum":["position","length"]},{"type":"null"}]},"unique":{"type":["boolean","null"]}},"required":[]}},"required":["text"]};
+export const checkInput1: Validator = (() => {
+const schema0 = {"type":"object","properties":{"text":{"type":"string","maxLength":100000},"options":{"type":["object","null"],"properties":{"kinds":{"type":["array","null"],"items":{"enum":["email","url","date","amount"]}},"limit":{"type":["integer","null"],"minimum":1,"maximum":128},"order":{"anyOf":[{"enum":["position","length"]},{"type":"null"}]},"unique":{"type":["boolean","null"]}},"required":[]}},"required":["text"]};
 const func0 = Object.prototype.hasOwnProperty;
 const func2 = ucs2length;
 
@@ -67,6 +67,7 @@ const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 const _errs7 = errors;
+const vSchema0 = schema0.properties.options.properties.kinds.items.enum;
 if(!((((data3 === "email") || (data3 === "url")) || (data3 === "date")) || (data3 === "amount"))){
 validate0.errors = [{instancePath:instancePath+"/options/kinds/" + i0,schemaPath:"#/properties/options/properties/kinds/items/enum",keyword:"enum",params:{allowedValues: schema0.properties.options.properties.kinds.items.enum},message:"must be equal to one of the allowed values"}];
 return false;
@@ -117,6 +118,7 @@ const _errs10 = errors;
 const _errs11 = errors;
 let valid3 = false;
 const _errs12 = errors;
+const vSchema1 = schema0.properties.options.properties.order.anyOf[0].enum;
 if(!((data5 === "position") || (data5 === "length"))){
 const err0 = {instancePath:instancePath+"/options/order",schemaPath:"#/properties/options/properties/order/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema0.properties.options.properties.order.anyOf[0].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
@@ -206,4 +208,6 @@ return false;
 validate0.errors = vErrors;
 return errors === 0;
 }
+return validate0;
+})();
 

@@ -6,8 +6,8 @@
 
 import type { Validator } from "svc-runtime/v1";
 
-export const checkInput1: Validator = validate0;
-const schema0 = {"$id":"checkInput1","type":"object","properties":{"parcels":{"type":"array","items":{"type":"object","properties":{"weight":{"svcInteger":{}},"size":{"type":"array","minItems":2,"items":[{"type":"number"},{"type":"number"},{"type":"number"}],"maxItems":3,"additionalItems":false},"contents":{"type":"object","required":[],"additionalProperties":{"type":"number"}},"insured":{"type":["object","null"],"properties":{"value":{"svcInteger":{}},"until":{"type":"string"}},"required":["value","until"]}},"required":["weight","size","contents"]}},"carrier":{"anyOf":[{"enum":["post","courier"]},{"type":"object","properties":{"drone":{"type":"object","properties":{"range":{"type":"number"}},"required":["range"]}},"required":["drone"]}]},"pickup":{"type":"string"},"label":{"type":"string"},"note":{"type":["string","null"]}},"required":["parcels","carrier","pickup","label"]};
+export const checkInput1: Validator = (() => {
+const schema0 = {"type":"object","properties":{"parcels":{"type":"array","items":{"type":"object","properties":{"weight":{"svcInteger":{}},"size":{"type":"array","minItems":2,"items":[{"type":"number"},{"type":"number"},{"type":"number"}],"maxItems":3,"additionalItems":false},"contents":{"type":"object","required":[],"additionalProperties":{"type":"number"}},"insured":{"type":["object","null"],"properties":{"value":{"svcInteger":{}},"until":{"type":"string"}},"required":["value","until"]}},"required":["weight","size","contents"]}},"carrier":{"anyOf":[{"enum":["post","courier"]},{"type":"object","properties":{"drone":{"type":"object","properties":{"range":{"type":"number"}},"required":["range"]}},"required":["drone"]}]},"pickup":{"type":"string"},"label":{"type":"string"},"note":{"type":["string","null"]}},"required":["parcels","carrier","pickup","label"]};
 const func0 = Object.prototype.hasOwnProperty;
 
 function validate0(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -178,8 +178,9 @@ var valid5 = true;
 }
 if(valid5){
 if(data9.until !== undefined && func0.call(data9, "until")){
+let data11 = data9.until;
 const _errs22 = errors;
-if(typeof data9.until !== "string"){
+if(typeof data11 !== "string"){
 validate0.errors = [{instancePath:instancePath+"/parcels/" + i0+"/insured/until",schemaPath:"#/properties/parcels/items/properties/insured/properties/until/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
@@ -230,6 +231,7 @@ const _errs24 = errors;
 const _errs25 = errors;
 let valid6 = false;
 const _errs26 = errors;
+const vSchema0 = schema0.properties.carrier.anyOf[0].enum;
 if(!((data12 === "post") || (data12 === "courier"))){
 const err0 = {instancePath:instancePath+"/carrier",schemaPath:"#/properties/carrier/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema0.properties.carrier.anyOf[0].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
@@ -277,6 +279,7 @@ errors++;
 else {
 if(data13.range !== undefined && func0.call(data13, "range")){
 let data14 = data13.range;
+const _errs31 = errors;
 if(!((typeof data14 == "number") && (isFinite(data14)))){
 const err3 = {instancePath:instancePath+"/carrier/drone/range",schemaPath:"#/properties/carrier/anyOf/1/properties/drone/properties/range/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
@@ -287,6 +290,10 @@ vErrors.push(err3);
 }
 errors++;
 }
+var valid8 = _errs31 === errors;
+}
+else {
+var valid8 = true;
 }
 }
 }
@@ -301,6 +308,10 @@ vErrors.push(err4);
 errors++;
 }
 }
+var valid7 = _errs29 === errors;
+}
+else {
+var valid7 = true;
 }
 }
 }
@@ -348,8 +359,9 @@ var valid0 = true;
 }
 if(valid0){
 if(data.pickup !== undefined && func0.call(data, "pickup")){
+let data15 = data.pickup;
 const _errs33 = errors;
-if(typeof data.pickup !== "string"){
+if(typeof data15 !== "string"){
 validate0.errors = [{instancePath:instancePath+"/pickup",schemaPath:"#/properties/pickup/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
@@ -360,8 +372,9 @@ var valid0 = true;
 }
 if(valid0){
 if(data.label !== undefined && func0.call(data, "label")){
+let data16 = data.label;
 const _errs35 = errors;
-if(typeof data.label !== "string"){
+if(typeof data16 !== "string"){
 validate0.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
@@ -397,4 +410,6 @@ return false;
 validate0.errors = vErrors;
 return errors === 0;
 }
+return validate0;
+})();
 
