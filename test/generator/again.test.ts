@@ -221,7 +221,7 @@ test("what does not reach a change is not read again", () => {
     const [outcome] = kept.outcomes[path]?.tools ?? [];
     assert.ok(outcome !== undefined);
     const marked = { ...outcome, document: '{ "kept": true }' };
-    const outcomes = { ...kept.outcomes, [path]: { tools: [marked], notes: [] } };
+    const outcomes = { ...kept.outcomes, [path]: { tools: [marked], notes: [], acknowledged: [] } };
     const { files } = generate({ root: project.root }, { kept: { ...kept, outcomes }, reads, changed });
     assert.match(files.find((each) => each.path === "meta.json")?.text ?? "", /\{ "kept": true \}/);
   } finally {
