@@ -9,7 +9,7 @@ import { changesSince } from "#generator/manifest.js";
 import { Session } from "#generator/session.js";
 import { ToolProject, toolSource } from "./project.js";
 
-const EDITS = process.env.SVC_TEST_FULL ? 120 : 16;
+const EDITS = process.env.SVC_TEST_FULL ? 120 : 8;
 const SEED = Number(process.env.SVC_TEST_SEED ?? 7);
 
 /** Numbers below a bound, the same ones for the same seed (mulberry32). */
