@@ -6,8 +6,8 @@
 
 import type { Validator } from "svc-runtime/v1";
 
-export const checkInput1: Validator = validate0;
-const schema0 = {"$id":"checkInput1","type":"object","properties":{"lines":{"type":"array","items":{"type":"object","properties":{"article":{"type":"string","pattern":"^[A-Z]{3}-[0-9]{4}$"},"quantity":{"type":"integer","minimum":1,"maximum":10000},"unitPrice":{"svcInteger":{"minimum":"0"}},"discount":{"type":["object","null"],"properties":{"percent":{"type":"number","minimum":0,"maximum":100},"reason":{"type":["string","null"]}},"required":["percent"]}},"required":["article","quantity","unitPrice"]}},"currency":{"enum":["EUR","USD","JPY"]},"shipTo":{"type":"object","properties":{"country":{"type":"string","pattern":"^[A-Z]{2}$"},"postcode":{"type":["string","null"]},"lines":{"type":["array","null"],"items":{"type":"string"}}},"required":["country"]},"rounding":{"anyOf":[{"enum":["half-up","half-even"]},{"type":"null"}]},"from":{"type":["string","null"]}},"required":["lines","currency","shipTo"]};
+export const checkInput1: Validator = (() => {
+const schema0 = {"type":"object","properties":{"lines":{"type":"array","items":{"type":"object","properties":{"article":{"type":"string","pattern":"^[A-Z]{3}-[0-9]{4}$"},"quantity":{"type":"integer","minimum":1,"maximum":10000},"unitPrice":{"svcInteger":{"minimum":"0"}},"discount":{"type":["object","null"],"properties":{"percent":{"type":"number","minimum":0,"maximum":100},"reason":{"type":["string","null"]}},"required":["percent"]}},"required":["article","quantity","unitPrice"]}},"currency":{"enum":["EUR","USD","JPY"]},"shipTo":{"type":"object","properties":{"country":{"type":"string","pattern":"^[A-Z]{2}$"},"postcode":{"type":["string","null"]},"lines":{"type":["array","null"],"items":{"type":"string"}}},"required":["country"]},"rounding":{"anyOf":[{"enum":["half-up","half-even"]},{"type":"null"}]},"from":{"type":["string","null"]}},"required":["lines","currency","shipTo"]};
 const func0 = Object.prototype.hasOwnProperty;
 const pattern0 = new RegExp("^[A-Z]{3}-[0-9]{4}$", "u");
 const pattern1 = new RegExp("^[A-Z]{2}$", "u");
@@ -201,6 +201,7 @@ if(valid0){
 if(data.currency !== undefined && func0.call(data, "currency")){
 let data8 = data.currency;
 const _errs16 = errors;
+const vSchema0 = schema0.properties.currency.enum;
 if(!(((data8 === "EUR") || (data8 === "USD")) || (data8 === "JPY"))){
 validate0.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/enum",keyword:"enum",params:{allowedValues: schema0.properties.currency.enum},message:"must be equal to one of the allowed values"}];
 return false;
@@ -268,8 +269,9 @@ if(Array.isArray(data12)){
 var valid5 = true;
 const len1 = data12.length;
 for(let i1=0; i1<len1; i1++){
+let data13 = data12[i1];
 const _errs25 = errors;
-if(typeof data12[i1] !== "string"){
+if(typeof data13 !== "string"){
 validate0.errors = [{instancePath:instancePath+"/shipTo/lines/" + i1,schemaPath:"#/properties/shipTo/properties/lines/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
@@ -306,6 +308,7 @@ const _errs27 = errors;
 const _errs28 = errors;
 let valid6 = false;
 const _errs29 = errors;
+const vSchema1 = schema0.properties.rounding.anyOf[0].enum;
 if(!((data14 === "half-up") || (data14 === "half-even"))){
 const err0 = {instancePath:instancePath+"/rounding",schemaPath:"#/properties/rounding/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema0.properties.rounding.anyOf[0].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
@@ -388,21 +391,24 @@ return false;
 validate0.errors = vErrors;
 return errors === 0;
 }
+return validate0;
+})();
 
-export const checkInput2: Validator = validate1;
-const schema1 = {"$id":"checkInput2","type":"object","properties":{"invoice":{"type":"object","properties":{"number":{"type":"string","pattern":"^INV-[0-9]{1,12}$"},"currency":{"enum":["EUR","USD","JPY"]},"total":{"svcInteger":{"minimum":"1"}},"due":{"type":["string","null"]}},"required":["number","currency","total"]},"payments":{"type":"array","items":{"anyOf":[{"type":"object","properties":{"card":{"type":"object","properties":{"last4":{"type":"string","pattern":"^[0-9]{4}$"},"amount":{"svcInteger":{}}},"required":["last4","amount"]}},"required":["card"]},{"type":"object","properties":{"transfer":{"type":"object","properties":{"iban":{"type":"string","pattern":"^[A-Z]{2}[0-9A-Z]{13,32}$"},"amount":{"svcInteger":{}},"reference":{"type":["string","null"]}},"required":["iban","amount"]}},"required":["transfer"]},{"type":"object","properties":{"voucher":{"type":"object","properties":{"number":{"type":"string"},"amount":{"svcInteger":{}}},"required":["number","amount"]}},"required":["voucher"]}]}},"paidAt":{"type":"string"}},"required":["invoice","payments","paidAt"]};
-const pattern2 = new RegExp("^INV-[0-9]{1,12}$", "u");
-const pattern3 = new RegExp("^[0-9]{4}$", "u");
-const pattern4 = new RegExp("^[A-Z]{2}[0-9A-Z]{13,32}$", "u");
+export const checkInput2: Validator = (() => {
+const schema0 = {"type":"object","properties":{"invoice":{"type":"object","properties":{"number":{"type":"string","pattern":"^INV-[0-9]{1,12}$"},"currency":{"enum":["EUR","USD","JPY"]},"total":{"svcInteger":{"minimum":"1"}},"due":{"type":["string","null"]}},"required":["number","currency","total"]},"payments":{"type":"array","items":{"anyOf":[{"type":"object","properties":{"card":{"type":"object","properties":{"last4":{"type":"string","pattern":"^[0-9]{4}$"},"amount":{"svcInteger":{}}},"required":["last4","amount"]}},"required":["card"]},{"type":"object","properties":{"transfer":{"type":"object","properties":{"iban":{"type":"string","pattern":"^[A-Z]{2}[0-9A-Z]{13,32}$"},"amount":{"svcInteger":{}},"reference":{"type":["string","null"]}},"required":["iban","amount"]}},"required":["transfer"]},{"type":"object","properties":{"voucher":{"type":"object","properties":{"number":{"type":"string"},"amount":{"svcInteger":{}}},"required":["number","amount"]}},"required":["voucher"]}]}},"paidAt":{"type":"string"}},"required":["invoice","payments","paidAt"]};
+const func0 = Object.prototype.hasOwnProperty;
+const pattern0 = new RegExp("^INV-[0-9]{1,12}$", "u");
+const pattern1 = new RegExp("^[0-9]{4}$", "u");
+const pattern2 = new RegExp("^[A-Z]{2}[0-9A-Z]{13,32}$", "u");
 
-function validate1(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate0(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.invoice === undefined) || (!(func0.call(data, "invoice")))) && (missing0 = "invoice")) || (((data.payments === undefined) || (!(func0.call(data, "payments")))) && (missing0 = "payments"))) || (((data.paidAt === undefined) || (!(func0.call(data, "paidAt")))) && (missing0 = "paidAt"))){
-validate1.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate0.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -413,7 +419,7 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((((data0.number === undefined) || (!(func0.call(data0, "number")))) && (missing1 = "number")) || (((data0.currency === undefined) || (!(func0.call(data0, "currency")))) && (missing1 = "currency"))) || (((data0.total === undefined) || (!(func0.call(data0, "total")))) && (missing1 = "total"))){
-validate1.errors = [{instancePath:instancePath+"/invoice",schemaPath:"#/properties/invoice/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate0.errors = [{instancePath:instancePath+"/invoice",schemaPath:"#/properties/invoice/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -422,13 +428,13 @@ let data1 = data0.number;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
-if(!pattern2.test(data1)){
-validate1.errors = [{instancePath:instancePath+"/invoice/number",schemaPath:"#/properties/invoice/properties/number/pattern",keyword:"pattern",params:{pattern: "^INV-[0-9]{1,12}$"},message:"must match pattern \""+"^INV-[0-9]{1,12}$"+"\""}];
+if(!pattern0.test(data1)){
+validate0.errors = [{instancePath:instancePath+"/invoice/number",schemaPath:"#/properties/invoice/properties/number/pattern",keyword:"pattern",params:{pattern: "^INV-[0-9]{1,12}$"},message:"must match pattern \""+"^INV-[0-9]{1,12}$"+"\""}];
 return false;
 }
 }
 else {
-validate1.errors = [{instancePath:instancePath+"/invoice/number",schemaPath:"#/properties/invoice/properties/number/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate0.errors = [{instancePath:instancePath+"/invoice/number",schemaPath:"#/properties/invoice/properties/number/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -441,8 +447,9 @@ if(valid1){
 if(data0.currency !== undefined && func0.call(data0, "currency")){
 let data2 = data0.currency;
 const _errs5 = errors;
+const vSchema0 = schema0.properties.invoice.properties.currency.enum;
 if(!(((data2 === "EUR") || (data2 === "USD")) || (data2 === "JPY"))){
-validate1.errors = [{instancePath:instancePath+"/invoice/currency",schemaPath:"#/properties/invoice/properties/currency/enum",keyword:"enum",params:{allowedValues: schema1.properties.invoice.properties.currency.enum},message:"must be equal to one of the allowed values"}];
+validate0.errors = [{instancePath:instancePath+"/invoice/currency",schemaPath:"#/properties/invoice/properties/currency/enum",keyword:"enum",params:{allowedValues: schema0.properties.invoice.properties.currency.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid1 = _errs5 === errors;
@@ -455,12 +462,12 @@ if(data0.total !== undefined && func0.call(data0, "total")){
 let data3 = data0.total;
 const _errs6 = errors;
 if(typeof data3 != "bigint" && !Number.isInteger(data3)){
-validate1.errors = [{instancePath:instancePath+"/invoice/total",schemaPath:"#/properties/invoice/properties/total/svcInteger",keyword:"svcInteger",params:{type: "integer"},message:"must be an integer"}];
+validate0.errors = [{instancePath:instancePath+"/invoice/total",schemaPath:"#/properties/invoice/properties/total/svcInteger",keyword:"svcInteger",params:{type: "integer"},message:"must be an integer"}];
 return false;
 }
 else {
 if(data3 < 1n){
-validate1.errors = [{instancePath:instancePath+"/invoice/total",schemaPath:"#/properties/invoice/properties/total/svcInteger",keyword:"svcInteger",params:{comparison: ">=", limit: "1"},message:"must be >= 1"}];
+validate0.errors = [{instancePath:instancePath+"/invoice/total",schemaPath:"#/properties/invoice/properties/total/svcInteger",keyword:"svcInteger",params:{comparison: ">=", limit: "1"},message:"must be >= 1"}];
 return false;
 }
 }
@@ -474,7 +481,7 @@ if(data0.due !== undefined && func0.call(data0, "due")){
 let data4 = data0.due;
 const _errs7 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate1.errors = [{instancePath:instancePath+"/invoice/due",schemaPath:"#/properties/invoice/properties/due/type",keyword:"type",params:{type: schema1.properties.invoice.properties.due.type},message:"must be string,null"}];
+validate0.errors = [{instancePath:instancePath+"/invoice/due",schemaPath:"#/properties/invoice/properties/due/type",keyword:"type",params:{type: schema0.properties.invoice.properties.due.type},message:"must be string,null"}];
 return false;
 }
 var valid1 = _errs7 === errors;
@@ -488,7 +495,7 @@ var valid1 = true;
 }
 }
 else {
-validate1.errors = [{instancePath:instancePath+"/invoice",schemaPath:"#/properties/invoice/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate0.errors = [{instancePath:instancePath+"/invoice",schemaPath:"#/properties/invoice/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -547,7 +554,7 @@ let data8 = data7.last4;
 const _errs17 = errors;
 if(errors === _errs17){
 if(typeof data8 === "string"){
-if(!pattern3.test(data8)){
+if(!pattern1.test(data8)){
 const err2 = {instancePath:instancePath+"/payments/" + i0+"/card/last4",schemaPath:"#/properties/payments/items/anyOf/0/properties/card/properties/last4/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}$"},message:"must match pattern \""+"^[0-9]{4}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -607,6 +614,10 @@ vErrors.push(err5);
 errors++;
 }
 }
+var valid4 = _errs15 === errors;
+}
+else {
+var valid4 = true;
 }
 }
 }
@@ -661,7 +672,7 @@ let data11 = data10.iban;
 const _errs24 = errors;
 if(errors === _errs24){
 if(typeof data11 === "string"){
-if(!pattern4.test(data11)){
+if(!pattern2.test(data11)){
 const err9 = {instancePath:instancePath+"/payments/" + i0+"/transfer/iban",schemaPath:"#/properties/payments/items/anyOf/1/properties/transfer/properties/iban/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{2}[0-9A-Z]{13,32}$"},message:"must match pattern \""+"^[A-Z]{2}[0-9A-Z]{13,32}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -712,7 +723,7 @@ if(data10.reference !== undefined && func0.call(data10, "reference")){
 let data13 = data10.reference;
 const _errs27 = errors;
 if((typeof data13 !== "string") && (data13 !== null)){
-const err12 = {instancePath:instancePath+"/payments/" + i0+"/transfer/reference",schemaPath:"#/properties/payments/items/anyOf/1/properties/transfer/properties/reference/type",keyword:"type",params:{type: schema1.properties.payments.items.anyOf[1].properties.transfer.properties.reference.type},message:"must be string,null"};
+const err12 = {instancePath:instancePath+"/payments/" + i0+"/transfer/reference",schemaPath:"#/properties/payments/items/anyOf/1/properties/transfer/properties/reference/type",keyword:"type",params:{type: schema0.properties.payments.items.anyOf[1].properties.transfer.properties.reference.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -741,6 +752,10 @@ vErrors.push(err13);
 errors++;
 }
 }
+var valid6 = _errs22 === errors;
+}
+else {
+var valid6 = true;
 }
 }
 }
@@ -791,8 +806,9 @@ errors++;
 }
 else {
 if(data14.number !== undefined && func0.call(data14, "number")){
+let data15 = data14.number;
 const _errs33 = errors;
-if(typeof data14.number !== "string"){
+if(typeof data15 !== "string"){
 const err17 = {instancePath:instancePath+"/payments/" + i0+"/voucher/number",schemaPath:"#/properties/payments/items/anyOf/2/properties/voucher/properties/number/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err17];
@@ -840,6 +856,10 @@ vErrors.push(err19);
 errors++;
 }
 }
+var valid8 = _errs31 === errors;
+}
+else {
+var valid8 = true;
 }
 }
 }
@@ -867,7 +887,7 @@ else {
 vErrors.push(err21);
 }
 errors++;
-validate1.errors = vErrors;
+validate0.errors = vErrors;
 return false;
 }
 else {
@@ -888,7 +908,7 @@ break;
 }
 }
 else {
-validate1.errors = [{instancePath:instancePath+"/payments",schemaPath:"#/properties/payments/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate0.errors = [{instancePath:instancePath+"/payments",schemaPath:"#/properties/payments/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -899,9 +919,10 @@ var valid0 = true;
 }
 if(valid0){
 if(data.paidAt !== undefined && func0.call(data, "paidAt")){
+let data17 = data.paidAt;
 const _errs36 = errors;
-if(typeof data.paidAt !== "string"){
-validate1.errors = [{instancePath:instancePath+"/paidAt",schemaPath:"#/properties/paidAt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data17 !== "string"){
+validate0.errors = [{instancePath:instancePath+"/paidAt",schemaPath:"#/properties/paidAt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs36 === errors;
@@ -914,11 +935,13 @@ var valid0 = true;
 }
 }
 else {
-validate1.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate0.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate1.errors = vErrors;
+validate0.errors = vErrors;
 return errors === 0;
 }
+return validate0;
+})();
 

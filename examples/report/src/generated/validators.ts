@@ -7,8 +7,8 @@
 import type { Validator } from "svc-runtime/v1";
 import { ucs2length } from "svc-runtime/v1";
 
-export const checkInput1: Validator = validate0;
-const schema0 = {"$id":"checkInput1","type":"object","properties":{"report":{"type":"object","properties":{"title":{"type":"string"},"currency":{"enum":["EUR","USD"]},"from":{"type":"string"},"lines":{"type":"array","items":{"type":"object","properties":{"account":{"type":"string"},"month":{"type":"string"},"opening":{"svcInteger":{}},"credits":{"svcInteger":{}},"debits":{"svcInteger":{}},"closing":{"svcInteger":{}}},"required":["account","month","opening","credits","debits","closing"]},"minItems":1}},"required":["title","currency","from","lines"]}},"required":["report"]};
+export const checkInput1: Validator = (() => {
+const schema0 = {"type":"object","properties":{"report":{"type":"object","properties":{"title":{"type":"string"},"currency":{"enum":["EUR","USD"]},"from":{"type":"string"},"lines":{"type":"array","items":{"type":"object","properties":{"account":{"type":"string"},"month":{"type":"string"},"opening":{"svcInteger":{}},"credits":{"svcInteger":{}},"debits":{"svcInteger":{}},"closing":{"svcInteger":{}}},"required":["account","month","opening","credits","debits","closing"]},"minItems":1}},"required":["title","currency","from","lines"]}},"required":["report"]};
 const func0 = Object.prototype.hasOwnProperty;
 
 function validate0(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -34,8 +34,9 @@ return false;
 }
 else {
 if(data0.title !== undefined && func0.call(data0, "title")){
+let data1 = data0.title;
 const _errs3 = errors;
-if(typeof data0.title !== "string"){
+if(typeof data1 !== "string"){
 validate0.errors = [{instancePath:instancePath+"/report/title",schemaPath:"#/properties/report/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
@@ -48,6 +49,7 @@ if(valid1){
 if(data0.currency !== undefined && func0.call(data0, "currency")){
 let data2 = data0.currency;
 const _errs5 = errors;
+const vSchema0 = schema0.properties.report.properties.currency.enum;
 if(!((data2 === "EUR") || (data2 === "USD"))){
 validate0.errors = [{instancePath:instancePath+"/report/currency",schemaPath:"#/properties/report/properties/currency/enum",keyword:"enum",params:{allowedValues: schema0.properties.report.properties.currency.enum},message:"must be equal to one of the allowed values"}];
 return false;
@@ -59,8 +61,9 @@ var valid1 = true;
 }
 if(valid1){
 if(data0.from !== undefined && func0.call(data0, "from")){
+let data3 = data0.from;
 const _errs6 = errors;
-if(typeof data0.from !== "string"){
+if(typeof data3 !== "string"){
 validate0.errors = [{instancePath:instancePath+"/report/from",schemaPath:"#/properties/report/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
@@ -94,8 +97,9 @@ return false;
 }
 else {
 if(data5.account !== undefined && func0.call(data5, "account")){
+let data6 = data5.account;
 const _errs12 = errors;
-if(typeof data5.account !== "string"){
+if(typeof data6 !== "string"){
 validate0.errors = [{instancePath:instancePath+"/report/lines/" + i0+"/account",schemaPath:"#/properties/report/properties/lines/items/properties/account/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
@@ -106,8 +110,9 @@ var valid3 = true;
 }
 if(valid3){
 if(data5.month !== undefined && func0.call(data5, "month")){
+let data7 = data5.month;
 const _errs14 = errors;
-if(typeof data5.month !== "string"){
+if(typeof data7 !== "string"){
 validate0.errors = [{instancePath:instancePath+"/report/lines/" + i0+"/month",schemaPath:"#/properties/report/properties/lines/items/properties/month/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
@@ -207,6 +212,10 @@ validate0.errors = [{instancePath:instancePath+"/report",schemaPath:"#/propertie
 return false;
 }
 }
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }
@@ -218,19 +227,22 @@ return false;
 validate0.errors = vErrors;
 return errors === 0;
 }
+return validate0;
+})();
 
-export const checkInput2: Validator = validate1;
-const schema1 = {"$id":"checkInput2","type":"object","properties":{"title":{"type":"string","maxLength":200},"currency":{"enum":["EUR","USD"]},"from":{"type":"string"},"months":{"type":"integer","minimum":1,"maximum":120},"accounts":{"type":"array","items":{"type":"string"},"maxItems":256}},"required":["title","currency","from","months","accounts"]};
-const func28 = ucs2length;
+export const checkInput2: Validator = (() => {
+const schema0 = {"type":"object","properties":{"title":{"type":"string","maxLength":200},"currency":{"enum":["EUR","USD"]},"from":{"type":"string"},"months":{"type":"integer","minimum":1,"maximum":120},"accounts":{"type":"array","items":{"type":"string"},"maxItems":256}},"required":["title","currency","from","months","accounts"]};
+const func0 = Object.prototype.hasOwnProperty;
+const func6 = ucs2length;
 
-function validate1(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate0(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((data.title === undefined) || (!(func0.call(data, "title")))) && (missing0 = "title")) || (((data.currency === undefined) || (!(func0.call(data, "currency")))) && (missing0 = "currency"))) || (((data.from === undefined) || (!(func0.call(data, "from")))) && (missing0 = "from"))) || (((data.months === undefined) || (!(func0.call(data, "months")))) && (missing0 = "months"))) || (((data.accounts === undefined) || (!(func0.call(data, "accounts")))) && (missing0 = "accounts"))){
-validate1.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate0.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -239,13 +251,13 @@ let data0 = data.title;
 const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
-if(func28(data0) > 200){
-validate1.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+if(func6(data0) > 200){
+validate0.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 }
 else {
-validate1.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate0.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -258,8 +270,9 @@ if(valid0){
 if(data.currency !== undefined && func0.call(data, "currency")){
 let data1 = data.currency;
 const _errs3 = errors;
+const vSchema0 = schema0.properties.currency.enum;
 if(!((data1 === "EUR") || (data1 === "USD"))){
-validate1.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/enum",keyword:"enum",params:{allowedValues: schema1.properties.currency.enum},message:"must be equal to one of the allowed values"}];
+validate0.errors = [{instancePath:instancePath+"/currency",schemaPath:"#/properties/currency/enum",keyword:"enum",params:{allowedValues: schema0.properties.currency.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -269,9 +282,10 @@ var valid0 = true;
 }
 if(valid0){
 if(data.from !== undefined && func0.call(data, "from")){
+let data2 = data.from;
 const _errs4 = errors;
-if(typeof data.from !== "string"){
-validate1.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data2 !== "string"){
+validate0.errors = [{instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -284,18 +298,18 @@ if(data.months !== undefined && func0.call(data, "months")){
 let data3 = data.months;
 const _errs6 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate1.errors = [{instancePath:instancePath+"/months",schemaPath:"#/properties/months/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate0.errors = [{instancePath:instancePath+"/months",schemaPath:"#/properties/months/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 120 || isNaN(data3)){
-validate1.errors = [{instancePath:instancePath+"/months",schemaPath:"#/properties/months/maximum",keyword:"maximum",params:{comparison: "<=", limit: 120},message:"must be <= 120"}];
+validate0.errors = [{instancePath:instancePath+"/months",schemaPath:"#/properties/months/maximum",keyword:"maximum",params:{comparison: "<=", limit: 120},message:"must be <= 120"}];
 return false;
 }
 else {
 if(data3 < 1 || isNaN(data3)){
-validate1.errors = [{instancePath:instancePath+"/months",schemaPath:"#/properties/months/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate0.errors = [{instancePath:instancePath+"/months",schemaPath:"#/properties/months/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -313,16 +327,17 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(Array.isArray(data4)){
 if(data4.length > 256){
-validate1.errors = [{instancePath:instancePath+"/accounts",schemaPath:"#/properties/accounts/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"}];
+validate0.errors = [{instancePath:instancePath+"/accounts",schemaPath:"#/properties/accounts/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"}];
 return false;
 }
 else {
 var valid1 = true;
 const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
+let data5 = data4[i0];
 const _errs10 = errors;
-if(typeof data4[i0] !== "string"){
-validate1.errors = [{instancePath:instancePath+"/accounts/" + i0,schemaPath:"#/properties/accounts/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(typeof data5 !== "string"){
+validate0.errors = [{instancePath:instancePath+"/accounts/" + i0,schemaPath:"#/properties/accounts/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs10 === errors;
@@ -333,7 +348,7 @@ break;
 }
 }
 else {
-validate1.errors = [{instancePath:instancePath+"/accounts",schemaPath:"#/properties/accounts/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate0.errors = [{instancePath:instancePath+"/accounts",schemaPath:"#/properties/accounts/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -349,11 +364,13 @@ var valid0 = true;
 }
 }
 else {
-validate1.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate0.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate1.errors = vErrors;
+validate0.errors = vErrors;
 return errors === 0;
 }
+return validate0;
+})();
 
