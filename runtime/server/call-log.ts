@@ -33,10 +33,13 @@ export class CallLog implements ServerLogger {
   }
 
   debug(first: object | string, message?: string): void {
+    // The levels that are off as a rule, and cost a tool that writes them nothing.
+    if (this.parent.isLevelEnabled?.("debug") === false) return;
     this.log.debug(first as object, message);
   }
 
   info(first: object | string, message?: string): void {
+    if (this.parent.isLevelEnabled?.("info") === false) return;
     this.log.info(first as object, message);
   }
 

@@ -35,7 +35,8 @@ export interface Reply {
   readonly code?: string | undefined;
   /** Of a refusal, for the log; they are in the body too. */
   readonly details?: string | undefined;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Names and values in turn, as `writeHead` takes them. */
+  readonly headers: readonly string[];
   readonly body: Uint8Array;
   /** Called once the whole answer was handed to the system; not when the caller had left. */
   readonly sent?: () => void;
@@ -176,11 +177,11 @@ export class InvokeService {
     const answer = await run.answer;
     seen?.done("run");
     if (answer.json !== undefined) {
-      const headers = { "content-type": "application/json", vary: "Accept" };
+      const headers = [...JSON_HEADERS, "vary", "Accept"];
       return { status: 200, headers, body: Buffer.from(answer.json) };
     }
     const reply = this.noting(run, answer, await this.reply(call, answer, undefined));
-    return answer.signable ? { ...reply, headers: { ...reply.headers, vary: "Accept" } } : reply;
+    return answer.signable ? { ...reply, headers: [...reply.headers, "vary", "Accept"] } : reply;
   }
 
   private async authenticated(call: Handled, auth: AuthContext, body: Uint8Array): Promise<Reply> {
@@ -286,11 +287,8 @@ export class InvokeService {
 
   private signedReply(status: number, body: Uint8Array, signature: Buffer): Reply {
     const { version, toolSignature } = this.options.headers;
-    const headers = {
-      ...RESULT_HEADERS,
-      [version]: SIGNATURE_VERSION,
-      [toolSignature]: signature.toString("base64url"),
-    };
+    const text = signature.toString("base64url");
+    const headers = [...RESULT_HEADERS, version, SIGNATURE_VERSION, toolSignature, text];
     return { status, headers, body };
   }
 
@@ -316,7 +314,9 @@ function guarded(log: CallLog, outcome: boolean | Promise<boolean>): Promise<unk
   return outcome.catch((error: unknown) => log.error({ err: error }, "the replay store did not take the end of a run"));
 }
 
-const RESULT_HEADERS = { "content-type": RESULT_CONTENT_TYPE };
+const RESULT_HEADERS = ["content-type", RESULT_CONTENT_TYPE];
+/** Of everything that is JSON. */
+export const JSON_HEADERS: readonly string[] = ["content-type", "application/json"];
 
 /** What a tool is given: whatever it does to the bytes, the answer is signed over what the leader sent. */
 function copyOf({ leaderId, leaderKeyId, inputHash, leaderSignature, nonce }: AuthContext): AuthContext {
@@ -336,7 +336,7 @@ function headerText({ headers }: RequestHeaders, name: string): string | undefin
 
 /** An error on the wire: JSON, never signed; a caller that is turned away for now is told when to come back. */
 export function errorReplyOf(status: number, body: Uint8Array, code: string | undefined, retryAfterMs = 1_000): Reply {
-  const headers: Record<string, string> = { "content-type": "application/json" };
-  if (status === 503 || status === 429) headers["retry-after"] = `${Math.max(1, Math.ceil(retryAfterMs / 1_000))}`;
-  return { status, code, headers, body };
+  const later = status === 503 || status === 429;
+  const after = later ? ["retry-after", `${Math.max(1, Math.ceil(retryAfterMs / 1_000))}`] : [];
+  return { status, code, headers: [...JSON_HEADERS, ...after], body };
 }

@@ -20,7 +20,7 @@ import type { Duplex } from "node:stream";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 
 import { type ErrorCode, errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
-import { errorReplyOf, type InvokeRequest, type InvokeService, type Reply } from "./handle.js";
+import { errorReplyOf, type InvokeRequest, type InvokeService, JSON_HEADERS, type Reply } from "./handle.js";
 import { withDeadline } from "./invoke.js";
 import {
   capConnections,
@@ -62,6 +62,12 @@ interface Route {
   readonly needsHost?: true;
   answer(request: IncomingMessage, response: ServerResponse): Promise<Reply>;
 }
+
+const METHODS: Readonly<Record<Route["allow"], readonly string[]>> = {
+  GET: ["GET"],
+  "GET, HEAD": ["GET", "HEAD"],
+  POST: ["POST"],
+};
 
 /** What listens, and the requests that wait there for their answer. */
 export interface App {
@@ -162,9 +168,9 @@ function refusedAtOnce(request: IncomingMessage, routes: ReadonlyMap<string, Rou
   // The metadata's own answer to a missing host says what it is needed for.
   if (hosts > 1 || (hosts === 0 && route?.needsHost !== true)) return errorReply("bad_request");
   if (route === undefined) return errorReply("not_found");
-  if (!route.allow.split(", ").includes(request.method ?? "")) {
+  if (!METHODS[route.allow].includes(request.method ?? "")) {
     const reply = errorReply("method_not_allowed");
-    return { ...reply, headers: { ...reply.headers, allow: route.allow } };
+    return { ...reply, headers: [...reply.headers, "allow", route.allow] };
   }
   // The expectation of a call is looked at once its caller is known.
   if (route.allow !== "POST" && expectationOf(request) === "unknown") return expectationFailed();
@@ -204,13 +210,13 @@ function routesOf(tools: readonly ServedTool[], service: InvokeService, log: Ser
   const paths = Buffer.from(JSON.stringify(tools.map(({ contract }) => contract.path)));
   routes.set("/tools", {
     allow: "GET",
-    answer: async () => ({ status: 200, headers: { "content-type": "application/json" }, body: paths }),
+    answer: async () => ({ status: 200, headers: JSON_HEADERS, body: paths }),
   });
   if (!routes.has("/health")) routes.set("/health", { allow: "GET, HEAD", answer: async () => empty(200) });
   return routes;
 }
 
-const empty = (status: number): Reply => ({ status, headers: {}, body: Buffer.alloc(0) });
+const empty = (status: number): Reply => ({ status, headers: [], body: Buffer.alloc(0) });
 
 async function health(tool: ServedTool, log: ServerLogger): Promise<Reply> {
   const check = () => tool.host.health(log.child({ tool: tool.fqn }));
@@ -221,7 +227,7 @@ function meta(tool: ServedTool, request: IncomingMessage, log: ServerLogger): Re
   try {
     const origin = originOf(request, "encrypted" in request.socket);
     const document = documentOf(tool.tool, tool.contract, `${origin}${tool.prefix}/`);
-    return { status: 200, headers: { "content-type": "application/json" }, body: Buffer.from(document) };
+    return { status: 200, headers: JSON_HEADERS, body: Buffer.from(document) };
   } catch (thrown) {
     const error = toRequestError(thrown);
     if (error.code === "internal_error") log.error({ tool: tool.fqn, err: error.cause }, "the tool's meta() failed");
@@ -291,12 +297,12 @@ function send(reply: FastifyReply, { status, headers, body, sent }: Reply, last:
   // Past fastify's own way of answering, which adds to every call and has nothing to add to a finished answer.
   reply.hijack();
   const response = reply.raw;
-  response.statusCode = status;
-  for (const name of Object.keys(headers)) response.setHeader(name, headers[name] as string);
+  const list = [...headers];
   // Node leaves it out towards HTTP/1.0; two statuses never have one (RFC 9110 section 8.6).
-  if (status !== 204 && status !== 304) response.setHeader("content-length", body.length);
+  if (status !== 204 && status !== 304) list.push("content-length", String(body.length));
   const unread = unreadBytes(reply.request.raw);
-  if (last || !isKept(unread)) response.setHeader("connection", "close");
+  if (last || !isKept(unread)) list.push("connection", "close");
+  response.writeHead(status, list);
   if (sent !== undefined) response.once("finish", sent);
   const small = body.length <= ONE_WRITE;
   const bytes = small ? Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1") : body;

@@ -308,7 +308,7 @@ async function check(draft: Draft): Promise<boolean> {
   assert.equal(stats.entries - entries, ran, "an entry for each run, and none without one");
   if (reply.status === 200) {
     // A run, or the answer of an earlier one: the signature and the nonce are those of a leader.
-    assert.equal(reply.headers["content-type"], "application/vnd.nexus.canonical-tool-response+bcs");
+    assert.deepEqual(reply.headers.slice(0, 2), ["content-type", "application/vnd.nexus.canonical-tool-response+bcs"]);
     const { tag } = decodeOutput(reply.body);
     assert.equal(tag, "ok");
   } else {
@@ -317,7 +317,7 @@ async function check(draft: Draft): Promise<boolean> {
     const { error, details, ...more } = JSON.parse(Buffer.from(reply.body).toString()) as Record<string, string>;
     assert.match(error ?? "", /^[a-z_]+$/);
     assert.ok((details ?? "").length < 300 && Object.keys(more).length === 0);
-    assert.equal(reply.headers["x-svc-tool-signature"], undefined);
+    assert.doesNotMatch(reply.headers.join(), /tool-signature/i);
   }
   if (ran === 0) return false;
   assert.equal(ran, 1);

@@ -146,7 +146,7 @@ describe("a call is traced", () => {
       context.with(trace.setSpan(ROOT_CONTEXT, outer), () => {
         const call = new Observation(new ServedTool(tool.class), new CallLog(keptLog(), {}), [tracing]);
         tracing.began?.(call, { headers: { [PARENT[0]]: PARENT[1] }, rawHeaders: [] });
-        call.end({ status: 200, headers: {}, body: Buffer.alloc(0) });
+        call.end({ status: 200, headers: [], body: Buffer.alloc(0) });
       });
       outer.end();
     });
