@@ -80,18 +80,18 @@ describe("the body", () => {
         "expected only declared members, got another",
       ],
       [
-        { instancePath: "/deep/at", keyword: "maximum", message: "must be <= 5" },
-        "deep.at: must be <= 5, got a number",
+        { instancePath: "/deep/at", keyword: "maximum", params: { comparison: "<=", limit: 5 } },
+        "deep.at: expected a number of at most 5, got a larger one",
       ],
       [
-        { instancePath: "/list/1", keyword: "pattern", message: 'must match pattern "^a$"' },
-        'list[1]: must match pattern "^a$", got a string',
+        { instancePath: "/list/1", keyword: "pattern", params: { pattern: "^a$" } },
+        'list[1]: expected a string that matches ^a$, got one that is not so',
       ],
       [
-        { instancePath: "/deep/canary/0", keyword: "type", message: "must be string" },
-        'deep["*"][0]: must be string, got a number',
+        { instancePath: "/deep/canary/0", keyword: "type", params: { type: "string" } },
+        'deep["*"][0]: expected a string, got a number',
       ],
-      [{ instancePath: "/canary", keyword: "type" }, '["*"]: must satisfy type, got a number'],
+      [{ instancePath: "/canary", keyword: "type", params: { type: "null" } }, '["*"]: expected null, got a number'],
     ] as const) {
       const validateInput = complaint(error === undefined ? undefined : { params: {}, ...error });
       const input = [deep, many("list")];
