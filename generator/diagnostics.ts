@@ -197,6 +197,11 @@ export const CODES = {
     "put the member on a line of its own, below its comment",
     "TypeScript attaches a comment to what begins on a later line; one behind a brace or a semicolon would be lost with its tags.",
   ),
+  SVC148: error(
+    "the name of the member has half of a surrogate pair",
+    "write the whole character",
+    "JSON travels as UTF-8, in which half of a pair has no bytes.",
+  ),
   SVC150: error(
     "the input is not an object type",
     "declare Input as an interface; each member becomes an input port",

@@ -233,8 +233,8 @@ function filesOf(layout: Layout, { outcomes, definitions }: Kept): GeneratedFile
 
 /** Imports of the tool classes, one a tool, under names that are unique in the entrypoint. */
 function importsOf(tools: readonly Outcome[], server: string): ImportView[] {
-  const taken = new Set(["bootstrap", "contracts", "provideContracts"]);
-  return tools.map(({ import: { file, exportName, className } }) => {
+  const taken = new Set(["Unchanged", "Written", "bootstrap", "contracts", "provideContracts"]);
+  return tools.map(({ fqn, types, import: { file, exportName, className } }) => {
     const base =
       /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(exportName) && exportName !== "default" ? exportName : className;
     let local = base;
@@ -247,7 +247,7 @@ function importsOf(tools: readonly Outcome[], server: string): ImportView[] {
         : imported === local
           ? `{ ${local} }`
           : `{ ${quotedName(imported)} as ${local} }`;
-    return { clause, local, from: specifier(server, file) };
+    return { clause, local, from: specifier(server, file), fqn, types };
   });
 }
 

@@ -4,6 +4,7 @@ import { codec, inputPorts, outputVariants } from "./encoders.js";
 import { printJson } from "./json.js";
 import { localUrl, metadata } from "./meta.js";
 import type { ClassImport, Place, Tool } from "./model.js";
+import { plainTypes } from "./plain.js";
 import { derivePorts } from "./ports.js";
 import { renderContract } from "./render.js";
 import type { Schemas } from "./schema.js";
@@ -19,6 +20,8 @@ export interface Outcome {
   /** Its entry in `contracts.ts`, but for the validator, which is named by the tool's number. */
   readonly contract: string;
   readonly validators: ToolValidators;
+  /** Its types in plain form, for `server.ts`. */
+  readonly types: string;
   /** Its entry in `meta.json`. */
   readonly document: string;
 }
@@ -34,6 +37,7 @@ export function outcomeOf(tool: Tool, schemas: Schemas, validators: Validators):
     place: tool.place,
     contract: contractOf(tool, printJson(input), printJson(output)),
     validators: validators.of(tool),
+    types: plainTypes(tool),
     document: printJson(metadata(tool, localUrl(tool.path), input, output), 2, 1),
   };
 }

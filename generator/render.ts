@@ -22,6 +22,9 @@ export interface ImportView {
   readonly clause: string;
   readonly local: string;
   readonly from: string;
+  readonly fqn: string;
+  /** Input and Output as they are written now, in plain form. */
+  readonly types: string;
 }
 
 export interface View {
@@ -62,8 +65,8 @@ function run(template: string, view: object): string {
 }
 
 /**
- * A value as TypeScript source: double-quoted texts in which nothing but printable characters stands as it is, so that no
- * name can end a text, a line or a comment, or turn the reading direction.
+ * A value as TypeScript source: texts in which nothing but printable characters stands as it is, so that no name can end a
+ * text, a line or a comment, or turn the reading direction; in the quotes that need fewer escapes, as formatters have them.
  */
 export function literal(value: unknown): string {
   if (typeof value === "string") return quoted(value);
@@ -80,11 +83,14 @@ export function literal(value: unknown): string {
 }
 
 function quoted(text: string): string {
-  return JSON.stringify(text).replace(/[^\x20-\x7e\p{L}\p{N}\p{P}\p{S} ]|<(?=[/!])/gu, (character) =>
+  const printed = JSON.stringify(text).replace(/[^\x20-\x7e\p{L}\p{N}\p{P}\p{S} ]|<(?=[/!])/gu, (character) =>
     [...Array(character.length).keys()]
       .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`)
       .join(""),
   );
+  const count = (quote: string) => text.split(quote).length;
+  if (count('"') <= count("'")) return printed;
+  return `'${printed.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }
 
 /** A path within a line comment. */

@@ -8,6 +8,7 @@ import type { Ajv, AnySchemaObject, Code, CodeKeywordDefinition, CodeOptions, Fo
 import { contentHash } from "./content.js";
 import { FORMATS, isCheckedFormat } from "./formats.js";
 import { type Definition, forEachRef, type ObjectShape, type Shape, type Tool, type TupleShape } from "./model.js";
+import { escaped } from "./render.js";
 
 const require = createRequire(import.meta.url);
 const { _, str } = require("ajv/dist/compile/codegen") as typeof import("ajv/dist/compile/codegen/index.js");
@@ -76,7 +77,7 @@ function compile(schema: AnySchemaObject): ValidatorCode {
   const ajv = openAjv({ source: true, esm: true, lines: true, optimize: false, process, formats: _`formats` });
   const { text, helpers } = withoutRequire(standaloneCode(ajv, ajv.compile(schema)));
   const body = tidy(text.replace(/^"use strict";\nexport const validate = (\w+);\nexport default \1;\n/, ""));
-  return { code: `(() => {\n${body.trim()}\nreturn validate0;\n})()`, helpers };
+  return { code: `(() => {\n${escaped(body.trim())}\nreturn validate0;\n})()`, helpers };
 }
 
 /** Without blocks that do nothing and constants that nobody looks at. No token spans lines, so a line is what it seems. */
@@ -413,7 +414,7 @@ export function validatorModule(
   const written = new Set<string>();
   const write = (start: string, { code, helpers: used }: ValidatorCode): void => {
     for (const helper of used) helpers.add(helper);
-    lines.push(`${start}: Validator = ${code};\n`);
+    lines.push(`// prettier-ignore\n${start}: Validator = ${code};\n`);
   };
   for (const [name, { input, definitions: needed }] of tools) {
     write(`export const ${name}`, input);

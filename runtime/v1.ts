@@ -2,6 +2,7 @@
 
 export { provideContracts } from "./contracts.js";
 export { bootstrapEntrypoint as bootstrap } from "./server/entrypoint.js";
+export type { Unchanged } from "./unchanged.js";
 export type { Codec, Contract, Member, Port, Validator, ValidatorError, Variant } from "./wire/contract.js";
 export { formats } from "./wire/formats.js";
 export { JsonDouble, JsonError, JsonObject, type JsonValue, prettyJson, readJson } from "./wire/json.js";

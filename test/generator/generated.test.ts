@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { literal, specifier } from "#generator/render.js";
+import type { Contract } from "#runtime/wire/contract.js";
 import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
 
 const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
@@ -53,12 +54,17 @@ const HOSTILE = [
   "require",
   "0",
   "-1",
+  `'"\``,
 ];
+
+/** What no port may be called, but a member further in may be, and a literal. */
+const EXOTIC = ["\u2028", "\u2029", "\u202e\u2066", "\\u{1f600}", "\u{1f600}", "*/\n//", "\r"];
 
 const name = (text: string) => (text === "__proto__" ? '["__proto__"]' : JSON.stringify(text));
 
-test("hostile names stay texts, and the generated project compiles under the strictest options and serves", () => {
-  const members = HOSTILE.map((text) => `${name(text)}: string`).join("; ");
+test("hostile names stay texts, and the generated project compiles under the strictest options and serves", async () => {
+  const exotic = EXOTIC.map((text) => `${JSON.stringify(text)}: ${JSON.stringify(text)}`).join("; ");
+  const members = [...HOSTILE.map((text) => `${name(text)}: string`), `exotic: { ${exotic} }`].join("; ");
   const description = JSON.stringify(`${HOSTILE.join(" ")}\u2028\u202e\u{1f600}`);
   const source = (tool: string) =>
     toolSource(
@@ -71,7 +77,7 @@ test("hostile names stay texts, and the generated project compiles under the str
       .replace('"A tool."', () => description)
       .replace(`return "${tool}"`, () => `return "${tool}/$&'/(a)*"`);
   const project = new ToolProject(
-    { 'src/it\'s a `${file}` "é"/*.ts': source("One"), "src/deep/er/two.mts": source("Two") },
+    { 'src/it\'s a `${file}` "é"\n\u2028\u202e/*.ts': source("One"), "src/deep/er/two.mts": source("Two") },
     STRICTEST,
     "svc-gen é it's ",
   );
@@ -88,7 +94,22 @@ test("hostile names stay texts, and the generated project compiles under the str
     assert.equal(served.stdout, readFileSync(join(project.root, "meta.json"), "utf8"));
     const [first] = JSON.parse(served.stdout) as [{ description: string; input_schema: { required: string[] } }];
     assert.equal(first.description, JSON.parse(description));
-    assert.deepEqual(first.input_schema.required, HOSTILE);
+    assert.deepEqual(first.input_schema.required, [...HOSTILE, "exotic"]);
+    const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as { contracts: Contract[] };
+    for (const [index, tool] of ["One", "Two"].entries()) {
+      const { description: text, path, input } = contracts[index] as Contract;
+      assert.deepEqual([text, path], [JSON.parse(description), `${tool}/$&'/(a)*`]);
+      assert.deepEqual(
+        input.map((port) => port.name),
+        [...HOSTILE, "exotic"],
+      );
+      assert.deepEqual(input.at(-1)?.codec, {
+        kind: "object",
+        members: EXOTIC.map((each) => ({ name: each, codec: { kind: "literal", values: [each] } })),
+      });
+    }
+    // Nothing but printable characters stands in the files as it is.
+    for (const text of Object.values(texts)) assert.doesNotMatch(text, /[^\n\x20-\x7e\p{L}\p{N}\p{P}\p{S}]/u);
   } finally {
     project.remove();
   }
@@ -123,7 +144,7 @@ test("validators import their helpers and require nothing", () => {
     assert.match(text, /^import \{ equal, ucs2length \} from "svc-runtime\/v1";$/m);
     assert.doesNotMatch(text, /\brequire\b/);
     assert.match(text, /^\/\/ @ts-nocheck$/m);
-    assert.match(text, /^export const checkInput1: Validator = /m);
+    assert.match(text, /^export const validators: Readonly<Record<"checkInput1", Validator>> = /m);
     assert.doesNotMatch(text, new RegExp(project.root));
   } finally {
     project.remove();
@@ -131,7 +152,8 @@ test("validators import their helpers and require nothing", () => {
 });
 
 test("literals print everything that could end them as escapes", () => {
-  assert.equal(literal('a"\\\n\u2028\u202e\ud800é</script>'), '"a\\"\\\\\\n\\u2028\\u202e\\ud800é\\u003c/script>"');
+  assert.equal(literal("a'\"\\\n\u2028\u202e\ud800é</script>"), `"a'\\"\\\\\\n\\u2028\\u202e\\ud800é\\u003c/script>"`);
+  assert.equal(literal('say "it\'s" \\'), `'say "it\\'s" \\\\'`);
   assert.equal(literal([1, -0, null, true, 5n, { a: [], b: {} }]), "[1, -0, null, true, 5n, { a: [], b: {} }]");
   assert.throws(() => literal(undefined), TypeError);
 });

@@ -1,22 +1,25 @@
-/** Projects as they lie on disk: workspaces, pnpm's links, other source folders, several tsconfigs. Each generates and compiles. */
+/** Projects as they lie on disk: workspaces, pnpm's links, other source folders, several tsconfigs. Each generates, compiles and serves. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, realpathSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { EXIT, run } from "#generator/cli.js";
 import { generate } from "#generator/generate.js";
+import { startServer } from "../e2e/process.js";
 import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
 
 const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
 
-/** Generates below `root`, writes, and lets the author's tsc compile. */
-function built(
+/** Generates below `root`, writes, lets the author's tsc compile, and starts what it has made. */
+async function built(
   project: ToolProject,
   folder: string,
   options: { tsconfig?: string; out?: string } = {},
   args = ["-p", "."],
-): string[] {
+  server = "dist/generated/server.js",
+): Promise<string[]> {
   const root = join(project.root, folder);
   const { files, diagnostics } = generate({ root, ...options });
   assert.deepEqual(
@@ -27,13 +30,24 @@ function built(
   const { stdout, status } = spawnSync(process.execPath, [tsc, ...args], { cwd: root, encoding: "utf8" });
   assert.equal(stdout, "");
   assert.equal(status, 0);
+  await serves(join(root, server));
   return files.map(({ path }) => path);
+}
+
+/** The server starts, answers and stops. */
+async function serves(entrypoint: string): Promise<void> {
+  const server = await startServer(entrypoint, {});
+  try {
+    assert.equal((await fetch(`${server.url}/Sum/health`)).status, 200);
+  } finally {
+    assert.equal(await server.stop(), 0);
+  }
 }
 
 const config = (options: object = {}, more: object = {}) =>
   JSON.stringify({ compilerOptions: { ...STRICT, ...options }, include: ["src"], ...more });
 
-test("a workspace: the runtime is hoisted, types come from a sibling package, its tsconfig is referenced and not built", () => {
+test("a workspace: the runtime is hoisted, types come from a sibling package, its tsconfig is referenced and not built", async () => {
   const project = new ToolProject({
     "tsconfig.json": JSON.stringify({
       files: [],
@@ -50,7 +64,7 @@ test("a workspace: the runtime is hoisted, types come from a sibling package, it
   try {
     mkdirSync(join(project.root, "node_modules/@w"), { recursive: true });
     symlinkSync("../../packages/types", join(project.root, "node_modules/@w/types"));
-    const files = built(project, "packages/tools", {}, ["-b"]);
+    const files = await built(project, "packages/tools", {}, ["-b"]);
     assert.deepEqual(files, [
       "src/generated/contracts.ts",
       "src/generated/validators.ts",
@@ -62,20 +76,20 @@ test("a workspace: the runtime is hoisted, types come from a sibling package, it
   }
 });
 
-test("a tsconfig that only names others: the one with files is read", () => {
+test("a tsconfig that only names others: the one with files is read", async () => {
   const project = new ToolProject({
     "tsconfig.json": JSON.stringify({ files: [], references: [{ path: "./tsconfig.src.json" }] }),
     "tsconfig.src.json": config({ composite: true }),
     "src/sum.ts": toolSource("Sum", "{ a: string }"),
   });
   try {
-    built(project, ".", {}, ["-b"]);
+    await built(project, ".", {}, ["-b"]);
   } finally {
     project.remove();
   }
 });
 
-test("pnpm's links: the packages are in a store beside the links", () => {
+test("pnpm's links: the packages are in a store beside the links", async () => {
   const project = new ToolProject({
     "src/sum.ts": toolSource("Sum", "Shared", '"done"', 'import type { Shared } from "shared";'),
   });
@@ -92,13 +106,13 @@ test("pnpm's links: the packages are in a store beside the links", () => {
     renameSync(join(project.root, "node_modules/svc-runtime"), join(runtime, "svc-runtime"));
     symlinkSync(join(runtime, "svc-runtime"), join(project.root, "node_modules/svc-runtime"));
     assert.ok(realpathSync(join(project.root, "node_modules/svc-runtime")).endsWith("runtime"));
-    built(project, ".");
+    await built(project, ".");
   } finally {
     project.remove();
   }
 });
 
-test("sources elsewhere, output elsewhere, a named tsconfig", () => {
+test("sources elsewhere, output elsewhere, a named tsconfig", async () => {
   const project = new ToolProject({
     "config/tsconfig.build.json": JSON.stringify({
       compilerOptions: { ...STRICT, rootDir: "../lib dir", outDir: "../dist" },
@@ -109,26 +123,34 @@ test("sources elsewhere, output elsewhere, a named tsconfig", () => {
   rmSync(join(project.root, "tsconfig.json"));
   try {
     const options = { tsconfig: "config/tsconfig.build.json", out: "lib dir/made" };
-    const files = built(project, ".", options, ["-p", "config/tsconfig.build.json"]);
+    const files = await built(project, ".", options, ["-p", "config/tsconfig.build.json"], "dist/made/server.js");
     assert.ok(files.includes("lib dir/made/server.ts"));
   } finally {
     project.remove();
   }
 });
 
-test("formatters leave the generated files alone", () => {
-  const project = new ToolProject({
-    "src/sum.ts": toolSource("Sum", "{ a: string; deep: { b: bigint }[] }"),
-    "biome.json": '{ "formatter": { "enabled": true }, "files": { "includes": ["src/generated/**"] } }',
-  });
+test("a monorepo's root, by --project; spaces and other alphabets in every path", async () => {
+  const project = new ToolProject(
+    {
+      "pakker/æ øl/package.json": '{ "name": "tools", "type": "module" }',
+      "pakker/æ øl/tsconfig.json": config(),
+      "pakker/æ øl/src/日本 語/summe.ts": toolSource("Sum", "{ a: string }"),
+    },
+    STRICT,
+    "svc gen ünï ",
+  );
   try {
-    project.build();
-    const biome = join(REPOSITORY, "node_modules/@biomejs/biome/bin/biome");
-    const { status, stderr } = spawnSync(process.execPath, [biome, "format", "src/generated"], {
-      cwd: project.root,
-      encoding: "utf8",
-    });
-    assert.equal(status, 0, stderr);
+    let said = "";
+    const say = (text: string) => {
+      said += text;
+    };
+    const around = { cwd: project.root, colour: false, print: say, complain: say };
+    assert.equal(await run(["--project", "pakker/æ øl"], around), EXIT.done, said);
+    const root = join(project.root, "pakker/æ øl");
+    const { stdout } = spawnSync(process.execPath, [tsc, "-p", "."], { cwd: root, encoding: "utf8" });
+    assert.equal(stdout, "");
+    await serves(join(root, "dist/generated/server.js"));
   } finally {
     project.remove();
   }

@@ -13,6 +13,7 @@ import type { Contract } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { OutputEncoder } from "#runtime/wire/output.js";
 import { STRICT, ToolProject, toolSource } from "../generator/project.js";
+import { COMPILERS, compile } from "../typescript/compilers.js";
 
 const COUNT = process.env.SVC_TEST_FULL === "1" ? 1200 : 120;
 const SEED = Number(process.env.SVC_TYPE_SEED ?? 1);
@@ -274,6 +275,8 @@ test(`${COUNT} random types of seed ${SEED}: tsc and the contract give one verdi
   );
   try {
     project.build();
+    // tsc finds in the generated server the types that svc-gen has seen.
+    assert.equal(compile(COMPILERS[2], project.root, ["-p", ".", "--noEmit"]), "");
     const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as { contracts: Contract[] };
     const byFqn = new Map(contracts.map((contract) => [contract.fqn, contract]));
     const decoded = types.map(({ values }, index) => {

@@ -7,15 +7,8 @@ import ts from "typescript";
 import type { Contract } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
-import { ToolProject, toolSource } from "../generator/project.js";
-import { REFUSED, ZOO, type ZooType } from "./zoo.js";
-
-const toolName = (index: number) => `Tool${index}`;
-
-/** One file a type: its declarations, the type as `T`, the tool. */
-function sourceOf({ type, before = "" }: Pick<ZooType, "type" | "before">, index: number): string {
-  return toolSource(toolName(index), `{ v: ${type} }`, `{ ok: { v: ${type} } }`, `${before}\nexport type T = ${type};`);
-}
+import { ToolProject } from "../generator/project.js";
+import { REFUSED, sourceOf, toolName, ZOO } from "./zoo.js";
 
 const project = new ToolProject(
   Object.fromEntries(ZOO.map((each, index) => [`src/tool${index}.ts`, sourceOf(each, index)])),

@@ -6,6 +6,7 @@
  */
 
 import type { Code } from "#generator/diagnostics.js";
+import { toolSource } from "../generator/project.js";
 
 export interface ZooType {
   readonly name: string;
@@ -752,5 +753,18 @@ export const REFUSED: readonly RefusedType[] = [
     code: "SVC168",
     subject: "Input.v",
   },
+  {
+    name: "half a character",
+    type: '{ "\\ud800": string }',
+    code: "SVC148",
+    subject: 'Input.v["\\ud800"]',
+  },
   { name: "secret", type: "{ nested: { apiKey: string } }", code: "SVC154", subject: "Input.v.nested.apiKey" },
 ];
+
+export const toolName = (index: number) => `Tool${index}`;
+
+/** One file a type: its declarations, the type as `T`, the tool. */
+export function sourceOf({ type, before = "" }: Pick<ZooType, "type" | "before">, index: number): string {
+  return toolSource(toolName(index), `{ v: ${type} }`, `{ ok: { v: ${type} } }`, `${before}\nexport type T = ${type};`);
+}
