@@ -77,7 +77,7 @@ test("hostile names stay texts, and the generated project compiles under the str
       .replace('"A tool."', () => description)
       .replace(`return "${tool}"`, () => `return "${tool}/$&'/(a)*"`);
   const project = new ToolProject(
-    { 'src/it\'s a `${file}` "é"\n\u2028\u202e/*.ts': source("One"), "src/deep/er/two.mts": source("Two") },
+    { 'src/it\'s a `${file}` "é"\u2028\u202e/*.ts': source("One"), "src/deep/er/two.mts": source("Two") },
     STRICTEST,
     "svc-gen é it's ",
   );
@@ -96,7 +96,7 @@ test("hostile names stay texts, and the generated project compiles under the str
     assert.equal(first.description, JSON.parse(description));
     assert.deepEqual(first.input_schema.required, [...HOSTILE, "exotic"]);
     const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as { contracts: Contract[] };
-    for (const [index, tool] of ["One", "Two"].entries()) {
+    for (const [index, tool] of ["Two", "One"].entries()) {
       const { description: text, path, input } = contracts[index] as Contract;
       assert.deepEqual([text, path], [JSON.parse(description), `${tool}/$&'/(a)*`]);
       assert.deepEqual(

@@ -136,7 +136,7 @@ function alarms(sources: readonly (readonly [before: string, after: string])[], 
 }
 
 const tool = (index: number, input: string, output: string) =>
-  toolSource(`Tool${index}`, input, output, DECLARATIONS.replace(/^(?=\w)/gm, "export "));
+  toolSource(`Tool${index}`, input, output, DECLARATIONS.replace(/^(?=\w)(?!import)/gm, "export "));
 const pairs = (list: readonly (readonly [string, string])[], of: (index: number, type: string) => string) =>
   list.map(([one, other], index) => [of(index, one), of(index, other)] as const);
 const all = (list: readonly unknown[]) => [...list.keys()];
