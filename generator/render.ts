@@ -83,14 +83,19 @@ export function literal(value: unknown): string {
 }
 
 function quoted(text: string): string {
-  const printed = JSON.stringify(text).replace(/[^\x20-\x7e\p{L}\p{N}\p{P}\p{S} ]|<(?=[/!])/gu, (character) =>
+  const printed = escaped(JSON.stringify(text)).replace(/<(?=[/!])/g, "\\u003c");
+  const count = (quote: string) => text.split(quote).length;
+  if (count('"') <= count("'")) return printed;
+  return `'${printed.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+}
+
+/** Code in which what cannot be seen stands within texts only: there it is written as an escape. */
+export function escaped(code: string): string {
+  return code.replace(/[^\n\x20-\x7e\p{L}\p{N}\p{P}\p{S}]/gu, (character) =>
     [...Array(character.length).keys()]
       .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`)
       .join(""),
   );
-  const count = (quote: string) => text.split(quote).length;
-  if (count('"') <= count("'")) return printed;
-  return `'${printed.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }
 
 /** A path within a line comment. */
