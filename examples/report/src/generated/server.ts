@@ -10,13 +10,14 @@ import { Render } from "../render.js";
 import { contracts } from "./contracts.js";
 
 // prettier-ignore
-type Written1 = { input: { members: { "report": { required: { members: { "title": { required: string }; "currency": { required: "EUR" | "USD" }; "from": { required: { date: true } }; "lines": { required: { items: Array<{ members: { "account": { required: string }; "month": { required: string }; "opening": { required: bigint }; "credits": { required: bigint }; "debits": { required: bigint }; "closing": { required: bigint } } }> } } } } } } }; output: { members: { "correct": { required: { members: { "lines": { required: number }; "closing": { required: bigint } } } } } } | { members: { "wrong": { required: { members: { "line": { required: number }; "reason": { required: "closing" | "opening" } } } } } }; types: {  } };
+interface Written {
+  "io.report.audit@1": { input: { members: { "report": { required: { members: { "title": { required: string }; "currency": { required: "EUR" | "USD" }; "from": { required: { date: true } }; "lines": { required: { items: Array<{ members: { "account": { required: string }; "month": { required: string }; "opening": { required: bigint }; "credits": { required: bigint }; "debits": { required: bigint }; "closing": { required: bigint } } }> } } } } } } }; output: { members: { "correct": { required: { members: { "lines": { required: number }; "closing": { required: bigint } } } } } } | { members: { "wrong": { required: { members: { "line": { required: number }; "reason": { required: "closing" | "opening" } } } } } }; types: {  } };
+  "io.report.render@1": { input: { members: { "title": { required: string }; "currency": { required: "EUR" | "USD" }; "from": { required: { date: true } }; "months": { required: number }; "accounts": { required: { items: Array<string> } } } }; output: { members: { "rendered": { required: { members: { "summary": { required: { members: { "lines": { required: number }; "closing": { required: bigint }; "bytes": { required: number } } } }; "report": { required: { members: { "title": { required: string }; "currency": { required: "EUR" | "USD" }; "from": { required: { date: true } }; "lines": { required: { items: Array<{ members: { "account": { required: string }; "month": { required: string }; "opening": { required: bigint }; "credits": { required: bigint }; "debits": { required: bigint }; "closing": { required: bigint } } }> } } } } | { reference: true } } } } } } }; types: {  } };
+}
 // prettier-ignore
-true satisfies Unchanged<typeof Audit, Written1>;
+true satisfies Unchanged<typeof Audit, Written["io.report.audit@1"]>;
 // prettier-ignore
-type Written2 = { input: { members: { "title": { required: string }; "currency": { required: "EUR" | "USD" }; "from": { required: { date: true } }; "months": { required: number }; "accounts": { required: { items: Array<string> } } } }; output: { members: { "rendered": { required: { members: { "summary": { required: { members: { "lines": { required: number }; "closing": { required: bigint }; "bytes": { required: number } } } }; "report": { required: { members: { "title": { required: string }; "currency": { required: "EUR" | "USD" }; "from": { required: { date: true } }; "lines": { required: { items: Array<{ members: { "account": { required: string }; "month": { required: string }; "opening": { required: bigint }; "credits": { required: bigint }; "debits": { required: bigint }; "closing": { required: bigint } } }> } } } } | { reference: true } } } } } } }; types: {  } };
-// prettier-ignore
-true satisfies Unchanged<typeof Render, Written2>;
+true satisfies Unchanged<typeof Render, Written["io.report.render@1"]>;
 
 provideContracts(contracts);
 // prettier-ignore

@@ -9,9 +9,11 @@ import { Sum } from "../sum.js";
 import { contracts } from "./contracts.js";
 
 // prettier-ignore
-type Written1 = { input: { members: { "a": { required: bigint }; "b": { required: bigint }; "label": { required: string }; "tags": { required: { items: Array<string> } }; "note": { optional: string | null } } }; output: { members: { "ok": { required: { members: { "sum": { required: bigint }; "label": { required: string }; "tags": { required: { items: Array<string> } } } } } } } | { members: { "err": { required: { members: { "reason": { required: string } } } } } }; types: {  } };
+interface Written {
+  "xyz.demo.sum@1": { input: { members: { "a": { required: bigint }; "b": { required: bigint }; "label": { required: string }; "tags": { required: { items: Array<string> } }; "note": { optional: string | null } } }; output: { members: { "ok": { required: { members: { "sum": { required: bigint }; "label": { required: string }; "tags": { required: { items: Array<string> } } } } } } } | { members: { "err": { required: { members: { "reason": { required: string } } } } } }; types: {  } };
+}
 // prettier-ignore
-true satisfies Unchanged<typeof Sum, Written1>;
+true satisfies Unchanged<typeof Sum, Written["xyz.demo.sum@1"]>;
 
 provideContracts(contracts);
 // prettier-ignore

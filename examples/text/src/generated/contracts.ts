@@ -5,7 +5,7 @@
 /* eslint-disable */
 
 import type { Contract } from "svc-runtime/v1";
-import { validators } from "./validators.js";
+import * as validators from "./validators.js";
 
 // prettier-ignore
 export const contracts: readonly Contract[] = [

@@ -9,9 +9,11 @@ import { Extract } from "../extract.js";
 import { contracts } from "./contracts.js";
 
 // prettier-ignore
-type Written1 = { input: { members: { "text": { required: string }; "options": { optional: { members: { "kinds": { optional: { items: Array<"email" | "url" | "date" | "amount"> } | null }; "limit": { optional: number | null }; "order": { optional: "position" | "length" | null }; "unique": { optional: boolean | null } } } | null } } }; output: { members: { "found": { required: { members: { "matches": { required: { items: Array<{ members: { "kind": { required: "email" | "url" | "date" | "amount" }; "text": { required: string }; "at": { required: { members: { "start": { required: number }; "end": { required: number } } } }; "day": { optional: { date: true } | null }; "money": { optional: { members: { "currency": { required: string }; "hundredths": { required: bigint } } } | null } } }> } }; "counts": { required: { members: { "email": { required: number }; "url": { required: number }; "date": { required: number }; "amount": { required: number } } } }; "more": { required: boolean } } } } } } | "nothing"; types: {  } };
+interface Written {
+  "io.text.extract@1": { input: { members: { "text": { required: string }; "options": { optional: { members: { "kinds": { optional: { items: Array<"email" | "url" | "date" | "amount"> } | null }; "limit": { optional: number | null }; "order": { optional: "position" | "length" | null }; "unique": { optional: boolean | null } } } | null } } }; output: { members: { "found": { required: { members: { "matches": { required: { items: Array<{ members: { "kind": { required: "email" | "url" | "date" | "amount" }; "text": { required: string }; "at": { required: { members: { "start": { required: number }; "end": { required: number } } } }; "day": { optional: { date: true } | null }; "money": { optional: { members: { "currency": { required: string }; "hundredths": { required: bigint } } } | null } } }> } }; "counts": { required: { members: { "email": { required: number }; "url": { required: number }; "date": { required: number }; "amount": { required: number } } } }; "more": { required: boolean } } } } } } | "nothing"; types: {  } };
+}
 // prettier-ignore
-true satisfies Unchanged<typeof Extract, Written1>;
+true satisfies Unchanged<typeof Extract, Written["io.text.extract@1"]>;
 
 provideContracts(contracts);
 // prettier-ignore
