@@ -148,7 +148,12 @@ test("with --json every run is one line; the run after it finds its record", PAT
   );
   project.write({ "src/one.ts": "export type One = { json: Date };\n" });
   const { wrote } = JSON.parse(await watching.line(/^\{/));
-  assert.deepEqual(wrote, ["src/generated/contracts.ts", "src/generated/validators.ts", "meta.json"]);
+  assert.deepEqual(wrote, [
+    "src/generated/contracts.ts",
+    "src/generated/validators.ts",
+    "src/generated/server.ts",
+    "meta.json",
+  ]);
   assert.equal(await watching.interrupt(), EXIT.done);
   assert.equal(watching.complaints, "");
 
