@@ -60,6 +60,10 @@ export class Connections {
     this.agent.destroy();
   }
 
+  private closeIdle(): void {
+    for (const sockets of Object.values(this.agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+  }
+
   private attempt(outgoing: Outgoing, deadline: number): Promise<Incoming> {
     const { method, url, headers, body, timeoutMs, maxBytes, signal, repeatable } = outgoing;
     return new Promise((resolve, reject) => {
@@ -91,9 +95,10 @@ export class Connections {
       signal?.addEventListener("abort", onAbort, { once: true });
       request.on("error", (error: NodeJS.ErrnoException) => {
         if (over) return;
-        // The server closed an idle connection just as it was used again.
+        // The server closed an idle connection just as it was used again; it has hardly kept the others.
         if (repeatable && !answering && request.reusedSocket && STALE.has(error.code ?? "")) {
           end();
+          this.closeIdle();
           resolve(this.attempt({ ...outgoing, repeatable: false }, deadline));
           return;
         }

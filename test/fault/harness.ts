@@ -231,22 +231,12 @@ export async function metric(server: FaultServer, sample: string): Promise<numbe
   return line === undefined ? undefined : Number(line.slice(sample.length + 1));
 }
 
-/** Resident bytes of a process. */
-export function residentBytes({ process: { pid } }: FaultServer): number {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+/** Resident bytes of a server once its garbage is collected; it runs with `--expose-gc`. */
+export async function residentBytes({ process: child }: FaultServer): Promise<number> {
+  child.kill("SIGUSR2");
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-}
-
-/** Bytes a minute by least squares. */
-export function slopePerMinute(samples: readonly (readonly [ms: number, bytes: number])[]): number {
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [x, y] = [mean(samples.map(([ms]) => ms)), mean(samples.map(([, bytes]) => bytes))];
-  let [xy, xx] = [0, 0];
-  for (const [ms, bytes] of samples) {
-    xy += (ms - x) * (bytes - y);
-    xx += (ms - x) ** 2;
-  }
-  return (xy / xx) * 60_000;
 }
 
 /** Waits until something holds; fails when it does not within `ms`. */
