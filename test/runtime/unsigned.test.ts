@@ -85,7 +85,7 @@ describe("the body", () => {
       ],
       [
         { instancePath: "/list/1", keyword: "pattern", params: { pattern: "^a$" } },
-        'list[1]: expected a string that matches ^a$, got one that is not so',
+        "list[1]: expected a string that matches ^a$, got one that is not so",
       ],
       [
         { instancePath: "/deep/canary/0", keyword: "type", params: { type: "string" } },
