@@ -215,7 +215,7 @@ function filesOf(layout: Layout, { outcomes, definitions }: Kept): GeneratedFile
     version: VERSION,
     sources: [...new Set(tools.map((tool) => tool.import.file))],
     contracts: tools.map(({ contract }, index) => ({ text: contract, validator: names[index] as string })),
-    imports: importsOf(tools, `${out}/server.ts`),
+    imports: importsOf(tools, layout),
     several: tools.length > 1,
     validators: validatorModule(
       tools.map(({ validators }, index) => [names[index] as string, validators]),
@@ -232,7 +232,12 @@ function filesOf(layout: Layout, { outcomes, definitions }: Kept): GeneratedFile
 }
 
 /** Imports of the tool classes, one a tool, under names that are unique in the entrypoint. */
-function importsOf(tools: readonly Outcome[], server: string): ImportView[] {
+function importsOf(tools: readonly Outcome[], { root, out }: Layout): ImportView[] {
+  const absolute = (...path: string[]) =>
+    join(...path)
+      .split(sep)
+      .join("/");
+  const server = absolute(out, "server.ts");
   const taken = new Set(["Unchanged", "Written", "bootstrap", "contracts", "provideContracts"]);
   return tools.map(({ fqn, types, import: { file, exportName, className } }) => {
     const base =
@@ -247,7 +252,7 @@ function importsOf(tools: readonly Outcome[], server: string): ImportView[] {
         : imported === local
           ? `{ ${local} }`
           : `{ ${quotedName(imported)} as ${local} }`;
-    return { clause, local, from: specifier(server, file), fqn, types };
+    return { clause, local, from: specifier(server, absolute(root, file)), fqn, types };
   });
 }
 

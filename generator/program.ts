@@ -59,13 +59,18 @@ export interface Project {
   readonly recorder: Recorder;
 }
 
+/** What the generator writes, and the folder that it may make; sources may lie beside them. */
+function ownPaths({ out, root }: Layout): string[] {
+  return [out, ...STUBS.map(([name]) => join(out, name)), join(root, "meta.json")];
+}
+
 /** Reads the configuration that `layout` names. */
 export function openProject(layout: Layout): {
   readonly project?: Project;
   readonly diagnostics: readonly Diagnostic[];
   readonly reads: Reads;
 } {
-  const recorder = new Recorder([layout.out, join(layout.root, "meta.json")]);
+  const recorder = new Recorder(ownPaths(layout));
   const config = readConfig(layout, recorder);
   const reads = recorder.reads();
   if ("problem" in config) return { reads, diagnostics: [diagnostic("SVC101", {}, config.problem)] };
@@ -226,7 +231,7 @@ function readConfig(layout: Layout, recorder: Recorder): Config | { readonly pro
   const { config, error } = ts.readConfigFile(path, read);
   if (error !== undefined) return { problem: ts.flattenDiagnosticMessageText(error.messageText, "\n") };
   const parsed = ts.parseJsonConfigFileContent(config, { ...ts.sys, readFile: read }, dirname(path), undefined, path);
-  for (const folder of Object.keys(parsed.wildcardDirectories ?? {})) recordFolders(folder, layout, recorder);
+  for (const folder of Object.keys(parsed.wildcardDirectories ?? {})) recordFolders(folder, recorder);
   const { projectReferences: references } = parsed;
   if (parsed.fileNames.length === 0 && references !== undefined) return firstReferenced(layout, references, recorder);
   // What a newer TypeScript understands is no fault; a base file that is missing is one (TS5083, TS6053).
@@ -258,12 +263,12 @@ function firstReferenced(
 }
 
 /** Every folder in which a new file would belong to the project. */
-function recordFolders(folder: string, layout: Layout, recorder: Recorder): void {
-  if (resolve(folder) === layout.out || !existsSync(folder)) return;
+function recordFolders(folder: string, recorder: Recorder): void {
+  if (!existsSync(folder)) return;
   recorder.folder(folder);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     if (entry.isDirectory() && entry.name !== "node_modules" && !entry.name.startsWith(".")) {
-      recordFolders(join(folder, entry.name), layout, recorder);
+      recordFolders(join(folder, entry.name), recorder);
     }
   }
 }

@@ -1,6 +1,6 @@
 /** What a run of the generator looked at: enough to say later, without loading TypeScript, whether it would differ. */
 
-import { resolve, sep } from "node:path";
+import { resolve } from "node:path";
 import type { ts } from "./compiler.js";
 import { contentHash, folderHash } from "./content.js";
 
@@ -76,13 +76,11 @@ export class Recorder {
 
   /** All that was noted. */
   reads(): Reads {
-    const isOwn = (path: string) => this.own.some((each) => path === each || path.startsWith(each + sep));
+    const isOwn = (path: string) => this.own.includes(path);
     const sorted = (entries: ReadonlyMap<string, string>) =>
-      Object.fromEntries(
-        [...entries].filter(([path]) => !isOwn(path)).sort(([one], [other]) => (one < other ? -1 : 1)),
-      );
+      Object.fromEntries([...entries].sort(([one], [other]) => (one < other ? -1 : 1)));
     return {
-      files: sorted(this.files),
+      files: sorted(new Map([...this.files].filter(([path]) => !isOwn(path)))),
       missing: [...this.missing].filter((path) => !isOwn(path)).sort(),
       folders: sorted(this.folders),
       listings: sorted(this.listings),

@@ -103,7 +103,7 @@ function inComment(text: string): string {
   return text.replace(/[^\x20-\x7e\p{L}\p{N}\p{P}\p{S}]/gu, "?");
 }
 
-/** The specifier by which `from` imports `to`, both relative to the project: `.js` for `.ts`, `.mjs` for `.mts`. */
+/** The specifier by which `from` imports `to`, both absolute or both below one folder: `.js` for `.ts`, `.mjs` for `.mts`. */
 export function specifier(from: string, to: string): string {
   const path = posix.relative(posix.dirname(from), to).replace(/\.([cm]?)tsx?$/, ".$1js");
   return path.startsWith(".") ? path : `./${path}`;

@@ -26,7 +26,7 @@ export interface Turn {
   readonly milliseconds: number;
 }
 
-/** Generates now and after every change; resolves when the process is told to end. */
+/** Generates now and after every change; resolves when the process is told to end, rejects when an effect throws. */
 export async function watchProject(options: GenerateOptions, { write, remember, tell }: Effects): Promise<void> {
   const session = new Session(options);
   let current: Generated | undefined;
@@ -54,11 +54,24 @@ export async function watchProject(options: GenerateOptions, { write, remember, 
     clearTimeout(idle);
     idle = setTimeout(record, IDLE_MS);
   };
-  const listener = new Listener(turn);
-  turn({ paths: new Set(), since: performance.now() });
-  await interruption();
-  listener.close();
-  record();
+  let fail: (error: unknown) => void = () => {};
+  const failure = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  const listener = new Listener((news) => {
+    try {
+      turn(news);
+    } catch (error) {
+      fail(error);
+    }
+  });
+  try {
+    turn({ paths: new Set(), since: performance.now() });
+    await Promise.race([interruption(), failure]);
+  } finally {
+    listener.close();
+    record();
+  }
 }
 
 async function interruption(): Promise<void> {

@@ -1,0 +1,120 @@
+/** Where the files go: beside the sources, outside of the project, and where nothing can be written. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import { EXIT, run } from "#generator/cli.js";
+import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
+
+let project: ToolProject;
+beforeEach(() => {
+  project = new ToolProject({ "src/sum.ts": toolSource("Sum", "{ a: string }") });
+});
+afterEach(() => project.remove());
+
+async function svcGen(...args: string[]): Promise<{ code: number; said: string }> {
+  let said = "";
+  const say = (text: string) => {
+    said += text;
+  };
+  const code = await run(["--quiet", ...args], { cwd: project.root, colour: false, print: say, complain: say });
+  return { code, said };
+}
+
+const compiled = (options: object = {}) => {
+  project.write({
+    "tsconfig.json": JSON.stringify({ compilerOptions: { ...STRICT, ...options }, include: ["src", "made"] }),
+  });
+  const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
+  return spawnSync(process.execPath, [tsc, "-p", "."], { cwd: project.root, encoding: "utf8" }).stdout;
+};
+
+test("beside the sources, which are followed; outside of rootDir; outside of the package", async () => {
+  assert.equal((await svcGen("--out", "src")).code, EXIT.done);
+  assert.equal((await svcGen("--out", "src")).said, "up to date\n");
+  assert.equal(compiled(), "");
+  assert.equal((await svcGen("--out", "src")).code, EXIT.done);
+  project.write({ "src/sum.ts": toolSource("Sum", "{ a: string; b: bigint }") });
+  assert.equal(
+    (await svcGen("--out", "src")).said,
+    ["src/contracts.ts", "src/validators.ts", "src/server.ts", "meta.json"].map((path) => `wrote ${path}\n`).join(""),
+  );
+  project.write({ "src/more.ts": toolSource("More", "{ a: string }") });
+  assert.match((await svcGen("--out", "src")).said, /^wrote src\/contracts\.ts$/m);
+
+  assert.equal((await svcGen("--out", "made")).code, EXIT.done);
+  assert.equal(compiled({ rootDir: "." }), "");
+
+  project.write({
+    "package/package.json": '{ "type": "module" }',
+    "package/tsconfig.json": '{ "extends": "../tsconfig" }',
+  });
+  project.write({ "package/src/sum.ts": toolSource("Sum", "{ a: string }") });
+  project.write({ "package/tsconfig.json": JSON.stringify({ compilerOptions: STRICT, include: ["src"] }) });
+  assert.equal((await svcGen("--project", "package", "--out", "../beside")).code, EXIT.done);
+  assert.match(readFileSync(join(project.root, "beside/server.ts"), "utf8"), /from "\.\.\/package\/src\/sum\.js";/);
+});
+
+test("a file of somebody else is not replaced", async () => {
+  project.write({ "src/server.ts": "export const mine = 1;\n" });
+  const { code, said } = await svcGen("--out", "src");
+  assert.equal(code, EXIT.usage);
+  assert.match(said, /"src\/server\.ts" is not a file of svc-gen; move it, or name another folder: --out FOLDER/);
+  assert.equal(readFileSync(join(project.root, "src/server.ts"), "utf8"), "export const mine = 1;\n");
+  assert.equal(existsSync(join(project.root, "src/contracts.ts")), false);
+});
+
+test("where nothing can be written, one sentence says so, and nothing is left behind", async () => {
+  project.write({ file: "x" });
+  mkdirSync(join(project.root, "taken/server.ts"), { recursive: true });
+  for (const [out, sentence] of [
+    [
+      "file",
+      /^svc-gen: cannot write "\S+\/file\/contracts\.ts": a file is where its folder should be \(nothing was replaced\)\n$/,
+    ],
+    [
+      "file/deeper",
+      /^svc-gen: cannot write "\S+\/file\/deeper\/contracts\.ts": a file is where its folder should be \(nothing was replaced\)\n$/,
+    ],
+    [
+      "taken",
+      /^svc-gen: cannot write "\S+\/taken\/server\.ts": a folder is where the file should be \(nothing was replaced\)\n$/,
+    ],
+  ] as const) {
+    const { code, said } = await svcGen("--out", out);
+    assert.match(said, sentence);
+    assert.equal(code, EXIT.usage);
+  }
+  const names = readdirSync(project.root, { recursive: true, encoding: "utf8" });
+  assert.deepEqual(
+    names.filter((name) => name.endsWith(".tmp")),
+    [],
+  );
+});
+
+test("a full disk leaves the old files as they were", { skip: process.platform !== "linux" }, async () => {
+  await svcGen();
+  const read = () =>
+    ["contracts", "server"].map((name) => readFileSync(join(project.root, `src/generated/${name}.ts`)));
+  const before = read();
+  project.write({ "src/sum.ts": toolSource("Sum", "{ a: string; b: bigint; c: string[] }") });
+  // A limit on the size of files stands for a disk that is full after the first few kilobytes.
+  const bin = join(REPOSITORY, "generator/bin.js");
+  const { status, stderr } = spawnSync(
+    "sh",
+    ["-c", `ulimit -f 1; trap '' XFSZ; exec "$0" "$1" --quiet`, process.execPath, bin],
+    {
+      cwd: project.root,
+      encoding: "utf8",
+    },
+  );
+  assert.equal(status, EXIT.usage, stderr);
+  assert.match(
+    stderr,
+    /^svc-gen: cannot write "\S+\/src\/generated\/\w+\.ts": the file is larger than allowed here \(nothing was replaced\)\n$/,
+  );
+  assert.deepEqual(read(), before);
+  assert.equal(readdirSync(join(project.root, "src/generated")).length, 3);
+});
