@@ -157,7 +157,13 @@ export async function bootstrap(
     const server = await starting;
     const served = classes.map((tool) => parseFqn(tool.fqn())?.text ?? "");
     for (const event of ["uncaughtException", "unhandledRejection"] as const) {
-      process.on(event, (err: unknown) => logger.error({ err, ...strayFields(served) }, `outside of a call: ${event}`));
+      process.on(event, (err: unknown) => {
+        try {
+          logger.error({ err, ...strayFields(served) }, `outside of a call: ${event}`);
+        } catch {
+          // A logger of the application's that cannot print it: no reason to end.
+        }
+      });
     }
     return server;
   } catch (error) {

@@ -220,7 +220,7 @@ export class InvokeService {
     try {
       await slots.enter()?.slot;
     } catch (error) {
-      await guarded(log, ticket.abandon());
+      await guarded(log, () => ticket.abandon());
       throw error;
     } finally {
       seen?.done("queue");
@@ -230,23 +230,23 @@ export class InvokeService {
   /** Starts a run; its end completes the replay entry, whatever has become of the caller. */
   private start({ tool, log, seen }: Handled, call: Call, ticket?: ReplayTicket): Run {
     const { observers } = this.options;
-    const guard = (outcome: boolean | Promise<boolean>) => void guarded(log, outcome);
+    const guard = (end: () => boolean | Promise<boolean>) => void guarded(log, end);
     const over = () => {
       this.runs.delete(run);
       this.load.tools.get(tool.fqn)?.release();
     };
     const hooks: RunHooks = {
-      timedOut: (answer) => ticket && guard(ticket.hold(answer)),
+      timedOut: (answer) => ticket && guard(() => ticket.hold(answer)),
       ended: (answer) => {
         over();
         if (answer.code === "tool_invocation_timeout") observers?.settledLate(tool);
         // What another attempt may well get is not kept: shutting down, or no thread free for it.
-        if (ticket !== undefined) guard(answer.status === 503 ? ticket.abandon() : ticket.complete(answer));
+        if (ticket !== undefined) guard(() => (answer.status === 503 ? ticket.abandon() : ticket.complete(answer)));
       },
       settledLate: () => {
         over();
         observers?.settledLate(tool);
-        if (ticket !== undefined) guard(ticket.settle());
+        if (ticket !== undefined) guard(() => ticket.settle());
       },
     };
     const begin = () => new Run(tool, call, log, hooks);
@@ -309,9 +309,15 @@ export class InvokeService {
 }
 
 /** What a replay store makes of the end of a run; a store that fails is the log's matter only. */
-function guarded(log: CallLog, outcome: boolean | Promise<boolean>): Promise<unknown> | undefined {
-  if (!(outcome instanceof Promise)) return undefined;
-  return outcome.catch((error: unknown) => log.error({ err: error }, "the replay store did not take the end of a run"));
+function guarded(log: CallLog, end: () => boolean | Promise<boolean>): Promise<unknown> | undefined {
+  const failed = (error: unknown) => log.error({ err: error }, "the replay store did not take the end of a run");
+  try {
+    const outcome = end();
+    return outcome instanceof Promise ? outcome.catch(failed) : undefined;
+  } catch (error) {
+    failed(error);
+    return undefined;
+  }
 }
 
 const RESULT_HEADERS = ["content-type", RESULT_CONTENT_TYPE];

@@ -38,7 +38,8 @@ export class Run {
         this.over = true;
       }, timeoutMs);
       this.execution = tool.host.call(call, deadline, log);
-      void this.execution.end.then((answer) => {
+      const end = this.execution.end.catch(() => refusal("tool_invocation_failed"));
+      void end.then((answer) => {
         // A tool that kept the event loop busy past its deadline did not let the timer fire.
         const late = performance.now() >= deadline;
         if (late) {
@@ -52,9 +53,9 @@ export class Run {
         }
         clearTimeout(timer);
         this.over = true;
-        const end = late ? refusal("tool_invocation_timeout") : answer;
-        hooks.ended?.(end);
-        resolve(end);
+        const given = late ? refusal("tool_invocation_timeout") : answer;
+        hooks.ended?.(given);
+        resolve(given);
       });
     });
   }

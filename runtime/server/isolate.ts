@@ -319,9 +319,10 @@ class ThreadWork<T> implements Execution<T> {
       return this.ends.answer(await this.threads.run(job, this.#reasons, this.log, this.#kill));
     } catch (error) {
       if (this.#killed) return this.ends.fault("tool_invocation_timeout");
-      const stopping = this.threads.closed || (this.#reasons & SHUTDOWN) !== 0;
-      if (!this.threads.closed) this.log.error({ err: error }, "the tool's thread ended during a call");
-      return this.ends.fault(stopping ? "shutting_down" : "tool_invocation_failed");
+      // Its caller has been answered, and nobody knows how far it came: its replay entry stays in flight.
+      if (this.threads.closed) return new Promise<never>(() => {});
+      this.log.error({ err: error }, "the tool's thread ended during a call");
+      return this.ends.fault((this.#reasons & SHUTDOWN) !== 0 ? "shutting_down" : "tool_invocation_failed");
     }
   }
 
@@ -374,7 +375,9 @@ class ThreadHost implements ToolHost {
   /** Checks that come while one runs get its status. */
   health(log: Logger): Execution<number> {
     if (this.#check !== undefined) return this.#check;
-    const ends = { answer: (end: unknown) => end as number, fault: statusOf };
+    // A check that is shared may outlive the time of the one who asked first: to the others it is late as well.
+    const fault = (code: ErrorCode) => (code === "tool_invocation_timeout" ? 503 : statusOf(code));
+    const ends = { answer: (end: unknown) => end as number, fault };
     const check = new ThreadWork(this.threads, this.#checks, () => ({ kind: "health" }), ends, log);
     this.#check = check;
     void check.end.then(() => {

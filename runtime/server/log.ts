@@ -14,8 +14,8 @@ export interface ServerLogger extends Logger {
   isLevelEnabled?(level: string): boolean;
 }
 
-/** What no line may hold, should somebody hand it to the log after all: headers and private keys, up to two levels down. */
-const REDACTED = [
+/** What no line may hold, should somebody hand it to the log after all: headers and private keys. */
+const REDACTED: ReadonlySet<string> = new Set([
   "headers",
   "rawHeaders",
   "authorization",
@@ -23,7 +23,9 @@ const REDACTED = [
   "response_signing_key",
   "signingKey",
   "privateKey",
-];
+]);
+/** Levels below a line's own members that are looked at. */
+const MAX_DEPTH = 5;
 
 /**
  * Makes the process's log.
@@ -35,8 +37,47 @@ export function initLogger(env: Readonly<Record<string, string | undefined>> = p
   if (level !== "silent" && !Object.hasOwn(pino.levels.values, level)) {
     throw new StartupError(`${ENV_LOG_LEVEL}: expected one of ${Object.keys(pino.levels.values).join(", ")}, silent`);
   }
-  const paths = REDACTED.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
-  return pino({ level, base: null, redact: { paths, censor: "[redacted]" } }, pino.destination({ fd: 2, sync: true }));
+  const log = (fields: object) => printable(fields, 0) as Record<string, unknown>;
+  const err = (thrown: unknown) => printable(serialized(thrown), 1);
+  const options = { level, base: null, formatters: { log }, serializers: { err } };
+  const logger = pino(options, pino.destination({ fd: 2, sync: true }));
+  // pino's formatter of bindings is for the first logger only; children inherit this.
+  const { child } = logger;
+  logger.child = function (this: typeof logger, fields: object, more?: object) {
+    return child.call(this, log(fields), more);
+  } as typeof child;
+  return logger;
+}
+
+function serialized(thrown: unknown): unknown {
+  try {
+    return pino.stdSerializers.err(thrown as Error);
+  } catch {
+    return UNPRINTABLE;
+  }
+}
+
+const UNPRINTABLE = "[cannot be printed]";
+
+/**
+ * What JSON would show of a value, secrets replaced. Never throws: a tool's getters may, and what a log throws would take
+ * the place of what it was to tell.
+ */
+function printable(value: unknown, depth: number): unknown {
+  if (value === null || typeof value !== "object" || depth > MAX_DEPTH) return value;
+  try {
+    if (Array.isArray(value)) return value.map((item) => printable(item, depth + 1));
+    if (typeof (value as { toJSON?: unknown }).toJSON === "function") return value;
+    const object = value as Record<string, unknown>;
+    const shown = (name: string) => {
+      if (REDACTED.has(name)) return "[redacted]";
+      // Errors of a line are left to their serializer.
+      return depth === 0 && name === "err" ? object[name] : printable(object[name], depth + 1);
+    };
+    return Object.fromEntries(Object.keys(object).map((name) => [name, shown(name)]));
+  } catch {
+    return depth === 0 ? {} : UNPRINTABLE;
+  }
 }
 
 let shared: ServerLogger | undefined;

@@ -122,6 +122,9 @@ export function buildApp(options: ServeOptions): App {
   return { app, requests };
 }
 
+/** Milliseconds that a caller who asked for a tunnel has to read that there is none. */
+const TUNNEL_LINGER_MS = 1_000;
+
 /** node's server with the limits of protocol.md section 1. */
 function httpServer(handler: RequestListener, tls: TlsSetup | undefined, deadlines: Deadlines): Server {
   const limits: ServerOptions = {
@@ -142,7 +145,8 @@ function httpServer(handler: RequestListener, tls: TlsSetup | undefined, deadlin
   // And would hang up on a tunnel without a word.
   server.on("connect", (_request, socket) => {
     socket.on("error", () => socket.destroy());
-    refuseConnection(socket, deadlines, "bad_request");
+    // node does not count it among its connections any more, and a server that stops would wait for it.
+    refuseConnection(socket, { lingerMs: Math.min(deadlines.lingerMs, TUNNEL_LINGER_MS) }, "bad_request");
   });
   return server;
 }
@@ -329,7 +333,12 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Socket, deadlines: D
   return code;
 }
 
-function refuseConnection(socket: Duplex, { lingerMs }: Deadlines, code: ErrorCode, details?: string): void {
+function refuseConnection(
+  socket: Duplex,
+  { lingerMs }: Pick<Deadlines, "lingerMs">,
+  code: ErrorCode,
+  details?: string,
+): void {
   const status = statusOf(code);
   const body = errorBody(code, details);
   endConnection(

@@ -4,8 +4,9 @@
  * is dropped when the file is opened.
  */
 
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { type FileHandle, open, readFile, realpath, rename, rm } from "node:fs/promises";
+import { type FileHandle, link, open, readFile, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { sha256 } from "../wire/hash.js";
@@ -238,9 +239,21 @@ async function takeLock(lock: string): Promise<void> {
     if (pid !== undefined && startOf(Number(pid)) === Number(start) && isAlive(Number(pid))) {
       throw failed("is open already: one storage at a time uses it; if not, remove the file ending in .lock");
     }
-    await rm(lock, { force: true });
+    await takeAway(lock, holder);
   }
   throw failed("cannot be locked");
+}
+
+/** Removes a stale lock. By renaming: of several that found it stale one gets it, and another's fresh lock is given back. */
+async function takeAway(lock: string, holder: string): Promise<void> {
+  const aside = `${lock}.${process.pid}.${randomUUID()}`;
+  try {
+    await rename(lock, aside);
+  } catch {
+    return;
+  }
+  if ((await readFile(aside, "latin1")) !== holder) await link(aside, lock).catch(() => undefined);
+  await rm(aside, { force: true });
 }
 
 function isAlive(pid: number): boolean {

@@ -557,3 +557,26 @@ describe("what a tool is told is its own", () => {
     assert.equal(calls.invoked, 1);
   });
 });
+
+describe("a store of one's own that throws at the end of a run", () => {
+  for (const end of ["complete", "hold", "settle"] as const) {
+    it(`${end}: the caller has its answer, the log says so, and no byte stays counted`, async () => {
+      const fail = () => {
+        throw new Error("the store is gone");
+      };
+      const ticket = { complete: () => true, hold: () => true, settle: () => true, abandon: () => true, [end]: fail };
+      const replayStore = { claim: () => ({ state: "run", ticket }) as const };
+      const invoke = async () => {
+        if (end !== "complete") await new Promise((resolve) => setTimeout(resolve, 150));
+        return { ok: { value: 1 } };
+      };
+      const tool = countingTool({ timeout: end === "complete" ? 10_000 : 50, invoke });
+      const server = await serveSigned([tool], { replayStore });
+      const { status } = await echoCall(tool, "1").send(server.url);
+      assert.equal(status, end === "complete" ? 200 : 504);
+      const said = () => server.log.some(({ message }) => /did not take the end of a run/.test(message));
+      await until(said, "a line in the log");
+      assert.equal(server.load().bodyBytes.inFlight, 0);
+    });
+  }
+});

@@ -111,3 +111,26 @@ it("headers and keys are redacted, should anybody log them", async () => {
   assert.ok(!stderr.includes("canary"), stderr);
   assert.equal(typeof initLogger({ SVC_LOG_LEVEL: "silent" }).isLevelEnabled, "function");
 });
+
+it("what cannot be printed neither throws nor takes the place of what was to be told", async () => {
+  const child = run(`
+    import { initLogger } from "svc-runtime";
+    const log = initLogger();
+    const getter = { get secret() { throw new Error("canary"); } };
+    log.info({ response: new Response("x"), url: new URL("http://one.example/"), bytes: Buffer.from("b") }, "one");
+    log.info({ signal: AbortSignal.timeout(1), getter, list: [getter] }, "two");
+    log.error({ err: new Response("x") }, "three");
+    log.error({ err: Object.assign(new Error("four"), { stdout: Buffer.from("x"), getter }) });
+    log.error({ err: Object.defineProperty(new Error("five"), "bad", { enumerable: true, get() { throw 1; } }) });
+    const round = {}; round.round = round;
+    log.child(round).info(round, "six");`);
+  const { code, stderr } = await child.ended;
+  assert.equal(code, 0, stderr);
+  const lines = stderr.trim().split("\n");
+  assert.equal(lines.length, 6);
+  for (const line of lines) JSON.parse(line);
+  for (const word of ["one", "http://one.example/", "two", "three", "four", "six", "cannot be printed"]) {
+    assert.ok(stderr.includes(word), `${word}: ${stderr}`);
+  }
+  assert.ok(!stderr.includes("canary"), stderr);
+});
