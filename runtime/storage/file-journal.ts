@@ -4,13 +4,11 @@
  * is dropped when the file is opened.
  */
 
-import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { type FileHandle, link, open, readFile, realpath, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, readFile, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { sha256 } from "../wire/hash.js";
 import type { UploadEntry, UploadJournal } from "./journal.js";
+import { takeLock } from "./lock-file.js";
 import { StorageError } from "./storage-error.js";
 
 const HEADER = "svc-runtime upload journal 1\n";
@@ -39,7 +37,7 @@ export class FileJournal implements UploadJournal {
    */
   static async open(path: string): Promise<FileJournal> {
     const real = await resolvePath(path);
-    await takeLock(`${real}.lock`);
+    await lockOf(real);
     let file: FileHandle | undefined;
     try {
       file = await open(real, "a+", 0o600);
@@ -202,6 +200,16 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
+async function lockOf(path: string): Promise<void> {
+  let taken: boolean;
+  try {
+    taken = await takeLock(`${path}.lock`);
+  } catch (error) {
+    throw failed("cannot be locked", error);
+  }
+  if (!taken) throw failed("is open already: one storage at a time uses it; if not, remove the file ending in .lock");
+}
+
 async function resolvePath(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -211,67 +219,6 @@ async function resolvePath(path: string): Promise<string> {
     } catch (error) {
       throw failed("its directory cannot be found", error);
     }
-  }
-}
-
-/** A lock file names the process that holds it; one whose process is gone is taken over. */
-async function takeLock(lock: string): Promise<void> {
-  const own = `${process.pid} ${startOf(process.pid)}\n`;
-  for (let tries = 0; tries < 10; tries++) {
-    try {
-      const file = await open(lock, "wx", 0o600);
-      try {
-        await file.appendFile(own);
-      } finally {
-        await file.close();
-      }
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw failed("cannot be locked", error);
-    }
-    const holder = await readFile(lock, "latin1").catch(() => "");
-    // Just made: its holder has not written yet, or ended before it could.
-    if (holder === "" && tries < 5) {
-      await pause(20);
-      continue;
-    }
-    const [, pid, start] = /^(\d+) (\d+)\n$/.exec(holder) ?? [];
-    if (pid !== undefined && startOf(Number(pid)) === Number(start) && isAlive(Number(pid))) {
-      throw failed("is open already: one storage at a time uses it; if not, remove the file ending in .lock");
-    }
-    await takeAway(lock, holder);
-  }
-  throw failed("cannot be locked");
-}
-
-/** Removes a stale lock. By renaming: of several that found it stale one gets it, and another's fresh lock is given back. */
-async function takeAway(lock: string, holder: string): Promise<void> {
-  const aside = `${lock}.${process.pid}.${randomUUID()}`;
-  try {
-    await rename(lock, aside);
-  } catch {
-    return;
-  }
-  if ((await readFile(aside, "latin1")) !== holder) await link(aside, lock).catch(() => undefined);
-  await rm(aside, { force: true });
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
-/** When a process started, in ticks since boot; 0 where the system does not tell. Tells a reused process id apart. */
-function startOf(pid: number): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]) || 0;
-  } catch {
-    return 0;
   }
 }
 

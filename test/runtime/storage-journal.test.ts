@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -121,6 +121,22 @@ describe("upload journal", () => {
     for (const holder of ["", "2147483646 7\n", `${process.pid} 1\n`]) {
       await writeFile(`${path}.lock`, holder);
       assert.deepEqual(await reopened(path), []);
+    }
+    // One that took it over ended before it had it.
+    await writeFile(`${path}.lock`, "2147483646 7\n");
+    await writeFile(`${path}.lock.next`, "2147483645 7\n");
+    assert.deepEqual(await reopened(path), []);
+  });
+
+  test("of several that find a stale lock at once, one opens the journal", async () => {
+    for (let round = 0; round < 80; round++) {
+      const path = freshPath();
+      await writeFile(`${path}.lock`, "2147483646 7\n");
+      const opened = await Promise.allSettled(Array.from({ length: 4 }, () => FileJournal.open(path)));
+      const journals = opened.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+      assert.equal(journals.length, 1, `round ${round}`);
+      assert.deepEqual(await readdir(directory).then((names) => names.filter((name) => name.endsWith(".next"))), []);
+      await journals[0]?.close();
     }
   });
 
