@@ -8,7 +8,7 @@ import { diffDocuments, formatDifferences, isBroken, listDifferences, type Named
 import { explainCode } from "./commands/explain.js";
 import { type Diagnostic, formatDiagnostics, hasErrors } from "./diagnostics.js";
 import type { Generated, GenerateOptions } from "./generate.js";
-import { lastRun, recordOf, unchanged } from "./manifest.js";
+import { recordOf, type Since, sinceLastRun } from "./manifest.js";
 import type { GeneratedFile } from "./render.js";
 import { VERSION } from "./version.js";
 
@@ -109,7 +109,7 @@ function report(
   around: Reporter,
   stale: readonly string[] = [],
 ): void {
-  const shown = diagnostics.filter(({ severity }) => severity !== "note" || !around.quiet);
+  const shown = shownOf(diagnostics, around);
   if (around.json) {
     const files = stale.map((file) => ({ severity: "error", code: "stale", file, hint: "run `svc-gen`" }));
     around.print(asJson([...shown, ...files]));
@@ -119,6 +119,10 @@ function report(
   around.complain(formatDiagnostics(shown, around.colour));
   const errors = shown.filter(({ severity }) => severity === "error");
   if (errors.length > 0) around.complain(`\n${summary(errors)}\n`);
+}
+
+function shownOf(diagnostics: readonly Diagnostic[], { quiet }: Reporter): readonly Diagnostic[] {
+  return quiet ? diagnostics.filter(({ severity }) => severity !== "note") : diagnostics;
 }
 
 function asJson(value: unknown): string {
@@ -135,9 +139,13 @@ function counted(number: number, noun: string): string {
 }
 
 /** The generator, loaded when it is needed: TypeScript takes longer to load than everything else that is done here. */
-async function generateNow(options: GenerateOptions): Promise<Generated> {
+async function generateNow(options: GenerateOptions, { last }: Since): Promise<Generated> {
   const { generate } = await import("./generate.js");
-  return generate(options, lastRun(options.root, recorded(options)));
+  return generate(options, last());
+}
+
+function sinceLast(options: GenerateOptions): Since {
+  return sinceLastRun(options.root, recorded(options));
 }
 
 /** The options as they name a record. */
@@ -146,13 +154,13 @@ function recorded({ root: _, ...options }: GenerateOptions): Record<string, stri
 }
 
 async function write(options: GenerateOptions, around: Reporter): Promise<number> {
-  const last = unchanged(options.root, recorded(options));
-  if (last !== undefined) {
-    report(last, around);
+  const since = sinceLast(options);
+  if (since.same !== undefined) {
+    report(since.same, around);
     if (!around.json) around.print("up to date\n");
     return EXIT.done;
   }
-  const generated = await generateNow(options);
+  const generated = await generateNow(options, since);
   report(generated, around);
   if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
   const written = writeChanged(options.root, generated.files);
@@ -171,7 +179,7 @@ async function watch(options: GenerateOptions, around: Reporter): Promise<number
     write: (files) => writeChanged(options.root, files),
     remember: (generated) => remember(options, generated),
     tell: ({ diagnostics, wrote, milliseconds }) => {
-      const shown = diagnostics.filter(({ severity }) => severity !== "note" || !around.quiet);
+      const shown = shownOf(diagnostics, around);
       if (around.json) {
         around.print(`${JSON.stringify({ diagnostics: shown, wrote, milliseconds })}\n`);
         return;
@@ -189,12 +197,12 @@ async function watch(options: GenerateOptions, around: Reporter): Promise<number
 }
 
 async function check(options: GenerateOptions, around: Reporter): Promise<number> {
-  const last = unchanged(options.root, recorded(options));
-  if (last !== undefined) {
-    report(last, around);
+  const since = sinceLast(options);
+  if (since.same !== undefined) {
+    report(since.same, around);
     return EXIT.done;
   }
-  const generated = await generateNow(options);
+  const generated = await generateNow(options, since);
   if (hasErrors(generated.diagnostics)) {
     report(generated, around);
     return EXIT.diagnostics;
@@ -237,7 +245,7 @@ async function meta(
   around: Reporter,
 ): Promise<number> {
   if (url === undefined) throw new UsageError("meta wants --url URL, under which the tool is served");
-  const generated = await generateNow(options);
+  const generated = await generateNow(options, sinceLast(options));
   report(generated, { ...around, quiet: true, json: false });
   if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
   const { registrationDocument } = await import("./commands/meta.js");
@@ -279,9 +287,10 @@ function headAndHere(cwd: string): [NamedText, NamedText] {
 
 /** Writes the files that differ from what is there, and says which. */
 function writeChanged(root: string, files: readonly GeneratedFile[]): string[] {
-  const changed = files.filter(({ path, text }) => readIfThere(join(root, path)) !== text);
-  for (const { path } of changed) {
-    const old = readIfThere(join(root, path));
+  const changed = files
+    .map(({ path, text }) => ({ path, text, old: readIfThere(join(root, path)) }))
+    .filter(({ text, old }) => old !== text);
+  for (const { path, old } of changed) {
     if (old !== undefined && path.endsWith(".ts") && !old.includes("// Generated by svc-gen ")) {
       throw new UsageError(`${quoted(path)} is not a file of svc-gen; move it, or name another folder: --out FOLDER`);
     }

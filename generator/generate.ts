@@ -231,6 +231,8 @@ function filesOf(layout: Layout, { outcomes, definitions }: Kept): GeneratedFile
   ];
 }
 
+const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
+
 /** Imports of the tool classes, one a tool, under names that are unique in the entrypoint. */
 function importsOf(tools: readonly Outcome[], { root, out }: Layout): ImportView[] {
   const absolute = (...path: string[]) =>
@@ -240,8 +242,7 @@ function importsOf(tools: readonly Outcome[], { root, out }: Layout): ImportView
   const server = absolute(out, "server.ts");
   const taken = new Set(["Unchanged", "Written", "bootstrap", "contracts", "provideContracts"]);
   return tools.map(({ fqn, types, import: { file, exportName, className } }) => {
-    const base =
-      /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(exportName) && exportName !== "default" ? exportName : className;
+    const base = IDENTIFIER.test(exportName) && exportName !== "default" ? exportName : className;
     let local = base;
     for (let count = 2; taken.has(local); count++) local = `${base}${count}`;
     taken.add(local);
@@ -258,5 +259,5 @@ function importsOf(tools: readonly Outcome[], { root, out }: Layout): ImportView
 
 /** Exported names may be any text (`export { A as "some name" }`). */
 function quotedName(name: string): string {
-  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? name : JSON.stringify(name);
+  return IDENTIFIER.test(name) ? name : JSON.stringify(name);
 }

@@ -29,7 +29,7 @@ export interface Manifest {
 }
 
 /** Where the record of a project is; runs with other options have their own. */
-export function manifestPath(root: string, options: Readonly<Record<string, string>>): string {
+function manifestPath(root: string, options: Readonly<Record<string, string>>): string {
   return join(root, "node_modules/.cache/svc-gen", `${contentHash(JSON.stringify(options)).slice(0, 16)}.json`);
 }
 
@@ -57,7 +57,7 @@ export function recordOf(
 }
 
 /** The record, when it is one of this generator with these options. */
-export function readManifest(root: string, options: Readonly<Record<string, string>>): Manifest | undefined {
+function readManifest(root: string, options: Readonly<Record<string, string>>): Manifest | undefined {
   try {
     const manifest = JSON.parse(readFileSync(manifestPath(root, options), "utf8")) as Manifest;
     const same = manifest.generator === generatorHash() && JSON.stringify(manifest.options) === JSON.stringify(options);
@@ -67,15 +67,24 @@ export function readManifest(root: string, options: Readonly<Record<string, stri
   }
 }
 
-/** The last run's record when everything is as it was then, undefined otherwise. */
-export function unchanged(root: string, options: Readonly<Record<string, string>>): Manifest | undefined {
+/** How the project compares with the last good run. */
+export interface Since {
+  /** That run's record, when everything is as it was then. */
+  readonly same: Manifest | undefined;
+  /** What that run left, with what has changed since; undefined when it is of no use. */
+  readonly last: () => Last | undefined;
+}
+
+/** Looks at every file of the last good run once. */
+export function sinceLastRun(root: string, options: Readonly<Record<string, string>>): Since {
   const manifest = readManifest(root, options);
+  const changed = manifest && changesSince(manifest.reads);
+  if (manifest === undefined || changed === undefined) return { same: undefined, last: () => undefined };
   const holds =
-    manifest !== undefined &&
+    changed.size === 0 &&
     Object.entries(manifest.written).every(([path, hash]) => fileHash(join(root, path)) === hash) &&
-    changesSince(manifest.reads)?.size === 0 &&
     Object.entries(manifest.reads.folders).every(([path, hash]) => folderHash(path, manifest.reads.own) === hash);
-  return holds ? manifest : undefined;
+  return { same: holds ? manifest : undefined, last: () => lastRun(root, manifest, changed) };
 }
 
 /**
@@ -94,15 +103,12 @@ export function changesSince(
   return new Set(Object.keys(files).filter((path) => near(path) && fileHash(path) !== files[path]));
 }
 
-/** What the last good run left, with what has changed since; undefined when it is of no use. */
-export function lastRun(root: string, options: Readonly<Record<string, string>>): Last | undefined {
-  const manifest = readManifest(root, options);
-  const changed = manifest?.kept === undefined ? undefined : changesSince(manifest.reads);
-  if (manifest === undefined || changed === undefined) return undefined;
+function lastRun(root: string, { kept, options, reads }: Manifest, changed: ReadonlySet<string>): Last | undefined {
+  if (kept === undefined) return undefined;
   try {
     const text = readFileSync(keptPath(root, options), "utf8");
-    if (contentHash(text) !== manifest.kept) return undefined;
-    return { kept: JSON.parse(text) as Kept, reads: manifest.reads, changed };
+    if (contentHash(text) !== kept) return undefined;
+    return { kept: JSON.parse(text) as Kept, reads, changed };
   } catch {
     return undefined;
   }

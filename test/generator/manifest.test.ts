@@ -7,7 +7,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { run } from "#generator/cli.js";
-import { unchanged } from "#generator/manifest.js";
+import { sinceLastRun } from "#generator/manifest.js";
 import { REPOSITORY, ToolProject, toolSource } from "./project.js";
 
 const project = new ToolProject({
@@ -22,7 +22,7 @@ after(() => project.remove());
 /** Runs the command line and says whether it had to read the project. */
 async function svcGen(...args: string[]): Promise<{ code: number; out: string; read: boolean }> {
   const out = args[0] === "--out" ? { out: args[1] as string } : {};
-  const read = unchanged(project.root, out) === undefined;
+  const read = sinceLastRun(project.root, out).same === undefined;
   let printed = "";
   const print = (text: string) => {
     printed += text;
