@@ -4,16 +4,16 @@
  */
 
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import { LeaderClient, LeaderError, type LeaderOptions, publicKeyOf, type SignedRequest } from "#runtime/leader.js";
+import { start } from "../runtime/child.js";
 import { ECHO, FAULTY, MARKS } from "./names.js";
 
+export { until } from "../runtime/tools.js";
 export { ECHO, FAULTY, MARKS, TIMEOUT_MS } from "./names.js";
 
 /** Whether the suite runs as long as its figures need, or just long enough to fail. */
@@ -65,12 +65,6 @@ export interface FaultServer {
 
 const SERVER = fileURLToPath(new URL("tool-server.ts", import.meta.url));
 
-const children = new Set<ChildProcess>();
-// At the root of the file that imports this: a test that failed has stopped nothing.
-after(() => {
-  for (const child of children) child.kill("SIGKILL");
-});
-
 export interface FaultServerOptions {
   readonly config?: string;
   readonly options?: object;
@@ -91,47 +85,33 @@ export async function startFaultServer({
   const configPath = join(directory, "config.json");
   writeFileSync(configPath, config, { mode: 0o600 });
   const [command, ...args] = [...wrap, process.execPath, ...nodeOptions, "--import", "tsx", SERVER];
-  const child = spawn(command as string, args, {
-    cwd: fileURLToPath(new URL("../..", import.meta.url)),
-    env: {
-      ...process.env,
-      BIND_ADDR: "127.0.0.1:0",
-      SVC_ADMIN_ADDR: "127.0.0.1:0",
-      SVC_TOOLKIT_CONFIG_PATH: configPath,
-      FAULT_OPTIONS: JSON.stringify(options),
-      FAULT_CANARY: MARKS.environment,
-      ...env,
-    },
-    stdio: ["ignore", "pipe", "pipe"],
+  const child = start(command as string, args, {
+    BIND_ADDR: "127.0.0.1:0",
+    SVC_ADMIN_ADDR: "127.0.0.1:0",
+    SVC_TOOLKIT_CONFIG_PATH: configPath,
+    FAULT_OPTIONS: JSON.stringify(options),
+    FAULT_CANARY: MARKS.environment,
+    ...env,
   });
-  children.add(child);
-  let log = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      log += text;
-    });
-  }
-  const exited = once(child, "close") as Promise<[number | null]>;
-  void exited.then(() => children.delete(child));
-  await Promise.race([
-    until(() => log.includes('"msg":"serving"'), "the server serves", 30_000),
-    exited.then(([code]) => assert.fail(`the server ended with exit code ${code}:\n${log}`)),
-  ]);
-  const serving = JSON.parse(log.split("\n").find((line) => line.includes('"msg":"serving"')) ?? "") as {
-    url: string;
-    admin: string;
-  };
+  const log = () => child.stdout() + child.stderr();
+  const url = await child.url;
+  const serving =
+    child
+      .stderr()
+      .split("\n")
+      .find((line) => line.includes('"msg":"serving"')) ?? "";
   return {
-    ...serving,
-    process: child,
+    url,
+    admin: (JSON.parse(serving) as { admin: string }).admin,
+    process: child.process,
     directory,
     config: configPath,
-    log: () => log,
+    log,
     stop: async () => {
-      child.kill("SIGTERM");
-      const [code] = await exited;
+      child.process.kill("SIGTERM");
+      const { code } = await child.ended;
       rmSync(directory, { recursive: true, force: true });
-      for (const mark of SECRET) assert.ok(!log.includes(mark), `the log holds ${mark}`);
+      for (const mark of SECRET) assert.ok(!log().includes(mark), `the log holds ${mark}`);
       return code;
     },
   };
@@ -237,12 +217,4 @@ export async function residentBytes({ process: child }: FaultServer): Promise<nu
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-}
-
-/** Waits until something holds; fails when it does not within `ms`. */
-export async function until(holds: () => boolean | Promise<boolean>, what: string, ms = 10_000): Promise<void> {
-  for (const end = performance.now() + ms; !(await holds()); ) {
-    if (performance.now() > end) assert.fail(`not within ${ms} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

@@ -1,24 +1,17 @@
 /** Processes whose files change: SIGHUP, and a process without descriptors (protocol.md section 10). */
 
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { start } from "./child.js";
 import { RawConnection, type RawResponse, requestText } from "./raw.js";
 import { alice, bob, countingTool, echoCall, until } from "./tools.js";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), "reload-process-"));
-const children = new Set<ChildProcess>();
-after(() => {
-  for (const child of children) child.kill("SIGKILL");
-  rmSync(directory, { recursive: true });
-});
+after(() => rmSync(directory, { recursive: true }));
 
 /** What the process serves; the test signs its calls with its own copy of the contract. */
 const tool = countingTool({ fqn: "xyz.test.one@1", path: "one" });
@@ -60,36 +53,11 @@ const config = (leaders: readonly (typeof alice)[], more = "") =>
       `{"leader_id":"${id}","keys":[{"kid":${kid},"public_key":"${publicKeyOf(seed).toString("hex")}"}]}`,
   )}]},"tools":{"xyz.test.one@1":{}${more}}}}`;
 
-interface Child {
-  readonly process: ChildProcess;
-  readonly url: string;
-  stderr(): string;
-  readonly ended: Promise<[code: number | null, signal: NodeJS.Signals | null]>;
-}
-
 async function run(options: string, env: Record<string, string>, command = process.execPath, args: string[] = []) {
-  const { SVC_TOOLKIT_CONFIG_PATH: _path, SVC_LOG_LEVEL: _level, ...inherited } = process.env;
   const code = `${CODE}await bootstrap(One, ${options});`;
-  const child = spawn(command, [...args, "--input-type=module", "-e", code], {
-    cwd: ROOT,
-    env: { ...inherited, BIND_ADDR: "127.0.0.1:0", ...env },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  children.add(child);
-  let stderr = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    stderr += text;
-  });
-  const ended = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
-  void ended.then(() => children.delete(child));
-  await Promise.race([
-    (async () => {
-      while (!stderr.includes('"msg":"serving"')) await once(child.stderr, "data");
-    })(),
-    ended.then(() => assert.fail(stderr)),
-  ]);
-  const { url } = JSON.parse(stderr.split("\n").find((line) => line.includes('"serving"')) ?? "") as { url: string };
-  return { process: child, url, stderr: () => stderr, ended } satisfies Child;
+  const child = start(command, [...args, "--input-type=module", "-e", code], { BIND_ADDR: "127.0.0.1:0", ...env });
+  const ended = child.ended.then(({ code, signal }) => [code, signal]);
+  return { ...child, url: await child.url, ended };
 }
 
 const status = async (url: string, leader: typeof alice) => (await echoCall(tool, "1", { leader }).send(url)).status;
