@@ -9,7 +9,7 @@ import {
 } from "../config/config.js";
 import { parseFqn } from "../fqn.js";
 import type { IsolateOptions, SvcToolClass } from "../tool.js";
-import { type Ed25519Engine, type EngineName, type EngineSelection, selectEngine } from "../wire/ed25519.js";
+import { type EngineName, type EngineSelection, selectEngine } from "../wire/ed25519.js";
 import { type Address, type Endpoint, endpointFromEnv, endpointOf } from "./address.js";
 import { AdminListener } from "./admin.js";
 import { SignatureHeaders } from "./auth.js";
@@ -225,13 +225,15 @@ export async function serve(
   const intervalMs = intervalOf(options.reloadIntervalMs);
   const shutdown = new Shutdown(options.shutdown);
   const maxConnections = connectionsOf(options.maxConnections);
+  const cryptoThreads = checkedInteger("cryptoThreads", options.cryptoThreads ?? 0, 0, 64);
   const load = await LoadControl.start(options.load ?? {}, {
     tools: tools.map(({ fqn }) => fqn),
     signed: config.signedHttpIsRequired(),
     bodyBytes: bodyBytesBound(options.maxBodyBytesInFlight, config.invokeMaxBodyBytes()),
     log,
   });
-  const threads = config.signedHttpIsRequired() ? threadsOf(options.cryptoThreads, engine, log) : undefined;
+  const signs = config.signedHttpIsRequired() && cryptoThreads > 0;
+  const threads = signs ? new CryptoThreads(engine, cryptoThreads, log) : undefined;
   const metrics = adminEndpoint && (await Metrics.load());
   const scheme = tls === undefined ? "http" : "https";
   const looking = [new RequestLog(log), metrics, await loadTracing(scheme, log)];
@@ -310,13 +312,10 @@ const connectionsOf = (most: number | undefined) =>
   most === undefined ? undefined : checkedInteger("maxConnections", most, 1, 2_147_483_647, "connections");
 
 /** @throws RangeError */
-function intervalOf(milliseconds: number | undefined): number | undefined {
-  const valid = milliseconds === undefined || (Number.isInteger(milliseconds) && milliseconds >= 10);
-  if (valid && (milliseconds ?? 0) <= 2_147_483_647) return milliseconds;
-  throw new RangeError(
-    `reloadIntervalMs: expected an integer from 10 to 2147483647 milliseconds, got ${typeof milliseconds === "number" ? milliseconds : typeof milliseconds}`,
-  );
-}
+const intervalOf = (milliseconds: number | undefined) =>
+  milliseconds === undefined
+    ? undefined
+    : checkedInteger("reloadIntervalMs", milliseconds, 10, 2_147_483_647, "milliseconds");
 
 /** The engine asked for, or the fastest; a name that is none and an engine that does not load are no start. */
 function engineOf(name: EngineName | undefined): EngineSelection {
@@ -325,17 +324,6 @@ function engineOf(name: EngineName | undefined): EngineSelection {
   } catch (error) {
     throw new StartupError((error as Error).message);
   }
-}
-
-/** @throws RangeError */
-function threadsOf(count: number | undefined, engine: Ed25519Engine, log: ServerLogger): CryptoThreads | undefined {
-  if (count === undefined || count === 0) return undefined;
-  if (!Number.isInteger(count) || count < 0 || count > 64) {
-    throw new RangeError(
-      `cryptoThreads: expected an integer from 0 to 64, got ${typeof count === "number" ? count : typeof count}`,
-    );
-  }
-  return new CryptoThreads(engine, count, log);
 }
 
 function replayMemory(config: ToolkitRuntimeConfig, maxBytes: number | undefined): ReplayMemory {

@@ -18,7 +18,13 @@ import { CryptoRing, MAX_MESSAGE, SIGN, SLOTS, VERIFY } from "./crypto-ring.js";
 import type { KeyMessage } from "./crypto-thread.js";
 import type { ServerLogger } from "./log.js";
 
-type Settle = (ring: CryptoRing, at: number) => void;
+/** A job under way: how it ends. */
+interface Waiting {
+  /** With what the thread made of it. */
+  settle(): void;
+  /** Without the thread. */
+  instead(): void;
+}
 
 /** Verifies and signs on threads; on this one while all of theirs are busy, and for good once they have failed. */
 export class CryptoThreads implements Ed25519Work {
@@ -76,8 +82,8 @@ class CryptoThread {
   /** Job numbers: the next to be pushed, the next whose outcome is awaited. */
   private pushed = 0;
   private seen = 0;
-  /** By slot: what to do with an outcome, and how to do without the thread. */
-  private readonly waiting = new Array<{ settle: Settle; instead: () => void } | undefined>(SLOTS).fill(undefined);
+  /** By slot. */
+  private readonly waiting = new Array<Waiting | undefined>(SLOTS).fill(undefined);
   private watching = false;
   private gone = false;
 
@@ -105,12 +111,12 @@ class CryptoThread {
 
   verify(key: VerifyKey, message: Uint8Array, signature: Uint8Array, instead: () => boolean): Promise<boolean> {
     const id = this.idOf(key, () => ({ verify: Uint8Array.from(key.bytes) }));
-    return this.push(VERIFY, id, message, signature, (ring, at) => ring.verdict(at), instead);
+    return this.push(VERIFY, id, message, signature, (at) => this.ring.verdict(at), instead);
   }
 
   sign(key: SigningKey, message: Uint8Array, instead: () => Buffer): Promise<Buffer> {
     const id = this.idOf(key, () => ({ sign: secretSeed(key) }));
-    return this.push(SIGN, id, message, undefined, (ring, at) => ring.signature(at), instead);
+    return this.push(SIGN, id, message, undefined, (at) => this.ring.signature(at), instead);
   }
 
   close(): void {
@@ -125,7 +131,7 @@ class CryptoThread {
     key: number,
     message: Uint8Array,
     signature: Uint8Array | undefined,
-    outcome: (ring: CryptoRing, at: number) => T,
+    outcome: (at: number) => T,
     instead: () => T,
   ): Promise<T> {
     const at = this.pushed;
@@ -134,7 +140,7 @@ class CryptoThread {
     this.ring.push(this.pushed);
     return new Promise<T>((resolve, reject) => {
       this.waiting[at & (SLOTS - 1)] = {
-        settle: (ring, job) => resolve(outcome(ring, job)),
+        settle: () => resolve(outcome(at)),
         instead: () => {
           try {
             resolve(instead());
@@ -157,7 +163,7 @@ class CryptoThread {
         while (!this.gone && this.seen !== done) {
           const at = this.seen;
           this.seen = (at + 1) | 0;
-          this.take(at)?.settle(this.ring, at);
+          this.take(at)?.settle();
         }
         if (this.gone || this.seen === this.pushed) {
           this.watching = false;
@@ -172,7 +178,7 @@ class CryptoThread {
     collect();
   }
 
-  private take(at: number): { settle: Settle; instead: () => void } | undefined {
+  private take(at: number): Waiting | undefined {
     const slot = at & (SLOTS - 1);
     const waiting = this.waiting[slot];
     this.waiting[slot] = undefined;

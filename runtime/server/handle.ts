@@ -93,16 +93,16 @@ export class InvokeService {
     return this.runs.size;
   }
 
-  /** Resolves when everything that was returned is noted, or has had its time. */
-  async noted(): Promise<void> {
-    await Promise.all(this.notes);
-  }
-
   /** The same, by tool. */
   get running(): ReadonlyMap<string, number> {
     const running = new Map<string, number>();
     for (const { fqn } of this.runs.values()) running.set(fqn, (running.get(fqn) ?? 0) + 1);
     return running;
+  }
+
+  /** Resolves when everything that was returned is noted, or has had its time. */
+  async noted(): Promise<void> {
+    await Promise.all(this.notes);
   }
 
   /** Tells every running tool that the process is about to end, and each that still begins. */

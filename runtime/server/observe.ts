@@ -53,7 +53,7 @@ export class Observation {
   /** Starts the tool's own code inside of what observers put around it. */
   run<T>(start: () => T): T {
     return this.observers.reduce<() => T>(
-      (inner, observer) => () => observer.around?.(this, inner) ?? inner(),
+      (inner, observer) => () => (observer.around === undefined ? inner() : observer.around(this, inner)),
       start,
     )();
   }

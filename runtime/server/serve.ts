@@ -320,8 +320,11 @@ function send(reply: FastifyReply, { status, headers, body, sent }: Reply, last:
   cutUnlessTaken(response, deadlines.answerMs);
 }
 
-/** Answers what never became a request: faults of the parser, timeouts. */
-/** @returns the code of the answer, if there is one */
+/**
+ * Answers what never became a request: faults of the parser, timeouts.
+ *
+ * @returns the code of the answer, if there is one
+ */
 function refuseClient(error: NodeJS.ErrnoException, socket: Socket, deadlines: Deadlines): ErrorCode | undefined {
   if (hadLastWord(socket)) return undefined;
   if (error.code === "ECONNRESET" || !socket.writable) {

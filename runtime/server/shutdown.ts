@@ -1,5 +1,6 @@
 /** The end of a server: from the word to stop to the last answer, within bounds (protocol.md section 8). */
 
+import { checkedInteger } from "./limits.js";
 import type { ServerLogger } from "./log.js";
 
 /** How a server ends. Together, and with 4 s to spare, below the grace that the platform gives before it kills. */
@@ -140,8 +141,8 @@ export class Shutdown {
 
   /** @throws RangeError for a time out of its range */
   constructor({ readinessDelayMs = 0, drainMs = DEFAULT_DRAIN_MS }: ShutdownOptions = {}) {
-    this.#readinessDelayMs = millisecondsOf("shutdown.readinessDelayMs", readinessDelayMs, 600_000);
-    this.#drainMs = millisecondsOf("shutdown.drainMs", drainMs, 3_600_000);
+    this.#readinessDelayMs = checkedInteger("shutdown.readinessDelayMs", readinessDelayMs, 0, 600_000, "milliseconds");
+    this.#drainMs = checkedInteger("shutdown.drainMs", drainMs, 0, 3_600_000, "milliseconds");
   }
 
   /** Whether the server was told to stop: it is not ready any more, and answers ask callers to connect anew. */
@@ -194,10 +195,4 @@ export class Shutdown {
     log.warn({ running: requests.size, graceMs: GRACE_MS }, "tools did not end: their callers are told 503");
     requests.refuseAll();
   }
-}
-
-function millisecondsOf(name: string, value: unknown, max: number): number {
-  if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= max) return value as number;
-  const got = typeof value === "number" ? value : typeof value;
-  throw new RangeError(`${name}: expected an integer from 0 to ${max} milliseconds, got ${got}`);
 }

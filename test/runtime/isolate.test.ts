@@ -109,9 +109,12 @@ describe("a tool that", () => {
 
   it("blocks in health(): 503 in time, to everybody who asks, and calls are answered", async () => {
     const asked = Promise.all([get(server.url, "/sick/health"), get(server.url, "/sick/health")]);
+    // Asks while the thread has its grace, and shares a check that ends before its own time does.
+    const later = new Promise((resolve) => setTimeout(resolve, 350)).then(() => get(server.url, "/sick/health"));
     const { request, response } = await call(sick, 4);
     expectResult(response, echoed("4"), request);
     assert.deepEqual(await asked, [503, 503]);
+    assert.equal(await later, 503);
   });
 });
 

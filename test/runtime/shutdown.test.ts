@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -168,6 +170,21 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
     child.process.kill("SIGTERM");
     assert.deepEqual([await half.closed(), await silent.closed()], [Buffer.alloc(0), Buffer.alloc(0)]);
     assert.equal((await child.ended).code, 0);
+  });
+
+  it("a caller who was refused a tunnel and stays does not keep it either", async () => {
+    const { child, url } = await serving();
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    socket.write("CONNECT x.example:80 HTTP/1.1\r\nHost: x\r\n\r\n");
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    assert.match(answer.toString(), /^HTTP\/1.1 400 /);
+    child.process.kill("SIGTERM");
+    assert.equal((await child.ended).code, 0);
+    const { ms } = line(child, "stopped");
+    // The bound of LINGER_MS, not that of a refused connection, which is 5 s.
+    assert.ok((ms as number) < 4_000, `${ms} ms`);
+    socket.destroy();
   });
 
   it("after the drain limit the signals of tools fire; what is cut short is told 503 and the process exits 3", async () => {
