@@ -108,6 +108,7 @@ export function buildApp(options: ServeOptions): App {
     // Checked by hand, because the answers are ours.
     http: { requireHostHeader: false },
     return503OnClosing: false,
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     serverFactory: (handler) => httpServer(handler, options.tls, deadlines),
     clientErrorHandler: (error: NodeJS.ErrnoException, socket) => {
       const code = refuseClient(error, socket, deadlines);
@@ -120,6 +121,11 @@ export function buildApp(options: ServeOptions): App {
   app.addHook("onRequest", answered);
   capConnections(app.server, maxConnections, service.load);
   return { app, requests };
+}
+
+/** In the place of fastify's compilers of schemas, which it loads with ajv at start-up: no route here has a schema. */
+function noSchemas(): never {
+  throw new Error("no route has a schema");
 }
 
 /** Milliseconds that a caller who asked for a tunnel has to read that there is none. */

@@ -6,7 +6,7 @@
 
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { hashes, sign as nobleSign, Point } from "@noble/ed25519";
-import { loadSodium } from "./sodium.js";
+import { sodium } from "./sodium.js";
 
 const PUBLIC_KEY_BYTES = 32;
 const SEED_BYTES = 32;
@@ -89,19 +89,15 @@ export function prepareVerifyKey(publicKey: Uint8Array): VerifyKey {
 }
 
 /**
- * Makes a private key ready for repeated use: derives its public key and imports it once. The bytes are copied.
+ * Makes a private key ready for repeated use: derives its public key once. The bytes are copied.
  *
  * @param seed the 32-byte private key of RFC 8032
  * @throws TypeError when it is no Uint8Array, RangeError when it has another length
  */
 export function prepareSigningKey(seed: Uint8Array): SigningKey {
-  const privateKey = importPrivateKey(exactCopy(seed, SEED_BYTES, "private key"));
-  const key = new SigningKey(publicHalf(privateKey));
-  const secret = Buffer.allocUnsafeSlow(SEED_BYTES + PUBLIC_KEY_BYTES);
-  secret.set(seed, 0);
-  secret.set(key.publicKey, SEED_BYTES);
+  const secret = secretOfSeed(seed);
+  const key = new SigningKey(exactCopy(secret.subarray(SEED_BYTES), PUBLIC_KEY_BYTES, "public key"));
   secrets.set(key, secret);
-  privateKeyObjects.set(key, privateKey);
   return key;
 }
 
@@ -120,7 +116,24 @@ export function secretSeed(key: SigningKey): Uint8Array {
  * @throws TypeError when it is no Uint8Array, RangeError when it has another length
  */
 export function publicKeyOf(seed: Uint8Array): Buffer {
-  return publicHalf(importPrivateKey(exactCopy(seed, SEED_BYTES, "private key")));
+  const secret = secretOfSeed(seed);
+  const publicKey = exactCopy(secret.subarray(SEED_BYTES), PUBLIC_KEY_BYTES, "public key");
+  secret.fill(0);
+  return publicKey;
+}
+
+/** The 64 bytes of {@link secrets}. OpenSSL needs a millisecond for a key, libsodium a twentieth of that. */
+function secretOfSeed(seed: Uint8Array): Buffer {
+  const bytes = exactCopy(seed, SEED_BYTES, "private key");
+  const secret = Buffer.allocUnsafeSlow(SEED_BYTES + PUBLIC_KEY_BYTES);
+  if (sodium !== undefined) {
+    sodium.crypto_sign_seed_keypair(Buffer.allocUnsafeSlow(PUBLIC_KEY_BYTES), secret, bytes);
+  } else {
+    secret.set(bytes);
+    secret.set(publicHalf(importPrivateKey(bytes)), SEED_BYTES);
+  }
+  bytes.fill(0);
+  return secret;
 }
 
 /**
@@ -142,8 +155,8 @@ export function isValidPublicKey(publicKey: Uint8Array): boolean {
  * @returns undefined when the package or its native part is not there
  */
 export function loadSodiumEngine(): Ed25519Engine | undefined {
-  const sodium = loadSodium();
-  if (sodium === undefined) return undefined;
+  const library = sodium;
+  if (library === undefined) return undefined;
   return {
     name: "libsodium",
     verify(publicKey, message, signature) {
@@ -152,13 +165,13 @@ export function loadSodiumEngine(): Ed25519Engine | undefined {
       assertBytes(signature, "signature");
       // sodium-native takes longer signatures and reads their first 64 bytes.
       if (signature.length !== SIGNATURE_BYTES || key.length !== PUBLIC_KEY_BYTES) return false;
-      return sodium.crypto_sign_verify_detached(signature, message, key) === true;
+      return library.crypto_sign_verify_detached(signature, message, key) === true;
     },
     sign(key, message) {
       const secret = secretOf(key);
       assertBytes(message, "message");
       const signature = Buffer.allocUnsafeSlow(SIGNATURE_BYTES);
-      sodium.crypto_sign_detached(signature, message, secret);
+      library.crypto_sign_detached(signature, message, secret);
       return signature;
     },
   };
@@ -178,8 +191,7 @@ export const nodeEngine: Ed25519Engine = {
     return verify(null, message, publicKeyObject(publicKey, bytes), signature);
   },
   sign(key, message) {
-    const privateKey = privateKeyObjects.get(key);
-    if (privateKey === undefined) throw notPrepared(key);
+    const privateKey = privateKeyObject(key);
     assertBytes(message, "message");
     return sign(null, message, privateKey);
   },
@@ -188,17 +200,23 @@ export const nodeEngine: Ed25519Engine = {
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
-function importPrivateKey(seed: Buffer): KeyObject {
+function importPrivateKey(seed: Uint8Array): KeyObject {
   const der = Buffer.concat([PKCS8_PREFIX, seed]);
   const privateKey = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
   der.fill(0);
-  seed.fill(0);
+  return privateKey;
+}
+
+function privateKeyObject(key: SigningKey): KeyObject {
+  const known = privateKeyObjects.get(key);
+  if (known !== undefined) return known;
+  const privateKey = importPrivateKey(secretOf(key).subarray(0, SEED_BYTES));
+  privateKeyObjects.set(key, privateKey);
   return privateKey;
 }
 
 function publicHalf(privateKey: KeyObject): Buffer {
-  const der = createPublicKey(privateKey).export({ format: "der", type: "spki" });
-  return exactCopy(der.subarray(-PUBLIC_KEY_BYTES), PUBLIC_KEY_BYTES, "public key");
+  return createPublicKey(privateKey).export({ format: "der", type: "spki" }).subarray(-PUBLIC_KEY_BYTES);
 }
 
 function publicKeyObject(publicKey: VerifyKey | Uint8Array, bytes: Uint8Array): KeyObject {

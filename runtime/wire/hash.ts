@@ -1,9 +1,7 @@
 /** SHA-256 (FIPS 180-4). */
 
 import { hash } from "node:crypto";
-import { loadSodium } from "./sodium.js";
-
-const sodium = loadSodium();
+import { sodium } from "./sodium.js";
 
 /** Bytes up to which libsodium is faster: it has no set-up, OpenSSL has the faster rounds. */
 const SMALL = 1024;

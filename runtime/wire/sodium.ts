@@ -2,15 +2,15 @@
 
 import { createRequire } from "node:module";
 
-/** The part of sodium-native that is used here; the package carries no types. Each call writes into its first argument. */
+/** The part of sodium-native that is used here; the package carries no types. Each call writes into its first arguments. */
 export interface Sodium {
+  crypto_sign_seed_keypair(publicKey: Uint8Array, secret: Uint8Array, seed: Uint8Array): void;
   crypto_sign_detached(signature: Uint8Array, message: Uint8Array, secret: Uint8Array): void;
   crypto_sign_verify_detached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean;
   crypto_hash_sha256(digest: Uint8Array, message: Uint8Array): void;
 }
 
-/** Loads it; undefined when the package or its native part is not there. */
-export function loadSodium(): Sodium | undefined {
+function load(): Sodium | undefined {
   try {
     const sodium = createRequire(import.meta.url)("sodium-native") as Partial<Sodium>;
     return typeof sodium.crypto_sign_verify_detached === "function" ? (sodium as Sodium) : undefined;
@@ -18,3 +18,6 @@ export function loadSodium(): Sodium | undefined {
     return undefined;
   }
 }
+
+/** Undefined when the package or its native part is not there. */
+export const sodium = load();

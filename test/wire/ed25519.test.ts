@@ -1,6 +1,7 @@
 // Every engine against foreign vectors, against each other, and against wrong arguments.
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { verify as nodeVerify } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
@@ -205,6 +206,24 @@ describe("keys", () => {
       const bytes = Buffer.alloc(32, i);
       assert.deepEqual(publicKeyOf(bytes), Buffer.from(await getPublicKeyAsync(bytes)));
     }
+  });
+
+  it("are the same where sodium-native is missing", () => {
+    const withoutSodium = `
+      import Module from "node:module";
+      const load = Module._load;
+      Module._load = (name, ...more) => name === "sodium-native" ? load("sodium-native/missing") : load(name, ...more);
+      const { prepareSigningKey, publicKeyOf, selectEngine } = await import(process.argv[1]);
+      const seed = Buffer.alloc(32, 9);
+      const { engine } = selectEngine();
+      console.log(engine.name);
+      console.log(publicKeyOf(seed).toString("hex"));
+      console.log(engine.sign(prepareSigningKey(seed), seed).toString("hex"));`;
+    const args = ["--input-type=module", "--eval", withoutSodium, import.meta.resolve("#runtime/wire/ed25519.js")];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    const signature = fast.sign(prepareSigningKey(seed), seed);
+    const lines = ["node:crypto", publicKeyOf(seed).toString("hex"), signature.toString("hex")];
+    assert.equal(stdout, `${lines.join("\n")}\n`, stderr);
   });
 
   it("a prepared key is a copy, and leaves the argument alone", () => {
