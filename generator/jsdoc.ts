@@ -4,6 +4,7 @@
  */
 
 import { closest } from "./closest.js";
+import { loadComments, withComments } from "./comments.js";
 import { ts } from "./compiler.js";
 import { isCheckedFormat } from "./formats.js";
 import { type Json, readJson } from "./json.js";
@@ -52,14 +53,33 @@ const COUNTS = new Set(["minLength", "maxLength", "minItems", "maxItems"]);
 const TEXTUAL = new Set(["minLength", "maxLength", "pattern", "format"]);
 const LISTS = new Set(["minItems", "maxItems", "uniqueItems"]);
 
-/** Reads the comments of a declaration (of all declarations of a merged one). */
-export function readComment(checker: ts.TypeChecker, symbol: ts.Symbol | undefined): Comment {
-  const declarations = symbol?.declarations ?? [];
-  const description = ts
-    .displayPartsToString(symbol?.getDocumentationComment(checker) ?? [])
-    .replace(/\r\n?/g, "\n")
-    .trim();
-  return comment(description, declarations);
+/** The comments of declarations (of all declarations of a merged one), each read once for all tools that share it. */
+export class Comments {
+  private readonly known = new Map<ts.Symbol, Comment>();
+  private readonly checker: ts.TypeChecker;
+
+  constructor(checker: ts.TypeChecker) {
+    this.checker = withComments(checker);
+  }
+
+  of(symbol: ts.Symbol): Comment {
+    let found = this.known.get(symbol);
+    if (found === undefined) {
+      found = this.read(symbol);
+      this.known.set(symbol, found);
+    }
+    return found;
+  }
+
+  private read(symbol: ts.Symbol): Comment {
+    const { declarations = [] } = symbol;
+    loadComments(declarations);
+    const description = ts
+      .displayPartsToString(symbol.getDocumentationComment(this.checker))
+      .replace(/\r\n?/g, "\n")
+      .trim();
+    return comment(description, declarations);
+  }
 }
 
 /** Whether a JSDoc comment stands before a declaration on the line of what is before it: TypeScript attaches it to nothing. */
@@ -73,6 +93,7 @@ export function hasStrayComment(declaration: ts.Node): boolean {
 
 /** Reads the comment of one node. */
 export function readNodeComment(node: ts.Node): Comment {
+  loadComments([node]);
   const blocks = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
   const description = blocks.map((block) => ts.getTextOfJSDocComment(block.comment) ?? "").join("\n");
   return comment(description.replace(/\r\n?/g, "\n").trim(), [node]);

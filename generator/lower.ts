@@ -15,7 +15,6 @@ import {
   contradiction,
   endOfTag,
   hasStrayComment,
-  readComment,
   readNodeComment,
   uncheckedFormat,
 } from "./jsdoc.js";
@@ -130,13 +129,6 @@ class Lowering {
     return { kind: "json" };
   }
 
-  private comment(symbol: ts.Symbol): Comment {
-    const { comments } = this.program;
-    const comment = comments.get(symbol) ?? readComment(this.checker, symbol);
-    comments.set(symbol, comment);
-    return comment;
-  }
-
   private text(type: ts.Type): string {
     return this.checker.typeToString(type, undefined, ts.TypeFormatFlags.None);
   }
@@ -221,7 +213,7 @@ class Lowering {
     }
     const payload = this.object(type, use, true);
     if (payload.indexes.length > 0) this.report("SVC161", use, "it has an index signature, so its ports are not known");
-    const comment = this.comment(tag);
+    const comment = this.program.comments.of(tag);
     this.heed(comment, use, payload);
     const doc = annotate(comment);
     const place = this.program.at(node);
@@ -650,7 +642,7 @@ class Lowering {
       held?.shape ??
       (nothing && optional ? { kind: "null" } : optional ? this.withoutUndefined(type, use) : this.shape(type, use));
 
-    const comment = this.comment(property);
+    const comment = this.program.comments.of(property);
     if ((property.declarations ?? []).some(hasStrayComment)) this.report("SVC147", use);
     if (this.side === "input" && looksSecret(property.name) && !comment.notSecret)
       this.report("SVC154", use, property.name);
@@ -810,7 +802,7 @@ class Lowering {
   private withDoc<S extends Shape>(shape: S, type: ts.Type, use: Use): S {
     const symbol = type.getSymbol();
     if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return shape;
-    const comment = this.comment(symbol);
+    const comment = this.program.comments.of(symbol);
     this.heed(comment, use, shape);
     const doc = annotate(comment, shape.doc);
     return doc === undefined ? shape : { ...shape, doc };

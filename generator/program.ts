@@ -3,11 +3,12 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { parseFile } from "./comments.js";
 import { ts } from "./compiler.js";
 import { contentHash } from "./content.js";
 import { type Diagnostic, diagnostic } from "./diagnostics.js";
 import { type Installed, installedTypeScript, learnLibraries, libraryFile, withDefaults } from "./installed.js";
-import type { Comment } from "./jsdoc.js";
+import { Comments } from "./jsdoc.js";
 import type { Place } from "./model.js";
 import { type Reads, Recorder } from "./reads.js";
 import { DeclaredOrder } from "./written.js";
@@ -26,8 +27,7 @@ export interface Program {
   readonly program: ts.Program;
   readonly checker: ts.TypeChecker;
   readonly order: DeclaredOrder;
-  /** Comments that were read, for the tools that share them. */
-  readonly comments: Map<ts.Symbol, Comment>;
+  readonly comments: Comments;
   /** Files of the project that may hold tools, in the order of their paths. */
   readonly sources: readonly ts.SourceFile[];
   /** Whether a path is that of a file that is generated, for which a stub stands. */
@@ -128,7 +128,7 @@ export function openProgram(project: Project, roots: readonly string[], earlier:
     program,
     checker,
     order: new DeclaredOrder(checker),
-    comments: new Map(),
+    comments: new Comments(checker),
     sources: program
       .getSourceFiles()
       .filter(
@@ -161,6 +161,7 @@ function hostWith(
   const disk = ts.createCompilerHost(options);
   const host = recorder.over(disk);
   const textOf = (path: string) => texts.get(resolve(path));
+  const folders = foldersOf(texts.keys());
   // ts-morph carries the compiler without its library files; typescript-json-schema's has them.
   const library = installed?.libraries ?? dirname(schemaRequire().resolve("typescript"));
   earlier.resolutions ??= ts.createModuleResolutionCache(
@@ -173,9 +174,7 @@ function hostWith(
     ...host,
     getDefaultLibLocation: () => library,
     getDefaultLibFileName: (wanted) => join(library, ts.getDefaultLibFileName(wanted)),
-    directoryExists: (path) =>
-      [...texts.keys()].some((file) => file.startsWith(`${resolve(path)}${sep}`)) ||
-      host.directoryExists?.(path) === true,
+    directoryExists: (path) => folders.has(resolve(path)) || host.directoryExists?.(path) === true,
     fileExists: (path) => textOf(path) !== undefined || host.fileExists(path),
     readFile: (path) => textOf(path) ?? host.readFile(path),
     getSourceFile: (path, wanted) => {
@@ -190,7 +189,7 @@ function hostWith(
       if (text === undefined) return undefined;
       const hash = contentHash(text);
       recorder.file(found, text, hash);
-      const file = ts.createSourceFile(found, text, wanted);
+      const file = parseFile(found, text, wanted);
       // TypeScript 6 has dropped the mark in them by which earlier ones know their library files.
       if (isLibrary) file.hasNoDefaultLib = true;
       parsed.set(path, { file, hash });
@@ -206,6 +205,15 @@ function hostWith(
     useSourceOfProjectReferenceRedirect: () => true,
   };
   return complete;
+}
+
+/** The folders that files are in, and all those that these are in. */
+function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    for (let folder = dirname(path); !folders.has(folder); folder = dirname(folder)) folders.add(folder);
+  }
+  return folders;
 }
 
 interface Config {

@@ -127,7 +127,7 @@ const ROWS: readonly Row[] = [
     sees: [COMPILER],
   },
   {
-    files: ["graph", "jsdoc", "reads", "template", "written"].map((name) => `generator/${name}.ts`),
+    files: ["comments", "graph", "jsdoc", "reads", "template", "written"].map((name) => `generator/${name}.ts`),
     node: ["path"],
     sees: [COMPILER],
   },

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { type Json, type JsonObject, printJson, readJson } from "#generator/json.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/input.js";
-import { ToolProject, toolSource } from "./project.js";
+import { STRICT, ToolProject, toolSource } from "./project.js";
 
 const input = `{
   /**
@@ -374,6 +374,34 @@ test("notes that a comment acknowledges are not given, and an acknowledgement of
   } finally {
     project.remove();
   }
+});
+
+test("comments of declaration files come along: of the language, of a package, inherited ones", () => {
+  const before = `import type { Foreign } from "foreign";
+type Place = Pick<Location, "hash">;
+interface Heir extends Foreign { inherited: "narrower" }`;
+  const input = "{ place: Place; foreign: Foreign; heir: Heir; constrained: Foreign['constrained'] }";
+  const files = {
+    "src/tool.ts": toolSource("Declared", input, undefined, before),
+    "node_modules/foreign/package.json": '{ "name": "foreign", "version": "1.0.0", "types": "index.d.ts" }',
+    "node_modules/foreign/index.d.ts": `/** From afar. */
+export interface Foreign {
+  /** Handed down. */
+  inherited: string;
+  /** @maxLength 3 */
+  constrained: string;
+}`,
+  };
+  const project = new ToolProject(files, { ...STRICT, lib: ["ES2023", "DOM"] });
+  const [document] = JSON.parse(project.build()["meta.json"] as string);
+  project.remove();
+  const { place, foreign, heir } = document.input_schema.properties;
+  const { Foreign } = document.input_schema.$defs ?? { Foreign: foreign };
+  assert.match(place.properties.hash.description, /MDN/);
+  assert.equal(Foreign.description, "From afar.");
+  assert.equal(Foreign.properties.inherited.description, "Handed down.");
+  assert.equal(Foreign.properties.constrained.maxLength, 3);
+  assert.equal(heir.properties.inherited.description, "Handed down.");
 });
 
 test("nothing in a comment is executed, followed or obeyed", () => {
