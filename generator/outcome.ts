@@ -1,7 +1,7 @@
 /** What one tool comes to: every text that is generated for it alone, so that it can be kept until the tool changes. */
 
 import { codec, inputPorts, outputVariants } from "./encoders.js";
-import { printJson } from "./json.js";
+import { type JsonObject, printJson } from "./json.js";
 import { localUrl, metadata } from "./meta.js";
 import type { ClassImport, Place, Tool } from "./model.js";
 import { plainTypes } from "./plain.js";
@@ -35,14 +35,14 @@ export function outcomeOf(tool: Tool, schemas: Schemas, validators: Validators):
     path: tool.path,
     import: tool.import,
     place: tool.place,
-    contract: contractOf(tool, printJson(input), printJson(output)),
+    contract: contractOf(tool, input, output),
     validators: validators.of(tool),
     types: plainTypes(tool),
     document: printJson(metadata(tool, localUrl(tool.path), input, output), 2, 1),
   };
 }
 
-function contractOf(tool: Tool, inputSchema: string, outputSchema: string): string {
+function contractOf(tool: Tool, inputSchema: JsonObject, outputSchema: JsonObject): string {
   const input = inputPorts(tool);
   const output = outputVariants(tool);
   const derived = JSON.stringify(derivePorts(inputSchema, outputSchema));
@@ -57,8 +57,8 @@ function contractOf(tool: Tool, inputSchema: string, outputSchema: string): stri
     description: tool.description,
     path: tool.path,
     timeout: tool.timeout,
-    inputSchema,
-    outputSchema,
+    inputSchema: printJson(inputSchema),
+    outputSchema: printJson(outputSchema),
     input,
     closedInput: tool.input.closed,
     output,

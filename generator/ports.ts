@@ -1,11 +1,11 @@
 /**
- * Schema texts -> ports, as every party derives them (protocol.md section 2), and the limits of section 1. The generator
- * runs it over the texts that it is about to write, so that what a leader will read is what the contract says.
+ * Schemas -> ports, as every party derives them (protocol.md section 2), and the limits of section 1. The generator
+ * runs it over the schemas that it is about to write, so that what a leader will read is what the contract says.
  */
 
 import { type Code, type Diagnostic, diagnostic } from "./diagnostics.js";
 import { isMany } from "./encoders.js";
-import { type Json, JsonObject, readJson } from "./json.js";
+import { type Json, JsonObject } from "./json.js";
 import { type Member, resolve, type Tool } from "./model.js";
 
 export interface DerivedPort {
@@ -25,10 +25,8 @@ export class PortRefusal extends Error {
   override readonly name = "PortRefusal";
 }
 
-/** The ports of a tool from its two schema texts; throws a {@link PortRefusal}. */
-export function derivePorts(inputSchema: string, outputSchema: string): DerivedPorts {
-  const input = readJson(inputSchema);
-  const output = readJson(outputSchema);
+/** The ports of a tool from its two schemas; throws a {@link PortRefusal}. */
+export function derivePorts(input: Json, output: Json): DerivedPorts {
   const inputPorts = propertiesOf(follow(input, input), "input schema").map(([name, schema]) =>
     portOf(name, schema, input),
   );

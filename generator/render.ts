@@ -84,9 +84,14 @@ export function literal(value: unknown): string {
 
 function quoted(text: string): string {
   const printed = escaped(JSON.stringify(text)).replace(/<(?=[/!])/g, "\\u003c");
-  const count = (quote: string) => text.split(quote).length;
-  if (count('"') <= count("'")) return printed;
+  if (counted(text, '"') <= counted(text, "'")) return printed;
   return `'${printed.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+}
+
+function counted(text: string, character: string): number {
+  let count = 0;
+  for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) count++;
+  return count;
 }
 
 /** Code in which what cannot be seen stands within texts only: there it is written as an escape. */

@@ -14,6 +14,7 @@ const require = createRequire(import.meta.url);
 const { _, str } = require("ajv/dist/compile/codegen") as typeof import("ajv/dist/compile/codegen/index.js");
 const { _Code } = require("ajv/dist/compile/codegen/code") as typeof import("ajv/dist/compile/codegen/code.js");
 const { callRef } = require("ajv/dist/vocabularies/core/ref") as typeof import("ajv/dist/vocabularies/core/ref.js");
+const { ValueScope } = require("ajv/dist/compile/codegen/scope") as typeof import("ajv/dist/compile/codegen/scope.js");
 const { Type } = require("ajv/dist/compile/util") as typeof import("ajv/dist/compile/util.js");
 
 /** A validator as code: an expression whose value is the function. */
@@ -38,6 +39,7 @@ export type Definitions = Readonly<Record<string, ValidatorCode>>;
  */
 export class Validators {
   private readonly known: Map<string, ValidatorCode>;
+  private ajv: Ajv | undefined;
 
   /** `known` ones are not written again. */
   constructor(known: Definitions = {}) {
@@ -55,11 +57,16 @@ export class Validators {
       names.set(name, unique);
       // Made even when its code is known: it may refer to others.
       const schema = check(shapes.get(name) ?? { kind: "json" }, { ...DECODED, ref });
-      if (!this.known.has(unique)) this.known.set(unique, compile(schema));
+      if (!this.known.has(unique)) this.known.set(unique, this.code(schema));
       return { svcRef: unique };
     };
-    const input = compile(objectCheck(tool.input, { ...DECODED, ref }));
+    const input = this.code(objectCheck(tool.input, { ...DECODED, ref }));
     return { input, definitions: [...names.values()] };
+  }
+
+  private code(schema: AnySchemaObject): ValidatorCode {
+    this.ajv ??= openWriter();
+    return compile(this.ajv, schema);
   }
 
   /** The definitions that the tools need. */
@@ -69,15 +76,25 @@ export class Validators {
   }
 }
 
-/** The code of one schema, in a scope of its own, where ajv's names mean nothing to other validators. */
-function compile(schema: AnySchemaObject): ValidatorCode {
-  const { default: standaloneCode } = require("ajv/dist/standalone") as typeof import("ajv/dist/standalone/index.js");
+function openWriter(): Ajv {
   // Its optimizer takes as long as everything else, to remove what `tidy` removes; the function is not run here.
   const process = () => "return () => true";
-  const ajv = openAjv({ source: true, esm: true, lines: true, optimize: false, process, formats: _`formats` });
+  return openAjv({ source: true, esm: true, lines: true, optimize: false, process, formats: _`formats` });
+}
+
+/** The code of one schema, in a scope of its own, where ajv's names mean nothing to other validators. */
+function compile(ajv: Ajv, schema: AnySchemaObject): ValidatorCode {
+  const { default: standaloneCode } = require("ajv/dist/standalone") as typeof import("ajv/dist/standalone/index.js");
   const { text, helpers } = withoutRequire(standaloneCode(ajv, ajv.compile(schema)));
+  forget(ajv);
   const body = tidy(text.replace(/^"use strict";\nexport const validate = (\w+);\nexport default \1;\n/, ""));
   return { code: `(() => {\n${escaped(body.trim())}\nreturn validate0;\n})()`, helpers };
+}
+
+/** Leaves ajv as it was opened: no schema is known, no name is taken. */
+function forget(ajv: Ajv): void {
+  ajv.removeSchema();
+  Object.assign(ajv, { scope: new ValueScope({ ...ajv.scope.opts, scope: {} }) });
 }
 
 /** Without blocks that do nothing and constants that nobody looks at. No token spans lines, so a line is what it seems. */

@@ -107,7 +107,7 @@ function orUsageError<T>(name: string, read: () => T): T {
 function sideOf(document: JsonObject, name: string): Side {
   const input = document.get("input_schema") ?? null;
   const output = document.get("output_schema") ?? null;
-  return { document, input, output, ports: orUsageError(name, () => derivePorts(printJson(input), printJson(output))) };
+  return { document, input, output, ports: orUsageError(name, () => derivePorts(input, output)) };
 }
 
 function compare(before: Side, after: Side): Pick<Difference, "verdict" | "changes"> {
