@@ -46,11 +46,13 @@ type Item = { readonly entry: number } | { readonly entry: undefined; readonly b
 
 /** Reads the envelopes of one tool. */
 export class EnvelopeReader {
+  private readonly names: readonly Buffer[];
   private readonly index: ReadonlyMap<string, number>;
   private readonly hasher: InputHasher;
 
   /** @param ports the tool's input ports, in schema order */
   constructor(private readonly ports: readonly PortShape[]) {
+    this.names = ports.map(({ name }) => Buffer.from(name));
     this.index = new Map(ports.map(({ name }, i) => [name, i]));
     this.hasher = new InputHasher(ports);
   }
@@ -78,9 +80,7 @@ export class EnvelopeReader {
     for (let entry = list + STRIDE, i = 0; entry < end; entry = tape[entry + 3] as number, i++) {
       const at: Place = { up: ports, step: i };
       const [nameEntry, valueEntry] = PORT.find(document, entry, at);
-      const name = text(document, nameEntry);
-      if (name === undefined) throw fault(`${placeText(at)}.port_name: expected a string`);
-      const port = this.index.get(name);
+      const port = this.portOf(document, nameEntry, i, at);
       if (port === undefined) throw fault(`${placeText(at)}.port_name: the tool has no such input port`);
       const { many } = this.ports[port] as PortShape;
       if (values[port] !== undefined) throw fault(`${placeText(at)}: port ${this.label(port)} is given twice`);
@@ -91,6 +91,15 @@ export class EnvelopeReader {
       if (values[port] === undefined) throw fault(`ports: port ${this.label(port)} is missing`);
     }
     return new SignedInput(document, values as Item[][], this.hasher);
+  }
+
+  /** The port that an entry names. Most leaders send them in schema order: then comparing bytes is enough. */
+  private portOf(document: JsonDocument, entry: number | undefined, i: number, at: Place): number | undefined {
+    const next = this.names[i];
+    if (next !== undefined && entry !== undefined && isText(document, entry, next)) return i;
+    const name = text(document, entry);
+    if (name === undefined) throw fault(`${placeText(at)}.port_name: expected a string`);
+    return this.index.get(name);
   }
 
   private label(port: number): string {

@@ -12,6 +12,7 @@ import { parseDateTime } from "./date-time.js";
 import type { CommittedText } from "./envelope.js";
 import { type Path, pathText, WireFault } from "./fault.js";
 import {
+  ARRAY,
   type Builder,
   build,
   DOUBLE,
@@ -32,11 +33,12 @@ type Doubles = Map<object, Set<string | number>>;
 
 /** What one reading knows beside its trees. */
 interface Reading {
-  readonly doubles: Doubles;
+  /** Absent, as all of these, while there is nothing to note. */
+  readonly doubles: Doubles | undefined;
   /** Names that an object had more than once; only filled where that is a fault. */
-  readonly repeated: Map<object, Set<string>>;
+  readonly repeated: Map<object, Set<string>> | undefined;
   /** What a definition made of a container: branches of a union that try the same one share the work. */
-  readonly decoded: Map<Decode, Map<object, unknown>>;
+  decoded: Map<Decode, Map<object, unknown>> | undefined;
 }
 
 const fault = (details: string) => new WireFault("input_deserialization_error", details);
@@ -56,9 +58,9 @@ class IntegralDouble {
 }
 
 class TreeReader implements Reading {
-  readonly doubles: Doubles = new Map();
-  readonly repeated = new Map<object, Set<string>>();
-  readonly decoded = new Map<Decode, Map<object, unknown>>();
+  doubles: Doubles | undefined;
+  repeated: Map<object, Set<string>> | undefined;
+  decoded: Map<Decode, Map<object, unknown>> | undefined;
 
   /**
    * @param marking whether integral doubles are to be told from integers: only bigints care
@@ -71,16 +73,19 @@ class TreeReader implements Reading {
 
   /** Reads an entry as member `key` of `container`. */
   read(document: JsonDocument, entry: number, container: object, key: string | number): Tree {
+    const { bytes, tape } = document;
+    const kind = tape[entry] as number;
+    if (kind < ARRAY && kind !== DOUBLE) return scalarOf(document, entry);
     if (!document.large && !(this.marking && document.doubles) && !this.watching) {
       // Nothing in the document that JSON.parse would lose; the text has been checked.
-      const { bytes, tape } = document;
       return JSON.parse(bytes.toString("utf8", tape[entry + 1], tape[entry + 2])) as Tree;
     }
-    return this.settle(build<Tree | IntegralDouble>(document, entry, this.builder), container, key);
+    return this.settle(build<Tree | IntegralDouble>(document, entry, this.builder()), container, key);
   }
 
   private settle(value: Tree | IntegralDouble, container: object, key: string | number): Tree {
     if (!(value instanceof IntegralDouble)) return value;
+    this.doubles ??= new Map();
     const keys = this.doubles.get(container);
     if (keys === undefined) this.doubles.set(container, new Set([key]));
     else keys.add(key);
@@ -89,34 +94,37 @@ class TreeReader implements Reading {
 
   /** A member comes once more: what was known of its value is past. */
   private again(object: object, name: string): void {
-    this.doubles.get(object)?.delete(name);
+    this.doubles?.get(object)?.delete(name);
     if (!this.watching) return;
+    this.repeated ??= new Map();
     const names = this.repeated.get(object);
     if (names === undefined) this.repeated.set(object, new Set([name]));
     else names.add(name);
   }
 
-  private readonly builder: Builder<Tree | IntegralDouble> = {
-    scalar: (document, entry) => {
-      const value = scalarOf(document, entry);
-      return this.marking && document.tape[entry] === DOUBLE && Number.isInteger(value)
-        ? new IntegralDouble(value as number)
-        : value;
-    },
-    array: (items) => {
-      const array: Tree[] = [];
-      for (const [i, item] of items.entries()) array.push(this.settle(item, array, i));
-      return array;
-    },
-    object: (names, values) => {
-      const object: Record<string, Tree> = {};
-      for (const [i, name] of names.entries()) {
-        if (Object.hasOwn(object, name)) this.again(object, name);
-        setMember(object, name, this.settle(values[i] as Tree | IntegralDouble, object, name));
-      }
-      return object;
-    },
-  };
+  private builder(): Builder<Tree | IntegralDouble> {
+    return {
+      scalar: (document, entry) => {
+        const value = scalarOf(document, entry);
+        return this.marking && document.tape[entry] === DOUBLE && Number.isInteger(value)
+          ? new IntegralDouble(value as number)
+          : value;
+      },
+      array: (items) => {
+        const array: Tree[] = [];
+        for (const [i, item] of items.entries()) array.push(this.settle(item, array, i));
+        return array;
+      },
+      object: (names, values) => {
+        const object: Record<string, Tree> = {};
+        for (const [i, name] of names.entries()) {
+          if (Object.hasOwn(object, name)) this.again(object, name);
+          setMember(object, name, this.settle(values[i] as Tree | IntegralDouble, object, name));
+        }
+        return object;
+      },
+    };
+  }
 }
 
 /** Makes the tool's value of a tree, or says why it cannot. `double`: the tree is a number written as a double. */
@@ -139,7 +147,7 @@ export class ValueDecoder {
     const reader = new TreeReader(true);
     const holder = {};
     const tree = reader.read(parse(bytes, ""), 0, holder, "");
-    const value = this.decode(tree, reader.doubles.has(holder), reader);
+    const value = this.decode(tree, reader.doubles?.has(holder) ?? false, reader);
     if (value instanceof Mismatch) throw fault(value.describe());
     return value;
   }
@@ -215,8 +223,8 @@ export class InputDecoder {
 
   private decode(root: Record<string, Tree>, reading: Reading): Record<string, unknown> {
     const input: Record<string, unknown> = {};
-    const marks = reading.doubles.get(root);
-    const repeated = reading.repeated.get(root);
+    const marks = reading.doubles?.get(root);
+    const repeated = reading.repeated?.get(root);
     for (const { port, decode } of this.ports) {
       const { name, many, optional } = port;
       const tree = Object.hasOwn(root, name) ? root[name] : undefined;
@@ -244,7 +252,7 @@ export class InputDecoder {
 const repetition = () => new Mismatch("the member once", "it twice");
 
 function decodeItems(tree: readonly Tree[], decode: Decode, reading: Reading): unknown {
-  const marks = reading.doubles.size === 0 ? undefined : reading.doubles.get(tree);
+  const marks = reading.doubles?.get(tree);
   const values: unknown[] = [];
   for (let i = 0; i < tree.length; i++) {
     const value = decode(tree[i] as Tree, marks?.has(i) ?? false, reading);
@@ -367,7 +375,7 @@ class DecoderCompiler {
     return (tree, _, reading) => {
       if (!Array.isArray(tree)) return new Mismatch("an array", kindOf(tree));
       if (tree.length < least || tree.length > most) return new Mismatch(expected, `${tree.length} items`);
-      const marks = reading.doubles.get(tree);
+      const marks = reading.doubles?.get(tree);
       const values: unknown[] = [];
       for (let i = 0; i < tree.length; i++) {
         const fromEnd = tree.length - i;
@@ -402,8 +410,8 @@ class DecoderCompiler {
         const value = decode(member, false, reading);
         if (value instanceof Mismatch) return value.within(name).asAnotherBranch();
       }
-      const marks = reading.doubles.size === 0 ? undefined : reading.doubles.get(tree);
-      const repeated = reading.repeated.size === 0 ? undefined : reading.repeated.get(tree);
+      const marks = reading.doubles?.get(tree);
+      const repeated = reading.repeated?.get(tree);
       const object: Record<string, unknown> = {};
       let fitting = 0;
       for (const { name, optional, decode } of declared) {
@@ -439,6 +447,7 @@ class DecoderCompiler {
     // Registered before it is compiled, because the definition may contain itself.
     const decode: Decode = (tree, double, reading) => {
       if (!this.unions || tree === null || typeof tree !== "object") return target(tree, double, reading);
+      reading.decoded ??= new Map();
       let decoded = reading.decoded.get(decode);
       if (decoded === undefined) {
         decoded = new Map();

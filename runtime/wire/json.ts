@@ -49,6 +49,7 @@ export class JsonError extends Error {
 /** A checked document. Entries are addressed by their tape index; the root is entry 0. */
 export interface JsonDocument {
   readonly bytes: Buffer;
+  /** Longer than its entries: they end where the root does, at `tape[3]`. */
   readonly tape: Int32Array;
   /** Whether white space stands outside strings. */
   readonly spaced: boolean;
@@ -95,6 +96,17 @@ function invalidUtf8At(bytes: Buffer): number {
   return offset;
 }
 
+/**
+ * Numbers of the memory that the tapes of small documents share. Such a tape is a view of the next stretch of it: memory of
+ * its own costs as much as the scan of a small call.
+ */
+const POOL_LENGTH = 16_384;
+let pool = new Int32Array(POOL_LENGTH);
+let pooled = 0;
+
+/** The containers around the place that is read, of one document at a time: scanning is synchronous. */
+const open = new Int32Array(MAX_DEPTH);
+
 class Scanner {
   private tape: Int32Array;
   private top = 0;
@@ -104,12 +116,20 @@ class Scanner {
   private doubles = false;
 
   constructor(private readonly bytes: Buffer) {
-    this.tape = new Int32Array(64 + ((bytes.length >> 2) & ~3));
+    const length = 64 + ((bytes.length >> 2) & ~3);
+    if (length > POOL_LENGTH / 8) {
+      this.tape = new Int32Array(length);
+      return;
+    }
+    if (pooled + length > POOL_LENGTH) {
+      pool = new Int32Array(POOL_LENGTH);
+      pooled = 0;
+    }
+    this.tape = pool.subarray(pooled, pooled + length);
   }
 
   scan(): JsonDocument {
     const { bytes } = this;
-    const open = new Int32Array(MAX_DEPTH);
     let depth = 0;
     for (;;) {
       this.skipSpace();
@@ -160,8 +180,9 @@ class Scanner {
   }
 
   private document(): JsonDocument {
-    const { bytes, spaced, large, doubles } = this;
-    return { bytes, tape: this.tape.subarray(0, this.top), spaced, large, doubles };
+    const { bytes, tape, spaced, large, doubles } = this;
+    if (tape.buffer === pool.buffer) pooled += this.top;
+    return { bytes, tape, spaced, large, doubles };
   }
 
   private fail(reason: string): never {
@@ -666,7 +687,8 @@ export function uniqueMembers(
 /** Whether any object of the document has a member twice. */
 export function hasRepeatedMembers(document: JsonDocument): boolean {
   const { tape } = document;
-  for (let entry = 0; entry < tape.length; entry += STRIDE) {
+  const end = tape[3] as number;
+  for (let entry = 0; entry < end; entry += STRIDE) {
     if (tape[entry] === OBJECT && repeatedMembers(document, entry) !== undefined) return true;
   }
   return false;
@@ -746,6 +768,7 @@ export function scalarOf(document: JsonDocument, entry: number): null | boolean 
     case TRUE:
       return true;
     case SMALL_INTEGER:
+      return smallInteger(bytes, tape[entry + 1] as number, tape[entry + 2] as number);
     case DOUBLE:
       return Number(bytes.toString("latin1", tape[entry + 1], tape[entry + 2]));
     case LARGE_INTEGER:
@@ -753,6 +776,14 @@ export function scalarOf(document: JsonDocument, entry: number): null | boolean 
     default:
       return stringOf(document, entry);
   }
+}
+
+/** Exact, because every step is. */
+function smallInteger(bytes: Buffer, start: number, end: number): number {
+  const negative = bytes[start] === 0x2d;
+  let value = 0;
+  for (let at = negative ? start + 1 : start; at < end; at++) value = value * 10 + ((bytes[at] as number) - 0x30);
+  return negative ? -value : value;
 }
 
 /** How {@link build} makes values. */

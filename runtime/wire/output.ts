@@ -81,7 +81,7 @@ export class OutputEncoder {
     const found = this.variants.get(tag)?.ports.find(({ port }) => port.name === name);
     if (found === undefined) throw fault(`${pathText([tag, name])}: the tool has no such output port`);
     const { port, encode } = found;
-    const text = port.optional && (value === undefined || value === null) ? "null" : encode(value, 0, new Map());
+    const text = port.optional && (value === undefined || value === null) ? "null" : encode(value, 0, {});
     if (text instanceof Mismatch) throw fault(text.describe([tag, name]));
     return text;
   }
@@ -228,7 +228,8 @@ function encodePort(tag: string, port: Port, encode: Encode, value: unknown): Ne
     if (value.length < 1 || value.length > MAX_VALUES) {
       throw fault(`${place()}: expected 1 to ${MAX_VALUES} values, got ${value.length}`);
     }
-    values = Array.from(value, (item: unknown, i) => portValue(port, encode, item, [tag, port.name, i]));
+    values = [];
+    for (let i = 0; i < value.length; i++) values.push(portValue(port, encode, value[i], [tag, port.name, i]));
   } else if (port.optional && (value === undefined || value === null)) {
     values = [inlineValue("null", [tag, port.name])];
   } else {
@@ -241,7 +242,7 @@ function encodePort(tag: string, port: Port, encode: Encode, value: unknown): Ne
 
 /** One value of a port: what stands for data held elsewhere, where the port takes that, else the data itself. */
 function portValue(port: Port, encode: Encode, value: unknown, path: (string | number)[]): NexusValue {
-  if (port.held !== true || !isReference(value)) return inlineValue(encode(value, 0, new Map()), path, port.held);
+  if (port.held !== true || !isReference(value)) return inlineValue(encode(value, 0, {}), path, port.held);
   let referred: unknown;
   try {
     referred = isNexusValue(value) ? value : value.nexusValue();
@@ -273,8 +274,11 @@ function inlineValue(text: string | Mismatch, path: (string | number)[], held = 
 /** Writes a value as JSON text, or says why it cannot. `depth`: levels of nesting around it. */
 type Encode = (value: unknown, depth: number, writing: Writing) => string | Mismatch;
 
-/** What definitions made of containers: branches of a union that try the same one share the work. */
-type Writing = Map<Encode, Map<object, { readonly depth: number; readonly text: string | Mismatch }>>;
+/** What one writing knows beside its text. */
+interface Writing {
+  /** What definitions made of containers: branches of a union that try the same one share the work. */
+  made?: Map<Encode, Map<object, { readonly depth: number; readonly text: string | Mismatch }>>;
+}
 
 /** Encodes single values by codec. */
 export class ValueEncoder {
@@ -286,7 +290,7 @@ export class ValueEncoder {
 
   /** @throws {@link WireFault} `output_serialization_error` with the member's path */
   write(value: unknown): string {
-    const text = this.encode(value, 0, new Map());
+    const text = this.encode(value, 0, {});
     if (text instanceof Mismatch) throw fault(text.describe());
     return text;
   }
@@ -519,10 +523,11 @@ class EncoderCompiler {
     // Registered before it is compiled, because the definition may contain itself.
     const encode: Encode = (value, depth, writing) => {
       if (!this.unions || value === null || typeof value !== "object") return target(value, depth, writing);
-      let written = writing.get(encode);
+      writing.made ??= new Map();
+      let written = writing.made.get(encode);
       if (written === undefined) {
         written = new Map();
-        writing.set(encode, written);
+        writing.made.set(encode, written);
       }
       let entry = written.get(value);
       if (entry?.depth !== depth) {

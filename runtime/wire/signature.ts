@@ -84,12 +84,12 @@ export function outputHash(resultBcs: Uint8Array): Buffer {
  * @throws RangeError when a part has not its exact length
  */
 export function toolSignatureMessage(leaderSignature: Uint8Array, nonce: Uint8Array, output: Uint8Array): Buffer {
-  return Buffer.concat([
-    TOOL_RESPONSE,
-    exactBytes("leader signature", leaderSignature, 64),
-    exactBytes("nonce", nonce, 32),
-    exactBytes("output hash", output, 32),
-  ]);
+  const message = Buffer.allocUnsafe(TOOL_RESPONSE.length + 128);
+  message.set(TOOL_RESPONSE);
+  message.set(exactBytes("leader signature", leaderSignature, 64), TOOL_RESPONSE.length);
+  message.set(exactBytes("nonce", nonce, 32), TOOL_RESPONSE.length + 64);
+  message.set(exactBytes("output hash", output, 32), TOOL_RESPONSE.length + 96);
+  return message;
 }
 
 /** SHA-256( invocation-nonce domain ‖ BCS of the nonce preimage ): the 32-byte nonce of one invocation. */
