@@ -48,10 +48,22 @@ export type CallInput = { readonly texts: readonly (readonly CommittedText[])[] 
 /** What one call of a tool is made of. */
 export interface Call {
   readonly input: CallInput;
-  /** The verified caller, a copy that the tool may do with as it likes; undefined in unsigned mode. */
+  /** The verified caller; undefined in unsigned mode. A tool is given a {@link callerCopy}. */
   readonly auth: AuthContext | undefined;
   /** Whether the caller wants its result as JSON. */
   readonly json: boolean;
+}
+
+/** What a tool is given of its caller: whatever it does to the bytes, the answer is signed over what the leader sent. */
+export function callerCopy(auth: AuthContext): AuthContext {
+  const { leaderId, leaderKeyId, inputHash, leaderSignature, nonce } = auth;
+  return {
+    leaderId,
+    leaderKeyId,
+    inputHash: new Uint8Array(inputHash),
+    leaderSignature: new Uint8Array(leaderSignature),
+    nonce: new Uint8Array(nonce),
+  };
 }
 
 /** Work that is going on. */
@@ -110,7 +122,7 @@ export class LocalHost implements ToolHost {
   }
 }
 
-/** What a tool gets beside its input. The signal is made when a tool first asks for it: most never do. */
+/** What a tool gets beside its input. What costs something is made when a tool first asks for it: most never do. */
 class Context implements InvokeContext {
   #controller: AbortController | undefined;
   #aborted: InvocationAborted | undefined;
@@ -118,13 +130,7 @@ class Context implements InvokeContext {
   constructor(
     readonly deadline: number,
     readonly log: Logger,
-    auth: AuthContext | undefined,
-  ) {
-    if (auth !== undefined) this.auth = auth;
-  }
-
-  /** Absent in unsigned mode, not undefined. */
-  declare readonly auth?: AuthContext;
+  ) {}
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
@@ -138,6 +144,24 @@ class Context implements InvokeContext {
     if (this.#aborted !== undefined) return;
     this.#aborted = new InvocationAborted(reason);
     this.#controller?.abort(this.#aborted);
+  }
+}
+
+/** In signed mode: without it `auth` is absent, not undefined. */
+class SignedContext extends Context {
+  #auth: AuthContext | undefined;
+
+  constructor(
+    deadline: number,
+    log: Logger,
+    private readonly caller: AuthContext,
+  ) {
+    super(deadline, log);
+  }
+
+  get auth(): AuthContext {
+    this.#auth ??= callerCopy(this.caller);
+    return this.#auth;
   }
 }
 
@@ -157,7 +181,8 @@ class LocalExecution implements Execution {
     deadline: number,
     private readonly log: Logger,
   ) {
-    this.context = new Context(deadline, log, call.auth);
+    const { auth } = call;
+    this.context = auth === undefined ? new Context(deadline, log) : new SignedContext(deadline, log, auth);
     this.end = traced(tool.fqn, () => this.execute());
   }
 
@@ -180,14 +205,13 @@ class LocalExecution implements Execution {
   /** Never throws: every fault has its answer. */
   private async execute(): Promise<Answer> {
     const { tool, log } = this;
-    const { auth } = this.call;
     let instance: SvcTool<unknown, unknown>;
     try {
       const constructed = tool.construct();
       instance = constructed instanceof Promise ? await constructed : constructed;
       if (this.timedOut) return refusal("tool_invocation_timeout");
-      if (auth !== undefined && asksForCaller(instance)) {
-        const refused = await authorize(instance, auth, log);
+      if (this.context instanceof SignedContext && asksForCaller(instance)) {
+        const refused = await authorize(instance, this.context.auth, log);
         if (refused !== undefined)
           return this.stopping && refused.code !== "permission_denied" ? SHUTTING_DOWN : refused;
         if (this.timedOut) return refusal("tool_invocation_timeout");
@@ -212,7 +236,16 @@ class LocalExecution implements Execution {
       return this.failed(error, "invoke");
     }
     if (this.timedOut) return refusal("tool_invocation_timeout");
-    return this.encode(instance, result);
+    try {
+      if (!(result instanceof ErrEval)) {
+        const encodable = instance.encodeOutput(result);
+        result = encodable instanceof Promise ? await encodable : encodable;
+      }
+    } catch (error) {
+      log.error({ err: error, phase: "encodeOutput" }, "the tool failed");
+      return this.stopping ? SHUTTING_DOWN : refusal("output_serialization_error");
+    }
+    return this.encode(result);
   }
 
   /** @throws {@link WireFault} for an input that does not fit */
@@ -222,17 +255,7 @@ class LocalExecution implements Execution {
     return "texts" in input ? decoder.decodeSigned(input.texts) : decoder.decodeUnsigned(input.body);
   }
 
-  private async encode(instance: SvcTool<unknown, unknown>, result: unknown): Promise<Answer> {
-    let encodable: unknown = result;
-    try {
-      if (!(result instanceof ErrEval)) {
-        const encoded = instance.encodeOutput(result);
-        encodable = encoded instanceof Promise ? await encoded : encoded;
-      }
-    } catch (error) {
-      this.log.error({ err: error, phase: "encodeOutput" }, "the tool failed");
-      return this.stopping ? SHUTTING_DOWN : refusal("output_serialization_error");
-    }
+  private encode(encodable: unknown): Answer {
     try {
       const output = this.tool.output.encode(encodable);
       const body = resultBytes(output);

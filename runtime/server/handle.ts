@@ -10,7 +10,7 @@ import { prefersJson, RESULT_CONTENT_TYPE } from "./accept.js";
 import { Authenticator, type RequestHeaders, type SignatureHeaders } from "./auth.js";
 import { CallLog } from "./call-log.js";
 import { errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
-import type { Answer, Call } from "./execution.js";
+import { type Answer, type Call, callerCopy } from "./execution.js";
 import { authorizeAlone, Run, type RunHooks, withDeadline } from "./invoke.js";
 import { bodyBytesBound } from "./limits.js";
 import { LoadControl } from "./load.js";
@@ -113,12 +113,11 @@ export class InvokeService {
   }
 
   /** Answers one request. Never rejects. */
-  async handle(tool: ServedTool, request: InvokeRequest): Promise<Reply> {
+  handle(tool: ServedTool, request: InvokeRequest): Promise<Reply> {
     const log = new CallLog(this.log(tool), request.headers);
     const seen = this.options.observers?.begin(tool, request, log);
-    const reply = await this.answer({ tool, request, log, seen });
-    seen?.end(reply);
-    return reply;
+    const answered = this.answer({ tool, request, log, seen });
+    return seen === undefined ? answered : observed(answered, seen);
   }
 
   private async answer(call: Handled): Promise<Reply> {
@@ -151,15 +150,16 @@ export class InvokeService {
     if (typeof announced !== "string" || headers["transfer-encoding"] !== undefined || !/^\d+$/.test(announced)) {
       throw new RequestError("length_required", "Content-Length: required, chunked bodies are not accepted");
     }
-    // A length of more digits than a u64 has is over any limit.
-    if (announced.length > 20 || BigInt(announced) > this.maxBody) {
+    const length = Number(announced);
+    // A length of more digits than a u64 has is over any limit. A number and a bigint are compared as what they are.
+    if (announced.length > 20 || length > this.maxBody) {
       throw new RequestError("payload_too_large", `the body is limited to ${this.maxBody} bytes`);
     }
     const encoding = headers["content-encoding"];
     if (encoding !== undefined && String(encoding).trim().toLowerCase() !== "identity") {
       throw new RequestError("unsupported_content_encoding", "Content-Encoding: only identity is accepted");
     }
-    return Number(announced);
+    return length;
   }
 
   private async unsigned(call: Handled, body: Uint8Array): Promise<Reply> {
@@ -199,14 +199,14 @@ export class InvokeService {
       case "full":
         throw new RequestError("replay_store_full");
       case "completed": {
-        const refused = claim.sameCaller ? undefined : await authorizeAlone(tool, copyOf(auth), log);
+        const refused = claim.sameCaller ? undefined : await authorizeAlone(tool, callerCopy(auth), log);
         if (seen !== undefined) seen.replayed = refused === undefined;
         return this.reply(call, refused ?? claim.answer, auth);
       }
       case "run": {
         const slots = this.load.tools.get(tool.fqn);
         if (slots !== undefined) await this.takeSlot(call, slots, claim.ticket); // 503
-        const run = this.start(call, { input: { texts }, auth: copyOf(auth), json: false }, claim.ticket); // 5, 6
+        const run = this.start(call, { input: { texts }, auth, json: false }, claim.ticket); // 5, 6
         const answer = await run.answer;
         seen?.done("run");
         const reply = this.reply(call, answer, auth);
@@ -308,6 +308,12 @@ export class InvokeService {
   }
 }
 
+async function observed(answered: Promise<Reply>, seen: Observation): Promise<Reply> {
+  const reply = await answered;
+  seen.end(reply);
+  return reply;
+}
+
 /** What a replay store makes of the end of a run; a store that fails is the log's matter only. */
 function guarded(log: CallLog, end: () => boolean | Promise<boolean>): Promise<unknown> | undefined {
   const failed = (error: unknown) => log.error({ err: error }, "the replay store did not take the end of a run");
@@ -323,17 +329,6 @@ function guarded(log: CallLog, end: () => boolean | Promise<boolean>): Promise<u
 const RESULT_HEADERS = ["content-type", RESULT_CONTENT_TYPE];
 /** Of everything that is JSON. */
 export const JSON_HEADERS: readonly string[] = ["content-type", "application/json"];
-
-/** What a tool is given: whatever it does to the bytes, the answer is signed over what the leader sent. */
-function copyOf({ leaderId, leaderKeyId, inputHash, leaderSignature, nonce }: AuthContext): AuthContext {
-  return {
-    leaderId,
-    leaderKeyId,
-    inputHash: new Uint8Array(inputHash),
-    leaderSignature: new Uint8Array(leaderSignature),
-    nonce: new Uint8Array(nonce),
-  };
-}
 
 function headerText({ headers }: RequestHeaders, name: string): string | undefined {
   const value = headers[name];

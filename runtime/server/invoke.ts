@@ -4,6 +4,7 @@
  */
 
 import type { AuthContext, InvocationAborted, Logger } from "../tool.js";
+import type { Due } from "./deadlines.js";
 import { type Answer, type Call, type Execution, refusal } from "./execution.js";
 import type { ServedTool } from "./served-tool.js";
 
@@ -18,56 +19,72 @@ export interface RunHooks {
 }
 
 /** One invocation. */
-export class Run {
+export class Run implements Due {
   /** Never rejects. */
   readonly answer: Promise<Answer>;
-  private execution: Execution | undefined;
+  readonly deadline: number;
+  private readonly execution: Execution;
+  private resolve!: (answer: Answer) => void;
   private over = false;
 
-  constructor(tool: ServedTool, call: Call, log: Logger, hooks: RunHooks = {}) {
-    const { timeoutMs } = tool;
-    const started = performance.now();
-    const deadline = started + timeoutMs;
+  constructor(
+    private readonly tool: ServedTool,
+    call: Call,
+    private readonly log: Logger,
+    private readonly hooks: RunHooks = {},
+  ) {
     this.answer = new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        const answer = refusal("tool_invocation_timeout");
-        hooks.timedOut?.(answer);
-        resolve(answer);
-        log.warn({ code: answer.code, timeoutMs }, "the tool did not answer before its deadline");
-        this.abort("timeout");
-        this.over = true;
-      }, timeoutMs);
-      this.execution = tool.host.call(call, deadline, log);
-      const end = this.execution.end.catch(() => refusal("tool_invocation_failed"));
-      void end.then((answer) => {
-        // A tool that kept the event loop busy past its deadline did not let the timer fire.
-        const late = performance.now() >= deadline;
-        if (late) {
-          const ms = Math.round(performance.now() - started);
-          log.warn({ ms }, "the tool ended after its deadline; its result is discarded");
-          this.abort("timeout");
-        }
-        if (this.over) {
-          hooks.settledLate?.();
-          return;
-        }
-        clearTimeout(timer);
-        this.over = true;
-        const given = late ? refusal("tool_invocation_timeout") : answer;
-        hooks.ended?.(given);
-        resolve(given);
-      });
+      this.resolve = resolve;
     });
+    this.deadline = performance.now() + tool.timeoutMs;
+    tool.deadlines.add(this);
+    this.execution = tool.host.call(call, this.deadline, log);
+    void this.execution.end.then(
+      (answer) => this.settle(answer),
+      () => this.settle(refusal("tool_invocation_failed")),
+    );
+  }
+
+  /** The deadline has passed. */
+  missed(): void {
+    const { hooks, log, tool } = this;
+    const answer = refusal("tool_invocation_timeout");
+    hooks.timedOut?.(answer);
+    this.resolve(answer);
+    log.warn({ code: answer.code, timeoutMs: tool.timeoutMs }, "the tool did not answer before its deadline");
+    this.abort("timeout");
+    this.over = true;
+  }
+
+  private settle(answer: Answer): void {
+    const { hooks, log, tool } = this;
+    // A tool that kept the event loop busy past its deadline did not let the timer fire.
+    const overrun = performance.now() - this.deadline;
+    const late = overrun >= 0;
+    if (late) {
+      const ms = Math.round(overrun + tool.timeoutMs);
+      log.warn({ ms }, "the tool ended after its deadline; its result is discarded");
+      this.abort("timeout");
+    }
+    if (this.over) {
+      hooks.settledLate?.();
+      return;
+    }
+    tool.deadlines.meet(this);
+    this.over = true;
+    const given = late ? refusal("tool_invocation_timeout") : answer;
+    hooks.ended?.(given);
+    this.resolve(given);
   }
 
   /** Tells the tool's host that the result has left. Never rejects. */
   async returned(): Promise<void> {
-    await this.execution?.returned?.();
+    await this.execution.returned?.();
   }
 
   /** Tells the tool that nobody waits for its result any more. */
   abort(reason: InvocationAborted["reason"]): void {
-    if (!this.over) this.execution?.abort(reason);
+    if (!this.over) this.execution.abort(reason);
   }
 }
 

@@ -13,7 +13,7 @@ import { BroadcastChannel } from "node:worker_threads";
 import type { Piscina } from "piscina";
 import type { AuthContext, InvocationAborted, IsolateOptions, Logger } from "../tool.js";
 import { type ErrorCode, statusOf } from "./errors.js";
-import { type Answer, type Call, type Execution, refusal, type ToolHost } from "./execution.js";
+import { type Answer, type Call, callerCopy, type Execution, refusal, type ToolHost } from "./execution.js";
 import { type Job, KEPT_MS, packInput, REASONS, type ThreadData, type ThreadLog, type Work } from "./isolate-job.js";
 import { checkedInteger } from "./limits.js";
 import type { ServerLogger } from "./log.js";
@@ -356,7 +356,13 @@ class ThreadHost implements ToolHost {
   call({ input, auth, json }: Call, deadline: number, log: Logger): Execution {
     const work = (): Work => {
       const left = BigInt(Math.round((deadline - performance.now()) * 1e6));
-      return { kind: "call", input: packInput(input), auth, json, deadline: process.hrtime.bigint() + left };
+      return {
+        kind: "call",
+        input: packInput(input),
+        auth: auth && callerCopy(auth),
+        json,
+        deadline: process.hrtime.bigint() + left,
+      };
     };
     return new ThreadWork(this.threads, this.#calls, work, { answer: answerOf, fault: refusal }, log);
   }

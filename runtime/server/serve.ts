@@ -85,14 +85,6 @@ export function buildApp(options: ServeOptions): App {
   );
   const refused = (request: IncomingMessage) =>
     shutdown.closed ? errorReply("shutting_down") : refusedAtOnce(request, routes);
-  const answerOf = async (request: IncomingMessage, response: ServerResponse) => {
-    try {
-      return await (routeOf(request, routes) as Route).answer(request, response);
-    } catch (error) {
-      log.error({ err: error }, "answering a request failed");
-      return errorReply("internal_error");
-    }
-  };
   const answered = async ({ raw }: FastifyRequest, reply: FastifyReply) => {
     const refusal = refused(raw);
     if (refusal !== undefined) {
@@ -100,7 +92,13 @@ export function buildApp(options: ServeOptions): App {
       return send(reply, refusal, shutdown.stopping, deadlines);
     }
     requests.begin(reply);
-    const answer = await answerOf(raw, reply.raw);
+    let answer: Reply;
+    try {
+      answer = await (routeOf(raw, routes) as Route).answer(raw, reply.raw);
+    } catch (error) {
+      log.error({ err: error }, "answering a request failed");
+      answer = errorReply("internal_error");
+    }
     if (requests.end(reply, answer.code === "shutting_down")) send(reply, answer, shutdown.stopping, deadlines);
   };
   const app = fastify({
@@ -251,7 +249,7 @@ function invokeRequest(request: IncomingMessage, response: ServerResponse): Invo
     rawHeaders: request.rawHeaders,
     readBody: (length) => readBody(request, response, length),
     onDisconnect: (listener) => {
-      response.once("close", () => {
+      response.on("close", () => {
         if (!response.writableFinished) listener();
       });
     },
@@ -284,12 +282,12 @@ function readBody(request: IncomingMessage, response: ServerResponse, length: nu
       filled += chunk.length;
     };
     request.on("data", take);
-    request.once("end", () => {
+    request.on("end", () => {
       // A caller that was told that it took too long, or that the server stops, does not run a tool.
       if (request.socket.writableEnded || response.headersSent) reject(new RequestError("bad_request"));
       else resolve(body ?? Buffer.alloc(0));
     });
-    request.once("close", () => {
+    request.on("close", () => {
       if (filled < length) reject(new RequestError("bad_request"));
     });
   });

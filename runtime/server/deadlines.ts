@@ -1,0 +1,44 @@
+/** Deadlines that all lie as far ahead when they begin, so that they pass in the order in which they began. */
+
+/** What has a deadline. */
+export interface Due {
+  /** On the clock of `performance.now()`, in milliseconds. */
+  readonly deadline: number;
+  /** Called once the deadline has passed, unless it was met. */
+  missed(): void;
+}
+
+/**
+ * The deadlines that are not met yet, with one timer for the next of them: a timer for each costs a call several
+ * microseconds.
+ */
+export class Deadlines {
+  readonly #open = new Set<Due>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param due not before any other that was added */
+  add(due: Due): void {
+    this.#open.add(due);
+    if (this.#timer === undefined) this.#wait(due);
+    else if (this.#open.size === 1) this.#timer.ref();
+  }
+
+  meet(due: Due): void {
+    // A timer that nobody needs keeps no process alive; it is cheaper to let it run out than to stop it.
+    if (this.#open.delete(due) && this.#open.size === 0) this.#timer?.unref();
+  }
+
+  #wait({ deadline }: Due): void {
+    this.#timer ??= setTimeout(() => this.#look(), Math.ceil(deadline - performance.now()));
+  }
+
+  #look(): void {
+    this.#timer = undefined;
+    const now = performance.now();
+    for (const due of this.#open) {
+      if (due.deadline > now) return this.#wait(due);
+      this.#open.delete(due);
+      due.missed();
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/** The deadlines of a tool's runs share one timer. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Deadlines, type Due } from "#runtime/server/deadlines.js";
+
+const SOURCE = fileURLToPath(new URL("../../runtime/server/deadlines.ts", import.meta.url));
+
+/** A deadline some milliseconds from now, and when it was missed. */
+function dueIn(ms: number, missed: number[]): Due {
+  const deadline = performance.now() + ms;
+  return { deadline, missed: () => missed.push(performance.now() - deadline) };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test("each deadline that is not met is missed once, none before its time", async () => {
+  const deadlines = new Deadlines();
+  const missed: number[] = [];
+  const met: number[] = [];
+  for (let i = 0; i < 20; i++) {
+    deadlines.add(dueIn(40, missed));
+    const kept = dueIn(40, met);
+    deadlines.add(kept);
+    if (i % 2 === 0) deadlines.meet(kept);
+    else setTimeout(() => deadlines.meet(kept), 10);
+    await pause(3);
+  }
+  await pause(100);
+  assert.equal(missed.length, 20);
+  assert.deepEqual(met, []);
+  for (const late of missed) assert.ok(late >= 0, `${late} ms`);
+});
+
+test("what begins while another deadline passes has its own", async () => {
+  const deadlines = new Deadlines();
+  const missed: number[] = [];
+  const first: Due = { deadline: performance.now() + 20, missed: () => deadlines.add(dueIn(20, missed)) };
+  deadlines.add(first);
+  deadlines.add(dueIn(30, missed));
+  await pause(120);
+  assert.equal(missed.length, 2);
+});
+
+test("a process waits for an open deadline, and for none that was met", () => {
+  const script = (end: string) => `
+    import { Deadlines } from ${JSON.stringify(SOURCE)};
+    const deadlines = new Deadlines();
+    const due = { deadline: performance.now() + 1_500, missed: () => console.log("missed") };
+    deadlines.add(due);
+    ${end}`;
+  const run = (end: string) => {
+    const args = ["--import", "tsx", "--input-type=module", "--eval", script(end)];
+    const started = performance.now();
+    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    assert.equal(stderr, "");
+    return { stdout, ms: performance.now() - started };
+  };
+  const met = run("deadlines.meet(due);");
+  assert.equal(met.stdout, "");
+  const again = run("deadlines.meet(due); deadlines.add(due);");
+  assert.equal(again.stdout, "missed\n");
+  assert.ok(again.ms > 1_500);
+});
