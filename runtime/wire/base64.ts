@@ -2,9 +2,14 @@
 
 /** Decodes standard base64 with canonical padding and no stray bits; undefined for anything else. */
 export function decodeBase64(text: string): Buffer | undefined {
-  if (text.length % 4 !== 0) return undefined;
+  const { length } = text;
+  if (length % 4 !== 0) return undefined;
   const bytes = Buffer.from(text, "base64");
-  return bytes.toString("base64") === text ? bytes : undefined;
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  // It leaves out what is no digit and ends at the first `=`: as many bytes as there should be came of digits alone.
+  if (bytes.length !== (length / 4) * 3 - padding || text.includes("-") || text.includes("_")) return undefined;
+  // Bits that belong to no byte are those of the last digit.
+  return bytes.toString("base64", bytes.length - (3 - padding)) === text.slice(-4) ? bytes : undefined;
 }
 
 /** Decodes base64url without padding and no stray bits; undefined for anything else. */

@@ -15,10 +15,12 @@ import {
   ARRAY,
   type Builder,
   build,
+  checkJson,
   DOUBLE,
   hasRepeatedMembers,
   type JsonDocument,
   JsonError,
+  type JsonFacts,
   OBJECT,
   parseJson,
   scalarOf,
@@ -71,16 +73,30 @@ class TreeReader implements Reading {
     private readonly watching = false,
   ) {}
 
+  /**
+   * Reads a text of its own as member `key` of `container`.
+   *
+   * @throws {@link JsonError}
+   */
+  readText(bytes: Buffer, container: object, key: string | number): Tree {
+    if (this.isPlain(checkJson(bytes))) return JSON.parse(bytes.toString("utf8")) as Tree;
+    return this.read(parseJson(bytes), 0, container, key);
+  }
+
   /** Reads an entry as member `key` of `container`. */
   read(document: JsonDocument, entry: number, container: object, key: string | number): Tree {
     const { bytes, tape } = document;
     const kind = tape[entry] as number;
     if (kind < ARRAY && kind !== DOUBLE) return scalarOf(document, entry);
-    if (!document.large && !(this.marking && document.doubles) && !this.watching) {
-      // Nothing in the document that JSON.parse would lose; the text has been checked.
+    if (this.isPlain(document)) {
       return JSON.parse(bytes.toString("utf8", tape[entry + 1], tape[entry + 2])) as Tree;
     }
     return this.settle(build<Tree | IntegralDouble>(document, entry, this.builder()), container, key);
+  }
+
+  /** Whether a checked text holds nothing that JSON.parse would lose. */
+  private isPlain({ large, doubles }: JsonFacts): boolean {
+    return !large && !(this.marking && doubles) && !this.watching;
   }
 
   private settle(value: Tree | IntegralDouble, container: object, key: string | number): Tree {
@@ -146,16 +162,18 @@ export class ValueDecoder {
   read(bytes: Uint8Array): unknown {
     const reader = new TreeReader(true);
     const holder = {};
-    const tree = reader.read(parse(bytes, ""), 0, holder, "");
+    const document = located("", () => parseJson(bytes));
+    const tree = reader.read(document, 0, holder, "");
     const value = this.decode(tree, reader.doubles?.has(holder) ?? false, reader);
     if (value instanceof Mismatch) throw fault(value.describe());
     return value;
   }
 }
 
-function parse(bytes: Uint8Array, place: string): JsonDocument {
+/** Reads a text; one that is no JSON is a fault of its place. */
+function located<T>(place: string, read: () => T): T {
   try {
-    return parseJson(bytes);
+    return read();
   } catch (error) {
     if (error instanceof JsonError) throw fault(`${place === "" ? "" : `${place}: `}not JSON: ${error.message}`);
     throw error;
@@ -193,7 +211,7 @@ export class InputDecoder {
     const root: Record<string, Tree> = {};
     const read = (text: CommittedText, container: object, key: string | number, path: Path): Tree =>
       text.document === undefined
-        ? reader.read(parse(text.bytes, pathText(path)), 0, container, key)
+        ? located(pathText(path), () => reader.readText(text.bytes, container, key))
         : reader.read(text.document, text.entry, container, key);
     for (let i = 0; i < this.ports.length; i++) {
       const { name, many } = (this.ports[i] as CompiledPort).port;
@@ -215,7 +233,7 @@ export class InputDecoder {
    * @throws {@link WireFault} `input_deserialization_error` with the path of the failing member
    */
   decodeUnsigned(body: Uint8Array): Record<string, unknown> {
-    const document = parse(body, "body");
+    const document = located("body", () => parseJson(body));
     if (document.tape[0] !== OBJECT) throw fault(`body: expected an object`);
     const reader = new TreeReader(this.marking, hasRepeatedMembers(document));
     return this.decode(reader.read(document, 0, {}, "") as Record<string, Tree>, reader);
@@ -253,13 +271,15 @@ const repetition = () => new Mismatch("the member once", "it twice");
 
 function decodeItems(tree: readonly Tree[], decode: Decode, reading: Reading): unknown {
   const marks = reading.doubles?.get(tree);
-  const values: unknown[] = [];
+  let values: unknown[] | undefined;
   for (let i = 0; i < tree.length; i++) {
-    const value = decode(tree[i] as Tree, marks?.has(i) ?? false, reading);
+    const item = tree[i] as Tree;
+    const value = decode(item, marks?.has(i) ?? false, reading);
     if (value instanceof Mismatch) return value.within(i);
-    values.push(value);
+    if (value !== item) values ??= tree.slice(0, i);
+    values?.push(value);
   }
-  return values;
+  return values ?? tree;
 }
 
 /** Turns codecs into closures, once, at start-up. */
@@ -412,7 +432,7 @@ class DecoderCompiler {
       }
       const marks = reading.doubles?.get(tree);
       const repeated = reading.repeated?.get(tree);
-      const object: Record<string, unknown> = {};
+      let object: Record<string, unknown> | undefined = hasOnly(tree, declared) ? undefined : {};
       let fitting = 0;
       for (const { name, optional, decode } of declared) {
         const member = Object.hasOwn(tree, name) ? tree[name] : undefined;
@@ -423,10 +443,11 @@ class DecoderCompiler {
         }
         const value = decode(member, marks?.has(name) ?? false, reading);
         if (value instanceof Mismatch) return value.within(name).after(fitting);
+        if (value !== member) object ??= firstMembers(tree, fitting);
         fitting++;
-        setMember(object, name, value);
+        if (object !== undefined) setMember(object, name, value);
       }
-      if (other !== undefined) {
+      if (other !== undefined && object !== undefined) {
         for (const name of Object.keys(tree)) {
           if (known.has(name)) continue;
           const value = other(tree[name] as Tree, marks?.has(name) ?? false, reading);
@@ -434,7 +455,7 @@ class DecoderCompiler {
           setMember(object, name, value);
         }
       }
-      return object;
+      return object ?? tree;
     };
   }
 
@@ -464,6 +485,24 @@ class DecoderCompiler {
     const target = this.compile(codec);
     return decode;
   }
+}
+
+/** Whether an object holds none but declared members, in the order of their declaration and none of them null. */
+function hasOnly(tree: { readonly [name: string]: Tree }, declared: readonly { readonly name: string }[]): boolean {
+  let place = 0;
+  for (const name in tree) {
+    while (place < declared.length && declared[place]?.name !== name) place++;
+    if (place === declared.length || tree[name] === null) return false;
+    place++;
+  }
+  return true;
+}
+
+/** The first members of an object, as many as are said. */
+function firstMembers(tree: { readonly [name: string]: Tree }, count: number): Record<string, unknown> {
+  const object: Record<string, unknown> = {};
+  for (const name of Object.keys(tree).slice(0, count)) setMember(object, name, tree[name]);
+  return object;
 }
 
 /** Bytes with a buffer of their own: small Buffers share one with the rest of the process. */

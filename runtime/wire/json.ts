@@ -46,18 +46,29 @@ export class JsonError extends Error {
   }
 }
 
-/** A checked document. Entries are addressed by their tape index; the root is entry 0. */
-export interface JsonDocument {
-  readonly bytes: Buffer;
-  /** Longer than its entries: they end where the root does, at `tape[3]`. */
-  readonly tape: Int32Array;
-  /** Whether white space stands outside strings. */
-  readonly spaced: boolean;
+/** What a checked text holds that JSON.parse would lose. */
+export interface JsonFacts {
   /** Whether an integer beyond ±(2^53−1) stands anywhere. */
   readonly large: boolean;
   /** Whether a double stands anywhere. */
   readonly doubles: boolean;
 }
+
+/** A checked document. Entries are addressed by their tape index; the root is entry 0. */
+export interface JsonDocument extends JsonFacts {
+  readonly bytes: Buffer;
+  /** Longer than its entries: they end where the root does, at `tape[3]`. */
+  readonly tape: Int32Array;
+  /** Whether white space stands outside strings. */
+  readonly spaced: boolean;
+}
+
+/** Bytes of a document up to which its tape has room for as many entries as it may well have. */
+const LARGE = 1 << 16;
+/** Bytes of a string that are looked at one by one before it counts as long. */
+const SHORT = 64;
+const NO_TAPE = new Int32Array(0);
+const OF_OBJECT = 1;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -71,6 +82,16 @@ PLAIN[BACKSLASH] = 0;
 const SPACE = new Uint8Array(256);
 for (const byte of [0x20, 0x09, 0x0a, 0x0d]) SPACE[byte] = 1;
 
+/** Whether each of four bytes is plain: a byte of a difference gets its highest bit where it would be below zero. */
+function isPlainWord(word: number): boolean {
+  const quotes = word ^ 0x22222222;
+  const backslashes = word ^ 0x5c5c5c5c;
+  const controls = (word - 0x20202020) & ~word;
+  return (
+    ((controls | ((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes)) & 0x80808080) === 0
+  );
+}
+
 /** The bytes as a Buffer, without a copy. */
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -83,9 +104,24 @@ function asBuffer(bytes: Uint8Array): Buffer {
  * @throws {@link JsonError}
  */
 export function parseJson(input: Uint8Array): JsonDocument {
+  const bytes = utf8Of(input);
+  return new Scanner(bytes, newTape(bytes.length)).scan();
+}
+
+/**
+ * Checks one document as {@link parseJson} does and makes no tape, which saves half of the time: for a text that JSON.parse
+ * is to read.
+ *
+ * @throws {@link JsonError}
+ */
+export function checkJson(input: Uint8Array): JsonFacts {
+  return new Scanner(utf8Of(input), undefined).scan();
+}
+
+function utf8Of(input: Uint8Array): Buffer {
   const bytes = asBuffer(input);
   if (!isUtf8(bytes)) throw new JsonError("invalid UTF-8", invalidUtf8At(bytes));
-  return new Scanner(bytes).scan();
+  return bytes;
 }
 
 /** Where the bytes first differ from the text that they decode to. */
@@ -104,71 +140,74 @@ const POOL_LENGTH = 16_384;
 let pool = new Int32Array(POOL_LENGTH);
 let pooled = 0;
 
-/** The containers around the place that is read, of one document at a time: scanning is synchronous. */
+/** A tape for a document of some bytes; it may be too short. */
+function newTape(bytes: number): Int32Array {
+  const length = 64 + ((Math.min(bytes, LARGE) >> 2) & ~3);
+  if (length > POOL_LENGTH / 8) return new Int32Array(length);
+  if (pooled + length > POOL_LENGTH) {
+    pool = new Int32Array(POOL_LENGTH);
+    pooled = 0;
+  }
+  return pool.subarray(pooled, pooled + length);
+}
+
+/**
+ * The containers around the place that is read, of one document at a time: scanning is synchronous. Their tape indexes, that
+ * of an object with OF_OBJECT, a bit that no index has.
+ */
 const open = new Int32Array(MAX_DEPTH);
 
+/** Reads one document, and writes its tape unless it has none. */
 class Scanner {
-  private tape: Int32Array;
   private top = 0;
   private position = 0;
   private spaced = false;
   private large = false;
   private doubles = false;
+  /** The bytes by fours, from the first that lies on a multiple of four; made for the first long string. */
+  private words: Int32Array | undefined;
 
-  constructor(private readonly bytes: Buffer) {
-    const length = 64 + ((bytes.length >> 2) & ~3);
-    if (length > POOL_LENGTH / 8) {
-      this.tape = new Int32Array(length);
-      return;
-    }
-    if (pooled + length > POOL_LENGTH) {
-      pool = new Int32Array(POOL_LENGTH);
-      pooled = 0;
-    }
-    this.tape = pool.subarray(pooled, pooled + length);
-  }
+  constructor(
+    private readonly bytes: Buffer,
+    private tape: Int32Array | undefined,
+  ) {}
 
   scan(): JsonDocument {
     const { bytes } = this;
     let depth = 0;
     for (;;) {
-      this.skipSpace();
-      const start = this.position;
-      const byte = bytes[start];
+      let byte = this.skipSpace();
       if (byte === 0x7b || byte === 0x5b) {
         if (depth === MAX_DEPTH) this.fail(`more than ${MAX_DEPTH} levels of nesting`);
-        open[depth++] = this.top;
-        this.push(byte === 0x7b ? OBJECT : ARRAY, start, start);
-        this.position = start + 1;
-        this.skipSpace();
-        const first = bytes[this.position];
-        if (byte === 0x7b && first !== 0x7d) {
+        const isObject = byte === 0x7b;
+        open[depth++] = isObject ? this.top | OF_OBJECT : this.top;
+        this.push(isObject ? OBJECT : ARRAY, this.position, this.position);
+        this.position++;
+        byte = this.skipSpace();
+        if (isObject && byte !== 0x7d) {
           this.key();
           continue;
         }
-        if (byte === 0x5b && first !== 0x5d) continue;
+        if (!isObject && byte !== 0x5d) continue;
       } else {
         this.scalar(byte);
       }
       // After a value: close what ends here, then go on with the next member or item.
       for (;;) {
+        byte = this.skipSpace();
         if (depth === 0) {
-          this.skipSpace();
           if (this.position < bytes.length) this.fail("text after the document");
           return this.document();
         }
-        this.skipSpace();
         const container = open[depth - 1] as number;
-        const isObject = this.tape[container] === OBJECT;
-        const next = bytes[this.position];
-        if (next === (isObject ? 0x7d : 0x5d)) {
+        const isObject = (container & OF_OBJECT) !== 0;
+        if (byte === (isObject ? 0x7d : 0x5d)) {
           this.position++;
-          this.tape[container + 2] = this.position;
-          this.tape[container + 3] = this.top;
+          this.close(container & ~OF_OBJECT);
           depth--;
           continue;
         }
-        if (next !== 0x2c) this.fail(isObject ? "expected `,` or `}`" : "expected `,` or `]`");
+        if (byte !== 0x2c) this.fail(isObject ? "expected `,` or `}`" : "expected `,` or `]`");
         this.position++;
         if (isObject) {
           this.skipSpace();
@@ -180,7 +219,7 @@ class Scanner {
   }
 
   private document(): JsonDocument {
-    const { bytes, tape, spaced, large, doubles } = this;
+    const { bytes, spaced, large, doubles, tape = NO_TAPE } = this;
     if (tape.buffer === pool.buffer) pooled += this.top;
     return { bytes, tape, spaced, large, doubles };
   }
@@ -192,10 +231,12 @@ class Scanner {
 
   private push(kind: number, start: number, end: number): void {
     let { tape } = this;
+    if (tape === undefined) return;
     const { top } = this;
     if (top + STRIDE > tape.length) {
-      tape = new Int32Array(tape.length * 2);
-      tape.set(this.tape);
+      const larger = new Int32Array(tape.length * 2);
+      larger.set(tape);
+      tape = larger;
       this.tape = tape;
     }
     tape[top] = kind;
@@ -205,13 +246,25 @@ class Scanner {
     this.top = top + STRIDE;
   }
 
-  private skipSpace(): void {
+  /** The container of an entry ends here. */
+  private close(entry: number): void {
+    const { tape } = this;
+    if (tape === undefined) return;
+    tape[entry + 2] = this.position;
+    tape[entry + 3] = this.top;
+  }
+
+  /** The next byte that is no white space; undefined at the end. */
+  private skipSpace(): number | undefined {
     const { bytes } = this;
-    if (SPACE[bytes[this.position] as number] !== 1) return;
+    let byte = bytes[this.position];
+    if (byte === undefined || SPACE[byte] !== 1) return byte;
     this.spaced = true;
-    let position = this.position + 1;
-    while (position < bytes.length && SPACE[bytes[position] as number] === 1) position++;
+    let { position } = this;
+    do byte = bytes[++position];
+    while (byte !== undefined && SPACE[byte] === 1);
     this.position = position;
+    return byte;
   }
 
   /** A member's name with its colon. */
@@ -257,7 +310,12 @@ class Scanner {
     let position = start + 1;
     let kind = STRING;
     for (;;) {
-      while (position < length && PLAIN[bytes[position] as number] === 1) position++;
+      const soon = Math.min(position + SHORT, length);
+      while (position < soon && PLAIN[bytes[position] as number] === 1) position++;
+      if (position === soon && soon < length) {
+        position = this.skipWords(position);
+        while (position < length && PLAIN[bytes[position] as number] === 1) position++;
+      }
       const byte = bytes[position];
       if (byte === QUOTE) break;
       this.position = position;
@@ -267,6 +325,19 @@ class Scanner {
     }
     this.position = position + 1;
     this.push(kind, start, position + 1);
+  }
+
+  /** Skips bytes of a string by fours while all of them are plain. Gives a position up to which all are. */
+  private skipWords(from: number): number {
+    const { bytes } = this;
+    const ahead = -bytes.byteOffset & 3;
+    this.words ??= new Int32Array(bytes.buffer, bytes.byteOffset + ahead, (bytes.length - ahead) >> 2);
+    const { words } = this;
+    // From the word that the position lies in: what precedes it there is looked at once more.
+    const first = (from - ahead) >> 2;
+    let word = first;
+    while (word < words.length && isPlainWord(words[word] as number)) word++;
+    return word === first ? from : ahead + 4 * word;
   }
 
   /** An escape at the current position; gives the position after it. */

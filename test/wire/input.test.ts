@@ -256,6 +256,17 @@ describe("objects", () => {
   fails(hostile, '{"":"e","a\\"b":"q"}', '["0"]: expected a value, got nothing');
   fails(hostile, '{"0":"z","":"e","a\\"b":1}', '["a\\"b"]: expected a string, got a number');
 
+  it("have the declared members, in the order of their declaration", () => {
+    const codec = object({ a: STRING, b: BIGINT, c: { kind: "array", item: object({ d: STRING }, "d") } }, "b");
+    const shown = (text: string) =>
+      JSON.stringify(read(codec, text), (_, value) => (typeof value === "bigint" ? `${value}n` : value));
+    assert.equal(shown('{"a":"x","c":[{},{"d":"y"}]}'), '{"a":"x","c":[{},{"d":"y"}]}');
+    assert.equal(shown('{"a":"x","b":1,"c":[{"d":"y"}]}'), '{"a":"x","b":"1n","c":[{"d":"y"}]}');
+    assert.equal(shown('{"c":[],"a":"x"}'), '{"a":"x","c":[]}');
+    assert.equal(shown('{"a":"x","b":null,"c":[{"d":null}]}'), '{"a":"x","c":[{}]}');
+    assert.equal(shown('{"a":"x","c":[{"d":"y"},{"d":"z","e":1}],"e":1}'), '{"a":"x","c":[{"d":"y"},{"d":"z"}]}');
+  });
+
   const proto: Codec = {
     kind: "object",
     members: [{ name: "__proto__", optional: true, codec: object({ x: NUMBER }) }],

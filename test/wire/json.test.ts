@@ -3,9 +3,11 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { ValueDecoder } from "#runtime/wire/input.js";
 import {
+  checkJson,
   formatDouble,
   JsonDouble,
   JsonError,
+  type JsonFacts,
   JsonObject,
   type JsonValue,
   lineColumn,
@@ -27,15 +29,25 @@ const textIn = (form: "sent" | "canonical" | "legacy") => (text: string) =>
 const canonical = textIn("canonical");
 const sent = textIn("sent");
 
-/** The fault of a text, or undefined when it is read. */
-function faultOf(text: string | Uint8Array): JsonError | undefined {
+function outcomeOf(read: () => JsonFacts): JsonFacts | JsonError {
   try {
-    parseJson(typeof text === "string" ? bytes(text) : text);
-    return undefined;
+    const { large, doubles } = read();
+    return { large, doubles };
   } catch (error) {
     assert.ok(error instanceof JsonError, String(error));
     return error;
   }
+}
+
+/** The fault of a text, the same whether a tape is made or not; undefined when it is read. */
+function faultOf(text: string | Uint8Array): JsonError | undefined {
+  const given = typeof text === "string" ? bytes(text) : text;
+  const outcome = outcomeOf(() => parseJson(given));
+  assert.deepEqual(
+    outcomeOf(() => checkJson(given)),
+    outcome,
+  );
+  return outcome instanceof JsonError ? outcome : undefined;
 }
 
 describe("canonical text", () => {
@@ -240,6 +252,34 @@ describe("what is accepted", () => {
 
   const deep = (levels: number, open = "[", close = "]", leaf = "") =>
     `${open.repeat(levels)}${leaf}${close.repeat(levels)}`;
+  it("is no string with a control character, wherever in it that stands and wherever the string lies", () => {
+    const memory = Buffer.alloc(400);
+    for (const length of [1, 63, 64, 65, 66, 67, 68, 130, 200]) {
+      for (let offset = 0; offset < 4; offset++) {
+        const text = memory.subarray(offset, offset + length + 2).fill("~ é");
+        text[0] = text[length + 1] = 0x22;
+        // An é that is cut in half.
+        if (text[length] === 0xc3) text[length] = 0x7f;
+        for (let place = 1; place <= length; place++) {
+          const kept = text[place] as number;
+          if (kept >= 0x80) continue;
+          for (const [byte, reason] of [
+            [0x00, "control character in a string"],
+            [0x1f, "control character in a string"],
+            [0x20, undefined],
+            [0x22, "text after the document"],
+            [0x5c, place === length ? "unexpected end of the text" : "invalid escape"],
+            [0x80, "invalid UTF-8"],
+          ] as const) {
+            text[place] = byte;
+            assert.equal(faultOf(text)?.reason, reason, `${byte} at ${place} of ${length}`);
+          }
+          text[place] = kept;
+        }
+      }
+    }
+  });
+
   it("is 127 levels, not 128, of arrays and of objects", () => {
     assert.equal(canonical(deep(127)), deep(127));
     assert.equal(canonical(deep(127, '{"":', "}", "1")), deep(127, '{"":', "}", "1"));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import fc from "fast-check";
 import { decodeBase64, decodeBase64url } from "#runtime/wire/base64.js";
 import { encodeInputPreimage, encodeOutput } from "#runtime/wire/bcs.js";
 import { NexusData, NexusValue } from "#runtime/wire/data.js";
@@ -133,6 +134,21 @@ describe("base64", () => {
   ] as const) {
     it(`base64 ${JSON.stringify(text)}: ${wanted ?? "refused"}`, () => assert.equal(standard(text), wanted));
   }
+  it("is what encoding gives, and nothing else", () => {
+    const digits = fc.constantFrom(..."AQgw+/");
+    const other = fc.constantFrom(..."-_= \n!é\u0100\ud83d");
+    const part = fc.array(fc.oneof({ weight: 40, arbitrary: digits }, { weight: 1, arbitrary: other }), {
+      maxLength: 40,
+    });
+    fc.assert(
+      fc.property(part, fc.constantFrom("", "=", "=="), (characters, end) => {
+        const text = characters.join("") + end;
+        const bytes = Buffer.from(text, "base64");
+        assert.equal(standard(text), bytes.toString("base64") === text ? bytes.toString("hex") : undefined);
+      }),
+      { numRuns: 5000 },
+    );
+  });
   it("is linear in long texts", () => {
     assert.equal(decodeBase64("A".repeat(12 << 20))?.length, 9 << 20);
     assert.equal(decodeBase64(`${"A".repeat((12 << 20) - 1)}!`), undefined);
