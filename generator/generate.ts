@@ -14,6 +14,7 @@ import {
   compilerErrors,
   type Earlier,
   type Layout,
+  nothingEarlier,
   openProgram,
   openProject,
   type Program,
@@ -58,10 +59,9 @@ export interface Last {
  * the same; `earlier` spares a process that stays what it has parsed and bound before.
  */
 export function generate(options: GenerateOptions, last?: Last, earlier?: Earlier): Generated {
-  const layout = layoutOf(options);
-  const { project, diagnostics, reads } = openProject(layout);
-  if (project === undefined) return { files: [], diagnostics, reads };
-  const memory = earlier ?? { program: undefined, resolutions: undefined, parsed: new Map() };
+  const memory = earlier ?? nothingEarlier();
+  const project = openProject(layoutOf(options), memory);
+  if ("diagnostics" in project) return { files: [], ...project };
   const again = last && generateAgain(project, last, memory, earlier === undefined);
   return again ?? generateWhole(project, memory);
 }
@@ -109,7 +109,7 @@ function generateAgain(project: Project, last: Last, earlier: Earlier, partly: b
   if (plan === undefined) return undefined;
   const isAffected = (path: string) => plan.affected.has(path);
   const program = openProgram(project, partly ? plan.roots : project.files, earlier);
-  const graph = graphOf(program);
+  const graph = graphOf(program, (path) => (isAffected(path) ? undefined : last.kept.graph[path]));
   if (!isFaithful(last.kept, graph, project.files) || hasErrors(compilerErrors(program, isAffected))) return undefined;
   const affected = program.sources.filter(({ fileName }) => isAffected(fileName));
   const sources = readSources(program, affected);

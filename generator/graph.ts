@@ -32,11 +32,15 @@ interface InnerFile extends ts.SourceFile {
   readonly symbol?: { readonly globalExports?: ReadonlyMap<unknown, unknown> };
 }
 
-/** The graph of the whole program, without the generated files. */
-export function graphOf({ program, isGenerated }: Program): Graph {
+/** The graph of the whole program, without the generated files; what is `known` of a file is taken as it is. */
+export function graphOf(
+  { program, isGenerated }: Program,
+  known: (path: string) => FileNode | undefined = () => undefined,
+): Graph {
   const nodes: Record<string, FileNode> = {};
   for (const file of program.getSourceFiles()) {
-    if (!isGenerated(file.fileName)) nodes[file.fileName] = nodeOf(program as Inner, file as InnerFile);
+    const { fileName } = file;
+    if (!isGenerated(fileName)) nodes[fileName] = known(fileName) ?? nodeOf(program as Inner, file as InnerFile);
   }
   return nodes;
 }

@@ -64,18 +64,29 @@ function ownPaths({ out, root }: Layout): string[] {
   return [out, ...STUBS.map(([name]) => join(out, name)), join(root, "meta.json")];
 }
 
-/** Reads the configuration that `layout` names. */
-export function openProject(layout: Layout): {
-  readonly project?: Project;
+/** What is wrong with a configuration, and what it was read from. */
+interface Unusable {
   readonly diagnostics: readonly Diagnostic[];
   readonly reads: Reads;
-} {
+}
+
+/** Reads the configuration that `layout` names, unless it is known from before. */
+export function openProject(layout: Layout, earlier: Earlier): Project | Unusable {
+  const project = earlier.project ?? readProject(layout);
+  if ("diagnostics" in project) return project;
+  earlier.project = project;
+  return { ...project, recorder: project.recorder.copy() };
+}
+
+function readProject(layout: Layout): Project | Unusable {
   const recorder = new Recorder(ownPaths(layout));
   const config = readConfig(layout, recorder);
-  const reads = recorder.reads();
-  if ("problem" in config) return { reads, diagnostics: [diagnostic("SVC101", {}, config.problem)] };
+  const unusable = (...complaint: Parameters<typeof diagnostic>): Unusable => {
+    return { diagnostics: [diagnostic(...complaint)], reads: recorder.reads() };
+  };
+  if ("problem" in config) return unusable("SVC101", {}, config.problem);
   if (!(config.options.strictNullChecks ?? config.options.strict)) {
-    return { reads, diagnostics: [diagnostic("SVC102", {}, shown(layout, layout.tsconfig))] };
+    return unusable("SVC102", {}, shown(layout, layout.tsconfig));
   }
   const stubs = STUBS.map(([name]) => join(layout.out, name));
   const options: ts.CompilerOptions = {
@@ -90,17 +101,25 @@ export function openProject(layout: Layout): {
   };
   const files = config.files.map((path) => resolve(path)).filter((path) => !stubs.includes(path));
   const { installed, references, notes } = config;
-  return { project: { layout, options, installed, files, references, notes, recorder }, reads, diagnostics: [] };
+  return { layout, options, installed, files, references, notes, recorder };
 }
 
 /** What an earlier program of the same process leaves for the next. */
 export interface Earlier {
+  /** What the configuration says, for as long as it says that; its recorder knows what it was read from. */
+  project: Project | undefined;
   program: ts.Program | undefined;
   /** What names of modules stand for, and packages that were read on the way. */
   resolutions: ts.ModuleResolutionCache | undefined;
   /** Parsed files, by path: those whose texts have not changed. */
   readonly parsed: Map<string, Parsed>;
 }
+
+/** At the beginning. */
+export function nothingEarlier(): Earlier {
+  return { project: undefined, program: undefined, resolutions: undefined, parsed: new Map() };
+}
+
 interface Parsed {
   readonly file: ts.SourceFile;
   /** Of its text. */

@@ -24,13 +24,33 @@ type Host = Pick<ts.CompilerHost, "fileExists" | "readFile" | "directoryExists" 
 
 /** Notes every look at the disk that goes through a host. */
 export class Recorder {
-  private readonly files = new Map<string, string>();
-  private readonly missing = new Set<string>();
-  private readonly folders = new Map<string, string>();
-  private readonly listings = new Map<string, string>();
-  private readonly links = new Map<string, string>();
+  private readonly files: Map<string, string>;
+  private readonly missing: Set<string>;
+  private readonly folders: Map<string, string>;
+  private readonly listings: Map<string, string>;
+  private readonly links: Map<string, string>;
 
-  constructor(private readonly own: readonly string[]) {}
+  /** @param before what was noted already, by another one */
+  constructor(
+    private readonly own: readonly string[],
+    before?: Recorder,
+  ) {
+    this.files = new Map(before?.files);
+    this.missing = new Set(before?.missing);
+    this.folders = new Map(before?.folders);
+    this.listings = new Map(before?.listings);
+    this.links = new Map(before?.links);
+  }
+
+  /** Another one, which has noted the same so far. */
+  copy(): Recorder {
+    return new Recorder(this.own, this);
+  }
+
+  /** Whether the text of a file was noted. */
+  has(path: string): boolean {
+    return this.files.has(path);
+  }
 
   /** The text that was found, as `hash` when that is known; nothing when there is no such file. */
   file(path: string, text: string | undefined, hash?: string): void {

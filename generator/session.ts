@@ -4,13 +4,13 @@ import { dirname } from "node:path";
 import { folderHash } from "./content.js";
 import { type Generated, type GenerateOptions, generate, type Last } from "./generate.js";
 import { changesSince } from "./manifest.js";
-import type { Earlier } from "./program.js";
+import { type Earlier, nothingEarlier } from "./program.js";
 
 /** Paths of which something was heard, as a question about other paths. */
 type Near = (path: string) => boolean;
 
 export class Session {
-  private earlier: Earlier = { program: undefined, resolutions: undefined, parsed: new Map() };
+  private earlier: Earlier = nothingEarlier();
   /** The last run. */
   private latest: Generated | undefined;
   /** The last run in which nothing was wrong, with the paths of which something was heard since. */
@@ -28,18 +28,21 @@ export class Session {
     const sameFolders = Object.entries(folders).every(([path, hash]) => folderHash(path, own) === hash);
     if (changed?.size === 0 && sameFolders) return undefined;
     if (!this.forget(changed)) return this.run(undefined);
-    const since = this.good && changesSince(this.good.run.reads, nearOf(this.good.heard));
-    return this.run(since && this.good && { ...this.good.run, changed: since });
+    if (!sameFolders) this.earlier.project = undefined;
+    const { good } = this;
+    const since = good?.run.reads === latest.reads ? changed : good && changesSince(good.run.reads, nearOf(good.heard));
+    return this.run(since && good && { ...good.run, changed: since });
   }
 
   /** Drops what was parsed of changed files; of all, and says no, when the change may mean more than their texts. */
   private forget(changed: ReadonlySet<string> | undefined): boolean {
-    const { parsed } = this.earlier;
-    if (changed !== undefined && [...changed].every((path) => parsed.has(path))) {
+    const { parsed, project } = this.earlier;
+    const isSource = (path: string) => parsed.has(path) && project?.recorder.has(path) !== true;
+    if (changed !== undefined && [...changed].every(isSource)) {
       for (const path of changed) parsed.delete(path);
       return true;
     }
-    this.earlier = { program: undefined, resolutions: undefined, parsed: new Map() };
+    this.earlier = nothingEarlier();
     return false;
   }
 

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { type Generated, generate, type Last } from "#generator/generate.js";
 import { changesSince } from "#generator/manifest.js";
 import { Session } from "#generator/session.js";
-import { ToolProject, toolSource } from "./project.js";
+import { STRICT, ToolProject, toolSource } from "./project.js";
 
 const EDITS = process.env.SVC_TEST_FULL ? 120 : 8;
 const SEED = Number(process.env.SVC_TEST_SEED ?? 7);
@@ -199,6 +199,33 @@ function mend(project: ToolProject): void {
   project.write({ ...FILES, "src/more.ts": "export {};\n" });
   for (let n = 0; n < 12; n++) project.write(toolFile(n, () => tool(n, MEMBERS[n % MEMBERS.length] as string)));
 }
+
+test("a file that is a module and part of the configuration is read again as both", () => {
+  const { strict: _, ...options } = STRICT;
+  const project = new ToolProject({
+    "src/base.json": '{ "compilerOptions": { "strict": true } }',
+    "tsconfig.json": JSON.stringify({
+      extends: "./src/base.json",
+      compilerOptions: { ...options, resolveJsonModule: true },
+      include: ["src"],
+    }),
+    "src/tool.ts": toolSource(
+      "Configured",
+      "{ a: keyof typeof base }",
+      undefined,
+      'import type base from "./base.json";',
+    ),
+  });
+  try {
+    const session = new Session({ root: project.root });
+    assert.deepEqual(session.next(new Set())?.diagnostics, []);
+    project.write({ "src/base.json": '{ "compilerOptions": { "strict": false } }' });
+    const codes = session.next(new Set([join(project.root, "src/base.json")]))?.diagnostics.map(({ code }) => code);
+    assert.deepEqual(codes, ["SVC102"]);
+  } finally {
+    project.remove();
+  }
+});
 
 test("what does not reach a change is not read again", () => {
   const project = start();
