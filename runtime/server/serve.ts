@@ -115,8 +115,9 @@ export function buildApp(options: ServeOptions): App {
     // A path that fastify cannot decode is a path like any other.
     frameworkErrors: (_error, request, reply) => void answered(request as FastifyRequest, reply as FastifyReply),
   });
-  // Answered before fastify looks at content type and body: the service reads the body once it knows the caller.
-  app.addHook("onRequest", answered);
+  // Answered before fastify looks at content type and body: the service reads the body once it knows the caller. The hook
+  // never says that it is done, since nothing of fastify is to follow.
+  app.addHook("onRequest", (request, reply, _done) => void answered(request, reply));
   capConnections(app.server, maxConnections, service.load);
   return { app, requests };
 }

@@ -9,7 +9,7 @@ import { decodeBase64 } from "./base64.js";
 import type { PortShape } from "./bcs.js";
 import { MAX_VALUES } from "./data.js";
 import { pathText, WireFault } from "./fault.js";
-import { sha256 } from "./hash.js";
+import { passingSha256 } from "./hash.js";
 import {
   ARRAY,
   ESCAPED_STRING,
@@ -145,7 +145,7 @@ export class SignedInput {
   }
 
   private hash(form: Form): Buffer {
-    return this.hasher.hash(this.values.map((items) => items.map((item) => sha256(this.textOf(item, form)))));
+    return this.hasher.hashOf(this.values, (item) => passingSha256(this.textOf(item, form)));
   }
 
   private textOf(item: Item, form: Form): Buffer {

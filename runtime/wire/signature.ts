@@ -38,15 +38,24 @@ export class InputHasher {
    * @returns 32 bytes
    */
   hash(commitments: readonly (readonly Uint8Array[])[]): Buffer {
-    return sha256(this.preimage(commitments));
+    return this.hashOf(commitments, (commitment) => commitment);
+  }
+
+  /**
+   * The input hash of values.
+   *
+   * @param commit gives the 32-byte commitment of one, which is used up before it is called again
+   */
+  hashOf<T>(ports: readonly (readonly T[])[], commit: (value: T) => Uint8Array): Buffer {
+    return sha256(this.preimage(ports, commit));
   }
 
   /** Domain and BCS of the port commitments. */
-  preimage(commitments: readonly (readonly Uint8Array[])[]): Buffer {
+  private preimage<T>(ports: readonly (readonly T[])[], commit: (value: T) => Uint8Array): Buffer {
     let size = this.start.length;
     for (let i = 0; i < this.heads.length; i++) {
       const { bytes, many } = this.heads[i] as { bytes: Buffer; many: boolean };
-      const values = commitments[i] as readonly Uint8Array[];
+      const values = ports[i] as readonly T[];
       size += bytes.length + (many ? lengthSize(values.length) : 0) + 33 * values.length;
     }
     const target = Buffer.allocUnsafe(size);
@@ -54,13 +63,13 @@ export class InputHasher {
     let at = this.start.length;
     for (let i = 0; i < this.heads.length; i++) {
       const { bytes, many } = this.heads[i] as { bytes: Buffer; many: boolean };
-      const values = commitments[i] as readonly Uint8Array[];
+      const values = ports[i] as readonly T[];
       target.set(bytes, at);
       at += bytes.length;
       if (many) at = writeLength(target, at, values.length);
       for (const value of values) {
         target[at] = 32;
-        target.set(value, at + 1);
+        target.set(commit(value), at + 1);
         at += 33;
       }
     }
