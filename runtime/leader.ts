@@ -21,7 +21,7 @@ import { RESULT_CONTENT_TYPE } from "./server/accept.js";
 import { SignatureHeaders } from "./server/auth.js";
 import type { ReadOptions } from "./storage/walrus-reader.js";
 import { decodeBase64url } from "./wire/base64.js";
-import type { MetaSchema } from "./wire/bcs.js";
+import type { MetaSchema } from "./wire/bcs-writer.js";
 import type { VerifyKey } from "./wire/ed25519.js";
 import { JsonError } from "./wire/json.js";
 import { MAX_RESULT_BYTES } from "./wire/output.js";
@@ -50,11 +50,13 @@ export {
   type ToolResult,
   verifyToolSignature,
 } from "./leader/result.js";
-export type { Invocation, MetaSchema, PortShape, VariantShape } from "./wire/bcs.js";
+export type { Invocation } from "./wire/bcs.js";
+export type { MetaSchema, PortShape, VariantShape } from "./wire/bcs-writer.js";
 export { InlineValue, WalrusValue } from "./wire/data.js";
 export { prepareSigningKey, prepareVerifyKey, publicKeyOf, SigningKey, VerifyKey } from "./wire/ed25519.js";
+export { invocationNonce } from "./wire/nonce.js";
 export { derivePorts, FAILURE_VARIANT } from "./wire/ports.js";
-export { InputHasher, invocationNonce, outputHash } from "./wire/signature.js";
+export { InputHasher, outputHash } from "./wire/signature.js";
 
 /** Milliseconds that a call may take beyond the tool's own timeout, so that the tool's 504 still arrives. */
 export const TIMEOUT_MARGIN_MS = 5_000;

@@ -184,13 +184,20 @@ const rowOf = (file: string) => ROWS.find(({ files }) => files.some((pattern) =>
 interface Source {
   readonly file: string;
   readonly text: string;
-  readonly imports: readonly { readonly specifier: string; readonly typeOnly: boolean }[];
+  readonly imports: readonly Import[];
+}
+
+interface Import {
+  readonly specifier: string;
+  readonly typeOnly: boolean;
+  /** Whether it is a call, which may never come. */
+  readonly called?: true;
 }
 
 /** Every specifier of a file: imports, exports, `require()` and `import()`, through `createRequire` too. */
 function read(file: string): Source {
   const text = readFileSync(join(ROOT, file), "utf8");
-  const imports: { specifier: string; typeOnly: boolean }[] = [];
+  const imports: Import[] = [];
   const loaders = new Set(["import", "require", "require.resolve"]);
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
@@ -211,7 +218,7 @@ function read(file: string): Source {
       const [first] = node.arguments;
       const called = node.expression.getText();
       if ((loaders.has(called) || called.startsWith("createRequire(")) && first && ts.isStringLiteral(first)) {
-        imports.push({ specifier: first.text, typeOnly: false });
+        imports.push({ specifier: first.text, typeOnly: false, called: true });
       }
     }
     ts.forEachChild(node, visit);
@@ -306,6 +313,22 @@ describe("boundaries", () => {
     assert.equal(why("generator/new.ts", "../runtime/tool.js"), "this layer");
     assert.equal(why("examples/x/src/x.ts", "../../../runtime/tool.js"), "this layer");
     assert.equal(why("examples/x/src/x.ts", "svc-gen"), "this package");
+  });
+
+  it("a server that uses nothing in particular loads few packages", () => {
+    const loaded = new Set(["runtime/index.ts", "runtime/v1.ts"]);
+    const packages = new Set<string>();
+    for (const file of loaded) {
+      for (const { specifier, typeOnly, called } of SOURCES.find((source) => source.file === file)?.imports ?? []) {
+        if (typeOnly || called || specifier.startsWith("node:")) continue;
+        const path = target(file, specifier);
+        if (path === undefined) packages.add(specifier);
+        else loaded.add(path);
+      }
+    }
+    // And sodium-native, where it is installed.
+    assert.deepEqual([...packages].sort(), ["@noble/ed25519", "ajv-formats/dist/formats.js", "fastify", "pino"]);
+    assert.ok(loaded.has("runtime/wire/json.ts"));
   });
 
   it("no file is loaded on the way to itself", () => {

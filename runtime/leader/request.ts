@@ -3,13 +3,15 @@
 import { randomBytes } from "node:crypto";
 import { readSigningKey } from "../config/keys.js";
 import { SignatureHeaders } from "../server/auth.js";
-import { exactBytes, type Invocation, type PortShape } from "../wire/bcs.js";
+import type { Invocation } from "../wire/bcs.js";
+import { exactBytes, type PortShape } from "../wire/bcs-writer.js";
 import { MAX_INLINE_BYTES, MAX_VALUES } from "../wire/data.js";
 import { type Ed25519Engine, prepareSigningKey, type SigningKey } from "../wire/ed25519.js";
 import { sha256 } from "../wire/hash.js";
 import { build, type JsonDocument, MAX_DEPTH, parseJson, quote, textOf } from "../wire/json.js";
+import { invocationNonce } from "../wire/nonce.js";
 import { PlainValueError, plainText } from "../wire/plain.js";
-import { InputHasher, invocationNonce, SIGNATURE_VERSION } from "../wire/signature.js";
+import { InputHasher, SIGNATURE_VERSION } from "../wire/signature.js";
 import { engine } from "./engine.js";
 import { LeaderError } from "./error.js";
 

@@ -1,7 +1,8 @@
 /** From the bytes of a result to values, and whose they are (protocol.md sections 2 to 4). */
 
 import { readPublicKey } from "../config/keys.js";
-import { decodeOutput, type MetaSchema, type PortShape, type RawValue } from "../wire/bcs.js";
+import { decodeOutput } from "../wire/bcs.js";
+import type { MetaSchema, PortShape, RawValue } from "../wire/bcs-writer.js";
 import { InlineValue, NexusData, NexusDataError, NexusValue, type WalrusValue } from "../wire/data.js";
 import { isValidPublicKey, prepareVerifyKey, VerifyKey } from "../wire/ed25519.js";
 import { JsonError, quote } from "../wire/json.js";

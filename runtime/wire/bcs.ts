@@ -1,14 +1,18 @@
 /**
- * The BCS layouts of the protocol (protocol.md section 3). The only file that sees @mysten/bcs.
- *
- * Layouts that are read, or written once in a while, are declared with @mysten/bcs and wrapped: exact length, canonical
- * form. The two that every call writes have a writer by hand, proved equal to the declared layout in the tests.
+ * The BCS layouts of the protocol (protocol.md section 3), declared with @mysten/bcs and wrapped: exact length, canonical
+ * form. The only file that sees it. What a server writes has a writer by hand in bcs-writer.ts.
  */
 
 import { bcs } from "@mysten/bcs";
-
-/** What the values of a port are: object ids, or data. */
-export type ValueKind = "object" | "data";
+import {
+  exactBytes,
+  type MetaSchema,
+  type PortCommitment,
+  type PortShape,
+  type RawOutput,
+  type RawValue,
+  type ValueKind,
+} from "./bcs-writer.js";
 
 const VALUE_KIND = { object: 0, data: 1 } as const;
 
@@ -68,33 +72,6 @@ function u64(name: string, value: bigint): bigint {
   return value;
 }
 
-/** Bytes of an exact length. */
-export function exactBytes(name: string, value: Uint8Array, length: number): Uint8Array {
-  if (!(value instanceof Uint8Array) || value.length !== length) {
-    const got = value instanceof Uint8Array ? `${value.length}` : typeof value;
-    throw new RangeError(`${name}: expected ${length} bytes, got ${got}`);
-  }
-  return value;
-}
-
-/** One port as the chain sees it. */
-export interface PortShape {
-  readonly name: string;
-  readonly many: boolean;
-}
-
-/** One output variant as the chain sees it. */
-export interface VariantShape {
-  readonly name: string;
-  readonly ports: readonly PortShape[];
-}
-
-/** The ports of a tool, in schema order; svc-gen makes data ports only. */
-export interface MetaSchema {
-  readonly inputPorts: readonly PortShape[];
-  readonly outputVariants: readonly VariantShape[];
-}
-
 const ascii = (text: string) => Buffer.from(text, "latin1");
 
 /** BCS of the port schema of a tool. */
@@ -105,12 +82,6 @@ export function encodeMetaSchema({ inputPorts, outputVariants }: MetaSchema): Ui
     output_variants: outputVariants.map(({ name, ports }) => ({ variant_name: ascii(name), ports: ports.map(port) })),
   }).toBytes();
 }
-
-/** One value by its fields; whether they are allowed is checked where values are made (data.ts). */
-export type RawValue =
-  | { readonly kind: "object"; readonly id: Uint8Array }
-  | { readonly kind: "inline"; readonly bytes: Uint8Array }
-  | { readonly kind: "walrus"; readonly blobId: Uint8Array; readonly contentDigest: Uint8Array };
 
 function valueInput(value: RawValue) {
   switch (value.kind) {
@@ -123,20 +94,13 @@ function valueInput(value: RawValue) {
   }
 }
 
-/** BCS of one NexusData, its variant byte counted. */
-export function encodeNexusData(values: readonly RawValue[], many: boolean): Uint8Array {
+/** BCS of one NexusData by the declared layout. */
+export function encodeNexusDataDeclared(values: readonly RawValue[], many: boolean): Uint8Array {
   const inputs = values.map(valueInput);
   const [first] = inputs;
   if (many) return Data.serialize({ Many: inputs }).toBytes();
   if (first === undefined || inputs.length !== 1) throw new RangeError(`one: expected one value, got ${inputs.length}`);
   return Data.serialize({ One: first }).toBytes();
-}
-
-/** The commitment of one port: a 32-byte hash for each of its values. */
-export interface PortCommitment {
-  readonly many: boolean;
-  readonly kind: ValueKind;
-  readonly commitments: readonly Uint8Array[];
 }
 
 function commitmentInput({ many, kind, commitments }: PortCommitment) {
@@ -148,8 +112,8 @@ function commitmentInput({ many, kind, commitments }: PortCommitment) {
   return { One: { kind, commitment } };
 }
 
-/** BCS of one port commitment. */
-export function encodePortCommitment(commitment: PortCommitment): Uint8Array {
+/** BCS of one port commitment by the declared layout. */
+export function encodePortCommitmentDeclared(commitment: PortCommitment): Uint8Array {
   return Commitment.serialize(commitmentInput(commitment)).toBytes();
 }
 
@@ -179,13 +143,7 @@ export function encodeNoncePreimage({ executionId, walkIndex, vertexName, iterat
   }).toBytes();
 }
 
-/** A result as it goes over the wire: names and values in order. */
-export interface RawOutput {
-  readonly tag: string;
-  readonly ports: readonly { readonly name: string; readonly values: readonly RawValue[] }[];
-}
-
-/** BCS of a result by the declared layout; {@link encodeOutput} gives the same bytes faster. */
+/** BCS of a result by the declared layout. */
 export function encodeOutputDeclared({ tag, ports }: RawOutput): Uint8Array {
   return Output.serialize({
     tag: ascii(tag),
@@ -225,81 +183,4 @@ export function decodeOutput(bytes: Uint8Array): {
       }),
     })),
   };
-}
-
-/** Bytes that {@link writeLength} needs for a length. */
-export function lengthSize(length: number): number {
-  return length < 0x80 ? 1 : length < 0x4000 ? 2 : length < 0x20_0000 ? 3 : length < 0x1000_0000 ? 4 : 5;
-}
-
-/** Writes a length as ULEB128; gives the position after it. */
-export function writeLength(target: Buffer, at: number, length: number): number {
-  let rest = length;
-  let position = at;
-  while (rest >= 0x80) {
-    target[position++] = (rest & 0x7f) | 0x80;
-    rest >>>= 7;
-  }
-  target[position++] = rest;
-  return position;
-}
-
-function valueSize(value: RawValue): number {
-  switch (value.kind) {
-    case "object":
-      return 33;
-    case "inline":
-      return 1 + lengthSize(value.bytes.length) + value.bytes.length;
-    case "walrus":
-      return 1 + 1 + value.blobId.length + 1 + value.contentDigest.length;
-  }
-}
-
-/** Bytes of BCS(NexusData) of a port's values. */
-export function nexusDataSize(values: readonly RawValue[], many: boolean): number {
-  let size = many ? 1 + lengthSize(values.length) : 1;
-  for (const value of values) size += valueSize(value);
-  return size;
-}
-
-function writeBytes(target: Buffer, at: number, bytes: Uint8Array): number {
-  const position = writeLength(target, at, bytes.length);
-  target.set(bytes, position);
-  return position + bytes.length;
-}
-
-function writeText(target: Buffer, at: number, text: string): number {
-  const position = writeLength(target, at, text.length);
-  return position + target.write(text, position, "latin1");
-}
-
-function writeValue(target: Buffer, at: number, value: RawValue): number {
-  switch (value.kind) {
-    case "object":
-      target[at] = 0;
-      target.set(value.id, at + 1);
-      return at + 33;
-    case "inline":
-      target[at] = 1;
-      return writeBytes(target, at + 1, value.bytes);
-    case "walrus":
-      target[at] = 2;
-      return writeBytes(target, writeBytes(target, at + 1, value.blobId), value.contentDigest);
-  }
-}
-
-/** BCS of a result, written into one buffer of its exact size. Names are ASCII. */
-export function encodeOutput({ tag, ports }: RawOutput): Buffer {
-  let size = lengthSize(tag.length) + tag.length + lengthSize(ports.length);
-  for (const { name, values } of ports) {
-    size += lengthSize(name.length) + name.length + lengthSize(values.length);
-    for (const value of values) size += valueSize(value);
-  }
-  const target = Buffer.allocUnsafeSlow(size);
-  let at = writeLength(target, writeText(target, 0, tag), ports.length);
-  for (const { name, values } of ports) {
-    at = writeLength(target, writeText(target, at, name), values.length);
-    for (const value of values) at = writeValue(target, at, value);
-  }
-  return target;
 }

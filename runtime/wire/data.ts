@@ -5,7 +5,13 @@
  */
 
 import { decodeBase64, decodeBase64url } from "./base64.js";
-import { encodeNexusData, encodePortCommitment, nexusDataSize, type PortCommitment, type ValueKind } from "./bcs.js";
+import {
+  encodeNexusData,
+  encodePortCommitment,
+  nexusDataSize,
+  type PortCommitment,
+  type ValueKind,
+} from "./bcs-writer.js";
 import { sha256 } from "./hash.js";
 import {
   ARRAY,

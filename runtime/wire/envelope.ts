@@ -6,7 +6,7 @@
  */
 
 import { decodeBase64 } from "./base64.js";
-import type { PortShape } from "./bcs.js";
+import type { PortShape } from "./bcs-writer.js";
 import { MAX_VALUES } from "./data.js";
 import { pathText, WireFault } from "./fault.js";
 import { passingSha256 } from "./hash.js";

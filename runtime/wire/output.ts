@@ -4,7 +4,7 @@
  */
 
 import { ErrEval } from "../tool.js";
-import { encodeOutput, nexusDataSize, type RawOutput } from "./bcs.js";
+import { encodeOutput, nexusDataSize, type RawOutput } from "./bcs-writer.js";
 import type { Codec, Contract, Port, Variant } from "./contract.js";
 import {
   InlineValue,

@@ -1,6 +1,6 @@
 /** The ports of a tool, derived from the texts of its schemas (protocol.md section 2). */
 
-import type { MetaSchema, PortShape, VariantShape } from "./bcs.js";
+import type { MetaSchema, PortShape, VariantShape } from "./bcs-writer.js";
 import { JsonObject, type JsonValue, readJson } from "./json.js";
 
 export const MAX_INPUT_PORTS = 32;

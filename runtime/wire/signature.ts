@@ -1,6 +1,6 @@
 /** What is hashed and what is signed (protocol.md section 4). Pure bytes: keys and engines are elsewhere. */
 
-import { encodeNoncePreimage, exactBytes, type Invocation, lengthSize, type PortShape, writeLength } from "./bcs.js";
+import { exactBytes, lengthSize, type PortShape, writeLength } from "./bcs-writer.js";
 import { sha256 } from "./hash.js";
 
 /** `X-Svc-Sig-V`. */
@@ -9,7 +9,6 @@ export const SIGNATURE_VERSION = "3";
 const RESOLVED_INPUT = Buffer.from("nexus.direct.v3.resolved-input");
 const RAW_OUTPUT = Buffer.from("nexus.direct.v3.raw-output");
 const TOOL_RESPONSE = Buffer.from("nexus.direct.v3.tool-response");
-const INVOCATION_NONCE = Buffer.from("nexus.direct.v3.invocation-nonce");
 
 /** Computes the input hash of one tool: everything that does not depend on the values is laid out once. */
 export class InputHasher {
@@ -99,9 +98,4 @@ export function toolSignatureMessage(leaderSignature: Uint8Array, nonce: Uint8Ar
   message.set(exactBytes("nonce", nonce, 32), TOOL_RESPONSE.length + 64);
   message.set(exactBytes("output hash", output, 32), TOOL_RESPONSE.length + 96);
   return message;
-}
-
-/** SHA-256( invocation-nonce domain ‖ BCS of the nonce preimage ): the 32-byte nonce of one invocation. */
-export function invocationNonce(invocation: Invocation): Buffer {
-  return sha256(Buffer.concat([INVOCATION_NONCE, encodeNoncePreimage(invocation)]));
 }

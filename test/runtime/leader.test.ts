@@ -35,7 +35,7 @@ import {
   WalrusValue,
 } from "#runtime/leader.js";
 import { type Codec, type Contract, provideContracts } from "#runtime/v1.js";
-import { encodeOutput } from "#runtime/wire/bcs.js";
+import { encodeOutput } from "#runtime/wire/bcs-writer.js";
 import { EnvelopeReader } from "#runtime/wire/envelope.js";
 import type { SigningCase } from "../vectors/conformance.js";
 import { readVectors } from "../vectors/read.js";

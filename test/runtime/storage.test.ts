@@ -21,7 +21,8 @@ import {
   WalrusStorage,
   type WalrusStorageOptions,
 } from "#runtime/storage/index.js";
-import { decodeOutput, encodeOutput } from "#runtime/wire/bcs.js";
+import { decodeOutput } from "#runtime/wire/bcs.js";
+import { encodeOutput } from "#runtime/wire/bcs-writer.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { NexusData, NexusDataError, NexusValue, OffchainToolOutput } from "#runtime/wire/data.js";
 import { OutputEncoder } from "#runtime/wire/output.js";

@@ -4,13 +4,8 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { parseFqn } from "#runtime/fqn.js";
-import {
-  decodeOutput,
-  encodeMetaSchema,
-  encodeOutput,
-  encodeOutputDeclared,
-  type RawOutput,
-} from "#runtime/wire/bcs.js";
+import { decodeOutput, encodeMetaSchema, encodeOutputDeclared } from "#runtime/wire/bcs.js";
+import { encodeOutput, type RawOutput } from "#runtime/wire/bcs-writer.js";
 import type { Contract, Port } from "#runtime/wire/contract.js";
 import { NexusData, OffchainToolOutput } from "#runtime/wire/data.js";
 import {

@@ -4,17 +4,22 @@ import fc from "fast-check";
 import {
   decodeOutput,
   encodeInputPreimage,
-  encodeNexusData,
+  encodeNexusDataDeclared,
   encodeNoncePreimage,
-  encodeOutput,
   encodeOutputDeclared,
+  encodePortCommitmentDeclared,
+} from "#runtime/wire/bcs.js";
+import {
+  encodeNexusData,
+  encodeOutput,
   encodePortCommitment,
   lengthSize,
   nexusDataSize,
+  type PortCommitment,
   type RawOutput,
   type RawValue,
   writeLength,
-} from "#runtime/wire/bcs.js";
+} from "#runtime/wire/bcs-writer.js";
 import { InputHasher, inputHashOf } from "#runtime/wire/signature.js";
 import { portName } from "./arbitraries.js";
 
@@ -125,17 +130,36 @@ describe("a result", () => {
   }
 });
 
-describe("sizes", () => {
-  it("of NexusData are known before it is written", () => {
+describe("the values of a port", () => {
+  const given = fc
+    .tuple(values, value, fc.boolean())
+    .map(([of, one, many]) => ({ many, values: many ? of : [one] }) as const);
+
+  it("are written by hand as by the declared layout, and their size is known before", () => {
     fc.assert(
-      fc.property(fc.array(value, { minLength: 1, maxLength: 4 }), fc.boolean(), (of, many) => {
-        const given = many ? of : of.slice(0, 1);
-        assert.equal(nexusDataSize(given, many), encodeNexusData(given, many).length);
+      fc.property(given, ({ many, values }) => {
+        const bytes = encodeNexusData(values, many);
+        assert.deepEqual(bytes, encodeNexusDataDeclared(values, many));
+        assert.equal(bytes.length, nexusDataSize(values, many));
       }),
       { numRuns: RUNS },
     );
   });
 
+  it("have a commitment that is written by hand as by the declared layout", () => {
+    const commitment: fc.Arbitrary<PortCommitment> = fc
+      .tuple(fc.array(exactly(32), { maxLength: 130 }), exactly(32), fc.boolean(), fc.constantFrom("object", "data"))
+      .map(([of, one, many, kind]) => ({ many, kind, commitments: many ? of : [one] }));
+    fc.assert(
+      fc.property(commitment, (of) => {
+        assert.deepEqual(encodePortCommitment(of), encodePortCommitmentDeclared(of));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("sizes", () => {
   it("of lengths step where ULEB128 does", () => {
     for (const [length, size] of [
       [0, 1],
@@ -159,9 +183,13 @@ describe("sizes", () => {
 
   it("are refused where one value is wanted and others are given", () => {
     const one = { kind: "inline", bytes: Buffer.from("1") } as const;
-    assert.throws(() => encodeNexusData([], false), RangeError);
-    assert.throws(() => encodeNexusData([one, one], false), RangeError);
-    assert.throws(() => encodePortCommitment({ many: false, kind: "data", commitments: [] }), RangeError);
+    for (const encode of [encodeNexusData, encodeNexusDataDeclared]) {
+      assert.throws(() => encode([], false), /^RangeError: one: expected one value, got 0$/);
+      assert.throws(() => encode([one, one], false), /^RangeError: one: expected one value, got 2$/);
+    }
+    for (const encode of [encodePortCommitment, encodePortCommitmentDeclared]) {
+      assert.throws(() => encode({ many: false, kind: "data", commitments: [] }), RangeError);
+    }
   });
 });
 

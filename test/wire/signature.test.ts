@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { decodeBase64, decodeBase64url } from "#runtime/wire/base64.js";
-import { encodeInputPreimage, encodeOutput } from "#runtime/wire/bcs.js";
+import { encodeInputPreimage } from "#runtime/wire/bcs.js";
+import { encodeOutput } from "#runtime/wire/bcs-writer.js";
 import { NexusData, NexusValue } from "#runtime/wire/data.js";
 import { sha256 } from "#runtime/wire/hash.js";
+import { invocationNonce } from "#runtime/wire/nonce.js";
 import {
   InputHasher,
   inputHashOf,
-  invocationNonce,
   outputHash,
   SIGNATURE_VERSION,
   toolSignatureMessage,

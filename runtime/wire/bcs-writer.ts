@@ -1,0 +1,154 @@
+/**
+ * BCS of what a server writes (protocol.md section 3), by hand: a server needs no library for it. Each writer is proved equal
+ * to the layout that bcs.ts declares.
+ */
+
+/** What the values of a port are: object ids, or data. */
+export type ValueKind = "object" | "data";
+
+/** One port as the chain sees it. */
+export interface PortShape {
+  readonly name: string;
+  readonly many: boolean;
+}
+
+/** One output variant as the chain sees it. */
+export interface VariantShape {
+  readonly name: string;
+  readonly ports: readonly PortShape[];
+}
+
+/** The ports of a tool, in schema order; svc-gen makes data ports only. */
+export interface MetaSchema {
+  readonly inputPorts: readonly PortShape[];
+  readonly outputVariants: readonly VariantShape[];
+}
+
+/** One value by its fields; whether they are allowed is checked where values are made (data.ts). */
+export type RawValue =
+  | { readonly kind: "object"; readonly id: Uint8Array }
+  | { readonly kind: "inline"; readonly bytes: Uint8Array }
+  | { readonly kind: "walrus"; readonly blobId: Uint8Array; readonly contentDigest: Uint8Array };
+
+/** The commitment of one port: a 32-byte hash for each of its values. */
+export interface PortCommitment {
+  readonly many: boolean;
+  readonly kind: ValueKind;
+  readonly commitments: readonly Uint8Array[];
+}
+
+/** A result as it goes over the wire: names and values in order. */
+export interface RawOutput {
+  readonly tag: string;
+  readonly ports: readonly { readonly name: string; readonly values: readonly RawValue[] }[];
+}
+
+/** Bytes of an exact length. */
+export function exactBytes(name: string, value: Uint8Array, length: number): Uint8Array {
+  if (!(value instanceof Uint8Array) || value.length !== length) {
+    const got = value instanceof Uint8Array ? `${value.length}` : typeof value;
+    throw new RangeError(`${name}: expected ${length} bytes, got ${got}`);
+  }
+  return value;
+}
+
+/** Bytes that {@link writeLength} needs for a length. */
+export function lengthSize(length: number): number {
+  return length < 0x80 ? 1 : length < 0x4000 ? 2 : length < 0x20_0000 ? 3 : length < 0x1000_0000 ? 4 : 5;
+}
+
+/** Writes a length as ULEB128; gives the position after it. */
+export function writeLength(target: Buffer, at: number, length: number): number {
+  let rest = length;
+  let position = at;
+  while (rest >= 0x80) {
+    target[position++] = (rest & 0x7f) | 0x80;
+    rest >>>= 7;
+  }
+  target[position++] = rest;
+  return position;
+}
+
+function valueSize(value: RawValue): number {
+  switch (value.kind) {
+    case "object":
+      return 33;
+    case "inline":
+      return 1 + lengthSize(value.bytes.length) + value.bytes.length;
+    case "walrus":
+      return 1 + 1 + value.blobId.length + 1 + value.contentDigest.length;
+  }
+}
+
+/** Bytes of BCS(NexusData) of a port's values. */
+export function nexusDataSize(values: readonly RawValue[], many: boolean): number {
+  let size = many ? 1 + lengthSize(values.length) : 1;
+  for (const value of values) size += valueSize(value);
+  return size;
+}
+
+function writeBytes(target: Buffer, at: number, bytes: Uint8Array): number {
+  const position = writeLength(target, at, bytes.length);
+  target.set(bytes, position);
+  return position + bytes.length;
+}
+
+function writeText(target: Buffer, at: number, text: string): number {
+  const position = writeLength(target, at, text.length);
+  return position + target.write(text, position, "latin1");
+}
+
+function writeValue(target: Buffer, at: number, value: RawValue): number {
+  switch (value.kind) {
+    case "object":
+      target[at] = 0;
+      target.set(value.id, at + 1);
+      return at + 33;
+    case "inline":
+      target[at] = 1;
+      return writeBytes(target, at + 1, value.bytes);
+    case "walrus":
+      target[at] = 2;
+      return writeBytes(target, writeBytes(target, at + 1, value.blobId), value.contentDigest);
+  }
+}
+
+/** BCS of a result, written into one buffer of its exact size. Names are ASCII. */
+export function encodeOutput({ tag, ports }: RawOutput): Buffer {
+  let size = lengthSize(tag.length) + tag.length + lengthSize(ports.length);
+  for (const { name, values } of ports) {
+    size += lengthSize(name.length) + name.length + lengthSize(values.length);
+    for (const value of values) size += valueSize(value);
+  }
+  const target = Buffer.allocUnsafeSlow(size);
+  let at = writeLength(target, writeText(target, 0, tag), ports.length);
+  for (const { name, values } of ports) {
+    at = writeLength(target, writeText(target, at, name), values.length);
+    for (const value of values) at = writeValue(target, at, value);
+  }
+  return target;
+}
+
+/** BCS of one NexusData, its variant byte counted. */
+export function encodeNexusData(values: readonly RawValue[], many: boolean): Uint8Array {
+  if (!many && values.length !== 1) throw new RangeError(`one: expected one value, got ${values.length}`);
+  const target = Buffer.allocUnsafeSlow(nexusDataSize(values, many));
+  target[0] = many ? 1 : 0;
+  let at = many ? writeLength(target, 1, values.length) : 1;
+  for (const value of values) at = writeValue(target, at, value);
+  return new Uint8Array(target.buffer);
+}
+
+/** BCS of one port commitment. */
+export function encodePortCommitment({ many, kind, commitments }: PortCommitment): Uint8Array {
+  const { length } = commitments;
+  if (!many && length !== 1) throw new RangeError(`one: expected one commitment, got ${length}`);
+  let size = many ? 2 + lengthSize(length) : 2;
+  for (const commitment of commitments) size += lengthSize(commitment.length) + commitment.length;
+  const target = Buffer.allocUnsafeSlow(size);
+  target[0] = many ? 1 : 0;
+  target[1] = kind === "object" ? 0 : 1;
+  let at = many ? writeLength(target, 2, length) : 2;
+  for (const commitment of commitments) at = writeBytes(target, at, commitment);
+  return new Uint8Array(target.buffer);
+}

@@ -1,0 +1,11 @@
+/** The nonce of an invocation (protocol.md section 4). */
+
+import { encodeNoncePreimage, type Invocation } from "./bcs.js";
+import { sha256 } from "./hash.js";
+
+const INVOCATION_NONCE = Buffer.from("nexus.direct.v3.invocation-nonce");
+
+/** SHA-256( invocation-nonce domain ‖ BCS of the nonce preimage ): the 32-byte nonce of one invocation. */
+export function invocationNonce(invocation: Invocation): Buffer {
+  return sha256(Buffer.concat([INVOCATION_NONCE, encodeNoncePreimage(invocation)]));
+}
