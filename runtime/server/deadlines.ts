@@ -36,7 +36,10 @@ export class Deadlines {
     this.#timer = undefined;
     const now = performance.now();
     for (const due of this.#open) {
-      if (due.deadline > now) return this.#wait(due);
+      if (due.deadline > now) {
+        this.#wait(due);
+        return;
+      }
       this.#open.delete(due);
       due.missed();
     }

@@ -19,6 +19,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 
+import { asBuffer } from "../wire/bytes.js";
 import { type ErrorCode, errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
 import { errorReplyOf, type InvokeRequest, type InvokeService, JSON_HEADERS, type Reply } from "./handle.js";
 import { withDeadline } from "./invoke.js";
@@ -83,18 +84,16 @@ export function buildApp(options: ServeOptions): App {
     (reply) => send(reply, errorReply("shutting_down"), true, deadlines),
     ({ request }) => request.raw.complete,
   );
-  const refused = (request: IncomingMessage) =>
-    shutdown.closed ? errorReply("shutting_down") : refusedAtOnce(request, routes);
   const answered = async ({ raw }: FastifyRequest, reply: FastifyReply) => {
-    const refusal = refused(raw);
-    if (refusal !== undefined) {
-      onRefused?.(refusal.code ?? "");
-      return send(reply, refusal, shutdown.stopping, deadlines);
+    const route = shutdown.closed ? errorReply("shutting_down") : routeOrRefusal(raw, routes);
+    if (!("answer" in route)) {
+      onRefused?.(route.code ?? "");
+      return send(reply, route, shutdown.stopping, deadlines);
     }
     requests.begin(reply);
     let answer: Reply;
     try {
-      answer = await (routeOf(raw, routes) as Route).answer(raw, reply.raw);
+      answer = await route.answer(raw, reply.raw);
     } catch (error) {
       log.error({ err: error }, "answering a request failed");
       answer = errorReply("internal_error");
@@ -162,8 +161,8 @@ function httpsServer(limits: ServerOptions, tls: TlsSetup, handler: RequestListe
   return server;
 }
 
-/** What is wrong with a request before anybody looks at what it wants. */
-function refusedAtOnce(request: IncomingMessage, routes: ReadonlyMap<string, Route>): Reply | undefined {
+/** Where a request goes; or what is wrong with it before anybody looks at what it wants. */
+function routeOrRefusal(request: IncomingMessage, routes: ReadonlyMap<string, Route>): Route | Reply {
   const { rawHeaders } = request;
   if (rawHeaders.length > 2 * MAX_HEADERS) return errorReply("headers_too_large", `at most ${MAX_HEADERS} headers`);
   let hosts = 0;
@@ -183,7 +182,7 @@ function refusedAtOnce(request: IncomingMessage, routes: ReadonlyMap<string, Rou
   }
   // The expectation of a call is looked at once its caller is known.
   if (route.allow !== "POST" && expectationOf(request) === "unknown") return expectationFailed();
-  return undefined;
+  return route;
 }
 
 /** The route of a path, byte for byte, its query cut. */
@@ -313,8 +312,7 @@ function send(reply: FastifyReply, { status, headers, body, sent }: Reply, last:
   if (last || !isKept(unread)) list.push("connection", "close");
   response.writeHead(status, list);
   if (sent !== undefined) response.once("finish", sent);
-  const small = body.length <= ONE_WRITE;
-  const bytes = small ? Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1") : body;
+  const bytes = body.length <= ONE_WRITE ? asBuffer(body).toString("latin1") : body;
   if (unread === 0) response.end(bytes, "latin1");
   else {
     // Written whole at once; an answer without a body is its headers.

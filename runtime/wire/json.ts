@@ -7,6 +7,7 @@
  */
 
 import { isUtf8 } from "node:buffer";
+import { asBuffer } from "./bytes.js";
 
 /** Levels of arrays and objects that are accepted (protocol.md section 1); one more is refused. */
 export const MAX_DEPTH = 127;
@@ -94,11 +95,6 @@ function oddBytes(word: number): number {
 }
 
 const HIGHEST_BITS = 0x80808080;
-
-/** The bytes as a Buffer, without a copy. */
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
 
 /**
  * Checks one JSON document: grammar, UTF-8, surrogate escapes, number range, depth; nothing may follow it but white

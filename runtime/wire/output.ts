@@ -5,6 +5,7 @@
 
 import { ErrEval } from "../tool.js";
 import { encodeOutput, nexusDataSize, type RawOutput } from "./bcs-writer.js";
+import { asBuffer } from "./bytes.js";
 import type { Codec, Contract, Port, Variant } from "./contract.js";
 import {
   InlineValue,
@@ -213,7 +214,7 @@ export function resultJson({ tag, ports }: EncodedOutput): string | undefined {
     const texts: string[] = [];
     for (const value of values) {
       if (value.kind !== "inline") return undefined;
-      texts.push(Buffer.from(value.bytes.buffer, value.bytes.byteOffset, value.bytes.length).toString("utf8"));
+      texts.push(asBuffer(value.bytes).toString("utf8"));
     }
     members.push(`${quote(name)}:${many ? `[${texts.join(",")}]` : texts[0]}`);
   }
@@ -430,7 +431,7 @@ class EncoderCompiler {
       case "bytes":
         return (value) =>
           value instanceof Uint8Array
-            ? `"${Buffer.from(value.buffer, value.byteOffset, value.length).toString("base64")}"`
+            ? `"${asBuffer(value).toString("base64")}"`
             : new Mismatch("a Uint8Array", kindOf(value));
       case "array": {
         const encode = this.compile(codec.item);

@@ -3,6 +3,7 @@
  * exact, dates and bytes in the forms that the typed codecs read.
  */
 
+import { asBuffer } from "./bytes.js";
 import { type Path, pathText } from "./fault.js";
 import { setMember } from "./input.js";
 import { build, formatDouble, type JsonDocument, MAX_DEPTH, parseJson, quote, scalarOf } from "./json.js";
@@ -49,7 +50,7 @@ function write(value: unknown, path: Path, depth: number): string {
 function writeObject(value: object, path: Path, depth: number): string {
   if (depth === MAX_DEPTH) fail(path.slice(0, 8), `at most ${MAX_DEPTH} levels of nesting`, "more, or a cycle");
   if (value instanceof Uint8Array) {
-    return `"${Buffer.from(value.buffer, value.byteOffset, value.length).toString("base64")}"`;
+    return `"${asBuffer(value).toString("base64")}"`;
   }
   if (value instanceof Date) return date(value, path);
   if (Array.isArray(value)) {
