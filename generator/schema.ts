@@ -11,6 +11,7 @@ import { type Json, JsonObject, object, readJson } from "./json.js";
 import {
   type Definition,
   type Doc,
+  forEachRef,
   type Literal,
   type Member,
   type ObjectShape,
@@ -84,16 +85,14 @@ export class Schemas {
   /** `$defs` with what the roots reach. */
   private definitions(tool: Tool, roots: readonly Shape[]): [string, Json][] {
     const reached = new Set<string>();
-    const visit = (value: unknown): void => {
-      if (value === null || typeof value !== "object") return;
-      const { kind, name } = value as { kind?: unknown; name?: unknown };
-      if (kind === "ref" && typeof name === "string" && !reached.has(name)) {
+    const visit = (shape: Shape): void =>
+      forEachRef(shape, (name) => {
+        if (reached.has(name)) return;
         reached.add(name);
-        visit(tool.definitions.find((definition) => definition.name === name)?.shape);
-      }
-      for (const inner of Object.values(value)) visit(inner);
-    };
-    visit(roots);
+        const target = tool.definitions.find((definition) => definition.name === name);
+        if (target !== undefined) visit(target.shape);
+      });
+    for (const root of roots) visit(root);
     const used = tool.definitions.filter(({ name }) => reached.has(name));
     return used.length === 0
       ? []

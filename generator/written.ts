@@ -409,8 +409,6 @@ function isReference(type: ts.Type): type is ts.TypeReference {
 
 /** Own members by place of declaration; those without one keep the checker's order. */
 function byPlace(properties: readonly ts.Symbol[]): ts.Symbol[] {
-  const files = new Set(properties.map((property) => property.declarations?.[0]?.getSourceFile()));
-  if (files.size === 1 && files.has(undefined)) return [...properties];
   return properties.every((property) => property.declarations?.[0] !== undefined)
     ? [...properties].sort((one, other) => comparePlaces(one.declarations?.[0], other.declarations?.[0]))
     : [...properties];
