@@ -8,7 +8,7 @@ import type { Contract } from "svc-runtime/v1";
 import * as validators from "./validators.js";
 
 // prettier-ignore
-export const contracts: readonly Contract[] = [
+export const contracts: readonly Contract[] = Array.of<Contract>(
   {
     fqn: "shop.orders.quote@1",
     description: "Prices an order and holds the price for two weeks.",
@@ -49,4 +49,4 @@ export const contracts: readonly Contract[] = [
     ],
     validateInput: validators.checkInput2,
   },
-];
+);

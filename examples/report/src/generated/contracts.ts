@@ -8,7 +8,7 @@ import type { Contract } from "svc-runtime/v1";
 import * as validators from "./validators.js";
 
 // prettier-ignore
-export const contracts: readonly Contract[] = [
+export const contracts: readonly Contract[] = Array.of<Contract>(
   {
     fqn: "io.report.audit@1",
     description: "Checks that every line of a report adds up and follows from the one before.",
@@ -44,4 +44,4 @@ export const contracts: readonly Contract[] = [
     ],
     validateInput: validators.checkInput2,
   },
-];
+);

@@ -8,7 +8,7 @@ import type { Contract } from "svc-runtime/v1";
 import * as validators from "./validators.js";
 
 // prettier-ignore
-export const contracts: readonly Contract[] = [
+export const contracts: readonly Contract[] = Array.of<Contract>(
   {
     fqn: "xyz.demo.sum@1",
     description: "Adds two integers.",
@@ -29,4 +29,4 @@ export const contracts: readonly Contract[] = [
     ],
     validateInput: validators.checkInput1,
   },
-];
+);

@@ -8,7 +8,7 @@ import type { Contract } from "svc-runtime/v1";
 import * as validators from "./validators.js";
 
 // prettier-ignore
-export const contracts: readonly Contract[] = [
+export const contracts: readonly Contract[] = Array.of<Contract>(
   {
     fqn: "io.text.extract@1",
     description: "Finds e-mail addresses, links, dates and amounts of money in a text.",
@@ -26,4 +26,4 @@ export const contracts: readonly Contract[] = [
     ],
     validateInput: validators.checkInput1,
   },
-];
+);

@@ -8,7 +8,7 @@ import type { Contract } from "svc-runtime/v1";
 import * as validators from "./validators.js";
 
 // prettier-ignore
-export const contracts: readonly Contract[] = [
+export const contracts: readonly Contract[] = Array.of<Contract>(
   {
     fqn: "xyz.test.shipment@1",
     description: "Books a shipment.",
@@ -30,4 +30,4 @@ export const contracts: readonly Contract[] = [
     ],
     validateInput: validators.checkInput1,
   },
-];
+);
