@@ -8,7 +8,7 @@
  * start, and the status. A request that finds no free connection waits for one; its time counts from when it was due.
  */
 
-import { readFileSync, writeSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 
 const [host, port, file, rate, connections] = process.argv.slice(2) as [string, string, string, string, string];
@@ -88,9 +88,7 @@ function pump(): void {
 }
 
 function finish(): void {
-  const bytes = Buffer.from(results.buffer);
-  for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
-  process.exit();
+  process.stdout.write(Buffer.from(results.buffer), () => process.exit());
 }
 
 let open = 0;
