@@ -37,9 +37,18 @@ export function withComments(checker: ts.TypeChecker): ts.TypeChecker {
     getPropertyOfType: (type, name) => {
       const property = checker.getPropertyOfType(type, name);
       loadComments(property?.declarations ?? []);
+      if (property !== undefined) forgetComment(property);
       return property;
     },
   };
+}
+
+/**
+ * Makes TypeScript read the comment of a symbol anew. It keeps it with the symbol, which outlives its program where the file
+ * is parsed only once, while what is inherited may come from another file.
+ */
+export function forgetComment(symbol: ts.Symbol): void {
+  delete (symbol as { documentationComment?: unknown }).documentationComment;
 }
 
 /** Where TypeScript keeps the comments of a node. */

@@ -4,7 +4,7 @@
  */
 
 import { closest } from "./closest.js";
-import { loadComments, withComments } from "./comments.js";
+import { forgetComment, loadComments, withComments } from "./comments.js";
 import { ts } from "./compiler.js";
 import { isCheckedFormat } from "./formats.js";
 import { type Json, readJson } from "./json.js";
@@ -74,6 +74,7 @@ export class Comments {
   private read(symbol: ts.Symbol): Comment {
     const { declarations = [] } = symbol;
     loadComments(declarations);
+    forgetComment(symbol);
     const description = ts
       .displayPartsToString(symbol.getDocumentationComment(this.checker))
       .replace(/\r\n?/g, "\n")

@@ -259,6 +259,10 @@ function readConfig(layout: Layout, recorder: Recorder): Config | { readonly pro
   if (error !== undefined) return { problem: ts.flattenDiagnosticMessageText(error.messageText, "\n") };
   const parsed = ts.parseJsonConfigFileContent(config, { ...ts.sys, readFile: read }, dirname(path), undefined, path);
   for (const folder of Object.keys(parsed.wildcardDirectories ?? {})) recordFolders(folder, recorder);
+  for (const entry of namedFiles(parsed.raw)) {
+    const named = resolve(dirname(path), entry);
+    if (!existsSync(named)) recorder.file(named, undefined);
+  }
   const { projectReferences: references } = parsed;
   if (parsed.fileNames.length === 0 && references !== undefined) return firstReferenced(layout, references, recorder);
   // What a newer TypeScript understands is no fault; a base file that is missing is one (TS5083, TS6053).
@@ -266,6 +270,12 @@ function readConfig(layout: Layout, recorder: Recorder): Config | { readonly pro
   if (missing !== undefined) return { problem: ts.flattenDiagnosticMessageText(missing.messageText, "\n") };
   const options = withDefaults(parsed.options, installed, recorder);
   return { options, installed, notes: unknownValues(parsed.errors), files: parsed.fileNames, references };
+}
+
+/** What `include` names without a wildcard: it is in no folder that is looked through, and may be yet to come. */
+function namedFiles(raw: { readonly include?: unknown } | undefined): string[] {
+  const entries: unknown[] = Array.isArray(raw?.include) ? raw.include : [];
+  return entries.filter((entry): entry is string => typeof entry === "string" && !/[*?]/.test(entry));
 }
 
 /** Values that svc-gen's compiler does not know (TS6046), but for targets: every unknown one is the newest. */

@@ -66,7 +66,11 @@ const ROWS: readonly Row[] = [
   { files: ["runtime/server/tracing.ts"], packages: ["@opentelemetry/api"] },
   { files: ["runtime/server/admin.ts"], node: ["events", "http", "net"] },
   { files: ["runtime/server/log.ts"], from: [TOOL], packages: ["pino"] },
-  { files: ["runtime/server/stray.ts"], node: ["async_hooks"] },
+  {
+    files: ["runtime/server/deadlines.ts", "runtime/server/invoke.ts", "runtime/server/stray.ts"],
+    from: [WIRE, TOOL],
+    node: ["async_hooks"],
+  },
   { files: ["runtime/server/linger.ts"], node: ["http", "stream"] },
   { files: ["runtime/server/load.ts"], from: [TOOL], packages: ["rate-limiter-flexible"] },
   { files: ["runtime/server/event-loop.ts"], node: ["perf_hooks"] },

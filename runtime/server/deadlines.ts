@@ -1,5 +1,7 @@
 /** Deadlines that all lie as far ahead when they begin, so that they pass in the order in which they began. */
 
+import { AsyncResource } from "node:async_hooks";
+
 /** What has a deadline. */
 export interface Due {
   /** On the clock of `performance.now()`, in milliseconds. */
@@ -15,6 +17,8 @@ export interface Due {
 export class Deadlines {
   readonly #open = new Set<Due>();
   #timer: NodeJS.Timeout | undefined;
+  /** The timer is nobody's: it would run in the context (`AsyncLocalStorage`) of the call that happened to start it. */
+  readonly #nobody = new AsyncResource("svc-runtime deadlines");
 
   /** @param due not before any other that was added */
   add(due: Due): void {
@@ -29,7 +33,8 @@ export class Deadlines {
   }
 
   #wait({ deadline }: Due): void {
-    this.#timer ??= setTimeout(() => this.#look(), Math.ceil(deadline - performance.now()));
+    const start = () => setTimeout(() => this.#look(), Math.ceil(deadline - performance.now()));
+    this.#timer ??= this.#nobody.runInAsyncScope(start);
   }
 
   #look(): void {

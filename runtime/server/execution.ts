@@ -150,17 +150,15 @@ class Context implements InvokeContext {
 /** In signed mode: without it `auth` is absent, not undefined. */
 class SignedContext extends Context {
   #auth: AuthContext | undefined;
+  readonly #caller: AuthContext;
 
-  constructor(
-    deadline: number,
-    log: Logger,
-    private readonly caller: AuthContext,
-  ) {
+  constructor(deadline: number, log: Logger, caller: AuthContext) {
     super(deadline, log);
+    this.#caller = caller;
   }
 
   get auth(): AuthContext {
-    this.#auth ??= callerCopy(this.caller);
+    this.#auth ??= callerCopy(this.#caller);
     return this.#auth;
   }
 }

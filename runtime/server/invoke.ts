@@ -3,6 +3,7 @@
  * exactly one answer; what happens on the way there is in execution.ts.
  */
 
+import { AsyncResource } from "node:async_hooks";
 import type { AuthContext, InvocationAborted, Logger } from "../tool.js";
 import type { Due } from "./deadlines.js";
 import { type Answer, type Call, type Execution, refusal } from "./execution.js";
@@ -25,6 +26,8 @@ export class Run implements Due {
   readonly deadline: number;
   private readonly execution: Execution;
   private resolve!: (answer: Answer) => void;
+  /** What `AsyncLocalStorage` holds for this call, its span for one: a deadline that passes is part of the call. */
+  private readonly context = new AsyncResource("svc-runtime run");
   private over = false;
 
   constructor(
@@ -47,6 +50,10 @@ export class Run implements Due {
 
   /** The deadline has passed. */
   missed(): void {
+    this.context.runInAsyncScope(() => this.timeOut());
+  }
+
+  private timeOut(): void {
     const { hooks, log, tool } = this;
     const answer = refusal("tool_invocation_timeout");
     hooks.timedOut?.(answer);

@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { open, readFile, rename, rm, stat } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 
 /**
@@ -16,23 +16,39 @@ import { setTimeout as pause } from "node:timers/promises";
  */
 export async function takeLock(lock: string): Promise<boolean> {
   const own = `${process.pid} ${startOf(process.pid)} ${randomUUID()}\n`;
-  for (let tries = 0; ; tries++) {
+  for (;;) {
     const made = await create(lock, own);
     const holder = await holderOf(lock);
     if (made && holder === own) return true;
     // Let go of meanwhile, or just made: its holder has not written yet, or ended before it could.
-    if (holder === undefined || (holder === "" && tries < 5)) {
+    if (holder === undefined || (holder === "" && (await isYoung(lock)))) {
       await pause(20);
       continue;
     }
     if (lives(holder)) return false;
     const next = `${lock}.next`;
     if (!(await takeLock(next))) return false;
-    if ((await holderOf(lock)) === holder) {
-      await rename(next, lock);
-      return true;
+    try {
+      if ((await holderOf(lock)) === holder) {
+        await rename(next, lock);
+        return true;
+      }
+    } catch (error) {
+      await rm(next, { force: true });
+      throw error;
     }
     await rm(next, { force: true });
+  }
+}
+
+/** Milliseconds within which whoever made a lock has written into it, however slow the disk. */
+const WRITTEN_MS = 10_000;
+
+async function isYoung(path: string): Promise<boolean> {
+  try {
+    return Date.now() - (await stat(path)).mtimeMs < WRITTEN_MS;
+  } catch {
+    return true;
   }
 }
 

@@ -3,7 +3,8 @@
 /** Decodes standard base64 with canonical padding and no stray bits; undefined for anything else. */
 export function decodeBase64(text: string): Buffer | undefined {
   const { length } = text;
-  if (length % 4 !== 0) return undefined;
+  // Of a character that is not ASCII `Buffer.from` reads the lower byte, which may be a digit.
+  if (length % 4 !== 0 || Buffer.byteLength(text) !== length) return undefined;
   const bytes = Buffer.from(text, "base64");
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   // It leaves out what is no digit and ends at the first `=`: as many bytes as there should be came of digits alone.

@@ -10,10 +10,17 @@ export interface Sodium {
   crypto_hash_sha256(digest: Uint8Array, message: Uint8Array): void;
 }
 
+const USED = [
+  "crypto_sign_seed_keypair",
+  "crypto_sign_detached",
+  "crypto_sign_verify_detached",
+  "crypto_hash_sha256",
+] as const;
+
 function load(): Sodium | undefined {
   try {
     const sodium = createRequire(import.meta.url)("sodium-native") as Partial<Sodium>;
-    return typeof sodium.crypto_sign_verify_detached === "function" ? (sodium as Sodium) : undefined;
+    return USED.every((name) => typeof sodium[name] === "function") ? (sodium as Sodium) : undefined;
   } catch {
     return undefined;
   }

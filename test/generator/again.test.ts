@@ -255,3 +255,43 @@ test("what does not reach a change is not read again", () => {
     project.remove();
   }
 });
+
+test("watching: a file that tsconfig names comes into being", () => {
+  const files = {
+    "src/a.ts": toolSource("A", "{ a: string }"),
+    "tsconfig.json": `${JSON.stringify({ compilerOptions: STRICT, include: ["src/a.ts", "src/b.ts"] })}\n`,
+  };
+  const project = new ToolProject(files);
+  try {
+    const session = new Session({ root: project.root });
+    session.next(new Set());
+    project.write({ "src/b.ts": toolSource("B", "{ b: string }") });
+    const stayed = session.next(new Set([join(project.root, "src/b.ts")]));
+    assert.deepEqual(stayed && said(stayed), said(generate({ root: project.root })));
+    assert.match(JSON.stringify(stayed?.files), /tool-b@1/);
+  } finally {
+    project.remove();
+  }
+});
+
+test("watching: a comment that a member inherits from another file changes", () => {
+  const base = (comment: string) => ({
+    "src/base.ts": `export interface Base {\n  /** ${comment} */\n  x: string;\n}\n`,
+  });
+  const project = new ToolProject({
+    ...base("first"),
+    "src/mid.ts":
+      'import type { Base } from "./base.js";\nexport interface Mid extends Base { x: string; y: string }\n',
+    "src/tool.ts": toolSource("A", "Mid", '"done"', 'import type { Mid } from "./mid.js";'),
+  });
+  try {
+    const session = new Session({ root: project.root });
+    assert.match(JSON.stringify(session.next(new Set())?.files), /first/);
+    project.write(base("second"));
+    const stayed = session.next(new Set([join(project.root, "src/base.ts")]));
+    assert.deepEqual(stayed && said(stayed), said(generate({ root: project.root })));
+    assert.match(JSON.stringify(stayed?.files), /second/);
+  } finally {
+    project.remove();
+  }
+});

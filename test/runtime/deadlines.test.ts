@@ -1,10 +1,13 @@
 /** The deadlines of a tool's runs share one timer. */
 
 import assert from "node:assert/strict";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Deadlines, type Due } from "#runtime/server/deadlines.js";
+import { Run } from "#runtime/server/invoke.js";
+import type { ServedTool } from "#runtime/server/served-tool.js";
 
 const SOURCE = fileURLToPath(new URL("../../runtime/server/deadlines.ts", import.meta.url));
 
@@ -64,3 +67,25 @@ test("a process waits for an open deadline, and for none that was met", () => {
   assert.equal(again.stdout, "missed\n");
   assert.ok(again.ms > 1_500);
 });
+
+test("a deadline that passes is part of its own call", async () => {
+  const calls = new AsyncLocalStorage<string>();
+  const tool = toolOf("xyz.test.slow@1", 40);
+  const seen: unknown[] = [];
+  const log = { debug() {}, info() {}, error() {}, warn: () => seen.push(calls.getStore()) };
+  const begin = (name: string) =>
+    calls.run(
+      name,
+      () => new Run(tool, { input: { body: Buffer.from("{}") }, auth: undefined, json: false }, log).answer,
+    );
+  const first = begin("first");
+  await pause(15);
+  await Promise.all([first, begin("second")]);
+  assert.deepEqual(seen, ["first", "second"]);
+});
+
+/** A tool of which no run ends. */
+function toolOf(fqn: string, timeoutMs: number): ServedTool {
+  const call = () => ({ end: new Promise(() => {}), abort() {} });
+  return { fqn, timeoutMs, deadlines: new Deadlines(), host: { call } } as unknown as ServedTool;
+}

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -120,6 +120,8 @@ describe("upload journal", () => {
     await assert.rejects(journal.put(entry("late")), /is closed/);
     for (const holder of ["", "2147483646 7\n", `${process.pid} 1\n`]) {
       await writeFile(`${path}.lock`, holder);
+      // An empty one may be about to be written.
+      if (holder === "") await utimes(`${path}.lock`, 0, Date.now() / 1000 - 60);
       assert.deepEqual(await reopened(path), []);
     }
     // One that took it over ended before it had it.

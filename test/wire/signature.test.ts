@@ -96,6 +96,12 @@ describe("the commitment of a value", () => {
 });
 
 describe("base64", () => {
+  it("takes no character for the digit in its lower byte", () => {
+    for (const text of ["\u0141AAAAAAA", "\u012dAAAAAAA", "AAA\u0141", "AAA\u013d"]) {
+      assert.equal(decodeBase64(text), undefined);
+      assert.equal(decodeBase64url(text), undefined);
+    }
+  });
   const url = (text: string) => decodeBase64url(text)?.toString("hex");
   const standard = (text: string) => decodeBase64(text)?.toString("hex");
   for (const [text, wanted] of [
