@@ -16,10 +16,12 @@ import { setTimeout as pause } from "node:timers/promises";
  */
 export async function takeLock(lock: string): Promise<boolean> {
   const own = `${process.pid} ${startOf(process.pid)} ${randomUUID()}\n`;
-  for (;;) {
+  for (let vanished = 0; ; ) {
     const made = await create(lock, own);
     const holder = await holderOf(lock);
     if (made && holder === own) return true;
+    // Nothing is there again and again: a link to nowhere stands in its place.
+    if (holder === undefined && ++vanished > 50) throw new Error("the lock can be neither made nor read");
     // Let go of meanwhile, or just made: its holder has not written yet, or ended before it could.
     if (holder === undefined || (holder === "" && (await isYoung(lock)))) {
       await pause(20);
@@ -46,7 +48,8 @@ const WRITTEN_MS = 10_000;
 
 async function isYoung(path: string): Promise<boolean> {
   try {
-    return Date.now() - (await stat(path)).mtimeMs < WRITTEN_MS;
+    // A clock that was set back makes no file of the future young for long.
+    return Math.abs(Date.now() - (await stat(path)).mtimeMs) < WRITTEN_MS;
   } catch {
     return true;
   }

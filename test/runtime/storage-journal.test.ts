@@ -107,6 +107,9 @@ describe("upload journal", () => {
     }
     await refused(join(directory, "missing", "journal"), /its directory cannot be found \(ENOENT\)/);
     await refused(directory, /cannot be opened \(EISDIR\)/);
+    const nowhere = freshPath();
+    await symlink(join(directory, "nowhere"), `${nowhere}.lock`);
+    await refused(nowhere, /cannot be locked$/);
   });
 
   test("one at a time has it open, by whatever name; a lock whose process is gone is taken over", async () => {
