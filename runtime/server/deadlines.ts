@@ -14,7 +14,7 @@ export interface Due {
  * The deadlines that are not met yet, with one timer for the next of them: a timer for each costs a call several
  * microseconds.
  */
-export class Deadlines {
+export class RunDeadlines {
   readonly #open = new Set<Due>();
   #timer: NodeJS.Timeout | undefined;
   /** The timer is nobody's: it would run in the context (`AsyncLocalStorage`) of the call that happened to start it. */

@@ -48,7 +48,7 @@ export type CallInput = { readonly texts: readonly (readonly CommittedText[])[] 
 /** What one call of a tool is made of. */
 export interface Call {
   readonly input: CallInput;
-  /** The verified caller; undefined in unsigned mode. A tool is given a {@link callerCopy}. */
+  /** The verified caller; undefined in unsigned mode. */
   readonly auth: AuthContext | undefined;
   /** Whether the caller wants its result as JSON. */
   readonly json: boolean;
@@ -76,7 +76,7 @@ export interface Execution<T = Answer> {
   returned?(): Promise<void>;
 }
 
-/** Where the code of one tool runs. */
+/** Where the code of one tool runs. It gives the code a copy of the caller. */
 export interface ToolHost {
   /** @param deadline on the clock of `performance.now()`, in milliseconds; whoever calls says when it has passed */
   call(call: Call, deadline: number, log: Logger): Execution;
@@ -97,7 +97,7 @@ export class LocalHost implements ToolHost {
   authorize(auth: AuthContext, log: Logger): Execution<Answer | undefined> {
     const work = async () => {
       try {
-        return await authorize(await this.tool.construct(), auth, log);
+        return await authorize(await this.tool.construct(), callerCopy(auth), log);
       } catch (error) {
         log.error({ err: error, phase: "construction" }, "the tool failed");
         return refusal("tool_invocation_failed");

@@ -10,7 +10,7 @@ import { prefersJson, RESULT_CONTENT_TYPE } from "./accept.js";
 import { Authenticator, type RequestHeaders, type SignatureHeaders } from "./auth.js";
 import { CallLog } from "./call-log.js";
 import { errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
-import { type Answer, type Call, callerCopy } from "./execution.js";
+import type { Answer, Call } from "./execution.js";
 import { authorizeAlone, Run, type RunHooks, withDeadline } from "./invoke.js";
 import { bodyBytesBound } from "./limits.js";
 import { LoadControl } from "./load.js";
@@ -199,7 +199,7 @@ export class InvokeService {
       case "full":
         throw new RequestError("replay_store_full");
       case "completed": {
-        const refused = claim.sameCaller ? undefined : await authorizeAlone(tool, callerCopy(auth), log);
+        const refused = claim.sameCaller ? undefined : await authorizeAlone(tool, auth, log);
         if (seen !== undefined) seen.replayed = refused === undefined;
         return this.reply(call, refused ?? claim.answer, auth);
       }

@@ -372,7 +372,7 @@ class ThreadHost implements ToolHost {
     return new ThreadWork(
       this.threads,
       this.#calls,
-      () => ({ kind: "authorize", auth }),
+      () => ({ kind: "authorize", auth: callerCopy(auth) }),
       { answer, fault: refusal },
       log,
     );

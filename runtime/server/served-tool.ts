@@ -7,7 +7,7 @@ import type { Contract } from "../wire/contract.js";
 import { EnvelopeReader } from "../wire/envelope.js";
 import { InputDecoder } from "../wire/input.js";
 import { OutputEncoder } from "../wire/output.js";
-import { Deadlines } from "./deadlines.js";
+import { RunDeadlines } from "./deadlines.js";
 import { LocalHost, type ToolHost } from "./execution.js";
 
 /** A fault of the tools themselves, found before anything is served. */
@@ -28,7 +28,7 @@ export class ServedTool {
   readonly input: InputDecoder;
   readonly output: OutputEncoder;
   /** Of its runs. */
-  readonly deadlines = new Deadlines();
+  readonly deadlines = new RunDeadlines();
   /** Where its code runs: here, unless start-up gives it threads of its own. */
   host: ToolHost = new LocalHost(this);
 

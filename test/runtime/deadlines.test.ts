@@ -5,7 +5,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { Deadlines, type Due } from "#runtime/server/deadlines.js";
+import { type Due, RunDeadlines } from "#runtime/server/deadlines.js";
 import { Run } from "#runtime/server/invoke.js";
 import type { ServedTool } from "#runtime/server/served-tool.js";
 
@@ -20,7 +20,7 @@ function dueIn(ms: number, missed: number[]): Due {
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 test("each deadline that is not met is missed once, none before its time", async () => {
-  const deadlines = new Deadlines();
+  const deadlines = new RunDeadlines();
   const missed: number[] = [];
   const met: number[] = [];
   for (let i = 0; i < 20; i++) {
@@ -38,7 +38,7 @@ test("each deadline that is not met is missed once, none before its time", async
 });
 
 test("what begins while another deadline passes has its own", async () => {
-  const deadlines = new Deadlines();
+  const deadlines = new RunDeadlines();
   const missed: number[] = [];
   const first: Due = { deadline: performance.now() + 20, missed: () => deadlines.add(dueIn(20, missed)) };
   deadlines.add(first);
@@ -49,8 +49,8 @@ test("what begins while another deadline passes has its own", async () => {
 
 test("a process waits for an open deadline, and for none that was met", () => {
   const script = (end: string) => `
-    import { Deadlines } from ${JSON.stringify(SOURCE)};
-    const deadlines = new Deadlines();
+    import { RunDeadlines } from ${JSON.stringify(SOURCE)};
+    const deadlines = new RunDeadlines();
     const due = { deadline: performance.now() + 1_500, missed: () => console.log("missed") };
     deadlines.add(due);
     ${end}`;
@@ -87,5 +87,5 @@ test("a deadline that passes is part of its own call", async () => {
 /** A tool of which no run ends. */
 function toolOf(fqn: string, timeoutMs: number): ServedTool {
   const call = () => ({ end: new Promise(() => {}), abort() {} });
-  return { fqn, timeoutMs, deadlines: new Deadlines(), host: { call } } as unknown as ServedTool;
+  return { fqn, timeoutMs, deadlines: new RunDeadlines(), host: { call } } as unknown as ServedTool;
 }

@@ -556,6 +556,26 @@ describe("what a tool is told is its own", () => {
     for (let i = 0; i < 2; i++) expectResult(await send(signed), echoed("1"), signed);
     assert.equal(calls.invoked, 1);
   });
+
+  it("nor does one that writes into whatever it finds in its context", async () => {
+    let found = 0;
+    const overwrite = (object: object, depth: number): void => {
+      for (const part of [...Object.values(object), (object as { auth?: unknown }).auth]) {
+        if (part instanceof Uint8Array) {
+          part.fill(0);
+          found++;
+        } else if (depth > 0 && typeof part === "object" && part !== null) overwrite(part, depth - 1);
+      }
+    };
+    const invoke = ({ value }: Record<string, unknown>, context: object) => {
+      overwrite(context, 2);
+      return { ok: { value } };
+    };
+    const { send, call } = await served({ invoke });
+    const signed = call("1");
+    expectResult(await send(signed), echoed("1"), signed);
+    assert.ok(found >= 3);
+  });
 });
 
 describe("a store of one's own that throws at the end of a run", () => {
