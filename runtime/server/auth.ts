@@ -72,7 +72,7 @@ export class Authenticator {
     const keyText = this.header(request, "leaderKeyId");
     if (!DIGITS.test(keyText)) this.fail("leaderKeyId", "expected decimal digits");
     // 20 digits or fewer once leading zeros are gone: no header makes BigInt work on thousands.
-    const digits = keyText.replace(/^0+(?=\d)/, "");
+    const digits = keyText.length > 20 ? keyText.replace(/^0+(?=\d)/, "") : keyText;
     const leaderKeyId = digits.length > 20 ? U64_MAX + 1n : BigInt(digits);
     if (leaderKeyId > U64_MAX) this.fail("leaderKeyId", "expected a number below 2^64");
     const inputHash = this.bytes(request, "inputHash", 32);

@@ -13,10 +13,30 @@ export function decodeBase64(text: string): Buffer | undefined {
   return bytes.toString("base64", bytes.length - (3 - padding)) === text.slice(-4) ? bytes : undefined;
 }
 
-/** Whole groups of digits, then one of three or two digits whose last has no bits but those of its byte. */
-const BASE64URL = /^(?:[\w-]{4})*(?:[\w-]{2}[AEIMQUYcgkosw048]|[\w-][AQgw])?$/;
+/** The values of the digits of base64url by their codes. */
+const DIGITS: readonly number[] = Array.from({ length: 128 }, (_, code) =>
+  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".indexOf(String.fromCharCode(code)),
+);
 
-/** Decodes base64url without padding and no stray bits; undefined for anything else. */
+/**
+ * Decodes base64url without padding and no stray bits; undefined for anything else. For short texts, as headers have them:
+ * one pass that checks and decodes takes a fraction of what a pattern and `Buffer.from` take.
+ */
 export function decodeBase64url(text: string): Buffer | undefined {
-  return BASE64URL.test(text) ? Buffer.from(text, "base64url") : undefined;
+  const bytes = Buffer.allocUnsafe((text.length * 3) >> 2);
+  let at = 0;
+  let held = 0;
+  let bits = 0;
+  for (let i = 0; i < text.length; i++) {
+    const digit = DIGITS[text.charCodeAt(i)] ?? -1;
+    if (digit === -1) return undefined;
+    held = ((held << 6) | digit) & 0xfff;
+    bits += 6;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes[at++] = held >> bits;
+    }
+  }
+  // A single digit is no byte; what is left of two or three must be zero.
+  return bits < 6 && (held & ((1 << bits) - 1)) === 0 ? bytes : undefined;
 }

@@ -73,7 +73,7 @@ export class EnvelopeReader {
     const [list] = BODY.find(document, 0, undefined);
     if (list === undefined || document.tape[list] !== ARRAY) throw fault("ports: expected an array");
     const { tape } = document;
-    const values = new Array<Item[] | undefined>(this.ports.length).fill(undefined);
+    const values: (Item[] | undefined)[] = this.ports.map(() => undefined);
     const budget = { left: INPUT_BUDGET };
     const ports: Place = { up: undefined, step: "ports" };
     const end = tape[list + 3] as number;

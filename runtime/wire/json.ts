@@ -66,7 +66,7 @@ export interface JsonDocument extends JsonFacts {
 
 /** Bytes of a document up to which its tape has room for as many entries as it may well have. */
 const LARGE = 1 << 16;
-/** Bytes of a string that are looked at one by one before it counts as long. */
+/** Bytes or characters of a string that are looked at one by one before it counts as long. */
 const SHORT = 64;
 const NO_TAPE = new Int32Array(0);
 const OF_OBJECT = 1;
@@ -132,22 +132,24 @@ function invalidUtf8At(bytes: Buffer): number {
 }
 
 /**
- * Numbers of the memory that the tapes of small documents share. Such a tape is a view of the next stretch of it: memory of
- * its own costs as much as the scan of a small call.
+ * Numbers of the memory that the tapes of small documents share. Such a tape is written into what is left of it, and the next
+ * one follows: memory of its own costs as much as the scan of a small call.
  */
 const POOL_LENGTH = 16_384;
+/** Numbers that are left to a tape at least, enough for a small call. */
+const POOL_RESERVE = 2_048;
 let pool = new Int32Array(POOL_LENGTH);
 let pooled = 0;
 
 /** A tape for a document of some bytes; it may be too short. */
 function newTape(bytes: number): Int32Array {
   const length = 64 + ((Math.min(bytes, LARGE) >> 2) & ~3);
-  if (length > POOL_LENGTH / 8) return new Int32Array(length);
-  if (pooled + length > POOL_LENGTH) {
+  if (length > POOL_RESERVE) return new Int32Array(length);
+  if (pooled + POOL_RESERVE > POOL_LENGTH) {
     pool = new Int32Array(POOL_LENGTH);
     pooled = 0;
   }
-  return pool.subarray(pooled, pooled + length);
+  return pool.subarray(pooled);
 }
 
 /**
@@ -779,7 +781,16 @@ export function itemsOf({ tape }: JsonDocument, array: number): number[] {
 
 /** A well-formed string as serde_json writes it: JSON.stringify escapes exactly the same characters. */
 export function quote(text: string): string {
-  return JSON.stringify(text);
+  return text.length <= SHORT && isPlain(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** Whether a text is ASCII without anything to escape. */
+function isPlain(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > 0x7e || PLAIN[unit] !== 1) return false;
+  }
+  return true;
 }
 
 /** The text of a string entry, escapes resolved. */

@@ -1,6 +1,6 @@
 /** What is hashed and what is signed (protocol.md section 4). Pure bytes: keys and engines are elsewhere. */
 
-import { exactBytes, lengthSize, type PortShape, writeLength } from "./bcs-writer.js";
+import { copyBytes, exactBytes, lengthSize, type PortShape, writeLength } from "./bcs-writer.js";
 import { sha256 } from "./hash.js";
 
 /** `X-Svc-Sig-V`. */
@@ -58,18 +58,15 @@ export class InputHasher {
       size += bytes.length + (many ? lengthSize(values.length) : 0) + 33 * values.length;
     }
     const target = Buffer.allocUnsafe(size);
-    target.set(this.start, 0);
-    let at = this.start.length;
+    let at = copyBytes(target, 0, this.start);
     for (let i = 0; i < this.heads.length; i++) {
       const { bytes, many } = this.heads[i] as { bytes: Buffer; many: boolean };
       const values = ports[i] as readonly T[];
-      target.set(bytes, at);
-      at += bytes.length;
+      at = copyBytes(target, at, bytes);
       if (many) at = writeLength(target, at, values.length);
       for (const value of values) {
         target[at] = 32;
-        target.set(commit(value), at + 1);
-        at += 33;
+        at = copyBytes(target, at + 1, commit(value));
       }
     }
     return target;
