@@ -26,6 +26,7 @@ import { Observers } from "./observe.js";
 import { type Reloads, ServerReload } from "./reload.js";
 import { ReplayMemory, type ReplayStore } from "./replay.js";
 import { RequestLog } from "./request-log.js";
+import { SEAL_BYTES } from "./seal.js";
 import { buildApp } from "./serve.js";
 import { type ServedTool, StartupError, serveTools } from "./served-tool.js";
 import { Shutdown, type ShutdownOptions, type ShutdownParts, type Stopped } from "./shutdown.js";
@@ -337,7 +338,7 @@ function replayMemory(config: ToolkitRuntimeConfig, maxBytes: number | undefined
 function sustained(store: ReplayMemory, tools: readonly ServedTool[], config: ToolkitRuntimeConfig) {
   if (!config.signedHttpIsRequired()) return {};
   const ttl = Math.max(...tools.map(({ fqn }) => config.toolConfig(fqn)?.replayTtlMs ?? 0));
-  return { replay: `sustains ${Math.floor(store.sustainedRate(ttl, 400))} calls/s over ${ttl} ms` };
+  return { replay: `sustains ${Math.floor(store.sustainedRate(ttl, 400 + SEAL_BYTES))} calls/s over ${ttl} ms` };
 }
 
 /** In signed mode every served tool has an entry; one without a signing key is named. */

@@ -30,6 +30,8 @@ export interface Answer {
   readonly signable: boolean;
   /** The result as JSON text, when the call asks for it and JSON can say it. */
   readonly json?: string;
+  /** What lets an exact retry go without another signature (seal.ts). */
+  readonly seal?: Uint8Array;
   /** Whether the result refers to stored values that wait for it to leave: see {@link Execution.returned}. */
   readonly stored?: true;
 }

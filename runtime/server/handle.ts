@@ -4,7 +4,7 @@
 
 import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { AuthContext } from "../tool.js";
-import type { Ed25519Work } from "../wire/ed25519.js";
+import type { Ed25519Work, SigningKey } from "../wire/ed25519.js";
 import { outputHash, SIGNATURE_VERSION, toolSignatureMessage } from "../wire/signature.js";
 import { prefersJson, RESULT_CONTENT_TYPE } from "./accept.js";
 import { Authenticator, type RequestHeaders, type SignatureHeaders } from "./auth.js";
@@ -17,6 +17,7 @@ import { LoadControl } from "./load.js";
 import type { ServerLogger } from "./log.js";
 import type { Observation, Observers } from "./observe.js";
 import type { CachedAnswer, ReplayStore, ReplayTicket } from "./replay.js";
+import { sealOf, unsealed } from "./seal.js";
 import type { ServedTool } from "./served-tool.js";
 import type { Slots } from "./slots.js";
 
@@ -175,7 +176,6 @@ export class InvokeService {
     const run = this.start(call, { input: { body }, auth: undefined, json });
     request.onDisconnect(() => run.abort("disconnect"));
     const answer = await run.answer;
-    seen?.done("run");
     if (answer.json !== undefined) {
       const headers = [...JSON_HEADERS, "vary", "Accept"];
       return { status: 200, headers, body: Buffer.from(answer.json) };
@@ -208,7 +208,6 @@ export class InvokeService {
         if (slots !== undefined) await this.takeSlot(call, slots, claim.ticket); // 503
         const run = this.start(call, { input: { texts }, auth, json: false }, claim.ticket); // 5, 6
         const answer = await run.answer;
-        seen?.done("run");
         const reply = this.reply(call, answer, auth);
         return answer.stored === true ? this.noting(run, answer, await reply) : reply;
       }
@@ -228,7 +227,8 @@ export class InvokeService {
   }
 
   /** Starts a run; its end completes the replay entry, whatever has become of the caller. */
-  private start({ tool, log, seen }: Handled, call: Call, ticket?: ReplayTicket): Run {
+  private start(handled: Handled, call: Call, ticket?: ReplayTicket): Run {
+    const { tool, log, seen } = handled;
     const { observers } = this.options;
     const guard = (end: () => boolean | Promise<boolean>) => void guarded(log, end);
     const over = () => {
@@ -236,12 +236,26 @@ export class InvokeService {
       this.load.tools.get(tool.fqn)?.release();
     };
     const hooks: RunHooks = {
-      timedOut: (answer) => ticket && guard(() => ticket.hold(answer)),
+      timedOut: (answer) => {
+        seen?.done("run");
+        if (ticket !== undefined) guard(() => ticket.hold(answer));
+      },
       ended: (answer) => {
+        seen?.done("run");
         over();
         if (answer.code === "tool_invocation_timeout") observers?.settledLate(tool);
+        if (ticket === undefined) return answer;
         // What another attempt may well get is not kept: shutting down, or no thread free for it.
-        if (ticket !== undefined) guard(() => (answer.status === 503 ? ticket.abandon() : ticket.complete(answer)));
+        if (answer.status === 503) {
+          guard(() => ticket.abandon());
+          return answer;
+        }
+        const complete = (end: Answer) => {
+          guard(() => ticket.complete(end));
+          return end;
+        };
+        const sealed = this.sealed(handled, answer, call.auth);
+        return sealed instanceof Promise ? sealed.then(complete) : complete(sealed);
       },
       settledLate: () => {
         over();
@@ -268,27 +282,55 @@ export class InvokeService {
   }
 
   private reply(
-    { tool, seen }: Handled,
+    handled: Handled,
     answer: Answer | CachedAnswer,
     auth: AuthContext | undefined,
   ): Reply | Promise<Reply> {
-    const { status, body } = answer;
+    const { status, body, seal } = answer;
     if (!answer.signable) return errorReplyOf(status, body, answer.code);
-    const key = auth && this.options.config.toolConfig(tool.fqn)?.signingKey;
+    const key = auth && this.signingKey(handled);
     if (auth === undefined || key === undefined) return { status, headers: RESULT_HEADERS, body };
-    const message = toolSignatureMessage(auth.leaderSignature, auth.nonce, outputHash(body));
-    const signature = this.options.engine.sign(key, message);
-    const signed = (bytes: Buffer) => {
-      seen?.done("sign");
-      return this.signedReply(status, body, bytes);
-    };
+    const kept = unsealed(seal, key, auth.leaderSignature);
+    if (kept !== undefined) return this.signedReply(status, body, kept);
+    const signed = (signature: Buffer) => this.signedReply(status, body, signature.toString("base64url"));
+    const signature = this.sign(handled, key, auth, body);
     return signature instanceof Promise ? signature.then(signed) : signed(signature);
   }
 
-  private signedReply(status: number, body: Uint8Array, signature: Buffer): Reply {
+  /** A result with its signature, so that it is made once for all exact retries. */
+  private sealed(handled: Handled, answer: Answer, auth: AuthContext | undefined): Answer | Promise<Answer> {
+    const key = auth && answer.signable ? this.signingKey(handled) : undefined;
+    if (auth === undefined || key === undefined) return answer;
+    const seal = (signature: Buffer) => ({ ...answer, seal: sealOf(key, auth.leaderSignature, signature) });
+    try {
+      const signature = this.sign(handled, key, auth, answer.body);
+      // Without a signature the entry is complete all the same; the reply tries again and says what is wrong.
+      return signature instanceof Promise ? signature.then(seal, () => answer) : seal(signature);
+    } catch {
+      return answer;
+    }
+  }
+
+  private signingKey({ tool }: Handled): SigningKey | undefined {
+    return this.options.config.toolConfig(tool.fqn)?.signingKey;
+  }
+
+  private sign({ seen }: Handled, key: SigningKey, auth: AuthContext, body: Uint8Array): Buffer | Promise<Buffer> {
+    const signature = this.options.engine.sign(
+      key,
+      toolSignatureMessage(auth.leaderSignature, auth.nonce, outputHash(body)),
+    );
+    if (seen === undefined) return signature;
+    const done = (bytes: Buffer) => {
+      seen.done("sign");
+      return bytes;
+    };
+    return signature instanceof Promise ? signature.then(done) : done(signature);
+  }
+
+  private signedReply(status: number, body: Uint8Array, signature: string): Reply {
     const { version, toolSignature } = this.options.headers;
-    const text = signature.toString("base64url");
-    const headers = [...RESULT_HEADERS, version, SIGNATURE_VERSION, toolSignature, text];
+    const headers = [...RESULT_HEADERS, version, SIGNATURE_VERSION, toolSignature, signature];
     return { status, headers, body };
   }
 

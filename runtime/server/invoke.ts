@@ -11,8 +11,8 @@ import type { ServedTool } from "./served-tool.js";
 
 /** What happens around a run. */
 export interface RunHooks {
-  /** The run ended before its deadline, or kept the event loop busy past it: this is its answer. */
-  ended?(answer: Answer): void;
+  /** The run ended before its deadline, or kept the event loop busy past it. Gives the answer as it is to be sent. */
+  ended?(answer: Answer): Answer | Promise<Answer>;
   /** The deadline passed; the tool may still be running. The answer is the 504. */
   timedOut?(answer: Answer): void;
   /** The tool of a run that timed out ended at last; its result is discarded. */
@@ -25,7 +25,7 @@ export class Run implements Due {
   readonly answer: Promise<Answer>;
   readonly deadline: number;
   private readonly execution: Execution;
-  private resolve!: (answer: Answer) => void;
+  private resolve!: (answer: Answer | Promise<Answer>) => void;
   /** What `AsyncLocalStorage` holds for this call, its span for one: a deadline that passes is part of the call. */
   private readonly context = new AsyncResource("svc-runtime run");
   private over = false;
@@ -80,8 +80,7 @@ export class Run implements Due {
     tool.deadlines.meet(this);
     this.over = true;
     const given = late ? refusal("tool_invocation_timeout") : answer;
-    hooks.ended?.(given);
-    this.resolve(given);
+    this.resolve(hooks.ended?.(given) ?? given);
   }
 
   /** Tells the tool's host that the result has left. Never rejects. */

@@ -19,13 +19,18 @@ export interface CachedAnswer {
   readonly status: number;
   /** The error code of the body, for logs and metrics. */
   readonly code?: string | undefined;
-  /** A result: it has the result content type and is signed anew for a retry. Otherwise a JSON error, never signed. */
+  /** A result: it has the result content type and is signed. Otherwise a JSON error, never signed. */
   readonly signable: boolean;
   /**
    * The exact body; the store keeps a copy and hands out copies of exact size. At most 262,144 bytes: a longer one is
    * kept and accounted too, but the bound holds only up to there.
    */
   readonly body: Uint8Array;
+  /**
+   * With the result of a run, what spares its exact retries another signature: at most 256 bytes, to be given back as they
+   * are. A store may leave it out; then each retry is signed.
+   */
+  readonly seal?: Uint8Array | undefined;
 }
 
 /**
@@ -49,7 +54,7 @@ export type Claim =
 export interface ReplayTicket {
   /** The run ended: the entry is complete, and its TTL counts from now. */
   complete(answer: CachedAnswer): boolean | Promise<boolean>;
-  /** The deadline passed: the entry is complete with this 504, but its TTL counts only from `settle`. */
+  /** The deadline passed: the entry is complete with this 504, which has no seal, but its TTL counts only from `settle`. */
   hold(answer: CachedAnswer): boolean | Promise<boolean>;
   /** The tool of a held entry ended at last; its late result is discarded. */
   settle(): boolean | Promise<boolean>;
@@ -79,6 +84,7 @@ export interface ReplayMemoryOptions {
 }
 
 const MAX_BODY = 262_144;
+const MAX_SEAL = 256;
 const MIN_BOUND = 1_048_576;
 const SWEEP_MS = 1000;
 /** Expired entries that one claim clears away: more than the one it may add, few enough not to be felt. */
@@ -86,14 +92,14 @@ const RECLAIM_BY_CLAIM = 8;
 /** Expired entries that one tick of the timer clears away for a tool: some milliseconds of work, above any rate. */
 const RECLAIM_BY_TIMER = 50_000;
 
-// A record, 8-byte aligned: completion time (f64), next record of its bucket (f64), then u32 hash, kind and body
-// length, then nonce, input hash and body.
+// A record, 8-byte aligned: completion time (f64), next record of its bucket (f64), then u32 hash, kind and length of
+// body and seal, then nonce, input hash, body and seal.
 const HASH = 4;
 const KIND = 5;
 const LENGTH = 6;
 const KEY = 28;
 const BODY = KEY + 64;
-const recordBytes = (bodyBytes: number) => (BODY + bodyBytes + 7) & ~7;
+const recordBytes = (length: number) => (BODY + length + 7) & ~7;
 
 const SEGMENT = 65_536;
 const SMALLEST_SEGMENT = 4096;
@@ -105,12 +111,13 @@ const PAGE = 512;
 const PAGE_BYTES = PAGE * 8 + 300;
 
 /** A claim reserves the most that its end can allocate: a segment for the largest body, and an index page. */
-const RUN_BYTES = recordBytes(MAX_BODY) + SEGMENT_OBJECTS + PAGE_BYTES;
+const RUN_BYTES = recordBytes(MAX_BODY + MAX_SEAL) + SEGMENT_OBJECTS + PAGE_BYTES;
 /** A held entry keeps, beside its body, what settling it can allocate: more than it holds as an object. */
 const HELD_BYTES = recordBytes(0) + 8 + SEGMENT_OBJECTS + PAGE_BYTES;
 
 /** A position of a record: segment slot · 8192 + offset / 8. Slot 0 is never used, so 0 is none. */
 const NONE = 0;
+const NO_SEAL = new Uint8Array(0);
 /** The kind of a record that is out of sight and only waits for its turn to be cleared away. */
 const DEAD = 0;
 
@@ -156,6 +163,8 @@ interface Kind extends ReplayCaller {
   readonly status: number;
   readonly code: string | undefined;
   readonly signable: boolean;
+  /** Bytes of the seal at the end of the record. */
+  readonly sealBytes: number;
 }
 
 /**
@@ -224,21 +233,23 @@ class Arena {
   }
 
   /** The number of a kind; there are only as many kinds as allow-listed keys times ways to end. */
-  kindNumber({ status, code, signable }: CachedAnswer, { leaderId, leaderKeyId }: ReplayCaller): number {
+  kindNumber({ status, code, signable, seal }: CachedAnswer, { leaderId, leaderKeyId }: ReplayCaller): number {
+    const sealBytes = seal?.length ?? 0;
     const last = this.#kinds[this.#lastKind - 1];
     if (
       last?.status === status &&
       last.code === code &&
       last.signable === signable &&
+      last.sealBytes === sealBytes &&
       last.leaderKeyId === leaderKeyId &&
       last.leaderId === leaderId
     ) {
       return this.#lastKind;
     }
-    const name = `${status} ${signable} ${code} ${leaderKeyId} ${leaderId}`;
+    const name = `${status} ${signable} ${sealBytes} ${code} ${leaderKeyId} ${leaderId}`;
     let number = this.#kindNumbers.get(name);
     if (number === undefined) {
-      number = this.#kinds.push({ status, code, signable, leaderId, leaderKeyId });
+      number = this.#kinds.push({ status, code, signable, sealBytes, leaderId, leaderKeyId });
       this.#kindNumbers.set(name, number);
     }
     this.#lastKind = number;
@@ -394,8 +405,8 @@ class ToolEntries {
     const now = this.arena.now();
     this.reclaim(now, RECLAIM_BY_CLAIM);
     const hash = hashOfPair();
-    const nonce = pair.toString("latin1", 0, 32);
     const key = pair.toString("latin1");
+    const nonce = key.slice(0, 32);
     const running = this.running.get(nonce);
     // Also where this run is to replace a cached 403 of the pair: until it ends, nobody is answered.
     if (running?.key === key) return IN_FLIGHT;
@@ -426,16 +437,20 @@ class ToolEntries {
       return undefined;
     }
     const kind = this.arena.kind(words[at * 2 + KIND]!);
-    const { status, code, signable } = kind;
-    const body = new Uint8Array(words[at * 2 + LENGTH]!);
-    bytes.copy(body, 0, at * 8 + BODY, at * 8 + BODY + body.length);
-    return { state: "completed", answer: { status, code, signable, body }, sameCaller: isSameCaller(kind, caller) };
+    const { status, code, signable, sealBytes } = kind;
+    const start = at * 8 + BODY;
+    const end = start + words[at * 2 + LENGTH]!;
+    const body = copyOf(bytes, start, end - sealBytes);
+    const seal = sealBytes === 0 ? undefined : copyOf(bytes, end - sealBytes, end);
+    const answer = { status, code, signable, body, ...(seal !== undefined && { seal }) };
+    return { state: "completed", answer, sameCaller: isSameCaller(kind, caller) };
   }
 
   /** Appends a completed entry, for which at most `room` bytes are allocated. */
   append({ key, hash, caller }: Ticket, answer: CachedAnswer, room: number): void {
-    const { body } = answer;
-    const size = recordBytes(body.length);
+    const { body, seal = NO_SEAL } = answer;
+    const length = body.length + seal.length;
+    const size = recordBytes(length);
     let segment = this.#newest;
     if (segment === undefined || segment.used + size > segment.size) {
       segment = this.arena.allocate(this.#segmentBytes(size, room));
@@ -449,9 +464,10 @@ class ToolEntries {
     segment.doubles[at] = this.arena.now();
     segment.words[at * 2 + HASH] = hash;
     segment.words[at * 2 + KIND] = this.arena.kindNumber(answer, caller);
-    segment.words[at * 2 + LENGTH] = body.length;
+    segment.words[at * 2 + LENGTH] = length;
     segment.bytes.write(key, at * 8 + KEY, "latin1");
     segment.bytes.set(body, at * 8 + BODY);
+    segment.bytes.set(seal, at * 8 + BODY + body.length);
     this.#index.insert(hash, segment.slot * 8192 + at);
     this.arena.records++;
   }
@@ -499,6 +515,12 @@ class ToolEntries {
       this.arena.free(segment);
     }
   }
+}
+
+function copyOf(bytes: Buffer, start: number, end: number): Uint8Array {
+  const copy = new Uint8Array(end - start);
+  bytes.copy(copy, 0, start, end);
+  return copy;
 }
 
 type Completed = Claim & { state: "completed" };
@@ -633,9 +655,9 @@ export class ReplayMemory implements ReplayStore {
     return { entries, inFlight, bytes: this.#arena.bytes };
   }
 
-  /** Invocations a second that fill the store within a TTL of `ttlMs`, when their bodies are of `bodyBytes`. */
-  sustainedRate(ttlMs: number, bodyBytes: number): number {
-    const record = recordBytes(bodyBytes);
+  /** Invocations a second that fill the store within a TTL of `ttlMs`, when body and seal are of `bytes`. */
+  sustainedRate(ttlMs: number, bytes: number): number {
+    const record = recordBytes(bytes);
     const shared = record > LONGEST_SHARED ? 1 : Math.floor(SEGMENT / record);
     const segment = shared === 1 ? record : SEGMENT;
     const entry = (segment + SEGMENT_OBJECTS) / shared + PAGE_BYTES / PAGE;

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
 import { type InvokeContext, PermissionDenied } from "#runtime/index.js";
-import { ReplayMemory } from "#runtime/server/replay.js";
+import { ReplayMemory, type ReplayStore } from "#runtime/server/replay.js";
+import { SEAL_BYTES } from "#runtime/server/seal.js";
 import { prepareSigningKey } from "#runtime/wire/ed25519.js";
 import { expectError, RawConnection, type RawResponse } from "./raw.js";
 import {
@@ -371,6 +372,37 @@ describe("signing again", () => {
     const other = call.by(bob);
     expectResult(await other.send(url), echoed("1"), other);
     assert.equal(tool.calls.invoked, 1);
+  });
+
+  it("only where the kept signature is not the one: for another leader, and where a store does not keep it", async () => {
+    const memory = new ReplayMemory();
+    const dropping: ReplayStore = {
+      claim: (...pair) => {
+        const claim = memory.claim(...pair);
+        if (claim.state !== "completed") return claim;
+        const { seal, ...answer } = claim.answer;
+        assert.equal(seal?.length, SEAL_BYTES);
+        return { ...claim, answer };
+      },
+    };
+    for (const [options, again] of [
+      [{}, false],
+      [{ replayStore: dropping }, true],
+    ] as const) {
+      const { server, send, call } = await served({}, options);
+      const first = call("1");
+      const other = first.by(bob);
+      for (const [request, signed] of [
+        [first, true],
+        [first, again],
+        [other, true],
+        [first, again],
+      ] as const) {
+        expectResult(await send(request), echoed("1"), request);
+        const steps = server.log.findLast(({ message }) => message === "answered")?.fields.ms as object;
+        assert.equal("sign" in steps, signed);
+      }
+    }
   });
 
   it("a cached error is never signed", async () => {

@@ -11,6 +11,7 @@ import {
   ReplayMemory,
   type ReplayTicket,
 } from "#runtime/server/replay.js";
+import { SEAL_BYTES } from "#runtime/server/seal.js";
 
 const TTL = 300_000;
 const MIB = 1_048_576;
@@ -32,6 +33,9 @@ function answer(status = 200, body: string | Uint8Array = `body of ${status}`): 
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   return { status, code: status === 200 ? undefined : `code_${status}`, signable: status === 200, body: bytes };
 }
+
+const sealed = (answer: CachedAnswer, length = SEAL_BYTES): CachedAnswer =>
+  length === 0 ? answer : { ...answer, seal: new Uint8Array(length).fill(length) };
 
 /** A store with a clock and a TTL that the test moves. */
 function store(maxBytes?: number) {
@@ -436,9 +440,9 @@ describe("the bound", () => {
       const { memory, claim } = store(8 * MIB);
       let count = 0;
       for (let c = claim(digest("0"), h1); c.state === "run"; c = claim(digest(`${++count}`), h1)) {
-        ticket(c).complete(answer(200, new Uint8Array(bodyBytes)));
+        ticket(c).complete(sealed(answer(200, new Uint8Array(bodyBytes))));
       }
-      const ratio = (memory.sustainedRate(TTL, bodyBytes) * 300) / count;
+      const ratio = (memory.sustainedRate(TTL, bodyBytes + SEAL_BYTES) * 300) / count;
       assert.ok(ratio > 0.97 && ratio < 1.03, `${bodyBytes} bytes: ${count} entries, ratio ${ratio}`);
     }
   });
@@ -631,6 +635,7 @@ describe("section 8, by an independent slow model", () => {
         of: ticketIndex,
         status,
         size,
+        seal: fc.constantFrom(0, SEAL_BYTES, 256),
       }),
     },
     {
@@ -681,7 +686,8 @@ describe("section 8, by an independent slow model", () => {
               if (running) model.entries = model.entries.filter((e) => e !== entry);
             } else if ("size" in command) {
               const body = new Uint8Array(command.size).fill(serial++);
-              const end = answer(command.status, body);
+              const seal = command.op === "complete" && command.status === 200 ? command.seal : 0;
+              const end = sealed(answer(command.status, body), seal);
               assert.equal(ticket[command.op](end), running);
               if (running) model.end(entry, command.op === "hold" ? "held" : "complete", end, time.now);
             }
@@ -727,7 +733,7 @@ describe("memory held", { skip: process.env.SVC_TEST_FULL !== "1" }, () => {
       const fill = (entries: number) => {
         for (let i = 0; i < entries; i++) {
           view.setUint32(0, view.getUint32(0) + 1);
-          run(key, h1).complete(answer(200, new Uint8Array(bodyBytes)));
+          run(key, h1).complete(sealed(answer(200, new Uint8Array(bodyBytes))));
         }
       };
       fill(2000);
