@@ -14,7 +14,7 @@ function halfLoaded(name: string, options: TargetOptions, calls: number): Side {
     name,
     measure: () =>
       withTarget(options, async (target) => {
-        await warm(target, calls, signedCalls);
+        await warm(target, signedCalls);
         const rate = (await measure(target, signedCalls(calls + SPARE)))["calls/s"] / 2;
         const arrivals = await sendAtRate(target, signedCalls(calls), rate);
         const bad = arrivals.filter(({ status }) => status !== 200).length;

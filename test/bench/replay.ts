@@ -77,7 +77,7 @@ async function requireResultBytes(target: Target): Promise<void> {
 }
 
 /** Bytes for each entry of a store that is to be full after some of them. */
-const BYTES_PER_ENTRY = 600;
+const BYTES_PER_ENTRY = 750;
 const PRODUCTION_TTL_MS = 300_000;
 
 /** How the answers of an even stretch of arrivals came. */

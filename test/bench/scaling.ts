@@ -33,7 +33,7 @@ function cost(server: BuiltServer, tool: BenchTool, calls: number, texts: () => 
   const requests = (count: number): LoadRequest[] => Array.from({ length: count }, () => signer.sign(texts()));
   const options = { args: [server.entrypoint], path: tool.path, config: signedConfig(server.fqns) };
   return withTarget(options, async (target) => {
-    await warm(target, calls, requests);
+    await warm(target, requests, calls);
     return (await measure(target, requests(calls + SPARE)))["µs CPU"];
   });
 }
@@ -90,7 +90,7 @@ const DIMENSIONS: readonly Dimension[] = [
       atEach(TOOL_COUNTS, (count) =>
         withServer(toolSet(count), (server) =>
           withTarget(tooled(server), async (target) => {
-            await warm(target, calls, replyCalls);
+            await warm(target, replyCalls, calls);
             return (await measure(target, replyCalls(calls + SPARE)))["µs CPU"];
           }),
         ),
