@@ -170,7 +170,7 @@ export function loadSodiumEngine(): Ed25519Engine | undefined {
     sign(key, message) {
       const secret = secretOf(key);
       assertBytes(message, "message");
-      const signature = Buffer.allocUnsafe(SIGNATURE_BYTES);
+      const signature = Buffer.allocUnsafeSlow(SIGNATURE_BYTES);
       library.crypto_sign_detached(signature, message, secret);
       return signature;
     },
