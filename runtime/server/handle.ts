@@ -209,7 +209,7 @@ export class InvokeService {
         const run = this.start(call, { input: { texts }, auth, json: false }, claim.ticket); // 5, 6
         const answer = await run.answer;
         const reply = this.reply(call, answer, auth);
-        return answer.stored === true ? this.noting(run, answer, await reply) : reply;
+        return answer.stored ? this.noting(run, answer, await reply) : reply;
       }
     }
   }
@@ -272,7 +272,7 @@ export class InvokeService {
 
   /** The reply; once it has left, the run is told, so that what its result refers to counts as returned. */
   private noting(run: Run, { stored }: Answer, reply: Reply): Reply {
-    if (stored !== true) return reply;
+    if (!stored) return reply;
     const sent = () => {
       const note = () => ({ end: run.returned(), abort: () => {} });
       const noted = withDeadline(note, NOTE_LIMIT_MS, () => undefined).finally(() => this.notes.delete(noted));

@@ -55,7 +55,7 @@ export default async function run(job: Job): Promise<unknown> {
   abortCurrent();
   const end = await execution.end;
   current = undefined;
-  if (typeof end === "object" && end.stored === true) {
+  if (typeof end === "object" && end.stored) {
     stored.set(job.id, execution);
     setTimeout(() => stored.delete(job.id), KEPT_MS).unref();
   }

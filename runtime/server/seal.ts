@@ -4,6 +4,7 @@
  * over the retry's own leader signature would give (protocol.md section 8).
  */
 
+import { copyBytes } from "../wire/bcs-writer.js";
 import { asBuffer } from "../wire/bytes.js";
 import type { SigningKey } from "../wire/ed25519.js";
 
@@ -23,9 +24,9 @@ export const SEAL_BYTES = KEY + KEY_BYTES;
  */
 export function sealOf(key: SigningKey, leaderSignature: Uint8Array, toolSignature: Uint8Array): Buffer {
   const seal = Buffer.allocUnsafe(SEAL_BYTES);
-  seal.set(leaderSignature);
-  seal.set(toolSignature, TOOL_SIGNATURE);
-  key.publicKey.copy(seal, KEY, 0, KEY_BYTES);
+  copyBytes(seal, 0, leaderSignature);
+  copyBytes(seal, TOOL_SIGNATURE, toolSignature);
+  for (let i = 0; i < KEY_BYTES; i++) seal[KEY + i] = key.publicKey[i] as number;
   return seal;
 }
 
