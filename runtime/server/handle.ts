@@ -242,20 +242,15 @@ export class InvokeService {
       },
       ended: (answer) => {
         seen?.done("run");
-        over();
         if (answer.code === "tool_invocation_timeout") observers?.settledLate(tool);
-        if (ticket === undefined) return answer;
-        // What another attempt may well get is not kept: shutting down, or no thread free for it.
-        if (answer.status === 503) {
-          guard(() => ticket.abandon());
-          return answer;
-        }
-        const complete = (end: Answer) => {
-          guard(() => ticket.complete(end));
-          return end;
+        const end = (last: Answer) => {
+          over();
+          // What another attempt may well get is not kept: shutting down, or no thread free for it.
+          if (ticket !== undefined) guard(() => (last.status === 503 ? ticket.abandon() : ticket.complete(last)));
+          return last;
         };
         const sealed = this.sealed(handled, answer, call.auth);
-        return sealed instanceof Promise ? sealed.then(complete) : complete(sealed);
+        return sealed instanceof Promise ? sealed.then(end) : end(sealed);
       },
       settledLate: () => {
         over();
