@@ -2,6 +2,7 @@
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { type Acknowledgement, withoutAcknowledged } from "./acknowledge.js";
+import { openAhead } from "./ahead.js";
 import { type Diagnostic, diagnostic, hasErrors } from "./diagnostics.js";
 import { graphOf } from "./graph.js";
 import { type FileOutcome, isFaithful, type Kept, planFor } from "./kept.js";
@@ -63,16 +64,27 @@ export function generate(options: GenerateOptions, last?: Last, earlier?: Earlie
   const project = openProject(layoutOf(options), memory);
   if ("diagnostics" in project) return { files: [], ...project };
   const again = last && generateAgain(project, last, memory, earlier === undefined);
-  return again ?? generateWhole(project, memory);
+  return again ?? generateWhole(project, memory, earlier === undefined);
 }
 
-function generateWhole(project: Project, earlier: Earlier): Generated {
+/** @param once whether the process reads the project only once */
+function generateWhole(project: Project, earlier: Earlier, once: boolean): Generated {
+  const ahead = once ? openAhead(project.files.length) : undefined;
+  try {
+    return generateWith(new Validators({}, ahead), project, earlier);
+  } finally {
+    ahead?.close();
+  }
+}
+
+function generateWith(validators: Validators, project: Project, earlier: Earlier): Generated {
   // Resolved anew: where an earlier program looked in vain was recorded by the run that opened it, not by this one.
   earlier.program = undefined;
   earlier.resolutions = undefined;
   const program = openProgram(project, project.files, earlier);
   const compiler = compilerErrors(program);
-  const sources = readSources(program, program.sources);
+  const begin = (tool: Tool) => validators.begin(tool);
+  const sources = readSources(program, program.sources, hasErrors(compiler) ? undefined : begin);
   const found = [...sources.values()];
   const tools = found.flatMap((each) => each.tools);
   const all = [
@@ -86,7 +98,6 @@ function generateWhole(project: Project, earlier: Earlier): Generated {
   const diagnostics = withoutIdleNotes(withoutAcknowledged(all, acknowledged));
   const reads = project.recorder.reads();
   if (hasErrors(diagnostics)) return { files: [], diagnostics, reads };
-  const validators = new Validators();
   const outcomes = outcomesOf(sources, program, validators);
   const written = [...outcomes.values()].flatMap((each) => each.tools);
   const kept: Kept = {
@@ -147,8 +158,12 @@ interface Found {
   readonly acknowledged: readonly Acknowledgement[];
 }
 
-/** What is in source files, those without tools and diagnostics left out. */
-function readSources(program: Program, files: Program["sources"]): ReadonlyMap<string, Found> {
+/** What is in source files, those without tools and diagnostics left out; `begin` is told of tools as they are found. */
+function readSources(
+  program: Program,
+  files: Program["sources"],
+  begin?: (tool: Tool) => void,
+): ReadonlyMap<string, Found> {
   const sources = new Map<string, Found>();
   for (const file of files) {
     const { tools: classes, diagnostics } = findTools(program, file);
@@ -160,6 +175,7 @@ function readSources(program: Program, files: Program["sources"]): ReadonlyMap<s
       ...lowered.flatMap(({ samples, tool }) => findMisfits(samples, tool.definitions)),
       ...tools.flatMap(checkPorts),
     ];
+    if (begin !== undefined && !hasErrors(all)) tools.forEach(begin);
     const acknowledged = lowered.flatMap((each) => each.acknowledged);
     if (tools.length > 0 || all.length > 0) sources.set(file.fileName, { tools, diagnostics: all, acknowledged });
   }

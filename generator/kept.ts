@@ -7,7 +7,7 @@ import type { Acknowledgement } from "./acknowledge.js";
 import type { Diagnostic } from "./diagnostics.js";
 import type { FileNode, Graph } from "./graph.js";
 import type { Outcome } from "./outcome.js";
-import type { ValidatorCode } from "./validators.js";
+import type { ValidatorCode } from "./validator-code.js";
 
 /** The tools of one source file, the notes about them, and those that their author has acknowledged, in any file. */
 export interface FileOutcome {

@@ -1,7 +1,7 @@
 /** Model -> the types of a tool in the plain form that tsc compares with the class's own (`runtime/unchanged.ts`). */
 
+import { literal } from "./literal.js";
 import type { Member, ObjectShape, Shape, Tool, TupleShape } from "./model.js";
-import { literal } from "./render.js";
 
 /** The entry of a tool in `Written` of the generated server: input, output, and the types that others refer to. */
 export function plainTypes(tool: Tool): string {

@@ -1,28 +1,14 @@
 /**
- * Model -> precompiled validators (ajv standalone code). They check the tree before conversion, so an exact integer may be
- * a bigint there and dates and bytes are still texts; the decoder checks the rest of those.
+ * Model -> precompiled validators. They check the tree before conversion, so an exact integer may be a bigint there and
+ * dates and bytes are still texts; the decoder checks the rest of those.
  */
 
-import { createRequire } from "node:module";
-import type { Ajv, AnySchemaObject, Code, CodeKeywordDefinition, CodeOptions, Format, KeywordCxt } from "ajv";
+import type { AnySchemaObject } from "ajv";
+import type { Ahead } from "./ahead.js";
 import { contentHash } from "./content.js";
-import { FORMATS, isCheckedFormat } from "./formats.js";
+import { isCheckedFormat } from "./formats.js";
 import { type Definition, forEachRef, type ObjectShape, type Shape, type Tool, type TupleShape } from "./model.js";
-import { escaped } from "./render.js";
-
-const require = createRequire(import.meta.url);
-const { _, str } = require("ajv/dist/compile/codegen") as typeof import("ajv/dist/compile/codegen/index.js");
-const { _Code } = require("ajv/dist/compile/codegen/code") as typeof import("ajv/dist/compile/codegen/code.js");
-const { callRef } = require("ajv/dist/vocabularies/core/ref") as typeof import("ajv/dist/vocabularies/core/ref.js");
-const { ValueScope } = require("ajv/dist/compile/codegen/scope") as typeof import("ajv/dist/compile/codegen/scope.js");
-const { Type } = require("ajv/dist/compile/util") as typeof import("ajv/dist/compile/util.js");
-
-/** A validator as code: an expression whose value is the function. */
-export interface ValidatorCode {
-  readonly code: string;
-  /** What it takes from `svc-runtime/v1`. */
-  readonly helpers: readonly string[];
-}
+import { openAjv, type ValidatorCode, ValidatorWriter } from "./validator-code.js";
 
 /** The validator of a tool's input, and the names of those of the definitions that it needs. */
 export interface ToolValidators {
@@ -33,40 +19,55 @@ export interface ToolValidators {
 /** The validators of definitions, by name. */
 export type Definitions = Readonly<Record<string, ValidatorCode>>;
 
+/** What ajv compiles for one tool. */
+interface Checks {
+  readonly input: AnySchemaObject;
+  /** By unique name, what a definition refers to before it. */
+  readonly definitions: readonly (readonly [name: string, schema: AnySchemaObject])[];
+  /** Their names, in the order in which the tool refers to them. */
+  readonly names: readonly string[];
+}
+
 /**
  * Writes validators, each on its own: its code depends on what it checks and on nothing beside it. A definition is named
  * after its content, so that those that are the same in several tools, with all that they refer to, have one function.
  */
 export class Validators {
   private readonly known: Map<string, ValidatorCode>;
-  private ajv: Ajv | undefined;
+  private readonly begun = new Map<Tool, Checks>();
+  private readonly begunNames = new Set<string>();
+  private readonly writer = new ValidatorWriter();
 
-  /** `known` ones are not written again. */
-  constructor(known: Definitions = {}) {
+  /** `known` ones are not written again; those of tools that are begun may be written `ahead`. */
+  constructor(
+    known: Definitions = {},
+    private readonly ahead?: Ahead,
+  ) {
     this.known = new Map(Object.entries(known));
   }
 
+  /** Says that the validators of this tool will be asked for. */
+  begin(tool: Tool): void {
+    if (this.ahead === undefined) return;
+    const checks = checksOf(tool);
+    this.begun.set(tool, checks);
+    for (const [name, schema] of checks.definitions) {
+      if (!this.begunNames.has(name)) this.ahead.begin(schema);
+      this.begunNames.add(name);
+    }
+    this.ahead.begin(checks.input);
+  }
+
   of(tool: Tool): ToolValidators {
-    const shapes = new Map(tool.definitions.map(({ name, shape }) => [name, shape]));
-    const names = new Map<string, string>();
-    const ref: Ref = (name) => {
-      const met = names.get(name);
-      if (met !== undefined) return { svcRef: met };
-      const text = JSON.stringify(reachable(name, shapes), withoutPlaces);
-      const unique = `check${name}_${contentHash(text).slice(0, 12)}`;
-      names.set(name, unique);
-      // Made even when its code is known: it may refer to others.
-      const schema = check(shapes.get(name) ?? { kind: "json" }, { ...DECODED, ref });
-      if (!this.known.has(unique)) this.known.set(unique, this.code(schema));
-      return { svcRef: unique };
-    };
-    const input = this.code(objectCheck(tool.input, { ...DECODED, ref }));
-    return { input, definitions: [...names.values()] };
+    const { input, definitions, names } = this.begun.get(tool) ?? checksOf(tool);
+    for (const [name, schema] of definitions) {
+      if (!this.known.has(name)) this.known.set(name, this.code(schema));
+    }
+    return { input: this.code(input), definitions: names };
   }
 
   private code(schema: AnySchemaObject): ValidatorCode {
-    this.ajv ??= openWriter();
-    return compile(this.ajv, schema);
+    return this.ahead?.take(schema) ?? this.writer.write(schema);
   }
 
   /** The definitions that the tools need. */
@@ -76,39 +77,21 @@ export class Validators {
   }
 }
 
-function openWriter(): Ajv {
-  // Its optimizer takes as long as everything else, to remove what `tidy` removes; the function is not run here.
-  const process = () => "return () => true";
-  return openAjv({ source: true, esm: true, lines: true, optimize: false, process, formats: _`formats` });
-}
-
-/** The code of one schema, in a scope of its own, where ajv's names mean nothing to other validators. */
-function compile(ajv: Ajv, schema: AnySchemaObject): ValidatorCode {
-  const { default: standaloneCode } = require("ajv/dist/standalone") as typeof import("ajv/dist/standalone/index.js");
-  const { text, helpers } = withoutRequire(standaloneCode(ajv, ajv.compile(schema)));
-  forget(ajv);
-  const body = tidy(text.replace(/^"use strict";\nexport const validate = (\w+);\nexport default \1;\n/, ""));
-  return { code: `(() => {\n${escaped(body.trim())}\nreturn validate0;\n})()`, helpers };
-}
-
-/** Leaves ajv as it was opened: no schema is known, no name is taken. */
-function forget(ajv: Ajv): void {
-  ajv.removeSchema();
-  Object.assign(ajv, { scope: new ValueScope({ ...ajv.scope.opts, scope: {} }) });
-}
-
-/** Without blocks that do nothing and constants that nobody looks at. No token spans lines, so a line is what it seems. */
-function tidy(code: string): string {
-  let text = code;
-  for (let before = ""; before !== text; ) {
-    before = text;
-    text = text.replace(/^(?:else |if\([\w !=]*\))\{\n\}\n(?!else\b)/gm, "");
-  }
-  const uses = new Map<string, number>();
-  for (const [name] of text.matchAll(/\b(?:_errs\d+|schema0)\b/g)) uses.set(name, (uses.get(name) ?? 0) + 1);
-  return text.replace(/^const (_errs\d+|schema0) = .*;\n/gm, (line, name: string) =>
-    uses.get(name) === 1 ? "" : line,
-  );
+function checksOf(tool: Tool): Checks {
+  const shapes = new Map(tool.definitions.map(({ name, shape }) => [name, shape]));
+  const names = new Map<string, string>();
+  const definitions = new Map<string, AnySchemaObject>();
+  const ref: Ref = (name) => {
+    const met = names.get(name);
+    if (met !== undefined) return { svcRef: met };
+    const text = JSON.stringify(reachable(name, shapes), withoutPlaces);
+    const unique = `check${name}_${contentHash(text).slice(0, 12)}`;
+    names.set(name, unique);
+    definitions.set(unique, check(shapes.get(name) ?? { kind: "json" }, { ...DECODED, ref }));
+    return { svcRef: unique };
+  };
+  const input = objectCheck(tool.input, { ...DECODED, ref });
+  return { input, definitions: [...definitions], names: [...names.values()] };
 }
 
 /** What says why a tree does not fit a shape; undefined when it does. Dates and bytes are checked too, as far as texts go. */
@@ -129,38 +112,6 @@ export function openChecker(definitions: readonly Definition[]): (shape: Shape, 
     const what = told?.keyword === "anyOf" ? "fits no part of the union" : told?.message;
     return `${told?.instancePath || "it"} ${what}`;
   };
-}
-
-/**
- * ajv for these checks. The dialect is ajv's own, draft 7 with the keywords below: the 2020-12 front door adds bookkeeping
- * for unevaluated members to every validator. What is published is 2020-12 (schema.ts).
- */
-function openAjv(code: CodeOptions): Ajv {
-  const { Ajv } = require("ajv") as typeof import("ajv");
-  const ajv = new Ajv({
-    code,
-    meta: false,
-    ownProperties: true,
-    strict: true,
-    strictTypes: false,
-    strictTuples: false,
-    strictRequired: false,
-    allowUnionTypes: true,
-    validateSchema: false,
-    unicodeRegExp: true,
-    inlineRefs: false,
-  });
-  for (const keyword of keywords()) ajv.addKeyword(keyword);
-  const { fullFormats } = require("ajv-formats/dist/formats") as typeof import("ajv-formats/dist/formats.js");
-  for (const name of FORMATS) ajv.addFormat(name, asFunction(fullFormats[name]));
-  return ajv;
-}
-
-/** A format as a function: of a regular expression ajv would print the text into every validator. */
-function asFunction(format: Format): (text: string) => boolean {
-  if (format instanceof RegExp) return (text) => format.test(text);
-  const test = typeof format === "object" ? format.validate : format;
-  return test as (text: string) => boolean;
 }
 
 /** What stands for types that have no JSON Schema of their own, and for references. */
@@ -308,117 +259,6 @@ function orNull(schema: AnySchemaObject): AnySchemaObject {
 
 function record(pairs: readonly (readonly [string, AnySchemaObject])[]): Record<string, AnySchemaObject> {
   return Object.fromEntries(pairs);
-}
-
-/** Keywords that JSON Schema has no equal for. */
-function keywords(): CodeKeywordDefinition[] {
-  return [
-    {
-      // A definition, whose validator is a function of its own.
-      keyword: "svcRef",
-      code: (cxt: KeywordCxt) => callRef(cxt, new _Code(cxt.schema as string)),
-    },
-    {
-      // An exact integer: a bigint, or a number without a fraction; bounds are compared exactly.
-      keyword: "svcInteger",
-      error: {
-        message: ({ params }) => params.message as Code,
-        params: ({ params }) => params.params as Code,
-      },
-      code(cxt: KeywordCxt): void {
-        const { data } = cxt;
-        const bounds = cxt.schema as Readonly<Record<string, string>>;
-        const fail = (condition: Code, message: string, params: Code) => {
-          cxt.setParams({ message: str`${message}`, params });
-          cxt.fail(condition);
-        };
-        const isNone = _`typeof ${data} != "bigint" && !Number.isInteger(${data})`;
-        fail(isNone, "must be an integer", _`{type: "integer"}`);
-        for (const [keyword, beyond, comparison] of BOUNDS) {
-          const bound = bounds[keyword];
-          if (bound === undefined) continue;
-          const limit = _`{comparison: ${comparison}, limit: ${bound}}`;
-          fail(_`${data} ${new _Code(beyond)} ${new _Code(`${bound}n`)}`, `must be ${comparison} ${bound}`, limit);
-        }
-        const { multipleOf } = bounds;
-        if (multipleOf !== undefined) {
-          const condition = _`BigInt(${data}) % ${new _Code(`${multipleOf}n`)} != 0`;
-          fail(condition, `must be multiple of ${multipleOf}`, _`{multipleOf: ${multipleOf}}`);
-        }
-      },
-    },
-    {
-      // The own member `__proto__`, which ajv passes over.
-      keyword: "svcProto",
-      type: "object",
-      error: {
-        message: "must have required property '__proto__'",
-        params: () => _`{missingProperty: "__proto__"}`,
-      },
-      code(cxt: KeywordCxt): void {
-        const { gen, data } = cxt;
-        const { required } = cxt.schema as { required: boolean };
-        const own = gen.const("own", _`Object.prototype.hasOwnProperty.call(${data}, "__proto__")`);
-        if (required) cxt.fail(_`!${own}`);
-        const valid = gen.name("valid");
-        gen.var(valid, true);
-        gen.if(own, () => {
-          cxt.subschema({ keyword: "svcProto", schemaProp: "schema", dataProp: "__proto__" }, valid);
-        });
-        cxt.ok(valid);
-      },
-    },
-    {
-      // The middle and the end of [first, ...rest[], last]: `rest`, then the schemas of the last elements by number.
-      keyword: "svcTail",
-      type: "array",
-      code(cxt: KeywordCxt): void {
-        const { gen, data } = cxt;
-        const { items } = cxt.parentSchema as { items?: unknown[] };
-        const count = Object.keys(cxt.schema as object).length - 1;
-        const valid = gen.name("valid");
-        gen.var(valid, true);
-        const end = gen.const("end", _`${data}.length - ${count}`);
-        gen.forRange("i", items?.length ?? 0, end, (index) => {
-          cxt.subschema({ keyword: "svcTail", schemaProp: "rest", dataProp: index, dataPropType: Type.Num }, valid);
-          gen.if(_`!${valid}`, () => gen.break());
-        });
-        for (let each = 0; each < count; each++) {
-          gen.if(valid, () => {
-            const index = gen.const("index", _`${end} + ${each}`);
-            cxt.subschema({ keyword: "svcTail", schemaProp: each, dataProp: index, dataPropType: Type.Num }, valid);
-          });
-        }
-        cxt.ok(valid);
-      },
-    },
-  ];
-}
-
-const BOUNDS = [
-  ["minimum", "<", ">="],
-  ["maximum", ">", "<="],
-  ["exclusiveMinimum", "<=", ">"],
-  ["exclusiveMaximum", ">=", "<"],
-] as const;
-
-const HELPERS = new Map([
-  ['require("ajv/dist/runtime/equal").default', "equal"],
-  ['require("ajv/dist/runtime/ucs2length").default', "ucs2length"],
-]);
-
-/** Code that takes ajv's helpers from `svc-runtime`. */
-function withoutRequire(code: string): { text: string; helpers: string[] } {
-  let text = code;
-  const helpers: string[] = [];
-  for (const [call, name] of HELPERS) {
-    if (!text.includes(call)) continue;
-    helpers.push(name);
-    text = text.replaceAll(call, name);
-  }
-  if (/^const \w+ = formats[.[]/m.test(text)) helpers.push("formats");
-  if (/\brequire\s*\(/.test(text)) throw new Error("a validator needs a helper that svc-runtime does not have");
-  return { text, helpers };
 }
 
 /** The module that exports the tools' validators under `names`, definitions after the tool that needs them first. */

@@ -1,0 +1,40 @@
+/** Values and code as TypeScript source in which nothing is but what can be seen. */
+
+/**
+ * A value as TypeScript source: texts in which nothing but printable characters stands as it is, so that no name can end a
+ * text, a line or a comment, or turn the reading direction; in the quotes that need fewer escapes, as formatters have them.
+ */
+export function literal(value: unknown): string {
+  if (typeof value === "string") return quoted(value);
+  if (typeof value === "bigint") return `${value}n`;
+  if (value === null || typeof value === "boolean") return String(value);
+  if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (typeof value === "object") {
+    const members = Object.entries(value).filter(([, member]) => member !== undefined);
+    if (members.length === 0) return "{}";
+    return `{ ${members.map(([name, member]) => `${name}: ${literal(member)}`).join(", ")} }`;
+  }
+  throw new TypeError(`no literal for a ${typeof value}`);
+}
+
+function quoted(text: string): string {
+  const printed = escaped(JSON.stringify(text)).replace(/<(?=[/!])/g, "\\u003c");
+  if (counted(text, '"') <= counted(text, "'")) return printed;
+  return `'${printed.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+}
+
+function counted(text: string, character: string): number {
+  let count = 0;
+  for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) count++;
+  return count;
+}
+
+/** Code in which what cannot be seen stands within texts only: there it is written as an escape. */
+export function escaped(code: string): string {
+  return code.replace(/[^\n\x20-\x7e\p{L}\p{N}\p{P}\p{S}]/gu, (character) =>
+    [...Array(character.length).keys()]
+      .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
+}
