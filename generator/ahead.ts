@@ -42,10 +42,11 @@ export class Ahead {
     this.worker.unref();
   }
 
-  /** Has the thread write a validator. */
+  /** Has the thread write a validator, once. */
   begin(schema: AnySchemaObject): void {
-    this.numbers.set(schema, this.numbers.size);
+    if (this.numbers.has(schema)) return;
     this.port.postMessage(schema);
+    this.numbers.set(schema, this.numbers.size);
   }
 
   /** What the thread has written for a schema, once it has; undefined when it does not come. */

@@ -1307,6 +1307,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
       "test/runtime/replay-http.test.ts › an exact retry does not run again and gets the same bytes",
       "test/runtime/replay-http.test.ts › a result that differs each time is the first one for every retry",
       "test/runtime/replay-http.test.ts › with the key then current; none: unsigned",
+      "test/runtime/replay-http.test.ts › only where the kept signature is not the one: for another leader, and where a store does not keep it",
     ],
   },
   {

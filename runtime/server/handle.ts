@@ -297,12 +297,16 @@ export class InvokeService {
     const key = auth && answer.signable ? this.signingKey(handled) : undefined;
     if (auth === undefined || key === undefined) return answer;
     const seal = (signature: Buffer) => ({ ...answer, seal: sealOf(key, auth.leaderSignature, signature) });
+    // The entry is complete all the same; the reply signs again.
+    const failed = (error: unknown) => {
+      handled.log.warn({ err: error }, "signing a result failed; it is tried once more");
+      return answer;
+    };
     try {
       const signature = this.sign(handled, key, auth, answer.body);
-      // Without a signature the entry is complete all the same; the reply tries again and says what is wrong.
-      return signature instanceof Promise ? signature.then(seal, () => answer) : seal(signature);
-    } catch {
-      return answer;
+      return signature instanceof Promise ? signature.then(seal, failed) : seal(signature);
+    } catch (error) {
+      return failed(error);
     }
   }
 

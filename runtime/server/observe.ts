@@ -43,10 +43,10 @@ export class Observation {
     return performance.now() - this.#started;
   }
 
-  /** A step is done. */
+  /** A step is done; one that is done again takes the sum. */
   done(step: Step): void {
     const now = performance.now();
-    this.steps[step] = now - this.#last;
+    this.steps[step] = (this.steps[step] ?? 0) + now - this.#last;
     this.#last = now;
   }
 

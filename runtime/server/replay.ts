@@ -22,8 +22,8 @@ export interface CachedAnswer {
   /** A result: it has the result content type and is signed. Otherwise a JSON error, never signed. */
   readonly signable: boolean;
   /**
-   * The exact body; the store keeps a copy and hands out copies. At most 262,144 bytes: a longer one is
-   * kept and accounted too, but the bound holds only up to there.
+   * The exact body, perhaps a view of a larger buffer; the store keeps a copy and hands out copies. At most 262,144 bytes:
+   * a longer one is kept and accounted too, but the bound holds only up to there.
    */
   readonly body: Uint8Array;
   /**
@@ -232,7 +232,7 @@ class Arena {
     return this.#kinds[number - 1]!;
   }
 
-  /** The number of a kind; there are only as many kinds as allow-listed keys times ways to end. */
+  /** The number of a kind; there are only as many kinds as allow-listed keys times ways to end, with and without a seal. */
   kindNumber({ status, code, signable, seal }: CachedAnswer, { leaderId, leaderKeyId }: ReplayCaller): number {
     const sealBytes = seal?.length ?? 0;
     const last = this.#kinds[this.#lastKind - 1];

@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { type InvokeContext, PermissionDenied } from "#runtime/index.js";
 import { ReplayMemory, type ReplayStore } from "#runtime/server/replay.js";
 import { SEAL_BYTES } from "#runtime/server/seal.js";
-import { prepareSigningKey } from "#runtime/wire/ed25519.js";
+import { type Ed25519Work, prepareSigningKey, selectEngine } from "#runtime/wire/ed25519.js";
 import { expectError, RawConnection, type RawResponse } from "./raw.js";
 import {
   alice,
@@ -22,6 +22,7 @@ import {
   SignedCall,
   sendPlain,
   serveFor,
+  serveHasty,
   serveSigned,
   signedConfig,
   TOOL_SEED,
@@ -405,11 +406,80 @@ describe("signing again", () => {
     }
   });
 
+  it("a store that gives back another seal costs a signature, no answer", async () => {
+    for (const change of [
+      (seal: Uint8Array) => [...seal],
+      (seal: Uint8Array) => seal.slice(1),
+      () => "x".repeat(SEAL_BYTES),
+    ]) {
+      const memory = new ReplayMemory();
+      const changing = {
+        claim(...pair: Parameters<ReplayStore["claim"]>) {
+          const claim = memory.claim(...pair);
+          if (claim.state !== "completed" || claim.answer.seal === undefined) return claim;
+          return { ...claim, answer: { ...claim.answer, seal: change(claim.answer.seal) } };
+        },
+      };
+      const { send, call } = await served({}, { replayStore: changing as unknown as ReplayStore });
+      const signed = call("1");
+      for (let i = 0; i < 2; i++) expectResult(await send(signed), echoed("1"), signed);
+    }
+  });
+
   it("a cached error is never signed", async () => {
     const { send, call } = await served({ invoke: () => Promise.reject(null) });
     const signed = call("1");
     for (let i = 0; i < 2; i++) expectError(await send(signed), 500, "tool_invocation_failed");
   });
+});
+
+describe("an engine that fails or takes its time", () => {
+  const { engine } = selectEngine();
+  type Sign = Ed25519Work["sign"];
+  const serveSigning = async (sign: Sign) => {
+    const tool = countingTool();
+    const work = { name: engine.name, verify: engine.verify, sign };
+    const server = await serveHasty([tool], {}, signedConfig([tool.fqn]), work);
+    const call = echoCall(tool, "1");
+    return { tool, call, send: () => call.send(server.url), ...server };
+  };
+
+  it("the run goes on until its result is signed: nothing is complete before", async () => {
+    const opened = gate();
+    const { tool, call, send, service } = await serveSigning(async (...of) => {
+      await opened.promise;
+      return engine.sign(...of);
+    });
+    const first = send();
+    await until(() => tool.calls.invoked === 1, "the tool runs");
+    await wait(20);
+    assert.equal(service.inFlight, 1);
+    inFlight(await send());
+    opened.open();
+    for (const response of [await first, await send()]) expectResult(response, echoed("1"), call);
+    assert.deepEqual([tool.calls.invoked, service.inFlight], [1, 0]);
+  });
+
+  for (const [how, fail] of [
+    ["throws", () => assert.fail("canary")],
+    ["rejects", () => Promise.reject(new Error("canary"))],
+  ] as const) {
+    it(`${how} once: signed all the same, and the log says so`, async () => {
+      let calls = 0;
+      const { tool, call, send, log } = await serveSigning((...of) => (++calls === 1 ? fail() : engine.sign(...of)));
+      for (let i = 0; i < 2; i++) expectResult(await send(), echoed("1"), call);
+      assert.equal(tool.calls.invoked, 1);
+      assert.ok(log.entries.some(({ level, message }) => level === "warn" && /signing a result failed/.test(message)));
+    });
+
+    it(`${how} always: 500 for each caller, one run, nothing in flight`, async () => {
+      const { tool, send, service, store } = await serveSigning(fail);
+      for (let i = 0; i < 2; i++) expectError(await send(), 500, "internal_error");
+      assert.deepEqual([tool.calls.invoked, service.inFlight], [1, 0]);
+      const { entries, inFlight } = store.stats();
+      assert.deepEqual([entries, inFlight], [1, 0]);
+    });
+  }
 });
 
 /** A replay memory on a clock that the test moves. */

@@ -17,7 +17,7 @@ import { ReplayMemory } from "#runtime/server/replay.js";
 import { buildApp } from "#runtime/server/serve.js";
 import { serveTools } from "#runtime/server/served-tool.js";
 import { Shutdown } from "#runtime/server/shutdown.js";
-import { prepareSigningKey, publicKeyOf, selectEngine } from "#runtime/wire/ed25519.js";
+import { type Ed25519Work, prepareSigningKey, publicKeyOf, selectEngine } from "#runtime/wire/ed25519.js";
 import { InputHasher, outputHash, toolSignatureMessage } from "#runtime/wire/signature.js";
 import type { CountingTool } from "./counting-tool.js";
 import { expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
@@ -137,10 +137,11 @@ export async function serveHasty(
   tools: readonly CountingTool[],
   deadlines: Partial<Deadlines> = {},
   config: ToolkitRuntimeConfig = UNSIGNED,
+  work: Ed25519Work = engine,
 ) {
   const log = keptLog();
   const store = new ReplayMemory();
-  const service = new InvokeService({ config, headers: new SignatureHeaders("X-Svc-"), engine, store, log });
+  const service = new InvokeService({ config, headers: new SignatureHeaders("X-Svc-"), engine: work, store, log });
   const served = serveTools(tools.map((tool) => tool.class));
   const { app } = buildApp({
     tools: served,
