@@ -22,8 +22,8 @@ export interface CachedAnswer {
   /** A result: it has the result content type and is signed. Otherwise a JSON error, never signed. */
   readonly signable: boolean;
   /**
-   * The exact body, perhaps a view of a larger buffer; the store keeps a copy and hands out copies. At most 262,144 bytes:
-   * a longer one is kept and accounted too, but the bound holds only up to there.
+   * The exact body, perhaps a view of a larger buffer; the store keeps a copy and hands out copies of exact size. At most
+   * 262,144 bytes: a longer one is kept and accounted too, but the bound holds only up to there.
    */
   readonly body: Uint8Array;
   /**
@@ -422,7 +422,7 @@ class ToolEntries {
   #findHeld(key: string, caller: ReplayCaller): Completed | undefined {
     const ticket = this.held.size === 0 ? undefined : this.held.get(key);
     if (ticket?.answer === undefined) return undefined;
-    const answer = { ...ticket.answer, body: Buffer.from(ticket.answer.body) };
+    const answer = { ...ticket.answer, body: new Uint8Array(ticket.answer.body) };
     return { state: "completed", answer, sameCaller: isSameCaller(ticket.caller, caller) };
   }
 
@@ -517,8 +517,8 @@ class ToolEntries {
   }
 }
 
-function copyOf(bytes: Buffer, start: number, end: number): Buffer {
-  const copy = Buffer.allocUnsafe(end - start);
+function copyOf(bytes: Buffer, start: number, end: number): Uint8Array {
+  const copy = new Uint8Array(end - start);
   bytes.copy(copy, 0, start, end);
   return copy;
 }
@@ -569,7 +569,7 @@ class Ticket implements ReplayTicket {
   hold({ status, code, signable, body }: CachedAnswer): boolean {
     if (!this.abandon()) return false;
     if (this.#replaces) this.#entries.forget(this.key, this.hash);
-    this.answer = { status, code, signable, body: Buffer.from(body), seal: undefined };
+    this.answer = { status, code, signable, body: new Uint8Array(body), seal: undefined };
     this.#entries.held.set(this.key, this);
     this.#entries.arena.bytes += HELD_BYTES + body.length;
     return true;

@@ -30,12 +30,13 @@ const aliceKey2: ReplayCaller = { leaderId: "alice", leaderKeyId: 2n };
 const bob: ReplayCaller = { leaderId: "bob", leaderKeyId: 1n };
 
 function answer(status = 200, body: string | Uint8Array = `body of ${status}`): CachedAnswer {
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   const code = status === 200 ? undefined : `code_${status}`;
-  return { status, code, signable: status === 200, body: Buffer.from(body), seal: undefined };
+  return { status, code, signable: status === 200, body: bytes, seal: undefined };
 }
 
 const sealed = (answer: CachedAnswer, length = SEAL_BYTES): CachedAnswer =>
-  length === 0 ? answer : { ...answer, seal: Buffer.alloc(length, length) };
+  length === 0 ? answer : { ...answer, seal: new Uint8Array(length).fill(length) };
 
 /** A store with a clock and a TTL that the test moves. */
 function store(maxBytes?: number) {
@@ -123,23 +124,25 @@ describe("look-up (protocol.md section 8)", () => {
     run(n1, h2);
   });
 
-  it("keys, bodies and seals are copies", () => {
+  it("keys, bodies and seals are copies of exact size", () => {
     const { claim, run } = store();
     const [nonce, hash] = [n1.slice(), h1.slice()];
     const body = Buffer.from("a slice of a larger buffer").subarray(2, 7);
     const seal = Buffer.from("seal");
-    run(nonce, hash).complete({ ...answer(200), body, seal });
-    run(n2, hash).hold({ ...answer(504), body });
+    run(nonce, hash).complete({ ...answer(200, body), seal });
+    run(n2, hash).hold(answer(504, body));
     for (const bytes of [nonce, body, seal]) bytes.fill(0);
     for (const n of [n1, n2]) {
       for (let i = 0; i < 2; i++) {
         const found = claim(n, h1);
         assert.ok(found.state === "completed");
-        const { answer } = found;
-        assert.equal(Buffer.from(answer.body).toString(), "slice");
-        assert.equal(answer.seal && Buffer.from(answer.seal).toString(), n === n1 ? "seal" : undefined);
-        answer.body.fill(0);
-        answer.seal?.fill(0);
+        const { body, seal } = found.answer;
+        for (const [bytes, text] of [[body, "slice"], ...(n === n1 ? [[seal, "seal"] as const] : [])] as const) {
+          assert.equal(bytes?.constructor, Uint8Array);
+          assert.equal(bytes.buffer.byteLength, text.length);
+          assert.equal(Buffer.from(bytes).toString(), text);
+          bytes.fill(0);
+        }
       }
     }
   });
