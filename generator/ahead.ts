@@ -24,6 +24,7 @@ export function openAhead(files: number): Ahead | undefined {
   }
 }
 
+/** One thread, and the schemas that it was given. */
 export class Ahead {
   private readonly worker: Worker;
   private readonly port: MessagePort;

@@ -26,7 +26,7 @@ export const SIGNED_FLOOR = floor("node:http and crypto");
 
 type Calls = (count: number) => LoadRequest[];
 
-/** Calls after which no more code was seen to be compiled: the first 4,000 cost half as much again. */
+/** Calls after which their cost was seen to be level: the first 4,000 cost up to twice as much, for compiling. */
 const WARM_UP = 8_000;
 
 /** Lets a server answer until its code is compiled. */
