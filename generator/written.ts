@@ -18,8 +18,24 @@ interface MappedType extends ts.ObjectType {
   /** `T` in `{ [K in keyof T]: … }` and in `Pick<T, K>`; set once the members were asked for. */
   readonly modifiersType?: ts.Type;
 }
+interface MappedSymbol extends ts.Symbol {
+  readonly links?: {
+    /** The member of `T` that this one was made of. */
+    readonly syntheticOrigin?: ts.Symbol;
+    /** What `K` is for this member. */
+    readonly keyType?: ts.Type;
+  };
+}
 
 const DEEPEST = 40;
+
+/** What the intrinsic types of texts do. */
+const TEXT_MAPPINGS: Readonly<Record<string, (text: string) => string>> = {
+  Uppercase: (text) => text.toUpperCase(),
+  Lowercase: (text) => text.toLowerCase(),
+  Capitalize: (text) => text.charAt(0).toUpperCase() + text.slice(1),
+  Uncapitalize: (text) => text.charAt(0).toLowerCase() + text.slice(1),
+};
 
 export class DeclaredOrder {
   private readonly symbols = new Map<ts.Node, ts.Symbol | undefined>();
@@ -125,21 +141,21 @@ export class DeclaredOrder {
   union(types: readonly ts.Type[], written: Written | undefined): readonly ts.Type[] {
     const ranks = new Ranks(this.checker);
     if (written !== undefined) this.rank(written, ranks, 0);
-    for (const type of types) this.rankAliases(type, ranks);
+    for (const type of types) this.rankAliases(type, ranks, 0);
     return ranks.sort(types);
   }
 
-  /** The order of the names in a key type (`"b" | "a"`), as written. */
-  private names(written: Written | undefined, names: readonly string[]): string[] {
+  /** The names of mapped members in the order of the types that they come from (`"b" | "a"`), as written. */
+  private keyed(written: Written | undefined, properties: readonly ts.Symbol[]): string[] {
     const ranks = new Ranks(this.checker);
     if (written !== undefined) this.rank(written, ranks, 0);
-    return [...names].sort((one, other) => ranks.ofName(one) - ranks.ofName(other) || compare(one, other));
+    return ranks.sortMapped(properties).map(({ name }) => name);
   }
 
-  private rankAliases(type: ts.Type, ranks: Ranks): void {
+  private rankAliases(type: ts.Type, ranks: Ranks, depth: number): void {
     const declaration = type.aliasSymbol?.declarations?.find(ts.isTypeAliasDeclaration);
     if (declaration !== undefined && type.isUnion()) {
-      this.rank({ node: declaration.type, environment: new Map() }, ranks, 0);
+      this.rank({ node: declaration.type, environment: new Map() }, ranks, depth + 1);
     }
   }
 
@@ -150,7 +166,8 @@ export class DeclaredOrder {
     const { node, environment } = at;
     const into = (inner: ts.TypeNode, bound: Environment = environment) =>
       this.rank({ node: inner, environment: bound }, ranks, depth + 1);
-    if (ts.isUnionTypeNode(node)) {
+    // What an intersection of unions comes to is ranked by its parts.
+    if (ts.isUnionTypeNode(node) || ts.isIntersectionTypeNode(node)) {
       for (const type of node.types) into(type);
       return;
     }
@@ -168,36 +185,92 @@ export class DeclaredOrder {
       this.rankAccess(node, environment, ranks, depth);
       return;
     }
+    if (ts.isTemplateLiteralTypeNode(node)) {
+      for (const text of this.templateTexts(node, environment)) ranks.addName(text);
+      return;
+    }
     const type = this.checker.getTypeFromTypeNode(node);
+    ranks.add(type);
     if (ts.isTypeReferenceNode(node)) {
       const alias = this.alias(at);
-      ranks.add(type);
-      if (alias !== undefined) {
-        into(alias.body.node, alias.body.environment);
-        return;
-      }
+      if (alias !== undefined) into(alias.body.node, alias.body.environment);
+      // A distributed type has no node for each of its parts: they are told apart by the literals that made them.
+      for (const argument of node.typeArguments ?? []) if (ranks.meets(argument)) into(argument);
+      if (alias?.body.node.kind === ts.SyntaxKind.IntrinsicKeyword) this.rankMapped(alias.declaration, at, ranks);
       const symbol = this.referenced(node.typeName);
-      if (symbol !== undefined && symbol.flags & ts.SymbolFlags.Enum)
-        for (const each of enumMembers(symbol)) ranks.addNode(each);
+      if (alias === undefined && symbol !== undefined && symbol.flags & ts.SymbolFlags.Enum)
+        this.rankEnum(symbol, ranks);
       return;
     }
-    ranks.add(type);
-    if (type.isUnion()) this.rankAliases(type, ranks);
+    if (type.isUnion()) {
+      this.rankAliases(type, ranks, depth);
+      if (type.flags & ts.TypeFlags.Boolean) for (const part of type.types) ranks.add(part);
+    }
   }
 
-  /** `(typeof COLORS)[number]`, `Shapes[keyof Shapes]`: elements and members in order. */
-  private rankAccess(node: ts.IndexedAccessTypeNode, environment: Environment, ranks: Ranks, depth: number): void {
-    const target = this.settle({ node: node.objectType, environment });
-    const type = this.checker.getTypeFromTypeNode(target?.node ?? node.objectType);
-    if (this.checker.isTupleType(type)) {
-      for (const element of this.checker.getTypeArguments(type as ts.TypeReference)) ranks.add(element);
-      return;
+  private rankEnum(symbol: ts.Symbol, ranks: Ranks): void {
+    for (const each of enumMembers(symbol)) {
+      ranks.addNode(each);
+      const value = this.checker.getConstantValue(each);
+      if (value !== undefined) ranks.addName(String(value));
     }
+  }
+
+  /** `Uppercase<"b" | "a">` and its kin: the texts of the argument, each as it is mapped. */
+  private rankMapped({ name }: ts.TypeAliasDeclaration, { node, environment }: Written, ranks: Ranks): void {
+    const [argument] = (node as ts.TypeReferenceNode).typeArguments ?? [];
+    const map = TEXT_MAPPINGS[name.text];
+    if (argument === undefined || map === undefined) return;
+    for (const text of this.texts({ node: argument, environment })) ranks.addName(map(text));
+  }
+
+  /** The literals of a type as texts, as written; none when it is no union of literals. */
+  private texts(written: Written): readonly string[] {
+    const at = this.settle(written) ?? written;
+    const type = this.checker.getTypeFromTypeNode(at.node);
+    const parts = type.isUnion() ? this.union(type.types, at) : [type];
+    return parts.flatMap((part) =>
+      part.isStringLiteral() || part.isNumberLiteral()
+        ? [String(part.value)]
+        : part.flags & ts.TypeFlags.BooleanLiteral
+          ? [this.checker.typeToString(part)]
+          : [],
+    );
+  }
+
+  /** Every text of a template of literals: the first placeholder varies slowest. */
+  private templateTexts({ head, templateSpans }: ts.TemplateLiteralTypeNode, environment: Environment): string[] {
+    let texts = [head.text];
+    for (const { type, literal } of templateSpans) {
+      const inner = this.texts({ node: type, environment });
+      texts = texts.flatMap((text) => inner.map((each) => `${text}${each}${literal.text}`));
+    }
+    return texts;
+  }
+
+  /** `(typeof COLORS)[number]`, `Shapes[keyof Shapes]`, `Shape["kind"]`: elements and members in order. */
+  private rankAccess(
+    { objectType, indexType }: ts.IndexedAccessTypeNode,
+    environment: Environment,
+    ranks: Ranks,
+    depth: number,
+  ): void {
+    const target = this.settle({ node: objectType, environment });
+    const type = this.checker.getTypeFromTypeNode(target?.node ?? objectType);
+    const index = this.checker.getTypeFromTypeNode(indexType);
+    const wanted = index.isStringLiteral() ? index.value : undefined;
     const bound = this.inside(target);
-    for (const property of this.properties(type, target)) {
-      ranks.add(this.checker.getTypeOfSymbol(property));
-      const written = writtenOf(property);
-      if (written !== undefined) this.rank({ node: written, environment: bound }, ranks, depth + 1);
+    for (const part of type.isUnion() ? this.union(type.types, target) : [type]) {
+      if (this.checker.isTupleType(part)) {
+        for (const element of this.checker.getTypeArguments(part as ts.TypeReference)) ranks.add(element);
+        continue;
+      }
+      for (const property of this.properties(part, target)) {
+        if (wanted !== undefined && property.name !== wanted) continue;
+        ranks.add(this.checker.getTypeOfSymbol(property));
+        const written = writtenOf(property);
+        if (written !== undefined) this.rank({ node: written, environment: bound }, ranks, depth + 1);
+      }
     }
   }
 
@@ -251,20 +324,19 @@ export class DeclaredOrder {
     depth: number,
   ): readonly string[] {
     const environment = this.environmentOf(declaration, written);
-    const source = type.modifiersType;
+    const source = mappedSource(type, this.checker);
     const known: string[] = [];
     if (source !== undefined && source.flags & ts.TypeFlags.StructuredType) {
       const use = environment && this.mappedSource(declaration, environment);
       const order = this.memberNames(source, use, this.checker.getPropertiesOfType(source), depth + 1);
-      const origin = (property: ts.Symbol) =>
-        (property as { links?: { syntheticOrigin?: ts.Symbol } }).links?.syntheticOrigin?.name ?? property.name;
+      const origin = (property: ts.Symbol) => (property as MappedSymbol).links?.syntheticOrigin?.name ?? property.name;
       const place = (property: ts.Symbol) => order.indexOf(origin(property));
       const found = properties.filter((property) => place(property) >= 0);
       known.push(...found.sort((one, other) => place(one) - place(other)).map(({ name }) => name));
     }
-    const rest = properties.map(({ name }) => name).filter((name) => !known.includes(name));
+    const rest = properties.filter(({ name }) => !known.includes(name));
     if (rest.length === 0) return known;
-    return [...known, ...this.names(this.mappedKeys(type, declaration, environment), rest)];
+    return [...known, ...this.keyed(this.mappedKeys(type, declaration, environment), rest)];
   }
 
   /** What the type parameters stand for inside a mapped type, when the way from the written type leads there. */
@@ -320,6 +392,7 @@ class Ranks {
   private readonly types = new Map<ts.Type, number>();
   private readonly keys = new Map<string, number>();
   private readonly nodes = new Map<ts.Node, number>();
+  private readonly met = new Set<ts.TypeNode>();
   private next = 0;
 
   constructor(private readonly checker: ts.TypeChecker) {}
@@ -331,6 +404,13 @@ class Ranks {
     if (key !== undefined && !this.keys.has(key)) this.keys.set(key, rank);
     const node = declarationOf(type);
     if (node !== undefined && !this.nodes.has(node)) this.nodes.set(node, rank);
+  }
+
+  /** Whether an argument is met for the first time: once is enough, and nested ones would be walked again and again. */
+  meets(argument: ts.TypeNode): boolean {
+    if (this.met.has(argument)) return false;
+    this.met.add(argument);
+    return true;
   }
 
   addName(name: string): void {
@@ -347,28 +427,62 @@ class Ranks {
     return this.keys.get(`string ${name}`) ?? this.keys.get(`number ${name}`) ?? Number.MAX_SAFE_INTEGER;
   }
 
-  private of(type: ts.Type): number {
+  /** The rank of a type; of an intersection those of its parts, of a mapped type that of what it maps. */
+  private of(type: ts.Type): readonly number[] {
     const key = keyOf(type);
+    const known = this.types.get(type) ?? (key === undefined ? undefined : this.keys.get(key));
+    if (known !== undefined) return [known];
+    if (type.isIntersection()) return type.types.flatMap((part) => this.of(part));
+    const source = mappedSource(type, this.checker);
+    if (source !== undefined) return this.of(source);
     const node = declarationOf(type);
-    return (
-      this.types.get(type) ??
-      (key === undefined ? undefined : this.keys.get(key)) ??
-      (node === undefined ? undefined : this.nodes.get(node)) ??
-      Number.MAX_SAFE_INTEGER
-    );
+    return [(node === undefined ? undefined : this.nodes.get(node)) ?? Number.MAX_SAFE_INTEGER];
   }
 
   /** By rank; what was never met follows by place of declaration, then by its text: never by type id. */
   sort(types: readonly ts.Type[]): ts.Type[] {
     if (types.length < 2) return [...types];
     return [...types].sort((one, other) => {
-      const ranked = this.of(one) - this.of(other);
+      const ranked = compareLists(this.of(one), this.of(other));
       if (ranked !== 0) return ranked;
       if (one.isNumberLiteral() && other.isNumberLiteral()) return one.value - other.value;
       const declared = comparePlaces(declarationOf(one), declarationOf(other));
-      return declared || compare(this.checker.typeToString(one), this.checker.typeToString(other));
+      return (
+        declared ||
+        this.compareParts(one, other) ||
+        compare(this.checker.typeToString(one), this.checker.typeToString(other))
+      );
     });
   }
+
+  /** Members of a mapped type, by the types that they come from, then by name. */
+  sortMapped(properties: readonly ts.Symbol[]): ts.Symbol[] {
+    const rank = (property: ts.Symbol) => {
+      const key = (property as MappedSymbol).links?.keyType;
+      return key === undefined ? [this.ofName(property.name)] : this.of(key);
+    };
+    return [...properties].sort((one, other) => compareLists(rank(one), rank(other)) || compare(one.name, other.name));
+  }
+
+  /** Two types that one declaration gives (`{ [K in T]: … }`, `Box<T>`): by the names and literals in which they differ. */
+  private compareParts(one: ts.Type, other: ts.Type): number {
+    return compareLists(this.parts(one), this.parts(other));
+  }
+
+  private parts(type: ts.Type): readonly number[] {
+    if (isReference(type)) return this.checker.getTypeArguments(type).flatMap((argument) => this.of(argument));
+    return this.checker
+      .getPropertiesOfType(type)
+      .flatMap((property) => [this.ofName(property.name), ...this.of(this.checker.getTypeOfSymbol(property))]);
+  }
+}
+
+function compareLists(one: readonly number[], other: readonly number[]): number {
+  for (let at = 0; at < one.length && at < other.length; at++) {
+    const difference = (one[at] as number) - (other[at] as number);
+    if (difference !== 0) return difference;
+  }
+  return one.length - other.length;
 }
 
 function keyOf(type: ts.Type): string | undefined {
@@ -380,6 +494,14 @@ function keyOf(type: ts.Type): string | undefined {
 
 function declarationOf(type: ts.Type): ts.Node | undefined {
   return type.getSymbol()?.declarations?.[0];
+}
+
+/** The `T` of a mapped type over the members of another; undefined for any other type. */
+function mappedSource(type: ts.Type, checker: ts.TypeChecker): ts.Type | undefined {
+  const mapped: MappedType = type as ts.ObjectType;
+  if (mapped.declaration === undefined || !ts.isMappedTypeNode(mapped.declaration)) return undefined;
+  checker.getPropertiesOfType(mapped);
+  return mapped.modifiersType;
 }
 
 /** The type annotation of a member, if it has one. */

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: types are source texts here
 /** The declared order, whatever else is in the project: unrelated files change the checker's type ids, and nothing else. */
 
 import assert from "node:assert/strict";
@@ -43,9 +44,51 @@ derived:{zulu mike alpha} record:{kilo bravo golf} partial:{y x} pick:{zulu alph
 remapped:{to_zulu to_mike} wide:{second first zulu mike} either:<{left} {right} {both}> size:[small big none] numbers:[30 4 100] \
 mix:<s null n> objects:<{w} {v} [text]>`;
 
+/** Types that are worked out: what they come to has no node of its own in the source. */
+const WORKED_OUT: readonly (readonly [type: string, order: string])[] = [
+  ["boolean | string", "<b s>"],
+  ["string | boolean | 'x'", "<s b>"],
+  ["{ id: string } & (Zulu | Alpha)", "<{id z} {id a}>"],
+  ["Common", "<{id z} {id m} {id a}>"],
+  ["(Zulu | Alpha) & (Mike | { q: 1 })", "<{z m} {z q} {a m} {a q}>"],
+  ["NonNullable<Zulu | Alpha | null>", "<{z} {a}>"],
+  ["NonNullable<Letters | null>", "[c a z m]"],
+  ["Readonly<Zulu | Alpha>", "<{z} {a}>"],
+  ["Shape['kind']", "[z m a]"],
+  ["Record<Shape['kind'], 1>", "{z m a}"],
+  ["{ [K in Shape as K['kind']]: K }", "{z m a}"],
+  ["(typeof LIST)[number]['id']", "[zz aa mm]"],
+  ["(typeof NEST)[keyof typeof NEST]['v']", "[z a]"],
+  ["Record<Colour, 1>", "{z-red a-green}"],
+  ["`${'b' | 'a'}-${'y' | 'x'}`", "[b-y b-x a-y a-x]"],
+  ["Record<`to_${'b' | 'a'}`, 1>", "{to_b to_a}"],
+  ["Uppercase<'b' | 'a'>", "[B A]"],
+  ["Tagged<'ok' | 'err'>", "<{ok} {err}>"],
+  ["Lists<string, number>", "<a:s a:n>"],
+  ["Lists<number, string>", "<a:n a:s>"],
+];
+const workedOut = `
+import type { Alpha, Mike, Zulu } from "./later.js";
+type Letters = "c" | "a" | "z" | "m";
+type Common = { id: string } & (Zulu | Mike | Alpha);
+type Shape = { kind: "z"; r: 1 } | { kind: "m"; s: 1 } | { kind: "a"; t: 1 };
+type Tagged<K> = K extends string ? { [P in K]: 1 } : never;
+type Lists<T, U> = T[] | U[];
+enum Colour { Red = "z-red", Green = "a-green" }
+const LIST = [{ id: "zz" }, { id: "aa" }, { id: "mm" }] as const;
+const NEST = { q: { v: "z" }, p: { v: "a" } } as const satisfies Record<string, { v: string }>;
+`;
+
 const files = {
   "src/order.ts": toolSource("Order", input, output, before),
-  "src/later.ts": 'export type Later = "z" | "m";',
+  "src/worked-out.ts": toolSource(
+    "WorkedOut",
+    `{ ${WORKED_OUT.map(([type], index) => `m${index}: ${type}`).join("; ")} }`,
+    "Tagged2<'ok' | 'err'>",
+    `${workedOut}type Tagged2<K> = K extends string ? { [P in K]: { x: K } } : never;`,
+  ),
+  "src/later.ts":
+    'export type Later = "z" | "m"; export interface Alpha { a: 1 } export interface Mike { m: 1 } export interface Zulu { z: 1 }',
 };
 const project = new ToolProject(files);
 after(() => project.remove());
@@ -55,12 +98,14 @@ interface CodecView {
   values?: unknown[];
   members?: { name: string }[];
   branches?: CodecView[];
+  item?: CodecView;
 }
 
 /** The order of everything in a codec, in short. */
 function short(codec: CodecView): string {
   if (codec.kind === "literal") return `[${codec.values?.join(" ")}]`;
   if (codec.kind === "object") return `{${codec.members?.map(({ name }) => name).join(" ")}}`;
+  if (codec.kind === "array") return `a:${short(codec.item as CodecView)}`;
   if (codec.kind === "union") return `<${codec.branches?.map(short).join(" ")}>`;
   return codec.kind === "null" ? "null" : codec.kind.charAt(0);
 }
@@ -85,10 +130,36 @@ test("members, variants and literals keep the order in which they are written", 
   assert.match(contract.inputSchema, /"required":\["2","1","ten","0","literals"/);
 });
 
+test("so does what a type is worked out to", async () => {
+  const { contracts } = (await import(`${project.root}/src/generated/contracts.ts`)) as {
+    contracts: readonly {
+      input: { codec: CodecView }[];
+      output: { name: string }[];
+      definitions?: [string, CodecView][];
+    }[];
+  };
+  const contract = contracts[1];
+  const definitions = new Map(contract?.definitions);
+  const resolved = (codec: CodecView): CodecView =>
+    codec.kind === "ref"
+      ? resolved(definitions.get((codec as { name?: string }).name ?? "") as CodecView)
+      : codec.branches === undefined
+        ? codec
+        : { ...codec, branches: codec.branches.map(resolved) };
+  const found = contract?.input.map(({ codec }, index) => [WORKED_OUT[index]?.[0], short(resolved(codec))]);
+  assert.deepEqual(found, WORKED_OUT);
+  assert.deepEqual(
+    contract?.output.map(({ name }) => name),
+    ["ok", "err"],
+  );
+});
+
 test("unrelated files change no byte", () => {
   const first = project.build();
   project.write({
-    "src/aaa.ts": `export type A = "b" | "z" | "m" | "golf" | "bravo" | "x" | "a" | "extra" | "amber" | "red" | "r" | "s" | "t";
+    "src/aaa.ts": `import type { Alpha, Mike, Zulu } from "./later.js";
+export const later: [Alpha, Mike, Zulu][] = [];
+export type A = "b" | "z" | "m" | "golf" | "bravo" | "x" | "a" | "extra" | "amber" | "red" | "r" | "s" | "t";
 export const n: 100 | 4 | 30 = 4; export const o: { v: 2 } | { w: 1 } | number | null | string = null;
 export interface Base { mike: string; zulu: string } export const k: keyof Base = "mike";
 export const r: "right" | "left" | "p" | "q" | "aa" | "mm" | "zz" | "done" | "none" | "big" | "small" = "p";`,
