@@ -36,7 +36,7 @@ import type { ToolClass, TypeUse } from "./parse.js";
 import { type Program, packageOf } from "./program.js";
 import type { Sample } from "./samples.js";
 import { looksSecret } from "./secrets.js";
-import { templatePattern, UPPERCASED } from "./template.js";
+import { textPattern } from "./template.js";
 import { type DeclaredOrder, type Environment, type Written, writtenOf } from "./written.js";
 
 /** What lowering makes of a tool class. */
@@ -343,8 +343,9 @@ class Lowering {
     if (flags & TypeFlags.Union)
       return this.structured(type, use, () => this.union((type as ts.UnionType).types, type, use));
     if (flags & TypeFlags.Enum) return { kind: "number" };
-    if (flags & TypeFlags.TemplateLiteral) return this.template(type as ts.TemplateLiteralType, use);
-    if (flags & TypeFlags.StringMapping) return this.stringMapping(type as ts.StringMappingType, use);
+    if (flags & (TypeFlags.TemplateLiteral | TypeFlags.StringMapping)) {
+      return this.patterned(type as ts.TemplateLiteralType | ts.StringMappingType, use);
+    }
     if (flags & TypeFlags.TypeParameter) return this.parameter(type, use);
     if (flags & TypeFlags.Instantiable) return this.refuse("SVC139", use, this.text(type));
     if (flags & TypeFlags.Intersection) return this.intersection(type as ts.IntersectionType, use);
@@ -369,18 +370,12 @@ class Lowering {
     return this.shape(this.checker.getTypeFromTypeNode(declaration.default), { ...use, written });
   }
 
-  private template(type: ts.TemplateLiteralType, use: Use): Shape {
-    const pattern = templatePattern(type, this.checker);
+  /** A template literal type, or `Uppercase<string>` and its kin. */
+  private patterned(type: ts.TemplateLiteralType | ts.StringMappingType, use: Use): Shape {
+    const pattern = textPattern(type, this.checker);
     return pattern === undefined
       ? this.refuse("SVC146", use, this.text(type))
       : { kind: "string", pattern: `^${pattern}$` };
-  }
-
-  private stringMapping(type: ts.StringMappingType, use: Use): Shape {
-    const pattern = UPPERCASED[type.symbol.name];
-    if (pattern === undefined || !(type.type.flags & TypeFlags.String))
-      return this.refuse("SVC146", use, this.text(type));
-    return { kind: "string", pattern };
   }
 
   // Unions and intersections
@@ -853,8 +848,9 @@ function isLarge(shape: Shape): boolean {
   return left <= 0;
 }
 
-/** What TypeScript takes for a numeric name: the text of a number. */
-const NUMERIC_NAME = "^(?:-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:e[+-]?[0-9]+)?|-?Infinity|NaN)$";
+/** What TypeScript takes for a numeric name: the text of a number as JavaScript prints it. */
+const NUMERIC_NAME =
+  "^(?:0|-?(?:[1-9][0-9]{0,20}(?:\\.[0-9]*[1-9])?|0\\.(?!0{6})[0-9]*[1-9]|[1-9](?:\\.[0-9]*[1-9])?e(?:\\+(?:2[1-9]|[3-9][0-9]|[1-3][0-9]{2})|-(?:[7-9]|[1-9][0-9]|[1-3][0-9]{2}))|Infinity)|NaN)$";
 
 function nameOf(symbol: ts.Symbol): ts.Node | undefined {
   const declaration = symbol.valueDeclaration ?? symbol.declarations?.[0];

@@ -143,6 +143,27 @@ for (const [index, { name, many, accept, differ = [] }] of ZOO.entries()) {
   });
 }
 
+test("no text takes the pattern of a template type more than linear time", () => {
+  const patterns = new Set(
+    contracts.flatMap(({ inputSchema }) =>
+      [...inputSchema.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
+        ([, text]) => JSON.parse(text as string) as string,
+      ),
+    ),
+  );
+  assert.ok(patterns.size >= 15);
+  for (const pattern of patterns) {
+    const expression = new RegExp(pattern, "u");
+    for (const start of ["", "v", "x-", "("]) {
+      for (const each of ["1", "@", "-", ".", " ", "A", "a:", "1."]) {
+        const began = performance.now();
+        expression.test(`${start}${each.repeat(50_000)}!`);
+        assert.ok(performance.now() - began < 500, `${pattern} on ${start}${each}…`);
+      }
+    }
+  }
+});
+
 test("the zoo has at least 120 types", () => {
   assert.ok(ZOO.length + REFUSED.length >= 120, `${ZOO.length} + ${REFUSED.length}`);
 });

@@ -148,6 +148,45 @@ export const ZOO: readonly ZooType[] = [
     accept: ['"(a.b)"', '"(.)"'],
     refuse: ['"a.b"', '"(ab)"'],
   },
+  // TypeScript ends a placeholder at the first text behind it, and does not search further.
+  {
+    name: "template host and port",
+    type: "`${string}:${number}`",
+    accept: ['"a:1"', '":80"'],
+    refuse: ['"::1:80"', '"a:b"', '"a:1:2"'],
+  },
+  {
+    name: "template version",
+    type: "`v${number}.${number}.${number}`",
+    accept: ['"v1.2.3"', '"v1.2.3.4"'],
+    refuse: ['"v1.2"', '"v1.2.3.4.5"'],
+  },
+  {
+    name: "template day",
+    type: "`${number}-${number}-${number}`",
+    accept: ['"2024-01-02"', '"2024-01--2"'],
+    refuse: ['"2024--1-2"', '"-1-2-3"', '"1e-5-1-2"'],
+  },
+  { name: "template unit", type: "`${number}px`", accept: ['"1px"', '" px"', '".5px"', '"0b1px"'], refuse: ['"px"'] },
+  {
+    name: "template without texts between",
+    type: "`${number}${Uppercase<string>}${string}`",
+    accept: ['"1A"', '"1Ab"'],
+    refuse: ['"1a"', '"A1"', '"1"'],
+  },
+  {
+    name: "template of mapped texts",
+    type: "`${Uppercase<string>}-${Capitalize<string>}_${bigint}`",
+    accept: ['"A-Bc_1"', '"-_1"'],
+    refuse: ['"a-B_1"', '"A-b_1"', '"A-B-C_1_2"'],
+  },
+  {
+    name: "template of a brand",
+    before: 'export type Id = string & { readonly __brand: "Id" };',
+    type: "`${Id}/${number}`",
+    accept: ['"a/1" as `${Id}/${number}`'],
+    refuse: ['"a/b"', "1"],
+  },
   { name: "uppercase", type: "Uppercase<string>", accept: ['"ABC"', '"1É"'], refuse: ['"aBC"'] },
   { name: "lowercase", type: "Lowercase<string>", accept: ['"abc"'], refuse: ['"aBC"'] },
   { name: "capitalize", type: "Capitalize<string>", accept: ['"Abc"', '""'], refuse: ['"abc"'] },
@@ -465,8 +504,14 @@ export const ZOO: readonly ZooType[] = [
   {
     name: "numeric index",
     type: "{ [index: number]: string }",
-    accept: ["{ }", '{ 1: "x" }'],
-    refuse: ["{ 1: 1 }", '{ a: "x" }'],
+    accept: ["{ }", '{ 1: "x" }', '{ "-1.5": "x", "1e+21": "x", "1e-7": "x", NaN: "x" }'],
+    refuse: ["{ 1: 1 }", '{ a: "x" }', '{ "1.0": "x" }', '{ "01": "x" }', '{ "1e3": "x" }', '{ "-0": "x" }'],
+  },
+  {
+    name: "numeric index beside any other",
+    type: "{ [name: string]: string | number; [index: number]: number }",
+    accept: ['{ a: "x", 1: 2 }', '{ "1.0": "x" }', '{ "0x1": "x" }'],
+    refuse: ['{ 1: "x" }', '{ "1.5": "x" }'],
   },
   {
     name: "template index",
