@@ -202,6 +202,11 @@ export const CODES = {
     "write the whole character",
     "JSON travels as UTF-8, in which half of a pair has no bytes.",
   ),
+  SVC149: error(
+    "this literal has no JSON form",
+    "write another literal, or a string that stands for it",
+    "JSON has no NaN and no infinities, and as UTF-8 no half of a surrogate pair.",
+  ),
   SVC150: error(
     "the input is not an object type",
     "declare Input as an interface; each member becomes an input port",

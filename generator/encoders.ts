@@ -93,7 +93,7 @@ export function codec(shape: Shape, choosing = false): Codec {
         ...(shape.tail.length > 0 ? { tail: shape.tail.map(inner) } : {}),
       };
     case "object":
-      return objectCodec(shape, inner);
+      return objectCodec(shape, choosing);
     case "union":
       return { kind: "union", branches: shape.branches.map((branch) => codec(branch, true)) };
     case "ref":
@@ -101,19 +101,26 @@ export function codec(shape: Shape, choosing = false): Codec {
   }
 }
 
-function objectCodec({ members, indexes }: ObjectShape, inner: (shape: Shape) => Codec): Codec {
+/** Names of index signatures are looked at where their types differ, and where a union chooses by them. */
+function objectCodec({ members, indexes, closed }: ObjectShape, choosing: boolean): Codec {
+  const inner = (shape: Shape) => codec(shape, choosing);
   const fields = members.map(({ name, optional, shape }) => ({
     name,
     ...(optional ? { optional } : {}),
     codec: inner(shape),
   }));
-  const others = indexes.map(({ shape }) => inner(shape));
-  const distinct = others.filter((item, index) => others.findIndex((other) => same(item, other)) === index);
-  const [first] = distinct;
-  if (first === undefined) return { kind: "object", members: fields };
+  const [first, ...others] = indexes.map(({ shape }) => inner(shape));
+  if (!choosing && others.every((other) => same(other, first as Codec))) {
+    return { kind: "object", members: fields, ...(first === undefined ? {} : { rest: first }) };
+  }
+  const patterns = indexes.flatMap(({ pattern, shape }) =>
+    pattern === undefined ? [] : [[pattern, inner(shape)] as const],
+  );
+  const rest = indexes.find(({ pattern }) => pattern === undefined);
   return {
     kind: "object",
     members: fields,
-    rest: distinct.length === 1 ? first : { kind: "union", branches: distinct },
+    ...(closed || patterns.length > 0 ? { patterns } : {}),
+    ...(rest === undefined ? {} : { rest: inner(rest.shape) }),
   };
 }

@@ -339,7 +339,9 @@ class Lowering {
     if (flags & TypeFlags.BigInt) return { kind: "bigint" };
     if (flags & TypeFlags.BigIntLiteral) return this.refuse("SVC138", use, this.text(type));
     const literal = this.literal(type);
-    if (literal !== undefined) return { kind: "literal", values: [literal] };
+    if (literal !== undefined) {
+      return hasJson(literal) ? { kind: "literal", values: [literal] } : this.refuse("SVC149", use, this.text(type));
+    }
     if (flags & TypeFlags.Union)
       return this.structured(type, use, () => this.union((type as ts.UnionType).types, type, use));
     if (flags & TypeFlags.Enum) return { kind: "number" };
@@ -396,6 +398,7 @@ class Lowering {
         literal !== undefined ||
         (part.flags & TypeFlags.Null && branches.every(({ kind }) => kind === "literal"))
       ) {
+        if (!hasJson(literal ?? null)) this.report("SVC149", use, this.text(part));
         if (values.length === 0) branches.push({ kind: "literal", values });
         values.push(literal ?? null);
       } else {
@@ -523,13 +526,9 @@ class Lowering {
     return this.refuse("SVC135", use, name);
   }
 
-  /** `{}` and interfaces without members: everything but null and undefined. */
+  /** `{}`, and whatever else has no members: everything but null and undefined. */
   private isEmpty(type: ts.Type): boolean {
-    return (
-      this.checker.getPropertiesOfType(type).length === 0 &&
-      this.checker.getIndexInfosOfType(type).length === 0 &&
-      !(type.getSymbol()?.declarations ?? []).some(ts.isMappedTypeNode)
-    );
+    return this.checker.getPropertiesOfType(type).length === 0 && this.checker.getIndexInfosOfType(type).length === 0;
   }
 
   private array(type: ts.TypeReference, use: Use): Shape {
@@ -846,6 +845,11 @@ function isLarge(shape: Shape): boolean {
   };
   visit(shape);
   return left <= 0;
+}
+
+/** Whether JSON can say a literal: NaN, infinities and half of a surrogate pair it cannot. */
+function hasJson(value: Literal): boolean {
+  return typeof value === "number" ? Number.isFinite(value) : typeof value !== "string" || value.isWellFormed();
 }
 
 /** What TypeScript takes for a numeric name: the text of a number as JavaScript prints it. */

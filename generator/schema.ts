@@ -163,12 +163,17 @@ export class Schemas {
     return object(["type", types.length === 1 ? (types[0] as string) : types], ["enum", values]);
   }
 
-  private tuple({ items, optional, rest, tail }: TupleShape): JsonObject {
+  /** @param port whether its items are the values of a port, of which none is null because it is absent */
+  private tuple({ items, optional, rest, tail }: TupleShape, port = false): JsonObject {
     const between = [rest, ...tail].filter((shape) => shape !== undefined).map((shape) => this.shape(shape));
-    const least = items.length - optional + tail.length;
+    const required = items.length - optional;
+    const least = required + tail.length;
+    const places = items.map((item, index) =>
+      port || index < required ? this.shape(item) : nullable(this.shape(item)),
+    );
     return object(
       ["type", "array"],
-      items.length > 0 && ["prefixItems", items.map((item) => this.shape(item))],
+      items.length > 0 && ["prefixItems", places],
       [
         "items",
         between.length === 0 ? false : between.length === 1 ? (between[0] as Json) : object(["anyOf", between]),
@@ -199,8 +204,10 @@ export class Schemas {
 
   private member(member: Member, ports: readonly Definition[] | undefined): [string, Json] {
     const { name, optional, shape, doc } = member;
-    const bare = optional ? nullable(this.bare(shape)) : this.bare(shape);
-    const whole = ports !== undefined && !optional && isList(resolve(shape, ports)) && !isMany(member, ports);
+    const many = ports !== undefined && isMany(member, ports);
+    const own = many && shape.kind === "tuple" ? this.tuple(shape, true) : this.bare(shape);
+    const bare = optional ? nullable(own) : own;
+    const whole = ports !== undefined && !optional && isList(resolve(shape, ports)) && !many;
     const schema = whole ? asOne(bare) : bare;
     return [name, documented(documented(schema, shape.doc), doc)];
   }

@@ -210,11 +210,12 @@ function tupleCheck(
   { items, optional, rest, tail }: TupleShape,
   inner: (shape: Shape) => AnySchemaObject,
 ): AnySchemaObject {
-  const least = items.length - optional + tail.length;
+  const required = items.length - optional;
+  const places = items.map((item, index) => (index < required ? inner(item) : orNull(inner(item))));
   return {
     type: "array",
-    minItems: least,
-    ...(items.length === 0 ? {} : { items: items.map(inner) }),
+    minItems: required + tail.length,
+    ...(items.length === 0 ? {} : { items: places }),
     ...(rest === undefined
       ? { maxItems: items.length, ...(items.length === 0 ? {} : { additionalItems: false }) }
       : {}),

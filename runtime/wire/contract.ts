@@ -35,9 +35,18 @@ export type Codec =
       readonly rest?: Codec;
       readonly tail?: readonly Codec[];
     }
-  /** Members in declared order; `rest` is the type of every other member (an index signature), sorted by name. */
-  | { readonly kind: "object"; readonly members: readonly Member[]; readonly rest?: Codec }
-  /** The first branch that the value fits, in declared order. */
+  /**
+   * Members in declared order, then those of index signatures, sorted by name. `patterns` are the types of members whose
+   * names match, `rest` that of every other member; with patterns and no `rest` there are no others. Without patterns
+   * names are left to the validator: patterns are here where a codec has to tell members or branches apart by names.
+   */
+  | {
+      readonly kind: "object";
+      readonly members: readonly Member[];
+      readonly patterns?: readonly (readonly [pattern: string, codec: Codec])[];
+      readonly rest?: Codec;
+    }
+  /** Of the branches that the value fits, the first of those that leave the fewest of its members out. */
   | { readonly kind: "union"; readonly branches: readonly Codec[] }
   /** A definition of the contract, by name: for types that contain themselves. */
   | { readonly kind: "ref"; readonly name: string };

@@ -26,6 +26,7 @@ import {
   scalarOf,
 } from "./json.js";
 import { bigintRange, kindOf, literalMismatch, Mismatch, unionMismatch } from "./mismatch.js";
+import { compileIndexes, mayShareValues } from "./undeclared.js";
 
 /** A JSON value as plain JavaScript: large integers are bigints, objects have own members only. */
 export type Tree = null | boolean | string | number | bigint | Tree[] | { [name: string]: Tree };
@@ -40,7 +41,15 @@ interface Reading {
   /** Names that an object had more than once; only filled where that is a fault. */
   readonly repeated: Map<object, Set<string>> | undefined;
   /** What a definition made of a container: branches of a union that try the same one share the work. */
-  decoded: Map<Decode, Map<object, unknown>> | undefined;
+  decoded: Map<Decode, Map<object, Decoded>> | undefined;
+  /** How many members have been passed over since a union began to choose; counted only where one does. */
+  passedOver: number;
+}
+
+/** What was made of a container, and how many members were passed over in it. */
+interface Decoded {
+  readonly value: unknown;
+  readonly passedOver: number;
 }
 
 const fault = (details: string) => new WireFault("input_deserialization_error", details);
@@ -62,7 +71,8 @@ class IntegralDouble {
 class TreeReader implements Reading {
   doubles: Doubles | undefined;
   repeated: Map<object, Set<string>> | undefined;
-  decoded: Map<Decode, Map<object, unknown>> | undefined;
+  decoded: Map<Decode, Map<object, Decoded>> | undefined;
+  passedOver = 0;
 
   /**
    * @param marking whether integral doubles are to be told from integers: only bigints care
@@ -289,6 +299,8 @@ class DecoderCompiler {
   needsIntegers = false;
   /** Whether a value may be tried against several branches. */
   private unions = false;
+  /** Whether several of them may fit, and the members that each passes over decide. */
+  private choosing = false;
   private readonly definitions: ReadonlyMap<string, Codec>;
   private readonly compiled = new Map<string, Decode>();
 
@@ -342,15 +354,29 @@ class DecoderCompiler {
         return this.object(codec);
       case "union": {
         this.unions = true;
+        if (mayShareValues(codec.branches)) this.choosing = true;
         const branches = codec.branches.map((branch) => this.compile(branch));
         return (tree, double, reading) => {
           const mismatches: Mismatch[] = [];
+          const before = reading.passedOver;
+          let best: unknown;
+          let fewest = Number.POSITIVE_INFINITY;
           for (const branch of branches) {
+            reading.passedOver = 0;
             const value = branch(tree, double, reading);
-            if (!(value instanceof Mismatch)) return value;
-            mismatches.push(value);
+            if (value instanceof Mismatch) mismatches.push(value);
+            else if (reading.passedOver < fewest) {
+              best = value;
+              fewest = reading.passedOver;
+              if (fewest === 0) break;
+            }
           }
-          return unionMismatch(mismatches);
+          if (mismatches.length === branches.length) {
+            reading.passedOver = before;
+            return unionMismatch(mismatches);
+          }
+          reading.passedOver = before + fewest;
+          return best;
         };
       }
       case "ref":
@@ -411,14 +437,15 @@ class DecoderCompiler {
     };
   }
 
-  private object({ members, rest }: Extract<Codec, { kind: "object" }>): Decode {
+  private object(codec: Extract<Codec, { kind: "object" }>): Decode {
+    const { members } = codec;
     const declared = members.map(({ name, optional, codec }) => {
       this.names.add(name);
       return { name, optional: optional === true, decode: this.compile(codec), literal: codec.kind === "literal" };
     });
     const literals = declared.filter(({ optional, literal }) => literal && !optional);
     const known = new Set(members.map(({ name }) => name));
-    const other = rest === undefined ? undefined : this.compile(rest);
+    const decodeOther = compileIndexes(codec, (each) => this.compile(each));
     return (tree, _, reading) => {
       if (tree === null || typeof tree !== "object" || Array.isArray(tree)) {
         return new Mismatch("an object", kindOf(tree));
@@ -447,10 +474,16 @@ class DecoderCompiler {
         fitting++;
         if (object !== undefined) setMember(object, name, value);
       }
-      if (other !== undefined && object !== undefined) {
+      if (object !== undefined && (decodeOther !== undefined || this.choosing)) {
         for (const name of Object.keys(tree)) {
           if (known.has(name)) continue;
-          const value = other(tree[name] as Tree, marks?.has(name) ?? false, reading);
+          const decode = decodeOther?.(name);
+          if (decode === undefined) {
+            if (decodeOther !== undefined) return new Mismatch("only declared members", "another");
+            reading.passedOver++;
+            continue;
+          }
+          const value = decode(tree[name] as Tree, marks?.has(name) ?? false, reading);
           if (value instanceof Mismatch) return value.within("*");
           setMember(object, name, value);
         }
@@ -474,12 +507,15 @@ class DecoderCompiler {
         decoded = new Map();
         reading.decoded.set(decode, decoded);
       }
-      let value = decoded.get(tree);
-      if (value === undefined) {
-        value = target(tree, double, reading);
-        decoded.set(tree, value);
+      const before = reading.passedOver;
+      let made = decoded.get(tree);
+      if (made === undefined) {
+        const value = target(tree, double, reading);
+        made = { value, passedOver: reading.passedOver - before };
+        decoded.set(tree, made);
       }
-      return value instanceof Mismatch ? value.copy() : value;
+      reading.passedOver = before + made.passedOver;
+      return made.value instanceof Mismatch ? made.value.copy() : made.value;
     };
     this.compiled.set(name, decode);
     const target = this.compile(codec);

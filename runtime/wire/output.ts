@@ -21,6 +21,7 @@ import { pathText, WireFault } from "./fault.js";
 import { formatDouble, MAX_DEPTH, quote } from "./json.js";
 import { bigintRange, kindOf, literalMismatch, Mismatch, unionMismatch } from "./mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
+import { compileIndexes, mayShareValues } from "./undeclared.js";
 
 /** Bytes of BCS of a whole result (protocol.md section 1). */
 export const MAX_RESULT_BYTES = 262_144;
@@ -82,7 +83,7 @@ export class OutputEncoder {
     const found = this.variants.get(tag)?.ports.find(({ port }) => port.name === name);
     if (found === undefined) throw fault(`${pathText([tag, name])}: the tool has no such output port`);
     const { port, encode } = found;
-    const text = port.optional && (value === undefined || value === null) ? "null" : encode(value, 0, {});
+    const text = port.optional && (value === undefined || value === null) ? "null" : encode(value, 0, begin());
     if (text instanceof Mismatch) throw fault(text.describe([tag, name]));
     return text;
   }
@@ -243,7 +244,7 @@ function encodePort(tag: string, port: Port, encode: Encode, value: unknown): Ne
 
 /** One value of a port: what stands for data held elsewhere, where the port takes that, else the data itself. */
 function portValue(port: Port, encode: Encode, value: unknown, path: (string | number)[]): NexusValue {
-  if (port.held !== true || !isReference(value)) return inlineValue(encode(value, 0, {}), path, port.held);
+  if (port.held !== true || !isReference(value)) return inlineValue(encode(value, 0, begin()), path, port.held);
   let referred: unknown;
   try {
     referred = isNexusValue(value) ? value : value.nexusValue();
@@ -278,8 +279,19 @@ type Encode = (value: unknown, depth: number, writing: Writing) => string | Mism
 /** What one writing knows beside its text. */
 interface Writing {
   /** What definitions made of containers: branches of a union that try the same one share the work. */
-  made?: Map<Encode, Map<object, { readonly depth: number; readonly text: string | Mismatch }>>;
+  made?: Map<Encode, Map<object, Made>>;
+  /** How many members have been passed over since a union began to choose; counted only where one does. */
+  passedOver: number;
 }
+
+/** The text of a container, and how many members were passed over in it. */
+interface Made {
+  readonly depth: number;
+  readonly text: string | Mismatch;
+  readonly passedOver: number;
+}
+
+const begin = (): Writing => ({ passedOver: 0 });
 
 /** Encodes single values by codec. */
 export class ValueEncoder {
@@ -291,7 +303,7 @@ export class ValueEncoder {
 
   /** @throws {@link WireFault} `output_serialization_error` with the member's path */
   write(value: unknown): string {
-    const text = this.encode(value, 0, {});
+    const text = this.encode(value, 0, begin());
     if (text instanceof Mismatch) throw fault(text.describe());
     return text;
   }
@@ -357,21 +369,23 @@ function encodeAnyObject(value: object, depth: number): string | Mismatch {
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /**
- * The own members that no type declares. They have no order of their own: by UTF-16 code units, as in RFC 8785 section
- * 3.2.3. Their names are data, so a mismatch does not repeat them.
+ * The own members that no type declares, without those that `encode` passes over. They have no order of their own: by
+ * UTF-16 code units, as in RFC 8785 section 3.2.3. Their names are data, so a mismatch does not repeat them.
  */
 function undeclaredMembers(
   value: object,
   declared: ReadonlySet<string>,
-  encode: (member: unknown) => string | Mismatch,
+  encode: (member: unknown, name: string) => string | Mismatch | undefined,
 ): string | Mismatch {
   let text = "";
   for (const name of Object.keys(value).sort()) {
     if (declared.has(name)) continue;
     const member = (value as Record<string, unknown>)[name];
     if (member === undefined) continue;
+    const encoded = encode(member, name);
+    if (encoded === undefined) continue;
     const key = encodeString(name);
-    const encoded = key instanceof Mismatch ? key : encode(member);
+    if (key instanceof Mismatch) return key.within("*");
     if (encoded instanceof Mismatch) return encoded.within("*");
     text += `${text === "" ? "" : ","}${key}:${encoded}`;
   }
@@ -383,6 +397,8 @@ class EncoderCompiler {
   private readonly compiled = new Map<string, Encode>();
   /** Whether a value may be tried against several branches. */
   private unions = false;
+  /** Whether several of them may fit, and the members that each passes over decide. */
+  private choosing = false;
 
   constructor(definitions: NonNullable<Contract["definitions"]>) {
     this.definitions = new Map(definitions);
@@ -446,15 +462,25 @@ class EncoderCompiler {
         return this.object(codec);
       case "union": {
         this.unions = true;
+        if (mayShareValues(codec.branches)) this.choosing = true;
         const branches = codec.branches.map((branch) => this.compile(branch));
         return (value, depth, writing) => {
           const mismatches: Mismatch[] = [];
+          const before = writing.passedOver;
+          let best: string | undefined;
+          let fewest = Number.POSITIVE_INFINITY;
           for (const branch of branches) {
+            writing.passedOver = 0;
             const text = branch(value, depth, writing);
-            if (typeof text === "string") return text;
-            mismatches.push(text);
+            if (typeof text !== "string") mismatches.push(text);
+            else if (writing.passedOver < fewest) {
+              best = text;
+              fewest = writing.passedOver;
+              if (fewest === 0) break;
+            }
           }
-          return unionMismatch(mismatches);
+          writing.passedOver = before + (best === undefined ? 0 : fewest);
+          return best ?? unionMismatch(mismatches);
         };
       }
       case "ref":
@@ -481,7 +507,8 @@ class EncoderCompiler {
     };
   }
 
-  private object({ members, rest }: Extract<Codec, { kind: "object" }>): Encode {
+  private object(codec: Extract<Codec, { kind: "object" }>): Encode {
+    const { members } = codec;
     const declared = members.map(({ name, optional, codec }) => ({
       name,
       key: `${quote(name)}:`,
@@ -491,7 +518,7 @@ class EncoderCompiler {
     }));
     const literals = declared.filter(({ optional, literal }) => literal && !optional);
     const known = new Set(members.map(({ name }) => name));
-    const other = rest === undefined ? undefined : this.compile(rest);
+    const encodeOther = compileIndexes(codec, (each) => this.compile(each));
     return (value, depth, writing) => {
       if (!hasMembers(value)) return new Mismatch("an object", givenKind(value));
       if (depth === MAX_DEPTH) return tooDeep();
@@ -508,8 +535,12 @@ class EncoderCompiler {
         if (typeof encoded !== "string") return encoded.within(name);
         text += `${text === "" ? "" : ","}${key}${encoded}`;
       }
-      if (other === undefined) return `{${text}}`;
-      const others = undeclaredMembers(value, known, (member) => other(member, depth + 1, writing));
+      if (encodeOther === undefined && !this.choosing) return `{${text}}`;
+      const others = undeclaredMembers(value, known, (member, name) => {
+        const encode = encodeOther?.(name);
+        if (encode === undefined) writing.passedOver++;
+        return encode?.(member, depth + 1, writing);
+      });
       if (others instanceof Mismatch) return others;
       return `{${text}${text === "" || others === "" ? "" : ","}${others}}`;
     };
@@ -530,11 +561,14 @@ class EncoderCompiler {
         written = new Map();
         writing.made.set(encode, written);
       }
+      const before = writing.passedOver;
       let entry = written.get(value);
       if (entry?.depth !== depth) {
-        entry = { depth, text: target(value, depth, writing) };
+        const text = target(value, depth, writing);
+        entry = { depth, text, passedOver: writing.passedOver - before };
         written.set(value, entry);
       }
+      writing.passedOver = before + entry.passedOver;
       return entry.text instanceof Mismatch ? entry.text.copy() : entry.text;
     };
     this.compiled.set(name, encode);

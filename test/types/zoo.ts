@@ -270,6 +270,12 @@ export const ZOO: readonly ZooType[] = [
     accept: ['[new Date(0), "1970-01-01T00:00:00.000Z"]'],
     refuse: ['["x", "y"]', "[new Date(0)]"],
   },
+  {
+    name: "elements left out",
+    type: "{ at: [string, Date?, number?] }",
+    accept: ['{ at: ["a"] }', '{ at: ["a", undefined, 1] }', '{ at: ["a", new Date(0)] }'],
+    refuse: ['{ at: ["a", 1] }', "{ at: [undefined] }"],
+  },
   { name: "nested tuple", type: "{ at: [number, number] }", accept: ["{ at: [1, 2] }"], refuse: ["{ at: [1] }"] },
   {
     name: "optional array",
@@ -520,6 +526,31 @@ export const ZOO: readonly ZooType[] = [
     refuse: ['{ "x-a": "1" }', "{ y: 1 }"],
   },
   {
+    name: "template indexes of two types",
+    type: "{ [name: `at-${string}`]: Date; [name: `text-${string}`]: string; count: bigint }",
+    accept: ['{ count: 1n, "at-a": new Date(0), "text-a": "1970-01-01T00:00:00.000Z" }', "{ count: 1n }"],
+    refuse: ['{ count: 1n, "at-a": "x" }', '{ count: 1n, "text-a": 1 }', '{ count: 1n, other: "x" }'],
+  },
+  {
+    name: "template index beside any other",
+    type: "Record<string, string | Date> & Record<`at-${string}`, Date>",
+    accept: ['{ "at-a": new Date(0), text: "x" }'],
+    refuse: ['{ "at-a": "x" }', "{ text: 1 }"],
+  },
+  {
+    name: "records told apart by names",
+    type: "Record<`at-${string}`, Date> | Record<`text-${string}`, string>",
+    accept: ['{ "text-a": "1970-01-01T00:00:00.000Z" }', '{ "at-a": new Date(0) }'],
+    refuse: ['{ "at-a": "x" }'],
+  },
+  {
+    name: "no members or a date",
+    type: "Record<string, never> | { at: Date }",
+    accept: ["{ at: new Date(0) }", "{ }"],
+    refuse: ['{ at: "x" }', "{ at: 1 }"],
+  },
+  { name: "record of no names", type: "Record<never, string>", accept: ["{ }", "1", "[]"], refuse: ["null"] },
+  {
     name: "record of literals",
     type: 'Record<"b" | "a", boolean>',
     accept: ["{ a: true, b: false }"],
@@ -565,6 +596,25 @@ export const ZOO: readonly ZooType[] = [
     type: "{ a: string; b?: never } | { b: number; a?: never }",
     accept: ['{ a: "x" }', "{ b: 1 }"],
     refuse: ['{ a: "x", b: 1 }', "{ }"],
+  },
+  {
+    name: "told apart by what only one declares",
+    type: "{ a: string } | { a: string; at: Date }",
+    accept: ['{ a: "x", at: new Date(0) }', '{ a: "x" }'],
+    refuse: ["{ }"],
+  },
+  {
+    name: "told apart by optional members",
+    type: "{ a?: string; n?: bigint } | { b: bigint } | { at?: Date }",
+    accept: ["{ b: 5n }", "{ at: new Date(0) }", '{ a: "x" }', "{ }"],
+    refuse: ["1"],
+  },
+  {
+    name: "told apart deep inside",
+    before: "export interface Some { list: { a?: string }[] } export interface Other { list: { b: Date }[] }",
+    type: "Record<string, Some | Other>",
+    accept: ['{ x: { list: [{ b: new Date(0) }] }, y: { list: [{ a: "x" }] } }'],
+    refuse: ["{ x: { } }"],
   },
   {
     name: "object or primitive",
@@ -772,6 +822,9 @@ export const REFUSED: readonly RefusedType[] = [
   { name: "undefined in an array", type: "(string | undefined)[]", code: "SVC136", subject: "Input.v[]" },
   { name: "void", type: "{ a: void[] }", code: "SVC136", subject: "Input.v.a[]" },
   { name: "bigint literal", type: "1n | 2n", code: "SVC138", subject: "Input.v" },
+  { name: "infinity", type: "{ a: 1e999 | 1 }", code: "SVC149", subject: "Input.v.a" },
+  { name: "not a number", before: "enum E { A = 0 / 0 }", type: "E", code: "SVC149", subject: "Input.v" },
+  { name: "half a character as a literal", type: '"\\ud800"', code: "SVC149", subject: "Input.v" },
   {
     name: "symbol key",
     before: "declare const s: unique symbol;",
