@@ -500,6 +500,14 @@ class Lowering {
       : undefined;
   }
 
+  /** What a class or interface extends, however far away, of those: its values are more than their own members. */
+  private builtInBase(type: ts.Type): string | undefined {
+    const { target = type } = type as Partial<ts.TypeReference>;
+    if (!target.isClassOrInterface()) return undefined;
+    const bases = this.checker.getBaseTypes(target);
+    return bases.map((base) => this.builtIn(base) ?? this.builtInBase(base)).find((name) => name !== undefined);
+  }
+
   private objectType(type: ts.Type, use: Use): Shape {
     if (this.checker.isTupleType(type))
       return this.structured(type, use, () => this.tuple(type as ts.TupleTypeReference, use));
@@ -508,6 +516,8 @@ class Lowering {
     const name = this.builtIn(type);
     if (name !== undefined) return this.builtInShape(name, type, use);
     if (this.isCallable(type)) return this.refuse("SVC130", use);
+    const base = this.builtInBase(type);
+    if (base !== undefined) return this.refuse("SVC135", use, `${this.text(type)}, which extends ${base}`);
     if (this.checker.getPropertyOfType(type, "nexusValue") !== undefined && isRuntimes(type.getSymbol())) {
       return this.refuse("SVC168", use, `${this.text(type)} does not say what the data is: write DataRef<T>`);
     }
