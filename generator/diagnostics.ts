@@ -237,6 +237,11 @@ export const CODES = {
     "nothing, if that is meant; a plain array type gives a `many` port",
     "Where the type may be an array or something else, the port is a `one` and the array is a single JSON value.",
   ),
+  SVC157: error(
+    "this list port can carry no value",
+    "let the list have from 1 to 256 items, or make the member optional: an optional list is one value",
+    "A `many` port carries 1 to 256 values, and this list takes no such number of them: every call would be refused.",
+  ),
   SVC160: error(
     "the output is not a union of variants",
     'declare Output as { ok: { … } } | { err: { … } }, or string literals such as "done"',

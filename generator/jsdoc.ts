@@ -8,7 +8,7 @@ import { forgetComment, loadComments, withComments } from "./comments.js";
 import { ts } from "./compiler.js";
 import { isCheckedFormat } from "./formats.js";
 import { type Json, readJson } from "./json.js";
-import type { Doc, Shape } from "./model.js";
+import { type Doc, INTEGER_RANGES, type Shape } from "./model.js";
 
 /** What one comment says, before it is known which type it is for. */
 export interface Comment {
@@ -332,7 +332,8 @@ function overlong(shape: Shape, min: string, max: string, least = 0, most = Numb
 function emptyRange(shape: Shape & { kind: "number" | "bigint" }): string | undefined {
   const tags = keywordsOf(shape, [...NUMERIC]);
   const bound = (name: string) => tags.get(name);
-  const [least, most] = shape.kind === "bigint" ? RANGES[shape.format ?? "any"] : [-Number.MAX_VALUE, Number.MAX_VALUE];
+  const [least, most] =
+    shape.kind === "bigint" ? INTEGER_RANGES[shape.format ?? "any"] : [-Number.MAX_VALUE, Number.MAX_VALUE];
   const [low, high] = [bound("minimum") ?? least, bound("maximum") ?? most];
   const [above, below] = [bound("exclusiveMinimum"), bound("exclusiveMaximum")];
   const from = above !== undefined && above >= low ? above : low;
@@ -344,12 +345,6 @@ function emptyRange(shape: Shape & { kind: "number" | "bigint" }): string | unde
     : from > to || (open && from >= to);
   return isEmpty ? written(tags) : undefined;
 }
-
-const RANGES = {
-  int64: [-(2n ** 63n), 2n ** 63n - 1n],
-  uint64: [0n, 2n ** 64n - 1n],
-  any: [-(2n ** 63n), 2n ** 64n - 1n],
-} as const;
 
 /** The first integer from a bound on; with a whole `step`, the first multiple of it. */
 function firstMultiple(from: number | bigint, exclusive: boolean, step: number | bigint = 1): bigint {

@@ -91,5 +91,6 @@ export function readJson(text: string): Json {
 
 function number(text: string): number | bigint {
   const value = Number(text);
+  if (!Number.isFinite(value)) throw new SyntaxError(`the number ${text} lies beyond the doubles`);
   return /^-?\d+$/.test(text) && !Number.isSafeInteger(value) ? BigInt(text) : value;
 }

@@ -38,6 +38,13 @@ export type Shape = { readonly doc?: Doc } & (
   | { readonly kind: "ref"; readonly name: string }
 );
 
+/** From and to which a bigint goes, by its format. */
+export const INTEGER_RANGES = {
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  uint64: [0n, 2n ** 64n - 1n],
+  any: [-(2n ** 63n), 2n ** 64n - 1n],
+} as const;
+
 /** `items`, of which the last `optional` may be missing, then any number of `rest`, then exactly `tail`. */
 export interface TupleShape {
   readonly kind: "tuple";

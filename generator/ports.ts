@@ -18,7 +18,14 @@ export interface DerivedPorts {
   readonly outputVariants: readonly { readonly name: string; readonly ports: readonly DerivedPort[] }[];
 }
 
-export const LIMITS = { inputPorts: 32, variants: 8, variantPorts: 16, nameBytes: 128, schemaBytes: 65_536 } as const;
+export const LIMITS = {
+  inputPorts: 32,
+  variants: 8,
+  variantPorts: 16,
+  nameBytes: 128,
+  values: 256,
+  schemaBytes: 65_536,
+} as const;
 
 /** A schema that the network would refuse. */
 export class PortRefusal extends Error {
@@ -143,17 +150,35 @@ export function checkPorts(tool: Tool): Diagnostic[] {
   if (variant !== undefined)
     report("SVC166", variant, `this is number ${LIMITS.variants + 1} of ${tool.output.length}`);
   for (const { name, payload, ...where } of tool.output) {
-    if (!isName(name)) report("SVC152", where, `it has ${Buffer.byteLength(name)} bytes`);
+    if (!isName(name)) report("SVC152", where, whyNoName(name));
     const over = payload.members[LIMITS.variantPorts];
     if (over !== undefined)
       report("SVC167", over, `this is number ${LIMITS.variantPorts + 1} of ${payload.members.length}`);
   }
   for (const member of [...inputs, ...tool.output.flatMap(({ payload }) => payload.members)]) {
-    if (!isName(member.name)) report("SVC152", member, `it has ${Buffer.byteLength(member.name)} bytes`);
-    if (isMany(member, tool.definitions)) report("SVC155", member);
+    if (!isName(member.name)) report("SVC152", member, whyNoName(member.name));
+    if (isMany(member, tool.definitions)) report(isFillable(member, tool) ? "SVC155" : "SVC157", member);
     else if (member.held === undefined && mayBeList(member, tool)) report("SVC156", member);
   }
   return found;
+}
+
+function whyNoName(name: string): string {
+  const length = Buffer.byteLength(name);
+  return length === name.length ? `it has ${length} bytes` : "it has a character beyond ASCII";
+}
+
+/** Whether a `many` port takes any number of values that it can carry. */
+function isFillable({ shape, doc }: Member, tool: Tool): boolean {
+  const list = resolve(shape, tool.definitions);
+  const keywords = new Map([...(list.doc?.keywords ?? []), ...(shape.doc?.keywords ?? []), ...(doc?.keywords ?? [])]);
+  const isTuple = list.kind === "tuple";
+  const least = isTuple ? list.items.length - list.optional + list.tail.length : 0;
+  const most = isTuple && list.rest === undefined ? list.items.length : LIMITS.values;
+  return (
+    Math.max(least, Number(keywords.get("minItems") ?? 0)) <= LIMITS.values &&
+    Math.min(most, Number(keywords.get("maxItems") ?? most)) >= 1
+  );
 }
 
 function mayBeList({ shape }: Member, tool: Tool): boolean {

@@ -268,7 +268,12 @@ function documented(schema: JsonObject, doc: Doc | undefined): JsonObject {
   if (doc === undefined) return schema;
   const members = new Map(schema.members);
   if (doc.description !== undefined) members.set("description", doc.description);
-  for (const [keyword, value] of doc.keywords) members.set(keyword, value);
+  for (const [keyword, value] of doc.keywords) {
+    const pattern = keyword === "pattern" ? members.get("pattern") : undefined;
+    // The pattern of the type itself holds too.
+    if (pattern !== undefined && pattern !== value) members.set("allOf", [object(["pattern", pattern])]);
+    members.set(keyword, value);
+  }
   const isForPeople = ([name]: readonly [string, Json]) => ANNOTATIONS.includes(name);
   const entries = [...members];
   return object(...entries.filter((each) => !isForPeople(each)), ...entries.filter(isForPeople));

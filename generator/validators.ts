@@ -7,7 +7,15 @@ import type { AnySchemaObject } from "ajv";
 import type { Ahead } from "./ahead.js";
 import { contentHash } from "./content.js";
 import { isCheckedFormat } from "./formats.js";
-import { type Definition, forEachRef, type ObjectShape, type Shape, type Tool, type TupleShape } from "./model.js";
+import {
+  type Definition,
+  forEachRef,
+  INTEGER_RANGES,
+  type ObjectShape,
+  type Shape,
+  type Tool,
+  type TupleShape,
+} from "./model.js";
 import { openAjv, type ValidatorCode, ValidatorWriter } from "./validator-code.js";
 
 /** The validator of a tool's input, and the names of those of the definitions that it needs. */
@@ -101,7 +109,7 @@ export function openChecker(definitions: readonly Definition[]): (shape: Shape, 
     date: { type: "string", format: "date-time" },
     bytes: { type: "string", pattern: "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$" },
   };
-  const dialect: Dialect = { ...whole, ref: (name) => ({ $ref: `definition_${name}` }) };
+  const dialect: Dialect = { ...whole, ranged: true, ref: (name) => ({ $ref: `definition_${name}` }) };
   for (const { name, shape } of definitions) ajv.addSchema({ $id: `definition_${name}`, ...check(shape, dialect) });
   return (shape, tree) => {
     const validate = ajv.compile(check(shape, dialect));
@@ -119,6 +127,8 @@ interface Dialect {
   readonly date: AnySchemaObject;
   readonly bytes: AnySchemaObject;
   readonly ref: Ref;
+  /** Whether the ranges of exact integers are checked here too. */
+  readonly ranged?: boolean;
 }
 
 /** The decoder checks dates and bytes before a validator sees the tree. */
@@ -149,8 +159,10 @@ function withoutPlaces(key: string, value: unknown): unknown {
 /** The schema that ajv compiles for a shape: types and constraints only, exact integers by a keyword of our own. */
 function check(shape: Shape, dialect: Dialect): AnySchemaObject {
   const inner = (each: Shape) => check(each, dialect);
+  // A bound beyond 2^53 is exact in the schema; numbers are compared with the nearest one.
+  const bound = (value: unknown) => (typeof value === "bigint" && shape.kind !== "bigint" ? Number(value) : value);
   const constraints = Object.fromEntries(
-    (shape.doc?.keywords ?? []).filter(isChecked).map(([keyword, value]) => [keyword, value]),
+    (shape.doc?.keywords ?? []).filter(isChecked).map(([keyword, value]) => [keyword, bound(value)]),
   );
   switch (shape.kind) {
     case "json":
@@ -170,9 +182,7 @@ function check(shape: Shape, dialect: Dialect): AnySchemaObject {
     case "number":
       return { type: shape.integer ? "integer" : "number", ...constraints };
     case "bigint":
-      return {
-        svcInteger: Object.fromEntries(Object.entries(constraints).map(([name, bound]) => [name, String(bound)])),
-      };
+      return integerCheck(shape, constraints, dialect);
     case "literal":
       return { enum: [...shape.values] };
     case "array":
@@ -186,6 +196,20 @@ function check(shape: Shape, dialect: Dialect): AnySchemaObject {
     case "ref":
       return dialect.ref(shape.name);
   }
+}
+
+/** An exact integer; its bounds as digits, since they may be beyond 2^53. */
+function integerCheck(
+  { format }: Shape & { kind: "bigint" },
+  constraints: AnySchemaObject,
+  { ranged = false }: Dialect,
+): AnySchemaObject {
+  const own = {
+    svcInteger: Object.fromEntries(Object.entries(constraints).map(([name, bound]) => [name, `${BigInt(bound)}`])),
+  };
+  if (!ranged) return own;
+  const [min, max] = INTEGER_RANGES[format ?? "any"];
+  return { allOf: [{ svcInteger: { minimum: `${min}`, maximum: `${max}` } }, own] };
 }
 
 const CHECKED = new Set([

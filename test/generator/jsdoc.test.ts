@@ -208,6 +208,67 @@ test("a wrong value and a wrong place are diagnosed at the tag", () => {
   ]);
 });
 
+test("numbers of tags may be larger than JavaScript's, and are then diagnosed or kept", async () => {
+  const found = complaints(`{
+  /** @maximum 1e400 */
+  a: number;
+  /** @default 1e400 */
+  b: number;
+  /** @default 18446744073709551616 */
+  c: bigint;
+  /** @format uint64 @example -1 */
+  d: bigint;
+}`);
+  assert.deepEqual(found, [
+    "SVC170 A.Input.a 4 @maximum 1e400: @maximum takes a number",
+    "SVC173 A.Input.b 6 @default 1e400: it must be number",
+    "SVC173 A.Input.c 8 @default 18446744073709551616: it must be <= 18446744073709551615",
+    "SVC173 A.Input.d 10 @example -1: it must be >= 0",
+  ]);
+  const kept = `{
+  /** @minimum 9007199254740993 */
+  large: number;
+  /** @maximum 1e18 */
+  exact: bigint;
+  /** @pattern ^.{3}$ */
+  both: \`x-\${string}\`;
+}`;
+  const project = new ToolProject({ "src/a.ts": toolSource("A", kept) });
+  try {
+    project.build();
+    const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as { contracts: Contract[] };
+    const contract = contracts[0] as Contract;
+    assert.match(contract.inputSchema, /"large":\{"type":"number","minimum":9007199254740993\}/);
+    assert.match(contract.inputSchema, /"pattern":"\^\.\{3\}\$","allOf":\[\{"pattern":"\^x-\[\\\\s\\\\S\]\*\$"\}\]/);
+    const decoder = new InputDecoder(contract);
+    const decode = (large: string, exact: string, both: string) =>
+      decoder.decodeUnsigned(Buffer.from(`{"large":${large},"exact":${exact},"both":"${both}"}`));
+    assert.equal(decode("1e16", "1000000000000000000", "x-1").exact, 10n ** 18n);
+    assert.throws(() => decode("5", "1", "x-1"), /input_deserialization_error/);
+    assert.throws(() => decode("1e16", "1000000000000000001", "x-1"), /input_deserialization_error/);
+    assert.throws(() => decode("1e16", "1", "x-12"), /input_deserialization_error/);
+    assert.throws(() => decode("1e16", "1", "abc"), /input_deserialization_error/);
+  } finally {
+    project.remove();
+  }
+});
+
+test("a list port that takes no number of values that it can carry is refused", () => {
+  const input = `{
+  none: [];
+  /** @maxItems 0 */
+  capped: string[];
+  /** @minItems 257 */
+  long: string[];
+  one?: [];
+  maybe: [string?];
+}`;
+  assert.deepEqual(
+    complaints(input).filter((line) => line.startsWith("SVC157")),
+    ["SVC157 A.Input.none 4 none: ", "SVC157 A.Input.capped 6 capped: ", "SVC157 A.Input.long 8 long: "],
+  );
+});
+
 test("tags that leave no value are diagnosed at the tag that does it", () => {
   const tagged = (tags: string, type: string) => {
     const found = complaints(`{\n/** ${tags} */\nx?: ${type};\n}`).filter((line) => !line.startsWith("SVC156"));
