@@ -247,6 +247,16 @@ function filesOf(layout: Layout, { outcomes, definitions }: Kept): GeneratedFile
   ];
 }
 
+/** What no import can be called, and what the entrypoint uses itself. */
+const TAKEN = [
+  ..."arguments await break case catch class const continue debugger default delete do else enum eval export".split(
+    " ",
+  ),
+  ..."extends false finally for function if implements import in instanceof interface let new null package".split(" "),
+  ..."private protected public return static super switch this throw true try typeof undefined var void".split(" "),
+  ..."while with yield Array Unchanged Written bootstrap contracts provideContracts".split(" "),
+];
+
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
 /** Imports of the tool classes, one a tool, under names that are unique in the entrypoint. */
@@ -256,7 +266,7 @@ function importsOf(tools: readonly Outcome[], { root, out }: Layout): ImportView
       .split(sep)
       .join("/");
   const server = absolute(out, "server.ts");
-  const taken = new Set(["Unchanged", "Written", "bootstrap", "contracts", "provideContracts"]);
+  const taken = new Set(TAKEN);
   return tools.map(({ fqn, types, import: { file, exportName, className } }) => {
     const base = IDENTIFIER.test(exportName) && exportName !== "default" ? exportName : className;
     let local = base;

@@ -77,7 +77,8 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
     node.name?.text ??
     (imported?.exportName === "default" || imported === undefined ? fileStem(node) : imported.exportName);
   if (imported === undefined) {
-    report("SVC110", at, name);
+    const inside = ts.isModuleBlock(node.parent) ? "what a namespace exports has no import" : undefined;
+    report("SVC110", at, name, inside);
     return undefined;
   }
   if (node.typeParameters?.some((parameter) => parameter.default === undefined)) {
@@ -165,6 +166,7 @@ function findImport(program: Program, node: ClassNode, symbol: ts.Symbol): Omit<
     const names = checker
       .getExportsOfModule(module)
       .filter((exported) => {
+        if (exported.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration)) return false;
         const target = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
         const declaration = target.valueDeclaration;
         return (

@@ -7,7 +7,8 @@ import { test } from "node:test";
 import type { Generated } from "#generator/generate.js";
 import { readJson } from "#generator/json.js";
 import { canonicalFqn } from "#generator/parse.js";
-import { ToolProject, toolSource } from "./project.js";
+import { COMPILERS, compile } from "../typescript/compilers.js";
+import { STRICT, ToolProject, toolSource } from "./project.js";
 
 const recorded = JSON.parse(readFileSync(new URL("../vectors/fqn.json", import.meta.url), "utf8")) as {
   cases: readonly { readonly fqn: string; readonly ok: boolean }[];
@@ -101,6 +102,35 @@ export class Generic extends Middle<Secret> ${body("xyz.test.generic@1", "async 
     assert.match(contracts, /\{ name: "d", many: false, codec: \{ kind: "string" \} \}/);
     assert.match(contracts, /\{ name: "err", ports: \[\{ name: "reason"/);
   });
+});
+
+test("names that no import can have are changed, and an export of a type alone is none", () => {
+  const tool = (name: string, base: string) =>
+    `class ${name} extends SvcTool<{ list: string[] }, "done"> ${body(base, invoke)}`;
+  const files = {
+    "src/a.ts": `${imports}${tool("A", "xyz.test.aa@1")}\nexport { A as class };`,
+    "src/b.ts": `${imports}export const B = ${tool("", "xyz.test.bb@1")};\nexport { B as await };`,
+    "src/c.ts": `${imports}export ${tool("Array", "xyz.test.cc@1")}`,
+  };
+  const project = new ToolProject(files, { ...STRICT, noEmit: true });
+  try {
+    const server = project.build()["src/generated/server.ts"] ?? "";
+    assert.match(server, /^import \{ class as class2 \} from "\.\.\/a\.js";$/m);
+    assert.match(server, /^import \{ Array as Array2 \} from "\.\.\/c\.js";$/m);
+    assert.equal(compile(COMPILERS[0], project.root), "");
+    project.write({
+      "src/a.ts": `${imports}${tool("A", "xyz.test.aa@1")}\nexport type { A };`,
+      "src/b.ts": `${imports}${tool("B", "xyz.test.bb@1")}\nexport { type B };`,
+      "src/c.ts": `${imports}export namespace N { export ${tool("C", "xyz.test.cc@1")} }`,
+    });
+    assert.deepEqual(errorsOf(project.generate()), [
+      "SVC110 src/a.ts:2:7 A",
+      "SVC110 src/b.ts:2:7 B",
+      "SVC110 src/c.ts:2:35 C",
+    ]);
+  } finally {
+    project.remove();
+  }
 });
 
 test("facts are worked out from constants, and anything else is refused at its place", () => {
