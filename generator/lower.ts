@@ -508,6 +508,17 @@ class Lowering {
     return bases.map((base) => this.builtIn(base) ?? this.builtInBase(base)).find((name) => name !== undefined);
   }
 
+  /** The `T` of an interface that is `T[]` by another name: `interface List extends Array<T> {}`. */
+  private inheritedElement(type: ts.Type): ts.Type | undefined {
+    const { target = type } = type as Partial<ts.TypeReference>;
+    if (!target.isClassOrInterface() || target.isClass()) return undefined;
+    const [base, ...more] = this.checker.getBaseTypes(target);
+    if (base === undefined || more.length > 0) return undefined;
+    const isOwn = this.checker.getPropertiesOfType(type).length > this.checker.getPropertiesOfType(base).length;
+    if (isOwn || !(this.checker.isArrayType(base) || this.inheritedElement(base) !== undefined)) return undefined;
+    return this.checker.getIndexTypeOfType(type, ts.IndexKind.Number);
+  }
+
   private objectType(type: ts.Type, use: Use): Shape {
     if (this.checker.isTupleType(type))
       return this.structured(type, use, () => this.tuple(type as ts.TupleTypeReference, use));
@@ -516,6 +527,8 @@ class Lowering {
     const name = this.builtIn(type);
     if (name !== undefined) return this.builtInShape(name, type, use);
     if (this.isCallable(type)) return this.refuse("SVC130", use);
+    const element = this.inheritedElement(type);
+    if (element !== undefined) return this.structured(type, use, () => this.list(element, use));
     const base = this.builtInBase(type);
     if (base !== undefined) return this.refuse("SVC135", use, `${this.text(type)}, which extends ${base}`);
     if (this.checker.getPropertyOfType(type, "nexusValue") !== undefined && isRuntimes(type.getSymbol())) {
@@ -543,7 +556,10 @@ class Lowering {
 
   private array(type: ts.TypeReference, use: Use): Shape {
     const [element] = this.checker.getTypeArguments(type);
-    if (element === undefined) return this.refuse("SVC144", use, this.text(type));
+    return element === undefined ? this.refuse("SVC144", use, this.text(type)) : this.list(element, use);
+  }
+
+  private list(element: ts.Type, use: Use): Shape {
     return { kind: "array", item: this.shape(element, this.elementUse(use)) };
   }
 

@@ -671,6 +671,15 @@ export const ZOO: readonly ZooType[] = [
     refuse: [],
   },
   {
+    name: "json by interfaces",
+    before: `export type Value = string | bigint | null | Fields | List; export interface Fields { [name: string]: Value }
+interface Items<T> extends ReadonlyArray<T> {} export interface List extends Items<Value> {}`,
+    type: "List",
+    many: true,
+    accept: ['["a", [5n, { b: null }]]', "[[]]"],
+    refuse: ["[true]", "{ }", '"a"', "[{ a: true }]"],
+  },
+  {
     name: "nested arrays",
     before: "export type Nested = (string | Nested)[];",
     type: "Nested",
