@@ -9,7 +9,7 @@ import type { Validator } from "svc-runtime/v1";
 
 // prettier-ignore
 export const checkInput1: Validator = (() => {
-const schema0 = {"type":"object","properties":{"parcels":{"type":"array","items":{"type":"object","properties":{"weight":{"svcInteger":{}},"size":{"type":"array","minItems":2,"items":[{"type":"number"},{"type":"number"},{"type":"number"}],"maxItems":3,"additionalItems":false},"contents":{"type":"object","required":[],"additionalProperties":{"type":"number"}},"insured":{"type":["object","null"],"properties":{"value":{"svcInteger":{}},"until":{"type":"string"}},"required":["value","until"]}},"required":["weight","size","contents"]}},"carrier":{"anyOf":[{"enum":["post","courier"]},{"type":"object","properties":{"drone":{"type":"object","properties":{"range":{"type":"number"}},"required":["range"]}},"required":["drone"]}]},"pickup":{"type":"string"},"label":{"type":"string"},"note":{"type":["string","null"]}},"required":["parcels","carrier","pickup","label"]};
+const schema0 = {"type":"object","properties":{"parcels":{"type":"array","items":{"type":"object","properties":{"weight":{"svcInteger":{}},"size":{"type":"array","minItems":2,"items":[{"type":"number"},{"type":"number"},{"type":["number","null"]}],"maxItems":3,"additionalItems":false},"contents":{"type":"object","required":[],"additionalProperties":{"type":"number"}},"insured":{"type":["object","null"],"properties":{"value":{"svcInteger":{}},"until":{"type":"string"}},"required":["value","until"]}},"required":["weight","size","contents"]}},"carrier":{"anyOf":[{"enum":["post","courier"]},{"type":"object","properties":{"drone":{"type":"object","properties":{"range":{"type":"number"}},"required":["range"]}},"required":["drone"]}]},"pickup":{"type":"string"},"label":{"type":"string"},"note":{"type":["string","null"]}},"required":["parcels","carrier","pickup","label"]};
 const func0 = Object.prototype.hasOwnProperty;
 
 function validate0(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -99,8 +99,8 @@ if(valid3){
 if(len2 > 2){
 let data6 = data3[2];
 const _errs12 = errors;
-if(!((typeof data6 == "number") && (isFinite(data6)))){
-validate0.errors = [{instancePath:instancePath+"/parcels/" + i0+"/size/2",schemaPath:"#/properties/parcels/items/properties/size/items/2/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+if((!((typeof data6 == "number") && (isFinite(data6)))) && (data6 !== null)){
+validate0.errors = [{instancePath:instancePath+"/parcels/" + i0+"/size/2",schemaPath:"#/properties/parcels/items/properties/size/items/2/type",keyword:"type",params:{type: schema0.properties.parcels.items.properties.size.items[2].type},message:"must be number,null"}];
 return false;
 }
 var valid3 = _errs12 === errors;
