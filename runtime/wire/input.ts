@@ -104,9 +104,9 @@ class TreeReader implements Reading {
     return this.settle(build<Tree | IntegralDouble>(document, entry, this.builder()), container, key);
   }
 
-  /** Whether a checked text holds nothing that JSON.parse would lose. */
-  private isPlain({ large, doubles }: JsonFacts): boolean {
-    return !large && !(this.marking && doubles) && !this.watching;
+  /** Whether a checked text holds nothing that JSON.parse would lose or misread. */
+  private isPlain({ large, doubles, escapedNames }: JsonFacts): boolean {
+    return !large && !escapedNames && !(this.marking && doubles) && !this.watching;
   }
 
   private settle(value: Tree | IntegralDouble, container: object, key: string | number): Tree {

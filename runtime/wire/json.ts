@@ -47,12 +47,14 @@ export class JsonError extends Error {
   }
 }
 
-/** What a checked text holds that JSON.parse would lose. */
+/** What a checked text holds that JSON.parse would lose or misread. */
 export interface JsonFacts {
   /** Whether an integer beyond ±(2^53−1) stands anywhere. */
   readonly large: boolean;
   /** Whether a double stands anywhere. */
   readonly doubles: boolean;
+  /** Whether the name of a member has an escape. JSON.parse of V8 13.6 to 14.6 (Node 24 to 26) takes some of them for others. */
+  readonly escapedNames: boolean;
 }
 
 /** A checked document. Entries are addressed by their tape index; the root is entry 0. */
@@ -165,6 +167,7 @@ class Scanner {
   private spaced = false;
   private large = false;
   private doubles = false;
+  private escapedNames = false;
   /** The bytes by fours, from the first that lies on a multiple of four; made for the first long string. */
   private words: Int32Array | undefined;
 
@@ -220,9 +223,9 @@ class Scanner {
   }
 
   private document(): JsonDocument {
-    const { bytes, spaced, large, doubles, tape = NO_TAPE } = this;
+    const { bytes, spaced, large, doubles, escapedNames, tape = NO_TAPE } = this;
     if (tape.buffer === pool.buffer) pooled += this.top;
-    return { bytes, tape, spaced, large, doubles };
+    return { bytes, tape, spaced, large, doubles, escapedNames };
   }
 
   private fail(reason: string): never {
@@ -271,7 +274,7 @@ class Scanner {
   /** A member's name with its colon. */
   private key(): void {
     if (this.bytes[this.position] !== QUOTE) this.fail("expected a member name in double quotes");
-    this.string();
+    if (this.string() === ESCAPED_STRING) this.escapedNames = true;
     this.skipSpace();
     if (this.bytes[this.position] !== 0x3a) this.fail("expected `:`");
     this.position++;
@@ -304,7 +307,8 @@ class Scanner {
     this.push(kind, start, this.position);
   }
 
-  private string(): void {
+  /** @returns its kind */
+  private string(): number {
     const { bytes } = this;
     const { length } = bytes;
     const start = this.position;
@@ -326,6 +330,7 @@ class Scanner {
     }
     this.position = position + 1;
     this.push(kind, start, position + 1);
+    return kind;
   }
 
   /** Skips bytes of a string by eights while all of them are plain. Gives a position up to which all are. */

@@ -54,6 +54,8 @@ const UNREADABLE = [422, "input_deserialization_error", "kept"] as const;
 const OTHER_CODING = [415, "unsupported_content_encoding", "kept"] as const;
 const LENGTHLESS = [411, "length_required", "closed"] as const;
 const SERVED = [200, undefined, "kept"] as const;
+/** node's parser refuses it itself from llhttp 9.4 on (Node 22 and 24). */
+const NO_CODING = Number.parseFloat(process.versions.llhttp ?? "") < 9.4 ? LENGTHLESS : BAD;
 
 const FRAMING: readonly Row[] = [
   ["length with chunked", `${HEAD}Content-Length: 11\r\nTransfer-Encoding: chunked\r\n\r\n${CHUNKS}`, ...BAD],
@@ -71,7 +73,7 @@ const FRAMING: readonly Row[] = [
   ["chunked", `${HEAD}Transfer-Encoding: chunked\r\n\r\n${CHUNKS}`, ...LENGTHLESS],
   ["chunked in odd case", `${HEAD}Transfer-Encoding: ChUnKeD\r\n\r\n${CHUNKS}`, ...LENGTHLESS],
   ["gzip, chunked", `${HEAD}Transfer-Encoding: gzip, chunked\r\n\r\n${CHUNKS}`, ...LENGTHLESS],
-  ["an empty coding with a length", `${HEAD}Transfer-Encoding:\r\nContent-Length: 11\r\n\r\n${BODY}`, ...LENGTHLESS],
+  ["an empty coding with a length", `${HEAD}Transfer-Encoding:\r\nContent-Length: 11\r\n\r\n${BODY}`, ...NO_CODING],
   ["an unknown coding", `${HEAD}Transfer-Encoding: xchunked\r\n\r\n${CHUNKS}`, ...BAD],
   ["chunked, gzip", `${HEAD}Transfer-Encoding: chunked, gzip\r\n\r\n${CHUNKS}`, ...BAD],
   ["chunked, chunked", `${HEAD}Transfer-Encoding: chunked, chunked\r\n\r\n${CHUNKS}`, ...BAD],
