@@ -28,6 +28,8 @@ interface MappedSymbol extends ts.Symbol {
 }
 
 const DEEPEST = 40;
+/** How often an alias is followed inside itself: recursive ones say the same again, several times as often each time. */
+const SELVES = 3;
 
 /** What the intrinsic types of texts do. */
 const TEXT_MAPPINGS: Readonly<Record<string, (text: string) => string>> = {
@@ -177,12 +179,15 @@ export class DeclaredOrder {
       return;
     }
     if (ts.isTypeOperatorNode(node) && node.operator === ts.SyntaxKind.KeyOfKeyword) {
-      const type = this.checker.getTypeFromTypeNode(node.type);
-      for (const { name } of this.properties(type, { node: node.type, environment })) ranks.addName(name);
+      const source = this.settle({ node: node.type, environment });
+      const type = this.checker.getTypeFromTypeNode(source?.node ?? node.type);
+      for (const { name } of this.properties(type, source)) ranks.addName(name);
       return;
     }
     if (ts.isIndexedAccessTypeNode(node)) {
       this.rankAccess(node, environment, ranks, depth);
+      // Members of a generic type have no place of their own, but their names do.
+      if (ts.isTypeOperatorNode(node.indexType)) into(node.indexType);
       return;
     }
     if (ts.isTemplateLiteralTypeNode(node)) {
@@ -193,7 +198,10 @@ export class DeclaredOrder {
     ranks.add(type);
     if (ts.isTypeReferenceNode(node)) {
       const alias = this.alias(at);
-      if (alias !== undefined) into(alias.body.node, alias.body.environment);
+      if (alias !== undefined) {
+        const { declaration, body } = alias;
+        ranks.inside(declaration, () => into(body.node, body.environment));
+      }
       // A distributed type has no node for each of its parts: they are told apart by the literals that made them.
       for (const argument of node.typeArguments ?? []) if (ranks.meets(argument)) into(argument);
       if (alias?.body.node.kind === ts.SyntaxKind.IntrinsicKeyword) this.rankMapped(alias.declaration, at, ranks);
@@ -393,6 +401,7 @@ class Ranks {
   private readonly keys = new Map<string, number>();
   private readonly nodes = new Map<ts.Node, number>();
   private readonly met = new Set<ts.TypeNode>();
+  private readonly selves = new Map<ts.TypeAliasDeclaration, number>();
   private next = 0;
 
   constructor(private readonly checker: ts.TypeChecker) {}
@@ -411,6 +420,15 @@ class Ranks {
     if (this.met.has(argument)) return false;
     this.met.add(argument);
     return true;
+  }
+
+  /** Walks the body of an alias, unless that is going on often enough. */
+  inside(alias: ts.TypeAliasDeclaration, walk: () => void): void {
+    const selves = this.selves.get(alias) ?? 0;
+    if (selves === SELVES) return;
+    this.selves.set(alias, selves + 1);
+    walk();
+    this.selves.set(alias, selves);
   }
 
   addName(name: string): void {

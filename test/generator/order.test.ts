@@ -66,6 +66,8 @@ const WORKED_OUT: readonly (readonly [type: string, order: string])[] = [
   ["Tagged<'ok' | 'err'>", "<{ok} {err}>"],
   ["Lists<string, number>", "<a:s a:n>"],
   ["Lists<number, string>", "<a:n a:s>"],
+  ["Events<{ zulu: string; mike: number; alpha: 1 }>", "<{zulu} {mike} {alpha}>"],
+  ["Keys<{ z: 1; m: 2; a: 3 }>", "[z m a]"],
 ];
 const workedOut = `
 import type { Alpha, Mike, Zulu } from "./later.js";
@@ -74,6 +76,8 @@ type Common = { id: string } & (Zulu | Mike | Alpha);
 type Shape = { kind: "z"; r: 1 } | { kind: "m"; s: 1 } | { kind: "a"; t: 1 };
 type Tagged<K> = K extends string ? { [P in K]: 1 } : never;
 type Lists<T, U> = T[] | U[];
+type Events<T> = { [K in keyof T]: { [P in K]: T[K] } }[keyof T];
+type Keys<T> = keyof T;
 enum Colour { Red = "z-red", Green = "a-green" }
 const LIST = [{ id: "zz" }, { id: "aa" }, { id: "mm" }] as const;
 const NEST = { q: { v: "z" }, p: { v: "a" } } as const satisfies Record<string, { v: string }>;
@@ -168,6 +172,20 @@ export const r: "right" | "left" | "p" | "q" | "aa" | "mm" | "zz" | "done" | "no
   });
   const second = project.build();
   assert.deepEqual(second, first);
+});
+
+test("recursive types take no longer for every way into themselves", () => {
+  const ways = ["a", "b", "c", "d", "e", "f"].map((name) => `T extends { ${name}: infer U } ? Deep<U> : `).join("");
+  const deep = new ToolProject({
+    "src/deep.ts": toolSource("Deep1", '{ v: Deep<{ a: "z" } | { f: "y" }> }', '"done"', `type Deep<T> = ${ways}T;`),
+  });
+  try {
+    const began = performance.now();
+    assert.match(deep.build()["src/generated/contracts.ts"] ?? "", /values: \["y", "z"\]/);
+    assert.ok(performance.now() - began < 20_000);
+  } finally {
+    deep.remove();
+  }
 });
 
 test("a second run gives the same bytes", () => {
