@@ -278,15 +278,14 @@ type Encode = (value: unknown, depth: number, writing: Writing) => string | Mism
 
 /** What one writing knows beside its text. */
 interface Writing {
-  /** What definitions made of containers: branches of a union that try the same one share the work. */
-  made?: Map<Encode, Map<object, Made>>;
+  /** What definitions made of containers, by depth: branches of a union that try the same one share the work. */
+  made?: Map<Encode, Map<object, Made[]>>;
   /** How many members have been passed over since a union began to choose; counted only where one does. */
   passedOver: number;
 }
 
 /** The text of a container, and how many members were passed over in it. */
 interface Made {
-  readonly depth: number;
   readonly text: string | Mismatch;
   readonly passedOver: number;
 }
@@ -562,11 +561,16 @@ class EncoderCompiler {
         writing.made.set(encode, written);
       }
       const before = writing.passedOver;
-      let entry = written.get(value);
-      if (entry?.depth !== depth) {
+      let entries = written.get(value);
+      if (entries === undefined) {
+        entries = [];
+        written.set(value, entries);
+      }
+      let entry = entries[depth];
+      if (entry === undefined) {
         const text = target(value, depth, writing);
-        entry = { depth, text, passedOver: writing.passedOver - before };
-        written.set(value, entry);
+        entry = { text, passedOver: writing.passedOver - before };
+        entries[depth] = entry;
       }
       writing.passedOver = before + entry.passedOver;
       return entry.text instanceof Mismatch ? entry.text.copy() : entry.text;

@@ -17,8 +17,15 @@ export function compileIndexes<T>(
   return (name) => named.find(([pattern]) => pattern.test(name))?.[1] ?? other;
 }
 
+/** What may hold members, and `json`, which leaves none out. */
+const HOLDING: ReadonlySet<Codec["kind"]> = new Set(["json", "object", "array", "tuple", "ref"]);
+
 /** Whether a value may fit several branches of a union, of which some do not declare all of its members. */
 export function mayShareValues(branches: readonly Codec[]): boolean {
-  const containers = branches.filter(({ kind }) => ["object", "array", "tuple", "ref"].includes(kind));
-  return containers.length > 1;
+  return branches.flatMap(alternatives).filter(({ kind }) => HOLDING.has(kind)).length > 1;
+}
+
+/** A codec, or the branches of one that is a union itself. */
+function alternatives(codec: Codec): readonly Codec[] {
+  return codec.kind === "union" ? codec.branches.flatMap(alternatives) : [codec];
 }

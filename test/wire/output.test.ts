@@ -333,6 +333,32 @@ describe("values that JSON has not", () => {
     it(`${JSON.stringify(codec)}: ${wanted}`, () => assert.equal(write(codec, value), wanted));
   }
 
+  it("leave no member out that another branch takes, be it any JSON value or a branch of a union inside", () => {
+    const named: Codec = { kind: "object", members: [{ name: "a", optional: true, codec: STRING }] };
+    const counted: Codec = { kind: "object", members: [{ name: "b", codec: BIGINT }] };
+    const nested: Codec = { kind: "union", branches: [{ kind: "null" }, counted] };
+    assert.equal(write({ kind: "union", branches: [named, { kind: "json" }] }, { b: 1 }), '{"b":1}');
+    assert.equal(write({ kind: "union", branches: [named, nested] }, { b: 1n }), '{"b":1}');
+  });
+
+  it("take no time for every way to a value that is there more than once, at several depths", () => {
+    const again: Codec = { kind: "ref", name: "again" };
+    const branch = (name: string): Codec => ({
+      kind: "object",
+      members: [
+        { name, optional: true, codec: STRING },
+        { name: "c", optional: true, codec: again },
+        { name: "d", optional: true, codec: { kind: "array", item: again } },
+      ],
+    });
+    const union: Codec = { kind: "union", branches: [branch("x"), branch("y"), branch("z")] };
+    let value: object = { other: 1 };
+    for (let level = 0; level < 10; level++) value = { c: value, d: [value] };
+    const began = performance.now();
+    JSON.parse(new ValueEncoder(again, [["again", union]]).write(value));
+    assert.ok(performance.now() - began < 2000);
+  });
+
   it("say in which member of which branch of a union", () => {
     const branch = (kind: string, name: string, codec: Codec): Codec => ({
       kind: "object",
