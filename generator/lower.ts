@@ -465,6 +465,8 @@ class Lowering {
       if (simple.length + special.length > 1 || !branded) return this.refuse("SVC142", use, this.text(type));
       return this.shape(base, { ...use, written: undefined });
     }
+    const [name] = type.types.flatMap((part) => this.builtInClass(part) ?? this.builtInBase(part) ?? []);
+    if (name !== undefined) return this.refuse("SVC135", use, `${name} in ${this.text(type)}`);
     return this.structured(type, use, () => this.object(type, use));
   }
 
@@ -505,7 +507,15 @@ class Lowering {
     const { target = type } = type as Partial<ts.TypeReference>;
     if (!target.isClassOrInterface()) return undefined;
     const bases = this.checker.getBaseTypes(target);
-    return bases.map((base) => this.builtIn(base) ?? this.builtInBase(base)).find((name) => name !== undefined);
+    return bases.map((base) => this.builtInClass(base) ?? this.builtInBase(base)).find((name) => name !== undefined);
+  }
+
+  /** The name of a built-in type with a constructor or methods; `Intl.NumberFormatOptions` has neither, and is data. */
+  private builtInClass(type: ts.Type): string | undefined {
+    const isClass =
+      ((type.getSymbol()?.flags ?? 0) & ts.SymbolFlags.Value) !== 0 ||
+      this.checker.getPropertiesOfType(type).some(({ flags }) => flags & ts.SymbolFlags.Method);
+    return isClass ? this.builtIn(type) : undefined;
   }
 
   /** The `T` of an interface that is `T[]` by another name: `interface List extends Array<T> {}`. */

@@ -538,6 +538,19 @@ export const ZOO: readonly ZooType[] = [
     refuse: ['{ "at-a": "x" }', "{ text: 1 }"],
   },
   {
+    name: "members or any object",
+    type: "{ a?: string } | object",
+    accept: ["{}", '{ a: "x" }', "{ b: 1 }", "[{ b: 1 }]"],
+    refuse: ["1", "null"],
+  },
+  {
+    name: "an interface over options of the language",
+    before: "interface Money extends Intl.NumberFormatOptions { amount: number }",
+    type: "Money",
+    accept: ["{ amount: 1 }", '{ amount: 1, currency: "EUR" }'],
+    refuse: ["{}", "{ amount: 1, currency: 2 }"],
+  },
+  {
     name: "records told apart by names",
     type: "Record<`at-${string}`, Date> | Record<`text-${string}`, string>",
     accept: ['{ "text-a": "1970-01-01T00:00:00.000Z" }', '{ "at-a": new Date(0) }'],
@@ -857,6 +870,7 @@ export const REFUSED: readonly RefusedType[] = [
     code: "SVC135",
     subject: "Input.v[]",
   },
+  { name: "of an Error, intersected", type: "Error & { code: number }", code: "SVC135", subject: "Input.v" },
   {
     name: "of a Map, far away",
     before: "class A<T> extends Map<string, T> {} class B<T> extends A<T> { b = 1 }",
