@@ -374,7 +374,7 @@ class Lowering {
 
   /** A template literal type, or `Uppercase<string>` and its kin. */
   private patterned(type: ts.TemplateLiteralType | ts.StringMappingType, use: Use): Shape {
-    const pattern = textPattern(type, this.checker);
+    const pattern = textPattern(type);
     return pattern === undefined
       ? this.refuse("SVC146", use, this.text(type))
       : { kind: "string", pattern: `^${pattern}$` };

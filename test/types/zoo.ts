@@ -134,6 +134,13 @@ export const ZOO: readonly ZooType[] = [
     accept: ['"v1"', '"v-1.5"', '"v1e3"', '"v0x1f"'],
     refuse: ['"v"', '"vx"', '"v1x"'],
   },
+  {
+    name: "template branded text",
+    before: 'export type A = "xy" & { readonly brand: 1 };\nexport type B = `b${string}` & { readonly brand: 2 };',
+    type: "`${A}a${B}-${number}`",
+    accept: ['"xyab-1" as `${A}a${B}-${number}`', '"xyabc-1e5" as `${A}a${B}-${number}`'],
+    refuse: ['"xab-1"', '"xyab"', '"xyac-1"'],
+  },
   { name: "template bigint", type: "`${bigint}n`", accept: ['"1n"', '"-20n"', '"0n"'], refuse: ['"1.5n"', '"n"'] },
   { name: "template boolean", type: "`is-${boolean}`", accept: ['"is-true"'], refuse: ['"is-1"'] },
   {
