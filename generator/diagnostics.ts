@@ -74,7 +74,7 @@ export const CODES = {
   ),
   SVC114: error(
     "not a tool FQN",
-    "write domain.name@version: three or more parts of lower-case letters, digits, _ and -, then a version from 1",
+    "write domain.name@version: three or more parts of two or more lower-case letters, digits, _ and -, a letter first, then a version from 1",
     "Each part begins with a letter and has two characters or more; the version is a decimal number up to 4294967295.",
   ),
   SVC115: error(
