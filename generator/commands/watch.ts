@@ -1,8 +1,6 @@
 /** `svc-gen --watch`: generates whenever something has changed that the result depends on, until it is interrupted. */
 
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { type Diagnostic, hasErrors } from "../diagnostics.js";
 import type { Generated, GenerateOptions } from "../generate.js";
 import { Listener, type News } from "../listener.js";
@@ -10,9 +8,6 @@ import { Session } from "../session.js";
 
 /** Milliseconds of quiet after which the record for the next process is written. */
 const IDLE_MS = 300;
-
-/** Bytes of garbage that a process may keep while it waits. */
-const GARBAGE = 8 * 2 ** 20;
 
 /** The effects, which are the command line's. */
 export interface Effects {
@@ -33,7 +28,6 @@ export interface Turn {
 
 /** Generates now and after every change; resolves when the process is told to end, rejects when an effect throws. */
 export async function watchProject(options: GenerateOptions, { write, remember, tell }: Effects): Promise<void> {
-  const collect = collector();
   const session = new Session(options);
   let current: Generated | undefined;
   let unrecorded: Generated | undefined;
@@ -42,10 +36,6 @@ export async function watchProject(options: GenerateOptions, { write, remember, 
     clearTimeout(idle);
     if (unrecorded !== undefined) remember(unrecorded);
     unrecorded = undefined;
-  };
-  const rest = () => {
-    record();
-    collect();
   };
   const turn = ({ paths, since }: News): void => {
     const next = session.next(paths);
@@ -62,7 +52,7 @@ export async function watchProject(options: GenerateOptions, { write, remember, 
       next.files.map(({ path }) => join(options.root, path)),
     );
     clearTimeout(idle);
-    idle = setTimeout(rest, IDLE_MS);
+    idle = setTimeout(record, IDLE_MS);
   };
   let fail: (error: unknown) => void = () => {};
   const failure = new Promise<never>((_, reject) => {
@@ -82,22 +72,6 @@ export async function watchProject(options: GenerateOptions, { write, remember, 
     listener.close();
     record();
   }
-}
-
-/**
- * Collects garbage while nobody waits for the process, where there is enough of it: V8 alone lets it grow to a quarter of
- * what 200 tools need. The young generation keeps its first size too, or it would hold 32 MB for good; no turn is slower for it.
- */
-function collector(): () => void {
-  setFlagsFromString("--semi-space-growth-factor=1");
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void;
-  let kept = 0;
-  return () => {
-    if (process.memoryUsage().heapUsed < kept + GARBAGE) return;
-    collect();
-    kept = process.memoryUsage().heapUsed;
-  };
 }
 
 async function interruption(): Promise<void> {
