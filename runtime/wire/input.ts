@@ -25,8 +25,8 @@ import {
   parseJson,
   scalarOf,
 } from "./json.js";
-import { bigintRange, kindOf, literalMismatch, Mismatch, unionMismatch } from "./mismatch.js";
-import { compileIndexes, mayShareValues } from "./undeclared.js";
+import { bigintRange, kindOf, literalMismatch, Mismatch } from "./mismatch.js";
+import { chooseBranch, compileIndexes, mayShareValues, type Tally } from "./undeclared.js";
 
 /** A JSON value as plain JavaScript: large integers are bigints, objects have own members only. */
 export type Tree = null | boolean | string | number | bigint | Tree[] | { [name: string]: Tree };
@@ -35,15 +35,13 @@ export type Tree = null | boolean | string | number | bigint | Tree[] | { [name:
 type Doubles = Map<object, Set<string | number>>;
 
 /** What one reading knows beside its trees. */
-interface Reading {
+interface Reading extends Tally {
   /** Absent, as all of these, while there is nothing to note. */
   readonly doubles: Doubles | undefined;
   /** Names that an object had more than once; only filled where that is a fault. */
   readonly repeated: Map<object, Set<string>> | undefined;
   /** What a definition made of a container: branches of a union that try the same one share the work. */
   decoded: Map<Decode, Map<object, Decoded>> | undefined;
-  /** How many members have been passed over since a union began to choose; counted only where one does. */
-  passedOver: number;
 }
 
 /** What was made of a container, and how many members were passed over in it. */
@@ -356,28 +354,7 @@ class DecoderCompiler {
         this.unions = true;
         if (mayShareValues(codec.branches)) this.choosing = true;
         const branches = codec.branches.map((branch) => this.compile(branch));
-        return (tree, double, reading) => {
-          const mismatches: Mismatch[] = [];
-          const before = reading.passedOver;
-          let best: unknown;
-          let fewest = Number.POSITIVE_INFINITY;
-          for (const branch of branches) {
-            reading.passedOver = 0;
-            const value = branch(tree, double, reading);
-            if (value instanceof Mismatch) mismatches.push(value);
-            else if (reading.passedOver < fewest) {
-              best = value;
-              fewest = reading.passedOver;
-              if (fewest === 0) break;
-            }
-          }
-          if (mismatches.length === branches.length) {
-            reading.passedOver = before;
-            return unionMismatch(mismatches);
-          }
-          reading.passedOver = before + fewest;
-          return best;
-        };
+        return (tree, double, reading) => chooseBranch(branches, reading, (branch) => branch(tree, double, reading));
       }
       case "ref":
         return this.reference(codec.name);

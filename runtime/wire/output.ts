@@ -19,9 +19,9 @@ import {
 } from "./data.js";
 import { pathText, WireFault } from "./fault.js";
 import { formatDouble, MAX_DEPTH, quote } from "./json.js";
-import { bigintRange, kindOf, literalMismatch, Mismatch, unionMismatch } from "./mismatch.js";
+import { bigintRange, kindOf, literalMismatch, Mismatch } from "./mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
-import { compileIndexes, mayShareValues } from "./undeclared.js";
+import { chooseBranch, compileIndexes, mayShareValues, type Tally } from "./undeclared.js";
 
 /** Bytes of BCS of a whole result (protocol.md section 1). */
 export const MAX_RESULT_BYTES = 262_144;
@@ -277,11 +277,9 @@ function inlineValue(text: string | Mismatch, path: (string | number)[], held = 
 type Encode = (value: unknown, depth: number, writing: Writing) => string | Mismatch;
 
 /** What one writing knows beside its text. */
-interface Writing {
+interface Writing extends Tally {
   /** What definitions made of containers, by depth: branches of a union that try the same one share the work. */
   made?: Map<Encode, Map<object, Made[]>>;
-  /** How many members have been passed over since a union began to choose; counted only where one does. */
-  passedOver: number;
 }
 
 /** The text of a container, and how many members were passed over in it. */
@@ -463,24 +461,7 @@ class EncoderCompiler {
         this.unions = true;
         if (mayShareValues(codec.branches)) this.choosing = true;
         const branches = codec.branches.map((branch) => this.compile(branch));
-        return (value, depth, writing) => {
-          const mismatches: Mismatch[] = [];
-          const before = writing.passedOver;
-          let best: string | undefined;
-          let fewest = Number.POSITIVE_INFINITY;
-          for (const branch of branches) {
-            writing.passedOver = 0;
-            const text = branch(value, depth, writing);
-            if (typeof text !== "string") mismatches.push(text);
-            else if (writing.passedOver < fewest) {
-              best = text;
-              fewest = writing.passedOver;
-              if (fewest === 0) break;
-            }
-          }
-          writing.passedOver = before + (best === undefined ? 0 : fewest);
-          return best ?? unionMismatch(mismatches);
-        };
+        return (value, depth, writing) => chooseBranch(branches, writing, (branch) => branch(value, depth, writing));
       }
       case "ref":
         return this.reference(codec.name);

@@ -1,6 +1,7 @@
-/** Members that a type does not declare by name: what index signatures make of them, and when unions look at them. */
+/** Members that a type does not declare by name: what index signatures make of them, and how unions choose by them. */
 
 import type { Codec } from "./contract.js";
+import { Mismatch, unionMismatch } from "./mismatch.js";
 
 /**
  * Compiles the index signatures of an object.
@@ -28,4 +29,39 @@ export function mayShareValues(branches: readonly Codec[]): boolean {
 /** A codec, or the branches of one that is a union itself. */
 function alternatives(codec: Codec): readonly Codec[] {
   return codec.kind === "union" ? codec.branches.flatMap(alternatives) : [codec];
+}
+
+/** What counts members that were passed over since a union began to choose; they are counted only where one does. */
+export interface Tally {
+  passedOver: number;
+}
+
+/**
+ * Chooses a branch of a union, and counts the members that it passes over as passed over by the union.
+ *
+ * @param attempt what a branch makes of the value
+ * @returns what the first of those branches makes of it that pass over the fewest members; where none fits, what is wrong
+ */
+export function chooseBranch<B, T>(
+  branches: readonly B[],
+  tally: Tally,
+  attempt: (branch: B) => T | Mismatch,
+): T | Mismatch {
+  const before = tally.passedOver;
+  const mismatches: Mismatch[] = [];
+  let best: T | undefined;
+  let fewest = Number.POSITIVE_INFINITY;
+  for (const branch of branches) {
+    tally.passedOver = 0;
+    const made = attempt(branch);
+    if (made instanceof Mismatch) mismatches.push(made);
+    else if (tally.passedOver < fewest) {
+      best = made;
+      fewest = tally.passedOver;
+      if (fewest === 0) break;
+    }
+  }
+  const fits = mismatches.length < branches.length;
+  tally.passedOver = before + (fits ? fewest : 0);
+  return fits ? (best as T) : unionMismatch(mismatches);
 }
