@@ -109,18 +109,19 @@ function objectCodec({ members, indexes, closed }: ObjectShape, choosing: boolea
     ...(optional ? { optional } : {}),
     codec: inner(shape),
   }));
-  const [first, ...others] = indexes.map(({ shape }) => inner(shape));
-  if (!choosing && others.every((other) => same(other, first as Codec))) {
-    return { kind: "object", members: fields, ...(first === undefined ? {} : { rest: first }) };
+  const others = indexes.map(({ pattern, shape }) => ({ pattern, codec: inner(shape) }));
+  const [first] = others;
+  if (!choosing && others.every((other) => same(other.codec, (first ?? other).codec))) {
+    return { kind: "object", members: fields, ...(first === undefined ? {} : { rest: first.codec }) };
   }
-  const patterns = indexes.flatMap(({ pattern, shape }) =>
-    pattern === undefined ? [] : [[pattern, inner(shape)] as const],
+  const patterns = others.flatMap((other) =>
+    other.pattern === undefined ? [] : [[other.pattern, other.codec] as const],
   );
-  const rest = indexes.find(({ pattern }) => pattern === undefined);
+  const rest = others.find(({ pattern }) => pattern === undefined);
   return {
     kind: "object",
     members: fields,
     ...(closed || patterns.length > 0 ? { patterns } : {}),
-    ...(rest === undefined ? {} : { rest: inner(rest.shape) }),
+    ...(rest === undefined ? {} : { rest: rest.codec }),
   };
 }
