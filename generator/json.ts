@@ -56,7 +56,7 @@ export function readJson(text: string): Json {
   const value = (token: RegExpExecArray, depth: number): Json => {
     if (depth > 127) fail("less nesting");
     if (token[2] !== undefined) return JSON.parse(token[2]) as string;
-    if (token[3] !== undefined) return number(token[3]);
+    if (token[3] !== undefined) return number(token[3]) ?? fail("a number within the doubles");
     if (token[4] !== undefined) return JSON.parse(token[4]) as boolean | null;
     if (token[1] === "[") return array(depth);
     if (token[1] === "{") return members(depth);
@@ -89,8 +89,9 @@ export function readJson(text: string): Json {
   return result;
 }
 
-function number(text: string): number | bigint {
+/** Undefined beyond the doubles, which would be read as an infinity. */
+function number(text: string): number | bigint | undefined {
   const value = Number(text);
-  if (!Number.isFinite(value)) throw new SyntaxError(`the number ${text} lies beyond the doubles`);
+  if (!Number.isFinite(value)) return undefined;
   return /^-?\d+$/.test(text) && !Number.isSafeInteger(value) ? BigInt(text) : value;
 }

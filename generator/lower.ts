@@ -694,7 +694,7 @@ class Lowering {
       this.report("SVC133", use);
     } else if (escaped.startsWith("__@")) this.report("SVC141", use);
     else if (property.flags & ts.SymbolFlags.Method) this.report("SVC131", use);
-    else if (/\p{Surrogate}/u.test(property.name)) this.report("SVC148", use);
+    else if (!property.name.isWellFormed()) this.report("SVC148", use);
     else return false;
     return true;
   }
