@@ -1,6 +1,7 @@
 /** The pipeline: a project -> the text of its generated files, or what is wrong with it. Reads, never writes. */
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { type Acknowledgement, withoutAcknowledged } from "./acknowledge.js";
 import { openAhead } from "./ahead.js";
 import { type Diagnostic, diagnostic, hasErrors } from "./diagnostics.js";
@@ -23,10 +24,10 @@ import {
   shown,
 } from "./program.js";
 import { mergeReads, type Reads } from "./reads.js";
-import { type GeneratedFile, type ImportView, render, specifier, type View } from "./render.js";
+import { type GeneratedFile, type ImportView, render, specifier, type Views } from "./render.js";
 import { findMisfits } from "./samples.js";
 import { Schemas } from "./schema.js";
-import { Validators, validatorModule } from "./validators.js";
+import { Validators, validatorViews } from "./validators.js";
 import { VERSION } from "./version.js";
 
 export interface GenerateOptions {
@@ -63,7 +64,7 @@ export function generate(options: GenerateOptions, last?: Last, earlier?: Earlie
   const memory = earlier ?? nothingEarlier();
   const project = openProject(layoutOf(options), memory);
   if ("diagnostics" in project) return { files: [], ...project };
-  const again = last && generateAgain(project, last, memory, earlier === undefined);
+  const again = last && generateAgain(project, last, memory);
   return again ?? generateWhole(project, memory, earlier === undefined);
 }
 
@@ -104,22 +105,22 @@ function generateWith(validators: Validators, project: Project, earlier: Earlier
     graph: graphOf(program),
     files: project.files,
     outcomes: Object.fromEntries(outcomes),
-    definitions: validators.named(written),
+    validators: validators.codes(written),
   };
-  const files = filesOf(project.layout, kept);
+  const files = filesOf(project.layout, kept, earlier);
   return { files, diagnostics, reads, ...(tools.every(isAtHome) ? { kept } : {}) };
 }
 
 /**
  * The same, from the last run and what has changed; undefined when that is not enough, or when anything is wrong. What is
- * not affected is not even opened when the project is read `partly`.
+ * not affected is not even opened.
  */
-function generateAgain(project: Project, last: Last, earlier: Earlier, partly: boolean): Generated | undefined {
+function generateAgain(project: Project, last: Last, earlier: Earlier): Generated | undefined {
   if (project.references !== undefined) return undefined;
   const plan = planFor(last.kept, last.changed, project.files);
   if (plan === undefined) return undefined;
   const isAffected = (path: string) => plan.affected.has(path);
-  const program = openProgram(project, partly ? plan.roots : project.files, earlier);
+  const program = openProgram(project, plan.roots, earlier);
   const graph = graphOf(program, (path) => (isAffected(path) ? undefined : last.kept.graph[path]));
   if (!isFaithful(last.kept, graph, project.files) || hasErrors(compilerErrors(program, isAffected))) return undefined;
   const affected = program.sources.filter(({ fileName }) => isAffected(fileName));
@@ -128,7 +129,7 @@ function generateAgain(project: Project, last: Last, earlier: Earlier, partly: b
   const wrong = hasErrors(found.flatMap(({ diagnostics }) => diagnostics));
   if (wrong || !found.flatMap(({ tools }) => tools).every(isAtHome)) return undefined;
 
-  const validators = new Validators(last.kept.definitions);
+  const validators = new Validators(last.kept.validators);
   const unaffected = <T>(kept: Readonly<Record<string, T>>) =>
     Object.entries(kept).filter(([path]) => !isAffected(path));
   const outcomes = new Map(
@@ -140,7 +141,7 @@ function generateAgain(project: Project, last: Last, earlier: Earlier, partly: b
     graph: { ...Object.fromEntries(unaffected(last.kept.graph)), ...graph },
     files: project.files,
     outcomes: Object.fromEntries(outcomes),
-    definitions: validators.named(tools),
+    validators: validators.codes(tools),
   };
   const unread = Object.fromEntries(Object.entries(last.reads.files).filter(([path]) => !last.changed.has(path)));
   const reads = mergeReads({ ...last.reads, files: unread }, project.recorder.reads());
@@ -148,7 +149,7 @@ function generateAgain(project: Project, last: Last, earlier: Earlier, partly: b
   const acknowledged = [...outcomes.values()].flatMap((each) => each.acknowledged);
   const diagnostics = withoutAcknowledged(notes, acknowledged);
   if (hasErrors(diagnostics)) return undefined;
-  return { files: filesOf(project.layout, kept), diagnostics, reads, kept };
+  return { files: filesOf(project.layout, kept, earlier), diagnostics, reads, kept };
 }
 
 /** What was found in one source file. */
@@ -223,27 +224,32 @@ export function layoutOf({ root, tsconfig = "tsconfig.json", out = "src/generate
   return { root: resolve(root), tsconfig: resolve(at(tsconfig)), out: resolve(at(out)) };
 }
 
-function filesOf(layout: Layout, { outcomes, definitions }: Kept): GeneratedFile[] {
+/** The files of a run; one that would be made from the same as in an `earlier` one is that one's. */
+function filesOf(layout: Layout, { outcomes, validators: codes }: Kept, { made }: Earlier): GeneratedFile[] {
   const out = relative(layout.root, layout.out).split(sep).join("/");
   const tools = Object.values(outcomes).flatMap((each) => each.tools);
   const names = tools.map((_, index) => `checkInput${index + 1}`);
-  const view: View = {
-    version: VERSION,
-    sources: [...new Set(tools.map((tool) => tool.import.file))],
-    contracts: tools.map(({ contract }, index) => ({ text: contract, validator: names[index] as string })),
-    imports: importsOf(tools, layout),
-    several: tools.length > 1,
-    validators: validatorModule(
-      tools.map(({ validators }, index) => [names[index] as string, validators]),
-      definitions,
-    ),
+  const header = { version: VERSION, sources: [...new Set(tools.map((tool) => tool.import.file))] };
+  const file = <View>(path: string, view: View, textOf: (view: View) => string): GeneratedFile => {
+    const known = made.get(path);
+    if (known !== undefined && isDeepStrictEqual(known.view, view)) return known.file;
+    const fresh = { path, text: textOf(view) };
+    made.set(path, { view, file: fresh });
+    return fresh;
   };
-  const documents = tools.map(({ document }) => document);
+  const rendered = <Name extends keyof Views>(name: Name, view: Views[Name]) =>
+    file(`${out}/${name}.ts`, view, (each) => render(name, each));
+  const contracts = tools.map(({ contract }, index) => ({ text: contract, validator: names[index] as string }));
+  const named = tools.map(({ validators }, index) => [names[index] as string, validators] as const);
   return [
-    { path: `${out}/contracts.ts`, text: render("contracts", view) },
-    { path: `${out}/validators.ts`, text: render("validators", view) },
-    { path: `${out}/server.ts`, text: render("server", view) },
-    { path: "meta.json", text: documents.length === 0 ? "[]\n" : `[\n  ${documents.join(",\n  ")}\n]\n` },
+    rendered("contracts", { ...header, contracts }),
+    rendered("validators", { ...header, ...validatorViews(named, codes) }),
+    rendered("server", { ...header, imports: importsOf(tools, layout), several: tools.length > 1 }),
+    file(
+      "meta.json",
+      tools.map(({ document }) => document),
+      (documents) => (documents.length === 0 ? "[]\n" : `[\n  ${documents.join(",\n  ")}\n]\n`),
+    ),
   ];
 }
 

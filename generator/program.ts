@@ -11,6 +11,7 @@ import { type Installed, installedTypeScript, learnLibraries, libraryFile, withD
 import { Comments } from "./jsdoc.js";
 import type { Place } from "./model.js";
 import { type Reads, Recorder } from "./reads.js";
+import type { GeneratedFile } from "./render.js";
 import { DeclaredOrder } from "./written.js";
 
 /** Where the project is and where generated files go; all paths absolute. */
@@ -104,7 +105,7 @@ function readProject(layout: Layout): Project | Unusable {
   return { layout, options, installed, files, references, notes, recorder };
 }
 
-/** What an earlier program of the same process leaves for the next. */
+/** What an earlier run in the same process leaves for the next. */
 export interface Earlier {
   /** What the configuration says, for as long as it says that; its recorder knows what it was read from. */
   project: Project | undefined;
@@ -113,11 +114,13 @@ export interface Earlier {
   resolutions: ts.ModuleResolutionCache | undefined;
   /** Parsed files, by path: those whose texts have not changed. */
   readonly parsed: Map<string, Parsed>;
+  /** Generated files, by path, with what they were made from. */
+  readonly made: Map<string, { readonly view: unknown; readonly file: GeneratedFile }>;
 }
 
 /** At the beginning. */
 export function nothingEarlier(): Earlier {
-  return { project: undefined, program: undefined, resolutions: undefined, parsed: new Map() };
+  return { project: undefined, program: undefined, resolutions: undefined, parsed: new Map(), made: new Map() };
 }
 
 interface Parsed {

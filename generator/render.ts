@@ -5,6 +5,7 @@ import { posix } from "node:path";
 import Handlebars from "handlebars";
 import type { Contract } from "#runtime/wire/contract.js";
 import { literal } from "./literal.js";
+import type { ValidatorView } from "./validators.js";
 
 /** One generated file: its path relative to the project, forward slashes. */
 export interface GeneratedFile {
@@ -28,14 +29,22 @@ export interface ImportView {
   readonly types: string;
 }
 
-export interface View {
+/** What is said at the top of every file. */
+interface Header {
   readonly version: string;
-  /** Where the tools are, for the header. */
+  /** Where the tools are. */
   readonly sources: readonly string[];
-  readonly contracts: readonly ContractView[];
-  readonly imports: readonly ImportView[];
-  readonly several: boolean;
-  readonly validators: string;
+}
+
+/** What the template of each file is rendered over. */
+export interface Views {
+  readonly contracts: Header & { readonly contracts: readonly ContractView[] };
+  readonly validators: Header & {
+    readonly functions: readonly ValidatorView[];
+    /** What they take from `svc-runtime/v1`. */
+    readonly helpers: readonly string[];
+  };
+  readonly server: Header & { readonly imports: readonly ImportView[]; readonly several: boolean };
 }
 
 const handlebars = Handlebars.create();
@@ -46,7 +55,7 @@ handlebars.registerHelper("path", (text: string) => inComment(text));
 const compiled = new Map<string, Handlebars.TemplateDelegate>();
 
 /** The text of one file over the view; unknown names are errors. */
-export function render(template: "contracts" | "server" | "validators", view: View): string {
+export function render<Name extends keyof Views>(template: Name, view: Views[Name]): string {
   return run(template, view);
 }
 

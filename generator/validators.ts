@@ -18,27 +18,25 @@ import {
 } from "./model.js";
 import { openAjv, type ValidatorCode, ValidatorWriter } from "./validator-code.js";
 
-/** The validator of a tool's input, and the names of those of the definitions that it needs. */
+/** The validators that a tool needs, by their names among all. */
 export interface ToolValidators {
-  readonly input: ValidatorCode;
+  readonly input: string;
+  /** In the order in which the tool refers to them. */
   readonly definitions: readonly string[];
 }
 
-/** The validators of definitions, by name. */
-export type Definitions = Readonly<Record<string, ValidatorCode>>;
+/** Validators by name; a name is made from what is checked. */
+export type ValidatorCodes = Readonly<Record<string, ValidatorCode>>;
 
 /** What ajv compiles for one tool. */
-interface Checks {
-  readonly input: AnySchemaObject;
-  /** By unique name, what a definition refers to before it. */
-  readonly definitions: readonly (readonly [name: string, schema: AnySchemaObject])[];
-  /** Their names, in the order in which the tool refers to them. */
-  readonly names: readonly string[];
+interface Checks extends ToolValidators {
+  /** By name, what one refers to before it. */
+  readonly schemas: readonly (readonly [name: string, schema: AnySchemaObject])[];
 }
 
 /**
- * Writes validators, each on its own: its code depends on what it checks and on nothing beside it. A definition is named
- * after its content, so that those that are the same in several tools, with all that they refer to, have one function.
+ * Writes validators, each on its own: its code depends on what it checks and on nothing beside it. They are named after that,
+ * with all that it refers to, so that what is the same in several tools, or in the last run, is written once.
  */
 export class Validators {
   private readonly known: Map<string, ValidatorCode>;
@@ -48,7 +46,7 @@ export class Validators {
 
   /** `known` ones are not written again; those of tools that are begun may be written `ahead`. */
   constructor(
-    known: Definitions = {},
+    known: ValidatorCodes = {},
     private readonly ahead?: Ahead,
   ) {
     this.known = new Map(Object.entries(known));
@@ -59,28 +57,23 @@ export class Validators {
     if (this.ahead === undefined) return;
     const checks = checksOf(tool);
     this.begun.set(tool, checks);
-    for (const [name, schema] of checks.definitions) {
+    for (const [name, schema] of checks.schemas) {
       if (!this.begunNames.has(name)) this.ahead.begin(schema);
       this.begunNames.add(name);
     }
-    this.ahead.begin(checks.input);
   }
 
   of(tool: Tool): ToolValidators {
-    const { input, definitions, names } = this.begun.get(tool) ?? checksOf(tool);
-    for (const [name, schema] of definitions) {
-      if (!this.known.has(name)) this.known.set(name, this.code(schema));
+    const { input, definitions, schemas } = this.begun.get(tool) ?? checksOf(tool);
+    for (const [name, schema] of schemas) {
+      if (!this.known.has(name)) this.known.set(name, this.ahead?.take(schema) ?? this.writer.write(schema));
     }
-    return { input: this.code(input), definitions: names };
+    return { input, definitions };
   }
 
-  private code(schema: AnySchemaObject): ValidatorCode {
-    return this.ahead?.take(schema) ?? this.writer.write(schema);
-  }
-
-  /** The definitions that the tools need. */
-  named(tools: Iterable<{ readonly validators: ToolValidators }>): Definitions {
-    const needed = new Set([...tools].flatMap(({ validators }) => validators.definitions));
+  /** Those that the tools need. */
+  codes(tools: Iterable<{ readonly validators: ToolValidators }>): ValidatorCodes {
+    const needed = new Set([...tools].flatMap(({ validators: { input, definitions } }) => [input, ...definitions]));
     return Object.fromEntries([...this.known].filter(([name]) => needed.has(name)));
   }
 }
@@ -88,18 +81,19 @@ export class Validators {
 function checksOf(tool: Tool): Checks {
   const shapes = new Map(tool.definitions.map(({ name, shape }) => [name, shape]));
   const names = new Map<string, string>();
-  const definitions = new Map<string, AnySchemaObject>();
+  const schemas: [string, AnySchemaObject][] = [];
   const ref: Ref = (name) => {
     const met = names.get(name);
     if (met !== undefined) return { svcRef: met };
     const text = JSON.stringify(reachable(name, shapes), withoutPlaces);
     const unique = `check${name}_${contentHash(text).slice(0, 12)}`;
     names.set(name, unique);
-    definitions.set(unique, check(shapes.get(name) ?? { kind: "json" }, { ...DECODED, ref }));
+    schemas.push([unique, check(shapes.get(name) ?? { kind: "json" }, { ...DECODED, ref })]);
     return { svcRef: unique };
   };
-  const input = objectCheck(tool.input, { ...DECODED, ref });
-  return { input, definitions: [...definitions], names: [...names.values()] };
+  const schema = objectCheck(tool.input, { ...DECODED, ref });
+  const input = `input_${contentHash(JSON.stringify(schema))}`;
+  return { input, definitions: [...names.values()], schemas: [...schemas, [input, schema]] };
 }
 
 /** What says why a tree does not fit a shape; undefined when it does. Dates and bytes are checked too, as far as texts go. */
@@ -286,25 +280,33 @@ function record(pairs: readonly (readonly [string, AnySchemaObject])[]): Record<
   return Object.fromEntries(pairs);
 }
 
-/** The module that exports the tools' validators under `names`, definitions after the tool that needs them first. */
-export function validatorModule(
+/** One function of the module of validators: the start of its declaration, and its code. */
+export interface ValidatorView {
+  readonly start: string;
+  readonly code: string;
+}
+
+/**
+ * The functions of the module that exports the validators of the tools' inputs under these names, definitions after the tool
+ * that needs them first, and what they take from `svc-runtime/v1`.
+ */
+export function validatorViews(
   tools: readonly (readonly [name: string, validators: ToolValidators])[],
-  definitions: Definitions,
-): string {
+  codes: ValidatorCodes,
+): { readonly functions: readonly ValidatorView[]; readonly helpers: readonly string[] } {
   const helpers = new Set<string>();
-  const lines: string[] = [];
+  const functions: ValidatorView[] = [];
   const written = new Set<string>();
   const write = (start: string, { code, helpers: used }: ValidatorCode): void => {
     for (const helper of used) helpers.add(helper);
-    lines.push(`// prettier-ignore\n${start}: Validator = ${code};\n`);
+    functions.push({ start, code });
   };
-  for (const [name, { input, definitions: needed }] of tools) {
-    write(`export const ${name}`, input);
-    for (const unique of needed) {
-      if (!written.has(unique)) write(`const ${unique}`, definitions[unique] as ValidatorCode);
+  for (const [name, { input, definitions }] of tools) {
+    write(`export const ${name}`, codes[input] as ValidatorCode);
+    for (const unique of definitions) {
+      if (!written.has(unique)) write(`const ${unique}`, codes[unique] as ValidatorCode);
       written.add(unique);
     }
   }
-  const imports = helpers.size === 0 ? "" : `import { ${[...helpers].sort().join(", ")} } from "svc-runtime/v1";\n`;
-  return `import type { Validator } from "svc-runtime/v1";\n${imports}\n${lines.join("\n")}`;
+  return { functions, helpers: [...helpers].sort() };
 }
