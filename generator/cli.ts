@@ -296,9 +296,13 @@ function headAndHere(cwd: string): [NamedText, NamedText] {
   ];
 }
 
+/** How files looked on the disk when they held their texts. */
+const stamps = new WeakMap<GeneratedFile, string | undefined>();
+
 /** Writes the files that differ from what is there, and says which. */
 function writeChanged(root: string, files: readonly GeneratedFile[]): string[] {
   const changed = files
+    .filter((file) => !isWritten(root, file))
     .map(({ path, text }) => ({ path, bytes: Buffer.from(text), old: bytesIfThere(join(root, path)) }))
     .filter(({ bytes, old }) => old?.equals(bytes) !== true);
   for (const { path, old } of changed) {
@@ -307,6 +311,7 @@ function writeChanged(root: string, files: readonly GeneratedFile[]): string[] {
     }
   }
   replaceFiles(changed.map(({ path, bytes }) => ({ target: join(root, path), content: bytes })));
+  for (const file of files) stamps.set(file, stampOf(join(root, file.path)));
   return changed.map(({ path }) => path);
 }
 
@@ -355,6 +360,21 @@ function replaceFiles(files: readonly { readonly target: string; readonly conten
     throw new UnwritableError(at, error);
   } finally {
     for (const temporary of made) rmSync(temporary, { force: true });
+  }
+}
+
+function isWritten(root: string, file: GeneratedFile): boolean {
+  const stamp = stampOf(join(root, file.path));
+  return stamp !== undefined && stamp === stamps.get(file);
+}
+
+/** Changes with every write to a file; undefined when none can be seen there. */
+function stampOf(path: string): string | undefined {
+  try {
+    const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+    return `${ino} ${size} ${mtimeNs}`;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Generation in a process that stays: what was parsed and bound is used again as long as its text is the same. */
 
-import { dirname } from "node:path";
+import { sep } from "node:path";
 import { folderHash } from "./content.js";
 import { type Generated, type GenerateOptions, generate, type Last } from "./generate.js";
 import { changesSince } from "./manifest.js";
@@ -57,10 +57,6 @@ export class Session {
 
 /** Whether a path or a folder that it is in is one of those heard of. */
 function nearOf(heard: ReadonlySet<string>): Near {
-  return (path) => {
-    for (let at = path, above = dirname(at); ; at = above, above = dirname(at)) {
-      if (heard.has(at)) return true;
-      if (above === at) return false;
-    }
-  };
+  const folders = [...heard].map((path) => (path.endsWith(sep) ? path : path + sep));
+  return (path) => heard.has(path) || folders.some((folder) => path.startsWith(folder));
 }
