@@ -1,7 +1,6 @@
 /** The pipeline: a project -> the text of its generated files, or what is wrong with it. Reads, never writes. */
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { type Acknowledgement, withoutAcknowledged } from "./acknowledge.js";
 import { openAhead } from "./ahead.js";
 import { type Diagnostic, diagnostic, hasErrors } from "./diagnostics.js";
@@ -24,7 +23,7 @@ import {
   shown,
 } from "./program.js";
 import { mergeReads, type Reads } from "./reads.js";
-import { type GeneratedFile, type ImportView, render, specifier, type Views } from "./render.js";
+import { type GeneratedFile, type ImportView, makeFile, render, specifier, type Views } from "./render.js";
 import { findMisfits } from "./samples.js";
 import { Schemas } from "./schema.js";
 import { Validators, validatorViews } from "./validators.js";
@@ -230,22 +229,16 @@ function filesOf(layout: Layout, { outcomes, validators: codes }: Kept, { made }
   const tools = Object.values(outcomes).flatMap((each) => each.tools);
   const names = tools.map((_, index) => `checkInput${index + 1}`);
   const header = { version: VERSION, sources: [...new Set(tools.map((tool) => tool.import.file))] };
-  const file = <View>(path: string, view: View, textOf: (view: View) => string): GeneratedFile => {
-    const known = made.get(path);
-    if (known !== undefined && isDeepStrictEqual(known.view, view)) return known.file;
-    const fresh = { path, text: textOf(view) };
-    made.set(path, { view, file: fresh });
-    return fresh;
-  };
   const rendered = <Name extends keyof Views>(name: Name, view: Views[Name]) =>
-    file(`${out}/${name}.ts`, view, (each) => render(name, each));
+    makeFile(made, `${out}/${name}.ts`, view, (each) => render(name, each));
   const contracts = tools.map(({ contract }, index) => ({ text: contract, validator: names[index] as string }));
   const named = tools.map(({ validators }, index) => [names[index] as string, validators] as const);
   return [
     rendered("contracts", { ...header, contracts }),
     rendered("validators", { ...header, ...validatorViews(named, codes) }),
     rendered("server", { ...header, imports: importsOf(tools, layout), several: tools.length > 1 }),
-    file(
+    makeFile(
+      made,
       "meta.json",
       tools.map(({ document }) => document),
       (documents) => (documents.length === 0 ? "[]\n" : `[\n  ${documents.join(",\n  ")}\n]\n`),

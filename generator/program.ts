@@ -11,7 +11,7 @@ import { type Installed, installedTypeScript, learnLibraries, libraryFile, withD
 import { Comments } from "./jsdoc.js";
 import type { Place } from "./model.js";
 import { type Reads, Recorder } from "./reads.js";
-import type { GeneratedFile } from "./render.js";
+import type { Made } from "./render.js";
 import { DeclaredOrder } from "./written.js";
 
 /** Where the project is and where generated files go; all paths absolute. */
@@ -114,8 +114,7 @@ export interface Earlier {
   resolutions: ts.ModuleResolutionCache | undefined;
   /** Parsed files, by path: those whose texts have not changed. */
   readonly parsed: Map<string, Parsed>;
-  /** Generated files, by path, with what they were made from. */
-  readonly made: Map<string, { readonly view: unknown; readonly file: GeneratedFile }>;
+  readonly made: Made;
 }
 
 /** At the beginning. */

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { posix } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import Handlebars from "handlebars";
 import type { Contract } from "#runtime/wire/contract.js";
 import { literal } from "./literal.js";
@@ -45,6 +46,18 @@ export interface Views {
     readonly helpers: readonly string[];
   };
   readonly server: Header & { readonly imports: readonly ImportView[]; readonly several: boolean };
+}
+
+/** Files by path, with what they were made from. */
+export type Made = Map<string, { readonly view: unknown; readonly file: GeneratedFile }>;
+
+/** The file that a view makes: the one of before, when that was made from the same. */
+export function makeFile<View>(made: Made, path: string, view: View, textOf: (view: View) => string): GeneratedFile {
+  const known = made.get(path);
+  if (known !== undefined && isDeepStrictEqual(known.view, view)) return known.file;
+  const file = { path, text: textOf(view) };
+  made.set(path, { view, file });
+  return file;
 }
 
 const handlebars = Handlebars.create();

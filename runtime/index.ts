@@ -1,18 +1,17 @@
 /** svc-runtime: what a tool author imports. */
 
 export { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "./config/config.js";
-export type { ReloadStats } from "./config/reload-stats.js";
+export type { ReloadStats, Reloads } from "./config/reload-stats.js";
 export { portJson } from "./port-json.js";
 export type { Address } from "./server/address.js";
+export { type BootstrapOptions, bootstrap, DEFAULT_ADDRESS, type RunningServer, serve } from "./server/bootstrap.js";
 export {
-  type BootstrapOptions,
-  bootstrap,
-  DEFAULT_ADDRESS,
   ENV_ADMIN_ADDR,
   ENV_BIND_ADDR,
-  type RunningServer,
-  serve,
-} from "./server/bootstrap.js";
+  ENV_LOG_LEVEL,
+  ENV_TLS_CERT_PATH,
+  ENV_TLS_KEY_PATH,
+} from "./server/environment.js";
 export type {
   ConcurrencyLimits,
   LoadOptions,
@@ -20,14 +19,11 @@ export type {
   LoadStats,
   OverloadLimits,
   RateLimit,
-} from "./server/load.js";
-export { debug, ENV_LOG_LEVEL, initLogger, type ServerLogger } from "./server/log.js";
-export type { Reloads } from "./server/reload.js";
+} from "./server/load-options.js";
+export { debug, initLogger, type ServerLogger } from "./server/log.js";
 export type { CachedAnswer, Claim, ReplayCaller, ReplayStore, ReplayTicket } from "./server/replay.js";
-export { fastify } from "./server/serve.js";
-export { StartupError } from "./server/served-tool.js";
 export type { ShutdownOptions, Stopped } from "./server/shutdown.js";
-export { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "./server/tls.js";
+export { StartupError } from "./server/startup-error.js";
 export { StatusCode } from "./status.js";
 export {
   type AuthContext,

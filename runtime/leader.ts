@@ -21,9 +21,9 @@ import { RESULT_CONTENT_TYPE } from "./server/accept.js";
 import { SignatureHeaders } from "./server/auth.js";
 import type { ReadOptions } from "./storage/walrus-reader.js";
 import { decodeBase64url } from "./wire/base64.js";
-import type { MetaSchema } from "./wire/bcs-writer.js";
-import type { VerifyKey } from "./wire/ed25519.js";
-import { JsonError } from "./wire/json.js";
+import type { MetaSchema } from "./wire/bcs-shapes.js";
+import type { VerifyKey } from "./wire/ed25519-keys.js";
+import { JsonError } from "./wire/json-error.js";
 import { MAX_RESULT_BYTES } from "./wire/output.js";
 import { plainValue } from "./wire/plain.js";
 import { derivePorts, PortError } from "./wire/ports.js";
@@ -51,9 +51,10 @@ export {
   verifyToolSignature,
 } from "./leader/result.js";
 export type { Invocation } from "./wire/bcs.js";
-export type { MetaSchema, PortShape, VariantShape } from "./wire/bcs-writer.js";
+export type { MetaSchema, PortShape, VariantShape } from "./wire/bcs-shapes.js";
 export { InlineValue, WalrusValue } from "./wire/data.js";
-export { prepareSigningKey, prepareVerifyKey, publicKeyOf, SigningKey, VerifyKey } from "./wire/ed25519.js";
+export { prepareSigningKey, prepareVerifyKey, publicKeyOf } from "./wire/ed25519.js";
+export { SigningKey, VerifyKey } from "./wire/ed25519-keys.js";
 export { invocationNonce } from "./wire/nonce.js";
 export { derivePorts, FAILURE_VARIANT } from "./wire/ports.js";
 export { InputHasher, outputHash } from "./wire/signature.js";

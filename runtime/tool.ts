@@ -32,6 +32,17 @@ export interface AuthContext {
   readonly nonce: Uint8Array;
 }
 
+/** The platform's `AbortSignal`; what tools need of it where a program has the types of neither DOM nor node. */
+type Signal = typeof globalThis extends { readonly AbortSignal: { readonly prototype: infer Own } }
+  ? Own
+  : {
+      readonly aborted: boolean;
+      readonly reason: unknown;
+      throwIfAborted(): void;
+      addEventListener(type: "abort", listener: () => void, options?: { readonly once?: boolean }): void;
+      removeEventListener(type: "abort", listener: () => void): void;
+    };
+
 /** Why an invocation's `AbortSignal` fired: its `reason` is one of these. */
 export class InvocationAborted extends Error {
   override readonly name = "InvocationAborted";
@@ -43,7 +54,7 @@ export class InvocationAborted extends Error {
 /** The second argument of `invoke`. */
 export interface InvokeContext {
   /** Fires with an {@link InvocationAborted}: at the deadline, at shutdown, and in unsigned mode when the caller leaves. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   /** When the caller gets its 504, on the clock of this thread's `performance.now()`, in milliseconds. */
   readonly deadline: number;
   readonly log: Logger;
@@ -85,7 +96,7 @@ export interface IsolateOptions {
   /** Calls that may wait for a thread: 100 by default. One more is answered 503 `overloaded`. */
   readonly queue?: number;
   /** The module that each thread loads and that calls `bootstrap` with the tool: by default the one node was started with. */
-  readonly entry?: string | URL;
+  readonly entry?: string | { readonly href: string };
 }
 
 /**

@@ -44,7 +44,7 @@ const ROWS: readonly Row[] = [
     node: ["crypto", "fs", "fs/promises", "path"],
   },
 
-  // server: knows nothing of storage. Only serve sees the framework, only log the logger.
+  // server: knows nothing of storage. Only serve and the framework's own door see it, only log the logger.
   {
     files: ["runtime/server/serve.ts"],
     from: [WIRE, "runtime/config/", TOOL],
@@ -62,9 +62,14 @@ const ROWS: readonly Row[] = [
     node: ["worker_threads"],
   },
   // Loaded where they are asked for.
-  { files: ["runtime/server/metrics.ts"], from: ["runtime/config/"], packages: ["prom-client"], node: ["net", "util"] },
+  {
+    files: ["runtime/server/metrics.ts"],
+    from: [WIRE, "runtime/config/"],
+    packages: ["prom-client"],
+    node: ["net", "util"],
+  },
   { files: ["runtime/server/tracing.ts"], packages: ["@opentelemetry/api"] },
-  { files: ["runtime/server/admin.ts"], node: ["events", "http", "net"] },
+  { files: ["runtime/server/admin.ts"], from: ["runtime/config/"], node: ["events", "http", "net"] },
   { files: ["runtime/server/log.ts"], from: [TOOL], packages: ["pino"] },
   {
     files: ["runtime/server/deadlines.ts", "runtime/server/invoke.ts", "runtime/server/stray.ts"],
@@ -114,6 +119,7 @@ const ROWS: readonly Row[] = [
   { files: ["runtime/port-json.ts"], from: [WIRE, "runtime/contracts.ts"] },
   { files: ["runtime/contracts.ts"], from: ["runtime/wire/contract.ts", "runtime/fqn.ts"] },
   // The doors of the package.
+  { files: ["runtime/fastify.ts"], packages: ["fastify"] },
   {
     files: ["runtime/index.ts", "runtime/v1.ts", "runtime/testing.ts", "runtime/storage.ts"],
     from: [WIRE, "runtime/config/", "runtime/server/", "runtime/storage/", "runtime/leader/", "runtime/"],
@@ -138,7 +144,7 @@ const ROWS: readonly Row[] = [
   {
     files: ["generator/render.ts"],
     packages: ["handlebars"],
-    node: ["fs", "path"],
+    node: ["fs", "path", "util"],
     from: ["runtime/wire/contract.ts"],
   },
   {

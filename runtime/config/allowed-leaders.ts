@@ -2,7 +2,8 @@
 
 import { type BigIntStats, statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { VerifyKey } from "../wire/ed25519.js";
+import { asBuffer } from "../wire/bytes.js";
+import type { VerifyKey } from "../wire/ed25519-keys.js";
 import { ConfigError, DocumentNode, type DocumentSource } from "./document.js";
 import { hasKeyForm, readPublicKey } from "./keys.js";
 import { readOperatorFile } from "./operator-file.js";
@@ -127,7 +128,13 @@ export function sameLeaders(a: LeaderResolver, b: LeaderResolver): boolean {
 }
 
 function sameKeys(a: ReadonlyMap<bigint, VerifyKey>, b: ReadonlyMap<bigint, VerifyKey> | undefined): boolean {
-  return a.size === b?.size && [...a].every(([kid, key]) => b.get(kid)?.bytes.equals(key.bytes));
+  return (
+    a.size === b?.size &&
+    [...a].every(([kid, key]) => {
+      const other = b.get(kid);
+      return other !== undefined && asBuffer(other.bytes).equals(key.bytes);
+    })
+  );
 }
 
 class FixedLeaders implements LeaderResolver {

@@ -1,8 +1,8 @@
 // The runtime's configuration: one strict JSON object (specification 2.4, protocol section 10).
 
-import type { BigIntStats } from "node:fs";
 import { resolve } from "node:path";
-import type { SigningKey } from "../wire/ed25519.js";
+import { asBuffer } from "../wire/bytes.js";
+import type { SigningKey } from "../wire/ed25519-keys.js";
 import {
   checkAllowListShape,
   fileLeaders,
@@ -56,6 +56,11 @@ interface ConfigSnapshot {
   readonly idlePath?: true;
 }
 
+/** Who may do what with a file, as node says it in `BigIntStats`. */
+export interface FileRights {
+  readonly mode: bigint;
+}
+
 /** The file that a configuration was read from. */
 export interface ConfigFile {
   /** Absolute: the working directory may change. */
@@ -64,7 +69,7 @@ export interface ConfigFile {
   readonly source: DocumentSource;
   /** Of what was read at first; the bytes hold keys and are not kept. */
   readonly digest: string;
-  readonly stats: BigIntStats;
+  readonly stats: FileRights;
 }
 
 /** The file behind a configuration; undefined when it was given in code, or when there is none. */
@@ -228,11 +233,11 @@ export function replaceConfig(config: ToolkitRuntimeConfig, bytes: Uint8Array, s
 }
 
 function sameKey(a: SigningKey | undefined, b: SigningKey | undefined): boolean {
-  return a === undefined || b === undefined ? a === b : a.publicKey.equals(b.publicKey);
+  return a === undefined || b === undefined ? a === b : asBuffer(a.publicKey).equals(b.publicKey);
 }
 
 /** What is wrong with how a configuration's file is kept, though it can be used. */
-export function configWarning(config: ToolkitRuntimeConfig, stats: BigIntStats): string | undefined {
+export function configWarning(config: ToolkitRuntimeConfig, stats: FileRights): string | undefined {
   if (!snapshotOf(config).holdsKey || !isWorldReadable(stats)) return undefined;
   return "holds a private key and everybody on this machine can read it: take that right away (chmod o-r)";
 }

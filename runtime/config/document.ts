@@ -3,7 +3,9 @@
 // Texts of the document never get into a message: a key may stand in the wrong place, even as a member's name.
 
 import { parseFqn } from "../fqn.js";
-import { JsonDouble, JsonError, JsonObject, type JsonValue, lineColumn, locate, readJson } from "../wire/json.js";
+import { lineColumn, locate } from "../wire/json.js";
+import { JsonError } from "../wire/json-error.js";
+import { JsonDouble, JsonObject, type JsonValue, readJson } from "../wire/json-value.js";
 import { hasKeyForm } from "./keys.js";
 
 const MAX_U64 = (1n << 64n) - 1n;

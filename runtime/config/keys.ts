@@ -1,12 +1,7 @@
 // The texts in which operators write Ed25519 keys (protocol section 10). No message here holds any part of a text.
 
-import {
-  isValidPublicKey,
-  prepareSigningKey,
-  prepareVerifyKey,
-  type SigningKey,
-  type VerifyKey,
-} from "../wire/ed25519.js";
+import { isValidPublicKey, prepareSigningKey, prepareVerifyKey } from "../wire/ed25519.js";
+import type { SigningKey, VerifyKey } from "../wire/ed25519-keys.js";
 
 /** A key, or what stood in its place: a fixed text or a length. */
 export type KeyReading<K> = { readonly key: K } | { readonly got: string };

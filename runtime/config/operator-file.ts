@@ -57,7 +57,7 @@ export function digestOf(bytes: Uint8Array): string {
 }
 
 /** Whether anybody on the machine can read a file. Windows keeps such rights elsewhere. */
-export function isWorldReadable({ mode }: BigIntStats): boolean {
+export function isWorldReadable({ mode }: Pick<BigIntStats, "mode">): boolean {
   return process.platform !== "win32" && (mode & 0o004n) !== 0n;
 }
 

@@ -16,6 +16,18 @@ export interface ReloadStats {
   readonly lastGoodAgeMs: number;
 }
 
+/** What has become of the versions of each file; undefined where there is none. */
+export interface Reloads {
+  /** The configuration's file. */
+  readonly config: ReloadStats | undefined;
+  /** The allow-list's, when the configuration names one. */
+  readonly allowList: ReloadStats | undefined;
+  /** The certificate's and its key's. */
+  readonly certificate: ReloadStats | undefined;
+  /** When the certificate in force ends, in milliseconds since 1970. */
+  readonly certificateExpiresAt: number | undefined;
+}
+
 /** The counting side of {@link ReloadStats}. */
 export class ReloadCounter implements ReloadStats {
   applied = 0;

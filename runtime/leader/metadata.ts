@@ -1,17 +1,8 @@
 /** The metadata document of a tool, as a leader reads it (protocol.md section 9). */
 
 import { parseFqn } from "../fqn.js";
-import {
-  ARRAY,
-  itemsOf,
-  type JsonDocument,
-  JsonError,
-  OBJECT,
-  parseJson,
-  stringOf,
-  textOf,
-  uniqueMembers,
-} from "../wire/json.js";
+import { ARRAY, itemsOf, type JsonDocument, OBJECT, parseJson, stringOf, textOf, uniqueMembers } from "../wire/json.js";
+import { JsonError } from "../wire/json-error.js";
 import { plainValueOf } from "../wire/plain.js";
 import { LeaderError } from "./error.js";
 

@@ -2,7 +2,8 @@
 
 import type { ReadOptions, ResolvedValue, WalrusReader } from "../storage/walrus-reader.js";
 import type { InlineValue } from "../wire/data.js";
-import { JsonError, quote } from "../wire/json.js";
+import { quote } from "../wire/json.js";
+import { JsonError } from "../wire/json-error.js";
 import { plainValue } from "../wire/plain.js";
 import { LeaderError } from "./error.js";
 import { JsonText } from "./request.js";

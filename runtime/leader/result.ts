@@ -2,10 +2,12 @@
 
 import { readPublicKey } from "../config/keys.js";
 import { decodeOutput } from "../wire/bcs.js";
-import type { MetaSchema, PortShape, RawValue } from "../wire/bcs-writer.js";
+import type { MetaSchema, PortShape, RawValue } from "../wire/bcs-shapes.js";
 import { InlineValue, NexusData, NexusDataError, NexusValue, type WalrusValue } from "../wire/data.js";
-import { isValidPublicKey, prepareVerifyKey, VerifyKey } from "../wire/ed25519.js";
-import { JsonError, quote } from "../wire/json.js";
+import { isValidPublicKey, prepareVerifyKey } from "../wire/ed25519.js";
+import { VerifyKey } from "../wire/ed25519-keys.js";
+import { quote } from "../wire/json.js";
+import { JsonError } from "../wire/json-error.js";
 import { MAX_RESULT_BYTES } from "../wire/output.js";
 import { plainValue } from "../wire/plain.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "../wire/ports.js";

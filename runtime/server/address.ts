@@ -1,7 +1,7 @@
 /** Where to listen (protocol.md section 9). */
 
 import { isIP } from "node:net";
-import { StartupError } from "./served-tool.js";
+import { StartupError } from "./startup-error.js";
 
 /** An IPv4 address and a port; port 0 takes a free one. */
 export type Address = readonly [octets: readonly [number, number, number, number], port: number];

@@ -3,9 +3,9 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, isIP } from "node:net";
+import type { Reloads } from "../config/reload-stats.js";
 import type { Endpoint } from "./address.js";
 import type { ServerLogger } from "./log.js";
-import type { Reloads } from "./reload.js";
 
 /** What can be asked for. */
 export interface AdminSources {

@@ -7,38 +7,39 @@ import {
   ENV_TOOLKIT_CONFIG_PATH,
   ToolkitRuntimeConfig,
 } from "../config/config.js";
+import type { Reloads } from "../config/reload-stats.js";
 import { parseFqn } from "../fqn.js";
 import type { IsolateOptions, SvcToolClass } from "../tool.js";
-import { type EngineName, type EngineSelection, selectEngine } from "../wire/ed25519.js";
+import { type EngineSelection, selectEngine } from "../wire/ed25519.js";
+import type { EngineName } from "../wire/ed25519-keys.js";
 import { type Address, type Endpoint, endpointFromEnv, endpointOf } from "./address.js";
 import { AdminListener } from "./admin.js";
 import { SignatureHeaders } from "./auth.js";
 import { CryptoThreads } from "./crypto-threads.js";
+import { ENV_ADMIN_ADDR, ENV_BIND_ADDR, ENV_TLS_CERT_PATH } from "./environment.js";
 import { InvokeService } from "./handle.js";
 import { isolateTools } from "./isolate.js";
 import { handOver } from "./isolate-entry.js";
 import { bodyBytesBound, checkedInteger } from "./limits.js";
-import { LoadControl, type LoadOptions, type LoadStats } from "./load.js";
+import { LoadControl } from "./load.js";
+import type { LoadOptions, LoadStats } from "./load-options.js";
 import { initLogger, type ServerLogger } from "./log.js";
 import { documentOf, localUrl, metaListing } from "./meta.js";
 import { Metrics } from "./metrics.js";
 import { Observers } from "./observe.js";
-import { type Reloads, ServerReload } from "./reload.js";
+import { ServerReload } from "./reload.js";
 import { ReplayMemory, type ReplayStore } from "./replay.js";
 import { RequestLog } from "./request-log.js";
 import { SEAL_BYTES } from "./seal.js";
 import { buildApp } from "./serve.js";
-import { type ServedTool, StartupError, serveTools } from "./served-tool.js";
+import { type ServedTool, serveTools } from "./served-tool.js";
 import { Shutdown, type ShutdownOptions, type ShutdownParts, type Stopped } from "./shutdown.js";
 import { stopOnSignals } from "./signals.js";
+import { StartupError } from "./startup-error.js";
 import { strayFields } from "./stray.js";
-import { ENV_TLS_CERT_PATH, isTlsServer, tlsFromEnv } from "./tls.js";
+import { isTlsServer, tlsFromEnv } from "./tls.js";
 import { loadTracing } from "./tracing.js";
 
-/** The environment variable that holds the address: an IP literal and a port. */
-export const ENV_BIND_ADDR = "BIND_ADDR";
-/** The environment variable that holds the address of the listener for operators; absent, there is none. */
-export const ENV_ADMIN_ADDR = "SVC_ADMIN_ADDR";
 export const DEFAULT_ADDRESS: Address = [[127, 0, 0, 1], 8080];
 const DEFAULT_ENDPOINT: Endpoint = { host: "127.0.0.1", port: 8080 };
 
@@ -110,7 +111,7 @@ export interface RunningServer {
    *
    * @param signal what it was told by, for the log
    */
-  close(signal?: NodeJS.Signals): Promise<Stopped>;
+  close(signal?: string): Promise<Stopped>;
 }
 
 type Tools = SvcToolClass | readonly SvcToolClass[];

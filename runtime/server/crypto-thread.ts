@@ -1,8 +1,8 @@
 /** A thread of crypto-threads.ts: verifies and signs what comes through the ring until the process ends it. */
 
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import type { SigningKey, VerifyKey } from "../wire/ed25519.js";
-import { type EngineName, prepareSigningKey, prepareVerifyKey, selectEngine } from "../wire/ed25519.js";
+import { prepareSigningKey, prepareVerifyKey, selectEngine } from "../wire/ed25519.js";
+import type { EngineName, SigningKey, VerifyKey } from "../wire/ed25519-keys.js";
 import { CryptoRing, VERIFY } from "./crypto-ring.js";
 
 /** What the main thread says beside the ring: a key before its first job, and that a key is gone. */

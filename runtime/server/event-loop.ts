@@ -1,7 +1,7 @@
 /** How busy the event loop is, as node measures it. */
 
 import { type EventLoopUtilization, monitorEventLoopDelay, performance } from "node:perf_hooks";
-import type { OverloadLimits } from "./load.js";
+import type { OverloadLimits } from "./load-options.js";
 
 /** Milliseconds between two looks: short enough to react, long enough for a mean. */
 const SAMPLE_MS = 500;

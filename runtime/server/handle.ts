@@ -4,7 +4,8 @@
 
 import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { AuthContext } from "../tool.js";
-import type { Ed25519Work, SigningKey } from "../wire/ed25519.js";
+import type { Ed25519Work } from "../wire/ed25519.js";
+import type { SigningKey } from "../wire/ed25519-keys.js";
 import { outputHash, SIGNATURE_VERSION, toolSignatureMessage } from "../wire/signature.js";
 import { prefersJson, RESULT_CONTENT_TYPE } from "./accept.js";
 import { Authenticator, type RequestHeaders, type SignatureHeaders } from "./auth.js";

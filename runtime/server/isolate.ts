@@ -17,7 +17,8 @@ import { type Answer, type Call, callerCopy, type Execution, refusal, type ToolH
 import { type Job, KEPT_MS, packInput, REASONS, type ThreadData, type ThreadLog, type Work } from "./isolate-job.js";
 import { checkedInteger } from "./limits.js";
 import type { ServerLogger } from "./log.js";
-import { type ServedTool, StartupError } from "./served-tool.js";
+import type { ServedTool } from "./served-tool.js";
+import { StartupError } from "./startup-error.js";
 
 /**
  * Gives the tools that ask for it threads of their own.
@@ -76,14 +77,15 @@ function settingsOf({ threads, memoryMb, graceMs, queue, entry }: IsolateOptions
 }
 
 /** The file of the module that threads load. */
-function entryOf(given: string | URL | undefined): string {
+function entryOf(given: IsolateOptions["entry"]): string {
   const entry = given ?? process.argv[1];
   if (entry === undefined) {
     throw new StartupError(
       "isolate: node was started without a file; give the module that calls bootstrap as isolate.entry",
     );
   }
-  const path = entry instanceof URL || entry.startsWith("file:") ? fileURLToPath(entry) : resolve(entry);
+  const text = typeof entry === "string" ? entry : entry.href;
+  const path = text.startsWith("file:") ? fileURLToPath(text) : resolve(text);
   try {
     // As node itself finds what it is started with: links followed, an extension added.
     return createRequire(import.meta.url).resolve(path);

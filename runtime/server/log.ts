@@ -2,10 +2,8 @@
 
 import { pino } from "pino";
 import type { Logger } from "../tool.js";
-import { StartupError } from "./served-tool.js";
-
-/** The environment variable that sets the least level that is written: `trace` to `fatal`, or `silent`. */
-export const ENV_LOG_LEVEL = "SVC_LOG_LEVEL";
+import { ENV_LOG_LEVEL } from "./environment.js";
+import { StartupError } from "./startup-error.js";
 
 /** A log that can be divided: what the server writes to. Any pino logger is one. */
 export interface ServerLogger extends Logger {

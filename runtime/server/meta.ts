@@ -3,7 +3,8 @@
 import { isIP } from "node:net";
 import type { SvcToolClass } from "../tool.js";
 import type { Contract } from "../wire/contract.js";
-import { prettyJson, quote } from "../wire/json.js";
+import { quote } from "../wire/json.js";
+import { prettyJson } from "../wire/json-value.js";
 import type { RequestHeaders } from "./auth.js";
 import { RequestError } from "./errors.js";
 

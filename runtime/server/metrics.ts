@@ -7,12 +7,12 @@ import type { Server } from "node:net";
 import { promisify } from "node:util";
 import type { Counter as CounterType, Gauge as GaugeType, Histogram as HistogramType, Registry } from "prom-client";
 import type { ToolkitRuntimeConfig } from "../config/config.js";
-import type { ReloadStats } from "../config/reload-stats.js";
+import type { ReloadStats, Reloads } from "../config/reload-stats.js";
+import { asBuffer } from "../wire/bytes.js";
 import { isErrorCode } from "./errors.js";
 import type { Reply } from "./handle.js";
-import type { LoadStats } from "./load.js";
+import type { LoadStats } from "./load-options.js";
 import type { Observation, Observer } from "./observe.js";
-import type { Reloads } from "./reload.js";
 import type { ReplayMemory } from "./replay.js";
 import type { ServedTool } from "./served-tool.js";
 
@@ -135,8 +135,8 @@ export class Metrics implements Observer {
     gauge("svc_signing_key_info", "1 for the key that signs results now.", ["tool", "public_key"], (gauge) => {
       gauge.reset();
       for (const { fqn: tool } of tools) {
-        const key = config.toolConfig(tool)?.signingKey?.publicKey.toString("hex");
-        if (key !== undefined) gauge.set({ tool, public_key: key }, 1);
+        const key = config.toolConfig(tool)?.signingKey;
+        if (key !== undefined) gauge.set({ tool, public_key: asBuffer(key.publicKey).toString("hex") }, 1);
       }
     });
     if (store === undefined) return;

@@ -1,31 +1,19 @@
 /** What a running server takes up without a restart: its configuration's file, its certificate (protocol.md section 10). */
 
-import type { BigIntStats } from "node:fs";
 import {
   configDoubts,
   configFile,
   configWarning,
+  type FileRights,
   keepEntries,
   replaceConfig,
   type ToolkitRuntimeConfig,
 } from "../config/config.js";
 import { ConfigError, titleOf } from "../config/document.js";
-import type { ReloadStats } from "../config/reload-stats.js";
+import type { Reloads } from "../config/reload-stats.js";
 import { FileFollower, type Refusal } from "../config/watch.js";
 import type { ServerLogger } from "./log.js";
 import { readPair, TlsFault, type TlsPair, type TlsServer, type TlsSetup, tlsFileTitle } from "./tls.js";
-
-/** What has become of the versions of each file; undefined where there is none. */
-export interface Reloads {
-  /** The configuration's file. */
-  readonly config: ReloadStats | undefined;
-  /** The allow-list's, when the configuration names one. */
-  readonly allowList: ReloadStats | undefined;
-  /** The certificate's and its key's. */
-  readonly certificate: ReloadStats | undefined;
-  /** When the certificate in force ends, in milliseconds since 1970. */
-  readonly certificateExpiresAt: number | undefined;
-}
 
 /** The parts of a server that can change. */
 export interface ReloadOptions {
@@ -79,7 +67,7 @@ export class ServerReload {
     const file = configFile(config);
     if (file === undefined) return undefined;
     const title = titleOf(file.source);
-    const warnOfRights = (stats: BigIntStats) => {
+    const warnOfRights = (stats: FileRights) => {
       const warning = configWarning(config, stats);
       if (warning !== undefined) log.warn({}, `${title} ${warning}`);
     };

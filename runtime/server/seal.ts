@@ -6,7 +6,7 @@
 
 import { copyBytes } from "../wire/bcs-writer.js";
 import { asBuffer } from "../wire/bytes.js";
-import type { SigningKey } from "../wire/ed25519.js";
+import type { SigningKey } from "../wire/ed25519-keys.js";
 
 // The leader's signature, the tool's signature, and what tells the tool's key from others that it had or will have.
 const TOOL_SIGNATURE = 64;

@@ -361,6 +361,3 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [code: ErrorCode, details:
     `headers within ${HEADERS_TIMEOUT_MS} ms, the whole request within ${REQUEST_TIMEOUT_MS} ms`,
   ],
 };
-
-/** The HTTP framework, for programs that embed it beside a tool server. */
-export { fastify } from "fastify";

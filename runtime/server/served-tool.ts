@@ -9,11 +9,7 @@ import { InputDecoder } from "../wire/input.js";
 import { OutputEncoder } from "../wire/output.js";
 import { RunDeadlines } from "./deadlines.js";
 import { LocalHost, type ToolHost } from "./execution.js";
-
-/** A fault of the tools themselves, found before anything is served. */
-export class StartupError extends Error {
-  override readonly name = "StartupError";
-}
+import { StartupError } from "./startup-error.js";
 
 const MAX_TIMEOUT_MS = 2_147_483_647;
 

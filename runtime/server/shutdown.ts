@@ -160,12 +160,12 @@ export class Shutdown {
    *
    * @param signal what it was told by, for the log
    */
-  stop(parts: ShutdownParts, signal: NodeJS.Signals | undefined): Promise<Stopped> {
+  stop(parts: ShutdownParts, signal: string | undefined): Promise<Stopped> {
     this.#stopped ??= this.#stop(parts, signal);
     return this.#stopped;
   }
 
-  async #stop(parts: ShutdownParts, signal: NodeJS.Signals | undefined): Promise<Stopped> {
+  async #stop(parts: ShutdownParts, signal: string | undefined): Promise<Stopped> {
     const { requests, log } = parts;
     const started = performance.now();
     log.info({ ...(signal !== undefined && { signal }), running: requests.size }, "stopping");

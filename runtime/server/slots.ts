@@ -1,7 +1,8 @@
 /** Runs of one tool at a time, and the calls that wait for one of them to end, first come first served. */
 
 import { RequestError } from "./errors.js";
-import type { ConcurrencyLimits, LoadControl } from "./load.js";
+import type { LoadControl } from "./load.js";
+import type { ConcurrencyLimits } from "./load-options.js";
 
 /** A call that waits. */
 export interface Waiting {

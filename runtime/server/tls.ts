@@ -9,12 +9,9 @@ import { resolve } from "node:path";
 import { createSecureContext, type SecureContextOptions, type Server, type TLSSocket, type TlsOptions } from "node:tls";
 import { hasKeyForm } from "../config/keys.js";
 import { digestOf, isWorldReadable, type OperatorFile, readOperatorFile } from "../config/operator-file.js";
-import { StartupError } from "./served-tool.js";
+import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "./environment.js";
+import { StartupError } from "./startup-error.js";
 
-/** The environment variable that names the certificate: PEM, the server's own first, then its issuers. */
-export const ENV_TLS_CERT_PATH = "SVC_TOOL_TLS_CERT_PATH";
-/** The environment variable that names the certificate's private key: PEM, not encrypted. */
-export const ENV_TLS_KEY_PATH = "SVC_TOOL_TLS_KEY_PATH";
 /** Milliseconds in which a TLS handshake has to be done. */
 export const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Milliseconds after which session tickets are encrypted with another key: what a stolen one opens. */

@@ -3,7 +3,7 @@
  * another, each verified by its digest before the next is begun.
  */
 
-import type { RawValue } from "../wire/bcs-writer.js";
+import type { RawValue } from "../wire/bcs-shapes.js";
 import { NexusValue } from "../wire/data.js";
 import { readStored, type Source } from "./blob-source.js";
 import { Deadline, type Deadlines, deadlinesOf, type RetryOptions, retriesOf } from "./deadline.js";

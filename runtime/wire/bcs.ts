@@ -4,15 +4,8 @@
  */
 
 import { bcs } from "@mysten/bcs";
-import {
-  exactBytes,
-  type MetaSchema,
-  type PortCommitment,
-  type PortShape,
-  type RawOutput,
-  type RawValue,
-  type ValueKind,
-} from "./bcs-writer.js";
+import type { MetaSchema, PortCommitment, PortShape, RawOutput, RawValue, ValueKind } from "./bcs-shapes.js";
+import { exactBytes } from "./bcs-writer.js";
 
 const VALUE_KIND = { object: 0, data: 1 } as const;
 

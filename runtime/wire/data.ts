@@ -5,19 +5,13 @@
  */
 
 import { decodeBase64, decodeBase64url } from "./base64.js";
-import {
-  encodeNexusData,
-  encodePortCommitment,
-  nexusDataSize,
-  type PortCommitment,
-  type ValueKind,
-} from "./bcs-writer.js";
+import type { PortCommitment, ValueKind } from "./bcs-shapes.js";
+import { encodeNexusData, encodePortCommitment, nexusDataSize } from "./bcs-writer.js";
 import { sha256 } from "./hash.js";
 import {
   ARRAY,
   itemsOf,
   type JsonDocument,
-  JsonError,
   OBJECT,
   parseJson,
   STRING,
@@ -25,6 +19,7 @@ import {
   textOf,
   uniqueMembers,
 } from "./json.js";
+import { JsonError } from "./json-error.js";
 
 /** Bytes of one inline value. */
 export const MAX_INLINE_BYTES = 61_440;

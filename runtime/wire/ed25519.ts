@@ -6,6 +6,7 @@
 
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { hashes, sign as nobleSign, Point } from "@noble/ed25519";
+import { type EngineName, SigningKey, VerifyKey } from "./ed25519-keys.js";
 import { sodium } from "./sodium.js";
 
 const PUBLIC_KEY_BYTES = 32;
@@ -14,9 +15,6 @@ const SIGNATURE_BYTES = 64;
 
 /** L, the order of the prime subgroup: 2^252 + 27742317777372353535851937790883648493. */
 const ORDER = Point.CURVE().n;
-
-/** The names of the three engines, as they appear in the log. */
-export type EngineName = "libsodium" | "node:crypto" | "noble";
 
 /** One implementation of Ed25519. All of them give the same verdicts and the same signatures. */
 export interface Ed25519Engine {
@@ -45,31 +43,6 @@ export interface Ed25519Work {
   verify(publicKey: VerifyKey, message: Uint8Array, signature: Uint8Array): boolean | Promise<boolean>;
   /** As {@link Ed25519Engine.sign}. */
   sign(key: SigningKey, message: Uint8Array): Buffer | Promise<Buffer>;
-}
-
-/** A public key made ready once for any engine. Build it with {@link prepareVerifyKey}. */
-export class VerifyKey {
-  /** The 32-byte encoding, as it was given. */
-  readonly bytes: Buffer;
-
-  /** @internal use {@link prepareVerifyKey} */
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
-  }
-}
-
-/**
- * A private key made ready once for any engine. Build it with {@link prepareSigningKey}. The secret is no property of
- * the object, so that printing or serialising it shows the public key only.
- */
-export class SigningKey {
-  /** The 32-byte public key that belongs to the secret. */
-  readonly publicKey: Buffer;
-
-  /** @internal use {@link prepareSigningKey} */
-  constructor(publicKey: Buffer) {
-    this.publicKey = publicKey;
-  }
 }
 
 /** Seed and public key, 64 bytes: libsodium's form of the secret, whose first half is RFC 8032's. */

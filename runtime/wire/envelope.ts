@@ -6,7 +6,7 @@
  */
 
 import { decodeBase64 } from "./base64.js";
-import type { PortShape } from "./bcs-writer.js";
+import type { PortShape } from "./bcs-shapes.js";
 import { MAX_VALUES } from "./data.js";
 import { pathText, WireFault } from "./fault.js";
 import { passingSha256 } from "./hash.js";
@@ -16,7 +16,6 @@ import {
   type Form,
   itemsOf,
   type JsonDocument,
-  JsonError,
   OBJECT,
   parseJson,
   STRIDE,
@@ -24,6 +23,7 @@ import {
   stringOf,
   textOf,
 } from "./json.js";
+import { JsonError } from "./json-error.js";
 import { InputHasher } from "./signature.js";
 
 /** Bytes of all ports and values of a signed call (protocol.md section 1). */

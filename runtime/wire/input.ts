@@ -19,12 +19,12 @@ import {
   DOUBLE,
   hasRepeatedMembers,
   type JsonDocument,
-  JsonError,
   type JsonFacts,
   OBJECT,
   parseJson,
   scalarOf,
 } from "./json.js";
+import { JsonError } from "./json-error.js";
 import { bigintRange, kindOf, literalMismatch, Mismatch } from "./mismatch.js";
 import { chooseBranch, compileIndexes, mayShareValues, type Tally } from "./undeclared.js";
 

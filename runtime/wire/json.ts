@@ -8,6 +8,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { asBuffer } from "./bytes.js";
+import { JsonError } from "./json-error.js";
 
 /** Levels of arrays and objects that are accepted (protocol.md section 1); one more is refused. */
 export const MAX_DEPTH = 127;
@@ -31,21 +32,6 @@ export const OBJECT = 9;
 
 /** Numbers a tape entry has: kind, first byte, byte after the last, tape index after the subtree. */
 export const STRIDE = 4;
-
-/** A text that is not JSON, or not JSON that the protocol accepts. */
-export class JsonError extends Error {
-  override readonly name = "JsonError";
-  /**
-   * @param reason a fixed text that holds nothing of the input
-   * @param offset of the byte where reading stopped
-   */
-  constructor(
-    readonly reason: string,
-    readonly offset: number,
-  ) {
-    super(`${reason} at byte ${offset}`);
-  }
-}
 
 /** What a checked text holds that JSON.parse would lose or misread. */
 export interface JsonFacts {
@@ -806,49 +792,6 @@ export function stringOf({ bytes, tape }: JsonDocument, entry: number): string {
   return JSON.parse(bytes.toString("utf8", start, end)) as string;
 }
 
-/** A double whose value is integral, told apart from an integer: `1.0`, `1e3`, `-0`, digits beyond u64. */
-export class JsonDouble {
-  constructor(readonly value: number) {}
-}
-
-/** An object in textual order; a repeated member keeps its first place, takes its last value, and is named. */
-export class JsonObject {
-  constructor(
-    readonly members: ReadonlyMap<string, JsonValue>,
-    readonly repeated: readonly string[],
-  ) {}
-}
-
-/**
- * A JSON value with nothing lost: integers within ±(2^53−1) are numbers, larger ones bigints, doubles with a fraction
- * numbers, doubles with an integral value {@link JsonDouble}s.
- */
-export type JsonValue = null | boolean | string | number | bigint | JsonDouble | JsonValue[] | JsonObject;
-
-/**
- * Reads one document.
- *
- * @throws {@link JsonError}
- */
-export function readJson(bytes: Uint8Array): JsonValue {
-  return build<JsonValue>(parseJson(bytes), 0, {
-    scalar: (document, entry) => {
-      const value = scalarOf(document, entry);
-      return document.tape[entry] === DOUBLE && Number.isInteger(value) ? new JsonDouble(value as number) : value;
-    },
-    array: (items) => items,
-    object: (names, values) => {
-      const members = new Map<string, JsonValue>();
-      const repeated = new Set<string>();
-      for (const [i, name] of names.entries()) {
-        if (members.has(name)) repeated.add(name);
-        members.set(name, values[i] as JsonValue);
-      }
-      return new JsonObject(members, [...repeated]);
-    },
-  });
-}
-
 /** The value of a scalar entry; a double has JavaScript's value of its text. */
 export function scalarOf(document: JsonDocument, entry: number): null | boolean | string | number | bigint {
   const { bytes, tape } = document;
@@ -968,34 +911,4 @@ export function lineColumn(bytes: Uint8Array, offset: number): { line: number; c
     lineStart = at + 1;
   }
   return { line, column: [...before.toString("utf8", lineStart)].length + 1 };
-}
-
-/** A JSON text with one member or item a line, indented by two spaces, everything else as it is written. */
-export function prettyJson(text: string): string {
-  const document = parseJson(Buffer.from(text));
-  interface Block {
-    readonly lines: readonly string[];
-  }
-  const { lines } = build<Block>(document, 0, {
-    scalar: ({ bytes, tape }, entry) => ({ lines: [bytes.toString("utf8", tape[entry + 1], tape[entry + 2])] }),
-    array: (items) => block("[", items, "]"),
-    object: (names, values) =>
-      block(
-        "{",
-        values.map(({ lines: [first, ...rest] }, i) => ({
-          lines: [`${quote(names[i] as string)}: ${first}`, ...rest],
-        })),
-        "}",
-      ),
-  });
-  return lines.join("\n");
-
-  function block(open: string, parts: readonly Block[], close: string): Block {
-    if (parts.length === 0) return { lines: [open + close] };
-    const inner = parts.flatMap(({ lines }, i) => {
-      const last = lines.length - 1;
-      return lines.map((line, j) => `  ${line}${j === last && i < parts.length - 1 ? "," : ""}`);
-    });
-    return { lines: [open, ...inner, close] };
-  }
 }

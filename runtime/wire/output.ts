@@ -4,7 +4,8 @@
  */
 
 import { ErrEval } from "../tool.js";
-import { encodeOutput, nexusDataSize, type RawOutput } from "./bcs-writer.js";
+import type { RawOutput } from "./bcs-shapes.js";
+import { encodeOutput, nexusDataSize } from "./bcs-writer.js";
 import { asBuffer } from "./bytes.js";
 import type { Codec, Contract, Port, Variant } from "./contract.js";
 import {

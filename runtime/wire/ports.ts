@@ -1,7 +1,7 @@
 /** The ports of a tool, derived from the texts of its schemas (protocol.md section 2). */
 
-import type { MetaSchema, PortShape, VariantShape } from "./bcs-writer.js";
-import { JsonObject, type JsonValue, readJson } from "./json.js";
+import type { MetaSchema, PortShape, VariantShape } from "./bcs-shapes.js";
+import { JsonObject, type JsonValue, readJson } from "./json-value.js";
 
 export const MAX_INPUT_PORTS = 32;
 export const MAX_VARIANTS = 8;

@@ -1,6 +1,7 @@
 /** What is hashed and what is signed (protocol.md section 4). Pure bytes: keys and engines are elsewhere. */
 
-import { copyBytes, exactBytes, lengthSize, type PortShape, writeLength } from "./bcs-writer.js";
+import type { PortShape } from "./bcs-shapes.js";
+import { copyBytes, exactBytes, lengthSize, writeLength } from "./bcs-writer.js";
 import { sha256 } from "./hash.js";
 
 /** `X-Svc-Sig-V`. */

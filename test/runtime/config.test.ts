@@ -15,7 +15,7 @@ import {
   ToolkitRuntimeConfig,
 } from "#runtime/config/config.js";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
-import { JsonDouble, JsonObject, type JsonValue, readJson } from "#runtime/wire/json.js";
+import { JsonDouble, JsonObject, type JsonValue, readJson } from "#runtime/wire/json-value.js";
 
 const directory = mkdtempSync(join(tmpdir(), "config-"));
 after(() => rmSync(directory, { recursive: true }));

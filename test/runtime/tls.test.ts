@@ -11,7 +11,8 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { type BootstrapOptions, serve } from "#runtime/index.js";
-import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH, tlsFromEnv } from "#runtime/server/tls.js";
+import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/server/environment.js";
+import { tlsFromEnv } from "#runtime/server/tls.js";
 import { type Certificate, makeCertificate } from "./certificate.js";
 import { requestText } from "./raw.js";
 import {

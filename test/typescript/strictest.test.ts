@@ -11,7 +11,7 @@ const STRICTEST = {
   types: [],
   rootDir: "src",
   outDir: "dist",
-  skipLibCheck: true,
+  skipLibCheck: false,
   strict: true,
   exactOptionalPropertyTypes: true,
   noUncheckedIndexedAccess: true,

@@ -5,7 +5,8 @@ import { existsSync } from "node:fs";
 import { ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { parseFqn } from "#runtime/fqn.js";
 import { decodeOutput, encodeMetaSchema, encodeOutputDeclared } from "#runtime/wire/bcs.js";
-import { encodeOutput, type RawOutput } from "#runtime/wire/bcs-writer.js";
+import type { RawOutput } from "#runtime/wire/bcs-shapes.js";
+import { encodeOutput } from "#runtime/wire/bcs-writer.js";
 import type { Contract, Port } from "#runtime/wire/contract.js";
 import { NexusData, OffchainToolOutput } from "#runtime/wire/data.js";
 import {

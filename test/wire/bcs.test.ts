@@ -9,15 +9,13 @@ import {
   encodeOutputDeclared,
   encodePortCommitmentDeclared,
 } from "#runtime/wire/bcs.js";
+import type { PortCommitment, RawOutput, RawValue } from "#runtime/wire/bcs-shapes.js";
 import {
   encodeNexusData,
   encodeOutput,
   encodePortCommitment,
   lengthSize,
   nexusDataSize,
-  type PortCommitment,
-  type RawOutput,
-  type RawValue,
   writeLength,
 } from "#runtime/wire/bcs-writer.js";
 import { InputHasher, inputHashOf } from "#runtime/wire/signature.js";

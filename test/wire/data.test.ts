@@ -10,7 +10,7 @@ import {
   NexusValue,
   parseObjectId,
 } from "#runtime/wire/data.js";
-import { JsonError } from "#runtime/wire/json.js";
+import { JsonError } from "#runtime/wire/json-error.js";
 import { documentText } from "./arbitraries.js";
 
 const BLOB = "A".repeat(43);

@@ -19,8 +19,8 @@ import {
   prepareVerifyKey,
   publicKeyOf,
   selectEngine,
-  type VerifyKey,
 } from "#runtime/wire/ed25519.js";
+import type { VerifyKey } from "#runtime/wire/ed25519-keys.js";
 
 interface VectorFile {
   cases: { id: string; public_key: string; message: string; signature: string; verify_strict: boolean; note: string }[];

@@ -3,7 +3,9 @@ import { describe, it } from "node:test";
 import { EnvelopeReader } from "#runtime/wire/envelope.js";
 import { WireFault } from "#runtime/wire/fault.js";
 import { InputDecoder } from "#runtime/wire/input.js";
-import { JsonError, parseJson, readJson, textOf } from "#runtime/wire/json.js";
+import { parseJson, textOf } from "#runtime/wire/json.js";
+import { JsonError } from "#runtime/wire/json-error.js";
+import { readJson } from "#runtime/wire/json-value.js";
 import { serdeText } from "./serde-model.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";

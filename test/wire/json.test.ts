@@ -2,21 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { ValueDecoder } from "#runtime/wire/input.js";
-import {
-  checkJson,
-  formatDouble,
-  JsonDouble,
-  JsonError,
-  type JsonFacts,
-  JsonObject,
-  type JsonValue,
-  lineColumn,
-  locate,
-  parseJson,
-  prettyJson,
-  readJson,
-  textOf,
-} from "#runtime/wire/json.js";
+import { checkJson, formatDouble, type JsonFacts, lineColumn, locate, parseJson, textOf } from "#runtime/wire/json.js";
+import { JsonError } from "#runtime/wire/json-error.js";
+import { JsonDouble, JsonObject, type JsonValue, prettyJson, readJson } from "#runtime/wire/json-value.js";
 import { documentText, numberText, stringText } from "./arbitraries.js";
 import { serdeText } from "./serde-model.js";
 
