@@ -3,6 +3,8 @@
  * by `require`: an `import` would first scan its megabytes for names.
  */
 
+import "./bare-compiler.js";
+
 import morph = require("ts-morph");
 
 export import ts = morph.ts;

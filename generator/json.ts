@@ -25,16 +25,20 @@ export function object(...pairs: readonly (readonly [string, Json] | undefined |
 export function printJson(value: Json, indent = 0, level = 0): string {
   if (typeof value === "bigint") return value.toString();
   if (value === null || typeof value !== "object") return JSON.stringify(value);
-  const items = Array.isArray(value)
-    ? value.map((item) => printJson(item, indent, level + 1))
-    : [...(value as JsonObject).members].map(
-        ([name, member]) => `${JSON.stringify(name)}:${indent > 0 ? " " : ""}${printJson(member, indent, level + 1)}`,
-      );
-  const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
-  if (items.length === 0) return open + close;
-  if (indent === 0) return open + items.join(",") + close;
-  const margin = " ".repeat(indent * (level + 1));
-  return `${open}\n${items.map((item) => margin + item).join(",\n")}\n${" ".repeat(indent * level)}${close}`;
+  const margin = indent > 0 ? `\n${" ".repeat(indent * (level + 1))}` : "";
+  let text = "";
+  const add = (item: string) => {
+    text += `${text === "" ? "" : ","}${margin}${item}`;
+  };
+  if (Array.isArray(value)) for (const item of value) add(printJson(item, indent, level + 1));
+  else {
+    const colon = indent > 0 ? ": " : ":";
+    for (const [name, member] of (value as JsonObject).members) {
+      add(`${JSON.stringify(name)}${colon}${printJson(member, indent, level + 1)}`);
+    }
+  }
+  const end = text === "" || indent === 0 ? "" : `\n${" ".repeat(indent * level)}`;
+  return Array.isArray(value) ? `[${text}${end}]` : `{${text}${end}}`;
 }
 
 const TOKEN =

@@ -340,8 +340,13 @@ function said(layout: Layout, { file, start, length, messageText }: ts.Diagnosti
 function placeOf(layout: Layout, file: ts.SourceFile, start: number, length: number): Place {
   const { line, character } = file.getLineAndCharacterOfPosition(start);
   const source = file.text.slice(file.getPositionOfLineAndCharacter(line, 0)).split(/\r?\n/, 1)[0] ?? "";
-  return { file: shown(layout, file.fileName), line: line + 1, column: character + 1, length, source };
+  const name = shownNames.get(file) ?? shown(layout, file.fileName);
+  shownNames.set(file, name);
+  return { file: name, line: line + 1, column: character + 1, length, source };
 }
+
+/** Of files in which places were looked up: a file is parsed for one project. */
+const shownNames = new WeakMap<ts.SourceFile, string>();
 
 /** A path as people and generated files see it: relative to the project, forward slashes. */
 export function shown(layout: Layout, path: string): string {
