@@ -6,7 +6,7 @@ import type { Generated, GenerateOptions } from "../generate.js";
 import { Listener, type News } from "../listener.js";
 import { Session } from "../session.js";
 
-/** Milliseconds of quiet after which the record for the next process is written. */
+/** Milliseconds of quiet after which the record for the next process is written, and the process rests. */
 const IDLE_MS = 300;
 
 /** The effects, which are the command line's. */
@@ -15,6 +15,8 @@ export interface Effects {
   readonly write: (files: Generated["files"]) => readonly string[];
   /** Keeps the record of a good run. */
   readonly remember: (generated: Generated) => void;
+  /** Told that nothing is to do for the moment. */
+  readonly rest: () => void;
   /** Tells what one run has come to. */
   readonly tell: (turn: Turn) => void;
 }
@@ -27,7 +29,7 @@ export interface Turn {
 }
 
 /** Generates now and after every change; resolves when the process is told to end, rejects when an effect throws. */
-export async function watchProject(options: GenerateOptions, { write, remember, tell }: Effects): Promise<void> {
+export async function watchProject(options: GenerateOptions, { write, remember, rest, tell }: Effects): Promise<void> {
   const session = new Session(options);
   let current: Generated | undefined;
   let unrecorded: Generated | undefined;
@@ -52,7 +54,10 @@ export async function watchProject(options: GenerateOptions, { write, remember, 
       next.files.map(({ path }) => join(options.root, path)),
     );
     clearTimeout(idle);
-    idle = setTimeout(record, IDLE_MS);
+    idle = setTimeout(() => {
+      record();
+      rest();
+    }, IDLE_MS);
   };
   let fail: (error: unknown) => void = () => {};
   const failure = new Promise<never>((_, reject) => {
