@@ -127,6 +127,11 @@ const ROWS: readonly Row[] = [
 
   // The generator never imports the runtime's code, only the type of what it hands over.
   { files: [COMPILER], packages: ["ts-morph"] },
+  {
+    files: ["generator/bare-compiler.ts"],
+    packages: ["ts-morph", "@ts-morph/common"],
+    node: ["fs", "module", "path"],
+  },
   { files: ["generator/model.ts"] },
   { files: ["generator/parse.ts", "generator/lower.ts"], sees: [COMPILER] },
   { files: ["generator/schema.ts"], node: ["module"], packages: ["typescript-json-schema"], sees: [COMPILER] },
