@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { EXIT, run } from "#generator/cli.js";
@@ -145,6 +145,28 @@ test("errors are told and what was written stays, until they are mended", PATIEN
   assert.match(watching.complaints, /SVC101/);
   project.write({ "tsconfig.json": config });
   await watching.line(/^up to date in \d+ ms$/);
+  assert.equal(await watching.interrupt(), EXIT.done);
+});
+
+test("a save touches only the files that it changes", PATIENCE, async () => {
+  const watching = new Watching(project.root, "--quiet");
+  await watching.line(/^up to date in \d+ ms$/);
+  const paths = ["contracts", "validators", "server"].map((name) => `src/generated/${name}.ts`);
+  const stamps = () => paths.map((path) => statSync(join(project.root, path), { bigint: true }).mtimeNs);
+  const before = stamps();
+
+  const source = read("src/sum.ts");
+  project.write({ "src/sum.ts": `${source}\n// Nothing that is generated.\n` });
+  await watching.line(/^up to date in \d+ ms$/);
+  assert.deepEqual(stamps(), before);
+
+  project.write({ "src/sum.ts": source.replace('"A tool."', '"Sums."') });
+  await watching.line(WROTE);
+  const [, validators, server] = stamps();
+  assert.deepEqual([validators, server], before.slice(1));
+
+  project.write({ "src/sum.ts": source });
+  await watching.line(WROTE);
   assert.equal(await watching.interrupt(), EXIT.done);
 });
 

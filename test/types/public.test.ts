@@ -72,3 +72,9 @@ test("a program with the types of neither DOM nor node takes in the runtime's de
 test("with DOM, a signal is the platform's", () => {
   assert.deepEqual(read(DOM_SOURCE, { ...OPTIONS, lib: ["lib.es2023.d.ts", "lib.dom.d.ts"] }).errors, []);
 });
+
+test("the HTTP framework has a door of its own", async () => {
+  const { default: whole, fastify } = await import("svc-runtime/fastify");
+  assert.equal(typeof fastify, "function");
+  assert.equal(whole, fastify);
+});
