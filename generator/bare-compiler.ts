@@ -10,10 +10,19 @@ import { dirname, join } from "node:path";
 
 const require = createRequire(import.meta.url);
 const morph = require.resolve("ts-morph");
-const compiler = join(dirname(createRequire(morph).resolve("@ts-morph/common")), "typescript.js");
-if (require.cache[morph] === undefined && existsSync(compiler)) {
+const compiler = compilerOf(morph);
+if (compiler !== undefined && require.cache[morph] === undefined) {
   const NodeModule = require("node:module") as new (id: string) => NodeModule;
   const bare = new NodeModule(morph);
   Object.assign(bare, { exports: { ts: require(compiler) as unknown }, loaded: true, filename: morph });
   require.cache[morph] = bare;
+}
+
+function compilerOf(morphPath: string): string | undefined {
+  try {
+    const path = join(dirname(createRequire(morphPath).resolve("@ts-morph/common")), "typescript.js");
+    return existsSync(path) ? path : undefined;
+  } catch {
+    return undefined;
+  }
 }

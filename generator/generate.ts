@@ -111,8 +111,8 @@ function generateWith(validators: Validators, project: Project, earlier: Earlier
 }
 
 /**
- * The same, from the last run and what has changed; undefined when that is not enough, or when anything is wrong. What is
- * not affected is not even opened.
+ * The same, from the last run and what has changed; undefined when that is not enough, or when anything is wrong. What the
+ * affected files do not reach is not even opened.
  */
 function generateAgain(project: Project, last: Last, earlier: Earlier): Generated | undefined {
   if (project.references !== undefined) return undefined;

@@ -1,6 +1,6 @@
 /** Generation in a process that stays: what was parsed and bound is used again as long as its text is the same. */
 
-import { sep } from "node:path";
+import { dirname, resolve } from "node:path";
 import { folderHash } from "./content.js";
 import { type Generated, type GenerateOptions, generate, type Last } from "./generate.js";
 import { changesSince } from "./manifest.js";
@@ -13,25 +13,28 @@ export class Session {
   private earlier: Earlier = nothingEarlier();
   /** The last run. */
   private latest: Generated | undefined;
-  /** The last run in which nothing was wrong, with the paths of which something was heard since. */
-  private good: { readonly run: Omit<Last, "changed">; readonly heard: Set<string> } | undefined;
+  /** The last run in which nothing was wrong. */
+  private good: Omit<Last, "changed"> | undefined;
 
   constructor(private readonly options: GenerateOptions) {}
 
   /** What would be written now that something was heard of some paths; undefined when the last run still holds. */
   next(heard: ReadonlySet<string>): Generated | undefined {
-    const { latest } = this;
+    const { earlier, good, latest } = this;
     if (latest === undefined) return this.run(undefined);
-    for (const path of heard) this.good?.heard.add(path);
     const changed = changesSince(latest.reads, nearOf(heard));
     const { folders, own } = latest.reads;
     const sameFolders = Object.entries(folders).every(([path, hash]) => folderHash(path, own) === hash);
     if (changed?.size === 0 && sameFolders) return undefined;
     if (!this.forget(changed)) return this.run(undefined);
-    if (!sameFolders) this.earlier.project = undefined;
-    const { good } = this;
-    const since = good?.run.reads === latest.reads ? changed : good && changesSince(good.run.reads, nearOf(good.heard));
-    return this.run(since && good && { ...good.run, changed: since });
+    if (!sameFolders) earlier.project = undefined;
+    if (good === undefined || good.reads === latest.reads) return this.run(good && changed && { ...good, changed });
+    // Runs with errors lie between: what they have not read was not listened to, and where they looked is in no good record.
+    earlier.program = undefined;
+    earlier.resolutions = undefined;
+    const since = changesSince(good.reads);
+    for (const path of since ?? []) earlier.parsed.delete(path);
+    return this.run(since && { ...good, changed: since });
   }
 
   /** Drops what was parsed of changed files; of all, and says no, when the change may mean more than their texts. */
@@ -50,13 +53,25 @@ export class Session {
     const generated = generate(this.options, last, this.earlier);
     this.latest = generated;
     const { kept, reads } = generated;
-    if (kept !== undefined) this.good = { run: { kept, reads }, heard: new Set() };
+    if (kept !== undefined) this.good = { kept, reads };
+    const { parsed } = this.earlier;
+    // Nobody listens to what was not read.
+    const isRead = (path: string) => path in reads.files || reads.own.includes(path);
+    for (const [path, { file }] of parsed) if (!isRead(resolve(file.fileName))) parsed.delete(path);
     return generated;
   }
 }
 
 /** Whether a path or a folder that it is in is one of those heard of. */
 function nearOf(heard: ReadonlySet<string>): Near {
-  const folders = [...heard].map((path) => (path.endsWith(sep) ? path : path + sep));
-  return (path) => heard.has(path) || folders.some((folder) => path.startsWith(folder));
+  const folders = new Map<string, boolean>();
+  const near = (path: string): boolean => {
+    if (heard.has(path)) return true;
+    const folder = dirname(path);
+    if (folder === path) return false;
+    const known = folders.get(folder) ?? near(folder);
+    folders.set(folder, known);
+    return known;
+  };
+  return near;
 }

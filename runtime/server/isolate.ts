@@ -84,13 +84,13 @@ function entryOf(given: IsolateOptions["entry"]): string {
       "isolate: node was started without a file; give the module that calls bootstrap as isolate.entry",
     );
   }
-  const text = typeof entry === "string" ? entry : entry.href;
-  const path = text.startsWith("file:") ? fileURLToPath(text) : resolve(text);
+  const isUrl = typeof entry !== "string" || entry.startsWith("file:");
+  const name = typeof entry === "string" ? entry : entry.href;
   try {
     // As node itself finds what it is started with: links followed, an extension added.
-    return createRequire(import.meta.url).resolve(path);
+    return createRequire(import.meta.url).resolve(isUrl ? fileURLToPath(name) : resolve(name));
   } catch {
-    throw new StartupError(`isolate: the entry module ${path} does not exist`);
+    throw new StartupError(`isolate: the entry module ${isUrl ? name : resolve(name)} does not exist`);
   }
 }
 

@@ -295,3 +295,58 @@ test("watching: a comment that a member inherits from another file changes", () 
     project.remove();
   }
 });
+
+const ONE = (body: string, head = "") => ({
+  "src/one.ts": `${head}\nexport interface One { a: string }\n`,
+  "src/tool.ts": toolSource("A", "One", '"done"', `import type { One } from "./one.js";\n${body}`),
+});
+
+test("watching: a file changes that nothing imported for a while", () => {
+  const far = (members: string) => ({ "far/h.ts": `export interface H { ${members} }\n` });
+  const one = (head: string) => ({
+    "src/one.ts": `${head}import type { H } from "../far/h.js";\nexport type One = H;\n`,
+  });
+  const project = new ToolProject(
+    { ...ONE(""), ...far("a: string"), ...one("") },
+    { ...STRICT, rootDir: ".", outDir: "dist" },
+  );
+  const path = join(project.root, "src/one.ts");
+  try {
+    const session = new Session({ root: project.root });
+    session.next(new Set());
+    project.write(one("// "));
+    assert.match(JSON.stringify(session.next(new Set([path]))?.diagnostics), /Cannot find name 'H'/);
+    // Nobody listens there now.
+    project.write(far("a: string; b: number"));
+    project.write(one(""));
+    const stayed = session.next(new Set([path]));
+    assert.deepEqual(stayed && said(stayed), said(generate({ root: project.root })));
+    assert.match(JSON.stringify(stayed?.files), /name: \\"b\\"/);
+  } finally {
+    project.remove();
+  }
+});
+
+test("watching: where a run with errors has looked in vain is known afterwards", () => {
+  const project = new ToolProject({ ...ONE(""), "src/h.d.ts": "export interface H { old: string }\n" });
+  const path = join(project.root, "src/one.ts");
+  const one = (wrong: string) => ({
+    "src/one.ts": `import type { H } from "./h.js";\nexport interface One { h: H; ${wrong} }\n`,
+  });
+  try {
+    const session = new Session({ root: project.root });
+    session.next(new Set());
+    project.write(one("x: Missing"));
+    assert.match(JSON.stringify(session.next(new Set([path]))?.diagnostics), /Missing/);
+    project.write(one(""));
+    const mended = session.next(new Set([path]));
+    const shadow = join(project.root, "src/h.ts");
+    assert.ok(mended?.reads.missing.includes(shadow), "a file there would be another one");
+    project.write({ "src/h.ts": "export interface H { fresh: string }\n" });
+    const stayed = session.next(new Set([shadow]));
+    assert.deepEqual(stayed && said(stayed), said(generate({ root: project.root })));
+    assert.match(JSON.stringify(stayed?.files), /fresh/);
+  } finally {
+    project.remove();
+  }
+});
