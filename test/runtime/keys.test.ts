@@ -9,7 +9,7 @@ const flagged = Buffer.concat([Buffer.of(0), seed]);
 
 function publicKeyRead(text: string): string | undefined {
   const reading = readSigningKey(text);
-  return "key" in reading ? reading.key.publicKey.toString("hex") : undefined;
+  return "key" in reading ? Buffer.from(reading.key.publicKey).toString("hex") : undefined;
 }
 
 function got(text: string): string | undefined {
@@ -143,7 +143,7 @@ describe("readPublicKey", () => {
     for (const text of [hex, `0x${hex}`, hex.toUpperCase(), `0x${hex.toUpperCase()}`]) {
       const reading = readPublicKey(text);
       assert.ok("key" in reading);
-      assert.equal(reading.key.bytes.toString("hex"), hex);
+      assert.equal(Buffer.from(reading.key.bytes).toString("hex"), hex);
     }
   });
 
