@@ -11,11 +11,13 @@ import { dirname, join } from "node:path";
 const require = createRequire(import.meta.url);
 const morph = require.resolve("ts-morph");
 const compiler = compilerOf(morph);
-if (compiler !== undefined && require.cache[morph] === undefined) {
+if (compiler !== undefined) provideModule(morph, () => ({ ts: require(compiler) as unknown }));
+
+/** Has `require` of a file give these exports, unless the file is loaded already. */
+export function provideModule(path: string, exports: () => unknown): void {
+  if (require.cache[path] !== undefined) return;
   const NodeModule = require("node:module") as new (id: string) => NodeModule;
-  const bare = new NodeModule(morph);
-  Object.assign(bare, { exports: { ts: require(compiler) as unknown }, loaded: true, filename: morph });
-  require.cache[morph] = bare;
+  require.cache[path] = Object.assign(new NodeModule(path), { exports: exports(), loaded: true, filename: path });
 }
 
 function compilerOf(morphPath: string): string | undefined {

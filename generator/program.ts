@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { provideModule } from "./bare-compiler.js";
 import { parseFile } from "./comments.js";
 import { ts } from "./compiler.js";
 import { contentHash } from "./content.js";
@@ -392,7 +393,6 @@ function findPackage(fileName: string): string | undefined {
  * in the process, 0.2 s less to load, and the types of one are the types of the other. Both must be of one minor version.
  */
 export function shareCompiler(): void {
-  const require = createRequire(import.meta.url);
   const fromSchema = schemaRequire();
   const path = fromSchema.resolve("typescript");
   const { version } = fromSchema("typescript/package.json") as { version: string };
@@ -402,12 +402,7 @@ export function shareCompiler(): void {
       `typescript-json-schema wants TypeScript ${version}, ts-morph has ${ts.version}: versions must agree`,
     );
   }
-  if (require.cache[path] === undefined) {
-    const NodeModule = require("node:module") as new (id: string) => NodeModule;
-    const shared = new NodeModule(path);
-    Object.assign(shared, { exports: ts, loaded: true, filename: path });
-    require.cache[path] = shared;
-  }
+  provideModule(path, () => ts);
 }
 
 /** Finds what typescript-json-schema finds. */

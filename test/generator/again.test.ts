@@ -296,10 +296,10 @@ test("watching: a comment that a member inherits from another file changes", () 
   }
 });
 
-const ONE = (body: string, head = "") => ({
-  "src/one.ts": `${head}\nexport interface One { a: string }\n`,
-  "src/tool.ts": toolSource("A", "One", '"done"', `import type { One } from "./one.js";\n${body}`),
-});
+const TOOL_OF_ONE = {
+  "src/tool.ts": toolSource("A", "One", '"done"', 'import type { One } from "./one.js";'),
+  "src/one.ts": "export interface One { a: string }\n",
+};
 
 test("watching: a file changes that nothing imported for a while", () => {
   const far = (members: string) => ({ "far/h.ts": `export interface H { ${members} }\n` });
@@ -307,7 +307,7 @@ test("watching: a file changes that nothing imported for a while", () => {
     "src/one.ts": `${head}import type { H } from "../far/h.js";\nexport type One = H;\n`,
   });
   const project = new ToolProject(
-    { ...ONE(""), ...far("a: string"), ...one("") },
+    { ...TOOL_OF_ONE, ...far("a: string"), ...one("") },
     { ...STRICT, rootDir: ".", outDir: "dist" },
   );
   const path = join(project.root, "src/one.ts");
@@ -328,7 +328,7 @@ test("watching: a file changes that nothing imported for a while", () => {
 });
 
 test("watching: where a run with errors has looked in vain is known afterwards", () => {
-  const project = new ToolProject({ ...ONE(""), "src/h.d.ts": "export interface H { old: string }\n" });
+  const project = new ToolProject({ ...TOOL_OF_ONE, "src/h.d.ts": "export interface H { old: string }\n" });
   const path = join(project.root, "src/one.ts");
   const one = (wrong: string) => ({
     "src/one.ts": `import type { H } from "./h.js";\nexport interface One { h: H; ${wrong} }\n`,
