@@ -7,11 +7,12 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { requireCompiled } from "./code-cache.js";
 
 const require = createRequire(import.meta.url);
 const morph = require.resolve("ts-morph");
 const compiler = compilerOf(morph);
-if (compiler !== undefined) provideModule(morph, () => ({ ts: require(compiler) as unknown }));
+if (compiler !== undefined) provideModule(morph, () => ({ ts: requireCompiled(compiler) }));
 
 /** Has `require` of a file give these exports, unless the file is loaded already. */
 export function provideModule(path: string, exports: () => unknown): void {

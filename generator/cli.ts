@@ -1,13 +1,15 @@
 /** The command line: arguments, disk, exit codes. The only file of the generator with effects. */
 
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { quoted, readArguments, UsageError } from "./arguments.js";
+import { keepCompiled } from "./code-cache.js";
 import { diffDocuments, formatDifferences, isBroken, listDifferences, type NamedText } from "./commands/diff.js";
 import { explainCode } from "./commands/explain.js";
 import { type Diagnostic, formatDiagnostics, hasErrors } from "./diagnostics.js";
+import { replaceFiles, stampOf, UnwritableError } from "./disk.js";
 import type { Generated, GenerateOptions } from "./generate.js";
 import { recordOf, type Since, sinceLastRun } from "./manifest.js";
 import type { GeneratedFile } from "./render.js";
@@ -252,6 +254,7 @@ async function check(options: GenerateOptions, around: Reporter): Promise<number
 
 /** Keeps the record for the next run; a project without node_modules, or where nothing can be written, has none. */
 function remember(options: GenerateOptions, generated: Generated): void {
+  keepCompiled();
   if (!existsSync(join(options.root, "node_modules"))) return;
   const files = recordOf(options.root, recorded(options), generated);
   try {
@@ -333,69 +336,6 @@ function writeChanged(root: string, files: readonly GeneratedFile[]): string[] {
   const written = replaceFiles(changed);
   for (const [index, { file }] of changed.entries()) stamps.set(file, written[index]);
   return changed.map(({ file }) => file.path);
-}
-
-/** A file cannot be written: exit code 2. */
-class UnwritableError extends Error {
-  constructor(target: string, cause: unknown) {
-    const { code = "" } = cause as NodeJS.ErrnoException;
-    super(`cannot write ${quoted(target)}: ${UNWRITABLE[code] ?? code}`, { cause });
-  }
-}
-
-const UNWRITABLE: Readonly<Record<string, string>> = {
-  EACCES: "permission is missing",
-  EPERM: "permission is missing",
-  EROFS: "the file system can only be read",
-  ENOSPC: "the disk is full",
-  EDQUOT: "the quota is used up",
-  EFBIG: "the file is larger than allowed here",
-  EEXIST: "a file is where its folder should be",
-  ENOTDIR: "a file is where its folder should be",
-  EISDIR: "a folder is where the file should be",
-};
-
-/**
- * Replaces each file as a whole, so that nobody reads half of one; and none before all the new texts are on the disk, so
- * that a full disk changes nothing.
- *
- * @returns their stamps, taken before anybody else can see them
- * @throws UnwritableError
- */
-function replaceFiles(
-  files: readonly { readonly target: string; readonly content: string | Buffer }[],
-): (string | undefined)[] {
-  const temporaries = files.map(({ target }) => `${target}.${process.pid}.tmp`);
-  const made: string[] = [];
-  let at = "";
-  try {
-    for (const [index, { target, content }] of files.entries()) {
-      at = target;
-      mkdirSync(dirname(target), { recursive: true });
-      made.push(temporaries[index] as string);
-      writeFileSync(temporaries[index] as string, content);
-    }
-    const written = temporaries.map(stampOf);
-    for (const [index, { target }] of files.entries()) {
-      at = target;
-      renameSync(temporaries[index] as string, target);
-    }
-    return written;
-  } catch (error) {
-    throw new UnwritableError(at, error);
-  } finally {
-    for (const temporary of made) rmSync(temporary, { force: true });
-  }
-}
-
-/** Which file is there, its size and the time of its last write; undefined when none can be seen. */
-function stampOf(path: string): string | undefined {
-  try {
-    const { ino, size, mtimeNs } = statSync(path, { bigint: true });
-    return `${ino} ${size} ${mtimeNs}`;
-  } catch {
-    return undefined;
-  }
 }
 
 function readIfThere(path: string): string | undefined {

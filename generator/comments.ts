@@ -53,7 +53,18 @@ export function forgetComment(symbol: ts.Symbol): void {
 
 /** Where TypeScript keeps the comments of a node. */
 interface Commented extends ts.Node {
-  jsDoc?: { parent: ts.Node }[];
+  jsDoc?: (Pick<ts.JSDoc, "comment" | "tags"> & { parent: ts.Node })[];
+}
+
+/**
+ * The comment of a member when there is nothing to it but its text, which is that of nearly all: neither tags nor links, no
+ * other declaration, nothing that could be inherited. Undefined for any other.
+ */
+export function plainComment([node, ...others]: readonly ts.Node[]): string | undefined {
+  if (node === undefined || others.length > 0 || !ts.isPropertySignature(node)) return undefined;
+  const last = (node as Commented).jsDoc?.at(-1);
+  if (last === undefined) return ts.isTypeLiteralNode(node.parent) ? "" : undefined;
+  return last.tags === undefined && typeof last.comment === "string" ? last.comment : undefined;
 }
 
 /** Between two trees of one text. */

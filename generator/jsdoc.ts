@@ -4,7 +4,7 @@
  */
 
 import { closest } from "./closest.js";
-import { forgetComment, loadComments, withComments } from "./comments.js";
+import { forgetComment, loadComments, plainComment, withComments } from "./comments.js";
 import { ts } from "./compiler.js";
 import { isCheckedFormat } from "./formats.js";
 import { type Json, readJson } from "./json.js";
@@ -29,6 +29,16 @@ export interface Constraint {
   readonly text: string;
   readonly node: ts.JSDocTag;
 }
+
+/** What a comment without tags says beside its description. */
+const WITHOUT_TAGS = {
+  annotations: [],
+  constraints: [],
+  notSecret: false,
+  samples: [],
+  acknowledged: [],
+  slips: [],
+} as const;
 
 const ANNOTATIONS = ["title", "default", "example", "deprecated"];
 const CONSTRAINTS = [
@@ -74,12 +84,10 @@ export class Comments {
   private read(symbol: ts.Symbol): Comment {
     const { declarations = [] } = symbol;
     loadComments(declarations);
+    const plain = plainComment(declarations);
+    if (plain !== undefined) return { ...WITHOUT_TAGS, description: tidied(plain) };
     forgetComment(symbol);
-    const description = ts
-      .displayPartsToString(symbol.getDocumentationComment(this.checker))
-      .replace(/\r\n?/g, "\n")
-      .trim();
-    return comment(description, declarations);
+    return comment(ts.displayPartsToString(symbol.getDocumentationComment(this.checker)), declarations);
   }
 }
 
@@ -97,10 +105,14 @@ export function readNodeComment(node: ts.Node): Comment {
   loadComments([node]);
   const blocks = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
   const description = blocks.map((block) => ts.getTextOfJSDocComment(block.comment) ?? "").join("\n");
-  return comment(description.replace(/\r\n?/g, "\n").trim(), [node]);
+  return comment(description, [node]);
 }
 
-function comment(description: string, declarations: readonly ts.Node[]): Comment {
+function tidied(text: string): string {
+  return text.replace(/\r\n?/g, "\n").trim();
+}
+
+function comment(text: string, declarations: readonly ts.Node[]): Comment {
   const tags = declarations
     .flatMap((declaration) => ts.getJSDocTags(declaration))
     .map((tag) => ({ tag, name: tag.tagName.text, text: textOf(tag) }));
@@ -117,7 +129,7 @@ function comment(description: string, declarations: readonly ts.Node[]): Comment
   // Nobody can correct the comments of a dependency here.
   const own = tags.filter(({ tag }) => !tag.getSourceFile().isDeclarationFile);
   return {
-    description,
+    description: tidied(text),
     annotations,
     constraints: CONSTRAINTS.flatMap((known) =>
       tags.filter(({ name }) => name === known).map(({ name, text, tag }) => ({ tag: name, text, node: tag })),

@@ -19,10 +19,14 @@ export function literal(value: unknown): string {
 }
 
 function quoted(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`;
   const printed = escaped(JSON.stringify(text)).replace(/<(?=[/!])/g, "\\u003c");
   if (counted(text, '"') <= counted(text, "'")) return printed;
   return `'${printed.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }
+
+/** Text that stands in double quotes as it is. */
+const PLAIN = /^[ !#-;=-[\]-~]*$/;
 
 function counted(text: string, character: string): number {
   let count = 0;

@@ -357,7 +357,9 @@ class Lowering {
 
   private literal(type: ts.Type): Literal | undefined {
     if (type.isStringLiteral() || type.isNumberLiteral()) return type.value;
-    if (type.flags & TypeFlags.BooleanLiteral) return this.checker.typeToString(type) === "true";
+    if (type.flags & TypeFlags.BooleanLiteral) {
+      return (type as ts.FreshableType).regularType === this.checker.getTrueType();
+    }
     return undefined;
   }
 
@@ -497,9 +499,9 @@ class Lowering {
     const files = (symbol.declarations ?? []).map((declaration) => declaration.getSourceFile());
     const { program } = this.program;
     if (files.some((file) => program.isSourceFileDefaultLibrary(file))) return symbol.name;
-    return files.length > 0 && files.every((file) => packageOf(file.fileName) === "@types/node")
-      ? symbol.name
-      : undefined;
+    const ofNode = ({ isDeclarationFile, fileName }: ts.SourceFile) =>
+      isDeclarationFile && packageOf(fileName) === "@types/node";
+    return files.length > 0 && files.every(ofNode) ? symbol.name : undefined;
   }
 
   /** What a class or interface extends, however far away, of those: its values are more than their own members. */

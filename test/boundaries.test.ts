@@ -149,7 +149,7 @@ const ROWS: readonly Row[] = [
   {
     files: ["generator/render.ts"],
     packages: ["handlebars"],
-    node: ["fs", "path", "util"],
+    node: ["fs", "module", "path", "util"],
     from: ["runtime/wire/contract.ts"],
   },
   {
@@ -162,6 +162,8 @@ const ROWS: readonly Row[] = [
   { files: ["generator/validator-code.ts"], packages: ["ajv", "ajv-formats"], node: ["module"] },
   { files: ["generator/ahead.ts"], packages: ["ajv"], node: ["os", "worker_threads"] },
   { files: ["generator/validator-thread.ts"], packages: ["ajv"], node: ["worker_threads"] },
+  { files: ["generator/code-cache.ts"], node: ["fs", "module", "path", "url", "v8", "vm"] },
+  { files: ["generator/disk.ts"], node: ["fs", "path"] },
   { files: ["generator/content.ts"], node: ["crypto", "fs", "path"] },
   { files: ["generator/manifest.ts"], node: ["fs", "path", "url"] },
   { files: ["generator/listener.ts"], node: ["fs", "path"] },

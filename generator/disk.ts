@@ -1,0 +1,68 @@
+/** Files are replaced as a whole, or nothing is. No compiler in this file. */
+
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { quoted } from "./arguments.js";
+
+/** A file cannot be written: exit code 2. */
+export class UnwritableError extends Error {
+  constructor(target: string, cause: unknown) {
+    const { code = "" } = cause as NodeJS.ErrnoException;
+    super(`cannot write ${quoted(target)}: ${UNWRITABLE[code] ?? code}`, { cause });
+  }
+}
+
+const UNWRITABLE: Readonly<Record<string, string>> = {
+  EACCES: "permission is missing",
+  EPERM: "permission is missing",
+  EROFS: "the file system can only be read",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the quota is used up",
+  EFBIG: "the file is larger than allowed here",
+  EEXIST: "a file is where its folder should be",
+  ENOTDIR: "a file is where its folder should be",
+  EISDIR: "a folder is where the file should be",
+};
+
+/**
+ * Replaces each file as a whole, so that nobody reads half of one; and none before all the new texts are on the disk, so
+ * that a full disk changes nothing.
+ *
+ * @returns their stamps, taken before anybody else can see them
+ * @throws UnwritableError
+ */
+export function replaceFiles(
+  files: readonly { readonly target: string; readonly content: string | Buffer }[],
+): (string | undefined)[] {
+  const temporaries = files.map(({ target }) => `${target}.${process.pid}.tmp`);
+  const made: string[] = [];
+  let at = "";
+  try {
+    for (const [index, { target, content }] of files.entries()) {
+      at = target;
+      mkdirSync(dirname(target), { recursive: true });
+      made.push(temporaries[index] as string);
+      writeFileSync(temporaries[index] as string, content);
+    }
+    const written = temporaries.map(stampOf);
+    for (const [index, { target }] of files.entries()) {
+      at = target;
+      renameSync(temporaries[index] as string, target);
+    }
+    return written;
+  } catch (error) {
+    throw new UnwritableError(at, error);
+  } finally {
+    for (const temporary of made) rmSync(temporary, { force: true });
+  }
+}
+
+/** Which file is there, its size and the time of its last write; undefined when none can be seen. */
+export function stampOf(path: string): string | undefined {
+  try {
+    const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+    return `${ino} ${size} ${mtimeNs}`;
+  } catch {
+    return undefined;
+  }
+}
