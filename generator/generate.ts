@@ -260,11 +260,9 @@ const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
 /** Imports of the tool classes, one a tool, under names that are unique in the entrypoint. */
 function importsOf(tools: readonly Outcome[], { root, out }: Layout): ImportView[] {
-  const absolute = (...path: string[]) =>
-    join(...path)
-      .split(sep)
-      .join("/");
-  const server = absolute(out, "server.ts");
+  const slashed = (path: string) => path.split(sep).join("/");
+  const server = `${slashed(out)}/server.ts`;
+  const home = slashed(root);
   const taken = new Set(TAKEN);
   return tools.map(({ fqn, types, import: { file, exportName, className } }) => {
     const base = IDENTIFIER.test(exportName) && exportName !== "default" ? exportName : className;
@@ -278,7 +276,7 @@ function importsOf(tools: readonly Outcome[], { root, out }: Layout): ImportView
         : imported === local
           ? `{ ${local} }`
           : `{ ${quotedName(imported)} as ${local} }`;
-    return { clause, local, from: specifier(server, absolute(root, file)), fqn, types };
+    return { clause, local, from: specifier(server, `${home}/${file}`), fqn, types };
   });
 }
 
