@@ -252,13 +252,12 @@ async function check(options: GenerateOptions, around: Reporter): Promise<number
   return EXIT.done;
 }
 
-/** Keeps the record for the next run; a project without node_modules, or where nothing can be written, has none. */
+/** Keeps the record for the next run, and what V8 has compiled; there is none without node_modules, or where nothing can be written. */
 function remember(options: GenerateOptions, generated: Generated): void {
   keepCompiled();
   if (!existsSync(join(options.root, "node_modules"))) return;
-  const files = recordOf(options.root, recorded(options), generated);
   try {
-    replaceFiles(files.map(({ path, text }) => ({ target: path, content: text })));
+    replaceFiles(recordOf(options.root, recorded(options), generated));
   } catch (error) {
     if (!(error instanceof UnwritableError)) throw error;
   }

@@ -42,18 +42,19 @@ export function recordOf(
   root: string,
   options: Readonly<Record<string, string>>,
   { reads, files, diagnostics, kept }: Generated,
-): { readonly path: string; readonly text: string }[] {
-  const keptText = kept && JSON.stringify(kept);
+): { readonly target: string; readonly content: string | Buffer }[] {
+  // Megabytes: made bytes of once, to be hashed and written.
+  const keptBytes = kept && Buffer.from(JSON.stringify(kept));
   const manifest: Manifest = {
     generator: generatorHash(),
     options,
     reads,
     written: Object.fromEntries(files.map(({ path, text }) => [path, contentHash(text)])),
     diagnostics,
-    ...(keptText === undefined ? {} : { kept: contentHash(keptText) }),
+    ...(keptBytes === undefined ? {} : { kept: contentHash(keptBytes) }),
   };
-  const record = { path: manifestPath(root, options), text: JSON.stringify(manifest) };
-  return keptText === undefined ? [record] : [{ path: keptPath(root, options), text: keptText }, record];
+  const record = { target: manifestPath(root, options), content: JSON.stringify(manifest) };
+  return keptBytes === undefined ? [record] : [{ target: keptPath(root, options), content: keptBytes }, record];
 }
 
 /** The record, when it is one of this generator with these options. */
@@ -106,9 +107,9 @@ export function changesSince(
 function lastRun(root: string, { kept, options, reads }: Manifest, changed: ReadonlySet<string>): Last | undefined {
   if (kept === undefined) return undefined;
   try {
-    const text = readFileSync(keptPath(root, options), "utf8");
-    if (contentHash(text) !== kept) return undefined;
-    return { kept: JSON.parse(text) as Kept, reads, changed };
+    const bytes = readFileSync(keptPath(root, options));
+    if (contentHash(bytes) !== kept) return undefined;
+    return { kept: JSON.parse(bytes.toString()) as Kept, reads, changed };
   } catch {
     return undefined;
   }
