@@ -90,6 +90,8 @@ interface Entry {
 }
 
 const DEEPEST = 50;
+/** How many levels a definition may have that is put where it is used. */
+const HIGHEST = 12;
 const EMPTY: ObjectShape = { kind: "object", members: [], indexes: [], closed: false };
 const { TypeFlags } = ts;
 
@@ -404,13 +406,10 @@ class Lowering {
         if (values.length === 0) branches.push({ kind: "literal", values });
         values.push(literal ?? null);
       } else {
-        const written = this.constituent(part, use.written);
-        const shape = this.shape(part, { ...use, written });
-        const same = JSON.stringify(shape, stringifyBigint);
-        if (!branches.some((other) => JSON.stringify(other, stringifyBigint) === same)) branches.push(shape);
+        branches.push(this.shape(part, { ...use, written: this.constituent(part, use.written) }));
       }
     }
-    return this.branches(branches, use);
+    return this.branches(distinct(branches), use);
   }
 
   private branches(found: readonly Shape[], use: Use): Shape {
@@ -801,22 +800,31 @@ class Lowering {
     return name;
   }
 
-  /** Which definitions stay: those that contain themselves or are used more than once; the others go where they are used. */
+  /**
+   * Which definitions stay: those that contain themselves, are used more than once or have many levels (tsc gives up on values
+   * that are nested too far); the others go where they are used.
+   */
   definitions(roots: readonly Shape[]): { readonly kept: Definition[]; readonly inline: (shape: Shape) => Shape } {
     const shapes = new Map<string, Shape>();
     for (const { name, shape } of this.entries.values()) if (shape !== undefined) shapes.set(name, shape);
     const uses = new Map<string, number>();
-    const cyclic = new Set<string>();
+    const staying = new Set<string>();
+    const heights = new Map<string, number>();
+    const heightOf = (name: string) => (staying.has(name) ? 0 : (heights.get(name) ?? 0));
     const visit = (shape: Shape, open: readonly string[]): void => {
       forEachRef(shape, (name) => {
         uses.set(name, (uses.get(name) ?? 0) + 1);
-        if (open.includes(name)) cyclic.add(name);
+        if (open.includes(name)) staying.add(name);
         const target = shapes.get(name);
-        if (uses.get(name) === 1 && target !== undefined) visit(target, [...open, name]);
+        if (uses.get(name) !== 1 || target === undefined) return;
+        visit(target, [...open, name]);
+        const levels = height(target, heightOf);
+        heights.set(name, levels);
+        if (levels > HIGHEST) staying.add(name);
       });
     };
     for (const root of roots) visit(root, []);
-    const stays = (name: string) => cyclic.has(name) || (uses.get(name) ?? 0) > 1;
+    const stays = (name: string) => staying.has(name) || (uses.get(name) ?? 0) > 1;
     const inline = (shape: Shape): Shape =>
       mapRefs(shape, (ref) => {
         const target = shapes.get(ref.name);
@@ -885,6 +893,15 @@ function isLarge(shape: Shape): boolean {
   return left <= 0;
 }
 
+/** How many levels a shape has, with those of the definitions that it refers to. */
+function height(shape: unknown, heightOf: (name: string) => number): number {
+  if (shape === null || typeof shape !== "object") return 0;
+  const { kind, name } = shape as Partial<Shape & { kind: "ref" }>;
+  if (kind === "ref" && name !== undefined) return heightOf(name);
+  const inner = Object.values(shape).reduce<number>((most, part) => Math.max(most, height(part, heightOf)), 0);
+  return kind === undefined ? inner : inner + 1;
+}
+
 /** Whether JSON can say a literal: NaN, infinities and half of a surrogate pair it cannot. */
 function hasJson(value: Literal): boolean {
   return typeof value === "number" ? Number.isFinite(value) : typeof value !== "string" || value.isWellFormed();
@@ -915,6 +932,16 @@ function subjectOf(outer: string, { name, escapedName }: ts.Symbol): string {
   const internal = /^__(#|@)(?:\d+@)?(.*?)(?:@\d+)?$/.exec(String(escapedName));
   if (internal === null) return memberSubject(outer, name);
   return internal[1] === "#" ? `${outer}.${internal[2]}` : `${outer}[${internal[2]}]`;
+}
+
+/** Each shape once, where it was met first. */
+function distinct(shapes: readonly Shape[]): readonly Shape[] {
+  const found = new Map<string, Shape>();
+  for (const shape of shapes) {
+    const text = JSON.stringify(shape, stringifyBigint);
+    if (!found.has(text)) found.set(text, shape);
+  }
+  return [...found.values()];
 }
 
 function stringifyBigint(_: string, value: unknown): unknown {

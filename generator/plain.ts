@@ -8,7 +8,7 @@ export function plainTypes(tool: Tool): string {
   const name = `Written[${literal(tool.fqn)}]`;
   const types = tool.definitions.map((each) => `${literal(each.name)}: ${plain(each.shape, name)}`);
   const output = tool.output.map(({ name: tag, text, payload }) =>
-    text ? literal(tag) : `{ members: { ${literal(tag)}: { required: ${plain(payload, name)} } } }`,
+    text ? literal(tag) : `{ ${literal(`${tag}!`)}: ${plain(payload, name)} }`,
   );
   return `{ input: ${plain(tool.input, name)}; output: ${output.join(" | ")}; types: { ${types.join("; ")} } }`;
 }
@@ -56,15 +56,14 @@ function places({ items, optional, rest, tail }: TupleShape, inner: (shape: Shap
 /** An object beside whose members others may stand has no plain form: `any`, which tsc takes for equal to everything. */
 function object({ members, indexes, closed }: ObjectShape, inner: (shape: Shape) => string): string {
   const [index] = indexes;
-  if (index === undefined && !closed)
-    return `{ members: { ${members.map((each) => member(each, inner)).join("; ")} } }`;
+  if (index === undefined && !closed) return `{ ${members.map((each) => member(each, inner)).join("; ")} }`;
   if (closed || index?.pattern !== undefined || indexes.length > 1 || members.length > 0) return "any";
-  return `{ members: { [name: string]: { optional: ${inner((index as { shape: Shape }).shape)} | null } } }`;
+  return `{ [name: \`\${string}?\`]: ${inner((index as { shape: Shape }).shape)} | null }`;
 }
 
 function member({ name, optional, held, shape }: Member, inner: (shape: Shape) => string): string {
   const type = held === undefined ? inner(shape) : heldType(held, shape, inner);
-  return `${literal(name)}: { ${optional ? `optional: ${type} | null` : `required: ${type}`} }`;
+  return optional ? `${literal(`${name}?`)}: ${type} | null` : `${literal(`${name}!`)}: ${type}`;
 }
 
 /** What a reference may stand for. */

@@ -27,7 +27,10 @@ type Anything = any;
 // biome-ignore lint/complexity/noBannedTypes: an object of which no member is known
 type Empty = {};
 
-/** The plain form: no names, no brands, no enums; what is not told apart (`unknown`, `object`) is `Anything`. */
+/**
+ * The plain form: no names, no brands, no enums; what is not told apart (`unknown`, `object`) is `Anything`. A level of the
+ * type is a level of the form: tsc compares about a hundred.
+ */
 type Plain<T> = 0 extends 1 & T
   ? Anything
   : unknown extends T
@@ -56,7 +59,7 @@ type PlainEach<T> = T extends boolean | null
                   ? { items: Items<T> extends readonly unknown[] ? Items<T> : Anything }
                   : [keyof T] extends [never]
                     ? Anything
-                    : { members: Members<T> };
+                    : Members<T>;
 
 /** A literal or enum member has one value, and is required as a key; a brand or a pattern is no key that must be there. */
 type Literal<T extends string | number, One, Any> = Empty extends { [K in T]: true } ? Any : One;
@@ -64,16 +67,21 @@ type Literal<T extends string | number, One, Any> = Empty extends { [K in T]: tr
 /** Of a list with a brand this makes an object. */
 type Items<T extends readonly unknown[]> = { -readonly [K in keyof T]: Plain<Exclude<T[K], undefined>> };
 
-/** Required or not is a part of each member, so that an added optional one is a difference. */
+/** Required or not is a part of each name, so that an added optional member is a difference. One may be null in any case. */
 type Members<T> = {
-  -readonly [K in keyof T as K extends symbol ? never : `${K & (string | number)}`]-?: Empty extends { [P in K]: T[P] }
-    ? Optional<T[K]>
-    : unknown extends T[K]
-      ? { required: Anything }
-      : undefined extends T[K]
-        ? Optional<T[K]>
-        : { required: Plain<T[K]> };
+  -readonly [K in keyof T as K extends symbol ? never : `${K & (string | number)}${Mark<T, K>}`]-?: Mark<
+    T,
+    K
+  > extends "?"
+    ? Plain<Exclude<T[K], undefined>> | null
+    : Plain<T[K]>;
 };
 
-/** An optional member may be null in any case. */
-type Optional<T> = { optional: Plain<Exclude<T, undefined>> | null };
+/** `unknown` has no part that is undefined; `{} | null | undefined`, which means the same, has one. */
+type Mark<T, K extends keyof T> = Empty extends { [P in K]: T[P] }
+  ? "?"
+  : 0 extends 1 & T[K]
+    ? "!"
+    : undefined extends Extract<T[K], undefined>
+      ? "?"
+      : "!";

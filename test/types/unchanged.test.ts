@@ -53,6 +53,7 @@ const CHANGES: readonly (readonly [before: string, after: string])[] = [
   ["{ a?: { b: string } }", "{ a?: { b: bigint } }"],
   ["{ a: { b: { c: string }[] } }", "{ a: { b: { c?: string }[] } }"],
   [nested(12, "string"), nested(12, "number")],
+  [nested(23, "string"), nested(23, "number")],
   ['"a" | "b"', '"a" | "c"'],
   ['"a" | "b"', '"a"'],
   ['"a"', '"a" | "b"'],

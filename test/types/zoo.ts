@@ -323,6 +323,12 @@ export const ZOO: readonly ZooType[] = [
     accept: ['{ a: "x" }', "{ a: undefined }"],
     refuse: ["{ a: 1 }"],
   },
+  {
+    name: "anything or undefined",
+    type: "{ a: {} | null | undefined; b: unknown; c: any }",
+    accept: ["{ a: 1, b: 1, c: 1 }", "{ a: undefined, b: null, c: [] }"],
+    refuse: ["1"],
+  },
   { name: "optional or null", type: "{ a?: string | null }", accept: ['{ a: "x" }', "{ }"], refuse: ["{ a: 1 }"] },
   {
     name: "unknown member",
@@ -734,6 +740,18 @@ interface Items<T> extends ReadonlyArray<T> {} export interface List extends Ite
     type: "Chain",
     accept: ["{ v: 1, next: { v: 2 } }"],
     refuse: ["{ v: 1, next: { } }"],
+  },
+  {
+    name: "members nested far",
+    type: `${"{ a: ".repeat(46)}bigint${" }".repeat(46)}`,
+    accept: [`${"{ a: ".repeat(46)}1n${" }".repeat(46)}`],
+    refuse: [`${"{ a: ".repeat(45)}1n${" }".repeat(45)}`],
+  },
+  {
+    name: "lists nested far",
+    type: `{ a: ${"[string, ".repeat(23)}${"bigint".padEnd(6 + 2 * 22, "[]")}${"]".repeat(23)} }`,
+    accept: [`{ a: ${'["x", '.repeat(23)}${"[".repeat(22)}1n${"]".repeat(22)}${"]".repeat(23)} }`],
+    refuse: [`{ a: ${'["x", '.repeat(23)}${"[".repeat(21)}1n${"]".repeat(21)}${"]".repeat(23)} }`],
   },
   // Dates, bytes, brands
   {

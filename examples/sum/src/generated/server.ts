@@ -10,7 +10,7 @@ import { contracts } from "./contracts.js";
 
 // prettier-ignore
 interface Written {
-  "xyz.demo.sum@1": { input: { members: { "a": { required: bigint }; "b": { required: bigint }; "label": { required: string }; "tags": { required: { items: Array<string> } }; "note": { optional: string | null } } }; output: { members: { "ok": { required: { members: { "sum": { required: bigint }; "label": { required: string }; "tags": { required: { items: Array<string> } } } } } } } | { members: { "err": { required: { members: { "reason": { required: string } } } } } }; types: {  } };
+  "xyz.demo.sum@1": { input: { "a!": bigint; "b!": bigint; "label!": string; "tags!": { items: Array<string> }; "note?": string | null }; output: { "ok!": { "sum!": bigint; "label!": string; "tags!": { items: Array<string> } } } | { "err!": { "reason!": string } }; types: {  } };
 }
 // prettier-ignore
 true satisfies Unchanged<typeof Sum, Written["xyz.demo.sum@1"]>;
