@@ -36,7 +36,7 @@ import type { ToolClass, TypeUse } from "./parse.js";
 import { type Program, packageOf } from "./program.js";
 import type { Sample } from "./samples.js";
 import { looksSecret } from "./secrets.js";
-import { textPattern } from "./template.js";
+import { escaped, textPattern } from "./template.js";
 import { type DeclaredOrder, type Environment, type Written, writtenOf } from "./written.js";
 
 /** What lowering makes of a tool class. */
@@ -642,7 +642,8 @@ class Lowering {
       else if (info.type.flags & TypeFlags.Never) closed = true;
       else {
         const pattern = this.keyPattern(info.keyType, inner);
-        indexes.push({ ...(pattern === undefined ? {} : { pattern }), shape: this.withoutUndefined(info.type, inner) });
+        const names = pattern === undefined ? {} : { pattern: ofOthers(pattern, members) };
+        indexes.push({ ...names, shape: this.withoutUndefined(info.type, inner) });
       }
     }
     return { kind: "object", members, indexes, closed };
@@ -932,6 +933,13 @@ function subjectOf(outer: string, { name, escapedName }: ts.Symbol): string {
   const internal = /^__(#|@)(?:\d+@)?(.*?)(?:@\d+)?$/.exec(String(escapedName));
   if (internal === null) return memberSubject(outer, name);
   return internal[1] === "#" ? `${outer}.${internal[2]}` : `${outer}[${internal[2]}]`;
+}
+
+/** The pattern of an index signature without the declared members, which have types of their own. */
+function ofOthers(pattern: string, members: readonly Member[]): string {
+  const expression = new RegExp(pattern, "u");
+  const declared = members.filter(({ name }) => expression.test(name)).map(({ name }) => escaped(name));
+  return declared.length === 0 ? pattern : `^(?!(?:${declared.join("|")})$)${pattern.slice(1)}`;
 }
 
 /** Each shape once, where it was met first. */

@@ -92,6 +92,7 @@ function before(kind: string, ends: readonly string[]): string {
   return not.length === 0 ? kind : `(?:${not.join("")}${kind})`;
 }
 
-function escaped(literal: string): string {
+/** A text as the expression that takes it alone. */
+export function escaped(literal: string): string {
   return literal.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }

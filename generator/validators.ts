@@ -246,12 +246,15 @@ function tupleCheck(
 
 function objectCheck({ members, indexes, closed }: ObjectShape, dialect: Dialect): AnySchemaObject {
   const inner = (shape: Shape) => check(shape, dialect);
-  const patterns = indexes.flatMap(({ pattern, shape }) =>
+  const named = indexes.flatMap(({ pattern, shape }) =>
     pattern === undefined ? [] : [[pattern, inner(shape)] as const],
   );
   const rest = indexes.find(({ pattern }) => pattern === undefined);
+  const isOpen = rest === undefined && !closed && named.length === 0;
   const proto = members.find(({ name }) => name === "__proto__");
   const plain = members.filter((member) => member !== proto);
+  // Not one of the others, though `properties` cannot have it.
+  const patterns = proto === undefined || isOpen ? named : [...named, ["^__proto__$", {}] as const];
   const schemaOf = ({ optional, shape }: (typeof members)[number]) => (optional ? orNull(inner(shape)) : inner(shape));
   return {
     type: "object",
@@ -263,9 +266,9 @@ function objectCheck({ members, indexes, closed }: ObjectShape, dialect: Dialect
     ...(patterns.length === 0 ? {} : { patternProperties: record(patterns) }),
     ...(rest !== undefined
       ? { additionalProperties: inner(rest.shape) }
-      : closed || patterns.length > 0
-        ? { additionalProperties: false }
-        : {}),
+      : isOpen
+        ? {}
+        : { additionalProperties: false }),
   };
 }
 

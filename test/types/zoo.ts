@@ -500,6 +500,12 @@ export const ZOO: readonly ZooType[] = [
       '{ ["__proto__"]: 1, constructor: 1, toString: "t", hasOwnProperty: null }',
     ],
   },
+  {
+    name: "prototype name beside others",
+    type: '{ ["__proto__"]: bigint; [name: `x${string}`]: string } | ({ ["__proto__"]?: Date } & Record<string, Date>)',
+    accept: ['{ ["__proto__"]: 1n, xa: "" }', '{ ["__proto__"]: new Date(0), a: new Date(1) }', "{ a: new Date(1) }"],
+    refuse: ['{ ["__proto__"]: 1n, a: "" }', '{ ["__proto__"]: "x" }', '{ xa: "x" }'],
+  },
   // Index signatures
   {
     name: "record",
@@ -537,6 +543,18 @@ export const ZOO: readonly ZooType[] = [
     type: "{ [name: `x-${string}`]: number }",
     accept: ["{ }", '{ "x-a": 1 }'],
     refuse: ['{ "x-a": "1" }', "{ y: 1 }"],
+  },
+  {
+    name: "template index beside a member of its names",
+    type: '{ [name: `x-${string}`]: string | Date | undefined; "x-(a)": Date; "x-b"?: string }',
+    accept: ['{ "x-(a)": new Date(0), "x-b": "y", "x-c": "z" }', '{ "x-(a)": new Date(0) }'],
+    refuse: ['{ "x-(a)": "y" }', '{ "x-(a)": new Date(0), "x-b": 1 }', '{ "x-(a)": new Date(0), "x-c": 1 }', "{}"],
+  },
+  {
+    name: "numeric index beside a number",
+    type: "{ [index: number]: string | bigint | undefined; 0: bigint; 10?: string; length: number }",
+    accept: ['{ 0: 1n, length: 2, 1: "x" }', '{ 0: 1n, 10: "x", length: 2 }'],
+    refuse: ['{ 0: "x", length: 2 }', "{ 0: 1n, 10: 5n, length: 2 }", "{ 0: 1n, 1: true, length: 2 }"],
   },
   {
     name: "template indexes of two types",
