@@ -186,8 +186,10 @@ export class DeclaredOrder {
     }
     if (ts.isIndexedAccessTypeNode(node)) {
       this.rankAccess(node, environment, ranks, depth);
-      // Members of a generic type have no place of their own, but their names do.
+      // Members of a generic type have no place of their own, but their names do, and what each name is mapped to.
       if (ts.isTypeOperatorNode(node.indexType)) into(node.indexType);
+      const mapped = this.mapped({ node: node.objectType, environment });
+      if (mapped !== undefined) into(mapped.node, mapped.environment);
       return;
     }
     if (ts.isTemplateLiteralTypeNode(node)) {
@@ -214,6 +216,17 @@ export class DeclaredOrder {
       this.rankAliases(type, ranks, depth);
       if (type.flags & ts.TypeFlags.Boolean) for (const part of type.types) ranks.add(part);
     }
+  }
+
+  /** What a written mapped type maps to; undefined for any other type. */
+  private mapped(written: Written): Written | undefined {
+    let at = this.settle(written);
+    for (let hops = 0; at !== undefined && hops < DEEPEST; hops++) {
+      const { node, environment }: Written = at;
+      if (ts.isMappedTypeNode(node)) return node.type && { node: node.type, environment };
+      at = this.settle(this.alias(at)?.body);
+    }
+    return undefined;
   }
 
   private rankEnum(symbol: ts.Symbol, ranks: Ranks): void {
@@ -445,16 +458,18 @@ class Ranks {
     return this.keys.get(`string ${name}`) ?? this.keys.get(`number ${name}`) ?? Number.MAX_SAFE_INTEGER;
   }
 
-  /** The rank of a type; of an intersection those of its parts, of a mapped type that of what it maps. */
+  /** The rank of a type; of an intersection those of its parts, of a mapped type also that of what it maps. */
   private of(type: ts.Type): readonly number[] {
     const key = keyOf(type);
     const known = this.types.get(type) ?? (key === undefined ? undefined : this.keys.get(key));
     if (known !== undefined) return [known];
     if (type.isIntersection()) return type.types.flatMap((part) => this.of(part));
-    const source = mappedSource(type, this.checker);
-    if (source !== undefined) return this.of(source);
     const node = declarationOf(type);
-    return [(node === undefined ? undefined : this.nodes.get(node)) ?? Number.MAX_SAFE_INTEGER];
+    const rank = (node === undefined ? undefined : this.nodes.get(node)) ?? Number.MAX_SAFE_INTEGER;
+    const source = mappedSource(type, this.checker);
+    const mapped = source === undefined ? [] : this.of(source);
+    const [first] = mapped;
+    return first === undefined || rank < first ? [rank, ...mapped] : mapped;
   }
 
   /** By rank; what was never met follows by place of declaration, then by its text: never by type id. */

@@ -68,6 +68,11 @@ const WORKED_OUT: readonly (readonly [type: string, order: string])[] = [
   ["Lists<number, string>", "<a:n a:s>"],
   ["Events<{ zulu: string; mike: number; alpha: 1 }>", "<{zulu} {mike} {alpha}>"],
   ["Keys<{ z: 1; m: 2; a: 3 }>", "[z m a]"],
+  ["Events<{ zulu: string; alpha: 1 }> | 'none'", "<{zulu} {alpha} [none]>"],
+  ["Events<Omen> | 'none'", "<{zulu} {alpha} [none]>"],
+  ["EventsOrNone<Omen>", "<{zulu} {alpha} [none]>"],
+  ["'first' | Records<{ zulu: string; alpha: 1 }> | null", "<[first] {zulu} {alpha} null>"],
+  ["Pairs<{ zulu: string; alpha: 1 }>", "<{kind zulu} {kind alpha} {left} [none]>"],
 ];
 const workedOut = `
 import type { Alpha, Mike, Zulu } from "./later.js";
@@ -77,6 +82,11 @@ type Shape = { kind: "z"; r: 1 } | { kind: "m"; s: 1 } | { kind: "a"; t: 1 };
 type Tagged<K> = K extends string ? { [P in K]: 1 } : never;
 type Lists<T, U> = T[] | U[];
 type Events<T> = { [K in keyof T]: { [P in K]: T[K] } }[keyof T];
+type Records<T> = { [K in keyof T]: Record<K & string, T[K]> }[keyof T];
+interface Omen { zulu: string; alpha: 1 }
+type EventsOrNone<T> = Events<T> | "none";
+type PairOf<T> = { [K in keyof T]: { kind: K } & { [P in K]: T[K] } };
+type Pairs<T> = PairOf<T>[keyof T] | { left: 1 } | "none";
 type Keys<T> = keyof T;
 enum Colour { Red = "z-red", Green = "a-green" }
 const LIST = [{ id: "zz" }, { id: "aa" }, { id: "mm" }] as const;
