@@ -39,27 +39,36 @@ type Plain<T> = 0 extends 1 & T
       ? Anything
       : PlainEach<T>;
 
-type PlainEach<T> = T extends boolean | null
-  ? T
-  : T extends DataReference<unknown>
-    ? { reference: true }
-    : T extends bigint
-      ? bigint
-      : T extends string
-        ? Literal<T, `${T}`, string>
-        : T extends number
-          ? Literal<T, { literal: `${T}` }, number>
-          : T extends undefined
-            ? never
-            : T extends Date
-              ? { date: true }
-              : T extends Uint8Array
-                ? { bytes: true }
-                : T extends readonly unknown[]
-                  ? { items: Items<T> extends readonly unknown[] ? Items<T> : Anything }
-                  : [keyof T] extends [never]
-                    ? Anything
-                    : Members<T>;
+type PlainEach<T> = T extends null
+  ? null
+  : T extends boolean
+    ? T extends true
+      ? true
+      : false
+    : T extends DataReference<unknown>
+      ? { reference: true }
+      : T extends bigint
+        ? bigint
+        : T extends string
+          ? Text<Unbranded<T, string>>
+          : T extends number
+            ? Numeric<Unbranded<T, number>>
+            : T extends undefined
+              ? never
+              : T extends Date
+                ? { date: true }
+                : T extends Uint8Array
+                  ? { bytes: true }
+                  : T extends readonly unknown[]
+                    ? { items: Items<T> extends readonly unknown[] ? Items<T> : Anything }
+                    : [keyof T] extends [never]
+                      ? Anything
+                      : Members<T>;
+
+/** A text or a number without the members that brand it. */
+type Unbranded<T, Any> = T extends infer Bare & Pick<T, Exclude<keyof T, keyof Any>> ? Bare : T;
+type Text<T> = T extends string ? Literal<T, `${T}`, string> : string;
+type Numeric<T> = T extends number ? Literal<T, { literal: `${T}` }, number> : number;
 
 /** A literal or enum member has one value, and is required as a key; a brand or a pattern is no key that must be there. */
 type Literal<T extends string | number, One, Any> = Empty extends { [K in T]: true } ? Any : One;

@@ -805,6 +805,14 @@ interface Items<T> extends ReadonlyArray<T> {} export interface List extends Ite
     refuse: ["1", "null"],
   },
   {
+    name: "brands on literals",
+    before:
+      'export enum E { Z = "z", One = 1 } export type B = { readonly __brand: 1 };\nexport type L = ("x" | 5 | boolean | E) & B;',
+    type: "{ a: L }",
+    accept: ['{ a: "x" as L }', "{ a: 5 as L }", "{ a: true as L }", "{ a: E.Z as L }", "{ a: E.One as L }"],
+    refuse: ['{ a: "y" }', "{ a: 2 }", "{ a: null }"],
+  },
+  {
     name: "symbol brand",
     before: "declare const brand: unique symbol; export type Id = number & { readonly [brand]: true };",
     type: "Id",
