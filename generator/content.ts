@@ -1,7 +1,7 @@
 /** What files and folders hold, as short texts that are equal when the contents are. No compiler in this file. */
 
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 export function contentHash(content: string | Buffer): string {
@@ -19,14 +19,24 @@ export function fileHash(path: string): string | undefined {
   }
 }
 
-/** Names and kinds of the entries but for `own`; what is in the files has hashes of its own. Empty without such a folder. */
-export function folderHash(path: string, own: readonly string[]): string {
+export type Entry = readonly [name: string, isFolder: boolean];
+
+/** The files and folders in a folder, links followed; none where there is no such folder. */
+export function entriesOf(path: string): Entry[] {
   try {
-    const entries = readdirSync(path, { withFileTypes: true }).filter(
-      ({ name }) => !name.endsWith(".tmp") && !own.includes(join(path, name)),
-    );
-    return contentHash(JSON.stringify(entries.map((entry) => [entry.name, entry.isDirectory()]).sort()));
+    return readdirSync(path, { withFileTypes: true }).flatMap((entry): Entry[] => {
+      const kind = entry.isSymbolicLink() ? statSync(join(path, entry.name), { throwIfNoEntry: false }) : entry;
+      return kind?.isFile() || kind?.isDirectory() ? [[entry.name, kind.isDirectory()]] : [];
+    });
   } catch {
-    return "";
+    return [];
   }
+}
+
+/** Names and kinds of the entries but for `own`; what is in the files has hashes of its own. */
+export function folderHash(path: string, own: readonly string[], entries = entriesOf(path)): string {
+  const others = entries.filter(
+    ([name, isFolder]) => (isFolder || !name.endsWith(".tmp")) && !own.includes(join(path, name)),
+  );
+  return contentHash(JSON.stringify(others.sort()));
 }

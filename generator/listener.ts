@@ -26,9 +26,10 @@ export class Listener {
   constructor(private readonly tell: (news: News) => void) {}
 
   /** Listens wherever these reads have looked and where the `written` files are, and nowhere else. */
-  follow({ files, missing, links, folders, listings }: Reads, written: readonly string[]): void {
+  follow({ files, missing, found, links, folders, listings }: Reads, written: readonly string[]): void {
     this.folders = new Set([...Object.keys(folders), ...Object.keys(listings)]);
-    const paths = new Set([...Object.keys(files), ...missing, ...Object.keys(links), ...written, ...this.folders]);
+    const places = [...Object.keys(files), ...missing, ...found, ...Object.keys(links), ...written];
+    const paths = new Set([...places, ...this.folders]);
     for (const path of paths) paths.add(dirname(path));
     this.paths = paths;
     const wanted = new Set([...this.folders, ...[...paths].map((path) => dirname(path))].filter(existsSync));

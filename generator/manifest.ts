@@ -93,11 +93,12 @@ export function sinceLastRun(root: string, options: Readonly<Record<string, stri
  * is `near` is looked at.
  */
 export function changesSince(
-  { files, missing, listings, links, own }: Reads,
+  { files, missing, found, listings, links, own }: Reads,
   near: (path: string) => boolean = () => true,
 ): ReadonlySet<string> | undefined {
   const asBefore =
     missing.every((path) => !near(path) || !existsSync(path)) &&
+    found.every((path) => !near(path) || existsSync(path)) &&
     Object.entries(listings).every(([path, hash]) => folderHash(path, own) === hash) &&
     Object.entries(links).every(([path, real]) => !near(path) || realPath(path) === real);
   if (!asBefore) return undefined;

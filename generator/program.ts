@@ -1,6 +1,6 @@
 /** Opens a tool project: one program for everything that svc-gen reads, and TypeScript's own opinion of it. */
 
-import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { provideModule } from "./bare-compiler.js";
@@ -208,7 +208,10 @@ function hostWith(
       const isLibrary = dirname(resolve(path)) === library;
       const found = isLibrary ? libraryFile(path) : path;
       const text = textOf(path) ?? disk.readFile(found);
-      if (text === undefined) return undefined;
+      if (text === undefined) {
+        recorder.file(found, undefined);
+        return undefined;
+      }
       const hash = contentHash(text);
       recorder.file(found, text, hash);
       const file = parseFile(found, text, wanted);
@@ -251,21 +254,12 @@ function readConfig(layout: Layout, recorder: Recorder): Config | { readonly pro
   const path = layout.tsconfig;
   if (!existsSync(path)) recorder.file(path, undefined);
   if (!existsSync(path)) return { problem: `${shown(layout, path)} does not exist` };
-  const read = (name: string) => {
-    const text = ts.sys.readFile(name);
-    recorder.file(name, text);
-    return text;
-  };
+  const host = recorder.over(ts.sys);
   const installed = installedTypeScript(dirname(path), recorder);
   if (installed !== undefined) learnLibraries(installed);
-  const { config, error } = ts.readConfigFile(path, read);
+  const { config, error } = ts.readConfigFile(path, host.readFile);
   if (error !== undefined) return { problem: ts.flattenDiagnosticMessageText(error.messageText, "\n") };
-  const parsed = ts.parseJsonConfigFileContent(config, { ...ts.sys, readFile: read }, dirname(path), undefined, path);
-  for (const folder of Object.keys(parsed.wildcardDirectories ?? {})) recordFolders(folder, recorder);
-  for (const entry of namedFiles(parsed.raw)) {
-    const named = resolve(dirname(path), entry);
-    if (!existsSync(named)) recorder.file(named, undefined);
-  }
+  const parsed = ts.parseJsonConfigFileContent(config, host, dirname(path), undefined, path);
   const { projectReferences: references } = parsed;
   if (parsed.fileNames.length === 0 && references !== undefined) return firstReferenced(layout, references, recorder);
   // What a newer TypeScript understands is no fault; a base file that is missing is one (TS5083, TS6053).
@@ -273,12 +267,6 @@ function readConfig(layout: Layout, recorder: Recorder): Config | { readonly pro
   if (missing !== undefined) return { problem: ts.flattenDiagnosticMessageText(missing.messageText, "\n") };
   const options = withDefaults(parsed.options, installed, recorder);
   return { options, installed, notes: unknownValues(parsed.errors), files: parsed.fileNames, references };
-}
-
-/** What `include` names without a wildcard: it is in no folder that is looked through, and may be yet to come. */
-function namedFiles(raw: { readonly include?: unknown } | undefined): string[] {
-  const entries: unknown[] = Array.isArray(raw?.include) ? raw.include : [];
-  return entries.filter((entry): entry is string => typeof entry === "string" && !/[*?]/.test(entry));
 }
 
 /** Values that svc-gen's compiler does not know (TS6046), but for targets: every unknown one is the newest. */
@@ -300,17 +288,6 @@ function firstReferenced(
     if ("problem" in config || config.files.length > 0) return config;
   }
   return { problem: `${shown(layout, layout.tsconfig)} has no files` };
-}
-
-/** Every folder in which a new file would belong to the project. */
-function recordFolders(folder: string, recorder: Recorder): void {
-  if (!existsSync(folder)) return;
-  recorder.folder(folder);
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.isDirectory() && entry.name !== "node_modules" && !entry.name.startsWith(".")) {
-      recordFolders(join(folder, entry.name), recorder);
-    }
-  }
 }
 
 /** TypeScript's own errors in the files that `wanted` names, in tsc's form; generated files and libraries have none. */

@@ -1,8 +1,8 @@
 /** What a run of the generator looked at: enough to say later, without loading TypeScript, whether it would differ. */
 
-import { resolve } from "node:path";
-import type { ts } from "./compiler.js";
-import { contentHash, folderHash } from "./content.js";
+import { dirname, resolve } from "node:path";
+import { ts } from "./compiler.js";
+import { contentHash, entriesOf, folderHash } from "./content.js";
 
 /** By absolute path. */
 export interface Reads {
@@ -10,6 +10,8 @@ export interface Reads {
   readonly files: Readonly<Record<string, string>>;
   /** Places where a file or folder was looked for in vain: one that appears there shadows what was found elsewhere. */
   readonly missing: readonly string[];
+  /** Files of which nothing was asked but whether they are there. */
+  readonly found: readonly string[];
   /** Hashes of the folders whose entries decide what belongs to the project. */
   readonly folders: Readonly<Record<string, string>>;
   /** Hashes of the folders whose entries are packages of types that every file sees. */
@@ -20,12 +22,31 @@ export interface Reads {
   readonly own: readonly string[];
 }
 
-type Host = Pick<ts.CompilerHost, "fileExists" | "readFile" | "directoryExists" | "getDirectories" | "realpath">;
+type Host = Pick<
+  ts.CompilerHost,
+  "fileExists" | "readFile" | "directoryExists" | "getDirectories" | "readDirectory" | "realpath"
+>;
+
+/** What TypeScript looks through folders with and does not publish (5.9). */
+const { matchFiles } = ts as unknown as {
+  matchFiles(
+    path: string,
+    extensions: readonly string[] | undefined,
+    excludes: readonly string[] | undefined,
+    includes: readonly string[],
+    isCaseSensitive: boolean,
+    current: string,
+    depth: number | undefined,
+    entries: (path: string) => { readonly files: readonly string[]; readonly directories: readonly string[] },
+    realpath: (path: string) => string,
+  ): string[];
+};
 
 /** Notes every look at the disk that goes through a host. */
 export class Recorder {
   private readonly files: Map<string, string>;
   private readonly missing: Set<string>;
+  private readonly found: Set<string>;
   private readonly folders: Map<string, string>;
   private readonly listings: Map<string, string>;
   private readonly links: Map<string, string>;
@@ -37,6 +58,7 @@ export class Recorder {
   ) {
     this.files = new Map(before?.files);
     this.missing = new Set(before?.missing);
+    this.found = new Set(before?.found);
     this.folders = new Map(before?.folders);
     this.listings = new Map(before?.listings);
     this.links = new Map(before?.links);
@@ -59,8 +81,16 @@ export class Recorder {
     else if (!this.files.has(absolute)) this.files.set(absolute, hash ?? contentHash(text));
   }
 
-  folder(path: string): void {
-    this.folders.set(resolve(path), folderHash(path, this.own));
+  /** The entries of a folder that is looked through for files. */
+  private entries(path: string): { files: string[]; directories: string[] } {
+    const folder = resolve(path);
+    const entries = entriesOf(folder);
+    this.folders.set(folder, folderHash(folder, this.own, entries));
+    // The folder that the generator may make is no news in the one that it is in.
+    const [out] = this.own;
+    if (out !== undefined && dirname(out) === folder) this.folders.set(out, folderHash(out, this.own));
+    const names = (wanted: boolean) => entries.filter(([, isFolder]) => isFolder === wanted).map(([name]) => name);
+    return { files: names(false), directories: names(true) };
   }
 
   /** The same host, noting what it is asked. */
@@ -69,7 +99,7 @@ export class Recorder {
       ...host,
       fileExists: (path: string) => {
         const there = host.fileExists(path);
-        if (!there) this.missing.add(resolve(path));
+        (there ? this.found : this.missing).add(resolve(path));
         return there;
       },
       readFile: (path: string) => {
@@ -86,6 +116,18 @@ export class Recorder {
         this.listings.set(resolve(path), folderHash(path, this.own));
         return host.getDirectories?.(path) ?? [];
       },
+      readDirectory: (path, extensions, excludes, includes, depth) =>
+        matchFiles(
+          path,
+          extensions,
+          excludes,
+          includes,
+          ts.sys.useCaseSensitiveFileNames,
+          ts.sys.getCurrentDirectory(),
+          depth,
+          (folder) => this.entries(folder),
+          (folder) => host.realpath?.(folder) ?? folder,
+        ),
       realpath: (path: string) => {
         const real = host.realpath?.(path) ?? path;
         if (real !== path) this.links.set(resolve(path), resolve(real));
@@ -102,6 +144,7 @@ export class Recorder {
     return {
       files: sorted(new Map([...this.files].filter(([path]) => !isOwn(path)))),
       missing: [...this.missing].filter((path) => !isOwn(path)).sort(),
+      found: [...this.found].filter((path) => !isOwn(path) && !this.files.has(path)).sort(),
       folders: sorted(this.folders),
       listings: sorted(this.listings),
       links: sorted(this.links),
@@ -116,6 +159,7 @@ export function mergeReads(earlier: Reads, later: Reads): Reads {
   return {
     files,
     missing: [...new Set([...earlier.missing, ...later.missing])].filter((path) => !(path in files)).sort(),
+    found: [...new Set([...earlier.found, ...later.found])].filter((path) => !(path in files)).sort(),
     // The configuration is read as a whole every time.
     folders: later.folders,
     listings: { ...earlier.listings, ...later.listings },

@@ -1,7 +1,7 @@
 /** After any sequence of edits the result is that of a first run: the same files, the same diagnostics. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Generated, generate, type Last } from "#generator/generate.js";
@@ -346,6 +346,129 @@ test("watching: where a run with errors has looked in vain is known afterwards",
     const stayed = session.next(new Set([shadow]));
     assert.deepEqual(stayed && said(stayed), said(generate({ root: project.root })));
     assert.match(JSON.stringify(stayed?.files), /fresh/);
+  } finally {
+    project.remove();
+  }
+});
+
+/** What happens to a project, with the path that is heard of. */
+interface Case {
+  readonly files: Readonly<Record<string, string>>;
+  readonly tsconfig?: object;
+  readonly happens: readonly (readonly [path: string, change: (project: ToolProject) => void])[];
+}
+
+const writes = (path: string, text: string): Case["happens"][number] => [
+  path,
+  (project) => project.write({ [path]: text }),
+];
+const removes = (path: string): Case["happens"][number] => [path, ({ root }) => rmSync(join(root, path))];
+const ONE = { "src/a.ts": toolSource("A", "{ a: string }") };
+const OTHER = toolSource("B", "{ b: string }");
+const ANYWHERE = { ...STRICT, rootDir: "." };
+
+const CASES: Readonly<Record<string, Case>> = {
+  "a folder that `include` names by a pattern comes into being": {
+    files: ONE,
+    tsconfig: { compilerOptions: ANYWHERE, include: ["src/**/*", "lib/deep/**/*.ts"] },
+    happens: [writes("lib/deep/b.ts", OTHER)],
+  },
+  "a file that `files` names comes into being and goes": {
+    files: ONE,
+    tsconfig: { compilerOptions: STRICT, files: ["src/a.ts", "src/b.ts"] },
+    happens: [writes("src/b.ts", OTHER), removes("src/b.ts"), writes("src/b.ts", OTHER)],
+  },
+  "a file that is referred to comes into being": {
+    files: { "src/a.ts": `/// <reference path="../far/x.d.ts" />\n${toolSource("A", "{ a: X }")}` },
+    tsconfig: { compilerOptions: ANYWHERE, include: ["src"] },
+    happens: [writes("far/x.d.ts", "interface X { x: string }\n")],
+  },
+  "a tool in a folder that is a link": {
+    files: { ...ONE, "shared/x.ts": "export {};\n" },
+    tsconfig: { compilerOptions: ANYWHERE, include: ["src"] },
+    happens: [
+      ["src/linked", ({ root }) => symlinkSync(join(root, "shared"), join(root, "src/linked"))],
+      ["src/linked/b.ts", (project) => project.write({ "shared/b.ts": OTHER })],
+    ],
+  },
+  "a tool in the folder that was made for the generated files": {
+    files: ONE,
+    happens: [writes("src/generated/contracts.ts", ""), writes("src/generated/b.ts", OTHER)],
+  },
+  "a base of the configuration is shadowed, and no more": {
+    files: { ...ONE, "base.json": JSON.stringify({ compilerOptions: STRICT }) },
+    tsconfig: { extends: "./base", include: ["src"] },
+    happens: [writes("base", "{}"), removes("base")],
+  },
+  "a base of the configuration comes into being": {
+    files: ONE,
+    tsconfig: { extends: "./base", include: ["src"] },
+    happens: [writes("base.json", JSON.stringify({ compilerOptions: STRICT }))],
+  },
+  "a package with a base of the configuration is installed": {
+    files: ONE,
+    tsconfig: { extends: "some/base.json", include: ["src"] },
+    happens: [
+      [
+        "node_modules/some",
+        (project) =>
+          project.write({
+            "node_modules/some/package.json": '{ "name": "some" }',
+            "node_modules/some/base.json": JSON.stringify({ compilerOptions: STRICT }),
+          }),
+      ],
+    ],
+  },
+  "a package without types goes": {
+    files: {
+      "src/a.ts": toolSource("A", "{ a: string }", undefined, 'export * as untyped from "untyped";'),
+      "node_modules/untyped/index.js": "exports.a = 1;\n",
+    },
+    tsconfig: { compilerOptions: { ...STRICT, noImplicitAny: false }, include: ["src"] },
+    happens: [removes("node_modules/untyped/index.js"), writes("node_modules/untyped/index.js", "exports.a = 2;\n")],
+  },
+};
+
+for (const [name, { files, tsconfig, happens }] of Object.entries(CASES)) {
+  test(`watching: ${name}`, () => {
+    const given = tsconfig === undefined ? {} : { "tsconfig.json": JSON.stringify(tsconfig) };
+    const project = new ToolProject({ ...files, ...given });
+    try {
+      const session = new Session({ root: project.root });
+      let last = session.next(new Set()) as Generated;
+      for (const [path, change] of happens) {
+        change(project);
+        last = session.next(new Set([join(project.root, path)])) ?? last;
+        assert.deepEqual(said(last), said(generate({ root: project.root })), path);
+      }
+    } finally {
+      project.remove();
+    }
+  });
+}
+
+test("watching: a file of a referenced project comes into being", () => {
+  const config = (more: object) =>
+    JSON.stringify({ compilerOptions: { ...STRICT, composite: true }, include: ["src"], ...more });
+  const project = new ToolProject({
+    "packages/shared/package.json":
+      '{ "name": "shared", "type": "module", "exports": { "./*": { "types": "./dist/*.d.ts" } } }',
+    "packages/shared/tsconfig.json": config({}),
+    "packages/shared/src/index.ts": "export {};\n",
+    "packages/tools/package.json": '{ "name": "tools", "type": "module" }',
+    "packages/tools/tsconfig.json": config({ references: [{ path: "../shared" }] }),
+    "packages/tools/src/a.ts": toolSource("A", "One", undefined, 'import type { One } from "shared/one";'),
+  });
+  symlinkSync(join(project.root, "packages/shared"), join(project.root, "node_modules/shared"));
+  const root = join(project.root, "packages/tools");
+  const path = "packages/shared/src/one.ts";
+  try {
+    const session = new Session({ root });
+    assert.match(JSON.stringify(session.next(new Set())?.diagnostics), /Cannot find module 'shared\/one'/);
+    project.write({ [path]: "export interface One { a: string }\n" });
+    const stayed = session.next(new Set([join(project.root, path)]));
+    assert.deepEqual(stayed && said(stayed), said(generate({ root })));
+    assert.deepEqual(stayed?.diagnostics, []);
   } finally {
     project.remove();
   }
