@@ -1,5 +1,6 @@
 /** Generation in a process that stays: what was parsed and bound is used again as long as its text is the same. */
 
+import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { folderHash } from "./content.js";
 import { type Generated, type GenerateOptions, generate, type Last } from "./generate.js";
@@ -30,8 +31,7 @@ export class Session {
     if (!sameFolders) earlier.project = undefined;
     if (good === undefined || good.reads === latest.reads) return this.run(good && changed && { ...good, changed });
     // Runs with errors lie between: what they have not read was not listened to, and where they looked is in no good record.
-    earlier.program = undefined;
-    earlier.resolutions = undefined;
+    this.resolveAnew();
     const since = changesSince(good.reads);
     for (const path of since ?? []) earlier.parsed.delete(path);
     return this.run(since && { ...good, changed: since });
@@ -43,10 +43,17 @@ export class Session {
     const isSource = (path: string) => parsed.has(path) && project?.recorder.has(path) !== true;
     if (changed !== undefined && [...changed].every(isSource)) {
       for (const path of changed) parsed.delete(path);
+      // The names that stood for a file that is gone stand for another one, or for none.
+      if (![...changed].every(existsSync)) this.resolveAnew();
       return true;
     }
     this.earlier = nothingEarlier();
     return false;
+  }
+
+  private resolveAnew(): void {
+    this.earlier.program = undefined;
+    this.earlier.resolutions = undefined;
   }
 
   private run(last: Last | undefined): Generated {

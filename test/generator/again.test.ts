@@ -419,6 +419,22 @@ const CASES: Readonly<Record<string, Case>> = {
       ],
     ],
   },
+  "a file goes that shadowed another, and comes back": {
+    files: {
+      "src/a.ts": toolSource("A", "Outer", undefined, 'import type { Outer } from "./outer.js";'),
+      "src/outer.d.ts": 'import type { One } from "./one.js";\nexport interface Outer { x: One; y: string }\n',
+      "src/one.ts": "export type One = { one: string };\n",
+      "src/one.d.ts": "export type One = { two: number };\n",
+    },
+    happens: [removes("src/one.ts"), writes("src/one.ts", "export type One = { three: string };\n")],
+  },
+  "a file goes whose absence is no error, and comes back": {
+    files: {
+      "src/a.ts": toolSource("A", "{ x: One }", undefined, '// @ts-ignore\nimport type { One } from "./one.js";'),
+      "src/one.ts": "export type One = { one: string };\n",
+    },
+    happens: [removes("src/one.ts"), writes("src/one.ts", "export type One = { three: string };\n")],
+  },
   "a package without types goes": {
     files: {
       "src/a.ts": toolSource("A", "{ a: string }", undefined, 'export * as untyped from "untyped";'),
