@@ -1,7 +1,7 @@
 /** Says when something happens to any of the paths on which a result depends, or where one of them may appear. */
 
-import { existsSync, type FSWatcher, watch } from "node:fs";
-import { dirname, join } from "node:path";
+import { type FSWatcher, statSync, watch } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { Reads } from "./reads.js";
 
 /** Milliseconds without another event after which what was heard is told: one save is several events. */
@@ -13,9 +13,19 @@ export interface News {
   readonly since: number;
 }
 
+interface Listened {
+  readonly watcher: FSWatcher;
+  /** Which folder it listens to: there may be another one at the path. */
+  readonly identity: string;
+}
+
 /** Listens to folders, not to files: a file that is replaced is another one, and one that is to come has no listener. */
 export class Listener {
-  private readonly watchers = new Map<string, FSWatcher>();
+  private readonly watchers = new Map<string, Listened>();
+  /** The folders to listen to, there or not. */
+  private wanted: ReadonlySet<string> = new Set();
+  /** Whether any of them may be another one now. */
+  private moved = false;
   /** Paths that matter, with all the folders that they are in, and folders of which every entry matters. */
   private paths: ReadonlySet<string> = new Set();
   private folders: ReadonlySet<string> = new Set();
@@ -32,8 +42,9 @@ export class Listener {
     const paths = new Set([...places, ...this.folders]);
     for (const path of paths) paths.add(dirname(path));
     this.paths = paths;
-    const wanted = new Set([...this.folders, ...[...paths].map((path) => dirname(path))].filter(existsSync));
-    for (const [folder, watcher] of this.watchers) if (!wanted.has(folder)) this.drop(folder, watcher);
+    const wanted = new Set([...this.folders, ...[...paths].map((path) => dirname(path))]);
+    this.wanted = wanted;
+    for (const [folder, { watcher }] of this.watchers) if (!wanted.has(folder)) this.drop(folder, watcher);
     const opened = [...wanted].filter((folder) => !this.watchers.has(folder) && this.open(folder));
     // Something may have happened there between the reading and now.
     if (opened.length > 0) this.note(opened);
@@ -41,15 +52,17 @@ export class Listener {
 
   close(): void {
     clearTimeout(this.timer);
-    for (const watcher of this.watchers.values()) watcher.close();
+    for (const { watcher } of this.watchers.values()) watcher.close();
     this.watchers.clear();
   }
 
   private open(folder: string): boolean {
+    const identity = identityOf(folder);
+    if (identity === undefined) return false;
     try {
       const watcher = watch(folder, (_, name) => this.hear(name === null ? folder : join(folder, name), folder));
       watcher.on("error", () => this.drop(folder, watcher));
-      this.watchers.set(folder, watcher);
+      this.watchers.set(folder, { watcher, identity });
       return true;
     } catch {
       // It is gone or closed to us; the folder that it is in has a listener.
@@ -59,17 +72,25 @@ export class Listener {
 
   private drop(folder: string, watcher: FSWatcher): void {
     watcher.close();
-    if (this.watchers.get(folder) === watcher) this.watchers.delete(folder);
+    if (this.watchers.get(folder)?.watcher === watcher) this.watchers.delete(folder);
+  }
+
+  /** Listens anew where another folder has taken the place of one: the listener of that one hears nothing any more. */
+  private renew(): void {
+    this.moved = false;
+    for (const folder of this.wanted) {
+      const listened = this.watchers.get(folder);
+      if (listened?.identity === identityOf(folder)) continue;
+      if (listened !== undefined) this.drop(folder, listened.watcher);
+      if (this.open(folder)) this.heard.add(folder);
+    }
   }
 
   private hear(path: string, folder: string): void {
-    if (!this.paths.has(path) && !this.folders.has(folder)) return;
-    const watcher = this.watchers.get(path);
-    if (watcher !== undefined) {
-      // The folder may be another one now, and its listener listens to the one that is gone.
-      this.drop(path, watcher);
-      this.open(path);
-    }
+    // A folder that goes says so under its own name.
+    const moved = this.wanted.has(path) || basename(path) === basename(folder);
+    if (!moved && !this.paths.has(path) && !this.folders.has(folder)) return;
+    this.moved ||= moved;
     this.note([path]);
   }
 
@@ -78,9 +99,20 @@ export class Listener {
     for (const path of paths) this.heard.add(path);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
+      if (this.moved) this.renew();
       const news = { paths: this.heard, since: this.since };
       this.heard = new Set();
       this.tell(news);
     }, SETTLE_MS);
+  }
+}
+
+/** Numbers of folders that are gone are given to new ones, which are younger. */
+function identityOf(folder: string): string | undefined {
+  try {
+    const { dev, ino, birthtimeNs } = statSync(folder, { bigint: true });
+    return `${dev} ${ino} ${birthtimeNs}`;
+  } catch {
+    return undefined;
   }
 }
