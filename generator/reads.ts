@@ -1,6 +1,7 @@
 /** What a run of the generator looked at: enough to say later, without loading TypeScript, whether it would differ. */
 
-import { dirname, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, resolve, sep } from "node:path";
 import { ts } from "./compiler.js";
 import { contentHash, entriesOf, folderHash } from "./content.js";
 
@@ -81,14 +82,16 @@ export class Recorder {
     else if (!this.files.has(absolute)) this.files.set(absolute, hash ?? contentHash(text));
   }
 
-  /** The entries of a folder that is looked through for files. */
-  private entries(path: string): { files: string[]; directories: string[] } {
+  /** The entries of a folder that is looked through for files; noted when any file in it may be wanted. */
+  private entries(path: string, bases: readonly string[]): { files: string[]; directories: string[] } {
     const folder = resolve(path);
     const entries = entriesOf(folder);
-    this.folders.set(folder, folderHash(folder, this.own, entries));
-    // The folder that the generator may make is no news in the one that it is in.
-    const [out] = this.own;
-    if (out !== undefined && dirname(out) === folder) this.folders.set(out, folderHash(out, this.own));
+    if (bases.some((base) => folder === base || folder.startsWith(base.endsWith(sep) ? base : base + sep))) {
+      this.folders.set(folder, folderHash(folder, this.own, entries));
+      // The folder that the generator may make is no news in the one that it is in.
+      const [out] = this.own;
+      if (out !== undefined && dirname(out) === folder) this.folders.set(out, folderHash(out, this.own));
+    }
     const names = (wanted: boolean) => entries.filter(([, isFolder]) => isFolder === wanted).map(([name]) => name);
     return { files: names(false), directories: names(true) };
   }
@@ -116,8 +119,10 @@ export class Recorder {
         this.listings.set(resolve(path), folderHash(path, this.own));
         return host.getDirectories?.(path) ?? [];
       },
-      readDirectory: (path, extensions, excludes, includes, depth) =>
-        matchFiles(
+      readDirectory: (path, extensions, excludes, includes, depth) => {
+        const bases = includes.map((pattern) => resolve(path, pattern.replace(/(?:^|\/)[^/]*[*?].*$/, "")));
+        for (const base of bases) if (!existsSync(base)) this.missing.add(base);
+        return matchFiles(
           path,
           extensions,
           excludes,
@@ -125,9 +130,10 @@ export class Recorder {
           ts.sys.useCaseSensitiveFileNames,
           ts.sys.getCurrentDirectory(),
           depth,
-          (folder) => this.entries(folder),
+          (folder) => this.entries(folder, bases),
           (folder) => host.realpath?.(folder) ?? folder,
-        ),
+        );
+      },
       realpath: (path: string) => {
         const real = host.realpath?.(path) ?? path;
         if (real !== path) this.links.set(resolve(path), resolve(real));

@@ -371,7 +371,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "a folder that `include` names by a pattern comes into being": {
     files: ONE,
     tsconfig: { compilerOptions: ANYWHERE, include: ["src/**/*", "lib/deep/**/*.ts"] },
-    happens: [writes("lib/deep/b.ts", OTHER)],
+    happens: [["lib", (project) => project.write({ "lib/deep/b.ts": OTHER })]],
   },
   "a file that `files` names comes into being and goes": {
     files: ONE,
