@@ -10,10 +10,20 @@ export function contentHash(content: string | Buffer): string {
 
 /** The hash of a file's text, equal to {@link contentHash} of the text in UTF-8; a byte order mark is none of it. */
 export function fileHash(path: string): string | undefined {
+  const bytes = bytesOf(path);
+  const marked = bytes?.[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return bytes && contentHash(marked ? bytes.subarray(3) : bytes);
+}
+
+/** The hash of all that is in a file, a byte order mark too. */
+export function bytesHash(path: string): string | undefined {
+  const bytes = bytesOf(path);
+  return bytes && contentHash(bytes);
+}
+
+function bytesOf(path: string): Buffer | undefined {
   try {
-    const bytes = readFileSync(path);
-    const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-    return contentHash(marked ? bytes.subarray(3) : bytes);
+    return readFileSync(path);
   } catch {
     return undefined;
   }

@@ -6,9 +6,9 @@
  */
 
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { contentHash, fileHash, folderHash } from "./content.js";
+import { bytesHash, contentHash, fileHash, folderHash } from "./content.js";
 import type { Diagnostic } from "./diagnostics.js";
 import type { Generated, Last } from "./generate.js";
 import type { Kept } from "./kept.js";
@@ -28,9 +28,13 @@ export interface Manifest {
   readonly kept?: string;
 }
 
-/** Where the record of a project is; runs with other options have their own. */
+/**
+ * Where the record of a project is; runs with other options have their own, and so have other projects, whose record a copied
+ * or shared `node_modules` may hold.
+ */
 function manifestPath(root: string, options: Readonly<Record<string, string>>): string {
-  return join(root, "node_modules/.cache/svc-gen", `${contentHash(JSON.stringify(options)).slice(0, 16)}.json`);
+  const name = contentHash(JSON.stringify([root, options])).slice(0, 16);
+  return join(root, "node_modules/.cache/svc-gen", `${name}.json`);
 }
 
 function keptPath(root: string, options: Readonly<Record<string, string>>): string {
@@ -46,22 +50,26 @@ export function recordOf(
   // Megabytes: made bytes of once, to be hashed and written.
   const keptBytes = kept && Buffer.from(JSON.stringify(kept));
   const manifest: Manifest = {
-    generator: generatorHash(),
+    generator: GENERATOR,
     options,
     reads,
     written: Object.fromEntries(files.map(({ path, text }) => [path, contentHash(text)])),
     diagnostics,
     ...(keptBytes === undefined ? {} : { kept: contentHash(keptBytes) }),
   };
-  const record = { target: manifestPath(root, options), content: JSON.stringify(manifest) };
+  const text = JSON.stringify(manifest);
+  const record = { target: manifestPath(root, options), content: `${contentHash(text)}
+${text}` };
   return keptBytes === undefined ? [record] : [{ target: keptPath(root, options), content: keptBytes }, record];
 }
 
-/** The record, when it is one of this generator with these options. */
+/** The record, when it is whole and one of this generator with these options. */
 function readManifest(root: string, options: Readonly<Record<string, string>>): Manifest | undefined {
   try {
-    const manifest = JSON.parse(readFileSync(manifestPath(root, options), "utf8")) as Manifest;
-    const same = manifest.generator === generatorHash() && JSON.stringify(manifest.options) === JSON.stringify(options);
+    const [hash, text = ""] = readFileSync(manifestPath(root, options), "utf8").split("\n");
+    if (hash !== contentHash(text)) return undefined;
+    const manifest = JSON.parse(text) as Manifest;
+    const same = manifest.generator === GENERATOR && JSON.stringify(manifest.options) === JSON.stringify(options);
     return same ? manifest : undefined;
   } catch {
     return undefined;
@@ -83,7 +91,7 @@ export function sinceLastRun(root: string, options: Readonly<Record<string, stri
   if (manifest === undefined || changed === undefined) return { same: undefined, last: () => undefined };
   const holds =
     changed.size === 0 &&
-    Object.entries(manifest.written).every(([path, hash]) => fileHash(join(root, path)) === hash) &&
+    Object.entries(manifest.written).every(([path, hash]) => bytesHash(join(root, path)) === hash) &&
     Object.entries(manifest.reads.folders).every(([path, hash]) => folderHash(path, manifest.reads.own) === hash);
   return { same: holds ? manifest : undefined, last: () => lastRun(root, manifest, changed) };
 }
@@ -124,17 +132,34 @@ function realPath(path: string): string | undefined {
   }
 }
 
-/** Version, and size and time of the generator's own files: a rebuilt generator of one version is another one. */
+/** Packages whose version may change what is generated. */
+const PACKAGES = ["@ts-morph/common", "ajv", "ajv-formats", "handlebars", "typescript-json-schema"];
+
+/**
+ * Version, and size and time of the generator's own files and of its packages' manifests: a rebuilt generator of one version is
+ * another one. Taken once: a process that stays is still the generator that it began as when there is another one on the disk.
+ */
+const GENERATOR = generatorHash();
+
 function generatorHash(): string {
   const here = fileURLToPath(new URL(".", import.meta.url));
   const folders = [here, resolve(here, "../../templates")];
-  const stats = folders.flatMap((folder) =>
+  const own = folders.flatMap((folder) =>
     readdirSync(folder)
       .filter((name) => /\.(?:js|hbs)$/.test(name))
-      .map((name) => {
-        const { size, mtimeMs } = statSync(join(folder, name));
-        return [name, size, mtimeMs];
-      }),
+      .map((name) => join(folder, name)),
   );
+  const packages = PACKAGES.map((name) => nearest(here, join("node_modules", name, "package.json")));
+  const stats = [...own, ...packages].map((path) => {
+    const found = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+    return [path, found?.size, found?.mtimeMs];
+  });
   return `${VERSION} ${contentHash(JSON.stringify([process.versions.node, stats]))}`;
+}
+
+/** The file of this name in a folder or in the nearest one that it is in. */
+function nearest(folder: string, name: string): string | undefined {
+  const path = join(folder, name);
+  if (existsSync(path)) return path;
+  return dirname(folder) === folder ? undefined : nearest(dirname(folder), name);
 }
