@@ -41,6 +41,8 @@ export function replaceFiles(
     for (const [index, { target, content }] of files.entries()) {
       at = target;
       mkdirSync(dirname(target), { recursive: true });
+      if (statSync(target, { throwIfNoEntry: false })?.isDirectory())
+        throw Object.assign(new Error(), { code: "EISDIR" });
       made.push(temporaries[index] as string);
       writeFileSync(temporaries[index] as string, content);
     }

@@ -22,10 +22,20 @@ export function installedTypeScript(folder: string, recorder: Recorder): Install
   recorder.file(manifest, text);
   if (text === undefined)
     return dirname(folder) === folder ? undefined : installedTypeScript(dirname(folder), recorder);
-  const { version } = JSON.parse(text) as { version?: string };
-  const major = Number.parseInt(version ?? "", 10);
+  const major = majorOf(text);
+  if (major === undefined) return undefined;
   const libraries = major >= 6 ? librariesOf(realpathSync(dirname(manifest))) : undefined;
   return { major, ...(libraries === undefined ? {} : { libraries }) };
+}
+
+/** Of the version that a package's manifest names; undefined when it names none, as one that is being written. */
+function majorOf(manifest: string): number | undefined {
+  try {
+    const major = Number.parseInt(JSON.parse(manifest).version, 10);
+    return Number.isNaN(major) ? undefined : major;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Beside the compiler, or in the package of its native build. */

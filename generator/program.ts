@@ -250,7 +250,12 @@ interface Config {
   readonly references: readonly ts.ProjectReference[] | undefined;
 }
 
-function readConfig(layout: Layout, recorder: Recorder): Config | { readonly problem: string } {
+/** @param above the configurations that refer to this one */
+function readConfig(
+  layout: Layout,
+  recorder: Recorder,
+  above: readonly string[] = [],
+): Config | { readonly problem: string } {
   const path = layout.tsconfig;
   if (!existsSync(path)) recorder.file(path, undefined);
   if (!existsSync(path)) return { problem: `${shown(layout, path)} does not exist` };
@@ -261,7 +266,9 @@ function readConfig(layout: Layout, recorder: Recorder): Config | { readonly pro
   if (error !== undefined) return { problem: ts.flattenDiagnosticMessageText(error.messageText, "\n") };
   const parsed = ts.parseJsonConfigFileContent(config, host, dirname(path), undefined, path);
   const { projectReferences: references } = parsed;
-  if (parsed.fileNames.length === 0 && references !== undefined) return firstReferenced(layout, references, recorder);
+  if (parsed.fileNames.length === 0 && references !== undefined) {
+    return firstReferenced(layout, references, recorder, [...above, path]);
+  }
   // What a newer TypeScript understands is no fault; a base file that is missing is one (TS5083, TS6053).
   const missing = parsed.errors.find(({ code }) => code === 5083 || code === 6053);
   if (missing !== undefined) return { problem: ts.flattenDiagnosticMessageText(missing.messageText, "\n") };
@@ -282,9 +289,12 @@ function firstReferenced(
   layout: Layout,
   references: readonly ts.ProjectReference[],
   recorder: Recorder,
+  above: readonly string[],
 ): Config | { readonly problem: string } {
   for (const reference of references) {
-    const config = readConfig({ ...layout, tsconfig: ts.resolveProjectReferencePath(reference) }, recorder);
+    const tsconfig = resolve(ts.resolveProjectReferencePath(reference));
+    if (above.includes(tsconfig)) continue;
+    const config = readConfig({ ...layout, tsconfig }, recorder, above);
     if ("problem" in config || config.files.length > 0) return config;
   }
   return { problem: `${shown(layout, layout.tsconfig)} has no files` };
@@ -348,7 +358,7 @@ function findPackage(fileName: string): string | undefined {
     folders.push(folder);
     const manifest = join(folder, "package.json");
     if (existsSync(manifest)) {
-      const { name } = JSON.parse(readFileSync(manifest, "utf8")) as { name?: string };
+      const name = nameIn(manifest);
       if (name !== undefined) {
         packageNames.set(folder, name);
         break;
@@ -363,6 +373,15 @@ function findPackage(fileName: string): string | undefined {
   const name = packageNames.get(folder);
   for (const each of folders) packageNames.set(each, name);
   return name;
+}
+
+/** The name in a package's manifest; none in one that is being written. */
+function nameIn(manifest: string): string | undefined {
+  try {
+    return JSON.parse(readFileSync(manifest, "utf8")).name;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -86,6 +86,7 @@ test("where nothing can be written, one sentence says so, and nothing is left be
     const { code, said } = await svcGen("--out", out);
     assert.match(said, sentence);
     assert.equal(code, EXIT.usage);
+    assert.equal(existsSync(join(project.root, out, "contracts.ts")), false);
   }
   const names = readdirSync(project.root, { recursive: true, encoding: "utf8" });
   assert.deepEqual(

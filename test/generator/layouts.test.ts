@@ -89,6 +89,19 @@ test("a tsconfig that only names others: the one with files is read", async () =
   }
 });
 
+test("tsconfigs that name each other and no files", async () => {
+  const project = new ToolProject({
+    "tsconfig.json": '{ "files": [], "references": [{ "path": "./other" }] }',
+    "other/tsconfig.json": '{ "files": [], "references": [{ "path": "." }, { "path": ".." }] }',
+  });
+  try {
+    const [wrong] = generate({ root: project.root }).diagnostics;
+    assert.match(`${wrong?.code} ${wrong?.message}`, /^SVC101 .*other\/tsconfig\.json has no files$/);
+  } finally {
+    project.remove();
+  }
+});
+
 test("pnpm's links: the packages are in a store beside the links", async () => {
   const project = new ToolProject({
     "src/sum.ts": toolSource("Sum", "Shared", '"done"', 'import type { Shared } from "shared";'),
