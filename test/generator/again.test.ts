@@ -1,7 +1,7 @@
 /** After any sequence of edits the result is that of a first run: the same files, the same diagnostics. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Generated, generate, type Last } from "#generator/generate.js";
@@ -131,6 +131,70 @@ const CHANGES: readonly Edit[] = [
         "src/node_modules/lib/x.d.ts": "export interface Lib { shadow: 1 }\n",
       }),
   ],
+  ["no file that shadows another", (project) => rmSync(join(project.root, "src/shared/one.d.ts"), { force: true })],
+  [
+    "a shared type that only its shadow is left of",
+    (project) => rmSync(join(project.root, "src/shared/one.ts"), { force: true }),
+  ],
+  [
+    "a declaration file between",
+    (project, pick) =>
+      project.write({
+        "src/shared/two.d.ts": `import type { One } from "./one.js";\nexport type Two = { between${pick(2)}: One };\n`,
+      }),
+  ],
+  ["no declaration file between", (project) => rmSync(join(project.root, "src/shared/two.d.ts"), { force: true })],
+  [
+    "a tool behind an index",
+    (project, pick) =>
+      project.write({
+        "src/tools/behind.ts": `${tool(40, MEMBERS[pick(MEMBERS.length)] as string).replace("export class", "class")}export const holder = { T40 };\n`,
+        "src/tools/index.ts": 'export { T40 as Behind } from "./home.js";\nexport * from "./behind.js";\n',
+        "src/tools/home.ts": tool(40, "string")
+          .replace("export class T40", "export default class")
+          .replace("T40", "T41"),
+      }),
+  ],
+  [
+    "a tool by two names",
+    (project, pick) =>
+      project.write({ "src/tools/index.ts": `export { T${pick(12)} as Named } from "./t${pick(12)}.js";\n` }),
+  ],
+  ["no index", (project) => rmSync(join(project.root, "src/tools/index.ts"), { force: true })],
+  [
+    "a file by another case",
+    (project, pick) => rename(project, `src/tools/t${pick(12)}.ts`, `src/tools/T${pick(12)}.ts`),
+  ],
+  ["a file that becomes a folder", (project, pick) => swap(project, `src/tools/t${pick(12)}.ts`)],
+  [
+    "other ends of lines, and a mark",
+    (project, pick) =>
+      project.write(toolFile(pick(12), (n) => `\uFEFF${tool(n, "One", "more\n * text").replaceAll("\n", "\r\n")}`)),
+  ],
+  [
+    "many at once",
+    (project, pick) => {
+      for (let n = 0; n < 12; n += 1 + pick(3)) project.write(toolFile(n, () => tool(n, MEMBERS[pick(8)] as string)));
+      project.write({ "src/shared/one.ts": `export interface One { many${pick(3)}: string; deep: Ambient }\n` });
+    },
+  ],
+  [
+    "a module in place of a script, or the other way",
+    (project, pick) =>
+      project.write({ "src/more.ts": pick(2) === 0 ? "interface Ambient { script: 1 }\n" : "export {};\n" }),
+  ],
+  [
+    "a library of the language",
+    (project, pick) =>
+      project.write(
+        toolFile(pick(12), (n) => `/// <reference lib="${pick(2) ? "dom" : "es2024"}" />\n${tool(n, "Two")}`),
+      ),
+  ],
+  [
+    "another kind of package",
+    (project, pick) => project.write({ "src/package.json": `{ "type": "${pick(2) ? "commonjs" : "module"}" }` }),
+  ],
+  ["no package of its own", (project) => rmSync(join(project.root, "src/package.json"), { force: true })],
   ["other options", (project, pick) => project.write({ "tsconfig.json": config(pick(2) === 0) })],
 ];
 
@@ -138,6 +202,20 @@ const toolFile = (number: number, text: (number: number) => string) => ({ [`src/
 
 function rename(project: ToolProject, from: string, to: string): void {
   if (existsSync(join(project.root, from))) renameSync(join(project.root, from), join(project.root, to));
+}
+
+/** The same text as a file in a folder of that name, or back. */
+function swap({ root }: ToolProject, path: string): void {
+  const aside = join(root, "aside");
+  if (!existsSync(join(root, path))) return;
+  renameSync(join(root, path), aside);
+  if (statSync(aside).isDirectory()) {
+    renameSync(join(aside, "inner.ts"), join(root, path));
+    rmSync(aside, { recursive: true });
+  } else {
+    mkdirSync(join(root, path));
+    renameSync(aside, join(root, path, "inner.ts"));
+  }
 }
 
 function config(exact: boolean): string {
@@ -192,7 +270,7 @@ const outside = ({ root }: ToolProject) => [join(root, "tsconfig.json"), join(ro
 
 /** Everything as it was at the start. */
 function mend(project: ToolProject): void {
-  for (const folder of ["src/tools", "src/far", "src/shared", "src/node_modules"]) {
+  for (const folder of ["src/tools", "src/far", "src/shared", "src/node_modules", "src/package.json"]) {
     rmSync(join(project.root, folder), { recursive: true, force: true });
   }
   mkdirSync(join(project.root, "src/tools"));

@@ -1,6 +1,6 @@
 /** A tool project in a temporary folder, with this repository's runtime in its node_modules. */
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -39,6 +39,9 @@ export class ToolProject {
   write(files: Readonly<Record<string, string>>): void {
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(dirname(join(this.root, path)), { recursive: true });
+      if (statSync(join(this.root, path), { throwIfNoEntry: false })?.isDirectory()) {
+        rmSync(join(this.root, path), { recursive: true });
+      }
       writeFileSync(join(this.root, path), text);
     }
   }
