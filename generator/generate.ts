@@ -63,8 +63,16 @@ export function generate(options: GenerateOptions, last?: Last, earlier?: Earlie
   const memory = earlier ?? nothingEarlier();
   const project = openProject(layoutOf(options), memory);
   if ("diagnostics" in project) return { files: [], ...project };
-  const again = last && generateAgain(project, last, memory);
+  const configured = last !== undefined && isConfiguredAs(project, last.reads);
+  // It was written after somebody had looked for changes.
+  if (last !== undefined && !configured) memory.parsed.clear();
+  const again = configured ? generateAgain(project, last, memory) : undefined;
   return again ?? generateWhole(project, memory, earlier === undefined);
+}
+
+/** Whether the configuration has the texts that it had in another run. */
+function isConfiguredAs({ recorder }: Project, { files }: Reads): boolean {
+  return Object.entries(recorder.reads().files).every(([path, hash]) => files[path] === hash);
 }
 
 /** @param once whether the process reads the project only once */

@@ -541,6 +541,23 @@ for (const [name, { files, tsconfig, happens }] of Object.entries(CASES)) {
   });
 }
 
+test("watching: the configuration changes after the changes were looked for", () => {
+  const config = (more: object) => JSON.stringify({ compilerOptions: { ...STRICT, ...more }, include: ["src"] });
+  const project = new ToolProject({
+    "tsconfig.json": config({}),
+    "src/a.ts": `${ONE["src/a.ts"]}export function f(x: 1 | 2) { if (x === 1) return 1; }\n`,
+  });
+  try {
+    const session = new Session({ root: project.root });
+    assert.deepEqual(session.next(new Set())?.diagnostics, []);
+    project.write({ "src/b.ts": OTHER, "tsconfig.json": config({ noImplicitReturns: true }) });
+    const stayed = session.next(new Set([join(project.root, "src/b.ts")]));
+    assert.deepEqual(stayed && said(stayed), said(generate({ root: project.root })));
+  } finally {
+    project.remove();
+  }
+});
+
 test("watching: a file of a referenced project comes into being", () => {
   const config = (more: object) =>
     JSON.stringify({ compilerOptions: { ...STRICT, composite: true }, include: ["src"], ...more });
