@@ -1,7 +1,7 @@
 /** Says when something happens to any of the paths on which a result depends, or where one of them may appear. */
 
-import { type FSWatcher, statSync, watch } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { existsSync, type FSWatcher, readlinkSync, statSync, watch } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import type { Reads } from "./reads.js";
 
 /** Milliseconds without another event after which what was heard is told: one save is several events. */
@@ -43,6 +43,13 @@ export class Listener {
     for (const path of paths) paths.add(dirname(path));
     this.paths = paths;
     const wanted = new Set([...this.folders, ...[...paths].map((path) => dirname(path))]);
+    for (const path of missing) if (targetOf(path) !== undefined) wanted.add(path);
+    for (const folder of wanted) {
+      wanted.add(dirname(folder));
+      // What a link leads to may be yet to come, and nobody hears of it where the link is.
+      const target = existsSync(folder) ? undefined : targetOf(folder);
+      if (target !== undefined) wanted.add(target);
+    }
     this.wanted = wanted;
     for (const [folder, { watcher }] of this.watchers) if (!wanted.has(folder)) this.drop(folder, watcher);
     const opened = [...wanted].filter((folder) => !this.watchers.has(folder) && this.open(folder));
@@ -104,6 +111,14 @@ export class Listener {
       this.heard = new Set();
       this.tell(news);
     }, SETTLE_MS);
+  }
+}
+
+function targetOf(link: string): string | undefined {
+  try {
+    return resolve(dirname(link), readlinkSync(link));
+  } catch {
+    return undefined;
   }
 }
 
