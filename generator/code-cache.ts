@@ -14,7 +14,7 @@ import { contentHash } from "./content.js";
 import { replaceFiles } from "./disk.js";
 
 /** Files that stay: versions of Node and flags differ. */
-const MOST = 4;
+const MOST = 8;
 
 /** A module that was compiled without help, and what may be kept of it where. */
 interface Compiled {

@@ -58,8 +58,7 @@ export function recordOf(
     ...(keptBytes === undefined ? {} : { kept: contentHash(keptBytes) }),
   };
   const text = JSON.stringify(manifest);
-  const record = { target: manifestPath(root, options), content: `${contentHash(text)}
-${text}` };
+  const record = { target: manifestPath(root, options), content: `${contentHash(text)}\n${text}` };
   return keptBytes === undefined ? [record] : [{ target: keptPath(root, options), content: keptBytes }, record];
 }
 
