@@ -6,6 +6,7 @@
 import { type Acknowledgement, readAcknowledged } from "./acknowledge.js";
 import { didYouMean } from "./closest.js";
 import { ts } from "./compiler.js";
+import { Definitions } from "./definitions.js";
 import { type Code, type Diagnostic, diagnostic } from "./diagnostics.js";
 import { FORMATS } from "./formats.js";
 import {
@@ -18,14 +19,12 @@ import {
   readNodeComment,
   uncheckedFormat,
 } from "./jsdoc.js";
+import { isDataRef, isReference, isRuntimes, Kinds, partsOf } from "./kinds.js";
 import {
-  type Definition,
   type Doc,
   type Facts,
-  forEachRef,
   type Literal,
   type Member,
-  mapRefs,
   memberSubject,
   type ObjectShape,
   type OutputVariant,
@@ -33,7 +32,7 @@ import {
   type Tool,
 } from "./model.js";
 import type { ToolClass, TypeUse } from "./parse.js";
-import { type Program, packageOf } from "./program.js";
+import type { Program } from "./program.js";
 import type { Sample } from "./samples.js";
 import { looksSecret } from "./secrets.js";
 import { escaped, textPattern } from "./template.js";
@@ -54,7 +53,7 @@ export function lower(program: Program, tool: ToolClass): Lowered {
   lowering.heed(readNodeComment(ts.isClassLike(tool.node) ? tool.node : tool.node.parent), { subject: tool.name });
   const input = lowering.input(tool.input);
   const output = lowering.output(tool.output);
-  const definitions = lowering.definitions([input, ...output.map(({ payload }) => payload)]);
+  const definitions = lowering.definitions.settle([input, ...output.map(({ payload }) => payload)]);
   return {
     tool: {
       ...(tool.facts ?? NO_FACTS),
@@ -81,17 +80,7 @@ interface Use {
   readonly depth: number;
 }
 
-/** A structured type that is being lowered or was lowered: what a second meeting refers to. */
-interface Entry {
-  readonly name: string;
-  readonly named: boolean;
-  shape?: Shape;
-  referred: boolean;
-}
-
 const DEEPEST = 50;
-/** How many levels a definition may have that is put where it is used. */
-const HIGHEST = 12;
 const EMPTY: ObjectShape = { kind: "object", members: [], indexes: [], closed: false };
 const { TypeFlags } = ts;
 
@@ -101,8 +90,8 @@ class Lowering {
   readonly samples: Sample[] = [];
   private readonly checker: ts.TypeChecker;
   private readonly order: DeclaredOrder;
-  private readonly entries = new Map<ts.Type, Entry>();
-  private readonly names = new Set<string>();
+  private readonly kinds: Kinds;
+  readonly definitions = new Definitions();
   private side: "input" | "output" = "input";
   private tooDeep = false;
 
@@ -112,6 +101,7 @@ class Lowering {
   ) {
     this.checker = program.checker;
     this.order = program.order;
+    this.kinds = new Kinds(program);
   }
 
   private report(code: Code, use: { subject: string; node: ts.Node }, detail?: string): void {
@@ -140,7 +130,7 @@ class Lowering {
   input({ type, written, node }: TypeUse): ObjectShape {
     this.side = "input";
     const use: Use = { subject: `${this.toolName}.Input`, node, written, depth: 0 };
-    if (!this.isPlainObject(type)) {
+    if (!this.kinds.isPlainObject(type)) {
       this.report("SVC150", use, this.text(type));
       return EMPTY;
     }
@@ -175,7 +165,7 @@ class Lowering {
       if (this.isReserved(type.value, { subject, node })) return undefined;
       return { name: type.value, subject, place: this.program.at(node), text: true, payload: EMPTY };
     }
-    if (!this.isPlainObject(type)) {
+    if (!this.kinds.isPlainObject(type)) {
       this.report("SVC160", { ...use, node: use.written?.node ?? use.node }, this.text(type));
       return undefined;
     }
@@ -209,7 +199,7 @@ class Lowering {
       this.misplaced(use);
       return undefined;
     }
-    if (!this.isPlainObject(type)) {
+    if (!this.kinds.isPlainObject(type)) {
       this.report("SVC161", use, this.text(type));
       return undefined;
     }
@@ -226,24 +216,6 @@ class Lowering {
     if (name !== "_err_eval") return false;
     this.report("SVC165", where);
     return true;
-  }
-
-  /** Whether the type's members can be ports: an object type or an intersection of them, not a list and not built in. */
-  private isPlainObject(type: ts.Type): boolean {
-    if (type.isIntersection()) return type.types.every((part) => this.isPlainObject(part));
-    if (!(type.flags & TypeFlags.Object) || this.isList(type)) return false;
-    return this.builtIn(type) === undefined && !this.isCallable(type);
-  }
-
-  private isList(type: ts.Type): boolean {
-    return this.checker.isArrayType(type) || this.checker.isTupleType(type);
-  }
-
-  private isCallable(type: ts.Type): boolean {
-    return (
-      this.checker.getSignaturesOfType(type, ts.SignatureKind.Call).length > 0 ||
-      this.checker.getSignaturesOfType(type, ts.SignatureKind.Construct).length > 0
-    );
   }
 
   // Any type
@@ -288,7 +260,7 @@ class Lowering {
     let result = shape;
     for (const constraint of comment.constraints) {
       const at = { subject: use.subject, node: constraint.node };
-      const before = this.complete(result);
+      const before = this.definitions.resolve(result);
       const next = constrain(before, constraint);
       if ("detail" in next) {
         this.report(next.kind === "value" ? "SVC170" : "SVC171", at, next.detail);
@@ -317,13 +289,6 @@ class Lowering {
     for (const { tag, value } of comment.samples) {
       this.samples.push({ value, shape, optional, subject, place: this.program.at(tag, endOfTag(tag)) });
     }
-  }
-
-  /** What a reference refers to, so that a constraint on the use applies to the use alone. */
-  private complete(shape: Shape): Shape {
-    if (shape.kind !== "ref") return shape;
-    const entry = [...this.entries.values()].find(({ name }) => name === shape.name);
-    return entry?.shape ?? shape;
   }
 
   private bare(type: ts.Type, use: Use): Shape {
@@ -458,94 +423,37 @@ class Lowering {
       return this.refuse("SVC137", use, this.text(type));
     }
     const simple = type.types.filter((part) => !(part.flags & (TypeFlags.Object | TypeFlags.NonPrimitive)));
-    const special = type.types.filter((part) => this.isList(part) || this.isSpecial(part));
+    const special = type.types.filter((part) => this.kinds.isList(part) || this.kinds.isSpecial(part));
     const [base] = [...simple, ...special];
     if (base !== undefined) {
       const others = type.types.filter((part) => part !== base);
-      const branded = others.every((part) => this.isBrand(part, base));
+      const branded = others.every((part) => this.kinds.isBrand(part, base));
       if (simple.length + special.length > 1 || !branded) return this.refuse("SVC142", use, this.text(type));
       return this.shape(base, { ...use, written: undefined });
     }
-    const [name] = type.types.flatMap((part) => this.builtInClass(part) ?? this.builtInBase(part) ?? []);
+    const [name] = type.types.flatMap((part) => this.kinds.builtInClass(part) ?? this.kinds.builtInBase(part) ?? []);
     if (name !== undefined) return this.refuse("SVC135", use, `${name} in ${this.text(type)}`);
     return this.structured(type, use, () => this.object(type, use));
   }
 
-  /** What brands a type: an object type of members that no JSON value carries (`{ readonly __brand: "Id" }`), or `{}`. */
-  private isBrand(type: ts.Type, base: ts.Type): boolean {
-    if (type.isIntersection()) return type.types.every((part) => this.isBrand(part, base));
-    const isObject = (type.flags & TypeFlags.Object) !== 0 && !this.isList(type) && !this.isCallable(type);
-    if (!isObject || this.builtIn(type) !== undefined) return false;
-    // A primitive has no members of its own, so whatever is intersected with it is a brand; a list or a date may have some.
-    const primitive = !(base.flags & TypeFlags.Object);
-    return (
-      primitive ||
-      this.checker.getPropertiesOfType(type).every(({ escapedName }) => String(escapedName).startsWith("_"))
-    );
-  }
-
   // Object types
-
-  private isSpecial(type: ts.Type): boolean {
-    const name = this.builtIn(type);
-    return name === "Date" || name === "Uint8Array";
-  }
-
-  /** The name of a class or interface of the language's own library; `Buffer` too, which node's types add. */
-  private builtIn(type: ts.Type): string | undefined {
-    const symbol = type.getSymbol();
-    if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return undefined;
-    const files = (symbol.declarations ?? []).map((declaration) => declaration.getSourceFile());
-    const { program } = this.program;
-    if (files.some((file) => program.isSourceFileDefaultLibrary(file))) return symbol.name;
-    const ofNode = ({ isDeclarationFile, fileName }: ts.SourceFile) =>
-      isDeclarationFile && packageOf(fileName) === "@types/node";
-    return files.length > 0 && files.every(ofNode) ? symbol.name : undefined;
-  }
-
-  /** What a class or interface extends, however far away, of those: its values are more than their own members. */
-  private builtInBase(type: ts.Type): string | undefined {
-    const { target = type } = type as Partial<ts.TypeReference>;
-    if (!target.isClassOrInterface()) return undefined;
-    const bases = this.checker.getBaseTypes(target);
-    return bases.map((base) => this.builtInClass(base) ?? this.builtInBase(base)).find((name) => name !== undefined);
-  }
-
-  /** The name of a built-in type with a constructor or methods; `Intl.NumberFormatOptions` has neither, and is data. */
-  private builtInClass(type: ts.Type): string | undefined {
-    const isClass =
-      ((type.getSymbol()?.flags ?? 0) & ts.SymbolFlags.Value) !== 0 ||
-      this.checker.getPropertiesOfType(type).some(({ flags }) => flags & ts.SymbolFlags.Method);
-    return isClass ? this.builtIn(type) : undefined;
-  }
-
-  /** The `T` of an interface that is `T[]` by another name: `interface List extends Array<T> {}`. */
-  private inheritedElement(type: ts.Type): ts.Type | undefined {
-    const { target = type } = type as Partial<ts.TypeReference>;
-    if (!target.isClassOrInterface() || target.isClass()) return undefined;
-    const [base, ...more] = this.checker.getBaseTypes(target);
-    if (base === undefined || more.length > 0) return undefined;
-    const isOwn = this.checker.getPropertiesOfType(type).length > this.checker.getPropertiesOfType(base).length;
-    if (isOwn || !(this.checker.isArrayType(base) || this.inheritedElement(base) !== undefined)) return undefined;
-    return this.checker.getIndexTypeOfType(type, ts.IndexKind.Number);
-  }
 
   private objectType(type: ts.Type, use: Use): Shape {
     if (this.checker.isTupleType(type))
       return this.structured(type, use, () => this.tuple(type as ts.TupleTypeReference, use));
     if (this.checker.isArrayType(type))
       return this.structured(type, use, () => this.array(type as ts.TypeReference, use));
-    const name = this.builtIn(type);
+    const name = this.kinds.builtIn(type);
     if (name !== undefined) return this.builtInShape(name, type, use);
-    if (this.isCallable(type)) return this.refuse("SVC130", use);
-    const element = this.inheritedElement(type);
+    if (this.kinds.isCallable(type)) return this.refuse("SVC130", use);
+    const element = this.kinds.inheritedElement(type);
     if (element !== undefined) return this.structured(type, use, () => this.list(element, use));
-    const base = this.builtInBase(type);
+    const base = this.kinds.builtInBase(type);
     if (base !== undefined) return this.refuse("SVC135", use, `${this.text(type)}, which extends ${base}`);
     if (this.checker.getPropertyOfType(type, "nexusValue") !== undefined && isRuntimes(type.getSymbol())) {
       return this.refuse("SVC168", use, `${this.text(type)} does not say what the data is: write DataRef<T>`);
     }
-    if (this.isEmpty(type)) return { kind: "json", except: "null" };
+    if (this.kinds.isEmpty(type)) return { kind: "json", except: "null" };
     return this.structured(type, use, () => this.withDoc(this.object(type, use), type, use));
   }
 
@@ -558,11 +466,6 @@ class Lowering {
       return this.refuse("SVC130", use);
     if (name === "Buffer") return this.refuse("SVC135", use, "Buffer; use Uint8Array, which a Buffer is");
     return this.refuse("SVC135", use, name);
-  }
-
-  /** `{}`, and whatever else has no members: everything but null and undefined. */
-  private isEmpty(type: ts.Type): boolean {
-    return this.checker.getPropertiesOfType(type).length === 0 && this.checker.getIndexInfosOfType(type).length === 0;
   }
 
   private array(type: ts.TypeReference, use: Use): Shape {
@@ -771,73 +674,10 @@ class Lowering {
 
   // Definitions
 
-  /** Lowers a structured type once; a second meeting refers to the first, also while that is still under way. */
   private structured(type: ts.Type, use: Use, make: () => Shape): Shape {
-    const known = this.entries.get(type);
-    if (known !== undefined && (known.named || known.referred || known.shape === undefined)) {
-      known.referred = true;
-      return { kind: "ref", name: known.name };
-    }
-    const declared = type.aliasSymbol?.name ?? type.getSymbol()?.name;
-    const isObject = (type.flags & (TypeFlags.Object | TypeFlags.Intersection)) !== 0 && !this.isList(type);
-    const named = isObject && declared !== undefined && !declared.startsWith("__");
-    const entry: Entry = { name: this.uniqueName(declared, use), named, referred: false };
-    this.entries.set(type, entry);
-    entry.shape = make();
-    // A large one is never written twice: nested generic types would double with every level.
-    if (isLarge(entry.shape)) entry.referred = true;
-    return named || entry.referred ? { kind: "ref", name: entry.name } : entry.shape;
-  }
-
-  private uniqueName(declared: string | undefined, use: Use): string {
-    const base =
-      declared === undefined || declared.startsWith("__") || declared === "Array" || declared === "ReadonlyArray"
-        ? use.subject.split(".").slice(1).join("_")
-        : declared;
-    const clean = base.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|_+$/g, "") || "Type";
-    let name = clean;
-    for (let count = 2; this.names.has(name); count++) name = `${clean}_${count}`;
-    this.names.add(name);
-    return name;
-  }
-
-  /**
-   * Which definitions stay: those that contain themselves, are used more than once or have many levels (tsc gives up on values
-   * that are nested too far); the others go where they are used.
-   */
-  definitions(roots: readonly Shape[]): { readonly kept: Definition[]; readonly inline: (shape: Shape) => Shape } {
-    const shapes = new Map<string, Shape>();
-    for (const { name, shape } of this.entries.values()) if (shape !== undefined) shapes.set(name, shape);
-    const uses = new Map<string, number>();
-    const staying = new Set<string>();
-    const heights = new Map<string, number>();
-    const heightOf = (name: string) => (staying.has(name) ? 0 : (heights.get(name) ?? 0));
-    const visit = (shape: Shape, open: readonly string[]): void => {
-      forEachRef(shape, (name) => {
-        uses.set(name, (uses.get(name) ?? 0) + 1);
-        if (open.includes(name)) staying.add(name);
-        const target = shapes.get(name);
-        if (uses.get(name) !== 1 || target === undefined) return;
-        visit(target, [...open, name]);
-        const levels = height(target, heightOf);
-        heights.set(name, levels);
-        if (levels > HIGHEST) staying.add(name);
-      });
-    };
-    for (const root of roots) visit(root, []);
-    const stays = (name: string) => staying.has(name) || (uses.get(name) ?? 0) > 1;
-    const inline = (shape: Shape): Shape =>
-      mapRefs(shape, (ref) => {
-        const target = shapes.get(ref.name);
-        if (stays(ref.name) || target === undefined) return ref;
-        const inlined = inline(target);
-        const doc = ref.doc ?? inlined.doc;
-        return doc === undefined ? inlined : { ...inlined, doc };
-      });
-    const kept = [...uses.keys()]
-      .filter(stays)
-      .map((name) => ({ name, shape: inline(shapes.get(name) ?? { kind: "json" }) }));
-    return { kept, inline };
+    const name = type.aliasSymbol?.name ?? type.getSymbol()?.name;
+    const isObject = (type.flags & (TypeFlags.Object | TypeFlags.Intersection)) !== 0 && !this.kinds.isList(type);
+    return this.definitions.define(type, { name, isObject, subject: use.subject }, make);
   }
 
   private withDoc<S extends Shape>(shape: S, type: ts.Type, use: Use): S {
@@ -860,47 +700,6 @@ class Lowering {
     const declaration = type.getSymbol()?.declarations?.[0];
     return declaration === undefined ? undefined : (ts.getNameOfDeclaration(declaration) ?? declaration);
   }
-}
-
-/** The parts of a union without `undefined`; any other type is its only part. */
-function partsOf(type: ts.Type): readonly ts.Type[] {
-  return type.isUnion() ? type.types.filter((part) => !(part.flags & TypeFlags.Undefined)) : [type];
-}
-
-/** Whether this is the reference of a `DataRef`, told by its declaration in svc-runtime. */
-function isReference(type: ts.Type): type is ts.TypeReference {
-  const symbol = type.getSymbol();
-  return symbol?.name === "DataReference" && isRuntimes(symbol);
-}
-
-function isDataRef(declaration: ts.TypeAliasDeclaration): boolean {
-  return declaration.name.text === "DataRef" && packageOf(declaration.getSourceFile().fileName) === "svc-runtime";
-}
-
-function isRuntimes(symbol: ts.Symbol | undefined): boolean {
-  const [declaration] = symbol?.declarations ?? [];
-  return declaration !== undefined && packageOf(declaration.getSourceFile().fileName) === "svc-runtime";
-}
-
-/** Whether a shape has more than some twenty parts, those of its definitions not counted. */
-function isLarge(shape: Shape): boolean {
-  let left = 20;
-  const visit = (value: unknown): void => {
-    if (left <= 0 || value === null || typeof value !== "object") return;
-    if ("kind" in value) left--;
-    for (const inner of Object.values(value)) visit(inner);
-  };
-  visit(shape);
-  return left <= 0;
-}
-
-/** How many levels a shape has, with those of the definitions that it refers to. */
-function height(shape: unknown, heightOf: (name: string) => number): number {
-  if (shape === null || typeof shape !== "object") return 0;
-  const { kind, name } = shape as Partial<Shape & { kind: "ref" }>;
-  if (kind === "ref" && name !== undefined) return heightOf(name);
-  const inner = Object.values(shape).reduce<number>((most, part) => Math.max(most, height(part, heightOf)), 0);
-  return kind === undefined ? inner : inner + 1;
 }
 
 /** Whether JSON can say a literal: NaN, infinities and half of a surrogate pair it cannot. */

@@ -133,7 +133,7 @@ const ROWS: readonly Row[] = [
     node: ["fs", "module", "path"],
   },
   { files: ["generator/model.ts"] },
-  { files: ["generator/parse.ts", "generator/lower.ts"], sees: [COMPILER] },
+  { files: ["generator/parse.ts", "generator/lower.ts", "generator/kinds.ts"], sees: [COMPILER] },
   { files: ["generator/schema.ts"], node: ["module"], packages: ["typescript-json-schema"], sees: [COMPILER] },
   {
     files: ["generator/program.ts"],
