@@ -142,10 +142,12 @@ const ROWS: readonly Row[] = [
     sees: [COMPILER],
   },
   {
-    files: ["comments", "graph", "jsdoc", "reads", "template", "written"].map((name) => `generator/${name}.ts`),
+    files: ["comments", "graph", "jsdoc", "template", "written"].map((name) => `generator/${name}.ts`),
     node: ["path"],
     sees: [COMPILER],
   },
+  { files: ["generator/reads.ts"], node: ["fs", "path"], sees: [COMPILER] },
+  { files: ["generator/session.ts"], node: ["fs", "path"] },
   {
     files: ["generator/render.ts"],
     packages: ["handlebars"],
