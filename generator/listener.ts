@@ -125,8 +125,8 @@ function targetOf(link: string): string | undefined {
 /** Numbers of folders that are gone are given to new ones, which are younger. */
 function identityOf(folder: string): string | undefined {
   try {
-    const { dev, ino, birthtimeNs } = statSync(folder, { bigint: true });
-    return `${dev} ${ino} ${birthtimeNs}`;
+    const stats = statSync(folder, { bigint: true, throwIfNoEntry: false });
+    return stats && `${stats.dev} ${stats.ino} ${stats.birthtimeNs}`;
   } catch {
     return undefined;
   }
