@@ -1,7 +1,7 @@
 /** What files and folders hold, as short texts that are equal when the contents are. No compiler in this file. */
 
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 
 export function contentHash(content: string | Buffer): string {
@@ -31,15 +31,24 @@ function bytesOf(path: string): Buffer | undefined {
 
 export type Entry = readonly [name: string, isFolder: boolean];
 
-/** The files and folders in a folder, links followed; none where there is no such folder. */
+/** The files and folders in a folder, links followed; links that lead nowhere are neither. None where there is no such folder. */
 export function entriesOf(path: string): Entry[] {
   try {
     return readdirSync(path, { withFileTypes: true }).flatMap((entry): Entry[] => {
-      const kind = entry.isSymbolicLink() ? statSync(join(path, entry.name), { throwIfNoEntry: false }) : entry;
+      const kind = entry.isSymbolicLink() ? targetOf(join(path, entry.name)) : entry;
       return kind?.isFile() || kind?.isDirectory() ? [[entry.name, kind.isDirectory()]] : [];
     });
   } catch {
     return [];
+  }
+}
+
+function targetOf(link: string): Stats | undefined {
+  try {
+    return statSync(link);
+  } catch {
+    // It leads nowhere, in a circle, or to what is closed to us.
+    return undefined;
   }
 }
 

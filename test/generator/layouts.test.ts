@@ -102,6 +102,18 @@ test("tsconfigs that name each other and no files", async () => {
   }
 });
 
+test("links that lead nowhere or in a circle, beside a tool", () => {
+  const project = new ToolProject({ "src/sum.ts": toolSource("Sum", "{ a: string }") });
+  for (const [link, target] of [
+    ["circle", "circle"],
+    ["nowhere", "gone"],
+    ["above", ".."],
+  ] as const)
+    symlinkSync(target, join(project.root, "src", link));
+  assert.notDeepEqual(project.build(), {});
+  project.remove();
+});
+
 test("pnpm's links: the packages are in a store beside the links", async () => {
   const project = new ToolProject({
     "src/sum.ts": toolSource("Sum", "Shared", '"done"', 'import type { Shared } from "shared";'),
