@@ -5,7 +5,7 @@
  */
 
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
+import { createRequire, Module } from "node:module";
 import { dirname, join } from "node:path";
 import { requireCompiled } from "./code-cache.js";
 
@@ -17,8 +17,7 @@ if (compiler !== undefined) provideModule(morph, () => ({ ts: requireCompiled(co
 /** Has `require` of a file give these exports, unless the file is loaded already. */
 export function provideModule(path: string, exports: () => unknown): void {
   if (require.cache[path] !== undefined) return;
-  const NodeModule = require("node:module") as new (id: string) => NodeModule;
-  require.cache[path] = Object.assign(new NodeModule(path), { exports: exports(), loaded: true, filename: path });
+  require.cache[path] = Object.assign(new Module(path), { exports: exports(), loaded: true, filename: path });
 }
 
 function compilerOf(morphPath: string): string | undefined {

@@ -1,4 +1,4 @@
-/** The command line: arguments, disk, exit codes. The only file of the generator with effects. */
+/** The command line: arguments, exit codes, what is written. Other files have effects only when this one asks for them. */
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
@@ -252,7 +252,7 @@ async function check(options: GenerateOptions, around: Reporter): Promise<number
   return EXIT.done;
 }
 
-/** Keeps the record for the next run, and what V8 has compiled; there is none without node_modules, or where nothing can be written. */
+/** Keeps for the next run what V8 has compiled, and the record; there is none without node_modules, or where nothing can be written. */
 function remember(options: GenerateOptions, generated: Generated): void {
   keepCompiled();
   if (!existsSync(join(options.root, "node_modules"))) return;

@@ -1,6 +1,6 @@
 /** Says when something happens to any of the paths on which a result depends, or where one of them may appear. */
 
-import { existsSync, type FSWatcher, readlinkSync, statSync, watch } from "node:fs";
+import { existsSync, type FSWatcher, lstatSync, readlinkSync, statSync, watch } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Reads } from "./reads.js";
 
@@ -116,7 +116,8 @@ export class Listener {
 
 function targetOf(link: string): string | undefined {
   try {
-    return resolve(dirname(link), readlinkSync(link));
+    const isLink = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    return isLink ? resolve(dirname(link), readlinkSync(link)) : undefined;
   } catch {
     return undefined;
   }
