@@ -1,6 +1,9 @@
 /** Model -> what the runtime reads and writes values by: ports with their codecs, as ordered data. */
 
-import type { Codec, Port, Variant } from "#runtime/wire/contract.js";
+import { isDeepStrictEqual } from "node:util";
+import type { Codec, ListConstraints, NumberBounds, Port, TextConstraints, Variant } from "svc-runtime/generator";
+import { isCheckedFormat } from "./formats.js";
+import type { Json } from "./json.js";
 import {
   type Definition,
   type Member,
@@ -38,9 +41,13 @@ function port(member: Member, definitions: readonly Definition[]): Port {
   const { name, optional, shape } = member;
   const held = member.held === undefined ? {} : { held: true };
   const list = resolve(shape, definitions);
-  const item = list.kind === "array" ? codec(list.item) : list.kind === "tuple" ? itemCodec(list) : undefined;
-  if (item !== undefined && isMany(member, definitions)) return { name, many: true, ...held, codec: item };
-  return { name, many: false, ...(optional ? { optional } : {}), ...held, codec: codec(shape) };
+  if ((list.kind !== "array" && list.kind !== "tuple") || !isMany(member, definitions)) {
+    return { name, many: false, ...(optional ? { optional } : {}), ...held, codec: codec(shape) };
+  }
+  const whole = codec(list) as NonNullable<Port["list"]>;
+  const item = list.kind === "array" ? codec(list.item) : (itemCodec(list) ?? { kind: "json" });
+  const isPlain = same(whole, { kind: "array", item });
+  return { name, many: true, ...(isPlain ? {} : { list: whole }), ...held, codec: item };
 }
 
 const UNCONVERTED = new Set<Codec["kind"]>(["json", "null", "boolean", "string", "number", "literal"]);
@@ -58,70 +65,118 @@ function itemCodec({ items, rest, tail }: TupleShape): Codec | undefined {
 }
 
 function same(one: Codec, other: Codec): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+  return isDeepStrictEqual(one, other);
 }
 
-/**
- * How a value of this shape is written and read. Where a union has to choose (`choosing`), the pattern of a text is part
- * of it.
- */
-export function codec(shape: Shape, choosing = false): Codec {
-  const inner = (each: Shape) => codec(each, choosing);
+/** How a value of this shape is written and read, with the constraints that the runtime checks. */
+export function codec(shape: Shape): Codec {
   switch (shape.kind) {
-    case "string":
-      return choosing && shape.pattern !== undefined ? { kind: "string", pattern: shape.pattern } : { kind: "string" };
-    case "json":
     case "null":
     case "boolean":
     case "date":
     case "bytes":
       return { kind: shape.kind };
+    case "json":
+      return {
+        kind: "json",
+        ...(shape.except === undefined ? {} : { except: shape.except }),
+        ...numberBounds(shape),
+        ...textConstraints(shape),
+        ...listConstraints(shape),
+      };
+    case "string":
+      return { kind: "string", ...textConstraints(shape) };
     case "number":
-      return shape.integer ? { kind: "number", integer: true } : { kind: "number" };
+      return { kind: "number", ...(shape.integer ? { integer: true } : {}), ...numberBounds(shape) };
     case "bigint":
-      return shape.format === undefined ? { kind: "bigint" } : { kind: "bigint", format: shape.format };
+      return {
+        kind: "bigint",
+        ...(shape.format === undefined ? {} : { format: shape.format }),
+        ...mapBounds(shape, (bound) => String(BigInt(bound))),
+      };
     case "literal":
       return { kind: "literal", values: shape.values };
     case "array":
-      return { kind: "array", item: inner(shape.item) };
+      return { kind: "array", item: codec(shape.item), ...listConstraints(shape) };
     case "tuple":
       return {
         kind: "tuple",
-        items: shape.items.map(inner),
+        items: shape.items.map(codec),
         ...(shape.optional > 0 ? { optional: shape.optional } : {}),
-        ...(shape.rest === undefined ? {} : { rest: inner(shape.rest) }),
-        ...(shape.tail.length > 0 ? { tail: shape.tail.map(inner) } : {}),
+        ...(shape.rest === undefined ? {} : { rest: codec(shape.rest) }),
+        ...(shape.tail.length > 0 ? { tail: shape.tail.map(codec) } : {}),
+        ...listConstraints(shape),
       };
     case "object":
-      return objectCodec(shape, choosing);
+      return objectCodec(shape);
     case "union":
-      return { kind: "union", branches: shape.branches.map((branch) => codec(branch, true)) };
+      return { kind: "union", branches: shape.branches.map(codec) };
     case "ref":
       return { kind: "ref", name: shape.name };
   }
 }
 
-/** Names of index signatures are looked at where their types differ, and where a union chooses by them. */
-function objectCodec({ members, indexes, closed }: ObjectShape, choosing: boolean): Codec {
-  const inner = (shape: Shape) => codec(shape, choosing);
-  const fields = members.map(({ name, optional, shape }) => ({
-    name,
-    ...(optional ? { optional } : {}),
-    codec: inner(shape),
-  }));
-  const others = indexes.map(({ pattern, shape }) => ({ pattern, codec: inner(shape) }));
-  const [first] = others;
-  if (!choosing && others.every((other) => same(other.codec, (first ?? other).codec))) {
-    return { kind: "object", members: fields, ...(first === undefined ? {} : { rest: first.codec }) };
-  }
-  const patterns = others.flatMap((other) =>
-    other.pattern === undefined ? [] : [[other.pattern, other.codec] as const],
+function objectCodec({ members, indexes, closed }: ObjectShape): Codec {
+  const patterns = indexes.flatMap(({ pattern, shape }) =>
+    pattern === undefined ? [] : [[pattern, codec(shape)] as const],
   );
-  const rest = others.find(({ pattern }) => pattern === undefined);
+  const rest = indexes.find(({ pattern }) => pattern === undefined);
   return {
     kind: "object",
-    members: fields,
+    members: members.map(({ name, optional, shape }) => ({
+      name,
+      ...(optional ? { optional } : {}),
+      codec: codec(shape),
+    })),
     ...(closed || patterns.length > 0 ? { patterns } : {}),
-    ...(rest === undefined ? {} : { rest: rest.codec }),
+    ...(rest === undefined ? {} : { rest: codec(rest.shape) }),
+  };
+}
+
+/** The value of a keyword of JSON Schema that JSDoc has set on a shape. */
+function keyword({ doc }: Shape, name: string): Json | undefined {
+  return doc?.keywords.find(([known]) => known === name)?.[1];
+}
+
+/** Keywords with the values that a check makes of them, without those that are not set. */
+function constraints<Name extends string, Value>(
+  shape: Shape,
+  names: readonly Name[],
+  convert: (value: Json) => Value,
+): { [Keyword in Name]?: Value } {
+  const found: { [Keyword in Name]?: Value } = {};
+  for (const name of names) {
+    const value = keyword(shape, name);
+    if (value !== undefined) found[name] = convert(value);
+  }
+  return found;
+}
+
+function mapBounds<Value>(shape: Shape, convert: (bound: number | bigint) => Value) {
+  const names = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"] as const;
+  return constraints(shape, names, (value) => convert(value as number | bigint));
+}
+
+/** A bound beyond 2^53 is exact in the schema; numbers are compared with the nearest one. */
+function numberBounds(shape: Shape): NumberBounds {
+  return mapBounds(shape, Number);
+}
+
+/** The pattern of a template literal type holds beside that of the comment. */
+function textConstraints(shape: Shape & { kind: "string" | "json" }): TextConstraints {
+  const own = shape.kind === "string" ? shape.pattern : undefined;
+  const patterns = [own, keyword(shape, "pattern") as string | undefined].filter((each) => each !== undefined);
+  const format = keyword(shape, "format");
+  return {
+    ...constraints(shape, ["minLength", "maxLength"], Number),
+    ...(patterns.length > 0 ? { patterns: [...new Set(patterns)] } : {}),
+    ...(isCheckedFormat(format) ? { format: format as string } : {}),
+  };
+}
+
+function listConstraints(shape: Shape): ListConstraints {
+  return {
+    ...constraints(shape, ["minItems", "maxItems"], Number),
+    ...(keyword(shape, "uniqueItems") === true ? { uniqueItems: true } : {}),
   };
 }

@@ -1,7 +1,4 @@
-/**
- * The formats of texts that generated validators check: the names of `formats` in svc-runtime/v1, whose functions they
- * call. Any other format is published and not checked.
- */
+/** The formats of texts that the runtime checks (`formats` in its `wire/formats.ts`). Any other is published and not checked. */
 
 export const FORMATS = [
   "date",

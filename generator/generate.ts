@@ -2,7 +2,6 @@
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { type Acknowledgement, withoutAcknowledged } from "./acknowledge.js";
-import { openAhead } from "./ahead.js";
 import { type Diagnostic, diagnostic, hasErrors } from "./diagnostics.js";
 import { graphOf } from "./graph.js";
 import { type FileOutcome, isFaithful, type Kept, planFor } from "./kept.js";
@@ -26,7 +25,6 @@ import { mergeReads, type Reads } from "./reads.js";
 import { type GeneratedFile, type ImportView, makeFile, render, specifier, type Views } from "./render.js";
 import { findMisfits } from "./samples.js";
 import { Schemas } from "./schema.js";
-import { Validators, validatorViews } from "./validators.js";
 import { VERSION } from "./version.js";
 
 export interface GenerateOptions {
@@ -67,7 +65,7 @@ export function generate(options: GenerateOptions, last?: Last, earlier?: Earlie
   // It was written after somebody had looked for changes.
   if (last !== undefined && !configured) memory.parsed.clear();
   const again = configured ? generateAgain(project, last, memory) : undefined;
-  return again ?? generateWhole(project, memory, earlier === undefined);
+  return again ?? generateWhole(project, memory);
 }
 
 /** Whether the configuration has the texts that it had in another run. */
@@ -75,24 +73,14 @@ function isConfiguredAs({ recorder }: Project, { files }: Reads): boolean {
   return Object.entries(recorder.reads().files).every(([path, hash]) => files[path] === hash);
 }
 
-/** @param once whether the process reads the project only once */
-function generateWhole(project: Project, earlier: Earlier, once: boolean): Generated {
-  const ahead = once ? openAhead(project.files.length) : undefined;
-  try {
-    return generateWith(new Validators({}, ahead), project, earlier);
-  } finally {
-    ahead?.close();
-  }
-}
-
-function generateWith(validators: Validators, project: Project, earlier: Earlier): Generated {
+function generateWhole(project: Project, earlier: Earlier): Generated {
   // Resolved anew: where an earlier program looked in vain was recorded by the run that opened it, not by this one.
   earlier.program = undefined;
   earlier.resolutions = undefined;
   const program = openProgram(project, project.files, earlier);
   const compiler = compilerErrors(program);
-  const begin = (tool: Tool) => validators.begin(tool);
-  const sources = readSources(program, program.sources, hasErrors(compiler) ? undefined : begin);
+  const schemas = new Schemas(program.checker);
+  const sources = readSources(program, program.sources, schemas);
   const found = [...sources.values()];
   const tools = found.flatMap((each) => each.tools);
   const all = [
@@ -106,14 +94,8 @@ function generateWith(validators: Validators, project: Project, earlier: Earlier
   const diagnostics = withoutIdleNotes(withoutAcknowledged(all, acknowledged));
   const reads = project.recorder.reads();
   if (hasErrors(diagnostics)) return { files: [], diagnostics, reads };
-  const outcomes = outcomesOf(sources, program, validators);
-  const written = [...outcomes.values()].flatMap((each) => each.tools);
-  const kept: Kept = {
-    graph: graphOf(program),
-    files: project.files,
-    outcomes: Object.fromEntries(outcomes),
-    validators: validators.codes(written),
-  };
+  const outcomes = outcomesOf(sources, schemas);
+  const kept: Kept = { graph: graphOf(program), files: project.files, outcomes: Object.fromEntries(outcomes) };
   const files = filesOf(project.layout, kept, earlier);
   return { files, diagnostics, reads, ...(tools.every(isAtHome) ? { kept } : {}) };
 }
@@ -131,24 +113,21 @@ function generateAgain(project: Project, last: Last, earlier: Earlier): Generate
   const graph = graphOf(program, (path) => (isAffected(path) ? undefined : last.kept.graph[path]));
   if (!isFaithful(last.kept, graph, project.files) || hasErrors(compilerErrors(program, isAffected))) return undefined;
   const affected = program.sources.filter(({ fileName }) => isAffected(fileName));
-  const sources = readSources(program, affected);
+  const schemas = new Schemas(program.checker);
+  const sources = readSources(program, affected, schemas);
   const found = [...sources.values()];
   const wrong = hasErrors(found.flatMap(({ diagnostics }) => diagnostics));
   if (wrong || !found.flatMap(({ tools }) => tools).every(isAtHome)) return undefined;
 
-  const validators = new Validators(last.kept.validators);
   const unaffected = <T>(kept: Readonly<Record<string, T>>) =>
     Object.entries(kept).filter(([path]) => !isAffected(path));
-  const outcomes = new Map(
-    [...unaffected(last.kept.outcomes), ...outcomesOf(sources, program, validators)].sort(byPath),
-  );
+  const outcomes = new Map([...unaffected(last.kept.outcomes), ...outcomesOf(sources, schemas)].sort(byPath));
   const tools = [...outcomes.values()].flatMap((each) => each.tools);
   if (outcomes.size === 0 || doubles(tools).length > 0) return undefined;
   const kept: Kept = {
     graph: { ...Object.fromEntries(unaffected(last.kept.graph)), ...graph },
     files: project.files,
     outcomes: Object.fromEntries(outcomes),
-    validators: validators.codes(tools),
   };
   const unread = Object.fromEntries(Object.entries(last.reads.files).filter(([path]) => !last.changed.has(path)));
   const reads = mergeReads({ ...last.reads, files: unread }, project.recorder.reads());
@@ -166,12 +145,8 @@ interface Found {
   readonly acknowledged: readonly Acknowledgement[];
 }
 
-/** What is in source files, those without tools and diagnostics left out; `begin` is told of tools as they are found. */
-function readSources(
-  program: Program,
-  files: Program["sources"],
-  begin?: (tool: Tool) => void,
-): ReadonlyMap<string, Found> {
+/** What is in source files, those without tools and diagnostics left out. */
+function readSources(program: Program, files: Program["sources"], schemas: Schemas): ReadonlyMap<string, Found> {
   const sources = new Map<string, Found>();
   for (const file of files) {
     const { tools: classes, diagnostics } = findTools(program, file);
@@ -180,24 +155,18 @@ function readSources(
     const all = [
       ...diagnostics,
       ...lowered.flatMap((each) => each.diagnostics),
-      ...lowered.flatMap(({ samples, tool }) => findMisfits(samples, tool.definitions)),
+      ...lowered.flatMap(({ samples, tool }) => findMisfits(samples, tool, schemas)),
       ...tools.flatMap(checkPorts),
     ];
-    if (begin !== undefined && !hasErrors(all)) tools.forEach(begin);
     const acknowledged = lowered.flatMap((each) => each.acknowledged);
     if (tools.length > 0 || all.length > 0) sources.set(file.fileName, { tools, diagnostics: all, acknowledged });
   }
   return sources;
 }
 
-function outcomesOf(
-  sources: ReadonlyMap<string, Found>,
-  program: Program,
-  validators: Validators,
-): Map<string, FileOutcome> {
-  const schemas = new Schemas(program.checker);
+function outcomesOf(sources: ReadonlyMap<string, Found>, schemas: Schemas): Map<string, FileOutcome> {
   const outcome = ({ tools, diagnostics, acknowledged }: Found): FileOutcome => ({
-    tools: tools.map((tool) => outcomeOf(tool, schemas, validators)),
+    tools: tools.map((tool) => outcomeOf(tool, schemas)),
     notes: diagnostics,
     acknowledged,
   });
@@ -232,18 +201,14 @@ export function layoutOf({ root, tsconfig = "tsconfig.json", out = "src/generate
 }
 
 /** The files of a run; one that would be made from the same as in an `earlier` one is that one's. */
-function filesOf(layout: Layout, { outcomes, validators: codes }: Kept, { made }: Earlier): GeneratedFile[] {
+function filesOf(layout: Layout, { outcomes }: Kept, { made }: Earlier): GeneratedFile[] {
   const out = relative(layout.root, layout.out).split(sep).join("/");
   const tools = Object.values(outcomes).flatMap((each) => each.tools);
-  const names = tools.map((_, index) => `checkInput${index + 1}`);
   const header = { version: VERSION, sources: [...new Set(tools.map((tool) => tool.import.file))] };
   const rendered = <Name extends keyof Views>(name: Name, view: Views[Name]) =>
     makeFile(made, `${out}/${name}.ts`, view, (each) => render(name, each));
-  const contracts = tools.map(({ contract }, index) => ({ text: contract, validator: names[index] as string }));
-  const named = tools.map(({ validators }, index) => [names[index] as string, validators] as const);
   return [
-    rendered("contracts", { ...header, contracts }),
-    rendered("validators", { ...header, ...validatorViews(named, codes) }),
+    rendered("contracts", { ...header, contracts: tools.map(({ contract }) => contract) }),
     rendered("server", { ...header, imports: importsOf(tools, layout), several: tools.length > 1 }),
     makeFile(
       made,

@@ -7,7 +7,6 @@ import type { Acknowledgement } from "./acknowledge.js";
 import type { Diagnostic } from "./diagnostics.js";
 import type { FileNode, Graph } from "./graph.js";
 import type { Outcome } from "./outcome.js";
-import type { ValidatorCodes } from "./validators.js";
 
 /** The tools of one source file, the notes about them, and those that their author has acknowledged, in any file. */
 export interface FileOutcome {
@@ -23,8 +22,6 @@ export interface Kept {
   readonly files: readonly string[];
   /** By path; files without tools have none. */
   readonly outcomes: Readonly<Record<string, FileOutcome>>;
-  /** The validators that the tools need, by name. */
-  readonly validators: ValidatorCodes;
 }
 
 /** What a change touches. */

@@ -8,7 +8,6 @@ import { plainTypes } from "./plain.js";
 import { derivePorts } from "./ports.js";
 import { renderContract } from "./render.js";
 import type { Schemas } from "./schema.js";
-import type { ToolValidators, Validators } from "./validators.js";
 
 /** Plain data that survives JSON. */
 export interface Outcome {
@@ -17,9 +16,8 @@ export interface Outcome {
   readonly import: ClassImport;
   /** The class's name. */
   readonly place: Place;
-  /** Its entry in `contracts.ts`, but for the validator, which is named by the tool's number. */
+  /** Its entry in `contracts.ts`. */
   readonly contract: string;
-  readonly validators: ToolValidators;
   /** Its types in plain form, for `server.ts`. */
   readonly types: string;
   /** Its entry in `meta.json`. */
@@ -27,16 +25,16 @@ export interface Outcome {
 }
 
 /** Writes the texts of a tool in which nothing was found wrong. */
-export function outcomeOf(tool: Tool, schemas: Schemas, validators: Validators): Outcome {
+export function outcomeOf(tool: Tool, schemas: Schemas): Outcome {
   const input = schemas.input(tool);
   const output = schemas.output(tool);
+  for (const schema of [input, output]) schemas.judge.compile(schema);
   return {
     fqn: tool.fqn,
     path: tool.path,
     import: tool.import,
     place: tool.place,
     contract: contractOf(tool, input, output),
-    validators: validators.of(tool),
     types: plainTypes(tool),
     document: printJson(metadata(tool, localUrl(tool.path), input, output), 2, 1),
   };
@@ -62,6 +60,6 @@ function contractOf(tool: Tool, inputSchema: JsonObject, outputSchema: JsonObjec
     input,
     closedInput: tool.input.closed,
     output,
-    definitions: tool.definitions.map(({ name, shape }) => [name, codec(shape, true)] as const),
+    definitions: tool.definitions.map(({ name, shape }) => [name, codec(shape)] as const),
   });
 }

@@ -45,7 +45,6 @@ const STUBS: readonly (readonly [name: string, text: string])[] = [
     'import type { Contract } from "svc-runtime/v1";\nexport declare const contracts: readonly Contract[];\n',
   ],
   ["server.ts", "export {};\n"],
-  ["validators.ts", "export {};\n"],
 ];
 
 /** A project before it is read: what its configuration says. */

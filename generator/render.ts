@@ -4,20 +4,13 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { posix } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { Contract } from "#runtime/wire/contract.js";
+import type { Contract } from "svc-runtime/generator";
 import { literal } from "./literal.js";
-import type { ValidatorView } from "./validators.js";
 
 /** One generated file: its path relative to the project, forward slashes. */
 export interface GeneratedFile {
   readonly path: string;
   readonly text: string;
-}
-
-/** An entry of `contracts.ts` as text, its validator by the name under which `validators.ts` exports it. */
-export interface ContractView {
-  readonly text: string;
-  readonly validator: string;
 }
 
 export interface ImportView {
@@ -39,12 +32,8 @@ interface Header {
 
 /** What the template of each file is rendered over. */
 export interface Views {
-  readonly contracts: Header & { readonly contracts: readonly ContractView[] };
-  readonly validators: Header & {
-    readonly functions: readonly ValidatorView[];
-    /** What they take from `svc-runtime/v1`. */
-    readonly helpers: readonly string[];
-  };
+  /** `contracts`: the entries as text. */
+  readonly contracts: Header & { readonly contracts: readonly string[] };
   readonly server: Header & { readonly imports: readonly ImportView[]; readonly several: boolean };
 }
 
@@ -75,8 +64,8 @@ export function render<Name extends keyof Views>(template: Name, view: Views[Nam
 }
 
 /** The entry of one contract, as far as it depends on the tool alone. */
-export function renderContract(contract: Omit<Contract, "validateInput">): string {
-  return run("contract", contract);
+export function renderContract(contract: Contract): string {
+  return run("contract", contract).trimEnd();
 }
 
 function run(template: string, view: object): string {

@@ -1,9 +1,13 @@
-/** The values of `@default` and `@example` against the types that they stand for. */
+/**
+ * The values of `@default` and `@example`: a server has to take them, and they have to fit the schema that publishes them.
+ */
 
+import { ValueDecoder, WireFault } from "svc-runtime/generator";
 import { type Diagnostic, diagnostic } from "./diagnostics.js";
-import { type Json, JsonObject } from "./json.js";
-import type { Definition, Place, Shape } from "./model.js";
-import { openChecker } from "./validators.js";
+import { codec } from "./encoders.js";
+import { type Json, printJson } from "./json.js";
+import type { Place, Shape, Tool } from "./model.js";
+import type { Schemas } from "./schema.js";
 
 /** One value of a comment, as the wire would carry it. */
 export interface Sample {
@@ -16,23 +20,26 @@ export interface Sample {
   readonly place: Place;
 }
 
-/** A complaint for each value that the type does not take. */
-export function findMisfits(samples: readonly Sample[], definitions: readonly Definition[]): Diagnostic[] {
-  if (samples.length === 0) return [];
-  const check = openChecker(definitions);
+/** A diagnostic for each value that does not fit its type. */
+export function findMisfits(samples: readonly Sample[], { definitions }: Tool, schemas: Schemas): Diagnostic[] {
+  const codecs = definitions.map(({ name, shape }) => [name, codec(shape)] as const);
   return samples.flatMap(({ value, shape, optional, subject, place }) => {
-    const problem = value === null && optional ? undefined : check(shape, plain(value));
+    if (value === null && optional) return [];
+    const problem =
+      walkProblem(value, new ValueDecoder(codec(shape), codecs)) ??
+      schemas.judge.compile(schemas.value(shape, definitions))(value);
     return problem === undefined ? [] : [diagnostic("SVC173", { place, subject }, problem)];
   });
 }
 
-/** The tree that a validator sees: integers beyond ±(2^53−1) are bigints. */
-function plain(json: Json): unknown {
-  if (Array.isArray(json)) return json.map(plain);
-  if (!(json instanceof JsonObject)) return json;
-  const object = {};
-  for (const [name, value] of json.members) {
-    Object.defineProperty(object, name, { value: plain(value), enumerable: true });
+function walkProblem(value: Json, decoder: ValueDecoder): string | undefined {
+  // JSON has no text for a number beyond the doubles.
+  if (typeof value === "number" && !Number.isFinite(value)) return "expected a number within the range of doubles";
+  try {
+    decoder.read(Buffer.from(printJson(value)));
+    return undefined;
+  } catch (error) {
+    if (error instanceof WireFault) return error.details;
+    throw error;
   }
-  return object;
 }

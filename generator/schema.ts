@@ -22,6 +22,7 @@ import {
   type TupleShape,
 } from "./model.js";
 import { shareCompiler } from "./program.js";
+import { SchemaJudge } from "./schema-judge.js";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
@@ -50,6 +51,8 @@ function openTypeSchemas(checker: ts.TypeChecker): TypeSchemas {
 export class Schemas {
   private readonly types: TypeSchemas;
   private readonly known = new Map<string, JsonObject>();
+  /** Judges what is written. */
+  readonly judge = new SchemaJudge();
 
   constructor(private readonly checker: ts.TypeChecker) {
     this.types = openTypeSchemas(checker);
@@ -71,6 +74,11 @@ export class Schemas {
     return object(["$schema", DIALECT], ["oneOf", variants], ...definitions);
   }
 
+  /** The schema of one value, with the definitions that it needs. */
+  value(shape: Shape, definitions: readonly Definition[]): JsonObject {
+    return object(...this.shape(shape).members, ...this.definitions({ definitions }, [shape]));
+  }
+
   private variant({ name, text, payload, doc }: OutputVariant, definitions: readonly Definition[]): Json {
     if (text) return documented(object(["const", name]), doc);
     const tagged = object(
@@ -83,7 +91,7 @@ export class Schemas {
   }
 
   /** `$defs` with what the roots reach. */
-  private definitions(tool: Tool, roots: readonly Shape[]): [string, Json][] {
+  private definitions(tool: Pick<Tool, "definitions">, roots: readonly Shape[]): [string, Json][] {
     const reached = new Set<string>();
     const visit = (shape: Shape): void =>
       forEachRef(shape, (name) => {

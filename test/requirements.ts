@@ -871,12 +871,25 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "5.32",
-    text: "Decoding walks contract and value once: it checks integer kinds and ranges, `Date` and base64 members itself (their limits too), and leaves the schema validator everything else, on the tree before conversion.",
+    text: "★ Decoding is one walk over contract and text: kinds, ranges, formats and constraints are checked where the value is made.",
     proofs: [
-      "test/wire/input.test.ts › sees the tree before conversion, after the kinds are known to be right",
+      "test/types/judge.test.ts › the walk accepts what ajv accepts",
       'test/runtime/invoke-values.test.ts › \'"2023-02-29T00:00:00Z"',
       'test/generator/jsdoc.test.ts › { exact: "-9007199254740996" }',
     ],
+  },
+  {
+    id: "5.32a",
+    text: "A union takes only a branch that accepts the value with its constraints; of several, the one that leaves the fewest members out, then the first.",
+    proofs: [
+      "test/generator/unions.test.ts › a tool never gets a value that its type refuses",
+      "test/wire/constraints.test.ts › leaves the fewest members out",
+    ],
+  },
+  {
+    id: "5.32b",
+    text: "Patterns and formats see texts of at most 65,536 characters, a longer text does not fit them.",
+    proofs: ["test/wire/constraints.test.ts › texts longer than the bound"],
   },
   {
     id: "5.33",

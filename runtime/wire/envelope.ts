@@ -14,6 +14,7 @@ import {
   ARRAY,
   ESCAPED_STRING,
   type Form,
+  isStringOf,
   itemsOf,
   type JsonDocument,
   OBJECT,
@@ -96,7 +97,7 @@ export class EnvelopeReader {
   /** The port that an entry names. Most leaders send them in schema order: then comparing bytes is enough. */
   private portOf(document: JsonDocument, entry: number | undefined, i: number, at: Place): number | undefined {
     const next = this.names[i];
-    if (next !== undefined && entry !== undefined && isText(document, entry, next)) return i;
+    if (next !== undefined && entry !== undefined && isStringOf(document, entry, next)) return i;
     const name = text(document, entry);
     if (name === undefined) throw fault(`${placeText(at)}.port_name: expected a string`);
     return this.index.get(name);
@@ -196,7 +197,7 @@ class Members {
 
   private indexOf(document: JsonDocument, key: number): number {
     if (document.tape[key] === ESCAPED_STRING) return this.names.indexOf(stringOf(document, key));
-    for (let i = 0; i < this.bytes.length; i++) if (isText(document, key, this.bytes[i] as Buffer)) return i;
+    for (let i = 0; i < this.bytes.length; i++) if (isStringOf(document, key, this.bytes[i] as Buffer)) return i;
     return -1;
   }
 }
@@ -206,14 +207,6 @@ const PORT = new Members(["port_name", "value"]);
 const VALUE = new Members(["one", "many"]);
 const ITEM = new Members(["kind", "data", "bytes", "id"]);
 const DATA = Buffer.from("data");
-
-/** Whether an entry is a string without escapes that has exactly these bytes. */
-function isText({ bytes, tape }: JsonDocument, entry: number, wanted: Buffer): boolean {
-  const start = (tape[entry + 1] as number) + 1;
-  if (tape[entry] !== STRING || (tape[entry + 2] as number) - 1 - start !== wanted.length) return false;
-  for (let i = 0; i < wanted.length; i++) if (bytes[start + i] !== wanted[i]) return false;
-  return true;
-}
 
 function text(document: JsonDocument, entry: number | undefined): string | undefined {
   if (entry === undefined) return undefined;
@@ -259,7 +252,7 @@ function readValue(
 
 function readItem(document: JsonDocument, entry: number, at: Place, budget: { left: number }): Item {
   const [kindEntry, data, base64, id] = ITEM.find(document, entry, at);
-  if (kindEntry === undefined || !isText(document, kindEntry, DATA)) {
+  if (kindEntry === undefined || !isStringOf(document, kindEntry, DATA)) {
     const kind = text(document, kindEntry);
     if (kind === "object") throw fault(`${placeText(at)}: expected data, got an object id`);
     if (kind !== "data") throw fault(`${placeText(at)}.kind: expected "data"`);

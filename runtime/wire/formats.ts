@@ -1,6 +1,6 @@
 /**
- * The formats of texts that generated validators check (`@format` in JSDoc), by their names in JSON Schema. The rules are
- * ajv-formats' full ones; a date-time is what a `Date` member takes. None of them takes more than linear time.
+ * The formats of texts that decoding checks (`@format` in JSDoc), by their names in JSON Schema. The rules are ajv-formats'
+ * full ones; a date-time is what a `Date` member takes. None of them takes more than linear time.
  */
 
 import { fullFormats } from "ajv-formats/dist/formats.js";
@@ -8,7 +8,7 @@ import { parseDateTime } from "./date-time.js";
 
 type Check = (text: string) => boolean;
 
-/** Generated code calls these by name: a name that is here stays. */
+/** Generated contracts name these: a name that is here stays. */
 export const formats: Readonly<Record<string, Check>> = {
   date: checkOf("date"),
   time: checkOf("time"),

@@ -753,16 +753,6 @@ export function uniqueMembers(
   return places.size === members.length ? members : [...places.values()];
 }
 
-/** Whether any object of the document has a member twice. */
-export function hasRepeatedMembers(document: JsonDocument): boolean {
-  const { tape } = document;
-  const end = tape[3] as number;
-  for (let entry = 0; entry < end; entry += STRIDE) {
-    if (tape[entry] === OBJECT && repeatedMembers(document, entry) !== undefined) return true;
-  }
-  return false;
-}
-
 /** The entries of an array entry. */
 export function itemsOf({ tape }: JsonDocument, array: number): number[] {
   const items: number[] = [];
@@ -781,6 +771,14 @@ function isPlain(text: string): boolean {
     const unit = text.charCodeAt(i);
     if (unit > 0x7e || PLAIN[unit] !== 1) return false;
   }
+  return true;
+}
+
+/** Whether an entry is a string without escapes that has exactly these bytes. */
+export function isStringOf({ bytes, tape }: JsonDocument, entry: number, wanted: Buffer): boolean {
+  const start = (tape[entry + 1] as number) + 1;
+  if (tape[entry] !== STRING || (tape[entry + 2] as number) - 1 - start !== wanted.length) return false;
+  for (let i = 0; i < wanted.length; i++) if (bytes[start + i] !== wanted[i]) return false;
   return true;
 }
 

@@ -69,14 +69,11 @@ export function unionMismatch(mismatches: readonly Mismatch[]): Mismatch {
   return best.copy([...new Set(equals.map(({ expected }) => expected))].join(" or "));
 }
 
-/** Explains values that are none of these literals. */
-export function literalMismatch(literals: readonly unknown[]): (value: unknown) => Mismatch {
+/** Explains values of a kind (in words) that are none of these literals. */
+export function literalMismatch(literals: readonly unknown[]): (kind: string) => Mismatch {
   const expected = literals.map((literal) => JSON.stringify(literal)).join(" or ");
   const kinds = new Set(literals.map(kindOf));
-  return (value) => {
-    const kind = kindOf(value);
-    return new Mismatch(expected, kinds.has(kind) ? kind.replace(/^an?/, "another") : kind);
-  };
+  return (kind) => new Mismatch(expected, kinds.has(kind) ? kind.replace(/^an?/, "another") : kind);
 }
 
 /** What a value is, in words. */

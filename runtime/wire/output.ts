@@ -7,7 +7,8 @@ import { ErrEval } from "../tool.js";
 import type { RawOutput } from "./bcs-shapes.js";
 import { encodeOutput, nexusDataSize } from "./bcs-writer.js";
 import { asBuffer } from "./bytes.js";
-import type { Codec, Contract, Port, Variant } from "./contract.js";
+import { countCheck, integerCheck, numberCheck, repetition, textCheck } from "./constraints.js";
+import type { Codec, Contract, ListConstraints, Port, Variant } from "./contract.js";
 import {
   InlineValue,
   isNexusValue,
@@ -321,6 +322,10 @@ function encodeNumber(value: unknown): string | Mismatch {
   return Number.isFinite(value) ? formatDouble(value) : new Mismatch("a finite number", String(value));
 }
 
+function encodeSafeInteger(value: unknown): string | Mismatch {
+  return Number.isSafeInteger(value) ? String(value) : new Mismatch("a safe integer", kindOf(value));
+}
+
 /** `unknown`: whatever JSON can say, and a bigint as the exact integer. */
 function encodeAny(value: unknown, depth: number): string | Mismatch {
   switch (typeof value) {
@@ -396,13 +401,14 @@ class EncoderCompiler {
   /** Whether a value may be tried against several branches. */
   private unions = false;
   /** Whether several of them may fit, and the members that each passes over decide. */
-  private choosing = false;
+  private counting = false;
 
   constructor(definitions: NonNullable<Contract["definitions"]>) {
     this.definitions = new Map(definitions);
   }
 
-  compile(codec: Codec): Encode {
+  /** @param choosing whether the value stands in a union, which takes a branch by its constraints too */
+  compile(codec: Codec, choosing = false): Encode {
     switch (codec.kind) {
       case "json":
         return encodeAny;
@@ -412,17 +418,16 @@ class EncoderCompiler {
       case "boolean":
         return (value) => (typeof value === "boolean" ? String(value) : new Mismatch("a boolean", kindOf(value)));
       case "string": {
-        if (codec.pattern === undefined) return encodeString;
-        const pattern = new RegExp(codec.pattern, "u");
-        return (value) =>
-          typeof value === "string" && !pattern.test(value)
-            ? new Mismatch("a text of its pattern", "another text")
-            : encodeString(value);
+        const check = choosing ? textCheck(codec) : undefined;
+        if (check === undefined) return encodeString;
+        return (value) => (typeof value === "string" ? check(value) : undefined) ?? encodeString(value);
       }
-      case "number":
-        return codec.integer === true
-          ? (value) => (Number.isSafeInteger(value) ? String(value) : new Mismatch("a safe integer", kindOf(value)))
-          : encodeNumber;
+      case "number": {
+        const encode = codec.integer === true ? encodeSafeInteger : encodeNumber;
+        const check = choosing ? numberCheck(codec) : undefined;
+        if (check === undefined) return encode;
+        return (value) => (typeof value === "number" ? check(value) : undefined) ?? encode(value);
+      }
       case "literal": {
         const texts = new Map<unknown, string>(
           codec.values.map((value) => [
@@ -431,13 +436,15 @@ class EncoderCompiler {
           ]),
         );
         const mismatch = literalMismatch(codec.values);
-        return (value) => texts.get(value) ?? mismatch(value);
+        return (value) => texts.get(value) ?? mismatch(kindOf(value));
       }
       case "bigint": {
         const { min, max, name } = bigintRange(codec.format);
+        const check = choosing ? integerCheck(codec) : undefined;
         return (value) => {
           if (typeof value !== "bigint") return new Mismatch("a bigint", kindOf(value));
-          return value >= min && value <= max ? String(value) : new Mismatch(name, "one outside its range");
+          if (value < min || value > max) return new Mismatch(name, "one outside its range");
+          return check?.(value) ?? String(value);
         };
       }
       case "date":
@@ -448,58 +455,62 @@ class EncoderCompiler {
             ? `"${asBuffer(value).toString("base64")}"`
             : new Mismatch("a Uint8Array", kindOf(value));
       case "array": {
-        const encode = this.compile(codec.item);
+        const encode = this.compile(codec.item, choosing);
+        const list = choosing ? codec : {};
         return (value, depth, writing) => {
           if (!Array.isArray(value)) return new Mismatch("an array", kindOf(value));
-          return encodeItems(value, depth, writing, () => encode);
+          return encodeItems(value, depth, writing, () => encode, list);
         };
       }
       case "tuple":
-        return this.tuple(codec);
+        return this.tuple(codec, choosing);
       case "object":
-        return this.object(codec);
+        return this.object(codec, choosing);
       case "union": {
         this.unions = true;
-        if (mayShareValues(codec.branches)) this.choosing = true;
-        const branches = codec.branches.map((branch) => this.compile(branch));
+        if (mayShareValues(codec.branches)) this.counting = true;
+        const branches = codec.branches.map((branch) => this.compile(branch, true));
         return (value, depth, writing) => chooseBranch(branches, writing, (branch) => branch(value, depth, writing));
       }
       case "ref":
-        return this.reference(codec.name);
+        return this.reference(codec.name, choosing);
     }
   }
 
-  private tuple({ items, optional = 0, rest, tail = [] }: Extract<Codec, { kind: "tuple" }>): Encode {
-    const fixed = items.map((item) => this.compile(item));
-    const last = tail.map((item) => this.compile(item));
-    const between = rest === undefined ? undefined : this.compile(rest);
+  private tuple(codec: Extract<Codec, { kind: "tuple" }>, choosing: boolean): Encode {
+    const { items, optional = 0, rest, tail = [] } = codec;
+    const list = choosing ? codec : {};
+    const fixed = items.map((item) => this.compile(item, choosing));
+    const last = tail.map((item) => this.compile(item, choosing));
+    const between = rest === undefined ? undefined : this.compile(rest, choosing);
     const least = fixed.length - optional + last.length;
     return (value, depth, writing) => {
       if (!Array.isArray(value)) return new Mismatch("an array", kindOf(value));
       if (value.length < least || (between === undefined && value.length > fixed.length + last.length)) {
         return new Mismatch(`an array of at least ${least} items as declared`, `${value.length} items`);
       }
-      return encodeItems(value, depth, writing, (i) => {
+      const encoderAt = (i: number) => {
         const fromEnd = value.length - i;
         const encode = fromEnd <= last.length ? last[last.length - fromEnd] : (fixed[i] ?? between);
         const mayMiss = i < fixed.length && i >= fixed.length - optional;
         return mayMiss && (value[i] === undefined || value[i] === null) ? () => "null" : (encode as Encode);
-      });
+      };
+      return encodeItems(value, depth, writing, encoderAt, list);
     };
   }
 
-  private object(codec: Extract<Codec, { kind: "object" }>): Encode {
+  private object(codec: Extract<Codec, { kind: "object" }>, choosing: boolean): Encode {
     const { members } = codec;
     const declared = members.map(({ name, optional, codec }) => ({
       name,
       key: `${quote(name)}:`,
       optional: optional === true,
-      encode: this.compile(codec),
+      encode: this.compile(codec, choosing),
       literal: codec.kind === "literal",
     }));
     const literals = declared.filter(({ optional, literal }) => literal && !optional);
     const known = new Set(members.map(({ name }) => name));
-    const encodeOther = compileIndexes(codec, (each) => this.compile(each));
+    const encodeOther = compileIndexes(codec, (each) => this.compile(each, choosing));
     return (value, depth, writing) => {
       if (!hasMembers(value)) return new Mismatch("an object", givenKind(value));
       if (depth === MAX_DEPTH) return tooDeep();
@@ -516,7 +527,7 @@ class EncoderCompiler {
         if (typeof encoded !== "string") return encoded.within(name);
         text += `${text === "" ? "" : ","}${key}${encoded}`;
       }
-      if (encodeOther === undefined && !this.choosing) return `{${text}}`;
+      if (encodeOther === undefined && !this.counting) return `{${text}}`;
       const others = undeclaredMembers(value, known, (member, name) => {
         const encode = encodeOther?.(name);
         if (encode === undefined) writing.passedOver++;
@@ -527,11 +538,12 @@ class EncoderCompiler {
     };
   }
 
-  private reference(name: string): Encode {
+  private reference(name: string, choosing: boolean): Encode {
     const codec = this.definitions.get(name);
     if (codec === undefined)
       throw new RangeError(`contract: a codec refers to ${JSON.stringify(name)}, which it lacks`);
-    const known = this.compiled.get(name);
+    const key = `${choosing} ${name}`;
+    const known = this.compiled.get(key);
     if (known !== undefined) return known;
     // Registered before it is compiled, because the definition may contain itself.
     const encode: Encode = (value, depth, writing) => {
@@ -557,8 +569,8 @@ class EncoderCompiler {
       writing.passedOver = before + entry.passedOver;
       return entry.text instanceof Mismatch ? entry.text.copy() : entry.text;
     };
-    this.compiled.set(name, encode);
-    const target = this.compile(codec);
+    this.compiled.set(key, encode);
+    const target = this.compile(codec, choosing);
     return encode;
   }
 }
@@ -568,15 +580,18 @@ function encodeItems(
   depth: number,
   writing: Writing,
   encoderOf: (i: number) => Encode,
+  constraints: ListConstraints,
 ): string | Mismatch {
   if (depth === MAX_DEPTH) return tooDeep();
-  let text = "";
+  const wrong = countCheck(constraints)?.(values.length);
+  if (wrong !== undefined) return wrong;
+  const texts: string[] = [];
   for (let i = 0; i < values.length; i++) {
     const encoded = encoderOf(i)(values[i], depth + 1, writing);
     if (typeof encoded !== "string") return encoded.within(i);
-    text += i === 0 ? encoded : `,${encoded}`;
+    texts.push(encoded);
   }
-  return `[${text}]`;
+  return (constraints.uniqueItems ? repetition(texts) : undefined) ?? `[${texts.join(",")}]`;
 }
 
 function encodeDate(value: unknown): string | Mismatch {

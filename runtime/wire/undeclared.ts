@@ -1,12 +1,14 @@
 /** Members that a type does not declare by name: what index signatures make of them, and how unions choose by them. */
 
+import { MAX_MATCHED_LENGTH } from "./constraints.js";
 import type { Codec } from "./contract.js";
 import { Mismatch, unionMismatch } from "./mismatch.js";
 
 /**
  * Compiles the index signatures of an object.
  *
- * @returns what stands for a name, undefined for a name that no index signature takes; undefined when there is none at all
+ * @returns the compiled codec of a name, undefined for a name that no index signature takes (one too long to be matched
+ * included); undefined when there are none
  */
 export function compileIndexes<T>(
   { patterns, rest }: Extract<Codec, { kind: "object" }>,
@@ -15,7 +17,8 @@ export function compileIndexes<T>(
   const other = rest === undefined ? undefined : compile(rest);
   if (patterns === undefined) return other && (() => other);
   const named = patterns.map(([pattern, codec]) => [new RegExp(pattern, "u"), compile(codec)] as const);
-  return (name) => named.find(([pattern]) => pattern.test(name))?.[1] ?? other;
+  return (name) =>
+    (name.length > MAX_MATCHED_LENGTH ? undefined : named.find(([pattern]) => pattern.test(name))?.[1]) ?? other;
 }
 
 /** What may hold members, and `json`, which leaves none out. */

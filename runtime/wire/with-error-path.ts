@@ -1,7 +1,7 @@
 /** JSON of one type with errors that carry the member's path, both ways (protocol.md section 11). */
 
 import type { Codec, Contract } from "./contract.js";
-import { ValueDecoder } from "./input.js";
+import { ValueDecoder } from "./decoder.js";
 import { ValueEncoder } from "./output.js";
 
 /** A value together with the pair that reads and writes it by a generated codec. */

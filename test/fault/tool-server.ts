@@ -16,7 +16,6 @@ const contract = (fqn: string, path: string): Contract => ({
     '{"oneOf":[{"type":"object","properties":{"ok":{"type":"object","properties":{"value":{}},"required":["value"]}},"required":["ok"]}]}',
   input: [port],
   output: [{ name: "ok", ports: [port] }],
-  validateInput: () => true,
 });
 provideContracts([contract(ECHO, "echo"), contract(FAULTY, "faulty")]);
 

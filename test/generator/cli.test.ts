@@ -35,7 +35,7 @@ async function svcGenIn(cwd: string, ...args: string[]): Promise<{ code: number;
 
 const CODE_COUNT = Object.keys(CODES).length;
 const LAST_CODES = Object.keys(CODES).slice(-3).reverse().join(" or ");
-const FILES = ["src/generated/contracts.ts", "src/generated/validators.ts", "src/generated/server.ts", "meta.json"];
+const FILES = ["src/generated/contracts.ts", "src/generated/server.ts", "meta.json"];
 
 test("the first run writes, the second leaves every file untouched", async () => {
   const first = await svcGen();
@@ -46,11 +46,7 @@ test("the first run writes, the second leaves every file untouched", async () =>
   const second = await svcGen("--quiet");
   assert.deepEqual(second, { code: EXIT.done, out: "up to date\n", err: "" });
   for (const path of FILES) assert.equal(statSync(join(project.root, path)).mtimeMs, 1_000_000);
-  assert.deepEqual(readdirSync(join(project.root, "src/generated")).sort(), [
-    "contracts.ts",
-    "server.ts",
-    "validators.ts",
-  ]);
+  assert.deepEqual(readdirSync(join(project.root, "src/generated")).sort(), ["contracts.ts", "server.ts"]);
 });
 
 test("--check is 0 when up to date, 3 with a difference when stale, and writes nothing", async () => {

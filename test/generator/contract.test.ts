@@ -81,7 +81,7 @@ test("notes tell what a port is", () => {
   });
   try {
     const { diagnostics: said, files } = notes.generate();
-    assert.equal(files.length, 4);
+    assert.equal(files.length, 3);
     assert.deepEqual(
       said.map(({ code, severity, subject }) => `${severity} ${code} ${subject}`),
       [

@@ -1,4 +1,4 @@
-/** `@format` on texts: generated validators check the formats that the runtime knows, through the runtime's functions. */
+/** `@format` on texts: decoding checks the formats that the runtime knows. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -76,10 +76,7 @@ const project = new ToolProject({
 test.after(() => project.remove());
 
 test("a text that does not fit its format is refused, with the path and never the text", async () => {
-  const code = project.build()["src/generated/validators.ts"] ?? "";
-  assert.match(code, /^import \{ (?:\w+, )*formats(?:, \w+)* \} from "svc-runtime\/v1";$/m);
-  assert.match(code, /^const formats\d+ = formats\["date-time"\];$/m);
-  assert.doesNotMatch(code, /\brequire\b|ajv/);
+  project.build();
   const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as { contracts: Contract[] };
   const decoder = new InputDecoder(contracts[0] as Contract);
   const decode = (name: string, value: unknown) =>
@@ -108,7 +105,7 @@ test("a text that does not fit its format is refused, with the path and never th
   assert.deepEqual(decode("unknown", "anything"), { unknown: "anything" });
 });
 
-test("the runtime has a function for every format that the generator lets validators check, and no other", () => {
+test("the runtime has a function for every format that the generator counts as checked, and no other", () => {
   assert.deepEqual(Object.keys(formats).sort(), [...FORMATS].sort());
   assert.deepEqual(Object.keys(CASES).sort(), [...FORMATS].sort());
 });

@@ -9,7 +9,7 @@ import { format } from "prettier";
 import { sourceOf, ZOO } from "../types/zoo.js";
 import { REPOSITORY, ToolProject, toolSource } from "./project.js";
 
-const GENERATED = ["contracts.ts", "server.ts", "validators.ts"];
+const GENERATED = ["contracts.ts", "server.ts"];
 const committed = (...folders: string[]) => {
   const folder = join(REPOSITORY, ...folders, "src/generated");
   return GENERATED.map((name) => [join(...folders, name), readFileSync(join(folder, name), "utf8")] as const);

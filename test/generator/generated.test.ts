@@ -110,7 +110,7 @@ test("hostile names stay texts, and the generated project compiles under the str
       });
     }
     // Nothing but printable characters stands in the files as it is.
-    for (const path of ["contracts", "server", "validators"].map((file) => `src/generated/${file}.ts`))
+    for (const path of ["contracts", "server"].map((file) => `src/generated/${file}.ts`))
       assert.doesNotMatch(texts[path] ?? "\0", /[^\n\x20-\x7e\p{L}\p{N}\p{P}\p{S}]/u);
   } finally {
     project.remove();
@@ -131,23 +131,7 @@ test("the other ways to compile: bundler resolution, and a project whose files a
     project.build();
     const compiled = spawnSync(process.execPath, [tsc, "-p", "."], { cwd: project.root, encoding: "utf8" });
     assert.equal(compiled.stdout, "");
-    assert.ok(existsSync(join(project.root, "dist/generated/validators.js")));
-  } finally {
-    project.remove();
-  }
-});
-
-test("validators import their helpers and require nothing", () => {
-  const input =
-    "{\n /** @minLength 1 */ text: string;\n /** @uniqueItems */ list: { a: 1 }[];\n /** @pattern ^a$ */ p: string }";
-  const project = new ToolProject({ "src/sum.ts": toolSource("Sum", input) });
-  try {
-    const text = project.build()["src/generated/validators.ts"] ?? "";
-    assert.match(text, /^import \{ equal, ucs2length \} from "svc-runtime\/v1";$/m);
-    assert.doesNotMatch(text, /\brequire\b/);
-    assert.match(text, /^\/\/ @ts-nocheck$/m);
-    assert.match(text, /^export const checkInput1: Validator = /m);
-    assert.doesNotMatch(text, new RegExp(project.root));
+    assert.ok(existsSync(join(project.root, "dist/generated/contracts.js")));
   } finally {
     project.remove();
   }

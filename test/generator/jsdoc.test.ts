@@ -221,9 +221,9 @@ test("numbers of tags may be larger than JavaScript's, and are then diagnosed or
 }`);
   assert.deepEqual(found, [
     "SVC170 A.Input.a 4 @maximum 1e400: @maximum takes a number",
-    "SVC173 A.Input.b 6 @default 1e400: it must be number",
-    "SVC173 A.Input.c 8 @default 18446744073709551616: it must be <= 18446744073709551615",
-    "SVC173 A.Input.d 10 @example -1: it must be >= 0",
+    "SVC173 A.Input.b 6 @default 1e400: expected a number, got a string",
+    "SVC173 A.Input.c 8 @default 18446744073709551616: expected an integer, got a number that is no integer",
+    "SVC173 A.Input.d 10 @example -1: expected an uint64 integer, got an integer outside its range",
   ]);
   const kept = `{
   /** @minimum 9007199254740993 */
@@ -335,20 +335,20 @@ test("a default or an example that the type does not take is diagnosed at the ta
   assert.deepEqual(
     found.map((line) => line.replace(/^SVC173 A\.Input\./, "")),
     [
-      "a 7 @default low: it must be number",
-      "a 7 @example [3]: it must be number",
-      'b 9 @default yesterday: it must match format "date-time"',
-      'b 9 @example "2020-02-30T00:00:00Z": it must match format "date-time"',
-      "c 4 @example {}: it must have required property 'a'",
-      'c 11 @example {"a": 1, "b": {"a": "x"}}: /b/a must be number',
-      "d 13 @example 1.5: it must be an integer",
-      "e 15 @default null: it must be string",
-      "e 15 @example true: it must be string",
-      "f 2 @default 12: it must be <= 10",
-      "f 17 @example 11: it must be <= 10",
-      'g 19 @example "AQ": it must match pattern "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"',
-      'h 21 @example nobody: it must match format "email"',
-      "i 23 @example null: it fits no part of the union",
+      "a 7 @default low: expected a number, got a string",
+      "a 7 @example [3]: expected a number, got an array",
+      "b 9 @default yesterday: expected an RFC 3339 date-time, got a string",
+      'b 9 @example "2020-02-30T00:00:00Z": expected an RFC 3339 date-time, got a string',
+      "c 4 @example {}: a: expected a value, got nothing",
+      'c 11 @example {"a": 1, "b": {"a": "x"}}: b.a: expected a number, got a string',
+      "d 13 @example 1.5: expected an integer, got a number that is no integer",
+      "e 15 @default null: expected a string, got null",
+      "e 15 @example true: expected a string, got a boolean",
+      "f 2 @default 12: expected a number of at most 10, got a larger one",
+      "f 17 @example 11: expected a number of at most 10, got a larger one",
+      'g 19 @example "AQ": expected standard base64 with padding, got a string',
+      "h 21 @example nobody: expected a string of the format email, got one that is not so",
+      "i 23 @example null: expected a string or a number, got null",
     ],
   );
 });

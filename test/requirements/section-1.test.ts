@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { NexusData, NexusValue, OffchainToolOutput, SvcTool } from "#runtime/index.js";
+import type { Port } from "#runtime/v1.js";
+import { formats } from "#runtime/wire/formats.js";
 import { expectError } from "../runtime/raw.js";
 import {
   countingTool,
@@ -67,14 +69,15 @@ describe("the timeout of a tool", () => {
   });
 
   it("counts the decoding of the input: a tool is not invoked past it", async () => {
-    const validateInput = () => {
+    (formats as Record<string, (text: string) => boolean>).slow = () => {
       const end = performance.now() + 120;
       while (performance.now() < end);
       return true;
     };
-    const tool = countingTool({ timeout: 60, validateInput });
+    const input: readonly Port[] = [{ name: "value", many: false, codec: { kind: "string", format: "slow" } }];
+    const tool = countingTool({ timeout: 60, input });
     const { url } = await serveFor([tool]);
-    const response = await sendPlain(url, tool.target, '{"value":1}');
+    const response = await sendPlain(url, tool.target, '{"value":"a"}');
     assert.equal(expectError(response, 504, "tool_invocation_timeout"), undefined);
     assert.equal(tool.calls.invoked, 0);
     const quick = countingTool({ timeout: 60 });

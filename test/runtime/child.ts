@@ -16,7 +16,7 @@ const port = { name: "value", many: false, codec: { kind: "json" } };
 const contract = (fqn, path, more) => ({
   fqn, path, description: "A tool.", timeout: 10000,
   inputSchema: '{"properties":{"1":{},"0":{},"value":{}}}', outputSchema: '{"oneOf":[]}',
-  input: [port], output: [{ name: "ok", ports: [port] }], validateInput: () => true, ...more,
+  input: [port], output: [{ name: "ok", ports: [port] }], ...more,
 });
 const provide = (...contracts) => provideContracts(contracts);
 const tool = (fqn, path, more = {}, own = {}) => Object.assign(class extends SvcTool {

@@ -1,7 +1,7 @@
 /** Tool classes on contracts written by hand. Knows nothing of tests, because threads load it too. */
 
 import { type AuthContext, type InvokeContext, type StatusCode, SvcTool, type SvcToolClass } from "#runtime/index.js";
-import { type Codec, type Contract, type Port, provideContracts, type Validator, type Variant } from "#runtime/v1.js";
+import { type Codec, type Contract, type Port, provideContracts, type Variant } from "#runtime/v1.js";
 
 /** What a tool of a test does; everything has a default that does nothing. */
 export interface Behaviour {
@@ -10,7 +10,7 @@ export interface Behaviour {
   timeout?: number;
   input?: readonly Port[];
   output?: readonly Variant[];
-  validateInput?: Validator;
+  closedInput?: boolean;
   construct?(): unknown;
   authorize?(auth: AuthContext): unknown;
   invoke?(input: Record<string, unknown>, context: InvokeContext): unknown;
@@ -67,8 +67,8 @@ export function countingTool(behaviour: Behaviour = {}): CountingTool {
     inputSchema: `{"type":"object","properties":${properties(input)}}`,
     outputSchema: `{"oneOf":[${output.map(({ name, ports }) => `{"properties":{${JSON.stringify(name)}:{"properties":${properties(ports)}}}}`)}]}`,
     input,
+    closedInput: behaviour.closedInput ?? false,
     output,
-    validateInput: behaviour.validateInput ?? (() => true),
   };
   provideContracts([contract]);
   const calls: Calls = { constructed: 0, authorized: 0, invoked: 0, inputs: [] };

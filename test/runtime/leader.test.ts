@@ -123,7 +123,6 @@ const contract: Contract = {
     { name: "ok", ports },
     { name: "nothing", text: true, ports: [] },
   ],
-  validateInput: () => true,
 };
 
 const silent = {

@@ -23,7 +23,7 @@ const port = { name: "value", many: false, codec: { kind: "json" } };
 provideContracts([{
   fqn: "xyz.test.one@1", path: "one", description: "A tool.", timeout: 10000,
   inputSchema: '{"properties":{"value":{}}}', outputSchema: '{"oneOf":[]}',
-  input: [port], output: [{ name: "ok", ports: [port] }], validateInput: () => true,
+  input: [port], output: [{ name: "ok", ports: [port] }],
 }]);
 const taken = [];
 let taking;

@@ -14,33 +14,11 @@ import { InputDecoder } from "#runtime/wire/input.js";
 import { OutputEncoder } from "#runtime/wire/output.js";
 import { STRICT, ToolProject, toolSource } from "../generator/project.js";
 import { COMPILERS, compile } from "../typescript/compilers.js";
+import { openJudge } from "./judge.js";
+import { Random } from "./random.js";
 
 const COUNT = process.env.SVC_TEST_FULL === "1" ? 1200 : 120;
 const SEED = Number(process.env.SVC_TYPE_SEED ?? 1);
-
-/** A small generator of numbers that is the same everywhere (mulberry32). */
-class Random {
-  constructor(private state: number) {}
-
-  next(): number {
-    this.state = (this.state + 0x6d2b79f5) | 0;
-    let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  }
-
-  below(limit: number): number {
-    return Math.floor(this.next() * limit);
-  }
-
-  pick<T>(items: readonly T[]): T {
-    return items[this.below(items.length)] as T;
-  }
-
-  chance(share: number): boolean {
-    return this.next() < share;
-  }
-}
 
 /** A value as an expression and as JSON, with its inner values. */
 interface Value {
@@ -283,7 +261,9 @@ test(`${COUNT} random types of seed ${SEED}: tsc and the contract give one verdi
       const contract = byFqn.get(`xyz.test.tool-t${index}@1`) as Contract;
       const decoder = new InputDecoder(contract);
       const encoder = new OutputEncoder(contract);
+      const judge = openJudge(contract);
       return values.map(({ json }) => {
+        judge(`{"v":${json}}`);
         try {
           const input = decoder.decodeUnsigned(Buffer.from(`{"v":${json}}`));
           // What was read can be written; only an empty list is read and not written in unsigned mode.

@@ -8,6 +8,7 @@ import type { Contract } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
 import { ToolProject } from "../generator/project.js";
+import { openJudge } from "./judge.js";
 import { REFUSED, sourceOf, toolName, ZOO } from "./zoo.js";
 
 const project = new ToolProject(
@@ -118,6 +119,7 @@ for (const [index, { name, many, accept, differ = [] }] of ZOO.entries()) {
     );
     const values = (await import(join(project.root, `src/values${index}.ts`))) as Readonly<Record<string, unknown>>;
     const decoder = new InputDecoder(contract);
+    const judge = openJudge(contract);
     const encoder = new OutputEncoder(contract);
     for (const [at, text] of (expressions[index] as readonly string[]).entries()) {
       const value = values[`v${at}`];
@@ -129,6 +131,7 @@ for (const [index, { name, many, accept, differ = [] }] of ZOO.entries()) {
       } catch (error) {
         complaint = error;
       }
+      assert.equal(judge(body.toString()).accepted, complaint === undefined);
       const verdict = judged[index]?.[at];
       const different = differ.some(([expression]) => expression === text);
       if (!different) assert.equal(verdict, accept.includes(text), `${text}: tsc's verdict`);
@@ -138,6 +141,7 @@ for (const [index, { name, many, accept, differ = [] }] of ZOO.entries()) {
       // What a tool returns is what the next one gets.
       const sent = resultJson(encoder.encode({ ok: { v: value } })) ?? "";
       const again = decoder.decodeUnsigned(Buffer.from(sent.slice('{"ok":'.length, -1))).v;
+      assert.ok(judge(sent.slice('{"ok":'.length, -1)).accepted);
       assert.deepStrictEqual(withoutUndefined(again), withoutUndefined(value), `${text} after ${sent}`);
     }
   });

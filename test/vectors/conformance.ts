@@ -370,6 +370,5 @@ function contractOfSchema(outputSchema: string): Contract {
     outputSchema,
     input: [],
     output: outputVariants.map(({ name, ports }) => ({ name, ports: ports.map(port) })),
-    validateInput: () => true,
   };
 }

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import type { Codec, Contract, Member } from "#runtime/wire/contract.js";
-import { setMember } from "#runtime/wire/input.js";
+import { setMember } from "#runtime/wire/plain.js";
 import { isPortName } from "#runtime/wire/ports.js";
 
 /** A value as a tool may give it, and what reads back: optional members that are null or undefined are absent. */
@@ -80,7 +80,7 @@ const leaves: fc.Arbitrary<Typed> = fc.oneof(
     scalar({ kind: "boolean" }, fc.boolean()),
     scalar({ kind: "string" }, text),
     scalar(
-      { kind: "string", pattern: "^id-[0-9]+$" },
+      { kind: "string", patterns: ["^id-[0-9]+$"] },
       fc.nat().map((id) => `id-${id}`),
     ),
     scalar({ kind: "number" }, number),

@@ -370,7 +370,6 @@ describe("forms of the hash", () => {
         { name: "many", many: true, codec: { kind: "number" } },
       ],
       output: [],
-      validateInput: () => true,
     });
     for (const texts of Object.values(forms)) {
       const found = reader.read(request).match(hashOf(...texts));
@@ -398,7 +397,6 @@ describe("what is not JSON in bytes", () => {
     outputSchema: "{}",
     input: PORTS.map((of) => ({ ...of, codec: { kind: "json" } as const })),
     output: [],
-    validateInput: () => true,
   });
   for (const [what, text, reason] of [
     ["nothing", "", "unexpected end of the text at byte 0"],

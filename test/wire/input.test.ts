@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Codec, Contract, Port, Validator } from "#runtime/wire/contract.js";
+import type { Codec, Contract, Port } from "#runtime/wire/contract.js";
+import { ValueDecoder } from "#runtime/wire/decoder.js";
 import { WireFault } from "#runtime/wire/fault.js";
-import { InputDecoder, ValueDecoder } from "#runtime/wire/input.js";
+import { InputDecoder } from "#runtime/wire/input.js";
 
 const CANARY = "CANARY_7f3a";
 
@@ -407,7 +408,7 @@ describe("any JSON", () => {
   fails({ kind: "json" }, CANARY, "not JSON: expected a value at byte 0");
 });
 
-const contract = (input: readonly Port[], validateInput: Validator = () => true): Contract => ({
+const contract = (input: readonly Port[]): Contract => ({
   fqn: "xyz.demo.input@1",
   description: "Input.",
   path: "",
@@ -416,7 +417,6 @@ const contract = (input: readonly Port[], validateInput: Validator = () => true)
   outputSchema: "{}",
   input,
   output: [],
-  validateInput,
 });
 
 function unsigned(of: Contract, text: string): unknown {
@@ -522,61 +522,5 @@ describe("ports", () => {
       ["constructor", 2],
     ]);
     assert.equal(unsigned(hostile, '{"__proto__":1,"1":3,"0":4}'), "constructor: expected a value, got nothing");
-  });
-});
-
-describe("the validator", () => {
-  /** A validator that complains of one thing. */
-  const complaining = (instancePath: string, keyword: string): Validator => {
-    const validate: Validator = () => {
-      validate.errors = [{ instancePath, keyword, params: { pattern: "^a$" }, message: CANARY }];
-      return false;
-    };
-    return validate;
-  };
-  const ports: readonly Port[] = [
-    { name: "a/b~c", many: false, codec: object({ list: { kind: "array", item: object({ x: NUMBER }) } }) },
-    { name: "open", many: false, codec: { kind: "json" } },
-  ];
-  const body = `{"a/b~c":{"list":[{"x":1},{"x":2}]},"open":{"${CANARY}":{"x":["${CANARY}"]},"0":1}}`;
-
-  for (const [instancePath, wanted] of [
-    ["", "expected a string that matches ^a$, got an object"],
-    ["/a~1b~0c/list/1/x", '["a/b~c"].list[1].x: expected a string that matches ^a$, got a number'],
-    ["/a~1b~0c/list", '["a/b~c"].list: expected a string that matches ^a$, got an array'],
-    [`/open/${CANARY}/x/0`, 'open["*"].x[0]: expected a string that matches ^a$, got one that is not so'],
-    ["/open/0", 'open["*"]: expected a string that matches ^a$, got a number'],
-    ["/open/constructor", 'open["*"]: expected a string that matches ^a$, got nothing'],
-  ] as const) {
-    it(`complains at ${instancePath.replaceAll(CANARY, "…") || "the root"}`, () => {
-      assert.equal(unsigned(contract(ports, complaining(instancePath, "pattern")), body), wanted);
-    });
-  }
-  it("says which keyword when it does not know it, and something when it has no complaint", () => {
-    assert.equal(
-      unsigned(contract(ports, complaining("/open", "newer")), body),
-      "open: expected what newer asks for, got an object",
-    );
-    assert.equal(
-      unsigned(
-        contract(ports, () => false),
-        body,
-      ),
-      "the input does not conform to the schema",
-    );
-  });
-  it("sees the tree before conversion, after the kinds are known to be right", () => {
-    const seen: unknown[] = [];
-    const watching = contract(
-      [
-        { name: "big", many: false, codec: BIGINT },
-        { name: "at", many: false, codec: { kind: "date" } },
-      ],
-      (tree) => seen.push(tree) > 0,
-    );
-    unsigned(watching, '{"big":"x","at":""}');
-    assert.deepEqual(seen, []);
-    unsigned(watching, '{"big":9007199254740993,"at":"2024-01-01T00:00:00Z","more":1}');
-    assert.deepEqual(seen, [{ big: 9007199254740993n, at: "2024-01-01T00:00:00Z", more: 1 }]);
   });
 });

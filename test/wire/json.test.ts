@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { ValueDecoder } from "#runtime/wire/input.js";
+import { ValueDecoder } from "#runtime/wire/decoder.js";
 import { checkJson, formatDouble, type JsonFacts, lineColumn, locate, parseJson, textOf } from "#runtime/wire/json.js";
 import { JsonError } from "#runtime/wire/json-error.js";
 import { JsonDouble, JsonObject, type JsonValue, prettyJson, readJson } from "#runtime/wire/json-value.js";

@@ -5,7 +5,6 @@
 /* eslint-disable */
 
 import type { Contract } from "svc-runtime/v1";
-import * as validators from "./validators.js";
 
 // prettier-ignore
 export const contracts: readonly Contract[] = Array.of<Contract>(
@@ -17,13 +16,12 @@ export const contracts: readonly Contract[] = Array.of<Contract>(
     inputSchema: '{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"report":{"type":"object","properties":{"title":{"type":"string"},"currency":{"type":"string","enum":["EUR","USD"]},"from":{"type":"string","format":"date-time"},"lines":{"type":"array","items":{"type":"object","properties":{"account":{"type":"string"},"month":{"type":"string","description":"As in 2024-02."},"opening":{"type":"integer","format":"int64"},"credits":{"type":"integer","format":"int64"},"debits":{"type":"integer","format":"int64"},"closing":{"type":"integer","format":"int64"}},"required":["account","month","opening","credits","debits","closing"]},"minItems":1}},"required":["title","currency","from","lines"],"description":"Arrives whole, whether it was inline or stored."}},"required":["report"]}',
     outputSchema: '{"$schema":"https://json-schema.org/draft/2020-12/schema","oneOf":[{"type":"object","properties":{"correct":{"type":"object","properties":{"lines":{"type":"number"},"closing":{"type":"integer","format":"int64"}},"required":["lines","closing"]}},"required":["correct"],"additionalProperties":false},{"type":"object","properties":{"wrong":{"type":"object","properties":{"line":{"type":"integer","description":"The place in `lines`."},"reason":{"type":"string","enum":["closing","opening"]}},"required":["line","reason"]}},"required":["wrong"],"additionalProperties":false}]}',
     input: [
-      { name: "report", many: false, codec: { kind: "object", members: [{ name: "title", codec: { kind: "string" } }, { name: "currency", codec: { kind: "literal", values: ["EUR", "USD"] } }, { name: "from", codec: { kind: "date" } }, { name: "lines", codec: { kind: "array", item: { kind: "object", members: [{ name: "account", codec: { kind: "string" } }, { name: "month", codec: { kind: "string" } }, { name: "opening", codec: { kind: "bigint", format: "int64" } }, { name: "credits", codec: { kind: "bigint", format: "int64" } }, { name: "debits", codec: { kind: "bigint", format: "int64" } }, { name: "closing", codec: { kind: "bigint", format: "int64" } }] } } }] } },
+      { name: "report", many: false, codec: { kind: "object", members: [{ name: "title", codec: { kind: "string" } }, { name: "currency", codec: { kind: "literal", values: ["EUR", "USD"] } }, { name: "from", codec: { kind: "date" } }, { name: "lines", codec: { kind: "array", item: { kind: "object", members: [{ name: "account", codec: { kind: "string" } }, { name: "month", codec: { kind: "string" } }, { name: "opening", codec: { kind: "bigint", format: "int64" } }, { name: "credits", codec: { kind: "bigint", format: "int64" } }, { name: "debits", codec: { kind: "bigint", format: "int64" } }, { name: "closing", codec: { kind: "bigint", format: "int64" } }] }, minItems: 1 } }] } },
     ],
     output: [
       { name: "correct", ports: [{ name: "lines", many: false, codec: { kind: "number" } }, { name: "closing", many: false, codec: { kind: "bigint", format: "int64" } }] },
       { name: "wrong", ports: [{ name: "line", many: false, codec: { kind: "number", integer: true } }, { name: "reason", many: false, codec: { kind: "literal", values: ["closing", "opening"] } }] },
     ],
-    validateInput: validators.checkInput1,
   },
   {
     fqn: "io.report.render@1",
@@ -33,15 +31,14 @@ export const contracts: readonly Contract[] = Array.of<Contract>(
     inputSchema: '{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"title":{"type":"string","maxLength":200},"currency":{"type":"string","enum":["EUR","USD"]},"from":{"type":"string","format":"date-time","description":"The first day of the first month."},"months":{"type":"integer","minimum":1,"maximum":120},"accounts":{"type":"array","items":{"type":"string"},"maxItems":256,"description":"Names of the accounts."}},"required":["title","currency","from","months","accounts"]}',
     outputSchema: '{"$schema":"https://json-schema.org/draft/2020-12/schema","oneOf":[{"type":"object","properties":{"rendered":{"type":"object","properties":{"summary":{"type":"object","properties":{"lines":{"type":"number"},"closing":{"type":"integer","format":"int64"},"bytes":{"type":"number","description":"Bytes of the report\'s JSON text."}},"required":["lines","closing","bytes"],"description":"What a reader wants to know first; it always travels inline."},"report":{"type":"object","properties":{"title":{"type":"string"},"currency":{"type":"string","enum":["EUR","USD"]},"from":{"type":"string","format":"date-time"},"lines":{"type":"array","items":{"type":"object","properties":{"account":{"type":"string"},"month":{"type":"string","description":"As in 2024-02."},"opening":{"type":"integer","format":"int64"},"credits":{"type":"integer","format":"int64"},"debits":{"type":"integer","format":"int64"},"closing":{"type":"integer","format":"int64"}},"required":["account","month","opening","credits","debits","closing"]},"minItems":1}},"required":["title","currency","from","lines"],"description":"Inline while it fits; stored in Walrus when it does not."}},"required":["summary","report"]}},"required":["rendered"],"additionalProperties":false}]}',
     input: [
-      { name: "title", many: false, codec: { kind: "string" } },
+      { name: "title", many: false, codec: { kind: "string", maxLength: 200 } },
       { name: "currency", many: false, codec: { kind: "literal", values: ["EUR", "USD"] } },
       { name: "from", many: false, codec: { kind: "date" } },
-      { name: "months", many: false, codec: { kind: "number", integer: true } },
-      { name: "accounts", many: true, codec: { kind: "string" } },
+      { name: "months", many: false, codec: { kind: "number", integer: true, minimum: 1, maximum: 120 } },
+      { name: "accounts", many: true, list: { kind: "array", item: { kind: "string" }, maxItems: 256 }, codec: { kind: "string" } },
     ],
     output: [
-      { name: "rendered", ports: [{ name: "summary", many: false, codec: { kind: "object", members: [{ name: "lines", codec: { kind: "number" } }, { name: "closing", codec: { kind: "bigint", format: "int64" } }, { name: "bytes", codec: { kind: "number" } }] } }, { name: "report", many: false, held: true, codec: { kind: "object", members: [{ name: "title", codec: { kind: "string" } }, { name: "currency", codec: { kind: "literal", values: ["EUR", "USD"] } }, { name: "from", codec: { kind: "date" } }, { name: "lines", codec: { kind: "array", item: { kind: "object", members: [{ name: "account", codec: { kind: "string" } }, { name: "month", codec: { kind: "string" } }, { name: "opening", codec: { kind: "bigint", format: "int64" } }, { name: "credits", codec: { kind: "bigint", format: "int64" } }, { name: "debits", codec: { kind: "bigint", format: "int64" } }, { name: "closing", codec: { kind: "bigint", format: "int64" } }] } } }] } }] },
+      { name: "rendered", ports: [{ name: "summary", many: false, codec: { kind: "object", members: [{ name: "lines", codec: { kind: "number" } }, { name: "closing", codec: { kind: "bigint", format: "int64" } }, { name: "bytes", codec: { kind: "number" } }] } }, { name: "report", many: false, held: true, codec: { kind: "object", members: [{ name: "title", codec: { kind: "string" } }, { name: "currency", codec: { kind: "literal", values: ["EUR", "USD"] } }, { name: "from", codec: { kind: "date" } }, { name: "lines", codec: { kind: "array", item: { kind: "object", members: [{ name: "account", codec: { kind: "string" } }, { name: "month", codec: { kind: "string" } }, { name: "opening", codec: { kind: "bigint", format: "int64" } }, { name: "credits", codec: { kind: "bigint", format: "int64" } }, { name: "debits", codec: { kind: "bigint", format: "int64" } }, { name: "closing", codec: { kind: "bigint", format: "int64" } }] }, minItems: 1 } }] } }] },
     ],
-    validateInput: validators.checkInput2,
   },
 );

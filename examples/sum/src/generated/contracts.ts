@@ -5,7 +5,6 @@
 /* eslint-disable */
 
 import type { Contract } from "svc-runtime/v1";
-import * as validators from "./validators.js";
 
 // prettier-ignore
 export const contracts: readonly Contract[] = Array.of<Contract>(
@@ -27,6 +26,5 @@ export const contracts: readonly Contract[] = Array.of<Contract>(
       { name: "ok", ports: [{ name: "sum", many: false, codec: { kind: "bigint", format: "int64" } }, { name: "label", many: false, codec: { kind: "string" } }, { name: "tags", many: true, codec: { kind: "string" } }] },
       { name: "err", ports: [{ name: "reason", many: false, codec: { kind: "string" } }] },
     ],
-    validateInput: validators.checkInput1,
   },
 );

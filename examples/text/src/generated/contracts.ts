@@ -5,7 +5,6 @@
 /* eslint-disable */
 
 import type { Contract } from "svc-runtime/v1";
-import * as validators from "./validators.js";
 
 // prettier-ignore
 export const contracts: readonly Contract[] = Array.of<Contract>(
@@ -17,13 +16,12 @@ export const contracts: readonly Contract[] = Array.of<Contract>(
     inputSchema: '{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"text":{"type":"string","maxLength":100000},"options":{"type":["object","null"],"properties":{"kinds":{"type":["array","null"],"items":{"type":"string","enum":["email","url","date","amount"],"description":"What can be found in a text."},"description":"All kinds when it is left out or empty."},"limit":{"type":["integer","null"],"minimum":1,"maximum":128,"description":"How many matches are given back: 100 when it is left out."},"order":{"type":["string","null"],"enum":["position","length",null]},"unique":{"type":["boolean","null"],"description":"Give each text once, however often it stands there."}}}},"required":["text"]}',
     outputSchema: '{"$schema":"https://json-schema.org/draft/2020-12/schema","oneOf":[{"type":"object","properties":{"found":{"type":"object","properties":{"matches":{"type":"array","items":{"type":"object","properties":{"kind":{"type":"string","enum":["email","url","date","amount"],"description":"What can be found in a text."},"text":{"type":"string"},"at":{"type":"object","properties":{"start":{"type":"number","description":"Offsets in UTF-16 code units."},"end":{"type":"number"}},"required":["start","end"]},"day":{"type":["string","null"],"format":"date-time","description":"The day, for a date."},"money":{"type":["object","null"],"properties":{"currency":{"type":"string"},"hundredths":{"type":"integer","format":"int64","description":"In hundredths."}},"required":["currency","hundredths"],"description":"For an amount."}},"required":["kind","text","at"]}},"counts":{"type":"object","properties":{"email":{"type":"number"},"url":{"type":"number"},"date":{"type":"number"},"amount":{"type":"number"}},"required":["email","url","date","amount"],"description":"How many of each kind there are, those beyond the limit included."},"more":{"type":"boolean","description":"Whether the limit left some out."}},"required":["matches","counts","more"]}},"required":["found"],"additionalProperties":false},{"const":"nothing"}]}',
     input: [
-      { name: "text", many: false, codec: { kind: "string" } },
-      { name: "options", many: false, optional: true, codec: { kind: "object", members: [{ name: "kinds", optional: true, codec: { kind: "array", item: { kind: "literal", values: ["email", "url", "date", "amount"] } } }, { name: "limit", optional: true, codec: { kind: "number", integer: true } }, { name: "order", optional: true, codec: { kind: "literal", values: ["position", "length"] } }, { name: "unique", optional: true, codec: { kind: "boolean" } }] } },
+      { name: "text", many: false, codec: { kind: "string", maxLength: 100000 } },
+      { name: "options", many: false, optional: true, codec: { kind: "object", members: [{ name: "kinds", optional: true, codec: { kind: "array", item: { kind: "literal", values: ["email", "url", "date", "amount"] } } }, { name: "limit", optional: true, codec: { kind: "number", integer: true, minimum: 1, maximum: 128 } }, { name: "order", optional: true, codec: { kind: "literal", values: ["position", "length"] } }, { name: "unique", optional: true, codec: { kind: "boolean" } }] } },
     ],
     output: [
       { name: "found", ports: [{ name: "matches", many: true, codec: { kind: "object", members: [{ name: "kind", codec: { kind: "literal", values: ["email", "url", "date", "amount"] } }, { name: "text", codec: { kind: "string" } }, { name: "at", codec: { kind: "object", members: [{ name: "start", codec: { kind: "number" } }, { name: "end", codec: { kind: "number" } }] } }, { name: "day", optional: true, codec: { kind: "date" } }, { name: "money", optional: true, codec: { kind: "object", members: [{ name: "currency", codec: { kind: "string" } }, { name: "hundredths", codec: { kind: "bigint", format: "int64" } }] } }] } }, { name: "counts", many: false, codec: { kind: "object", members: [{ name: "email", codec: { kind: "number" } }, { name: "url", codec: { kind: "number" } }, { name: "date", codec: { kind: "number" } }, { name: "amount", codec: { kind: "number" } }] } }, { name: "more", many: false, codec: { kind: "boolean" } }] },
       { name: "nothing", text: true, ports: [] },
     ],
-    validateInput: validators.checkInput1,
   },
 );

@@ -5,7 +5,6 @@
 /* eslint-disable */
 
 import type { Contract } from "svc-runtime/v1";
-import * as validators from "./validators.js";
 
 // prettier-ignore
 export const contracts: readonly Contract[] = Array.of<Contract>(
@@ -24,10 +23,9 @@ export const contracts: readonly Contract[] = Array.of<Contract>(
       { name: "note", many: false, optional: true, codec: { kind: "string" } },
     ],
     output: [
-      { name: "booked", ports: [{ name: "number", many: false, codec: { kind: "string" } }, { name: "weight", many: false, codec: { kind: "bigint" } }, { name: "arrival", many: false, codec: { kind: "date" } }, { name: "label", many: false, codec: { kind: "bytes" } }, { name: "pieces", many: true, codec: { kind: "number" } }, { name: "byCarrier", many: false, codec: { kind: "object", members: [], rest: { kind: "bigint" } } }, { name: "insured", many: false, codec: { kind: "union", branches: [{ kind: "bigint" }, { kind: "null" }] } }] },
+      { name: "booked", ports: [{ name: "number", many: false, codec: { kind: "string" } }, { name: "weight", many: false, codec: { kind: "bigint" } }, { name: "arrival", many: false, codec: { kind: "date" } }, { name: "label", many: false, codec: { kind: "bytes" } }, { name: "pieces", many: true, list: { kind: "tuple", items: [{ kind: "number" }, { kind: "number" }] }, codec: { kind: "number" } }, { name: "byCarrier", many: false, codec: { kind: "object", members: [], rest: { kind: "bigint" } } }, { name: "insured", many: false, codec: { kind: "union", branches: [{ kind: "bigint" }, { kind: "null" }] } }] },
       { name: "refused", ports: [{ name: "reason", many: false, codec: { kind: "literal", values: ["too-heavy", "empty"] } }, { name: "parcel", many: false, codec: { kind: "union", branches: [{ kind: "number" }, { kind: "null" }] } }] },
       { name: "closed", text: true, ports: [] },
     ],
-    validateInput: validators.checkInput1,
   },
 );

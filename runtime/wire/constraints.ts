@@ -1,0 +1,140 @@
+/** The constraints of codecs as functions, made once at start-up: what is wrong with a value, or nothing. */
+
+import type { IntegerBounds, ListConstraints, NumberBounds, TextConstraints } from "./contract.js";
+import { formats } from "./formats.js";
+import { Mismatch } from "./mismatch.js";
+
+/**
+ * UTF-16 units of the longest text that a pattern or a format is tried on; a longer one does not fit. Regular expressions
+ * backtrack: some take quadratic time, some run out of stack, and a text may be as long as a body.
+ */
+export const MAX_MATCHED_LENGTH = 65_536;
+
+type Check<T> = (value: T) => Mismatch | undefined;
+
+/** All checks as one; undefined when there are none. */
+function every<T>(checks: readonly Check<T>[]): Check<T> | undefined {
+  const [first, second] = checks;
+  if (second === undefined) return first;
+  return (value) => {
+    for (const check of checks) {
+      const mismatch = check(value);
+      if (mismatch !== undefined) return mismatch;
+    }
+    return undefined;
+  };
+}
+
+/** Checks the bounds of a number. */
+export function numberCheck(bounds: NumberBounds): Check<number | bigint> | undefined {
+  return boundsCheck(bounds, "a number", (value, step) => Number.isInteger(Number(value) / step));
+}
+
+/** Checks the bounds of an exact integer. */
+export function integerCheck(bounds: IntegerBounds): Check<bigint> | undefined {
+  const exact: { -readonly [Keyword in keyof NumberBounds]: bigint } = {};
+  for (const keyword of BOUNDS) {
+    const digits = bounds[keyword];
+    if (digits !== undefined) exact[keyword] = BigInt(digits);
+  }
+  return boundsCheck(exact, "an integer", (value, step) => value % step === 0n);
+}
+
+const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"] as const;
+
+/** Comparisons of numbers with bigints are exact in JavaScript. */
+function boundsCheck<Value extends number | bigint, Bound extends number | bigint>(
+  bounds: { readonly [Keyword in keyof NumberBounds]: Bound },
+  kind: string,
+  isMultiple: (value: Value, step: Bound) => boolean,
+): Check<Value> | undefined {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = bounds;
+  const checks: Check<Value>[] = [];
+  const check = (
+    bound: Bound | undefined,
+    fits: (value: Value, bound: Bound) => boolean,
+    words: string,
+    got: string,
+  ) => {
+    if (bound !== undefined) checks.push((value) => (fits(value, bound) ? undefined : new Mismatch(words, got)));
+  };
+  check(minimum, (value, bound) => value >= bound, `${kind} of at least ${minimum}`, "a smaller one");
+  check(maximum, (value, bound) => value <= bound, `${kind} of at most ${maximum}`, "a larger one");
+  check(exclusiveMinimum, (value, bound) => value > bound, `${kind} above ${exclusiveMinimum}`, "a smaller one");
+  check(exclusiveMaximum, (value, bound) => value < bound, `${kind} below ${exclusiveMaximum}`, "a larger one");
+  check(multipleOf, isMultiple, `a multiple of ${multipleOf}`, "a number that is none");
+  return every(checks);
+}
+
+/** Checks the length, the patterns and the format of a text. */
+export function textCheck({ minLength, maxLength, patterns = [], format }: TextConstraints): Check<string> | undefined {
+  const checks: Check<string>[] = [];
+  if (minLength !== undefined || maxLength !== undefined) {
+    checks.push((text) => {
+      const length = codePoints(text);
+      if (minLength !== undefined && length < minLength) {
+        return new Mismatch(`at least ${minLength} characters`, String(length));
+      }
+      return maxLength !== undefined && length > maxLength
+        ? new Mismatch(`at most ${maxLength} characters`, String(length))
+        : undefined;
+    });
+  }
+  for (const pattern of patterns) {
+    const expression = new RegExp(pattern, "u");
+    checks.push(matchCheck((text) => expression.test(text), `a string that matches ${pattern}`));
+  }
+  if (format !== undefined) {
+    const matches = formats[format];
+    if (matches === undefined) throw new RangeError(`contract: no format is called ${JSON.stringify(format)}`);
+    checks.push(matchCheck(matches, `a string of the format ${format}`));
+  }
+  return every(checks);
+}
+
+function matchCheck(matches: (text: string) => boolean, expected: string): Check<string> {
+  return (text) => {
+    if (text.length > MAX_MATCHED_LENGTH) {
+      return new Mismatch(`${expected}, of at most ${MAX_MATCHED_LENGTH} characters`, String(text.length));
+    }
+    return matches(text) ? undefined : new Mismatch(expected, "one that is not so");
+  };
+}
+
+/** The length of a text in code points, as JSON Schema counts it. A lone surrogate counts as one. */
+function codePoints(text: string): number {
+  let { length } = text;
+  for (let index = 0; index < text.length - 1; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0xd800 || unit > 0xdbff) continue;
+    const next = text.charCodeAt(index + 1);
+    if (next >= 0xdc00 && next <= 0xdfff) {
+      length--;
+      index++;
+    }
+  }
+  return length;
+}
+
+/** Checks the number of items of a list. */
+export function countCheck({ minItems, maxItems }: ListConstraints): Check<number> | undefined {
+  if (minItems === undefined && maxItems === undefined) return undefined;
+  return (count) => {
+    if (minItems !== undefined && count < minItems) return new Mismatch(`at least ${minItems} items`, String(count));
+    return maxItems !== undefined && count > maxItems
+      ? new Mismatch(`at most ${maxItems} items`, String(count))
+      : undefined;
+  };
+}
+
+/** What is wrong with a list of which no two items may be equal. @param texts one for all items that are equal */
+export function repetition(texts: Iterable<string>): Mismatch | undefined {
+  const places = new Map<string, number>();
+  let place = 0;
+  for (const text of texts) {
+    const first = places.get(text);
+    if (first !== undefined) return new Mismatch("items that differ", `two that are equal, ${first} and ${place}`);
+    places.set(text, place++);
+  }
+  return undefined;
+}
