@@ -10,6 +10,8 @@ import { Mismatch } from "./mismatch.js";
  */
 export const MAX_MATCHED_LENGTH = 65_536;
 
+const broken = (expected: string, got: string) => new Mismatch(expected, got, true);
+
 type Check<T> = (value: T) => Mismatch | undefined;
 
 /** All checks as one; undefined when there are none. */
@@ -56,7 +58,7 @@ function boundsCheck<Value extends number | bigint, Bound extends number | bigin
     words: string,
     got: string,
   ) => {
-    if (bound !== undefined) checks.push((value) => (fits(value, bound) ? undefined : new Mismatch(words, got)));
+    if (bound !== undefined) checks.push((value) => (fits(value, bound) ? undefined : broken(words, got)));
   };
   check(minimum, (value, bound) => value >= bound, `${kind} of at least ${minimum}`, "a smaller one");
   check(maximum, (value, bound) => value <= bound, `${kind} of at most ${maximum}`, "a larger one");
@@ -73,10 +75,10 @@ export function textCheck({ minLength, maxLength, patterns = [], format }: TextC
     checks.push((text) => {
       const length = codePoints(text);
       if (minLength !== undefined && length < minLength) {
-        return new Mismatch(`at least ${minLength} characters`, String(length));
+        return broken(`at least ${minLength} characters`, String(length));
       }
       return maxLength !== undefined && length > maxLength
-        ? new Mismatch(`at most ${maxLength} characters`, String(length))
+        ? broken(`at most ${maxLength} characters`, String(length))
         : undefined;
     });
   }
@@ -95,9 +97,9 @@ export function textCheck({ minLength, maxLength, patterns = [], format }: TextC
 function matchCheck(matches: (text: string) => boolean, expected: string): Check<string> {
   return (text) => {
     if (text.length > MAX_MATCHED_LENGTH) {
-      return new Mismatch(`${expected}, of at most ${MAX_MATCHED_LENGTH} characters`, String(text.length));
+      return broken(`${expected}, of at most ${MAX_MATCHED_LENGTH} characters`, String(text.length));
     }
-    return matches(text) ? undefined : new Mismatch(expected, "one that is not so");
+    return matches(text) ? undefined : broken(expected, "one that is not so");
   };
 }
 
@@ -120,10 +122,8 @@ function codePoints(text: string): number {
 export function countCheck({ minItems, maxItems }: ListConstraints): Check<number> | undefined {
   if (minItems === undefined && maxItems === undefined) return undefined;
   return (count) => {
-    if (minItems !== undefined && count < minItems) return new Mismatch(`at least ${minItems} items`, String(count));
-    return maxItems !== undefined && count > maxItems
-      ? new Mismatch(`at most ${maxItems} items`, String(count))
-      : undefined;
+    if (minItems !== undefined && count < minItems) return broken(`at least ${minItems} items`, String(count));
+    return maxItems !== undefined && count > maxItems ? broken(`at most ${maxItems} items`, String(count)) : undefined;
   };
 }
 
@@ -133,7 +133,7 @@ export function repetition(texts: Iterable<string>): Mismatch | undefined {
   let place = 0;
   for (const text of texts) {
     const first = places.get(text);
-    if (first !== undefined) return new Mismatch("items that differ", `two that are equal, ${first} and ${place}`);
+    if (first !== undefined) return broken("items that differ", `two that are equal, ${first} and ${place}`);
     places.set(text, place++);
   }
   return undefined;

@@ -7,9 +7,11 @@ export class Mismatch {
   private elsewhere = false;
   private fitting = 0;
 
+  /** @param constraint whether the value is of its type and breaks a constraint: it is meant for this branch of a union */
   constructor(
     readonly expected: string,
     readonly got: string,
+    private readonly constraint = false,
   ) {}
 
   /** The same, seen from the container; called from the inside out. */
@@ -34,16 +36,17 @@ export class Mismatch {
 
   /** One that can be placed anew; {@link within} changes the one that it is called on. */
   copy(expected = this.expected): Mismatch {
-    const copy = new Mismatch(expected, this.got);
+    const copy = new Mismatch(expected, this.got, this.constraint);
     copy.path = [...this.path];
     copy.elsewhere = this.elsewhere;
     copy.fitting = this.fitting;
     return copy;
   }
 
-  /** How much it tells among those of a union: the deeper, and of one depth the later, the closer was the branch. */
+  /** How much it tells among those of a union: the deeper, and of one depth a constraint or the later, the closer was the branch. */
   tellsMoreThan(other: Mismatch): boolean {
-    return this.depth > other.depth || (this.depth === other.depth && this.fitting > other.fitting);
+    if (this.depth !== other.depth) return this.depth > other.depth;
+    return this.constraint === other.constraint ? this.fitting > other.fitting : this.constraint;
   }
 
   private get depth(): number {

@@ -169,6 +169,8 @@ function listType(random: Random, depth: number): Tagged {
   };
 }
 
+// biome-ignore lint/suspicious/noTemplateCurlyInString: a type
+const ZED_ONLY = "[name: `z${string}`]: string;";
 const NAMES = ["a", "b", "kind", "10"];
 
 function objectType(random: Random, depth: number, isInput = false): Tagged {
@@ -182,7 +184,7 @@ function objectType(random: Random, depth: number, isInput = false): Tagged {
   return {
     tags: "",
     // An index signature for some names forbids all others.
-    type: `{\n${[...texts, ...(closed ? ["[name: `z${string}`]: string;"] : [])].join("\n")}\n}`,
+    type: `{\n${[...texts, ...(closed ? [ZED_ONLY] : [])].join("\n")}\n}`,
     value: (r) => {
       const given = members.filter(({ optional }) => (optional ? r.chance(0.6) : r.chance(0.97)));
       const pairs = given.map(

@@ -1,0 +1,155 @@
+/** Constraints in the walk: texts, bounds, lists, branches of unions, and how often anything is looked at. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { MAX_MATCHED_LENGTH } from "#runtime/wire/constraints.js";
+import type { Codec, Contract } from "#runtime/wire/contract.js";
+import { DecoderCompiler, Reading, ValueDecoder } from "#runtime/wire/decoder.js";
+import { WireFault } from "#runtime/wire/fault.js";
+import { parseJson } from "#runtime/wire/json.js";
+import { ValueEncoder } from "#runtime/wire/output.js";
+
+function read(codec: Codec, json: string): unknown {
+  try {
+    return new ValueDecoder(codec).read(Buffer.from(json));
+  } catch (error) {
+    assert.ok(error instanceof WireFault, String(error));
+    return error.details;
+  }
+}
+
+const NUMBER: Codec = { kind: "number" };
+const object = (members: Readonly<Record<string, Codec>>, ...optional: string[]): Codec => ({
+  kind: "object",
+  members: Object.entries(members).map(([name, codec]) => ({
+    name,
+    codec,
+    ...(optional.includes(name) ? { optional: true } : {}),
+  })),
+});
+
+describe("texts longer than the bound", () => {
+  const at = JSON.stringify("a".repeat(MAX_MATCHED_LENGTH));
+  const above = JSON.stringify("a".repeat(MAX_MATCHED_LENGTH + 1));
+  it("fit no pattern, no format and no name of an index signature", () => {
+    const pattern: Codec = { kind: "string", patterns: ["^a*$"] };
+    assert.equal(read(pattern, at), JSON.parse(at));
+    assert.equal(read(pattern, above), "expected a string that matches ^a*$, of at most 65536 characters, got 65537");
+    assert.match(
+      String(read({ kind: "string", format: "uri-reference" }, above)),
+      /of at most 65536 characters, got 65537$/,
+    );
+    const names: Codec = { kind: "object", members: [], patterns: [["^a*$", NUMBER]] };
+    assert.deepEqual(Object.keys(read(names, `{${at}:1}`) as object), [JSON.parse(at)]);
+    assert.equal(read(names, `{${above}:1}`), "expected only declared members, got another");
+  });
+  it("are taken where nothing is matched", () => {
+    assert.equal(read({ kind: "string", minLength: 1 }, above), JSON.parse(above));
+  });
+});
+
+describe("bounds", () => {
+  const exact = (bounds: Omit<Extract<Codec, { kind: "bigint" }>, "kind">): Codec => ({ kind: "bigint", ...bounds });
+  for (const [codec, fits, fails] of [
+    [{ kind: "number", minimum: 1 }, ["1", "1.5"], ["0.999", "-1"]],
+    [{ kind: "number", maximum: 1 }, ["1", "-5"], ["1.001"]],
+    [{ kind: "number", exclusiveMinimum: 1 }, ["1.001"], ["1", "0"]],
+    [{ kind: "number", exclusiveMaximum: 1 }, ["0.999"], ["1", "2"]],
+    [{ kind: "number", multipleOf: 0.5 }, ["1.5", "0"], ["1.25"]],
+    [exact({ minimum: "9007199254740993" }), ["9007199254740993"], ["9007199254740992"]],
+    [exact({ maximum: "-9007199254740993" }), ["-9007199254740993"], ["-9007199254740992"]],
+    [exact({ exclusiveMinimum: "9007199254740992" }), ["9007199254740993"], ["9007199254740992", "1"]],
+    [exact({ exclusiveMaximum: "9007199254740993" }), ["9007199254740992"], ["9007199254740993"]],
+    [exact({ multipleOf: "3" }), ["9007199254740993", "0", "-3"], ["9007199254740992", "1"]],
+    [{ kind: "json", minimum: 5 }, ["5", '"a"', "null", "[]", "9007199254740993"], ["4", "-9007199254740993"]],
+    [{ kind: "json", minLength: 2, maxItems: 1 }, ['"ab"', "[1]", "7"], ['"a"', "[1,2]"]],
+    [{ kind: "json", except: "null" }, ["0", "{}"], ["null"]],
+    [{ kind: "json", except: "primitives" }, ["[]", "{}"], ["1", '"a"', "null", "true"]],
+  ] as readonly (readonly [Codec, readonly string[], readonly string[]])[]) {
+    it(JSON.stringify(codec), () => {
+      for (const text of fits) assert.notEqual(typeof read(codec, text) === "string" && text[0] !== '"', true, text);
+      for (const text of fails) assert.match(String(read(codec, text)), /^expected /, text);
+    });
+  }
+});
+
+describe("a union", () => {
+  const union = (...branches: Codec[]): Codec => ({ kind: "union", branches });
+  const small = object({ a: { kind: "number", maximum: 5 }, b: NUMBER }, "b");
+  const large = object({ a: NUMBER, c: NUMBER }, "c");
+
+  it("takes a branch that accepts the value with its constraints", () => {
+    assert.deepEqual(read(union(small, large), '{"a":5,"b":1}'), { a: 5, b: 1 });
+    assert.deepEqual(read(union(small, large), '{"a":6,"b":1}'), { a: 6 });
+  });
+  it("of several, takes the one that leaves the fewest members out, then the first", () => {
+    assert.deepEqual(read(union(small, large), '{"a":5,"c":1}'), { a: 5, c: 1 });
+    assert.deepEqual(read(union(small, large), '{"a":5,"b":1,"c":2}'), { a: 5, b: 1 });
+    assert.deepEqual(read(union(large, small), '{"a":5,"b":1,"c":2}'), { a: 5, c: 2 });
+    assert.equal(read(union(small), '{"a":6}'), "a: expected a number of at most 5, got a larger one");
+  });
+  it("is written by the branch whose constraints hold; elsewhere constraints are not written", () => {
+    const write = (codec: Codec, value: unknown) => new ValueEncoder(codec).write(value);
+    assert.equal(write(union(small, large), { a: 5 }), '{"a":5,"b":null}');
+    assert.equal(write(union(small, large), { a: 6 }), '{"a":6,"c":null}');
+    assert.equal(write(small, { a: 6 }), '{"a":6,"b":null}');
+    assert.throws(() => write(union(small), { a: 6 }), /expected a number of at most 5/);
+    assert.throws(() => write(union({ kind: "array", item: NUMBER, uniqueItems: true }), [1, 1]), /items that differ/);
+    assert.throws(() => write(union({ kind: "string", patterns: ["^a$"] }), "b"), /matches \^a\$/);
+    assert.throws(() => write(union({ kind: "bigint", minimum: "5" }), 4n), /at least 5/);
+  });
+});
+
+describe("the walk looks at every entry a bounded number of times", () => {
+  /** Reads of the tape while a text is decoded. */
+  function steps(codec: Codec, definitions: NonNullable<Contract["definitions"]>, json: string): number {
+    let count = 0;
+    const document = parseJson(Buffer.from(json));
+    const tape = new Proxy(document.tape, {
+      get(target, key) {
+        count++;
+        return target[key as unknown as number];
+      },
+    });
+    new DecoderCompiler(definitions).compile(codec)({ ...document, tape }, 0, new Reading(true));
+    return count;
+  }
+  const ref = (name: string): Codec => ({ kind: "ref", name });
+  const binary = (op: string) =>
+    object({ left: ref("Expr"), op: { kind: "literal", values: [op] }, right: ref("Expr") });
+  const EXPR: Codec = { kind: "union", branches: [binary("+"), binary("*"), object({ value: NUMBER })] };
+  const ITEM: Codec = {
+    kind: "union",
+    branches: ["file", "folder"].map((name) =>
+      object({ children: { kind: "array", item: ref("Item") }, [name]: { kind: "string" } }, "children"),
+    ),
+  };
+
+  it("in recursive unions of 127 levels", () => {
+    const nested = (depth: number, op: string) =>
+      `${'{"left":'.repeat(depth)}{"value":1}${`,"op":"${op}","right":{"value":2}}`.repeat(depth)}`;
+    for (const op of ["+", "*", "-"]) {
+      const [half, whole] = [63, 126].map((depth) => steps(ref("Expr"), [["Expr", EXPR]], nested(depth, op))) as [
+        number,
+        number,
+      ];
+      assert.ok(whole < 2.2 * half && whole < 127 * 300, `${op}: ${half}, ${whole}`);
+    }
+    const files = (depth: number) => `${'{"children":['.repeat(depth)}{"neither":1}${"]}".repeat(depth)}`;
+    const [half, whole] = [31, 62].map((depth) => steps(ref("Item"), [["Item", ITEM]], files(depth))) as [
+      number,
+      number,
+    ];
+    assert.ok(whole < 2.2 * half && whole < 127 * 300, `${half}, ${whole}`);
+  });
+
+  it("in lists of 60,000 items", () => {
+    const codec: Codec = {
+      kind: "array",
+      item: { kind: "union", branches: [object({ a: NUMBER }), object({ b: NUMBER })] },
+    };
+    const list = (length: number) => `[${Array.from({ length }, (_, i) => `{"${i % 2 ? "a" : "b"}":${i}}`).join(",")}]`;
+    const [half, whole] = [30_000, 60_000].map((length) => steps(codec, [], list(length))) as [number, number];
+    assert.ok(whole < 2.2 * half && whole < 60_000 * 60, `${half}, ${whole}`);
+  });
+});
