@@ -34,7 +34,7 @@ const ROWS: readonly Row[] = [
   { files: ["runtime/wire/formats.ts"], packages: ["ajv-formats"] },
   { files: ["runtime/wire/sodium.ts"], packages: ["sodium-native"], node: ["module"] },
   { files: ["runtime/wire/hash.ts"], node: ["crypto"] },
-  { files: ["runtime/wire/json.ts"], node: ["buffer"] },
+  { files: ["runtime/wire/json.ts"], node: ["buffer", "crypto"] },
   { files: ["runtime/wire/output.ts"], from: [TOOL] },
   { files: ["runtime/wire/*.ts"] },
 

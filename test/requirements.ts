@@ -882,7 +882,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     id: "5.32a",
     text: "A union takes only a branch that accepts the value with its constraints; of several, the one that leaves the fewest members out, then the first.",
     proofs: [
-      "test/generator/unions.test.ts › a tool never gets a value that its type refuses",
+      "test/e2e/hostile-inputs.test.ts › a tool never gets a value that its type refuses",
       "test/wire/constraints.test.ts › leaves the fewest members out",
     ],
   },

@@ -124,7 +124,8 @@ export class SignedInput {
    * @returns the texts whose hash it is, in port order; undefined when it is none of them
    */
   match(inputHash: Uint8Array): readonly (readonly CommittedText[])[] | undefined {
-    if (this.hash("sent").equals(inputHash)) {
+    const sent = (item: Item) => passingSha256(this.textOf(item, "sent"));
+    if (this.hasher.hashOf(this.values, sent).equals(inputHash)) {
       return this.values.map((items) =>
         items.map(
           (item): CommittedText =>
@@ -134,19 +135,15 @@ export class SignedInput {
         ),
       );
     }
-    const forms: Form[] = this.document.doubles ? ["canonical", "legacy"] : ["canonical"];
-    for (const form of forms) {
-      if (this.hash(form).equals(inputHash)) {
-        return this.values.map((items) =>
-          items.map((item) => ({ document: undefined, bytes: this.textOf(item, form) })),
-        );
-      }
+    for (const form of ["canonical", "legacy"] as const) {
+      const texts = this.values.map((items) =>
+        items.map((item) => ({ document: undefined, bytes: this.textOf(item, form) })),
+      );
+      if (this.hasher.hashOf(texts, ({ bytes }) => passingSha256(bytes)).equals(inputHash)) return texts;
+      // Without an exponent of this kind the older spelling is the same.
+      if (!texts.some((items) => items.some(({ bytes }) => bytes.includes("e+")))) break;
     }
     return undefined;
-  }
-
-  private hash(form: Form): Buffer {
-    return this.hasher.hashOf(this.values, (item) => passingSha256(this.textOf(item, form)));
   }
 
   private textOf(item: Item, form: Form): Buffer {

@@ -7,6 +7,7 @@
  */
 
 import { isUtf8 } from "node:buffer";
+import { randomInt } from "node:crypto";
 import { asBuffer } from "./bytes.js";
 import { JsonError } from "./json-error.js";
 
@@ -41,6 +42,8 @@ export interface JsonFacts {
   readonly doubles: boolean;
   /** Whether the name of a member has an escape. JSON.parse of V8 13.6 to 14.6 (Node 24 to 26) takes some of them for others. */
   readonly escapedNames: boolean;
+  /** Whether any string has an escape. */
+  readonly escapes: boolean;
 }
 
 /** A checked document. Entries are addressed by their tape index; the root is entry 0. */
@@ -52,11 +55,10 @@ export interface JsonDocument extends JsonFacts {
   readonly spaced: boolean;
 }
 
-/** Bytes of a document up to which its tape has room for as many entries as it may well have. */
+/** Bytes of a document from which on its entries are counted before its tape is made. */
 const LARGE = 1 << 16;
 /** Bytes or characters of a string that are looked at one by one before it counts as long. */
 const SHORT = 64;
-const NO_TAPE = new Int32Array(0);
 const OF_OBJECT = 1;
 
 const QUOTE = 0x22;
@@ -92,17 +94,7 @@ const HIGHEST_BITS = 0x80808080;
  */
 export function parseJson(input: Uint8Array): JsonDocument {
   const bytes = utf8Of(input);
-  return new Scanner(bytes, newTape(bytes.length)).scan();
-}
-
-/**
- * Checks one document as {@link parseJson} does and makes no tape, which saves half of the time: for a text that JSON.parse
- * is to read.
- *
- * @throws {@link JsonError}
- */
-export function checkJson(input: Uint8Array): JsonFacts {
-  return new Scanner(utf8Of(input), undefined).scan();
+  return new Scanner(bytes, newTape(bytes)).scan();
 }
 
 function utf8Of(input: Uint8Array): Buffer {
@@ -129,9 +121,10 @@ const POOL_RESERVE = 2_048;
 let pool = new Int32Array(POOL_LENGTH);
 let pooled = 0;
 
-/** A tape for a document of some bytes; it may be too short. */
-function newTape(bytes: number): Int32Array {
-  const length = 64 + ((Math.min(bytes, LARGE) >> 2) & ~3);
+/** A tape for a document; that of a small one may be too short. */
+function newTape(bytes: Buffer): Int32Array {
+  if (bytes.length >= LARGE) return new Int32Array(STRIDE * mostEntries(bytes));
+  const length = 64 + ((bytes.length >> 2) & ~3);
   if (length > POOL_RESERVE) return new Int32Array(length);
   if (pooled + POOL_RESERVE > POOL_LENGTH) {
     pool = new Int32Array(POOL_LENGTH);
@@ -141,12 +134,26 @@ function newTape(bytes: number): Int32Array {
 }
 
 /**
+ * How many entries a document has at most: a comma or a colon stands before each, or the opening of a container. Memory that is
+ * counted too much for, because texts hold such bytes, is never touched; a tape that grows would be there twice.
+ */
+function mostEntries(bytes: Buffer): number {
+  let count = 1;
+  for (let at = 0; at < bytes.length; at++) count += STARTS[bytes[at] as number] as number;
+  return count;
+}
+
+/** 1 for the bytes that an entry may follow. */
+const STARTS = new Uint8Array(256);
+for (const character of "[{,:") STARTS[character.charCodeAt(0)] = 1;
+
+/**
  * The containers around the place that is read, of one document at a time: scanning is synchronous. Their tape indexes, that
  * of an object with OF_OBJECT, a bit that no index has.
  */
 const open = new Int32Array(MAX_DEPTH);
 
-/** Reads one document, and writes its tape unless it has none. */
+/** Reads one document and writes its tape. */
 class Scanner {
   private top = 0;
   private position = 0;
@@ -154,12 +161,13 @@ class Scanner {
   private large = false;
   private doubles = false;
   private escapedNames = false;
+  private escapes = false;
   /** The bytes by fours, from the first that lies on a multiple of four; made for the first long string. */
   private words: Int32Array | undefined;
 
   constructor(
     private readonly bytes: Buffer,
-    private tape: Int32Array | undefined,
+    private tape: Int32Array,
   ) {}
 
   scan(): JsonDocument {
@@ -209,9 +217,9 @@ class Scanner {
   }
 
   private document(): JsonDocument {
-    const { bytes, spaced, large, doubles, escapedNames, tape = NO_TAPE } = this;
+    const { bytes, spaced, large, doubles, escapedNames, escapes, tape } = this;
     if (tape.buffer === pool.buffer) pooled += this.top;
-    return { bytes, tape, spaced, large, doubles, escapedNames };
+    return { bytes, tape, spaced, large, doubles, escapedNames, escapes };
   }
 
   private fail(reason: string): never {
@@ -221,7 +229,6 @@ class Scanner {
 
   private push(kind: number, start: number, end: number): void {
     let { tape } = this;
-    if (tape === undefined) return;
     const { top } = this;
     if (top + STRIDE > tape.length) {
       const larger = new Int32Array(tape.length * 2);
@@ -239,7 +246,6 @@ class Scanner {
   /** The container of an entry ends here. */
   private close(entry: number): void {
     const { tape } = this;
-    if (tape === undefined) return;
     tape[entry + 2] = this.position;
     tape[entry + 3] = this.top;
   }
@@ -312,6 +318,7 @@ class Scanner {
       this.position = position;
       if (byte !== BACKSLASH) this.fail("control character in a string");
       kind = ESCAPED_STRING;
+      this.escapes = true;
       position = this.escape();
     }
     this.position = position + 1;
@@ -553,6 +560,31 @@ export function formatDouble(value: number, legacy = false): string {
   return legacy ? text.replace("+", "") : text;
 }
 
+/**
+ * Whether a double stands as serde_json prints it, as far as that can be seen without reading it: a point, at most 15
+ * digits, from 1e-5 on. Such a number is read exactly, and its shortest digits are the ones that stand there.
+ */
+function isPrintedDouble(bytes: Buffer, start: number, end: number): boolean {
+  const first = bytes[start] === 0x2d ? start + 1 : start;
+  const digits = end - first - 1;
+  if (digits > 15) return false;
+  let point = first;
+  while (point < end && bytes[point] !== 0x2e) {
+    if (((bytes[point] as number) | 0x20) === 0x65) return false;
+    point++;
+  }
+  if (point === end) return false;
+  let zeros = bytes[first] === 0x30;
+  for (let at = point + 1; at < end; at++) {
+    const byte = bytes[at] as number;
+    if ((byte | 0x20) === 0x65) return false;
+    if (byte !== 0x30) zeros = false;
+    // Five zeros behind `0.`: smaller than 1e-5.
+    if (zeros && at - point === 5) return false;
+  }
+  return bytes[end - 1] !== 0x30 || end - point === 2;
+}
+
 /** The three spellings of a text that a leader may have hashed (protocol.md section 5). */
 export type Form = "sent" | "canonical" | "legacy";
 
@@ -570,7 +602,8 @@ export function textOf(document: JsonDocument, entry: number, form: Form): Buffe
   const { bytes, tape, spaced } = document;
   const start = tape[entry + 1] as number;
   const end = tape[entry + 2] as number;
-  if (form === "sent" && (!spaced || (tape[entry] as number) < ARRAY)) return bytes.subarray(start, end);
+  const isSent = form === "sent" || !(document.doubles || document.escapes || hasRepeatedMembers(document, entry));
+  if (isSent && (!spaced || (tape[entry] as number) < ARRAY)) return bytes.subarray(start, end);
   return new TextWriter(document, form).write(entry);
 }
 
@@ -659,6 +692,10 @@ class TextWriter {
       this.stretch(start, end);
       return;
     }
+    if (tape[entry] === DOUBLE && isPrintedDouble(this.source, start, end)) {
+      this.stretch(start, end);
+      return;
+    }
     const text =
       tape[entry] === DOUBLE
         ? formatDouble(serdeDouble(this.source, start, end), this.form === "legacy")
@@ -717,13 +754,75 @@ const CLOSE_OBJECT = 0x7d;
 
 /** The members of an object entry where one is repeated; undefined when they are those of the tape. */
 function repeatedMembers(document: JsonDocument, object: number): [key: number, value: number][] | undefined {
-  const { tape } = document;
-  const end = tape[object + 3] as number;
-  const second = object + STRIDE === end ? end : (tape[object + 2 * STRIDE + 3] as number);
-  if (second === end) return undefined;
+  if (!hasRepeatedName(document, object)) return undefined;
   const all = allMembers(document, object);
   const unique = uniqueMembers(document, object, all);
   return unique === all ? undefined : unique;
+}
+
+/** Whether an object at or below an entry may have a member twice. */
+function hasRepeatedMembers(document: JsonDocument, root: number): boolean {
+  const { tape } = document;
+  const end = tape[root + 3] as number;
+  for (let entry = root; entry < end; entry += STRIDE) {
+    if (tape[entry] === OBJECT && hasRepeatedName(document, entry)) return true;
+  }
+  return false;
+}
+
+/** Different in each process, so that no caller can choose names that collide. */
+const HASH_SEED = randomInt(2 ** 31);
+
+/** Names of an object up to which each is compared with each. */
+const FEW_NAMES = 8;
+
+/**
+ * Whether two members of an object entry may have one name: two are spelt alike, or one has an escape. A hash table of tape
+ * indexes; making texts of a million names would take a second.
+ */
+function hasRepeatedName(document: JsonDocument, object: number): boolean {
+  const { bytes, tape } = document;
+  const end = tape[object + 3] as number;
+  let count = 0;
+  for (let key = object + STRIDE; key < end; key = tape[key + STRIDE + 3] as number) {
+    if (tape[key] === ESCAPED_STRING) return true;
+    count++;
+  }
+  if (count < 2) return false;
+  if (count <= FEW_NAMES) {
+    for (let key = object + STRIDE; key < end; key = tape[key + STRIDE + 3] as number) {
+      for (let other = object + STRIDE; other < key; other = tape[other + STRIDE + 3] as number) {
+        if (isSameText(document, key, other)) return true;
+      }
+    }
+    return false;
+  }
+  const size = 2 ** (32 - Math.clz32(count * 2));
+  const places = new Int32Array(size);
+  for (let key = object + STRIDE; key < end; key = tape[key + STRIDE + 3] as number) {
+    let hash = HASH_SEED;
+    const last = tape[key + 2] as number;
+    for (let at = tape[key + 1] as number; at < last; at++) {
+      hash = Math.imul(hash ^ (bytes[at] as number), 0x5bd1e995);
+      hash ^= hash >>> 15;
+    }
+    let place = hash & (size - 1);
+    for (let other = places[place] as number; other !== 0; other = places[place] as number) {
+      if (isSameText(document, key, other)) return true;
+      place = (place + 1) & (size - 1);
+    }
+    places[place] = key;
+  }
+  return false;
+}
+
+function isSameText({ bytes, tape }: JsonDocument, one: number, other: number): boolean {
+  const start = tape[one + 1] as number;
+  const second = tape[other + 1] as number;
+  const length = (tape[one + 2] as number) - start;
+  if ((tape[other + 2] as number) - second !== length) return false;
+  for (let i = 0; i < length; i++) if (bytes[start + i] !== bytes[second + i]) return false;
+  return true;
 }
 
 /** All members of an object entry in textual order, repeated ones included. */

@@ -1,0 +1,75 @@
+/** Bodies made to cost memory: whatever is refused or ignored is never made into values. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { it } from "node:test";
+import { clientOf, ECHO, type FaultServer, residentBytes, startFaultServer } from "./harness.js";
+
+const LINUX = { skip: process.platform !== "linux" && "needs /proc" };
+const MIB = 1024 * 1024;
+/** What a body may cost above the idle server, its own bytes included. */
+const ALLOWED = 150 * MIB;
+
+/** A JSON array of a repeated item, close below a size. */
+const items = (item: string, size: number) => `[${item.repeat(Math.floor(size / item.length))}0]`;
+const names = (size: number) => `{${Array.from({ length: Math.floor(size / 13) }, (_, i) => `"n${i}":0`).join(",")}}`;
+
+/** Arrays of empty objects, of digits, of numbers that are printed anew; objects of distinct names. */
+const hostile = (size: number) => [
+  items("{},", size),
+  items("0,", size),
+  items("1.2345678901234567e-9,", size),
+  items('"\\u0041",', size),
+  names(size),
+];
+
+/** The most bytes that a server ever had resident. */
+function mostBytes({ process: child }: FaultServer): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}
+
+/** Sends a body to a server whose garbage is collected first, so that what is seen is the cost of one. */
+async function post(
+  server: FaultServer,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  await residentBytes(server);
+  const response = await fetch(`${server.url}/echo/invoke`, { method: "POST", body, headers });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+function assertModest(server: FaultServer, idle: number): void {
+  const cost = mostBytes(server) - idle;
+  assert.ok(cost < ALLOWED, `${Math.round(cost / MIB)} MiB above idle`);
+}
+
+it("unsigned bodies of 12 MiB, ignored and refused, with 256 MB of heap", LINUX, async () => {
+  const server = await startFaultServer({ config: "{}", nodeOptions: ["--max-old-space-size=256", "--expose-gc"] });
+  assert.equal(await post(server, '{"value":1}'), 200);
+  const idle = await residentBytes(server);
+  for (const value of hostile(12 * MIB - 100)) {
+    assert.equal(await post(server, `{"ignored":${value},"value":1}`), 200);
+    assert.equal(await post(server, `{"ignored":${value}}`), 422);
+    assert.equal(await post(server, `{"ignored":${value}`), 422);
+  }
+  assertModest(server, idle);
+  assert.equal(await server.stop(), 0);
+});
+
+it("signed bodies of 8 MiB whose hash does not match, with 256 MB of heap", LINUX, async () => {
+  const server = await startFaultServer({ nodeOptions: ["--max-old-space-size=256", "--expose-gc"] });
+  const client = await clientOf(server, ECHO);
+  const { headers } = client.sign({ value: 1 });
+  const idle = await residentBytes(server);
+  for (const value of hostile(8 * MIB - 100)) {
+    for (const data of [value, value.replace(",", " ,")]) {
+      const body = `{"ports":[{"port_name":"value","value":{"one":{"kind":"data","data":${data}}}}]}`;
+      assert.equal(await post(server, body, headers), 422);
+    }
+  }
+  assertModest(server, idle);
+  assert.equal(await server.stop(), 0);
+});
