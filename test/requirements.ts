@@ -1462,8 +1462,9 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "9.3",
-    text: "`GET /health` answers the status from the tool's `health()` with an empty body, 500 if it or `new` throws, ★ 503 past the tool's timeout.",
+    text: "`GET /health` answers the status from the tool's `health()` with an empty body, 500 if it or `new` throws, ★ 503 past the tool's timeout; ★ a tool has one check at a time, and requests that come while it runs share its status.",
     proofs: [
+      "test/runtime/meta.test.ts › one check at a time: 2,000 pipelined requests",
       "test/runtime/meta.test.ts › with an empty body, to HEAD too",
       "test/runtime/meta.test.ts › 500 when ${what}, and the log has it",
       "test/runtime/meta.test.ts › 503 past the tool's timeout, also when it keeps the event loop busy",

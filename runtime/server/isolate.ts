@@ -345,7 +345,6 @@ class ThreadHost implements ToolHost {
   readonly #calls: Places;
   /** A health check never waits for calls: there is a place, and a thread, more than calls can take. */
   readonly #checks: Places;
-  #check: Execution<number> | undefined;
 
   constructor(
     private readonly threads: Threads,
@@ -380,18 +379,9 @@ class ThreadHost implements ToolHost {
     );
   }
 
-  /** Checks that come while one runs get its status. */
   health(log: Logger): Execution<number> {
-    if (this.#check !== undefined) return this.#check;
-    // A check that is shared may outlive the time of the one who asked first: to the others it is late as well.
-    const fault = (code: ErrorCode) => (code === "tool_invocation_timeout" ? 503 : statusOf(code));
-    const ends = { answer: (end: unknown) => end as number, fault };
-    const check = new ThreadWork(this.threads, this.#checks, () => ({ kind: "health" }), ends, log);
-    this.#check = check;
-    void check.end.then(() => {
-      this.#check = undefined;
-    });
-    return check;
+    const ends = { answer: (end: unknown) => end as number, fault: statusOf };
+    return new ThreadWork(this.threads, this.#checks, () => ({ kind: "health" }), ends, log);
   }
 }
 

@@ -213,7 +213,7 @@ function routesOf(tools: readonly ServedTool[], service: InvokeService, log: Ser
       needsHost: true,
       answer: async (request) => meta(tool, request, log),
     });
-    routes.set(`${prefix}/health`, { allow: "GET, HEAD", answer: () => health(tool, log) });
+    routes.set(`${prefix}/health`, { allow: "GET, HEAD", answer: healthCheck(tool, log) });
   }
   const paths = Buffer.from(JSON.stringify(tools.map(({ contract }) => contract.path)));
   routes.set("/tools", {
@@ -226,9 +226,24 @@ function routesOf(tools: readonly ServedTool[], service: InvokeService, log: Ser
 
 const empty = (status: number): Reply => ({ status, headers: [], body: Buffer.alloc(0) });
 
-async function health(tool: ServedTool, log: ServerLogger): Promise<Reply> {
-  const check = () => tool.host.health(log.child({ tool: tool.fqn }));
-  return empty(await withDeadline(check, tool.timeoutMs, () => 503));
+/** The health of a tool. At most one check at a time: requests that come while one runs share its status. */
+function healthCheck(tool: ServedTool, log: ServerLogger): () => Promise<Reply> {
+  let running: Promise<number> | undefined;
+  const check = async () => {
+    try {
+      return await withDeadline(
+        () => tool.host.health(log.child({ tool: tool.fqn })),
+        tool.timeoutMs,
+        () => 503,
+      );
+    } finally {
+      running = undefined;
+    }
+  };
+  return async () => {
+    running ??= check();
+    return empty(await running);
+  };
 }
 
 function meta(tool: ServedTool, request: IncomingMessage, log: ServerLogger): Reply {

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { StatusCode } from "#runtime/index.js";
-import { exchange, expectError, requestText } from "./raw.js";
-import { type Behaviour, countingTool, one, serveFor, type TestServer, until } from "./tools.js";
+import { exchange, expectError, RawConnection, requestText } from "./raw.js";
+import { type Behaviour, countingTool, gate, one, serveFor, type TestServer, until } from "./tools.js";
 
 type Headers = [name: string, value: string][];
 
@@ -270,6 +270,41 @@ describe("GET /health", () => {
       await exchange(url, requestText("GET", "/t/health"));
       assert.equal(tool.calls.constructed, i);
     }
+  });
+
+  it("one check at a time: 2,000 pipelined requests share one instance and its answer", async () => {
+    const open = gate();
+    const tool = countingTool({ path: "t", timeout: 600_000, health: () => open.promise.then(() => 418) });
+    const { url } = await serveFor([tool]);
+    const connection = await RawConnection.open(url);
+    try {
+      // The server has seen every check when the call behind them runs.
+      connection.send(Buffer.concat(Array.from({ length: 2_000 }, () => requestText("GET", "/t/health"))));
+      connection.send(requestText("POST", tool.target, [["Content-Length", "11"]], '{"value":1}'));
+      await until(() => tool.calls.invoked === 1, "the call runs");
+      assert.equal(tool.calls.constructed, 2, "one instance for the checks, one for the call");
+      open.open();
+      for (let i = 0; i < 2_000; i++) assert.equal((await connection.response()).status, 418);
+    } finally {
+      open.open();
+      connection.close();
+    }
+    assert.equal((await exchange(url, requestText("GET", "/t/health"))).status, 418);
+    assert.equal(tool.calls.constructed, 3, "the next check has its own");
+  });
+
+  it("a check that never ends does not keep the next from its own, once it is late", async () => {
+    const tool = countingTool({
+      path: "t",
+      timeout: 40,
+      health: () => (tool.calls.constructed === 1 ? new Promise(() => {}) : 200),
+    });
+    const { url } = await serveFor([tool]);
+    assert.equal((await exchange(url, requestText("GET", "/t/health"))).status, 503);
+    await until(
+      async () => (await exchange(url, requestText("GET", "/t/health"))).status === 200,
+      "a check that ends in time",
+    );
   });
 
   it("/health answers 200 when no tool is at the root; the tool's, when one is", async () => {
