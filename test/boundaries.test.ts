@@ -77,6 +77,7 @@ const ROWS: readonly Row[] = [
     node: ["async_hooks"],
   },
   { files: ["runtime/server/linger.ts"], node: ["http", "stream"] },
+  { files: ["runtime/server/request-body.ts"], node: ["http"] },
   { files: ["runtime/server/load.ts"], from: [TOOL], packages: ["rate-limiter-flexible"] },
   { files: ["runtime/server/event-loop.ts"], node: ["perf_hooks"] },
   {

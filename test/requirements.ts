@@ -209,10 +209,13 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "1.20",
-    text: "| request | ★ headers received within 10 s, the whole request within 30 s, at most 64 headers |",
+    text: "| request | ★ headers received within 10 s, the whole request within 30 s, a body never below 16,384 bytes/s for 5 s (408), at most 64 headers |",
     proofs: [
       'test/runtime/serve.test.ts › headers within 10 s, the whole request within 30 s"',
       "test/runtime/serve.test.ts › 408 for headers that stay out, and for a body that does",
+      "test/runtime/request-body.test.ts › a drip below the rate: 408",
+      "test/runtime/request-body.test.ts › ends one that comes at a little less, once",
+      "test/runtime/request-body.test.ts › 5 s at 16,384 bytes/s by default",
       "test/runtime/serve.test.ts › 64 headers are accepted, 65, 66 and 1,100 are 431",
     ],
   },

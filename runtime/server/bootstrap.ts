@@ -83,10 +83,13 @@ export interface BootstrapOptions {
   /** Connections at a time: 4,096 by default. Further ones are closed before a byte of them is read. */
   readonly maxConnections?: number;
   /**
-   * Bytes of bodies that calls hold together, from before they are read until they are answered: 64 MiB by default, or
-   * `invoke_max_body_bytes` where that is more; never less. A call without room is 503 before a byte of it is kept.
+   * Bytes of request bodies held in memory together, from their arrival until their call is answered: 64 MiB by default,
+   * or twice `invoke_max_body_bytes` where that is more; never less. One leader, or one unsigned connection, holds at most
+   * as many as are left for all others. A call without room is 503.
    */
   readonly maxBodyBytesInFlight?: number;
+  /** Bytes a second of a body: 16,384 by default, at least 1. One that stays below for 5 s is 408. */
+  readonly minBodyBytesPerSecond?: number;
   /** Limits of rate and load; all of them are off unless they are set. */
   readonly load?: LoadOptions;
 }
@@ -227,6 +230,7 @@ export async function serve(
   const intervalMs = intervalOf(options.reloadIntervalMs);
   const shutdown = new Shutdown(options.shutdown);
   const maxConnections = connectionsOf(options.maxConnections);
+  const minBodyBytesPerSecond = bodyRateOf(options.minBodyBytesPerSecond);
   const cryptoThreads = checkedInteger("cryptoThreads", options.cryptoThreads ?? 0, 0, 64);
   const load = await LoadControl.start(options.load ?? {}, {
     tools: tools.map(({ fqn }) => fqn),
@@ -242,7 +246,16 @@ export async function serve(
   const observers = new Observers(looking.filter((observer) => observer !== undefined));
   const service = new InvokeService({ config, headers, engine: threads ?? engine, store, load, log, observers });
   const onRefused = (code: string) => metrics?.refused(code);
-  const { app, requests } = buildApp({ tools, service, log, shutdown, onRefused, tls, maxConnections });
+  const { app, requests } = buildApp({
+    tools,
+    service,
+    log,
+    shutdown,
+    onRefused,
+    tls,
+    maxConnections,
+    minBodyBytesPerSecond,
+  });
   const reload = new ServerReload({
     config,
     served: tools.map(({ fqn }) => fqn),
@@ -312,6 +325,12 @@ export async function serve(
 /** @throws RangeError */
 const connectionsOf = (most: number | undefined) =>
   most === undefined ? undefined : checkedInteger("maxConnections", most, 1, 2_147_483_647, "connections");
+
+/** @throws RangeError */
+const bodyRateOf = (bytes: number | undefined) =>
+  bytes === undefined
+    ? undefined
+    : checkedInteger("minBodyBytesPerSecond", bytes, 1, Number.MAX_SAFE_INTEGER, "bytes a second");
 
 /** @throws RangeError */
 const intervalOf = (milliseconds: number | undefined) =>

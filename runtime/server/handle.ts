@@ -13,7 +13,7 @@ import { CallLog } from "./call-log.js";
 import { errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
 import type { Answer, Call } from "./execution.js";
 import { authorizeAlone, Run, type RunHooks, withDeadline } from "./invoke.js";
-import { bodyBytesBound } from "./limits.js";
+import { type BodyAccount, bodyBytesBound } from "./limits.js";
 import { LoadControl } from "./load.js";
 import type { ServerLogger } from "./log.js";
 import type { Observation, Observers } from "./observe.js";
@@ -24,8 +24,10 @@ import type { Slots } from "./slots.js";
 
 /** A request as the transport hands it over. */
 export interface InvokeRequest extends RequestHeaders {
-  /** Reads the body, of exactly the announced length. Not called before the caller is known. */
-  readBody(length: number): Promise<Uint8Array>;
+  /** Identity of the connection. */
+  readonly connection: object;
+  /** Reads the body, of exactly the announced length, and charges what arrives. Not called before the caller is known. */
+  readBody(length: number, account: BodyAccount): Promise<Uint8Array>;
   /** Calls back when the caller leaves before it has its answer. */
   onDisconnect(listener: () => void): void;
 }
@@ -125,7 +127,7 @@ export class InvokeService {
   private async answer(call: Handled): Promise<Reply> {
     const { request, seen } = call;
     const { load } = this;
-    let taken = 0;
+    let account: BodyAccount | undefined;
     try {
       load.checkEventLoop(); // 503
       const length = this.bodyLength(request); // 1: 411, 413, 415
@@ -135,15 +137,14 @@ export class InvokeService {
       seen?.done("auth");
       const counted = auth && load.countCall(auth.leaderId); // 429
       if (counted !== undefined) await counted;
-      load.bodyBytes.take(length); // 503
-      taken = length;
-      const body = await request.readBody(length);
+      account = load.bodyBytes.open(auth?.leaderId ?? request.connection, length); // 503
+      const body = await request.readBody(length, account); // 408, 503
       seen?.done("body");
       return await (auth === undefined ? this.unsigned(call, body) : this.authenticated(call, auth, body));
     } catch (error) {
       return this.errorReply(call, error);
     } finally {
-      load.bodyBytes.release(taken);
+      account?.release();
     }
   }
 

@@ -42,7 +42,7 @@ export type LoadReason = "connections" | "bodyBytes" | "queueFull" | "queueTimeo
 
 /** What there is to do and what was refused, since the start of the process. */
 export interface LoadStats {
-  /** Bytes of bodies that calls hold now, and at most. */
+  /** Bytes of request bodies held now, and at most. */
   readonly bodyBytes: { readonly inFlight: number; readonly most: number };
   /** Runs and waiting calls of the tools that have limits, by name. */
   readonly tools: ReadonlyMap<string, { readonly running: number; readonly queued: number }>;

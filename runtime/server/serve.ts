@@ -31,11 +31,13 @@ import {
   MAX_CONNECTIONS,
   MAX_HEADER_BYTES,
   MAX_HEADERS,
+  MIN_BODY_BYTES_PER_SECOND,
   REQUEST_TIMEOUT_MS,
 } from "./limits.js";
 import { cutUnlessTaken, endConnection, endOnceRead, hadLastWord, isKept, unreadBytes } from "./linger.js";
 import type { ServerLogger } from "./log.js";
 import { documentOf, originOf } from "./meta.js";
+import { BodyReader } from "./request-body.js";
 import type { ServedTool } from "./served-tool.js";
 import { OpenRequests, type Shutdown } from "./shutdown.js";
 import { prepareTlsServer, type TlsSetup, tlsOptions } from "./tls.js";
@@ -52,6 +54,8 @@ export interface ServeOptions {
   readonly tls?: TlsSetup | undefined;
   /** At a time; {@link MAX_CONNECTIONS} by default. */
   readonly maxConnections?: number | undefined;
+  /** Of a body; {@link MIN_BODY_BYTES_PER_SECOND} by default. */
+  readonly minBodyBytesPerSecond?: number | undefined;
   /** Other times than {@link DEADLINES}, for tests that cannot wait. */
   readonly deadlines?: Deadlines;
 }
@@ -78,8 +82,9 @@ export interface App {
 
 /** Builds the application; nothing listens yet. */
 export function buildApp(options: ServeOptions): App {
-  const { tools, service, log, shutdown, onRefused, maxConnections = MAX_CONNECTIONS, deadlines = DEADLINES } = options;
-  const routes = routesOf(tools, service, log);
+  const { service, log, shutdown, onRefused, maxConnections = MAX_CONNECTIONS, deadlines = DEADLINES } = options;
+  const bodies = new BodyReader(options.minBodyBytesPerSecond ?? MIN_BODY_BYTES_PER_SECOND, deadlines);
+  const routes = routesOf(options, bodies);
   const requests = new OpenRequests<FastifyReply>(
     (reply) => send(reply, errorReply("shutting_down"), true, deadlines),
     ({ request }) => request.raw.complete,
@@ -98,7 +103,9 @@ export function buildApp(options: ServeOptions): App {
       log.error({ err: error }, "answering a request failed");
       answer = errorReply("internal_error");
     }
-    if (requests.end(reply, answer.code === "shutting_down")) send(reply, answer, shutdown.stopping, deadlines);
+    if (requests.end(reply, answer.code === "shutting_down")) {
+      send(reply, answer, shutdown.stopping || answer.code === "request_timeout", deadlines);
+    }
   };
   const app = fastify({
     logger: false,
@@ -200,13 +207,13 @@ function expectationOf({ headers, httpVersion }: IncomingMessage): "continue" | 
 const expectationFailed = () => errorReply("expectation_failed", EXPECTATION_FAULT);
 const EXPECTATION_FAULT = "Expect: only 100-continue";
 
-function routesOf(tools: readonly ServedTool[], service: InvokeService, log: ServerLogger): Map<string, Route> {
+function routesOf({ tools, service, log }: ServeOptions, bodies: BodyReader): Map<string, Route> {
   const routes = new Map<string, Route>();
   for (const tool of tools) {
     const { prefix } = tool;
     routes.set(`${prefix}/invoke`, {
       allow: "POST",
-      answer: (request, response) => service.handle(tool, invokeRequest(request, response)),
+      answer: (request, response) => service.handle(tool, invokeRequest(request, response, bodies)),
     });
     routes.set(`${prefix}/meta`, {
       allow: "GET",
@@ -258,54 +265,27 @@ function meta(tool: ServedTool, request: IncomingMessage, log: ServerLogger): Re
   }
 }
 
-function invokeRequest(request: IncomingMessage, response: ServerResponse): InvokeRequest {
+function invokeRequest(request: IncomingMessage, response: ServerResponse, bodies: BodyReader): InvokeRequest {
   return {
     headers: request.headers,
     rawHeaders: request.rawHeaders,
-    readBody: (length) => readBody(request, response, length),
+    connection: request.socket,
+    readBody: (length, account) => {
+      const expectation = expectationOf(request);
+      if (expectation === "unknown") throw new RequestError("expectation_failed", EXPECTATION_FAULT);
+      // While its caller was being verified.
+      if (request.destroyed) throw new RequestError("bad_request");
+      if (expectation === "continue") response.writeContinue();
+      // A caller that was told that it took too long, or that the server stops, does not run a tool.
+      const isAnswered = () => request.socket.writableEnded || response.headersSent;
+      return bodies.read(request, length, account, isAnswered);
+    },
     onDisconnect: (listener) => {
       response.on("close", () => {
         if (!response.writableFinished) listener();
       });
     },
   };
-}
-
-/** Reads a body of the announced length into one buffer; node's parser ends the stream at exactly that length. */
-function readBody(request: IncomingMessage, response: ServerResponse, length: number): Promise<Uint8Array> {
-  const expectation = expectationOf(request);
-  if (expectation === "unknown") throw new RequestError("expectation_failed", EXPECTATION_FAULT);
-  // While its caller was being verified.
-  if (request.destroyed) throw new RequestError("bad_request");
-  if (expectation === "continue") response.writeContinue();
-  return new Promise((resolve, reject) => {
-    let body: Buffer | undefined;
-    let filled = 0;
-    const take = (chunk: Buffer) => {
-      if (chunk.length === length) body = chunk;
-      else {
-        try {
-          body ??= Buffer.allocUnsafeSlow(length);
-        } catch {
-          // Within the limit that the operator set, beyond what this process can hold.
-          request.off("data", take);
-          reject(new RequestError("payload_too_large", "the body is larger than this server can hold"));
-          return;
-        }
-        body.set(chunk, filled);
-      }
-      filled += chunk.length;
-    };
-    request.on("data", take);
-    request.on("end", () => {
-      // A caller that was told that it took too long, or that the server stops, does not run a tool.
-      if (request.socket.writableEnded || response.headersSent) reject(new RequestError("bad_request"));
-      else resolve(body ?? Buffer.alloc(0));
-    });
-    request.on("close", () => {
-      if (filled < length) reject(new RequestError("bad_request"));
-    });
-  });
 }
 
 function errorReply(code: ErrorCode, details?: string): Reply {

@@ -165,7 +165,14 @@ const BODIES: readonly Row[] = [
 ];
 
 /** Short enough not to be waited for, long enough for a machine that has other work. */
-const HASTY: Deadlines = { headersMs: 1_000, requestMs: 1_500, answerMs: 1_000, lingerMs: 250, checkMs: 50 };
+const HASTY: Deadlines = {
+  headersMs: 1_000,
+  requestMs: 1_500,
+  bodyGraceMs: 60_000,
+  answerMs: 1_000,
+  lingerMs: 250,
+  checkMs: 50,
+};
 
 describe("hostile requests", () => {
   const tool = countingTool({ path: "sum" });
@@ -451,10 +458,10 @@ describe("bytes of bodies in flight", () => {
 
   it("are bounded: 503 before the body, then room again when a caller leaves, is served or is refused", async () => {
     const tool = countingTool({ path: "sum" });
-    const { url, load, log } = await serveFor([tool], { config, maxBodyBytesInFlight: 1_500 });
+    const { url, load, log } = await serveFor([tool], { config, maxBodyBytesInFlight: 2_000 });
     const holding = await RawConnection.open(url);
-    holding.send(announcing(1_000));
-    await until(() => load().bodyBytes.inFlight === 1_000, "the first is admitted");
+    holding.send(announcing(1_000)).send(BODY.padEnd(999));
+    await until(() => load().bodyBytes.inFlight === 999, "all but a byte of the first is there");
     const connection = await RawConnection.open(url);
     for (const headers of [[], [["Expect", "100-continue"]]] as [string, string][][]) {
       const other = await RawConnection.open(url);
@@ -463,7 +470,7 @@ describe("bytes of bodies in flight", () => {
     }
     connection.send(announcing(500)).send(BODY.padEnd(500));
     expectResult(await connection.response(), echoed("1"));
-    assert.equal(load().bodyBytes.inFlight, 1_000);
+    assert.equal(load().bodyBytes.inFlight, 999);
     holding.close();
     await until(() => load().bodyBytes.inFlight === 0, "nothing is held");
     connection.send(announcing(1_000)).send("[".repeat(1_000));
@@ -492,17 +499,29 @@ describe("bytes of bodies in flight", () => {
     assert.equal(load().bodyBytes.inFlight, 0);
   });
 
-  it("are 64 MiB by default, or one body of the limit; a bound below the limit is no start", async () => {
+  it("are 64 MiB by default, or two bodies of the limit; a bound below that is no start", async () => {
     const tool = countingTool({ path: "sum" });
     assert.equal((await serveFor([tool])).load().bodyBytes.most, 64 * MIB);
     const wide = ToolkitRuntimeConfig.fromJsonStr(`{"invoke_max_body_bytes":${100 * MIB}}`);
-    assert.equal((await serveFor([tool], { config: wide })).load().bodyBytes.most, 100 * MIB);
+    assert.equal((await serveFor([tool], { config: wide })).load().bodyBytes.most, 200 * MIB);
     await assert.rejects(
-      serveFor([tool], { config, maxBodyBytesInFlight: 999 }),
+      serveFor([tool], { config, maxBodyBytesInFlight: 1_999 }),
       new RangeError(
-        "maxBodyBytesInFlight: expected at least invoke_max_body_bytes, 1000 bytes, got 999; a body of that size could never be read",
+        "maxBodyBytesInFlight: expected at least twice invoke_max_body_bytes, 2000 bytes, got 1999; a body of 1000 bytes could never be read",
       ),
     );
+  });
+
+  it("have a minimum rate, which is checked at start", async () => {
+    const tool = countingTool({ path: "sum" });
+    for (const given of [0, 1.5, Number.NaN, 2 ** 53]) {
+      await assert.rejects(
+        serveFor([tool], { minBodyBytesPerSecond: given }),
+        new RangeError(
+          `minBodyBytesPerSecond: expected an integer from 1 to 9007199254740991 bytes a second, got ${given}`,
+        ),
+      );
+    }
   });
 });
 
@@ -611,7 +630,7 @@ describe("disconnects at every stage", () => {
         const before = tool.calls.constructed;
         const connection = await RawConnection.open(url);
         connection.send(text.subarray(0, length));
-        if (length >= head) await until(() => service.load.bodyBytes.inFlight > 0, "its body is awaited");
+        if (length > head) await until(() => service.load.bodyBytes.inFlight > 0, "its body is awaited");
         leave(connection.socket);
         await connection.closed();
         await until(() => service.load.bodyBytes.inFlight === 0, "nothing is held");

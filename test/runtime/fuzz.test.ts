@@ -284,6 +284,7 @@ function send({ body, headers: pairs }: Draft): Promise<Reply> {
   return service.handle(served ?? assert.fail(), {
     headers,
     rawHeaders: all.flat(),
+    connection: {},
     readBody: async () => body,
     onDisconnect: () => {},
   });

@@ -34,6 +34,7 @@ async function running(behaviour: Behaviour) {
     const reply = await service.handle(served, {
       headers: Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value])),
       rawHeaders: pairs.flat(),
+      connection: {},
       readBody: async () => body,
       onDisconnect: () => {},
     });

@@ -159,6 +159,7 @@ describe("at shutdown", () => {
       const reply = await service.handle(served, {
         headers: Object.fromEntries(pairs.map(([name, text]) => [name.toLowerCase(), text])),
         rawHeaders: pairs.flat(),
+        connection: {},
         readBody: async () => body,
         onDisconnect: () => {},
       });

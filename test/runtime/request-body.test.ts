@@ -1,0 +1,340 @@
+/** What the body of a request may hold of a server while it is read: bytes, a share of them, time (protocol.md section 1). */
+
+import assert from "node:assert/strict";
+import { describe, it, mock } from "node:test";
+import { ToolkitRuntimeConfig } from "#runtime/index.js";
+import { DEADLINES, MIN_BODY_BYTES_PER_SECOND } from "#runtime/server/limits.js";
+import { BodyPace } from "#runtime/server/request-body.js";
+import { selectEngine } from "#runtime/wire/ed25519.js";
+import { expectError, RawConnection, requestText } from "./raw.js";
+import {
+  alice,
+  bob,
+  type CountingTool,
+  countingTool,
+  data,
+  echoCall,
+  echoed,
+  expectResult,
+  gate,
+  type Leader,
+  sendPlain,
+  serveFor,
+  serveHasty,
+  serveSigned,
+  signedCall,
+  signedConfig,
+  until,
+} from "./tools.js";
+
+const { engine } = selectEngine();
+const MIB = 1024 * 1024;
+
+/** The headers of a signed call with a body of its own length, all of them valid; the body comes later, or never. */
+function announcement(tool: CountingTool, length: number, leader: Leader, ...extra: [string, string][]): Buffer {
+  const { headers, target } = echoCall(tool, "1", { leader });
+  return requestText("POST", target, [...headers, ...extra, ["Content-Length", `${length}`]]);
+}
+
+/** Connections that are closed whatever becomes of the test. */
+async function withConnections(
+  url: string,
+  count: number,
+  test: (connections: RawConnection[]) => Promise<void>,
+): Promise<void> {
+  const connections = await Promise.all(Array.from({ length: count }, () => RawConnection.open(url)));
+  try {
+    await test(connections);
+  } finally {
+    for (const connection of connections) connection.close();
+  }
+}
+
+const at = (connections: readonly RawConnection[], i: number) => connections[i] ?? assert.fail();
+
+describe("bodies that are announced and not sent", () => {
+  it("six of one captured header set, 64 MiB together, keep no other leader out", async () => {
+    const tool = countingTool({ path: "sum" });
+    const { url, load } = await serveSigned([tool]);
+    await withConnections(url, 6, async (connections) => {
+      for (const [i, connection] of connections.entries()) {
+        const length = (i < 5 ? 12 : 4) * MIB;
+        connection.send(announcement(tool, length, alice, ["Expect", "100-continue"]));
+        assert.equal((await connection.response("POST")).status, 100, "it is admitted");
+      }
+      assert.equal(load().bodyBytes.inFlight, 0);
+      for (const leader of [bob, alice]) {
+        const call = echoCall(tool, "1", { leader });
+        expectResult(await call.send(url), echoed("1"), call);
+      }
+    });
+  });
+
+  it("take memory for what has come of them", async () => {
+    const tool = countingTool({ path: "sum" });
+    const { url, load } = await serveFor([tool]);
+    await withConnections(url, 40, async (connections) => {
+      const before = process.memoryUsage().arrayBuffers;
+      for (const connection of connections) {
+        connection.send(requestText("POST", tool.target, [["Content-Length", `${12 * MIB}`]], "["));
+      }
+      await until(() => load().bodyBytes.inFlight === 40, "a byte of each is there");
+      const taken = process.memoryUsage().arrayBuffers - before;
+      assert.ok(taken < 40 * MIB, `${taken} bytes for 40`);
+    });
+  });
+});
+
+describe("the bytes of bodies", () => {
+  const LIMIT = 1_000;
+  const BOUND = 4_000;
+  const signed = async (tool: CountingTool) =>
+    serveSigned([tool], { maxBody: LIMIT, maxBodyBytesInFlight: BOUND, minBodyBytesPerSecond: 1 });
+  /** A signed call with a body of about so many bytes. */
+  const sized = (tool: CountingTool, length: number, leader: Leader) =>
+    signedCall(tool, { value: data(`"${"a".repeat(length - 100)}"`) }, { leader });
+
+  it("of one leader are at most as many as are left for others", async () => {
+    const tool = countingTool({ path: "sum" });
+    const { url, load } = await signed(tool);
+    await withConnections(url, 3, async (connections) => {
+      for (const [i, connection] of connections.slice(0, 2).entries()) {
+        connection.send(announcement(tool, LIMIT, alice)).send(Buffer.alloc(999));
+        await until(() => load().bodyBytes.inFlight === 999 * (i + 1), "all but a byte is there");
+      }
+      // Under another key too, and before a byte of it is kept.
+      at(connections, 2).send(
+        announcement(tool, 10, { ...alice, kid: 18446744073709551615n, seed: Buffer.alloc(32, 2) }),
+      );
+      expectError(await at(connections, 2).response("POST"), 503, "overloaded");
+      const large = sized(tool, 990, bob);
+      assert.ok(large.body.length > 900 && large.body.length <= LIMIT);
+      expectResult(await large.send(url), echoed(`"${"a".repeat(890)}"`), large);
+      assert.equal(load().bodyBytes.inFlight, 1_998);
+      assert.equal(load().refused.bodyBytes, 1);
+    });
+    await until(() => load().bodyBytes.inFlight === 0, "nothing is held");
+    const call = sized(tool, 990, alice);
+    assert.equal((await call.send(url)).status, 200);
+  });
+
+  it("of one leader are refused while they come, once they are more than are left", async () => {
+    const tool = countingTool({ path: "sum" });
+    const { url, load } = await signed(tool);
+    await withConnections(url, 3, async (connections) => {
+      for (const connection of connections) {
+        connection.send(announcement(tool, LIMIT, alice, ["Expect", "100-continue"]));
+        assert.equal((await connection.response("POST")).status, 100, "it is admitted");
+      }
+      for (const connection of connections) connection.send(Buffer.alloc(600));
+      await until(() => load().bodyBytes.inFlight === 1_800, "600 of each are there");
+      at(connections, 0).send(Buffer.alloc(200));
+      await until(() => load().bodyBytes.inFlight === 2_000, "half of the bound is held");
+      at(connections, 1).send(Buffer.alloc(1));
+      expectError(await at(connections, 1).response("POST"), 503, "overloaded");
+      assert.equal(load().bodyBytes.inFlight, 1_400, "what had come of it is not held any more");
+      const call = echoCall(tool, "1", { leader: alice });
+      expectResult(await call.send(url), echoed("1"), call);
+    });
+  });
+
+  it("without signatures are counted by connection: many of them always leave room for a small call", async () => {
+    const tool = countingTool({ path: "sum" });
+    const config = ToolkitRuntimeConfig.fromJsonStr(`{"invoke_max_body_bytes":${LIMIT}}`);
+    const { url, load } = await serveFor([tool], { config, maxBodyBytesInFlight: BOUND, minBodyBytesPerSecond: 1 });
+    await withConnections(url, 6, async (connections) => {
+      let held = 0;
+      for (const connection of connections) {
+        const most = Math.min(LIMIT, Math.floor((BOUND - held) / 2));
+        connection.send(requestText("POST", tool.target, [["Content-Length", `${most}`]])).send(Buffer.alloc(most - 1));
+        held += most - 1;
+        await until(() => load().bodyBytes.inFlight === held, "all but a byte of what it may send is there");
+      }
+      assert.ok(held > BOUND - 200);
+      assert.equal(load().refused.bodyBytes, 0);
+      expectResult(await sendPlain(url, tool.target, '{"value":1}'), echoed("1"));
+    });
+  });
+
+  it("are held for no caller who is not verified: not while that lasts", async () => {
+    const tool = countingTool({ path: "sum" });
+    const verdict = gate<boolean>();
+    let verifying = 0;
+    const work = {
+      name: engine.name,
+      verify: () => {
+        verifying++;
+        return verdict.promise;
+      },
+      sign: () => assert.fail("nothing is signed"),
+    };
+    const { url, service } = await serveHasty([tool], {}, signedConfig([tool.fqn]), work);
+    const { bodyBytes, refused } = service.load;
+    try {
+      await withConnections(url, 8, async (connections) => {
+        for (const connection of connections)
+          connection.send(announcement(tool, 12 * MIB, alice)).send(Buffer.alloc(MIB));
+        await until(() => verifying === 8, "all are being verified");
+        assert.equal(bodyBytes.inFlight, 0);
+        verdict.open(false);
+        for (const connection of connections) expectError(await connection.response("POST"), 401, "auth_failed");
+        assert.deepEqual([bodyBytes.inFlight, refused.bodyBytes], [0, 0]);
+      });
+    } finally {
+      verdict.open(false);
+    }
+  });
+
+  it("are held for no caller who is not verified: a stranger is 401 where a leader finds no room", async () => {
+    const tool = countingTool({ path: "sum" });
+    const { url, load } = await signed(tool);
+    await withConnections(url, 5, async (connections) => {
+      for (const [i, leader] of [alice, alice, bob].entries()) {
+        at(connections, i)
+          .send(announcement(tool, LIMIT, leader))
+          .send(Buffer.alloc(999));
+      }
+      await until(() => load().bodyBytes.inFlight === 2_997, "they hold what they may");
+      const mallory = { id: "bob", kid: 0n, seed: Buffer.alloc(32, 66) };
+      for (const [i, leader, status, code] of [
+        [3, mallory, 401, "auth_failed"],
+        [4, bob, 503, "overloaded"],
+      ] as const) {
+        expectError(
+          await at(connections, i)
+            .send(announcement(tool, LIMIT, leader))
+            .response("POST"),
+          status,
+          code,
+        );
+      }
+      assert.deepEqual([load().bodyBytes.inFlight, load().refused.bodyBytes], [2_997, 1]);
+    });
+  });
+});
+
+describe("a body that comes slowly", () => {
+  const half = (tool: CountingTool, sent: string | Uint8Array, length = 100_000) =>
+    requestText("POST", tool.target, [["Content-Length", `${length}`]], sent);
+
+  for (const [what, sent] of [
+    ["nothing of it", ""],
+    ["a byte of it", "["],
+    ["all of it but a byte, in one burst", Buffer.alloc(12 * MIB - 1, " ")],
+  ] as const) {
+    it(`${what}: 408, and the connection ends`, async () => {
+      const tool = countingTool({ path: "sum" });
+      const { url, service } = await serveHasty([tool], { bodyGraceMs: 100, checkMs: 20, lingerMs: 50, requestMs: 0 });
+      await withConnections(url, 1, async ([connection = assert.fail()]) => {
+        connection.send(half(tool, sent, 12 * MIB));
+        const response = await connection.response("POST");
+        assert.equal(expectError(response, 408, "request_timeout"), "the body: at least 16384 bytes/s");
+        assert.equal(response.headers.get("connection"), "close");
+        assert.equal(service.load.bodyBytes.inFlight, 0);
+        await connection.closed();
+      });
+      assert.equal(tool.calls.constructed, 0);
+    });
+  }
+
+  it("a drip below the rate: 408, however long it goes on", async () => {
+    const tool = countingTool({ path: "sum" });
+    const { url, service } = await serveHasty([tool], { bodyGraceMs: 100, checkMs: 20, lingerMs: 50, requestMs: 0 });
+    await withConnections(url, 1, async ([connection = assert.fail()]) => {
+      connection.send(half(tool, ""));
+      const drip = setInterval(() => connection.send(" "), 5);
+      try {
+        expectError(await connection.response("POST"), 408, "request_timeout");
+        await connection.closed();
+      } finally {
+        clearInterval(drip);
+      }
+      assert.equal(service.load.bodyBytes.inFlight, 0);
+    });
+  });
+
+  it("is not one that the server itself was too busy to read", async () => {
+    const tool = countingTool({ path: "sum" });
+    const { url, service } = await serveHasty([tool], { bodyGraceMs: 1_000, checkMs: 20, requestMs: 0 });
+    await withConnections(url, 1, async ([connection = assert.fail()]) => {
+      connection.send(half(tool, '{"value":', 11));
+      await until(() => service.load.bodyBytes.inFlight === 9, "the first bytes are there");
+      connection.send("1}");
+      const end = performance.now() + 1_500;
+      while (performance.now() < end);
+      expectResult(await connection.response("POST"), echoed("1"));
+    });
+  });
+});
+
+it("the minimum rate is 5 s at 16,384 bytes/s by default", () => {
+  assert.deepEqual([DEADLINES.bodyGraceMs, MIN_BODY_BYTES_PER_SECOND], [5_000, 16_384]);
+});
+
+describe("the pace of bodies", () => {
+  // 1,000 bytes a second, looked at ten times in it, after 500 ms.
+  const paced = (test: (pace: BodyPace, tick: (times: number) => void) => void) => {
+    mock.timers.enable({ apis: ["setInterval"] });
+    try {
+      test(new BodyPace(1_000, { bodyGraceMs: 500, checkMs: 100 }), (times) => {
+        for (let i = 0; i < times; i++) mock.timers.tick(100);
+      });
+    } finally {
+      mock.timers.reset();
+    }
+  };
+  const body = (pace: BodyPace) => {
+    let ended = 0;
+    const one = pace.begin(() => ended++);
+    return { one, ended: () => ended };
+  };
+
+  it("lets a body go on that comes at the rate, for any time", () => {
+    paced((pace, tick) => {
+      const { one, ended } = body(pace);
+      for (let i = 0; i < 1_000; i++) {
+        pace.arrived(one, 100);
+        tick(1);
+      }
+      assert.equal(ended(), 0);
+    });
+  });
+
+  it("ends one that comes at a little less, once", () => {
+    paced((pace, tick) => {
+      const { one, ended } = body(pace);
+      let ticks = 0;
+      for (; ended() === 0 && ticks < 1_000; ticks++) {
+        pace.arrived(one, 99);
+        tick(1);
+      }
+      // The first look leaves 400 ms of the grace, each further one takes 1 ms.
+      assert.equal(ticks, 402);
+      tick(100);
+      assert.equal(ended(), 1);
+    });
+  });
+
+  it("gives nothing for a burst beyond the grace", () => {
+    paced((pace, tick) => {
+      const { one, ended } = body(pace);
+      tick(5);
+      pace.arrived(one, 1_000_000);
+      tick(5);
+      assert.equal(ended(), 0);
+      tick(1);
+      assert.equal(ended(), 1);
+    });
+  });
+
+  it("forgets a body that is whole, and looks at the next", () => {
+    paced((pace, tick) => {
+      for (let i = 0; i < 3; i++) {
+        const [whole, slow] = [body(pace), body(pace)];
+        pace.end(whole.one);
+        tick(10);
+        assert.deepEqual([whole.ended(), slow.ended()], [0, 1]);
+      }
+    });
+  });
+});
