@@ -48,9 +48,21 @@ export const SHUTTING_DOWN = refusal("shutting_down");
 /** The committed texts of a signed request, for each port in order; or the body of an unsigned one. */
 export type CallInput = { readonly texts: readonly (readonly CommittedText[])[] } | { readonly body: Uint8Array };
 
-/** What one call of a tool is made of. */
-export interface Call {
-  readonly input: CallInput;
+/** Holder of an input until it is taken: what refers to the holder for longer does not keep the bytes of a body. */
+export interface InputHolder<T> {
+  input: T | undefined;
+}
+
+/** Takes the input out of its holder, once. */
+export function takeInput<T>(holder: InputHolder<T>): T {
+  const { input } = holder;
+  if (input === undefined) throw new Error("the input of a call was taken before");
+  holder.input = undefined;
+  return input;
+}
+
+/** What one call of a tool is made of; its input until it is decoded. */
+export interface Call extends InputHolder<CallInput> {
   /** The verified caller; undefined in unsigned mode. */
   readonly auth: AuthContext | undefined;
   /** Whether the caller wants its result as JSON. */
@@ -188,7 +200,10 @@ class LocalExecution implements Execution {
   }
 
   abort(reason: InvocationAborted["reason"]): void {
-    if (reason === "timeout") this.timedOut = true;
+    if (reason === "timeout") {
+      this.timedOut = true;
+      this.call.input = undefined;
+    }
     if (reason === "shutdown") this.stopping = true;
     this.context.abort(reason);
   }
@@ -251,7 +266,7 @@ class LocalExecution implements Execution {
 
   /** @throws {@link WireFault} for an input that does not fit */
   private decode(): unknown {
-    const { input } = this.call;
+    const input = takeInput(this.call);
     const decoder = this.tool.input;
     return "texts" in input ? decoder.decodeSigned(input.texts) : decoder.decodeUnsigned(input.body);
   }

@@ -11,7 +11,7 @@ import { prefersJson, RESULT_CONTENT_TYPE } from "./accept.js";
 import { Authenticator, type RequestHeaders, type SignatureHeaders } from "./auth.js";
 import { CallLog } from "./call-log.js";
 import { errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
-import type { Answer, Call } from "./execution.js";
+import { type Answer, type Call, type InputHolder, takeInput } from "./execution.js";
 import { authorizeAlone, Run, type RunHooks, withDeadline } from "./invoke.js";
 import { type BodyAccount, bodyBytesBound } from "./limits.js";
 import { LoadControl } from "./load.js";
@@ -27,7 +27,7 @@ export interface InvokeRequest extends RequestHeaders {
   /** Identity of the connection. */
   readonly connection: object;
   /** Reads the body, of exactly the announced length, and charges what arrives. Not called before the caller is known. */
-  readBody(length: number, account: BodyAccount): Promise<Uint8Array>;
+  readBody(length: number, account: BodyAccount): Promise<InputHolder<Uint8Array>>;
   /** Calls back when the caller leaves before it has its answer. */
   onDisconnect(listener: () => void): void;
 }
@@ -165,7 +165,7 @@ export class InvokeService {
     return length;
   }
 
-  private async unsigned(call: Handled, body: Uint8Array): Promise<Reply> {
+  private async unsigned(call: Handled, body: InputHolder<Uint8Array>): Promise<Reply> {
     const { tool, request, seen } = call;
     const slots = this.load.tools.get(tool.fqn);
     if (slots !== undefined) {
@@ -174,8 +174,7 @@ export class InvokeService {
       await waiting?.slot;
       seen?.done("queue");
     }
-    const json = prefersJson(headerText(request, "accept"));
-    const run = this.start(call, { input: { body }, auth: undefined, json });
+    const run = this.start(call, unsignedCall(request, body));
     request.onDisconnect(() => run.abort("disconnect"));
     const answer = await run.answer;
     if (answer.json !== undefined) {
@@ -186,12 +185,9 @@ export class InvokeService {
     return answer.signable ? { ...reply, headers: [...reply.headers, "vary", "Accept"] } : reply;
   }
 
-  private async authenticated(call: Handled, auth: AuthContext, body: Uint8Array): Promise<Reply> {
+  private async authenticated(call: Handled, auth: AuthContext, body: InputHolder<Uint8Array>): Promise<Reply> {
     const { tool, log, seen } = call;
-    const texts = tool.envelope.read(body).match(auth.inputHash); // 3: 422
-    if (texts === undefined) {
-      throw new RequestError("input_integrity_error", "the input hash of the header is not that of the body");
-    }
+    const signed = signedCall(tool, auth, body); // 3: 422
     const claimed = this.options.store.claim(tool.fqn, auth.nonce, auth.inputHash, auth); // 4: replay
     const claim = claimed instanceof Promise ? await claimed : claimed;
     seen?.done("claim");
@@ -208,7 +204,7 @@ export class InvokeService {
       case "run": {
         const slots = this.load.tools.get(tool.fqn);
         if (slots !== undefined) await this.takeSlot(call, slots, claim.ticket); // 503
-        const run = this.start(call, { input: { texts }, auth, json: false }, claim.ticket); // 5, 6
+        const run = this.start(call, signed, claim.ticket); // 5, 6
         const answer = await run.answer;
         const reply = this.reply(call, answer, auth);
         return answer.stored ? this.noting(run, answer, await reply) : reply;
@@ -349,6 +345,22 @@ export class InvokeService {
     }
     return log;
   }
+}
+
+// An asynchronous function keeps what it has once used: these two are synchronous, so that the body is in the call alone.
+
+function unsignedCall(request: RequestHeaders, body: InputHolder<Uint8Array>): Call {
+  const json = prefersJson(headerText(request, "accept"));
+  return { input: { body: takeInput(body) }, auth: undefined, json };
+}
+
+/** @throws {@link RequestError} `input_integrity_error`, WireFault for the envelope */
+function signedCall(tool: ServedTool, auth: AuthContext, body: InputHolder<Uint8Array>): Call {
+  const texts = tool.envelope.read(takeInput(body)).match(auth.inputHash);
+  if (texts === undefined) {
+    throw new RequestError("input_integrity_error", "the input hash of the header is not that of the body");
+  }
+  return { input: { texts }, auth, json: false };
 }
 
 async function observed(answered: Promise<Reply>, seen: Observation): Promise<Reply> {

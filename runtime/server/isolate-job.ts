@@ -2,7 +2,7 @@
 
 import type { AuthContext, InvocationAborted, Logger } from "../tool.js";
 import { committedBytes } from "../wire/envelope.js";
-import type { CallInput } from "./execution.js";
+import type { CallInput, InputHolder } from "./execution.js";
 
 /** What every thread of a tool is started with. */
 export interface ThreadData {
@@ -25,14 +25,13 @@ export const KEPT_MS = 30_000;
 export type Work =
   /** Load the entry module and say so. */
   | { readonly kind: "load" }
-  | {
+  | (InputHolder<PackedInput> & {
       readonly kind: "call";
-      readonly input: PackedInput;
       readonly auth: AuthContext | undefined;
       readonly json: boolean;
       /** On the clock of `process.hrtime`, which threads share; they differ in the origin of `performance.now()`. */
       readonly deadline: bigint;
-    }
+    })
   | { readonly kind: "authorize"; readonly auth: AuthContext }
   | { readonly kind: "health" };
 

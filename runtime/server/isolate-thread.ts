@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
 import type { Logger } from "../tool.js";
-import type { Answer, Execution, ToolHost } from "./execution.js";
+import { type Answer, type Execution, type ToolHost, takeInput } from "./execution.js";
 import { handedOver } from "./isolate-entry.js";
 import { type Job, KEPT_MS, ownBytes, REASONS, type ThreadData, type ThreadLog, unpackInput } from "./isolate-job.js";
 
@@ -67,7 +67,7 @@ function begin(tool: ToolHost, { id, work }: Job): Execution<Answer | number | u
   const log = new JobLog(id);
   switch (work.kind) {
     case "call": {
-      const call = { input: unpackInput(work.input), auth: work.auth, json: work.json };
+      const call = { input: unpackInput(takeInput(work)), auth: work.auth, json: work.json };
       return tool.call(call, performance.now() + Number(work.deadline - process.hrtime.bigint()) / 1e6, log);
     }
     case "authorize":

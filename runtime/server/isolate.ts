@@ -13,7 +13,7 @@ import { BroadcastChannel } from "node:worker_threads";
 import type { Piscina } from "piscina";
 import type { AuthContext, InvocationAborted, IsolateOptions, Logger } from "../tool.js";
 import { type ErrorCode, statusOf } from "./errors.js";
-import { type Answer, type Call, callerCopy, type Execution, refusal, type ToolHost } from "./execution.js";
+import { type Answer, type Call, callerCopy, type Execution, refusal, type ToolHost, takeInput } from "./execution.js";
 import { type Job, KEPT_MS, packInput, REASONS, type ThreadData, type ThreadLog, type Work } from "./isolate-job.js";
 import { checkedInteger } from "./limits.js";
 import type { ServerLogger } from "./log.js";
@@ -205,7 +205,7 @@ class Threads {
     Atomics.store(this.#reasons, place, reasons);
     this.#logs.set(id, log);
     try {
-      const transferList = work.kind === "call" ? [work.input.bytes.buffer] : [];
+      const transferList = work.kind === "call" && work.input !== undefined ? [work.input.bytes.buffer] : [];
       return await this.#pool.run(job, { transferList, signal: kill });
     } finally {
       this.#logs.delete(id);
@@ -354,12 +354,13 @@ class ThreadHost implements ToolHost {
     this.#checks = new Places([count], 0);
   }
 
-  call({ input, auth, json }: Call, deadline: number, log: Logger): Execution {
+  call(call: Call, deadline: number, log: Logger): Execution {
+    const { auth, json } = call;
     const work = (): Work => {
       const left = BigInt(Math.round((deadline - performance.now()) * 1e6));
       return {
         kind: "call",
-        input: packInput(input),
+        input: packInput(takeInput(call)),
         auth: auth && callerCopy(auth),
         json,
         deadline: process.hrtime.bigint() + left,

@@ -5,6 +5,7 @@
 
 import type { IncomingMessage } from "node:http";
 import { RequestError } from "./errors.js";
+import type { InputHolder } from "./execution.js";
 import type { BodyAccount, Deadlines } from "./limits.js";
 
 /** Capacity that a buffer begins with, in bytes; it grows to the announced length by fours. */
@@ -26,7 +27,12 @@ export class BodyReader {
    * @param isAnswered whether the caller already got an answer, a timeout for one: then its call must not run
    * @throws {@link RequestError} `request_timeout`, `overloaded`, `payload_too_large`; `bad_request` when the caller left
    */
-  read(request: IncomingMessage, length: number, account: BodyAccount, isAnswered: () => boolean): Promise<Uint8Array> {
+  read(
+    request: IncomingMessage,
+    length: number,
+    account: BodyAccount,
+    isAnswered: () => boolean,
+  ): Promise<InputHolder<Uint8Array>> {
     return new Promise((resolve, reject) => {
       let body: Buffer | undefined;
       let filled = 0;
@@ -34,7 +40,7 @@ export class BodyReader {
       const settle = (error?: RequestError) => {
         this.#pace.end(paced);
         request.off("data", take);
-        if (error === undefined) resolve(body ?? Buffer.alloc(0));
+        if (error === undefined) resolve({ input: body ?? Buffer.alloc(0) });
         else reject(error);
         body = undefined;
       };

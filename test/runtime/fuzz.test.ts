@@ -285,7 +285,7 @@ function send({ body, headers: pairs }: Draft): Promise<Reply> {
     headers,
     rawHeaders: all.flat(),
     connection: {},
-    readBody: async () => body,
+    readBody: async () => ({ input: body }),
     onDisconnect: () => {},
   });
 }

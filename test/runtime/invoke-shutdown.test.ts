@@ -35,7 +35,7 @@ async function running(behaviour: Behaviour) {
       headers: Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value])),
       rawHeaders: pairs.flat(),
       connection: {},
-      readBody: async () => body,
+      readBody: async () => ({ input: body }),
       onDisconnect: () => {},
     });
     return { ...reply, body: Buffer.from(reply.body).toString() };

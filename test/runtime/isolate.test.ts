@@ -160,7 +160,7 @@ describe("at shutdown", () => {
         headers: Object.fromEntries(pairs.map(([name, text]) => [name.toLowerCase(), text])),
         rawHeaders: pairs.flat(),
         connection: {},
-        readBody: async () => body,
+        readBody: async () => ({ input: body }),
         onDisconnect: () => {},
       });
       return `${reply.status} ${Buffer.from(reply.body)}`;
