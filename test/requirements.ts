@@ -1158,6 +1158,15 @@ export const REQUIREMENTS: readonly Requirement[] = [
     ],
   },
   {
+    id: "7.35",
+    text: "| 403 | `permission_denied` | ★ unsigned mode: an `Origin` that is not allowed by name (a web page's; none is by default), or without one a `Sec-Fetch-Site` other than `none`; before a byte of body is kept | fixed |",
+    proofs: [
+      "test/runtime/browser-requests.test.ts › 403, and nothing runs",
+      "test/runtime/browser-requests.test.ts › of a page is refused before its body is read",
+      "test/runtime/browser-requests.test.ts › with signatures, the signature decides",
+    ],
+  },
+  {
     id: "7.21",
     text: "| 404, 405 | `not_found`, `method_not_allowed` (with `Allow`) | routing | – |",
     proofs: [

@@ -14,6 +14,7 @@ import { type EngineSelection, selectEngine } from "../wire/ed25519.js";
 import type { EngineName } from "../wire/ed25519-keys.js";
 import { type Address, type Endpoint, endpointFromEnv, endpointOf } from "./address.js";
 import { AdminListener } from "./admin.js";
+import { AllowedOrigins } from "./allowed-origins.js";
 import { SignatureHeaders } from "./auth.js";
 import { CryptoThreads } from "./crypto-threads.js";
 import { ENV_ADMIN_ADDR, ENV_BIND_ADDR, ENV_TLS_CERT_PATH } from "./environment.js";
@@ -90,6 +91,11 @@ export interface BootstrapOptions {
   readonly maxBodyBytesInFlight?: number;
   /** Bytes a second of a body: 16,384 by default, at least 1. One that stays below for 5 s is 408. */
   readonly minBodyBytesPerSecond?: number;
+  /**
+   * Origins of web pages whose requests are served without signatures, such as `https://app.example`: none by default. A
+   * browser sends requests of any page to this server, on a loopback address too. In signed mode the signature decides.
+   */
+  readonly allowedOrigins?: readonly string[];
   /** Limits of rate and load; all of them are off unless they are set. */
   readonly load?: LoadOptions;
 }
@@ -230,6 +236,7 @@ export async function serve(
   const intervalMs = intervalOf(options.reloadIntervalMs);
   const shutdown = new Shutdown(options.shutdown);
   const maxConnections = connectionsOf(options.maxConnections);
+  const allowedOrigins = new AllowedOrigins(options.allowedOrigins);
   const minBodyBytesPerSecond = bodyRateOf(options.minBodyBytesPerSecond);
   const cryptoThreads = checkedInteger("cryptoThreads", options.cryptoThreads ?? 0, 0, 64);
   const load = await LoadControl.start(options.load ?? {}, {
@@ -244,7 +251,16 @@ export async function serve(
   const scheme = tls === undefined ? "http" : "https";
   const looking = [new RequestLog(log), metrics, await loadTracing(scheme, log)];
   const observers = new Observers(looking.filter((observer) => observer !== undefined));
-  const service = new InvokeService({ config, headers, engine: threads ?? engine, store, load, log, observers });
+  const service = new InvokeService({
+    config,
+    headers,
+    engine: threads ?? engine,
+    store,
+    load,
+    log,
+    allowedOrigins,
+    observers,
+  });
   const onRefused = (code: string) => metrics?.refused(code);
   const { app, requests } = buildApp({
     tools,

@@ -8,6 +8,7 @@ import type { Ed25519Work } from "../wire/ed25519.js";
 import type { SigningKey } from "../wire/ed25519-keys.js";
 import { outputHash, SIGNATURE_VERSION, toolSignatureMessage } from "../wire/signature.js";
 import { prefersJson, RESULT_CONTENT_TYPE } from "./accept.js";
+import { AllowedOrigins } from "./allowed-origins.js";
 import { Authenticator, type RequestHeaders, type SignatureHeaders } from "./auth.js";
 import { CallLog } from "./call-log.js";
 import { errorBody, RequestError, statusOf, toRequestError } from "./errors.js";
@@ -55,6 +56,8 @@ export interface ServiceOptions {
   /** Without it nothing but the bytes of bodies is bounded. */
   readonly load?: LoadControl;
   readonly log: ServerLogger;
+  /** Web pages that may call without signatures; none when absent. */
+  readonly allowedOrigins?: AllowedOrigins;
   /** Who looks at calls; nobody when absent. */
   readonly observers?: Observers;
 }
@@ -76,6 +79,7 @@ export class InvokeService {
   /** What there is to do, and what was refused because of it. */
   readonly load: LoadControl;
   private readonly authenticator: Authenticator;
+  private readonly origins: AllowedOrigins;
   private readonly signed: boolean;
   private readonly maxBody: bigint;
   private readonly logs = new Map<ServedTool, ServerLogger>();
@@ -86,6 +90,7 @@ export class InvokeService {
   constructor(private readonly options: ServiceOptions) {
     const { config, headers, engine } = options;
     this.authenticator = new Authenticator(headers, () => config.leaders, engine);
+    this.origins = options.allowedOrigins ?? new AllowedOrigins();
     this.signed = config.signedHttpIsRequired();
     this.maxBody = config.invokeMaxBodyBytes();
     const bodyBytes = bodyBytesBound(undefined, this.maxBody);
@@ -131,7 +136,7 @@ export class InvokeService {
     try {
       load.checkEventLoop(); // 503
       const length = this.bodyLength(request); // 1: 411, 413, 415
-      const caller = this.signed ? this.authenticator.authenticate(request) : undefined; // 2: 401
+      const caller = this.signed ? this.authenticator.authenticate(request) : this.origins.check(request); // 2: 401, 403
       const auth = caller instanceof Promise ? await caller : caller;
       if (seen !== undefined) seen.caller = auth;
       seen?.done("auth");
