@@ -71,6 +71,7 @@ const ROWS: readonly Row[] = [
   { files: ["runtime/server/tracing.ts"], packages: ["@opentelemetry/api"] },
   { files: ["runtime/server/admin.ts"], from: ["runtime/config/"], node: ["events", "http", "net"] },
   { files: ["runtime/server/log.ts"], from: [TOOL], packages: ["pino"] },
+  { files: ["runtime/server/log-destination.ts"], node: ["fs", "worker_threads"] },
   {
     files: ["runtime/server/deadlines.ts", "runtime/server/invoke.ts", "runtime/server/stray.ts"],
     from: [WIRE, TOOL],

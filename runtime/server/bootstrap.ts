@@ -25,12 +25,14 @@ import { bodyBytesBound, checkedInteger } from "./limits.js";
 import { LoadControl } from "./load.js";
 import type { LoadOptions, LoadStats } from "./load-options.js";
 import { initLogger, type ServerLogger } from "./log.js";
+import { exitWith } from "./log-destination.js";
 import { documentOf, localUrl, metaListing } from "./meta.js";
 import { Metrics } from "./metrics.js";
 import { Observers } from "./observe.js";
 import { ServerReload } from "./reload.js";
 import { ReplayMemory, type ReplayStore } from "./replay.js";
 import { RequestLog } from "./request-log.js";
+import { SafeLogger } from "./safe-logger.js";
 import { SEAL_BYTES } from "./seal.js";
 import { buildApp } from "./serve.js";
 import { type ServedTool, serveTools } from "./served-tool.js";
@@ -54,7 +56,10 @@ export interface BootstrapOptions {
   readonly replayStore?: ReplayStore;
   /** Instead of the file that `SVC_TOOLKIT_CONFIG_PATH` names. */
   readonly config?: ToolkitRuntimeConfig;
-  /** Instead of JSON lines on standard error. Any pino logger will do. */
+  /**
+   * Instead of JSON lines on standard error. Any pino logger will do, best with an asynchronous destination: one that
+   * blocks holds up every call. What it throws is counted (`svc_log_dropped_total`) and goes no further.
+   */
   readonly logger?: ServerLogger;
   /** Instead of the fastest engine that works here. */
   readonly engine?: EngineName;
@@ -156,8 +161,8 @@ export async function bootstrap(
     : [undefined, first as Tools, second as BootstrapOptions | undefined];
   try {
     const classes = Array.isArray(tools) ? (tools as readonly SvcToolClass[]) : [tools as SvcToolClass];
-    if (process.argv.includes("--meta")) return exit(0, process.stdout, metaOf(classes));
-    const logger = options?.logger ?? initLogger();
+    if (process.argv.includes("--meta")) return print(metaOf(classes));
+    const logger = loggerOf(options);
     const starting = serve(classes, { ...options, logger, ...(address && { address }) });
     // Before it serves, so that no signal finds the process without them.
     stopOnSignals(starting);
@@ -169,16 +174,12 @@ export async function bootstrap(
     const served = classes.map((tool) => parseFqn(tool.fqn())?.text ?? "");
     for (const event of ["uncaughtException", "unhandledRejection"] as const) {
       process.on(event, (err: unknown) => {
-        try {
-          logger.error({ err, ...strayFields(served) }, `outside of a call: ${event}`);
-        } catch {
-          // A logger of the application's that cannot print it: no reason to end.
-        }
+        logger.error({ err, ...strayFields(served) }, `outside of a call: ${event}`);
       });
     }
     return server;
   } catch (error) {
-    return exit(1, process.stderr, `cannot start: ${startupMessage(error)}\n`);
+    return exitWith(1, `cannot start: ${startupMessage(error)}\n`);
   }
 }
 
@@ -196,10 +197,14 @@ function startupMessage(error: unknown): string {
   return (syscall === undefined ? stack : message) ?? String(error);
 }
 
-/** Ends the process once the text is written: what a tool's module left open would keep it alive. */
-function exit(code: number, stream: NodeJS.WritableStream, text: string): Promise<never> {
-  process.exitCode = code;
-  return new Promise(() => stream.write(text, () => process.exit()));
+/** Prints a text and ends the process: what a tool's module left open would keep it alive. */
+function print(text: string): Promise<never> {
+  return new Promise(() => process.stdout.write(text, () => process.exit(0)));
+}
+
+/** The logger of the options or the process's own, unable to throw. */
+function loggerOf(options: BootstrapOptions | undefined): SafeLogger {
+  return SafeLogger.of(options?.logger ?? initLogger());
 }
 
 /** What `--meta` prints. */
@@ -226,7 +231,7 @@ export async function serve(
   const adminEndpoint = endpointOf("admin", options.admin) ?? endpointFromEnv(ENV_ADMIN_ADDR);
   const config = options.config ?? ToolkitRuntimeConfig.fromEnv();
   const headers = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");
-  const log = options.logger ?? initLogger();
+  const log = loggerOf(options);
   const store = options.replayStore ?? replayMemory(config, options.replayMaxBytes);
   const { engine, reason } = engineOf(options.engine);
   config.leaders.onWarning = (message) => log.warn({}, message);
@@ -295,7 +300,7 @@ export async function serve(
     endToolThreads = await isolateTools(tools, options.isolate, log);
     if (adminEndpoint !== undefined && metrics !== undefined) {
       const memory = store instanceof ReplayMemory ? store : undefined;
-      metrics.read({ tools, config, store: memory, service, reload, server: app.server, shutdown });
+      metrics.read({ tools, config, store: memory, service, reload, server: app.server, shutdown, log: log.lines });
       const unready = () => (shutdown.stopping ? "stopping" : listening ? undefined : "starting");
       admin = await AdminListener.listen(adminEndpoint, { unready, reload, metrics, log });
     }

@@ -2,6 +2,7 @@
 
 import { basename } from "node:path";
 import { bootstrap } from "./bootstrap.js";
+import { exitWith } from "./log-destination.js";
 
 const USAGE = `usage: node server.js [--meta | --help]
 
@@ -25,13 +26,13 @@ export const bootstrapEntrypoint: typeof bootstrap = (...given: unknown[]) => {
     const unknown = args.find((arg) => arg !== "--meta" && arg !== "--help");
     if (unknown !== undefined) {
       const name = JSON.stringify(unknown.slice(0, 64));
-      return exit(2, process.stderr, `unknown argument ${name}: expected --meta or --help\n\n${USAGE}`);
+      return exitWith(2, `unknown argument ${name}: expected --meta or --help\n\n${USAGE}`);
     }
-    if (args.includes("--help")) return exit(0, process.stdout, USAGE);
+    if (args.includes("--help")) return print(USAGE);
   }
   return (bootstrap as (...of: unknown[]) => ReturnType<typeof bootstrap>)(...given);
 };
 
-function exit(code: number, stream: NodeJS.WritableStream, text: string): Promise<never> {
-  return new Promise(() => stream.write(text, () => process.exit(code)));
+function print(text: string): Promise<never> {
+  return new Promise(() => process.stdout.write(text, () => process.exit(0)));
 }

@@ -40,8 +40,8 @@ export class Run implements Due {
       this.resolve = resolve;
     });
     this.deadline = performance.now() + tool.timeoutMs;
-    tool.deadlines.add(this);
     this.execution = tool.host.call(call, this.deadline, log);
+    tool.deadlines.add(this);
     void this.execution.end.then(
       (answer) => this.settle(answer),
       () => this.settle(refusal("tool_invocation_failed")),
@@ -58,9 +58,9 @@ export class Run implements Due {
     const answer = refusal("tool_invocation_timeout");
     hooks.timedOut?.(answer);
     this.resolve(answer);
-    log.warn({ code: answer.code, timeoutMs: tool.timeoutMs }, "the tool did not answer before its deadline");
     this.abort("timeout");
     this.over = true;
+    log.warn({ code: answer.code, timeoutMs: tool.timeoutMs }, "the tool did not answer before its deadline");
   }
 
   private settle(answer: Answer): void {
@@ -68,19 +68,17 @@ export class Run implements Due {
     // A tool that kept the event loop busy past its deadline did not let the timer fire.
     const overrun = performance.now() - this.deadline;
     const late = overrun >= 0;
-    if (late) {
-      const ms = Math.round(overrun + tool.timeoutMs);
-      log.warn({ ms }, "the tool ended after its deadline; its result is discarded");
-      this.abort("timeout");
+    if (late) this.abort("timeout");
+    if (this.over) hooks.settledLate?.();
+    else {
+      tool.deadlines.meet(this);
+      this.over = true;
+      const given = late ? refusal("tool_invocation_timeout") : answer;
+      this.resolve(hooks.ended?.(given) ?? given);
     }
-    if (this.over) {
-      hooks.settledLate?.();
-      return;
-    }
-    tool.deadlines.meet(this);
-    this.over = true;
-    const given = late ? refusal("tool_invocation_timeout") : answer;
-    this.resolve(hooks.ended?.(given) ?? given);
+    if (!late) return;
+    const ms = Math.round(overrun + tool.timeoutMs);
+    log.warn({ ms }, "the tool ended after its deadline; its result is discarded");
   }
 
   /** Tells the tool's host that the result has left. Never rejects. */

@@ -7,6 +7,7 @@ import type { Logger } from "../tool.js";
 import { type Answer, type Execution, type ToolHost, takeInput } from "./execution.js";
 import { handedOver } from "./isolate-entry.js";
 import { type Job, KEPT_MS, ownBytes, REASONS, type ThreadData, type ThreadLog, unpackInput } from "./isolate-job.js";
+import { SafeLogger } from "./safe-logger.js";
 
 /** Milliseconds that an entry module has to call `bootstrap`. */
 const LOAD_MS = 30_000;
@@ -22,7 +23,7 @@ wakeUp.onmessage = ({ data }) => (typeof data === "number" ? void noteReturned(d
 wakeUp.unref();
 
 for (const event of ["uncaughtException", "unhandledRejection"] as const) {
-  process.on(event, (err: unknown) => new JobLog(undefined).error({ err }, `outside of a call: ${event}`));
+  process.on(event, (err: unknown) => logOf(undefined).error({ err }, `outside of a call: ${event}`));
 }
 
 // A thread is ready once it has its tool; one that cannot have it says why when it is asked for something.
@@ -64,7 +65,7 @@ export default async function run(job: Job): Promise<unknown> {
 }
 
 function begin(tool: ToolHost, { id, work }: Job): Execution<Answer | number | undefined> {
-  const log = new JobLog(id);
+  const log = logOf(id);
   switch (work.kind) {
     case "call": {
       const call = { input: unpackInput(takeInput(work)), auth: work.auth, json: work.json };
@@ -92,6 +93,8 @@ function abortCurrent(): void {
   const bits = Atomics.load(reasons, current.place);
   for (const [i, reason] of REASONS.entries()) if (bits & (1 << i)) current.execution.abort(reason);
 }
+
+const logOf = (job: number | undefined): Logger => SafeLogger.of(new JobLog(job));
 
 /** Writes to the log of the main thread. */
 class JobLog implements Logger {

@@ -330,8 +330,8 @@ class ThreadWork<T> implements Execution<T> {
 
   #end(): void {
     this.#killed = true;
-    this.log.warn({ graceMs: this.threads.graceMs }, "the tool did not stop after its deadline: its thread is ended");
     this.#kill.emit("abort");
+    this.log.warn({ graceMs: this.threads.graceMs }, "the tool did not stop after its deadline: its thread is ended");
   }
 
   #settle(end: T): void {

@@ -3,6 +3,8 @@
 import { pino } from "pino";
 import type { Logger } from "../tool.js";
 import { ENV_LOG_LEVEL } from "./environment.js";
+import { standardErrorLog } from "./log-destination.js";
+import { SafeLogger } from "./safe-logger.js";
 import { StartupError } from "./startup-error.js";
 
 /** A log that can be divided: what the server writes to. Any pino logger is one. */
@@ -26,7 +28,8 @@ const REDACTED: ReadonlySet<string> = new Set([
 const MAX_DEPTH = 5;
 
 /**
- * Makes the process's log.
+ * Makes the process's log. Its calls neither throw nor block: lines wait for standard error in a buffer of 1 MiB, and are
+ * dropped and counted when it is full.
  *
  * @throws {@link StartupError} for a level that does not exist
  */
@@ -38,13 +41,16 @@ export function initLogger(env: Readonly<Record<string, string | undefined>> = p
   const log = (fields: object) => printable(fields, 0) as Record<string, unknown>;
   const err = (thrown: unknown) => printable(serialized(thrown), 1);
   const options = { level, base: null, formatters: { log }, serializers: { err } };
-  const logger = pino(options, pino.destination({ fd: 2, sync: true }));
+  const destination = standardErrorLog();
+  const logger = pino(options, destination);
   // pino's formatter of bindings is for the first logger only; children inherit this.
   const { child } = logger;
   logger.child = function (this: typeof logger, fields: object, more?: object) {
     return child.call(this, log(fields), more);
   } as typeof child;
-  return logger;
+  destination.onDropped = (dropped) =>
+    logger.error({ dropped }, "log lines were dropped: standard error was not taken");
+  return SafeLogger.of(logger, destination);
 }
 
 function serialized(thrown: unknown): unknown {

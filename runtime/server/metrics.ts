@@ -14,6 +14,7 @@ import type { Reply } from "./handle.js";
 import type { LoadStats } from "./load-options.js";
 import type { Observation, Observer } from "./observe.js";
 import type { ReplayMemory } from "./replay.js";
+import type { DroppedLines } from "./safe-logger.js";
 import type { ServedTool } from "./served-tool.js";
 
 /** Where the figures are read. */
@@ -26,6 +27,7 @@ export interface MetricSources {
   readonly reload: { readonly stats: Reloads };
   readonly server: Server;
   readonly shutdown: { readonly stopping: boolean };
+  readonly log: Readonly<DroppedLines>;
 }
 
 /** Seconds; the default timeout of a call is 10. */
@@ -82,6 +84,7 @@ export class Metrics implements Observer {
     for (const { fqn: tool } of sources.tools)
       for (const counter of [this.#replayed, this.#late]) counter.inc({ tool }, 0);
     this.#readParts(sources);
+    this.#readLog(sources);
     this.#readLoad(sources);
     this.#readReloads(sources);
   }
@@ -147,6 +150,19 @@ export class Metrics implements Observer {
     gauge("svc_replay_bytes", "Bytes of the replay memory in use, runs in flight included.", [], (gauge) =>
       gauge.set(store.stats().bytes),
     );
+  }
+
+  #readLog({ log }: MetricSources): void {
+    const { Counter } = this.library;
+    new Counter({
+      name: "svc_log_dropped_total",
+      help: "Log lines that were dropped because they could not be written.",
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        this.inc(log.dropped);
+      },
+    });
   }
 
   #readLoad({ service: { load } }: MetricSources): void {

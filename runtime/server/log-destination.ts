@@ -1,0 +1,142 @@
+/**
+ * Standard error as a destination of log lines. A write neither blocks nor throws: lines wait in a bounded buffer while
+ * the system takes them, and are dropped and counted when it is full.
+ */
+
+import { fstatSync, write, writeSync } from "node:fs";
+import { isMainThread } from "node:worker_threads";
+import type { DroppedLines } from "./safe-logger.js";
+
+/** Bytes of lines that may wait to be written. */
+const MAX_WAITING_BYTES = 1_048_576;
+/** Room that is left before the report of dropped lines is written. */
+const REPORT_BYTES = 4_096;
+/** Milliseconds until a failed write is repeated: the least, doubled with each further failure up to the most. */
+const MIN_RETRY_MS = 10;
+const MAX_RETRY_MS = 1_000;
+/** Milliseconds for the waiting lines at the end of the process. */
+const FLUSH_MS = 1_000;
+/** Milliseconds between two looks at a full pipe then. */
+const PAUSE_MS = 10;
+
+/** Bounded, asynchronous writes to a file descriptor. */
+export class LogDestination implements DroppedLines {
+  /** Lines that were dropped. */
+  dropped = 0;
+  /** Called with the number of dropped lines once lines can be written again; writes a line about it. */
+  onDropped: ((lines: number) => void) | undefined;
+  #reported = 0;
+  readonly #lines: string[] = [];
+  /** The part of the lines that is being written. */
+  #chunk: Buffer | undefined;
+  /** Bytes of lines and chunk. */
+  #bytes = 0;
+  #state: "idle" | "writing" | "waiting" = "idle";
+  /** When the write in flight began. */
+  #since = 0;
+  #retryMs = MIN_RETRY_MS;
+  /** Set at the end of the process: until when a full pipe is waited for. */
+  #flushBy: number | undefined;
+
+  constructor(private readonly fd: number) {}
+
+  write(line: string): void {
+    const bytes = Buffer.byteLength(line);
+    if (this.#bytes + bytes > MAX_WAITING_BYTES) {
+      this.dropped++;
+      return;
+    }
+    this.#lines.push(line);
+    this.#bytes += bytes;
+    if (this.#flushBy !== undefined) this.flushSync();
+    else if (this.#state === "idle") this.#next();
+  }
+
+  #next(): void {
+    const chunk = this.#take();
+    this.#state = chunk === undefined ? "idle" : "writing";
+    if (chunk === undefined) return;
+    this.#since = performance.now();
+    write(this.fd, chunk, (error, bytes) => {
+      if (error === null && bytes > 0) {
+        this.#retryMs = MIN_RETRY_MS;
+        this.#written(chunk, bytes);
+        this.#next();
+        return;
+      }
+      this.#state = "waiting";
+      setTimeout(() => this.#next(), this.#retryMs).unref();
+      this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
+    });
+  }
+
+  #take(): Buffer | undefined {
+    if (this.#chunk === undefined && this.#lines.length > 0) this.#chunk = Buffer.from(this.#lines.splice(0).join(""));
+    return this.#chunk;
+  }
+
+  #written(chunk: Buffer, bytes: number): void {
+    this.#chunk = bytes < chunk.length ? chunk.subarray(bytes) : undefined;
+    this.#bytes -= bytes;
+    const lines = this.dropped - this.#reported;
+    if (lines === 0 || this.#bytes + REPORT_BYTES > MAX_WAITING_BYTES) return;
+    this.#reported = this.dropped;
+    this.onDropped?.(lines);
+  }
+
+  /** Writes the waiting lines at the end of the process, and each further line at once; gives up at an error. */
+  flushSync(): void {
+    if (this.#state === "writing") {
+      // A write that blocks would keep the process from ending.
+      if (isMainThread && performance.now() - this.#since > FLUSH_MS) process.kill(process.pid, "SIGKILL");
+      // Any other is done before the process has ended.
+      sleep(PAUSE_MS);
+      this.#state = "idle";
+      this.#written(this.#chunk as Buffer, (this.#chunk as Buffer).length);
+    }
+    this.#flushBy ??= performance.now() + FLUSH_MS;
+    for (let chunk = this.#take(); chunk !== undefined; chunk = this.#take()) {
+      try {
+        this.#written(chunk, writeSync(this.fd, chunk));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EAGAIN" || performance.now() > this.#flushBy) return;
+        sleep(PAUSE_MS);
+      }
+    }
+  }
+}
+
+function sleep(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+let standardError: LogDestination | undefined;
+
+/** The process's own. */
+export function standardErrorLog(): LogDestination {
+  if (standardError === undefined) {
+    const destination = new LogDestination(2);
+    standardError = destination;
+    if (isMainThread && isPipe(2)) {
+      // Makes the descriptor non-blocking, so that a pipe without a reader does not hold up the end of the process.
+      void process.stderr;
+    }
+    process.on("exit", () => destination.flushSync());
+  }
+  return standardError;
+}
+
+function isPipe(fd: number): boolean {
+  try {
+    const stat = fstatSync(fd);
+    return stat.isFIFO() || stat.isSocket();
+  } catch {
+    return false;
+  }
+}
+
+/** Ends the process with a last line on standard error, after the lines of the log. */
+export function exitWith(code: number, text: string): never {
+  standardErrorLog().write(text);
+  process.exit(code);
+}
