@@ -255,7 +255,10 @@ export async function serve(
   const metrics = adminEndpoint && (await Metrics.load());
   const scheme = tls === undefined ? "http" : "https";
   const looking = [new RequestLog(log), metrics, await loadTracing(scheme, log)];
-  const observers = new Observers(looking.filter((observer) => observer !== undefined));
+  const observers = new Observers(
+    looking.filter((observer) => observer !== undefined),
+    log,
+  );
   const service = new InvokeService({
     config,
     headers,

@@ -67,14 +67,17 @@ class Tracing implements Observer {
   }
 
   around<T>(call: Observation, start: () => T): T {
-    const traced = this.#calls.get(call) as Traced;
+    const traced = this.#calls.get(call);
+    if (traced === undefined) return start();
     const run = this.#tracer.startSpan(call.tool.fqn, {}, traced.context);
     traced.run = run;
     return this.api.context.with(this.api.trace.setSpan(traced.context, run), start);
   }
 
   ended(call: Observation, { status, code }: Reply): void {
-    const { server, run } = this.#calls.get(call) as Traced;
+    const traced = this.#calls.get(call);
+    if (traced === undefined) return;
+    const { server, run } = traced;
     server.setAttribute("http.response.status_code", status);
     if (call.caller !== undefined) server.setAttribute("svc.leader_id", shown(call.caller.leaderId));
     if (call.replayed) server.setAttribute("svc.replayed", true);

@@ -20,9 +20,10 @@ import {
   InMemorySpanExporter,
   type ReadableSpan,
   SimpleSpanProcessor,
+  type SpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import { run, stop } from "./child.js";
-import { countingTool, echoCall, sendPlain, serveFor, serveSigned } from "./tools.js";
+import { countingTool, echoCall, echoed, expectResult, sendPlain, serveFor, serveSigned } from "./tools.js";
 
 /** What @opentelemetry/context-async-hooks does. */
 class Contexts implements ContextManager {
@@ -56,7 +57,18 @@ const traceparent: TextMapPropagator = {
 const exporter = new InMemorySpanExporter();
 context.setGlobalContextManager(new Contexts());
 propagation.setGlobalPropagator(traceparent);
-trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+/** A processor that fails for the spans that a test names. */
+let fails: ((event: "start" | "end", name: string) => boolean) | undefined;
+const failing = (event: "start" | "end", { name }: { readonly name: string }) => {
+  if (fails?.(event, name)) throw new Error("the tracer is broken");
+};
+const broken: SpanProcessor = {
+  onStart: (span) => failing("start", span),
+  onEnd: (span) => failing("end", span),
+  forceFlush: async () => {},
+  shutdown: async () => {},
+};
+trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter), broken] }));
 after(() => {
   context.disable();
   propagation.disable();
@@ -136,7 +148,7 @@ describe("a call is traced", () => {
   it("inside of a span that is open already, such as an instrumentation's of node:http", async () => {
     const tool = countingTool({ path: "inside" });
     const spans = await spansOf(async () => {
-      const { Observation } = await import("#runtime/server/observe.js");
+      const { Observers } = await import("#runtime/server/observe.js");
       const { loadTracing } = await import("#runtime/server/tracing.js");
       const { CallLog } = await import("#runtime/server/call-log.js");
       const { ServedTool } = await import("#runtime/server/served-tool.js");
@@ -144,9 +156,10 @@ describe("a call is traced", () => {
       const tracing = (await loadTracing("http", keptLog())) ?? assert.fail("registered");
       const outer = trace.getTracer("http").startSpan("outer", { kind: SpanKind.SERVER });
       context.with(trace.setSpan(ROOT_CONTEXT, outer), () => {
-        const call = new Observation(new ServedTool(tool.class), new CallLog(keptLog(), {}), [tracing]);
-        tracing.began?.(call, { headers: { [PARENT[0]]: PARENT[1] }, rawHeaders: [] });
-        call.end({ status: 200, headers: [], body: Buffer.alloc(0) });
+        const request = { headers: { [PARENT[0]]: PARENT[1] }, rawHeaders: [] };
+        const observers = new Observers([tracing], keptLog());
+        const call = observers.begin(new ServedTool(tool.class), request, new CallLog(keptLog(), {}));
+        call?.end({ status: 200, headers: [], body: Buffer.alloc(0) });
       });
       outer.end();
     });
@@ -154,6 +167,32 @@ describe("a call is traced", () => {
     assert.equal(own?.kind, SpanKind.INTERNAL);
     assert.equal(own?.parentSpanContext?.spanId, outer?.spanContext().spanId);
   });
+});
+
+describe("a tracer that throws", () => {
+  const CASES = [
+    ["at the start of a call", (event: string, name: string) => event === "start" && name.startsWith("POST")],
+    ["between claim and run", (event: string, name: string) => event === "start" && !name.startsWith("POST")],
+    ["at the end of a call", (event: string) => event === "end"],
+  ] as const;
+  for (const [when, failure] of CASES) {
+    it(`${when} changes no answer, keeps neither pair nor slot, and is logged once`, async () => {
+      const tool = countingTool({ path: "broken" });
+      const server = await serveSigned([tool], { load: { limits: { concurrency: 1 } } });
+      fails = failure;
+      try {
+        for (let i = 0; i < 2; i++) {
+          const call = echoCall(tool, "1");
+          for (let retry = 0; retry < 2; retry++) expectResult(await call.send(server.url), echoed("1"), call);
+        }
+      } finally {
+        fails = undefined;
+      }
+      assert.equal(tool.calls.invoked, 2);
+      assert.equal(server.load().tools.get(tool.fqn)?.running, 0);
+      assert.equal(server.log.filter(({ message }) => message.startsWith("an observer of calls fails")).length, 1);
+    });
+  }
 });
 
 it("a process that has registered nothing does not even load the package", async () => {
