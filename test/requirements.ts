@@ -1230,7 +1230,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     id: "7.28",
     text: "| 500 | `internal_error` | a fault of ours that no other line names | none |",
     proofs: [
-      "test/runtime/replay-http.test.ts › a store that fails answers 500 internal_error, nothing of it",
+      "test/runtime/replay-http.test.ts › ${what} is 503 replay_store_unavailable, logged; nothing ran",
       "test/runtime/meta.test.ts › a tool's own meta is served as it says; one that fails is 500 without a word of it",
     ],
   },
@@ -1247,8 +1247,9 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "7.30",
-    text: "| 503 | `replay_store_full`, `overloaded`, `shutting_down` | with `Retry-After`; never cached | – |",
+    text: "| 503 | `replay_store_full`, ★ `replay_store_unavailable`, `overloaded`, `shutting_down` | with `Retry-After`; never cached; nothing ran | – |",
     proofs: [
+      "test/runtime/replay-http.test.ts › ${what} is 503 replay_store_unavailable, logged; nothing ran",
       "test/runtime/replay-http.test.ts › 503 replay_store_full with Retry-After, never cached; what lives is never evicted",
       "test/runtime/bootstrap.test.ts › a request that comes on an open connection while others run is 503 shutting_down with Retry-After",
       "test/runtime/invoke-shutdown.test.ts › a run that then throws is 503 shutting_down and not cached",
@@ -1435,7 +1436,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     id: "8.18",
     text: "The store is an interface; memory is the default.",
     proofs: [
-      "test/runtime/replay-http.test.ts › a store that fails answers 500 internal_error, nothing of it",
+      "test/runtime/replay-http.test.ts › ${what} is 503 replay_store_unavailable, logged; nothing ran",
       "test/runtime/replay-http.test.ts › start-up logs the rate that the store sustains",
     ],
   },
@@ -1443,6 +1444,15 @@ export const REQUIREMENTS: readonly Requirement[] = [
     id: "8.19",
     text: "For several processes the same states live in an external store shared by all replicas, injected in code (the config file has no field for it): an in-flight entry there has a lease of the timeout plus 30 s, renewed by its owner; after a lapsed lease the pair stays 409 until its TTL, then runs.",
     owner: "shared replay",
+  },
+  {
+    id: "8.21",
+    text: "★ In a shared store: a claim that cannot be made, or whose answer does not come, is 503 `replay_store_unavailable`, and nothing runs; the result of a run that was claimed is always delivered.",
+    proofs: [
+      "test/runtime/replay-http.test.ts › ${what} is 503 replay_store_unavailable, logged; nothing ran",
+      "test/runtime/replay-http.test.ts › never settles is 503 once its time is over; one that settles late is given back",
+      "test/runtime/replay-http.test.ts › ${end}: the caller has its answer, the log says so, and no byte stays counted",
+    ],
   },
   {
     id: "9.1",

@@ -24,6 +24,7 @@ const STATUS = {
   internal_error: 500,
   output_serialization_error: 500,
   replay_store_full: 503,
+  replay_store_unavailable: 503,
   overloaded: 503,
   shutting_down: 503,
   tool_invocation_timeout: 504,

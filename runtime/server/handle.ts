@@ -19,6 +19,7 @@ import { LoadControl } from "./load.js";
 import type { ServerLogger } from "./log.js";
 import type { Observation, Observers } from "./observe.js";
 import type { CachedAnswer, ReplayStore, ReplayTicket } from "./replay.js";
+import { CLAIM_LIMIT_MS, claimRun, endTicket } from "./replay-claim.js";
 import { sealOf, unsealed } from "./seal.js";
 import type { ServedTool } from "./served-tool.js";
 import type { Slots } from "./slots.js";
@@ -53,6 +54,8 @@ export interface ServiceOptions {
   readonly headers: SignatureHeaders;
   readonly engine: Ed25519Work;
   readonly store: ReplayStore;
+  /** Milliseconds that the store has for a claim; {@link CLAIM_LIMIT_MS} by default. */
+  readonly claimLimitMs?: number;
   /** Without it nothing but the bytes of bodies is bounded. */
   readonly load?: LoadControl;
   readonly log: ServerLogger;
@@ -193,7 +196,8 @@ export class InvokeService {
   private async authenticated(call: Handled, auth: AuthContext, body: InputHolder<Uint8Array>): Promise<Reply> {
     const { tool, log, seen } = call;
     const signed = signedCall(tool, auth, body); // 3: 422
-    const claimed = this.options.store.claim(tool.fqn, auth.nonce, auth.inputHash, auth); // 4: replay
+    const { store, claimLimitMs = CLAIM_LIMIT_MS } = this.options;
+    const claimed = claimRun(tool.fqn, auth, { store, limitMs: claimLimitMs, log }); // 4: replay; 503
     const claim = claimed instanceof Promise ? await claimed : claimed;
     seen?.done("claim");
     switch (claim.state) {
@@ -222,7 +226,7 @@ export class InvokeService {
     try {
       await slots.enter()?.slot;
     } catch (error) {
-      await guarded(log, () => ticket.abandon());
+      await endTicket(log, () => ticket.abandon());
       throw error;
     } finally {
       seen?.done("queue");
@@ -233,9 +237,10 @@ export class InvokeService {
   private start(handled: Handled, call: Call, ticket?: ReplayTicket): Run {
     const { tool, log, seen } = handled;
     const { observers } = this.options;
-    const guard = (end: () => boolean | Promise<boolean>) => void guarded(log, end);
+    const guard = (end: () => boolean | Promise<boolean>) => void endTicket(log, end);
+    let run: Run | undefined;
     const over = () => {
-      this.runs.delete(run);
+      if (run !== undefined) this.runs.delete(run);
       this.load.tools.get(tool.fqn)?.release();
     };
     const hooks: RunHooks = {
@@ -262,7 +267,13 @@ export class InvokeService {
       },
     };
     const begin = () => new Run(tool, call, log, hooks);
-    const run: Run = seen === undefined ? begin() : seen.run(begin);
+    try {
+      run = seen === undefined ? begin() : seen.run(begin);
+    } catch (error) {
+      over();
+      if (ticket !== undefined) guard(() => ticket.abandon());
+      throw error;
+    }
     this.runs.set(run, tool);
     if (this.stopping) run.abort("shutdown");
     return run;
@@ -372,18 +383,6 @@ async function observed(answered: Promise<Reply>, seen: Observation): Promise<Re
   const reply = await answered;
   seen.end(reply);
   return reply;
-}
-
-/** What a replay store makes of the end of a run; a store that fails is the log's matter only. */
-function guarded(log: CallLog, end: () => boolean | Promise<boolean>): Promise<unknown> | undefined {
-  const failed = (error: unknown) => log.error({ err: error }, "the replay store did not take the end of a run");
-  try {
-    const outcome = end();
-    return outcome instanceof Promise ? outcome.catch(failed) : undefined;
-  } catch (error) {
-    failed(error);
-    return undefined;
-  }
 }
 
 const RESULT_HEADERS = ["content-type", RESULT_CONTENT_TYPE];

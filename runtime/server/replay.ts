@@ -69,6 +69,9 @@ export interface ReplayStore {
    * leader or key is passed over: the nonce rule still stands before its run, the pair is in flight for everybody while
    * it lasts, and only its end replaces the 403 (`abandon` leaves it to its own leader until its TTL).
    * `nonce` and `inputHash` are 32 bytes each (else a RangeError) and are copied.
+   *
+   * A claim that throws, rejects or takes longer than 5 s is answered 503 `replay_store_unavailable`, and nothing runs; a
+   * run that is claimed later is abandoned.
    */
   claim(tool: string, nonce: Uint8Array, inputHash: Uint8Array, caller: ReplayCaller): Claim | Promise<Claim>;
 }

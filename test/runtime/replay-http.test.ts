@@ -627,13 +627,74 @@ describe("the bound", () => {
     const serving = server.log.find(({ message }) => message === "serving");
     assert.match(String(serving?.fields.replay), /^sustains \d+ calls\/s over 300000 ms$/);
   });
+});
 
-  it("a store that fails answers 500 internal_error, nothing of it", async () => {
-    const replayStore = { claim: () => Promise.reject(new Error("canary")) };
-    const { calls, send, call, server } = await served({}, { replayStore });
-    assert.equal(expectError(await send(call("1")), 500, "internal_error"), undefined);
-    assert.equal(calls.constructed, 0);
-    assert.ok(server.log.some(({ level, fields }) => level === "error" && "err" in fields));
+describe("a claim that a store of one's own", () => {
+  const answer = { status: 200, code: undefined, signable: true, body: new Uint8Array(1) };
+  const completed = (change: object) => ({ state: "completed", sameCaller: true, answer: { ...answer, ...change } });
+  const canary = () => new Error("canary");
+  const CLAIMS: Readonly<Record<string, () => unknown>> = {
+    throws: () => {
+      throw canary();
+    },
+    rejects: () => Promise.reject(canary()),
+    "rejects with a promise of another library": () => ({
+      // biome-ignore lint/suspicious/noThenProperty: what such a promise is known by
+      then: (_: unknown, reject: (e: unknown) => void) => reject(canary()),
+    }),
+    "gives nothing": () => undefined,
+    "gives a state that is none": async () => ({ state: "canary" }),
+    "gives a run without a ticket": () => ({ state: "run" }),
+    "gives a run with half a ticket": async () => ({ state: "run", ticket: { complete: () => true } }),
+    "completes with status 99": () => completed({ status: 99 }),
+    "completes with status 1e9": async () => completed({ status: 1e9, signable: false }),
+    "completes with status NaN": async () => completed({ status: Number.NaN, signable: false }),
+    "completes with a text for a status": () => completed({ status: "200\r\ncanary" }),
+    "completes with an error that is signed": () => completed({ status: 500 }),
+    "completes with an unsigned result": () => completed({ signable: false }),
+    "completes without a body": async () => completed({ body: undefined }),
+    "completes without an answer": () => ({ state: "completed", sameCaller: true }),
+  };
+  for (const [what, claim] of Object.entries(CLAIMS)) {
+    it(`${what} is 503 replay_store_unavailable, logged; nothing ran`, async () => {
+      const replayStore = { claim } as unknown as ReplayStore;
+      const { calls, send, call, server } = await served({}, { replayStore });
+      const response = await send(call("1"));
+      assert.equal(expectError(response, 503, "replay_store_unavailable"), undefined);
+      assert.match(response.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+      assert.equal(calls.constructed, 0);
+      const lines = server.log.filter(({ level, fields }) => level === "error" && "err" in fields);
+      assert.deepEqual(
+        lines.map(({ message }) => message),
+        ["the replay store did not claim a run"],
+      );
+      assert.equal(server.load().bodyBytes.inFlight, 0);
+    });
+  }
+
+  it("never settles is 503 once its time is over; one that settles late is given back", async () => {
+    const memory = new ReplayMemory();
+    const opened = gate();
+    const late: ReplayStore = {
+      claim: async (...of) => {
+        await opened.promise;
+        return memory.claim(...of);
+      },
+    };
+    const tool = countingTool();
+    const config = signedConfig([tool.fqn]);
+    const { url } = await serveHasty([tool], {}, config, undefined, { store: late, claimLimitMs: 50 });
+    const call = echoCall(tool, "1");
+    expectError(await call.send(url), 503, "replay_store_unavailable");
+    assert.equal(tool.calls.constructed, 0);
+    opened.open();
+    await until(() => memory.stats().inFlight === 0, "the late claim is given back");
+    await until(async () => {
+      const response = await call.send(url);
+      if (response.status === 200) expectResult(response, echoed("1"), call);
+      return response.status === 200;
+    }, "the pair runs");
+    assert.equal(tool.calls.invoked, 1);
   });
 });
 

@@ -11,7 +11,7 @@ import {
   ToolkitRuntimeConfig,
 } from "#runtime/index.js";
 import { SignatureHeaders } from "#runtime/server/auth.js";
-import { InvokeService } from "#runtime/server/handle.js";
+import { InvokeService, type ServiceOptions } from "#runtime/server/handle.js";
 import { DEADLINES, type Deadlines } from "#runtime/server/limits.js";
 import { ReplayMemory } from "#runtime/server/replay.js";
 import { buildApp } from "#runtime/server/serve.js";
@@ -138,10 +138,12 @@ export async function serveHasty(
   deadlines: Partial<Deadlines> = {},
   config: ToolkitRuntimeConfig = UNSIGNED,
   work: Ed25519Work = engine,
+  more: Partial<ServiceOptions> = {},
 ) {
   const log = keptLog();
   const store = new ReplayMemory();
-  const service = new InvokeService({ config, headers: new SignatureHeaders("X-Svc-"), engine: work, store, log });
+  const headers = new SignatureHeaders("X-Svc-");
+  const service = new InvokeService({ config, headers, engine: work, store, log, ...more });
   const served = serveTools(tools.map((tool) => tool.class));
   const { app } = buildApp({
     tools: served,
