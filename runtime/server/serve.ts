@@ -80,6 +80,9 @@ export interface App {
   readonly requests: OpenRequests<FastifyReply>;
 }
 
+/** Refuses what came on a connection once the requests before it have their answers. */
+type AfterAnswers = (socket: Duplex, refuse: () => void) => void;
+
 /** Builds the application; nothing listens yet. */
 export function buildApp(options: ServeOptions): App {
   const { service, log, shutdown, onRefused, maxConnections = MAX_CONNECTIONS, deadlines = DEADLINES } = options;
@@ -107,23 +110,34 @@ export function buildApp(options: ServeOptions): App {
       send(reply, answer, shutdown.stopping || answer.code === "request_timeout", deadlines);
     }
   };
+  const answer = (request: FastifyRequest, reply: FastifyReply) =>
+    answered(request, reply).catch((error: unknown) => {
+      if (reply.raw.headersSent) reply.raw.destroy();
+      else send(reply, errorReply("internal_error"), true, deadlines);
+      log.error({ err: error }, "sending an answer failed");
+    });
+  const afterAnswers: AfterAnswers = (socket, refuse) => {
+    const due = requests.find(({ request: { raw } }) => raw.socket === socket && raw.complete);
+    if (due !== undefined) due.raw.once("close", () => afterAnswers(socket, refuse));
+    else if (socket.writable) refuse();
+  };
   const app = fastify({
     logger: false,
     // Checked by hand, because the answers are ours.
     http: { requireHostHeader: false },
     return503OnClosing: false,
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    serverFactory: (handler) => httpServer(handler, options.tls, deadlines),
+    serverFactory: (handler) => httpServer(handler, options.tls, deadlines, afterAnswers),
     clientErrorHandler: (error: NodeJS.ErrnoException, socket) => {
-      const code = refuseClient(error, socket, deadlines);
+      const code = refuseClient(error, socket, deadlines, afterAnswers);
       if (code !== undefined) onRefused?.(code);
     },
     // A path that fastify cannot decode is a path like any other.
-    frameworkErrors: (_error, request, reply) => void answered(request as FastifyRequest, reply as FastifyReply),
+    frameworkErrors: (_error, request, reply) => void answer(request as FastifyRequest, reply as FastifyReply),
   });
   // Answered before fastify looks at content type and body: the service reads the body once it knows the caller. The hook
   // never says that it is done, since nothing of fastify is to follow.
-  app.addHook("onRequest", (request, reply, _done) => void answered(request, reply));
+  app.addHook("onRequest", (request, reply, _done) => void answer(request, reply));
   capConnections(app.server, maxConnections, service.load);
   return { app, requests };
 }
@@ -137,7 +151,12 @@ function noSchemas(): never {
 const TUNNEL_LINGER_MS = 1_000;
 
 /** node's server with the limits of protocol.md section 1. */
-function httpServer(handler: RequestListener, tls: TlsSetup | undefined, deadlines: Deadlines): Server {
+function httpServer(
+  handler: RequestListener,
+  tls: TlsSetup | undefined,
+  deadlines: Deadlines,
+  afterAnswers: AfterAnswers,
+): Server {
   const limits: ServerOptions = {
     headersTimeout: deadlines.headersMs,
     requestTimeout: deadlines.requestMs,
@@ -157,7 +176,8 @@ function httpServer(handler: RequestListener, tls: TlsSetup | undefined, deadlin
   server.on("connect", (_request, socket) => {
     socket.on("error", () => socket.destroy());
     // node does not count it among its connections any more, and a server that stops would wait for it.
-    refuseConnection(socket, { lingerMs: Math.min(deadlines.lingerMs, TUNNEL_LINGER_MS) }, "bad_request");
+    const lingerMs = Math.min(deadlines.lingerMs, TUNNEL_LINGER_MS);
+    afterAnswers(socket, () => refuseConnection(socket, { lingerMs }, "bad_request"));
   });
   return server;
 }
@@ -318,19 +338,29 @@ function send(reply: FastifyReply, { status, headers, body, sent }: Reply, last:
   cutUnlessTaken(response, deadlines.answerMs);
 }
 
+/** Connections whose refusal is written or waits for the answers before it. */
+const refused = new WeakSet<Duplex>();
+
 /**
  * Answers what never became a request: faults of the parser, timeouts.
  *
  * @returns the code of the answer, if there is one
  */
-function refuseClient(error: NodeJS.ErrnoException, socket: Socket, deadlines: Deadlines): ErrorCode | undefined {
+function refuseClient(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  deadlines: Deadlines,
+  afterAnswers: AfterAnswers,
+): ErrorCode | undefined {
   if (hadLastWord(socket)) return undefined;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return undefined;
   }
+  if (refused.has(socket)) return undefined;
+  refused.add(socket);
   const [code, details] = CLIENT_ERRORS[error.code ?? ""] ?? ["bad_request"];
-  refuseConnection(socket, deadlines, code, details);
+  afterAnswers(socket, () => refuseConnection(socket, deadlines, code, details));
   return code;
 }
 

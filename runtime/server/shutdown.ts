@@ -68,6 +68,12 @@ export class OpenRequests<R> {
     return this.#cut;
   }
 
+  /** A request that waits for its answer. */
+  find(matches: (request: R) => boolean): R | undefined {
+    for (const request of this.#open) if (matches(request)) return request;
+    return undefined;
+  }
+
   begin(request: R): void {
     this.#open.add(request);
   }
@@ -120,7 +126,7 @@ export class OpenRequests<R> {
 
 /** What a server consists of, as far as its end goes. */
 export interface ShutdownParts {
-  readonly requests: Omit<OpenRequests<never>, "begin" | "end">;
+  readonly requests: Omit<OpenRequests<never>, "begin" | "end" | "find">;
   readonly log: ServerLogger;
   /** Closes the listener and idle connections; resolves when the others are closed as well. */
   close(): Promise<void>;

@@ -1,0 +1,111 @@
+/** What comes behind a request that still runs on its connection: each answer reaches its own request, in order. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { describe, it } from "node:test";
+import type { Deadlines } from "#runtime/server/limits.js";
+import { expectError, RawConnection, requestText } from "./raw.js";
+import { type CountingTool, countingTool, echoed, expectResult, gate, serveHasty, until } from "./tools.js";
+
+/** A connection with runs that wait for the test. */
+async function running(count: number, deadlines: Partial<Deadlines> = {}) {
+  const opened = gate();
+  const tool = countingTool({
+    invoke: async ({ value }) => {
+      await opened.promise;
+      return { ok: { value } };
+    },
+  });
+  const { url, server } = await serveHasty([tool], deadlines);
+  const accepted = once(server, "connection") as Promise<[Socket]>;
+  const connection = await RawConnection.open(url);
+  const [socket] = await accepted;
+  for (let i = 1; i <= count; i++) connection.send(call(tool, i));
+  await until(() => tool.calls.invoked === count, "they run");
+  /** Sends what follows, and waits until the server has read it. */
+  const send = async (text: string) => {
+    const before = socket.bytesRead;
+    connection.send(text);
+    await until(() => socket.bytesRead === before + text.length, "it is read");
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { connection, send, open: () => opened.open(), socket, server };
+}
+
+const call = (tool: CountingTool, value: number) => {
+  const body = `{"value":${value}}`;
+  return requestText("POST", tool.target, [["Content-Length", `${body.length}`]], body);
+};
+
+const RUBBISH = "rubbish\r\n\r\n";
+const CONNECT = "CONNECT canary.example:80 HTTP/1.1\r\nHost: x\r\n\r\n";
+const BEHIND = {
+  rubbish: [RUBBISH, 400, "bad_request"],
+  "a tunnel": [CONNECT, 400, "bad_request"],
+  "a header that is too long": [`GET / HTTP/1.1\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431, "headers_too_large"],
+  "a length that is none": ["GET / HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", 400, "bad_request"],
+} as const;
+
+describe("behind requests that run", () => {
+  for (const [what, [text, status, code]] of Object.entries(BEHIND)) {
+    for (const count of [1, 2]) {
+      it(`${what} (${count}): they get their answers, it gets its refusal, then the connection is closed`, async () => {
+        const { connection, send, open } = await running(count);
+        await send(text);
+        assert.equal(connection.unread.toString(), "", "no answer before the one that is due");
+        open();
+        for (let i = 1; i <= count; i++) expectResult(await connection.response(), echoed(`${i}`));
+        expectError(await connection.response(), status, code);
+        assert.equal((await connection.closed()).toString(), "");
+      });
+    }
+  }
+
+  it("rubbish goes on: one refusal", async () => {
+    const { connection, send, open } = await running(1);
+    for (let i = 0; i < 3; i++) await send(RUBBISH);
+    open();
+    expectResult(await connection.response(), echoed("1"));
+    expectError(await connection.response(), 400, "bad_request");
+    assert.equal((await connection.closed()).toString(), "");
+  });
+
+  for (const [what, text, deadline] of [
+    ["headers that do not end", "GET / HTTP/1.1\r\nHost:", { headersMs: 500 }],
+    [
+      "a body that does not end",
+      "POST /tool/invoke HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{",
+      { requestMs: 500, headersMs: 500 },
+    ],
+  ] as const) {
+    it(`${what}: 408 after the answer that is due`, async () => {
+      const { connection, send, open, server } = await running(1, { ...deadline, checkMs: 10 });
+      const late = once(server, "clientError");
+      await send(text);
+      await late;
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.equal(connection.unread.toString(), "", "no answer before the one that is due");
+      open();
+      expectResult(await connection.response(), echoed("1"));
+      expectError(await connection.response(), 408, "request_timeout");
+      assert.equal((await connection.closed()).toString(), "");
+    });
+  }
+
+  it("a caller that has sent rubbish and leaves leaves nothing behind", async () => {
+    const { connection, send, open, socket } = await running(1);
+    await send(RUBBISH);
+    connection.close();
+    await once(socket, "close");
+    open();
+  });
+});
+
+it("a connection between two requests is kept for 65 s", async () => {
+  const { url } = await serveHasty([countingTool()]);
+  const connection = await RawConnection.open(url);
+  const { headers } = await connection.send(requestText("GET", "/tools")).response();
+  assert.equal(headers.get("keep-alive"), "timeout=65");
+  connection.close();
+});
