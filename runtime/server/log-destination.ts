@@ -3,7 +3,7 @@
  * the system takes them, and are dropped and counted when it is full.
  */
 
-import { fstatSync, write, writeSync } from "node:fs";
+import { constants, fstatSync, openSync, write, writeSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 import type { DroppedLines } from "./safe-logger.js";
 
@@ -14,8 +14,8 @@ const REPORT_BYTES = 4_096;
 /** Milliseconds until a failed write is repeated: the least, doubled with each further failure up to the most. */
 const MIN_RETRY_MS = 10;
 const MAX_RETRY_MS = 1_000;
-/** Milliseconds for the waiting lines at the end of the process. */
-const FLUSH_MS = 1_000;
+/** Milliseconds for the waiting lines, and for a write that blocks, at the end of the process. */
+const FLUSH_MS = 2_000;
 /** Milliseconds between two looks at a full pipe then. */
 const PAUSE_MS = 10;
 
@@ -115,23 +115,24 @@ let standardError: LogDestination | undefined;
 /** The process's own. */
 export function standardErrorLog(): LogDestination {
   if (standardError === undefined) {
-    const destination = new LogDestination(2);
+    const destination = new LogDestination(isMainThread ? nonBlocking(2) : 2);
     standardError = destination;
-    if (isMainThread && isPipe(2)) {
-      // Makes the descriptor non-blocking, so that a pipe without a reader does not hold up the end of the process.
-      void process.stderr;
-    }
     process.on("exit", () => destination.flushSync());
   }
   return standardError;
 }
 
-function isPipe(fd: number): boolean {
+/** A descriptor whose writes do not block where a pipe is not read, so that none keeps the process from ending. */
+function nonBlocking(fd: number): number {
   try {
     const stat = fstatSync(fd);
-    return stat.isFIFO() || stat.isSocket();
+    if (!stat.isFIFO() && !stat.isSocket()) return fd;
+    // Makes the descriptor non-blocking, until the process starts a child that inherits it.
+    void process.stderr;
+    // Not shared with children; Linux only, and not for sockets.
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {
-    return false;
+    return fd;
   }
 }
 
