@@ -95,6 +95,7 @@ const ROWS: readonly Row[] = [
   },
 
   // storage: its own way to the network and the disk; nothing of the server.
+  { files: ["runtime/storage/lock-file.ts"], packages: ["fs-native-extensions"], node: ["fs/promises", "module"] },
   {
     files: ["runtime/storage/*.ts"],
     from: [WIRE],

@@ -8,7 +8,7 @@ import { type FileHandle, open, readFile, realpath, rename, rm } from "node:fs/p
 import { basename, dirname, join } from "node:path";
 import { sha256 } from "../wire/hash.js";
 import type { UploadEntry, UploadJournal } from "./journal.js";
-import { takeLock } from "./lock-file.js";
+import { acquireLock } from "./lock-file.js";
 import { StorageError } from "./storage-error.js";
 
 const HEADER = "svc-runtime upload journal 1\n";
@@ -24,6 +24,7 @@ export class FileJournal implements UploadJournal {
 
   private constructor(
     private readonly path: string,
+    private readonly lock: FileHandle,
     private file: FileHandle,
     private length: number,
   ) {}
@@ -32,22 +33,22 @@ export class FileJournal implements UploadJournal {
    * Opens the journal, or makes it (mode 0600). Its directory must exist, on a file system that keeps what `fsync` was
    * called for.
    *
-   * @throws {@link StorageError} `journal_failed`: another process of this machine has it open, the file is not a
-   * journal, or it is damaged before its last line
+   * @throws {@link StorageError} `journal_failed`: it is open already, here or in another process or container, the
+   * file is not a journal, or it is damaged before its last line
    */
   static async open(path: string): Promise<FileJournal> {
     const real = await resolvePath(path);
-    await lockOf(real);
+    const lock = await lockOf(real);
     let file: FileHandle | undefined;
     try {
       file = await open(real, "a+", 0o600);
       const bytes = await readFile(real);
-      const journal = new FileJournal(real, file, bytes.length);
+      const journal = new FileJournal(real, lock, file, bytes.length);
       await journal.load(bytes);
       return journal;
     } catch (error) {
       await file?.close();
-      await rm(`${real}.lock`, { force: true });
+      await lock.close();
       throw error instanceof StorageError ? error : failed("cannot be opened", error);
     }
   }
@@ -79,8 +80,11 @@ export class FileJournal implements UploadJournal {
   close(): Promise<void> {
     return this.inTurn(async () => {
       this.broken = true;
-      await this.file.close();
-      await rm(`${this.path}.lock`, { force: true });
+      try {
+        await this.file.close();
+      } finally {
+        await this.lock.close();
+      }
     }, true);
   }
 
@@ -200,14 +204,15 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-async function lockOf(path: string): Promise<void> {
-  let taken: boolean;
+async function lockOf(path: string): Promise<FileHandle> {
+  let lock: FileHandle | undefined;
   try {
-    taken = await takeLock(`${path}.lock`);
+    lock = await acquireLock(`${path}.lock`);
   } catch (error) {
     throw failed("cannot be locked", error);
   }
-  if (!taken) throw failed("is open already: one storage at a time uses it; if not, remove the file ending in .lock");
+  if (lock === undefined) throw failed("is open already: one storage at a time uses it");
+  return lock;
 }
 
 async function resolvePath(path: string): Promise<string> {

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { type FileHandle, mkdir, mkdtemp, open, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { after, before, describe, mock, test } from "node:test";
 import { FileJournal, StorageError, type UploadEntry } from "#runtime/storage/index.js";
 
 let directory: string;
@@ -32,6 +35,47 @@ const refused = (path: string, message: RegExp) =>
     assert.match(error.message, message);
     return true;
   });
+
+/** A process that opens the journal, says its process id and how that went, and then keeps it. */
+async function holderOf(path: string, command: string, args: readonly string[]) {
+  const script = `
+    import { FileJournal } from ${JSON.stringify(import.meta.resolve("#runtime/storage/index.js"))};
+    const said = await FileJournal.open(process.argv[1]).then(() => "has it", ({ message }) => message);
+    console.log(process.pid + " " + said);
+    setInterval(() => {}, 1000);
+  `;
+  const child = spawn(command, [...args, "--input-type=module", "-e", script, path], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await ended;
+  };
+  let said = "";
+  child.stdout.setEncoding("utf8");
+  for await (const text of child.stdout) {
+    said += text;
+    if (said.includes("\n")) break;
+  }
+  return { said: said.trim(), pid: child.pid as number, kill };
+}
+
+/** When this process started, in ticks since boot: what a lock file once named. */
+function startTicks(): string {
+  try {
+    return readFileSync("/proc/self/stat", "latin1").split(") ")[1]?.split(" ")[19] ?? "0";
+  } catch {
+    return "0";
+  }
+}
+
+/** What all open files inherit from. */
+async function fileHandles(): Promise<FileHandle> {
+  const handle = await open(directory);
+  await handle.close();
+  return Object.getPrototypeOf(handle) as FileHandle;
+}
 
 async function reopened(path: string): Promise<readonly UploadEntry[]> {
   const journal = await FileJournal.open(path);
@@ -108,11 +152,11 @@ describe("upload journal", () => {
     await refused(join(directory, "missing", "journal"), /its directory cannot be found \(ENOENT\)/);
     await refused(directory, /cannot be opened \(EISDIR\)/);
     const nowhere = freshPath();
-    await symlink(join(directory, "nowhere"), `${nowhere}.lock`);
-    await refused(nowhere, /cannot be locked$/);
+    await mkdir(`${nowhere}.lock`);
+    await refused(nowhere, /cannot be locked \(EISDIR\)$/);
   });
 
-  test("one at a time has it open, by whatever name; a lock whose process is gone is taken over", async () => {
+  test("one at a time has it open, by whatever name", async () => {
     const path = freshPath();
     const journal = await FileJournal.open(path);
     await refused(path, /is open already/);
@@ -121,28 +165,128 @@ describe("upload journal", () => {
     await refused(link, /is open already/);
     await journal.close();
     await assert.rejects(journal.put(entry("late")), /is closed/);
-    for (const holder of ["", "2147483646 7\n", `${process.pid} 1\n`]) {
-      await writeFile(`${path}.lock`, holder);
-      // An empty one may be about to be written.
-      if (holder === "") await utimes(`${path}.lock`, 0, Date.now() / 1000 - 60);
+    // The lock belongs to an open file of a process: the content of the lock file means nothing.
+    for (const text of ["", "2147483646 7\n", `${process.pid} ${startTicks()} 0\n`]) {
+      await writeFile(`${path}.lock`, text);
       assert.deepEqual(await reopened(path), []);
     }
-    // One that took it over ended before it had it.
-    await writeFile(`${path}.lock`, "2147483646 7\n");
-    await writeFile(`${path}.lock.next`, "2147483645 7\n");
-    assert.deepEqual(await reopened(path), []);
   });
 
-  test("of several that find a stale lock at once, one opens the journal", async () => {
-    for (let round = 0; round < 80; round++) {
+  test("of several that open it at once, one succeeds", async () => {
+    for (let round = 0; round < 20; round++) {
       const path = freshPath();
-      await writeFile(`${path}.lock`, "2147483646 7\n");
       const opened = await Promise.allSettled(Array.from({ length: 4 }, () => FileJournal.open(path)));
       const journals = opened.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
       assert.equal(journals.length, 1, `round ${round}`);
-      assert.deepEqual(await readdir(directory).then((names) => names.filter((name) => name.endsWith(".next"))), []);
       await journals[0]?.close();
     }
+  });
+
+  test("a journal that was refused leaves its lock free", async () => {
+    const path = freshPath();
+    await writeFile(path, "a note");
+    await refused(path, /is not an upload journal$/);
+    await rm(path);
+    assert.deepEqual(await reopened(path), []);
+  });
+
+  test("a stopped process keeps it; a killed one loses it at once", async () => {
+    const path = freshPath();
+    const holder = await holderOf(path, process.execPath, []);
+    try {
+      process.kill(holder.pid, "SIGSTOP");
+      await refused(path, /is open already/);
+    } finally {
+      await holder.kill();
+    }
+    assert.deepEqual(await reopened(path), []);
+  });
+
+  test("two containers with process 1 on one volume: one has it open", async (context) => {
+    const unshare = ["--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"];
+    const { error, status, stderr } = spawnSync("unshare", [...unshare, "true"], { encoding: "utf8" });
+    if (error !== undefined || status !== 0) {
+      context.skip(`NOT TESTED: a process namespace cannot be made here: ${error?.message ?? stderr.trim()}`);
+      return;
+    }
+    const path = freshPath();
+    const first = await holderOf(path, "unshare", [...unshare, process.execPath]);
+    try {
+      assert.equal(first.said, "1 has it");
+      const second = await holderOf(path, "unshare", [...unshare, process.execPath]);
+      await second.kill();
+      assert.match(second.said, /^1 upload journal: is open already/);
+    } finally {
+      await first.kill();
+    }
+  });
+
+  test("a write counts once the disk has it", async () => {
+    const path = freshPath();
+    const journal = await FileJournal.open(path);
+    const files = await fileHandles();
+    const { datasync } = files;
+    let onSync: () => Promise<void> = async () => {};
+    const calls: string[] = [];
+    const mocked = mock.method(files, "datasync", async function (this: FileHandle) {
+      calls.push(await readFile(path, "utf8"));
+      await onSync();
+      await datasync.call(this);
+    });
+    try {
+      for (const write of [() => journal.put(entry("a")), () => journal.remove("a")]) {
+        let release = () => {};
+        const reached = new Promise<void>((resolve) => {
+          onSync = () => {
+            resolve();
+            return new Promise((go) => {
+              release = go;
+            });
+          };
+        });
+        let done = false;
+        const written = write().then(() => {
+          done = true;
+        });
+        await Promise.race([reached, written]);
+        assert.equal(done, false, "resolved without the disk's word");
+        release();
+        await written;
+      }
+      // Both lines were in the file when the disk was asked.
+      assert.deepEqual(
+        calls.map((text) => text.split("\n").length - 1),
+        [2, 3],
+      );
+      onSync = () => Promise.reject(Object.assign(new Error("no"), { code: "EIO" }));
+      await assert.rejects(journal.put(entry("b")), /cannot be written \(EIO\)/);
+    } finally {
+      mocked.mock.restore();
+      await journal.close();
+    }
+    assert.deepEqual(await reopened(path), []);
+  });
+
+  test("a rewritten file is on disk before it replaces the old one, and its name after", async () => {
+    const path = freshPath();
+    const files = await fileHandles();
+    const { sync } = files;
+    const synced: string[] = [];
+    const mocked = mock.method(files, "sync", async function (this: FileHandle) {
+      const what = (await this.stat()).isDirectory() ? "directory" : "file";
+      synced.push(`${what}, ${existsSync(`${path}.next`) ? "before" : "after"} the rename`);
+      await sync.call(this);
+    });
+    try {
+      const journal = await FileJournal.open(path);
+      const padding = randomBytes(400_000).toString("hex");
+      for (let i = 0; i < 4; i++) await journal.put(entry("k", { blobId: `${i}${padding}` }));
+      await journal.close();
+    } finally {
+      mocked.mock.restore();
+    }
+    assert.deepEqual(synced, ["directory, after the rename", "file, before the rename", "directory, after the rename"]);
+    assert.equal((await reopened(path)).length, 1);
   });
 
   test("dead lines are dropped when they are more than 1 MiB; nothing live is", async () => {
