@@ -510,6 +510,32 @@ test("nothing in a comment is executed, followed or obeyed", () => {
   }
 });
 
+test("text of a type that reads like code is text", () => {
+  const texts = ["require(", 'require("node:fs")', 'require("ajv/dist/runtime/equal").default', "`x`);process.exit();"];
+  const literals = texts.map((text) => JSON.stringify(text));
+  const input = `{
+  one: ${literals.join(" | ")};
+  named: Named;
+  single: ${literals[1]};
+  /** @default "require('./evil.cjs')" @pattern require\\( */
+  text: string;
+  ${literals[0]}: string;
+}`;
+  const before = `enum Named { ${literals.map((text, index) => `N${index} = ${text}`).join(", ")} }`;
+  const project = new ToolProject({ "src/a.ts": toolSource("A", input, '"done"', before) });
+  try {
+    const [document] = JSON.parse(project.build()["meta.json"] as string);
+    const { one, named, single, text, ...rest } = document.input_schema.properties;
+    assert.deepEqual([...one.enum].sort(), [...texts].sort());
+    assert.deepEqual([...(named.enum ?? document.input_schema.$defs.Named.enum)].sort(), [...texts].sort());
+    assert.equal(single.const, texts[1]);
+    assert.deepEqual([text.default, text.pattern], ["require('./evil.cjs')", "require\\("]);
+    assert.deepEqual(Object.keys(rest), [texts[0]]);
+  } finally {
+    project.remove();
+  }
+});
+
 test("a comment on the line of what is before it is refused: TypeScript attaches it to nothing", () => {
   const lines = (input: string) => {
     const project = new ToolProject({ "src/a.ts": toolSource("A", input) });
