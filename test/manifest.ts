@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import ts from "typescript";
 import { CAPABILITIES, type Requirement } from "./requirements.js";
 import type { Sentence } from "./sentences.js";
 
@@ -42,6 +43,31 @@ function proofFault(proof: string, root: string): string | undefined {
   if (at === -1 || text.trim() === "") return `expected \`file${SEPARATOR}text\`: ${proof}`;
   if (!/^test\/[\w/.-]+\.test\.ts$/.test(file)) return `expected a test file: ${file}`;
   if (!existsSync(join(root, file))) return `there is no ${file}`;
-  const times = readFileSync(join(root, file), "utf8").split(text).length - 1;
+  const times = codeOf(join(root, file)).split(text).length - 1;
   return times === 1 ? undefined : `${file} has this text ${times} times, expected once: ${text}`;
+}
+
+const codes = new Map<string, string>();
+
+/** The text of a TypeScript file without its comments: a comment proves nothing. */
+function codeOf(path: string): string {
+  const known = codes.get(path);
+  if (known !== undefined) return known;
+  const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest);
+  let code = "";
+  const visit = (node: ts.Node): void => {
+    if (ts.isJSDoc(node)) return;
+    const children = node.getChildren(source);
+    if (children.length > 0) children.forEach(visit);
+    else {
+      const start = node.getStart(source);
+      // What is between two tokens: a space, a line break and indentation, or a comment.
+      const between = source.text.slice(node.getFullStart(), start);
+      code += /^\s*$/.test(between) ? between : "\n";
+      code += source.text.slice(start, node.getEnd());
+    }
+  };
+  visit(source);
+  codes.set(path, code);
+  return code;
 }

@@ -34,7 +34,7 @@ describe("the gate", () => {
   mkdirSync(join(root, "test"));
   writeFileSync(
     join(root, "test/a.test.ts"),
-    'it("one", () => {});\nit("two", () => {});\nit("two again", () => {});\n',
+    'it("one", () => {});\nit("two", () => {});\nit("two again", () => {}); // it("four")\n/** it("five") */\nit("six", () => {\n  // seven\n});\n',
   );
 
   const listed = (id: string, text: string): Requirement => ({ id, text, reason: "said" });
@@ -104,6 +104,13 @@ describe("the gate", () => {
     [proofs("test/b.test.ts › one"), "there is no test/b.test.ts"],
     [proofs("README.md › one"), "expected a test file: README.md"],
     [proofs("test/a.test.ts › three"), "test/a.test.ts has this text 0 times, expected once: three"],
+    ...["four", "five", "seven"].map(
+      (comment) =>
+        [
+          proofs(`test/a.test.ts › ${comment}`),
+          `test/a.test.ts has this text 0 times, expected once: ${comment}`,
+        ] as const,
+    ),
     [
       proofs('test/a.test.ts › "one"', "test/a.test.ts › two"),
       "test/a.test.ts has this text 2 times, expected once: two",
@@ -117,7 +124,7 @@ describe("the gate", () => {
 
   it("takes proofs, an owner, both, and a reason", () => {
     for (const entry of [
-      proofs('test/a.test.ts › "one"', "test/a.test.ts › two again"),
+      proofs('test/a.test.ts › "one"', "test/a.test.ts › two again", 'test/a.test.ts › it("six", () => {'),
       { owner: "shared replay" as const },
       { owner: "shared replay" as const, ...proofs('test/a.test.ts › "two"') },
       { reason: "a remark" },

@@ -1429,7 +1429,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     id: "8.17",
     text: "Expiry costs nothing per request (the Rust system scans every live entry on each request, and is unbounded).",
     proofs: [
-      "test/runtime/replay.test.ts › 100,000 entries come and go at a cost that does not depend on how many there are",
+      "test/runtime/replay-cost.test.ts › 100,000 entries come and go at a cost that does not depend on how many there are",
     ],
   },
   {
@@ -1441,18 +1441,43 @@ export const REQUIREMENTS: readonly Requirement[] = [
     ],
   },
   {
+    id: "8.21",
+    text: "This version has the memory only; what follows is the contract of the shared store to come.",
+    reason: "what is built and what is not",
+  },
+  {
     id: "8.19",
-    text: "For several processes the same states live in an external store shared by all replicas, injected in code (the config file has no field for it): an in-flight entry there has a lease of the timeout plus 30 s, renewed by its owner; after a lapsed lease the pair stays 409 until its TTL, then runs.",
+    text: "For several processes the same states live in an external store shared by all replicas, injected in code or named by the environment (the config file has no field for it): an in-flight entry there has a lease of the timeout plus 30 s, renewed by its owner; after a lapsed lease the pair stays 409 until its TTL, then runs.",
     owner: "shared replay",
   },
   {
-    id: "8.21",
+    id: "8.22",
     text: "★ In a shared store: a claim that cannot be made, or whose answer does not come, is 503 `replay_store_unavailable`, and nothing runs; the result of a run that was claimed is always delivered.",
     proofs: [
       "test/runtime/replay-http.test.ts › ${what} is 503 replay_store_unavailable, logged; nothing ran",
       "test/runtime/replay-http.test.ts › never settles is 503 once its time is over; one that settles late is given back",
       "test/runtime/replay-http.test.ts › ${end}: the caller has its answer, the log says so, and no byte stays counted",
     ],
+  },
+  {
+    id: "8.23",
+    text: "Time is the store's; the TTL is the one in force at completion; while a lapsed or lost claim of a nonce lasts, other hashes of that nonce are 409 too.",
+    owner: "shared replay",
+  },
+  {
+    id: "8.24",
+    text: "After the store has lost data or changed its instance, new runs are 503 for a grace period in which processes report their runs and recent ends again.",
+    owner: "shared replay",
+  },
+  {
+    id: "8.25",
+    text: "A result found there is signed anew only if the tool's own signature kept with it verifies.",
+    owner: "shared replay",
+  },
+  {
+    id: "8.26",
+    text: "Guaranteed: at most one run within lease plus TTL as long as the store keeps what it acknowledged, or loses it while the claiming process lives; not across split brain, a pause beyond lease plus TTL, or loss together with the process.",
+    owner: "shared replay",
   },
   {
     id: "9.1",
@@ -1539,7 +1564,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     id: "9.10",
     text: "Address: the `bootstrap` argument, else the environment's `BIND_ADDR` (an IP literal and port, `127.0.0.1:8080` or `[::1]:8080`; anything else is a start-up error), else `127.0.0.1:8080`.",
     proofs: [
-      "test/runtime/bootstrap.test.ts › The argument goes before the environment, which goes before the default.",
+      "test/runtime/bootstrap.test.ts › the address as an argument goes before the environment's",
       'test/runtime/bootstrap.test.ts › ["IPv4", "127.0.0.1:0"',
       'test/runtime/bootstrap.test.ts › ["IPv6", "[::1]:0"',
       "test/runtime/bootstrap.test.ts › is a start-up error`",
@@ -1669,6 +1694,8 @@ export const REQUIREMENTS: readonly Requirement[] = [
     proofs: [
       "test/requirements/section-10.test.ts › takes effect on the next request; an invalid or missing one leaves the previous list and is logged",
       "test/runtime/allowed-leaders.test.ts › is read again at the next look-up, in place or replaced, whatever its size and times",
+      "test/runtime/allowed-leaders.test.ts › is compared at each look-up, by inode, size and time of change, and read again for any of them",
+      "test/runtime/allowed-leaders.test.ts › is read again under the same stamp as long as it is young",
       "test/runtime/allowed-leaders.test.ts › is followed through symlink swaps",
       "test/runtime/allowed-leaders.test.ts › keeps the previous list while it is gone or invalid, warns once of each failure, and comes back",
     ],

@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import {
+import fs, {
   appendFileSync,
+  type BigIntStats,
   mkdirSync,
   mkdtempSync,
   renameSync,
@@ -13,9 +14,10 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { after, describe, it } from "node:test";
+import { after, describe, it, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError, ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
@@ -245,6 +247,67 @@ describe("a file that changes", () => {
       assert.equal(found(), key(6));
     }
     assert.deepEqual(warnings, []);
+  });
+
+  /** Files as `node:fs` shows them to the runtime: their stamp is the one given here, and their reads are counted. */
+  function stamped(t: TestContext, stamp: Partial<BigIntStats>) {
+    const counted = { reads: 0 };
+    const { openSync } = fs;
+    const change = <T extends object>(stats: T) => Object.assign(stats, stamp);
+    t.mock.method(fs, "openSync", (...args: Parameters<typeof openSync>) => {
+      counted.reads++;
+      return openSync(...args);
+    });
+    for (const name of ["statSync", "fstatSync"] as const) {
+      const real = fs[name] as (...args: unknown[]) => object;
+      t.mock.method(fs, name, ((...args: unknown[]) => change(real(...args))) as never);
+    }
+    syncBuiltinESMExports();
+    t.after(() => {
+      t.mock.restoreAll();
+      syncBuiltinESMExports();
+    });
+    return counted;
+  }
+
+  it("is compared at each look-up, by inode, size and time of change, and read again for any of them", (t) => {
+    const { path, found } = watched(list(key(1)));
+    const stats = statSync(path, { bigint: true });
+    t.mock.method(Date, "now", () => Number(stats.ctimeMs) + 60_000);
+    const { ino, size, mtimeNs, ctimeNs, dev } = stats;
+    const stamp = { ino, size, mtimeNs, ctimeNs, dev };
+    const counted = stamped(t, stamp);
+    found();
+    counted.reads = 0;
+    writeFileSync(path, list(key(2)));
+    for (let i = 0; i < 3; i++) assert.equal(found(), key(1));
+    assert.equal(counted.reads, 0, "the same stamp, long after the change: not read");
+    let n = 2;
+    for (const member of ["ino", "size", "mtimeNs", "ctimeNs", "dev"] as const) {
+      stamp[member]++;
+      writeFileSync(path, list(key(++n)));
+      counted.reads = 0;
+      for (let i = 0; i < 2; i++) assert.equal(found(), key(n), member);
+      assert.equal(counted.reads, 1, member);
+    }
+  });
+
+  it("is read again under the same stamp as long as it is young: a clock that ticks slowly hides no change", (t) => {
+    const { path, found } = watched(list(key(1)));
+    const { ino, size, mtimeNs, ctimeNs, ctimeMs, dev } = statSync(path, { bigint: true });
+    const counted = stamped(t, { ino, size, mtimeNs, ctimeNs, ctimeMs, dev });
+    let now = Number(ctimeMs);
+    t.mock.method(Date, "now", () => now);
+    for (const age of [0, 10, 50, 100]) {
+      now = Number(ctimeMs) + age;
+      writeFileSync(path, list(key(age + 1)));
+      assert.equal(found(), key(age + 1), `${age} ms`);
+    }
+    now++;
+    found();
+    counted.reads = 0;
+    found();
+    assert.equal(counted.reads, 0);
   });
 
   it("is followed through symlink swaps", async () => {

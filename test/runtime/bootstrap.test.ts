@@ -35,9 +35,9 @@ describe("the four forms of bootstrap", { concurrency: 2 }, () => {
   ] as const) {
     it(form, async () => {
       const port = await freePort();
-      // The argument goes before the environment, which goes before the default.
-      const BIND_ADDR = form.includes("PORT") ? "203.0.113.1:1" : `127.0.0.1:${port}`;
-      const child = run(`await ${form.replace("PORT", String(port))};`, { env: { BIND_ADDR } });
+      const BIND_ADDR = `127.0.0.1:${port}`;
+      const env = form.includes("PORT") ? {} : { BIND_ADDR };
+      const child = run(`await ${form.replace("PORT", String(port))};`, { env });
       const url = await child.url;
       assert.equal(url, `http://127.0.0.1:${port}`);
       const list = await exchange(url, requestText("GET", "/tools"));
@@ -46,6 +46,13 @@ describe("the four forms of bootstrap", { concurrency: 2 }, () => {
       await stop(child);
     });
   }
+
+  it("the address as an argument goes before the environment's", async () => {
+    const port = await freePort();
+    const child = run(`await bootstrap([${octets}, ${port}], One);`, { env: { BIND_ADDR: `127.0.0.2:${port}` } });
+    assert.equal(await child.url, `http://127.0.0.1:${port}`);
+    await stop(child);
+  });
 
   it("without address and environment: 127.0.0.1:8080", async () => {
     const taken = createServer().listen(8080, "127.0.0.1");

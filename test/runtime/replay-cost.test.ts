@@ -1,0 +1,70 @@
+/** What the replay memory costs, in steps (protocol.md section 8). */
+
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { type Claim, ReplayMemory } from "#runtime/server/replay.js";
+import { stepsOf } from "../steps.js";
+
+const TTL = 300_000;
+const CALLER = { leaderId: "alice", leaderKeyId: 1n };
+const ANSWER = { status: 200, signable: true, body: new Uint8Array(1) };
+
+/** A store of one tool, whose nonces are numbers, with a clock of its own. */
+function store(Memory = ReplayMemory) {
+  const time = { now: 1000 };
+  const memory = new Memory({ now: () => time.now, ttlMs: () => TTL });
+  const key = new Uint8Array(32);
+  const view = new DataView(key.buffer);
+  const claim = (nonce: number): Claim => {
+    view.setUint32(4, nonce);
+    return memory.claim("tool", key, key, CALLER);
+  };
+  const run = (nonce: number) => {
+    const claimed = claim(nonce);
+    assert.ok(claimed.state === "run", claimed.state);
+    return claimed.ticket;
+  };
+  /** The steps of a thousand calls at a time, three milliseconds from one to the next. */
+  const costs = (from: number, to: number, script = "/server/replay.js") =>
+    Array.from({ length: (to - from) / 1000 }, (_, block) =>
+      stepsOf(script, () => {
+        for (let i = 0; i < 1000; i++) {
+          time.now += 3;
+          run(from + block * 1000 + i).complete(ANSWER);
+        }
+      }),
+    );
+  return { time, memory, claim, run, costs };
+}
+
+const steps = (work: () => void) => stepsOf("/server/replay.js", work);
+
+it("100,000 entries come and go at a cost that does not depend on how many there are", (t) => {
+  // The timer would clear entries away too.
+  t.mock.method(globalThis, "setInterval", () => ({ unref: () => undefined }));
+  const { time, memory, claim, run, costs } = store();
+  const growing = costs(0, 100_000);
+  assert.equal(memory.stats().entries, 100_000);
+  const steady = costs(100_000, 200_000);
+  const [, early = 0] = growing;
+  assert.ok(early > 1000, `${early} steps`);
+  for (const cost of [...growing, ...steady]) assert.ok(cost < 1.5 * early, `${cost} steps, at first ${early}`);
+  const one = early / 1000;
+  assert.ok(steps(() => assert.equal(claim(150_000).state, "completed")) < 4 * one);
+  time.now += TTL;
+  // All have expired: a claim clears a few of them away, and the rest waits for the timer.
+  const clearing = steps(() => run(1).abandon());
+  assert.ok(clearing > one && clearing < 10 * one, `${clearing} steps, one ${one}`);
+  const rest = steps(() => assert.equal(memory.stats().entries, 0));
+  assert.ok(rest > 100_000 && rest < 100_000 * one, `${rest} steps`);
+});
+
+it("each process has its own hash: no leader can aim at one bucket", async () => {
+  const costsOfCopy = async (copy: string) => {
+    const url = import.meta.resolve(`#runtime/server/replay.js?${copy}`);
+    const { ReplayMemory: Memory } = (await import(url)) as { ReplayMemory: typeof ReplayMemory };
+    return store(Memory).costs(0, 20_000, url);
+  };
+  // The steps of the same nonces are those of the chains that they fall into.
+  assert.notDeepEqual(await costsOfCopy("one"), await costsOfCopy("two"));
+});
