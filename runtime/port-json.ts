@@ -1,4 +1,4 @@
-/** The bytes of an output port's value, for a tool that stores it (specification.md section 2.3). */
+/** The bytes of an output port's value, for a tool that stores it. */
 
 import { contractOf } from "./contracts.js";
 import type { Contract } from "./wire/contract.js";

@@ -1,4 +1,4 @@
-/** What a tool author extends, receives and throws (specification.md section 2.1, protocol.md sections 2 and 7). */
+/** What a tool author extends, receives and throws (protocol.md sections 2 and 7). */
 
 import type { StatusCode } from "./status.js";
 import type { OffchainToolOutput } from "./wire/data.js";

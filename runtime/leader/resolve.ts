@@ -1,4 +1,4 @@
-/** From the references of a result to what they stand for (specification.md section 2.3, protocol.md sections 1 and 3). */
+/** From the references of a result to what they stand for (protocol.md sections 1 and 3). */
 
 import type { ReadOptions, ResolvedValue, WalrusReader } from "../storage/walrus-reader.js";
 import type { InlineValue } from "../wire/data.js";

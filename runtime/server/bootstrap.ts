@@ -1,4 +1,4 @@
-/** From tool classes to a listening server (specification.md section 1, protocol.md sections 8 to 10). */
+/** From tool classes to a listening server (protocol.md sections 8 to 10). */
 
 import {
   ConfigError,

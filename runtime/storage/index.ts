@@ -1,6 +1,6 @@
 /**
  * svc-runtime/storage: results and inputs that do not fit inline. A tool uploads a large result and returns the reference;
- * a leader resolves references (specification.md sections 2.3, 7 and 8). See docs/storage.md.
+ * a leader resolves references. See docs/storage.md.
  */
 
 export { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";

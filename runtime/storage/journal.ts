@@ -1,6 +1,6 @@
 /**
- * What the storage remembers of its uploads, so that a crash loses no blob that was paid for (specification.md section
- * 7). `FileJournal` keeps it in a file of this machine; a caller may bring a store of its own, for instance a table.
+ * What the storage remembers of its uploads, so that a crash loses no blob that was paid for.
+ * `FileJournal` keeps it in a file of this machine; a caller may bring a store of its own, for instance a table.
  */
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Resolves references to the bytes they stand for, within one byte budget (specification.md section 8): one blob after
- * another, each verified by its digest before the next is begun.
+ * Resolves references to the bytes they stand for, within one byte budget: one blob after another, each
+ * verified by its digest before the next is begun.
  */
 
 import type { RawValue } from "../wire/bcs-shapes.js";

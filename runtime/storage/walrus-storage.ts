@@ -1,5 +1,5 @@
 /**
- * Uploads to Walrus through a publisher, verified through an aggregator (specification.md section 2.3).
+ * Uploads to Walrus through a publisher, verified through an aggregator.
  *
  *     intent recorded → PUT → answer recorded → id checked against the encoder → content read back → recorded → returned
  *

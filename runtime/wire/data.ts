@@ -50,7 +50,7 @@ export interface DataReference<out T> {
 }
 
 /**
- * The type of an output port whose data may be held elsewhere (specification.md section 2.3): the value itself, which
+ * The type of an output port whose data may be held elsewhere: the value itself, which
  * is written inline, or what stands for it. `DataRef<T>[]` is a `many` port of such values. The schema shows T, which is
  * what a downstream tool gets.
  */
@@ -335,7 +335,7 @@ function valueFrom(document: JsonDocument, entry: number): NexusValue {
 }
 
 /**
- * A result with explicit ports, for an `encodeOutput` that builds its own (specification.md section 2.3). Names, order,
+ * A result with explicit ports, for an `encodeOutput` that builds its own. Names, order,
  * cardinality, kinds and sizes are checked against the contract when it is returned.
  */
 export class OffchainToolOutput {
