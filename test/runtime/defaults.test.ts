@@ -1,0 +1,480 @@
+/** Every default in the documents, compared with servers that were started without options. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import http from "node:http";
+import https from "node:https";
+import { syncBuiltinESMExports } from "node:module";
+import { connect, type Socket } from "node:net";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import type { Worker } from "node:worker_threads";
+import ts from "typescript";
+import { type BootstrapOptions, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { ENV_BIND_ADDR, ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/server/environment.js";
+import { makeCertificate } from "./certificate.js";
+import { ROOT } from "./child.js";
+import { type HeldTimer, type HeldTimers, holdTimers } from "./held-timers.js";
+import { tools as modeTools } from "./mode-tools.js";
+import { exchange, RawConnection, requestText } from "./raw.js";
+import { threadEntry } from "./thread-entry.js";
+import {
+  countingTool,
+  echoCall,
+  gate,
+  keptLog,
+  one,
+  sendPlain,
+  signedConfig,
+  UNSIGNED,
+  until as untilWithin,
+} from "./tools.js";
+
+// ---- what the documents say ----
+
+/** The numbers of a text, in milliseconds, bytes or by themselves. */
+function quantities(text: string): number[] {
+  const units = { ms: 1, s: 1000, KiB: 1024, MiB: 1_048_576, bytes: 1 } as const;
+  return [...text.matchAll(/(\d[\d,]*)(?: (ms|s|KiB|MiB|bytes)\b)?/g)].map(
+    ([, digits = "", unit]) => Number(digits.replaceAll(",", "")) * (unit === undefined ? 1 : units[unit as "s"]),
+  );
+}
+
+/** The rows of one of the tables below a heading, cell by cell. */
+function table(file: string, heading: string, index = 0): string[][] {
+  const [, section = ""] = readFileSync(join(ROOT, file), "utf8").split(`\n${heading}\n`);
+  const [text = ""] = section.split(/\n#/);
+  const tables = text.split(/\n(?!\|)/).filter((block) => block.includes("\n|"));
+  const rows = (tables[index] ?? assert.fail(`${file} has no such table: ${heading}`)).split("\n").slice(1);
+  return rows.slice(2).map((row) => row.split("|").map((cell) => cell.trim().replaceAll("`", "")));
+}
+
+/** Those rows, by their first cell, with the text of another. */
+const rowsOf = (cells: readonly string[][], column: number) =>
+  new Map(cells.map((row) => [row[1] ?? "", row[column] ?? ""]));
+
+// ---- what a server does ----
+
+const servers: RunningServer[] = [];
+const timers: HeldTimers = holdTimers();
+const directory = mkdtempSync(join(tmpdir(), "svc-defaults-"));
+after(async () => {
+  await Promise.all(servers.map(end));
+  timers.restore();
+  rmSync(directory, { recursive: true });
+});
+
+/** Ends a server, whatever its tools do: every time that it gives them is over at once. */
+async function end(server: RunningServer): Promise<void> {
+  let ended = false;
+  const closed = server.close().then(() => {
+    ended = true;
+  });
+  while (!ended) {
+    for (const timer of timers.waiting) timer.fire();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await closed;
+}
+
+/** Waits as long as a slow machine may take. */
+const until = (holds: () => boolean | Promise<boolean>, what: string) => untilWithin(holds, what, 60_000);
+
+type Tool = ReturnType<typeof countingTool>;
+
+/** Starts a server as an application does; gives node's server inside of it too, and the connections of that. */
+async function start(tools: readonly Tool[], options: BootstrapOptions = {}) {
+  const made: { server: http.Server; options: https.ServerOptions }[] = [];
+  const sockets: Socket[] = [];
+  const workers: Worker[] = [];
+  const originals = [http, https].map((module) => ({
+    module,
+    create: module.createServer as typeof https.createServer,
+  }));
+  for (const { module, create } of originals) {
+    Object.assign(module, {
+      createServer: (given: https.ServerOptions, handler: http.RequestListener) => {
+        const server = create(given, handler);
+        server.on("connection", (socket) => sockets.push(socket as Socket));
+        made.push({ server, options: given });
+        return server;
+      },
+    });
+  }
+  syncBuiltinESMExports();
+  const onWorker = (worker: Worker) => workers.push(worker);
+  process.on("worker", onWorker);
+  try {
+    const log = keptLog();
+    const running = await serve(
+      tools.map((tool) => tool.class),
+      { address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger: log, ...options },
+    );
+    servers.push(running);
+    return { ...running, log: log.entries, ...(made.at(-1) ?? assert.fail("no server")), sockets, workers };
+  } finally {
+    for (const { module, create } of originals) Object.assign(module, { createServer: create });
+    syncBuiltinESMExports();
+    process.off("worker", onWorker);
+  }
+}
+
+/** What a probe measures, in the order in which the document names the numbers. */
+type Probe = (documented: readonly number[]) => readonly number[] | Promise<readonly number[]>;
+
+/** Compares the numbers of rows with what their probes measure; a row without a probe is a fault, and the other way round. */
+function compare(what: string, rows: ReadonlyMap<string, string>, probes: Readonly<Record<string, Probe>>): void {
+  describe(what, () => {
+    it("has a probe for each row with a number, and none for another", () => {
+      const named = [...rows].filter(([, text]) => quantities(text).length > 0).map(([name]) => name);
+      assert.deepEqual(named.sort(), Object.keys(probes).sort());
+    });
+    for (const [name, probe] of Object.entries(probes)) {
+      it(`${name}: ${rows.get(name)}`, async () => {
+        const documented = quantities(rows.get(name) ?? "");
+        assert.deepEqual(await probe(documented), documented);
+      });
+    }
+  });
+}
+
+/** The largest number that something holds for, if that is the documented one; else a number beside it. */
+async function largest(documented: number, holds: (n: number) => Promise<boolean>): Promise<number> {
+  if (!(await holds(documented))) return documented - 1;
+  return (await holds(documented + 1)) ? documented + 1 : documented;
+}
+
+/** What a connection of these tests waits for an answer. */
+const PATIENCE_MS = 20_000;
+
+/** A function that waits for a timer of so long that is started from now on, and gives it. */
+function nextTimer(ms: number): () => Promise<HeldTimer> {
+  const known = new Set(timers.waiting);
+  const found = () => timers.waiting.find((timer) => timer.ms === ms && !known.has(timer));
+  return async () => {
+    await until(() => found() !== undefined, `a timer of ${ms} ms`);
+    return found() ?? assert.fail();
+  };
+}
+
+const startable = (options: BootstrapOptions) =>
+  start([countingTool()], options).then(
+    () => true,
+    (error: unknown) => {
+      assert.ok(error instanceof RangeError);
+      return false;
+    },
+  );
+
+const echo = countingTool({ path: "echo" });
+let plain: Awaited<ReturnType<typeof start>>;
+before(async () => {
+  plain = await start([echo]);
+});
+
+/** Sends a request on a connection of its own; gives the connection and the first answer. */
+async function answerTo(request: Uint8Array) {
+  const connection = await RawConnection.open(plain.url);
+  return { connection, response: await connection.send(request).response("POST") };
+}
+
+/** A tool whose call lasts until it is let go. */
+function slowTool(path: string) {
+  const { promise, open } = gate();
+  const tool = countingTool({ path, invoke: () => promise.then(() => ({ ok: { value: 1 } })) });
+  return { tool, release: () => open() };
+}
+
+async function startSecure() {
+  const { cert, key } = makeCertificate();
+  for (const [variable, text] of [
+    [ENV_TLS_CERT_PATH, cert],
+    [ENV_TLS_KEY_PATH, key],
+  ] as const) {
+    process.env[variable] = join(directory, variable);
+    writeFileSync(join(directory, variable), text, { mode: 0o600 });
+  }
+  try {
+    return await start([countingTool({ path: "secure" })]);
+  } finally {
+    delete process.env[ENV_TLS_CERT_PATH];
+    delete process.env[ENV_TLS_KEY_PATH];
+  }
+}
+
+const largestBody = async (documented: number) =>
+  largest(documented, async (n) => {
+    const headers = [
+      ["Content-Length", `${n}`],
+      ["Expect", "100-continue"],
+    ] as const;
+    const { connection, response } = await answerTo(requestText("POST", "/echo/invoke", headers));
+    connection.close();
+    return response.status === 100;
+  });
+
+/** How long an answer may take to be taken, by a caller that reads nothing. */
+async function answerMs(): Promise<number> {
+  const output = [{ name: "ok", ports: [one("value")] }];
+  const tool = countingTool({ path: "large", output, invoke: () => ({ ok: { value: "x".repeat(61_000) } }) });
+  const { url } = await start([tool]);
+  const known = new Set(timers.waiting);
+  const { hostname, port } = new URL(url);
+  const caller = connect(Number(port), hostname).pause();
+  try {
+    const call = requestText("POST", tool.target, [["Content-Length", "11"]], '{"value":1}');
+    caller.write(Buffer.concat(Array.from({ length: 400 }, () => call)));
+    const cut = () => timers.waiting.find((timer) => !known.has(timer) && timer.ms !== tool.contract.timeout);
+    await until(() => cut() !== undefined, "an answer is not taken");
+    return cut()?.ms ?? 0;
+  } finally {
+    caller.destroy();
+  }
+}
+
+compare("docs/operations.md, Limits", rowsOf(table("docs/operations.md", "## Limits"), 2), {
+  "connections at a time": () => [plain.server.maxConnections],
+  "TLS handshake": async () => [(await startSecure()).options.handshakeTimeout ?? 0],
+  "first byte, then the headers of a request": () => [plain.server.headersTimeout],
+  "a whole request": () => [plain.server.requestTimeout],
+  "an answer to be taken": async () => [await answerMs()],
+  "a connection between two requests": () => [plain.server.keepAliveTimeout],
+  headers: async ([count = 0]) => [
+    await largest(count, async (n) => {
+      const others = Array.from({ length: n - 1 }, (_, i) => [`a${i}`, ""] as const);
+      return (await exchange(plain.url, requestText("GET", "/tools", others))).status === 200;
+    }),
+    plain.options.maxHeaderSize ?? 0,
+  ],
+  "one body": async ([bytes = 0]) => [await largestBody(bytes)],
+  "bodies in flight together": () => [plain.load().bodyBytes.most],
+  "an unread body whose connection is kept": async ([bytes = 0]) => [
+    await largest(bytes, async (n) => {
+      const { connection, response } = await answerTo(requestText("POST", "/no", [["Content-Length", `${n}`]]));
+      connection.close();
+      return response.headers.get("connection") !== "close";
+    }),
+  ],
+  "an unread body that is discarded": async ([bytes = 0, ms = 0]) => {
+    const linger = nextTimer(ms);
+    const { connection } = await answerTo(requestText("POST", "/no", [["Content-Length", `${8 * bytes}`]]));
+    const socket = plain.sockets.find(({ remotePort }) => remotePort === connection.socket.localPort);
+    assert.ok(socket !== undefined);
+    connection.send(Buffer.alloc(4 * bytes));
+    await until(() => socket.bytesRead >= bytes, "the documented bytes are taken");
+    // It stops within what a socket reads at once.
+    for (let read = 0; read !== socket.bytesRead; ) {
+      read = socket.bytesRead;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    assert.ok(socket.bytesRead < bytes + 1_048_576, `${socket.bytesRead} bytes are taken`);
+    (await linger()).fire();
+    await connection.closed();
+    return [bytes, ms];
+  },
+});
+
+compare(
+  "docs/operations.md, Load control",
+  new Map(table("docs/operations.md", "## Load control").map(([, name = ""]) => [name, name])),
+  {
+    "rateLimit.calls, rateLimit.windowMs (1,000)": async () => {
+      const tool = countingTool({ path: "rate" });
+      const config = signedConfig([tool.fqn]);
+      const { url } = await start([tool], { config, load: { rateLimit: { calls: 1 } } });
+      assert.equal((await echoCall(tool, "1").send(url)).status, 200);
+      const refused = await echoCall(tool, "2").send(url);
+      assert.equal(refused.status, 429);
+      return [1000 * Number(refused.headers.get("retry-after"))];
+    },
+    "limits.queue (0), limits.queueTimeoutMs (1,000)": async ([queue, ms = 0]) => {
+      const [first, second] = [slowTool("one"), slowTool("two")];
+      const limits = { [second.tool.fqn]: { concurrency: 1, queue: 1 } };
+      const { url } = await start([first.tool, second.tool], { load: { limits: { concurrency: 1 }, tools: limits } });
+      const calls = [first, second].map(({ tool }) => sendPlain(url, `/${tool.target.slice(1)}`, '{"value":1}'));
+      await until(() => first.tool.calls.invoked === 1 && second.tool.calls.invoked === 1, "both run");
+      assert.equal((await sendPlain(url, first.tool.target, '{"value":2}')).status, 503);
+      const patience = nextTimer(ms);
+      const waits = sendPlain(url, second.tool.target, '{"value":2}');
+      (await patience()).fire();
+      assert.equal((await waits).status, 503);
+      first.release();
+      second.release();
+      for (const call of calls) assert.equal((await call).status, 200);
+      return [queue ?? -1, ms];
+    },
+  },
+);
+
+const entry = threadEntry();
+const { act, hasty } = modeTools;
+const clamp = (cores: number, least: number, most: number) => Math.min(most, Math.max(least, cores));
+
+describe("isolation", () => {
+  let isolated: Awaited<ReturnType<typeof start>>;
+  before(async () => {
+    isolated = await start([act], { isolate: { entry } });
+  });
+
+  compare(
+    "docs/operations.md, Isolation and deadlines",
+    rowsOf(table("docs/operations.md", "## Isolation and deadlines", 1), 2),
+    {
+      threads: ([least = 0, most = 0]) => {
+        // One more stands by.
+        assert.equal(isolated.workers.length - 1, clamp(availableParallelism(), least, most));
+        return [least, most];
+      },
+      graceMs: async ([ms = 0]) => {
+        const { url, log } = await start([hasty], { isolate: { entry, threads: 1 } });
+        const grace = nextTimer(ms);
+        assert.equal((await sendPlain(url, hasty.target, '{"value":"never"}')).status, 504);
+        (await grace()).fire();
+        await until(() => log.some(({ message }) => message.includes("its thread is ended")), "the thread is ended");
+        return [ms];
+      },
+      memoryMb: () => [isolated.workers[0]?.resourceLimits?.maxOldGenerationSizeMb ?? 0],
+      queue: async ([most = 0]) => {
+        const server = await start([act], { isolate: { entry, threads: 1 } });
+        const body = '{"value":"until aborted"}';
+        const answers: number[] = [];
+        // One runs, the documented number waits, and one is too many.
+        for (let i = 0; i < most + 2; i++) {
+          void sendPlain(server.url, act.target, body).then(
+            ({ status }) => answers.push(status),
+            () => undefined,
+          );
+        }
+        const held = () => server.load().bodyBytes.inFlight / body.length;
+        await until(() => held() + answers.length === most + 2, "all calls are there");
+        return [answers.length === 1 && answers[0] === 503 ? most : held() - 1];
+      },
+    },
+  );
+});
+
+/** The times of an end in which nothing ends by itself: for bodies, for tools, for tools that know, for callers. */
+async function shutdownTimes(): Promise<readonly number[]> {
+  const { tool, release } = slowTool("slow");
+  const server = await start([tool]);
+  const answer = sendPlain(server.url, tool.target, '{"value":1}');
+  await until(() => tool.calls.invoked === 1, "the tool runs");
+  const from = timers.started.length;
+  const times = () => timers.started.slice(from).filter((ms) => ms !== PATIENCE_MS);
+  const closed = server.close();
+  for (const count of [2, 3]) {
+    await until(() => times().length === count, `${count} times`);
+    timers.waiting.findLast(({ ms }) => ms === times().at(-1))?.fire();
+  }
+  assert.equal((await answer).status, 503);
+  await closed;
+  release();
+  return times();
+}
+
+compare("docs/operations.md, Shutdown", rowsOf(table("docs/operations.md", "## Shutdown"), 2), {
+  "the listener closes": async ([delay = 0, most = 0]) => {
+    const server = await start([countingTool()]);
+    const closed = server.close();
+    assert.equal(delay, 0);
+    await closed;
+    return [delay, await largest(most, (readinessDelayMs) => startable({ shutdown: { readinessDelayMs } }))];
+  },
+  "unsent bodies": async () => (await shutdownTimes()).slice(0, 1),
+  "the drain limit": async ([, most = 0]) => [
+    ...(await shutdownTimes()).slice(1, 2),
+    await largest(most, (drainMs) => startable({ shutdown: { drainMs } })),
+  ],
+  "the grace": async () => (await shutdownTimes()).slice(2, 3),
+  "the last answers": async () => (await shutdownTimes()).slice(3, 4),
+});
+
+// ---- README.md ----
+
+/** A signed server that says what it took for settings that were left out. */
+async function signedDefaults() {
+  const tool = countingTool({ path: "signed" });
+  const server = await start([tool], { config: signedConfig([tool.fqn]), admin: [[127, 0, 0, 1], 0] });
+  const { fields } = server.log.find(({ message }) => message === "serving") ?? assert.fail();
+  const { body } = await exchange(server.adminUrl ?? "", requestText("GET", "/metrics"));
+  const [, bound] = /^svc_replay_bound_bytes (\d+)$/m.exec(body.toString()) ?? assert.fail(body.toString());
+  const [, ttl] = /over (\d+) ms$/.exec(`${fields.replay}`) ?? assert.fail();
+  return { ttl: Number(ttl), bound: Number(bound), workers: server.workers.length };
+}
+
+const byDefault = (rows: ReadonlyMap<string, string>) =>
+  new Map([...rows].filter(([, text]) => /\d( MiB)? by default/.test(text)));
+
+compare("README.md, the configuration", byDefault(rowsOf(table("README.md", "## Settings", 1), 2)), {
+  invoke_max_body_bytes: async ([bytes = 0]) => [await largestBody(bytes)],
+  replay_cache_ttl_ms: async () => [(await signedDefaults()).ttl],
+});
+
+const OPTIONS = rowsOf(table("README.md", "## Settings", 2), 2);
+
+compare("README.md, in code", byDefault(OPTIONS), {
+  replayMaxBytes: async () => [(await signedDefaults()).bound],
+  cryptoThreads: async () => [(await signedDefaults()).workers],
+  reloadIntervalMs: async ([ms = 0]) => {
+    const path = join(directory, "config.json");
+    writeFileSync(path, "{}", { mode: 0o600 });
+    process.env.SVC_TOOLKIT_CONFIG_PATH = path;
+    const from = timers.started.length;
+    const server = await start([countingTool()], { config: ToolkitRuntimeConfig.fromEnv() });
+    delete process.env.SVC_TOOLKIT_CONFIG_PATH;
+    // The rest of the interval, after the tenth of a second in which a file settles.
+    const rest = () => timers.started.slice(from).find((each) => each < ms && each > ms / 2);
+    await until(() => rest() !== undefined, "it waits to look again");
+    await server.close();
+    return [Math.round(((rest() ?? 0) + 100) / 50) * 50];
+  },
+  maxConnections: () => [plain.server.maxConnections],
+  maxBodyBytesInFlight: () => [plain.load().bodyBytes.most],
+});
+
+describe("README.md", () => {
+  it("names every option of bootstrap", () => {
+    const path = join(ROOT, "runtime/server/bootstrap.ts");
+    const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest);
+    const options = source.statements
+      .filter(ts.isInterfaceDeclaration)
+      .find(({ name }) => name.text === "BootstrapOptions");
+    const members = options?.members.map(({ name }) => name?.getText(source)) ?? [];
+    assert.deepEqual([...OPTIONS.keys()].sort(), members.sort());
+  });
+
+  it("says the limits that the server has", async () => {
+    const limits = rowsOf(table("README.md", "## Limits"), 2);
+    const said = (row: string) =>
+      quantities((limits.get(row) ?? assert.fail(row)).replace(/\(`?\w+(\(\))?`?\)|503/g, ""));
+    const { bound } = await signedDefaults();
+    const { headersTimeout, requestTimeout, maxConnections } = plain.server;
+    const { DEFAULT_TIMEOUT_MS } = await import("#runtime/tool.js");
+    assert.deepEqual(said("time"), [DEFAULT_TIMEOUT_MS, headersTimeout, requestTimeout, await answerMs()]);
+    assert.deepEqual(said("connections; bytes of bodies in flight"), [maxConnections, plain.load().bodyBytes.most]);
+    assert.deepEqual(said("replay memory").slice(0, 1), [bound]);
+  });
+
+  it("says the address that the environment does not need to name", async () => {
+    const [, address] = /`([\d.:]+)` by default/.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? assert.fail();
+    assert.equal(process.env[ENV_BIND_ADDR], undefined);
+    const taken = http.createServer();
+    const [host = "", port] = (address ?? "").split(":");
+    // Whether the port is free or not, the server goes for this one.
+    await new Promise<void>((resolve) =>
+      taken.once("error", () => resolve()).listen(Number(port), host, () => resolve()),
+    );
+    try {
+      await assert.rejects(serve([countingTool().class], { config: UNSIGNED, logger: keptLog() }), (error: unknown) => {
+        assert.ok(
+          `${(error as Error).message}`.includes(`EADDRINUSE: address already in use ${address}`),
+          String(error),
+        );
+        return true;
+      });
+    } finally {
+      taken.close();
+    }
+  });
+});

@@ -1,0 +1,62 @@
+/**
+ * Timers of the code under test that are not let run: the test sees how long each would take, and fires it when it likes.
+ * So what happens after 25 s is seen at once, and on any machine.
+ */
+
+/** A timer that was started and has neither fired nor been cleared. */
+export interface HeldTimer {
+  readonly ms: number;
+  /** Runs its callback; that of an interval can run again. */
+  fire(): void;
+}
+
+export interface HeldTimers {
+  /** Those that wait now, oldest first. */
+  readonly waiting: readonly HeldTimer[];
+  /** The milliseconds of every timer that was started, those that are gone included. */
+  readonly started: readonly number[];
+  /** Lets timers of the process be as they were. */
+  restore(): void;
+}
+
+/** Holds every timer of at least so many milliseconds that is started from now on. */
+export function holdTimers(least = 500): HeldTimers {
+  const { setTimeout, setInterval, clearTimeout, clearInterval } = globalThis;
+  const waiting = new Map<unknown, HeldTimer>();
+  const started: number[] = [];
+  const hold =
+    (start: (callback: () => void, ms: number) => NodeJS.Timeout, once: boolean) =>
+    (callback: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
+      if (ms < least) return start(() => callback(...args), ms);
+      started.push(ms);
+      // A timer of the process, for whoever asks it to `ref` or `unref`; its own time never comes.
+      const timer = start(() => {}, 2 ** 31 - 1).unref();
+      const fire = () => {
+        if (!waiting.has(timer)) return;
+        if (once) clear(timer);
+        callback(...args);
+      };
+      waiting.set(timer, { ms, fire });
+      return timer;
+    };
+  const clear = (timer: unknown) => {
+    waiting.delete(timer);
+    clearTimeout(timer as NodeJS.Timeout);
+  };
+  Object.assign(globalThis, {
+    setTimeout: Object.assign(hold(setTimeout, true), setTimeout),
+    setInterval: hold(setInterval, false),
+    clearTimeout: clear,
+    clearInterval: clear,
+  });
+  return {
+    get waiting() {
+      return [...waiting.values()];
+    },
+    started,
+    restore: () => {
+      Object.assign(globalThis, { setTimeout, setInterval, clearTimeout, clearInterval });
+      for (const timer of waiting.keys()) clearTimeout(timer as NodeJS.Timeout);
+    },
+  };
+}
