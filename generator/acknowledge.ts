@@ -25,8 +25,8 @@ export function withoutAcknowledged(
   diagnostics: readonly Diagnostic[],
   acknowledged: readonly Acknowledgement[],
 ): Diagnostic[] {
-  const covers = ({ subject, codes }: Acknowledgement, { severity, code, subject: inner = "" }: Diagnostic) =>
-    severity === "note" && codes.includes(code) && isWithin(inner, subject);
+  const covers = ({ subject, codes }: Acknowledgement, { code, subject: inner = "" }: Diagnostic) =>
+    codes.includes(code) && isWithin(inner, subject);
   // The comment of a type that is used in several places speaks in each of them.
   const tags = new Map<string, Acknowledgement[]>();
   for (const each of acknowledged) {

@@ -209,6 +209,60 @@ test("diff judges port by port: 4 when a contract is broken under its version", 
   ]);
 });
 
+test("diff: a port that moved, and a variant or a port that is new, break the contract; a new tool does not", async () => {
+  type Schema = { properties: Record<string, object> };
+  type Tool = { fqn: string; input_schema: Schema; output_schema: { oneOf: Schema[] } };
+  const source = toolSource(
+    "Ports",
+    "{ a: string; b: string }",
+    "{ ok: { x: number; y: number } } | { no: { why: string } }",
+  );
+  const ports = new ToolProject({ "src/ports.ts": source });
+  const [tool] = JSON.parse(ports.build()["meta.json"] ?? "") as [Tool];
+  ports.remove();
+  const reversed = ({ properties }: Schema) => Object.fromEntries(Object.entries(properties).reverse());
+  const against = async (change: (tools: [Tool]) => unknown) => {
+    const next = structuredClone<[Tool]>([tool]);
+    change(next);
+    project.write({ "old.json": JSON.stringify([tool]), "new.json": JSON.stringify(next) });
+    const { code, out } = await svcGen("diff", "old.json", "new.json");
+    return [code, ...out.trimEnd().split("\n").slice(1)];
+  };
+  const payloadOf = (variant: Schema | undefined, name: string) => variant?.properties[name] as Schema;
+  for (const [change, ...said] of [
+    [
+      ([{ input_schema }]: [Tool]) => Object.assign(input_schema, { properties: reversed(input_schema) }),
+      "  breaking: input a: it moved: the order of the ports changed",
+    ],
+    [
+      ([{ output_schema }]: [Tool]) => {
+        const ok = payloadOf(output_schema.oneOf[0], "ok");
+        Object.assign(ok, { properties: reversed(ok) });
+      },
+      "  breaking: variant ok port x: it moved: the order of the ports changed",
+    ],
+    [
+      ([{ input_schema }]: [Tool]) => Object.assign(input_schema.properties, { c: { type: "string" } }),
+      "  breaking: input c: it is new: callers do not send it",
+    ],
+    [
+      ([{ output_schema }]: [Tool]) => Object.assign(payloadOf(output_schema.oneOf[0], "ok").properties, { z: {} }),
+      "  breaking: variant ok port z: it is new: the port schema differs",
+    ],
+    [
+      ([{ output_schema }]: [Tool]) => output_schema.oneOf.push({ properties: { more: { properties: {} } } } as Schema),
+      "  breaking: variant more: it is new: callers do not know it",
+    ],
+    [([{ output_schema }]: [Tool]) => output_schema.oneOf.pop(), "  breaking: variant no: it is gone"],
+  ] as const) {
+    assert.deepEqual(await against(change), [EXIT.broken, ...said]);
+  }
+  const [code, ...said] = await against((tools) => {
+    (tools as Tool[]).push({ ...tool, fqn: "xyz.test.other@1" });
+  });
+  assert.deepEqual([code, ...said], [EXIT.done, "xyz.test.other@- -> @1: additive", "  additive: the tool is new"]);
+});
+
 test("diff without files compares with git HEAD", async () => {
   const git = (...args: string[]) =>
     spawnSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.org", ...args], { cwd: project.root });

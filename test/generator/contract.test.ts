@@ -11,6 +11,25 @@ const object = (count: number) => `{ ${range(count, (index) => `p${index}: strin
 const variants = (count: number) => range(count, (index) => `{ v${index}: {} }`).join(" | ");
 const long = (length: number) => "x".repeat(length);
 
+/** Names that only a secret has, as authors write them, and names like them that are none. */
+const SECRETS = [
+  ...["apiKey", "API_KEY", "apikey", "accessKey", "access_key", "privateKey", "privatekey", "secretKey", "signingKey"],
+  ...[
+    "token",
+    "GITHUB_TOKEN",
+    "password",
+    "userPassword",
+    "passwd",
+    "passphrase",
+    "secret",
+    "clientSecret",
+    "mnemonic",
+  ],
+  ...["seedPhrase", "credential", "credentials"],
+];
+const NO_SECRETS = ["tokenId", "maxTokens", "key", "publicKey", "seed", "phrase", "secretary", "passwordless", "api"];
+const texts = (names: readonly string[]) => `{ ${names.map((name) => `${name}: string`).join("; ")} }`;
+
 /** Input, Output, and the complaints wanted: `CODE subject`. */
 const CASES: readonly (readonly [input: string, output: string, wanted: readonly string[]])[] = [
   [object(32), '"done"', []],
@@ -53,6 +72,8 @@ const CASES: readonly (readonly [input: string, output: string, wanted: readonly
   ["{ a: string } & { b: number }", '"done"', []],
   ["Record<string, never>", '"done"', []],
   ["{ password: string }", "{ ok: { password: string } }", ["SVC154 Input.password"]],
+  [texts(SECRETS), '"done"', SECRETS.map((name) => `SVC154 Input.${name}`)],
+  [texts(NO_SECRETS), '"done"', []],
 ];
 
 const project = new ToolProject(

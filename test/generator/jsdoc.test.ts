@@ -437,6 +437,33 @@ test("notes that a comment acknowledges are not given, and an acknowledgement of
   }
 });
 
+test("an acknowledgement reaches what is inside its member, no other member, and no error", () => {
+  assert.deepEqual(
+    complaints(`{
+  /** @acknowledge SVC155 */
+  a: string[];
+  ab: string[];
+  a$: string[];
+  a1: string[];
+  /** @acknowledge SVC145 */
+  at: { when: Date | string; whens: (Date | string)[] };
+  at2: Date | string;
+  /** @acknowledge SVC155 */
+  b: (() => void)[];
+  /** @acknowledge SVC155 */
+  token: string[];
+}`),
+    [
+      "SVC145 A.Input.at2 11 at2: ",
+      "SVC130 A.Input.b[] 13 b: ",
+      "SVC154 A.Input.token 15 token: token",
+      "SVC155 A.Input.ab 6 ab: ",
+      "SVC155 A.Input.a$ 7 a$: ",
+      "SVC155 A.Input.a1 8 a1: ",
+    ],
+  );
+});
+
 test("comments of declaration files come along: of the language, of a package, inherited ones", () => {
   const before = `import type { Foreign } from "foreign";
 type Place = Pick<Location, "hash">;
