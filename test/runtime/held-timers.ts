@@ -15,7 +15,7 @@ export interface HeldTimers {
   readonly waiting: readonly HeldTimer[];
   /** The milliseconds of every timer that was started, those that are gone included. */
   readonly started: readonly number[];
-  /** Lets timers of the process be as they were. */
+  /** Lets later timers of the process be as they were; those that wait can still be fired, and go off by no clock. */
   restore(): void;
 }
 
@@ -32,7 +32,7 @@ export function holdTimers(least = 500): HeldTimers {
       // A timer of the process, for whoever asks it to `ref` or `unref`; its own time never comes.
       const timer = start(() => {}, 2 ** 31 - 1).unref();
       const fire = () => {
-        if (!waiting.has(timer)) return;
+        if (once && !waiting.has(timer)) return;
         if (once) clear(timer);
         callback(...args);
       };
@@ -56,7 +56,6 @@ export function holdTimers(least = 500): HeldTimers {
     started,
     restore: () => {
       Object.assign(globalThis, { setTimeout, setInterval, clearTimeout, clearInterval });
-      for (const timer of waiting.keys()) clearTimeout(timer as NodeJS.Timeout);
     },
   };
 }

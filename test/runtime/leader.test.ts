@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
-import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { after, before, describe, test } from "node:test";
 import {
   errEval,
@@ -579,6 +579,61 @@ describe("other servers", () => {
       client.close();
       server.close();
     }
+  });
+
+  describe("a call is sent once", () => {
+    /** Calls until the server has had its say; gives how often a request arrived, and how the last call ended. */
+    async function arrivals(
+      calls: number,
+      answer: (socket: Socket, request: number) => void,
+    ): Promise<[count: number, end: string]> {
+      let count = 0;
+      const server = createTcpServer((socket) => {
+        socket.on("error", () => undefined);
+        socket.on("data", (chunk) => {
+          if (chunk.includes("POST ")) answer(socket, ++count);
+        });
+      }).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const client = LeaderClient.fromMetadata(document, { leader, url });
+      try {
+        let end = "";
+        for (let i = 0; i < calls; i++) {
+          end = await client.invoke(input).then(
+            ({ tag }) => tag,
+            (error: LeaderError) => error.code,
+          );
+        }
+        return [count, end];
+      } finally {
+        client.close();
+        server.close();
+      }
+    }
+    const nothing = encodeOutput({ tag: "nothing", ports: [] });
+    const head = `HTTP/1.1 200 OK\r\nContent-Type: application/vnd.nexus.canonical-tool-response+bcs\r\nContent-Length: ${nothing.length}\r\n\r\n`;
+    const answerWhole = (socket: Socket) => socket.write(Buffer.concat([Buffer.from(head), nothing]));
+
+    test("when its new connection breaks", async () => {
+      assert.deepEqual(await arrivals(1, (socket) => socket.resetAndDestroy()), [1, "connection_failed"]);
+    });
+
+    test("and once more when an idle connection was closed, however often the server does that", async () => {
+      const [count, end] = await arrivals(2, (socket, request) => {
+        if (request === 1) answerWhole(socket);
+        else socket.resetAndDestroy();
+      });
+      assert.deepEqual([count, end], [3, "connection_failed"]);
+    });
+
+    test("when its answer has begun", async () => {
+      const [count, end] = await arrivals(2, (socket, request) => {
+        if (request === 1) answerWhole(socket);
+        else socket.write(head, () => setTimeout(() => socket.resetAndDestroy(), 50));
+      });
+      assert.deepEqual([count, end], [2, "connection_failed"]);
+    });
   });
 });
 

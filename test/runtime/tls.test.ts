@@ -9,11 +9,12 @@ import { connect as connectTcp, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
+import { type ConnectionOptions, connect, type SecureVersion, type TLSSocket } from "node:tls";
 import { type BootstrapOptions, serve } from "#runtime/index.js";
 import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/server/environment.js";
 import { tlsFromEnv } from "#runtime/server/tls.js";
 import { type Certificate, makeCertificate } from "./certificate.js";
+import { holdTimers } from "./held-timers.js";
 import { requestText } from "./raw.js";
 import {
   countingTool,
@@ -392,6 +393,22 @@ describe("what is negotiated", () => {
     await assert.rejects(negotiated(ecServer.port, ccm), { code: /HANDSHAKE_FAILURE/ });
   });
 
+  it("the server's order of suites, whatever the client prefers", async () => {
+    const { port } = ecServer;
+    const ciphers = "TLS_CHACHA20_POLY1305_SHA256:TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256";
+    assert.equal((await negotiated(port, { minVersion: "TLSv1.3", ciphers })).cipher, "TLS_AES_128_GCM_SHA256");
+    for (const [server, kind] of [
+      [ecServer, "ECDSA"],
+      [rsaServer, "RSA"],
+    ] as const) {
+      const suites = ["CHACHA20-POLY1305", "AES256-GCM-SHA384", "AES128-GCM-SHA256"].map(
+        (suite) => `ECDHE-${kind}-${suite}`,
+      );
+      const { cipher } = await negotiated(server.port, { maxVersion: "TLSv1.2", ciphers: suites.join(":") });
+      assert.equal(cipher, `ECDHE-${kind}-AES128-GCM-SHA256`);
+    }
+  });
+
   it("http/1.1 by ALPN, never h2", async () => {
     const { port } = ecServer;
     assert.equal((await negotiated(port, { ALPNProtocols: ["h2", "http/1.1"] })).alpn, "http/1.1");
@@ -412,16 +429,40 @@ describe("what is negotiated", () => {
     socket.destroy();
   });
 
+  /** The session that a handshake gives, by a ticket. */
+  async function sessionOf({ port }: SecureServer, maxVersion: SecureVersion): Promise<Buffer> {
+    // By the name that the next handshake asks for, too.
+    const options = { port, host: "127.0.0.1", servername: "localhost", rejectUnauthorized: false, maxVersion };
+    const socket = connect(options).on("error", () => {});
+    const [session] = (await once(socket, "session")) as [Buffer];
+    socket.destroy();
+    return session;
+  }
+  async function isReused({ port }: SecureServer, maxVersion: SecureVersion, session: Buffer): Promise<boolean> {
+    const socket = await shake(port, { maxVersion, session });
+    const reused = socket.isSessionReused();
+    socket.destroy();
+    return reused;
+  }
+  const VERSIONS: readonly SecureVersion[] = ["TLSv1.2", "TLSv1.3"];
+
   it("tickets that save the next handshake its signature", async () => {
-    for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
-      // By the name that the next handshake asks for, too.
-      const options = { port: ecServer.port, host: "127.0.0.1", servername: "localhost", rejectUnauthorized: false };
-      const first = connect({ ...options, maxVersion });
-      const [session] = (await once(first, "session")) as [Buffer];
-      first.destroy();
-      const second = await shake(ecServer.port, { maxVersion, session });
-      assert.equal(second.isSessionReused(), true, maxVersion);
-      second.destroy();
+    for (const version of VERSIONS) {
+      assert.equal(await isReused(ecServer, version, await sessionOf(ecServer, version)), true, version);
+    }
+  });
+
+  it("tickets of another key each hour: an earlier one opens nothing", async () => {
+    const timers = holdTimers(3_600_000);
+    const server = await serveTls(ec);
+    const [rotation] = timers.waiting;
+    timers.restore();
+    assert.ok(rotation !== undefined);
+    for (const version of VERSIONS) {
+      const earlier = await sessionOf(server, version);
+      rotation.fire();
+      assert.equal(await isReused(server, version, earlier), false, version);
+      assert.equal(await isReused(server, version, await sessionOf(server, version)), true, version);
     }
   });
 
