@@ -95,7 +95,10 @@ async function stop({ process: child }: Gateway): Promise<void> {
   await gone;
 }
 
-const WITHOUT = { skip: nginx ? false : "nginx is not installed (apt-get install nginx)" };
+const WITHOUT = { skip: nginx ? false : "NOT TESTED: nginx is not installed (apt-get install nginx-light)" };
+after(() => {
+  if (!nginx) console.error(`\n${WITHOUT.skip}: docs/deploy/nginx.conf was not run\n`);
+});
 
 describe("nginx in front of an example", WITHOUT, () => {
   let example: ExampleProcess;
