@@ -1,4 +1,4 @@
-/** docs/deploy: the gateway's configuration with the real nginx, and the container's files against what they refer to. */
+/** docs/deploy: the gateway's configuration with the real nginx. */
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
@@ -180,21 +180,5 @@ describe("nginx in front of anything", WITHOUT, () => {
       await stop(gateway);
       server.close();
     }
-  });
-});
-
-describe("the container's files", () => {
-  const containerfile = readFileSync(`${DEPLOY}/Containerfile`, "utf8");
-  const compose = readFileSync(`${DEPLOY}/compose.yaml`, "utf8");
-
-  it("start node itself, as nobody in particular", () => {
-    assert.match(containerfile, /^CMD \["node", "dist\/generated\/server\.js"\]$/m);
-    assert.match(containerfile, /^USER 1000:1000$/m);
-  });
-
-  it("and agree with the gateway about the port", () => {
-    assert.match(containerfile, /BIND_ADDR=0\.0\.0\.0:8080/);
-    assert.match(compose, /expose: \["8080"\]/);
-    assert.match(compose, /ports: \["443:8443"\]/);
   });
 });
