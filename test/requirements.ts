@@ -947,7 +947,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "Unknown members are ignored unless the type forbids them; a repeated declared member is 422.",
     proofs: [
       "test/runtime/unsigned.test.ts › unknown members are ignored, however often they come",
-      "test/runtime/unsigned.test.ts › unless the type forbids them; complaints of the schema name places",
+      "test/runtime/unsigned.test.ts › unless the type forbids them; what is wrong with a member names places",
       'test/runtime/unsigned.test.ts › [\'{"value":1,"value":1}\', /^value: .*twice$/]',
       "test/wire/input.test.ts › unsigned: a repeated declared member is refused nested too, an unknown one is not",
       "test/types/zoo.test.ts › zoo: ${name}",
@@ -1205,7 +1205,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
       "test/runtime/invoke-envelope.test.ts › bytes that are no JSON document are found when the input is decoded, after the tool is constructed",
       'test/runtime/invoke-values.test.ts › "value.list[1]: expected a number, got a string"',
       "test/wire/envelope.test.ts › hold nothing of the request, wherever it stands",
-      "test/runtime/unsigned.test.ts › unless the type forbids them; complaints of the schema name places",
+      "test/runtime/unsigned.test.ts › unless the type forbids them; what is wrong with a member names places",
     ],
   },
   {

@@ -151,7 +151,7 @@ const PATIENCE_MS = 20_000;
 /** A function that waits for a timer of so long that is started from now on, and gives it. */
 function nextTimer(ms: number): () => Promise<HeldTimer> {
   const known = new Set(timers.waiting);
-  const found = () => timers.waiting.find((timer) => timer.ms === ms && !known.has(timer));
+  const found = () => timers.waiting.find((timer) => timer.ms === ms && !timer.repeats && !known.has(timer));
   return async () => {
     await until(() => found() !== undefined, `a timer of ${ms} ms`);
     return found() ?? assert.fail();
@@ -225,12 +225,30 @@ async function answerMs(): Promise<number> {
   try {
     const call = requestText("POST", tool.target, [["Content-Length", "11"]], '{"value":1}');
     caller.write(Buffer.concat(Array.from({ length: 400 }, () => call)));
-    const cut = () => timers.waiting.find((timer) => !known.has(timer) && timer.ms !== tool.contract.timeout);
+    const cut = () =>
+      timers.waiting.find((timer) => !known.has(timer) && !timer.repeats && timer.ms !== tool.contract.timeout);
     await until(() => cut() !== undefined, "an answer is not taken");
     return cut()?.ms ?? 0;
   } finally {
     caller.destroy();
   }
+}
+
+/** The rate that a body is told to have which does not come. */
+async function bodyRate(): Promise<number> {
+  const connection = await RawConnection.open(plain.url);
+  const answered = connection.send(requestText("POST", "/echo/invoke", [["Content-Length", "9"]])).response("POST");
+  let waits = true;
+  void answered.finally(() => {
+    waits = false;
+  });
+  while (waits) {
+    for (const timer of timers.waiting) if (timer.repeats) timer.fire();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const { body } = await answered;
+  connection.close();
+  return quantities(body.toString().replace(/.*the body: at least/, ""))[0] ?? 0;
 }
 
 compare("docs/operations.md, Limits", rowsOf(table("docs/operations.md", "## Limits"), 2), {
@@ -247,6 +265,7 @@ compare("docs/operations.md, Limits", rowsOf(table("docs/operations.md", "## Lim
     }),
     plain.options.maxHeaderSize ?? 0,
   ],
+  "the rate of a body": async () => [await bodyRate()],
   "one body": async ([bytes = 0]) => [await largestBody(bytes)],
   "bodies in flight together": () => [plain.load().bodyBytes.most],
   "an unread body whose connection is kept": async ([bytes = 0]) => [
@@ -404,7 +423,7 @@ async function signedDefaults() {
 }
 
 const byDefault = (rows: ReadonlyMap<string, string>) =>
-  new Map([...rows].filter(([, text]) => /\d( MiB)? by default/.test(text)));
+  new Map([...rows].filter(([, text]) => /\d(?: MiB)? by default/.test(text)));
 
 compare("README.md, the configuration", byDefault(rowsOf(table("README.md", "## Settings", 1), 2)), {
   invoke_max_body_bytes: async ([bytes = 0]) => [await largestBody(bytes)],
@@ -431,6 +450,7 @@ compare("README.md, in code", byDefault(OPTIONS), {
   },
   maxConnections: () => [plain.server.maxConnections],
   maxBodyBytesInFlight: () => [plain.load().bodyBytes.most],
+  minBodyBytesPerSecond: async () => [await bodyRate()],
 });
 
 describe("README.md", () => {
@@ -451,7 +471,8 @@ describe("README.md", () => {
     const { bound } = await signedDefaults();
     const { headersTimeout, requestTimeout, maxConnections } = plain.server;
     const { DEFAULT_TIMEOUT_MS } = await import("#runtime/tool.js");
-    assert.deepEqual(said("time"), [DEFAULT_TIMEOUT_MS, headersTimeout, requestTimeout, await answerMs()]);
+    const times = [DEFAULT_TIMEOUT_MS, headersTimeout, requestTimeout, await bodyRate(), await answerMs()];
+    assert.deepEqual(said("time"), times);
     assert.deepEqual(said("connections; bytes of bodies in flight"), [maxConnections, plain.load().bodyBytes.most]);
     assert.deepEqual(said("replay memory").slice(0, 1), [bound]);
   });

@@ -6,6 +6,8 @@
 /** A timer that was started and has neither fired nor been cleared. */
 export interface HeldTimer {
   readonly ms: number;
+  /** Of an interval. */
+  readonly repeats: boolean;
   /** Runs its callback; that of an interval can run again. */
   fire(): void;
 }
@@ -36,7 +38,7 @@ export function holdTimers(least = 500): HeldTimers {
         if (once) clear(timer);
         callback(...args);
       };
-      waiting.set(timer, { ms, fire });
+      waiting.set(timer, { ms, repeats: !once, fire });
       return timer;
     };
   const clear = (timer: unknown) => {
