@@ -6,7 +6,7 @@
 /** A timer that was started and has neither fired nor been cleared. */
 export interface HeldTimer {
   readonly ms: number;
-  /** Of an interval. */
+  /** Whether it is an interval. */
   readonly repeats: boolean;
   /** Runs its callback; that of an interval can run again. */
   fire(): void;
@@ -15,7 +15,7 @@ export interface HeldTimer {
 export interface HeldTimers {
   /** Those that wait now, oldest first. */
   readonly waiting: readonly HeldTimer[];
-  /** The milliseconds of every timer that was started, those that are gone included. */
+  /** The milliseconds of every timeout that was started, those that are gone included. */
   readonly started: readonly number[];
   /** Lets later timers of the process be as they were; those that wait can still be fired, and go off by no clock. */
   restore(): void;
@@ -30,7 +30,7 @@ export function holdTimers(least = 500): HeldTimers {
     (start: (callback: () => void, ms: number) => NodeJS.Timeout, once: boolean) =>
     (callback: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
       if (ms < least) return start(() => callback(...args), ms);
-      started.push(ms);
+      if (once) started.push(ms);
       // A timer of the process, for whoever asks it to `ref` or `unref`; its own time never comes.
       const timer = start(() => {}, 2 ** 31 - 1).unref();
       const fire = () => {
