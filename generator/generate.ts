@@ -204,7 +204,7 @@ export function layoutOf({ root, tsconfig = "tsconfig.json", out = "src/generate
 function filesOf(layout: Layout, { outcomes }: Kept, { made }: Earlier): GeneratedFile[] {
   const out = relative(layout.root, layout.out).split(sep).join("/");
   const tools = Object.values(outcomes).flatMap((each) => each.tools);
-  const header = { version: VERSION, sources: [...new Set(tools.map((tool) => tool.import.file))] };
+  const header = { version: VERSION };
   const rendered = <Name extends keyof Views>(name: Name, view: Views[Name]) =>
     makeFile(made, `${out}/${name}.ts`, view, (each) => render(name, each));
   return [
@@ -226,7 +226,7 @@ const TAKEN = [
   ),
   ..."extends false finally for function if implements import in instanceof interface let new null package".split(" "),
   ..."private protected public return static super switch this throw true try typeof undefined var void".split(" "),
-  ..."while with yield Array Unchanged Written bootstrap contracts provideContracts".split(" "),
+  ..."while with yield bootstrap contracts provideContracts".split(" "),
 ];
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
@@ -237,7 +237,7 @@ function importsOf(tools: readonly Outcome[], { root, out }: Layout): ImportView
   const server = `${slashed(out)}/server.ts`;
   const home = slashed(root);
   const taken = new Set(TAKEN);
-  return tools.map(({ fqn, types, import: { file, exportName, className } }) => {
+  return tools.map(({ import: { file, exportName, className } }) => {
     const base = IDENTIFIER.test(exportName) && exportName !== "default" ? exportName : className;
     let local = base;
     for (let count = 2; taken.has(local); count++) local = `${base}${count}`;
@@ -249,7 +249,7 @@ function importsOf(tools: readonly Outcome[], { root, out }: Layout): ImportView
         : imported === local
           ? `{ ${local} }`
           : `{ ${quotedName(imported)} as ${local} }`;
-    return { clause, local, from: specifier(server, `${home}/${file}`), fqn, types };
+    return { clause, local, from: specifier(server, `${home}/${file}`) };
   });
 }
 

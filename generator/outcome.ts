@@ -4,7 +4,6 @@ import { codec, inputPorts, outputVariants } from "./encoders.js";
 import { type JsonObject, printJson } from "./json.js";
 import { localUrl, metadata } from "./meta.js";
 import type { ClassImport, Place, Tool } from "./model.js";
-import { plainTypes } from "./plain.js";
 import { derivePorts } from "./ports.js";
 import { renderContract } from "./render.js";
 import type { Schemas } from "./schema.js";
@@ -18,8 +17,6 @@ export interface Outcome {
   readonly place: Place;
   /** Its entry in `contracts.ts`. */
   readonly contract: string;
-  /** Its types in plain form, for `server.ts`. */
-  readonly types: string;
   /** Its entry in `meta.json`. */
   readonly document: string;
 }
@@ -35,7 +32,6 @@ export function outcomeOf(tool: Tool, schemas: Schemas): Outcome {
     import: tool.import,
     place: tool.place,
     contract: contractOf(tool, input, output),
-    types: plainTypes(tool),
     document: printJson(metadata(tool, localUrl(tool.path), input, output), 2, 1),
   };
 }

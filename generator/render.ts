@@ -18,16 +18,11 @@ export interface ImportView {
   readonly clause: string;
   readonly local: string;
   readonly from: string;
-  readonly fqn: string;
-  /** Input and Output as they are written now, in plain form. */
-  readonly types: string;
 }
 
-/** What is said at the top of every file. */
+/** The values in the header of every file. */
 interface Header {
   readonly version: string;
-  /** Where the tools are. */
-  readonly sources: readonly string[];
 }
 
 /** What the template of each file is rendered over. */
@@ -53,7 +48,6 @@ export function makeFile<View>(made: Made, path: string, view: View, textOf: (vi
 const Handlebars = createRequire(import.meta.url)("handlebars/dist/handlebars.js") as typeof import("handlebars");
 const handlebars = Handlebars.create();
 handlebars.registerHelper("literal", (value: unknown) => literal(value));
-handlebars.registerHelper("path", (text: string) => inComment(text));
 
 /** Every template has its own compiled form, made at first use. */
 const compiled = new Map<string, HandlebarsTemplateDelegate>();
@@ -76,11 +70,6 @@ function run(template: string, view: object): string {
     compiled.set(template, delegate);
   }
   return delegate(view);
-}
-
-/** A path within a line comment. */
-function inComment(text: string): string {
-  return text.replace(/[^\x20-\x7e\p{L}\p{N}\p{P}\p{S}]/gu, "?");
 }
 
 /** The specifier by which `from` imports `to`, both absolute or both below one folder: `.js` for `.ts`, `.mjs` for `.mts`. */

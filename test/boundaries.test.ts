@@ -117,7 +117,6 @@ const ROWS: readonly Row[] = [
   },
 
   { files: ["runtime/status.ts", "runtime/fqn.ts"] },
-  { files: ["runtime/unchanged.ts"], from: ["runtime/wire/data.ts"] },
   { files: [TOOL], from: ["runtime/wire/data.ts", "runtime/status.ts"] },
   { files: ["runtime/port-json.ts"], from: [WIRE, "runtime/contracts.ts"] },
   { files: ["runtime/contracts.ts"], from: ["runtime/wire/contract.ts", "runtime/fqn.ts"] },

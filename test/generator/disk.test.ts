@@ -39,7 +39,7 @@ test("beside the sources, which are followed; outside of rootDir; outside of the
   project.write({ "src/sum.ts": toolSource("Sum", "{ a: string; b: bigint }") });
   assert.equal(
     (await svcGen("--out", "src")).said,
-    ["src/contracts.ts", "src/server.ts", "meta.json"].map((path) => `wrote ${path}\n`).join(""),
+    ["src/contracts.ts", "meta.json"].map((path) => `wrote ${path}\n`).join(""),
   );
   project.write({ "src/more.ts": toolSource("More", "{ a: string }") });
   assert.match((await svcGen("--out", "src")).said, /^wrote src\/contracts\.ts$/m);
