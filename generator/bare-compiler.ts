@@ -7,12 +7,11 @@
 import { existsSync } from "node:fs";
 import { createRequire, Module } from "node:module";
 import { dirname, join } from "node:path";
-import { requireCompiled } from "./code-cache.js";
 
 const require = createRequire(import.meta.url);
 const morph = require.resolve("ts-morph");
 const compiler = compilerOf(morph);
-if (compiler !== undefined) provideModule(morph, () => ({ ts: requireCompiled(compiler) }));
+if (compiler !== undefined) provideModule(morph, () => ({ ts: require(compiler) }));
 
 /** Has `require` of a file give these exports, unless the file is loaded already. */
 export function provideModule(path: string, exports: () => unknown): void {

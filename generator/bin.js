@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 // The committed entry of the command line over the build: npm links no file that does not exist yet.
 import { existsSync } from "node:fs";
+import module from "node:module";
 
+// Node 22 and later keep what V8 compiles for the next process.
+module.enableCompileCache?.();
 const built = new URL("../dist/generator/cli.js", import.meta.url);
 if (existsSync(built)) {
   const { run } = await import(built.href);

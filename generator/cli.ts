@@ -3,15 +3,13 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { setFlagsFromString } from "node:v8";
 import { quoted, readArguments, UsageError } from "./arguments.js";
-import { keepCompiled } from "./code-cache.js";
 import { diffDocuments, formatDifferences, isBroken, listDifferences, type NamedText } from "./commands/diff.js";
 import { explainCode } from "./commands/explain.js";
 import { type Diagnostic, formatDiagnostics, hasErrors } from "./diagnostics.js";
-import { replaceFiles, stampOf, UnwritableError } from "./disk.js";
+import { replaceFiles, UnwritableError } from "./disk.js";
 import type { Generated, GenerateOptions } from "./generate.js";
-import { recordOf, type Since, sinceLastRun } from "./manifest.js";
+import { recordOf, unchangedSince } from "./manifest.js";
 import type { GeneratedFile } from "./render.js";
 import { VERSION } from "./version.js";
 
@@ -142,34 +140,9 @@ function counted(number: number, noun: string): string {
 }
 
 /** The generator, loaded when it is needed: TypeScript takes longer to load than everything else that is done here. */
-async function generateNow(options: GenerateOptions, { last }: Since): Promise<Generated> {
-  optimizeLess();
+async function generateNow(options: GenerateOptions): Promise<Generated> {
   const { generate } = await import("./generate.js");
-  return generate(options, last());
-}
-
-/**
- * A process of one run ends before most of what V8's optimizing compiler makes for it pays, and that is a tenth to a fifth of
- * its CPU, on the core that validators are written on. A function has to run three times as long as usual before it is
- * optimized. Only where it was measured (Node 20): later versions have another compiler in between.
- */
-function optimizeLess(): void {
-  if (process.versions.v8.startsWith("11.")) setFlagsFromString("--interrupt-budget=200000");
-}
-
-/** Bytes of resident memory that a process that stays may have before it saves some. */
-const COMFORTABLE = 240 * 2 ** 20;
-
-/**
- * V8 lets a heap grow to twice what lives in it before it collects garbage; told to favour size, to some thirty percent more.
- * That costs a turn of many tools some 15 ms, so only a process that is large is told; once, for good.
- */
-function growLess(): void {
-  if (process.memoryUsage.rss() > COMFORTABLE) setFlagsFromString("--optimize-for-size");
-}
-
-function sinceLast(options: GenerateOptions): Since {
-  return sinceLastRun(options.root, recorded(options));
+  return generate(options);
 }
 
 /** The options as they name a record. */
@@ -178,13 +151,13 @@ function recorded({ root: _, ...options }: GenerateOptions): Record<string, stri
 }
 
 async function write(options: GenerateOptions, around: Reporter): Promise<number> {
-  const since = sinceLast(options);
-  if (since.same !== undefined) {
-    report(since.same, around);
+  const same = unchangedSince(options.root, recorded(options));
+  if (same !== undefined) {
+    report(same, around);
     if (!around.json) around.print("up to date\n");
     return EXIT.done;
   }
-  const generated = await generateNow(options, since);
+  const generated = await generateNow(options);
   report(generated, around);
   if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
   const written = writeChanged(options.root, generated.files);
@@ -201,8 +174,6 @@ async function watch(options: GenerateOptions, around: Reporter): Promise<number
   let said = "";
   await watchProject(options, {
     write: (files) => writeChanged(options.root, files),
-    remember: (generated) => remember(options, generated),
-    rest: growLess,
     tell: ({ diagnostics, wrote, milliseconds }) => {
       const shown = shownOf(diagnostics, around);
       if (around.json) {
@@ -222,12 +193,12 @@ async function watch(options: GenerateOptions, around: Reporter): Promise<number
 }
 
 async function check(options: GenerateOptions, around: Reporter): Promise<number> {
-  const since = sinceLast(options);
-  if (since.same !== undefined) {
-    report(since.same, around);
+  const same = unchangedSince(options.root, recorded(options));
+  if (same !== undefined) {
+    report(same, around);
     return EXIT.done;
   }
-  const generated = await generateNow(options, since);
+  const generated = await generateNow(options);
   if (hasErrors(generated.diagnostics)) {
     report(generated, around);
     return EXIT.diagnostics;
@@ -252,12 +223,11 @@ async function check(options: GenerateOptions, around: Reporter): Promise<number
   return EXIT.done;
 }
 
-/** Keeps for the next run what V8 has compiled, and the record; there is none without node_modules, or where nothing can be written. */
+/** Keeps the record for the next run; there is none without node_modules, or where nothing can be written. */
 function remember(options: GenerateOptions, generated: Generated): void {
-  keepCompiled();
   if (!existsSync(join(options.root, "node_modules"))) return;
   try {
-    replaceFiles(recordOf(options.root, recorded(options), generated));
+    replaceFiles([recordOf(options.root, recorded(options), generated)]);
   } catch (error) {
     if (!(error instanceof UnwritableError)) throw error;
   }
@@ -270,7 +240,7 @@ async function meta(
   around: Reporter,
 ): Promise<number> {
   if (url === undefined) throw new UsageError("meta wants --url URL, under which the tool is served");
-  const generated = await generateNow(options, sinceLast(options));
+  const generated = await generateNow(options);
   report(generated, { ...around, quiet: true, json: false });
   if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
   const { registrationDocument } = await import("./commands/meta.js");
@@ -310,31 +280,19 @@ function headAndHere(cwd: string): [NamedText, NamedText] {
   ];
 }
 
-/** How files looked on the disk when they held their texts. */
-const stamps = new WeakMap<GeneratedFile, string | undefined>();
-
-/** Writes the files that differ from what is there, and says which. */
+/** Writes the files that differ from what is there, and returns their paths. */
 function writeChanged(root: string, files: readonly GeneratedFile[]): string[] {
-  const found = files
-    .map((file) => ({ file, target: join(root, file.path), stamp: stampOf(join(root, file.path)) }))
-    .filter(({ file, stamp }) => stamp === undefined || stamp !== stamps.get(file))
-    .map((each) => {
-      const content = Buffer.from(each.file.text);
-      const old = bytesIfThere(each.target);
-      return { ...each, content, old, same: old?.equals(content) === true };
-    });
-  for (const { file, same, stamp } of found) if (same) stamps.set(file, stamp);
-  const changed = found.filter(({ same }) => !same);
-  for (const { file, old } of changed) {
-    if (old !== undefined && file.path.endsWith(".ts") && !old.includes("// Generated by svc-gen ")) {
-      throw new UsageError(
-        `${quoted(file.path)} is not a file of svc-gen; move it, or name another folder: --out FOLDER`,
-      );
+  const changed = files
+    .map(({ path, text }) => ({ path, target: join(root, path), content: Buffer.from(text) }))
+    .map((file) => ({ ...file, old: bytesIfThere(file.target) }))
+    .filter(({ old, content }) => old?.equals(content) !== true);
+  for (const { path, old } of changed) {
+    if (old !== undefined && path.endsWith(".ts") && !old.includes("// Generated by svc-gen ")) {
+      throw new UsageError(`${quoted(path)} is not a file of svc-gen; move it, or name another folder: --out FOLDER`);
     }
   }
-  const written = replaceFiles(changed);
-  for (const [index, { file }] of changed.entries()) stamps.set(file, written[index]);
-  return changed.map(({ file }) => file.path);
+  replaceFiles(changed);
+  return changed.map(({ path }) => path);
 }
 
 function readIfThere(path: string): string | undefined {

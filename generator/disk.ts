@@ -28,12 +28,9 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
  * Replaces each file as a whole, so that nobody reads half of one; and none before all the new texts are on the disk, so
  * that a full disk changes nothing.
  *
- * @returns their stamps, taken before anybody else can see them
  * @throws UnwritableError
  */
-export function replaceFiles(
-  files: readonly { readonly target: string; readonly content: string | Buffer }[],
-): (string | undefined)[] {
+export function replaceFiles(files: readonly { readonly target: string; readonly content: string | Buffer }[]): void {
   const temporaries = files.map(({ target }) => `${target}.${process.pid}.tmp`);
   const made: string[] = [];
   let at = "";
@@ -46,25 +43,13 @@ export function replaceFiles(
       made.push(temporaries[index] as string);
       writeFileSync(temporaries[index] as string, content);
     }
-    const written = temporaries.map(stampOf);
     for (const [index, { target }] of files.entries()) {
       at = target;
       renameSync(temporaries[index] as string, target);
     }
-    return written;
   } catch (error) {
     throw new UnwritableError(at, error);
   } finally {
     for (const temporary of made) rmSync(temporary, { force: true });
-  }
-}
-
-/** Which file is there, its size and the time of its last write; undefined when none can be seen. */
-export function stampOf(path: string): string | undefined {
-  try {
-    const { ino, size, mtimeNs } = statSync(path, { bigint: true });
-    return `${ino} ${size} ${mtimeNs}`;
-  } catch {
-    return undefined;
   }
 }

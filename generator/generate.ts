@@ -2,27 +2,16 @@
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { type Acknowledgement, withoutAcknowledged } from "./acknowledge.js";
+import type { ts } from "./compiler.js";
 import { type Diagnostic, diagnostic, hasErrors } from "./diagnostics.js";
-import { graphOf } from "./graph.js";
-import { type FileOutcome, isFaithful, type Kept, planFor } from "./kept.js";
 import { lower } from "./lower.js";
 import type { Tool } from "./model.js";
 import { type Outcome, outcomeOf } from "./outcome.js";
 import { doubles, findTools } from "./parse.js";
 import { checkPorts } from "./ports.js";
-import {
-  compilerErrors,
-  type Earlier,
-  type Layout,
-  nothingEarlier,
-  openProgram,
-  openProject,
-  type Program,
-  type Project,
-  shown,
-} from "./program.js";
-import { mergeReads, type Reads } from "./reads.js";
-import { type GeneratedFile, type ImportView, makeFile, render, specifier, type Views } from "./render.js";
+import { compileOnce, compilerErrors, type Layout, openProgram, type Program, readProject, shown } from "./program.js";
+import type { Reads } from "./reads.js";
+import { type GeneratedFile, type ImportView, render, specifier } from "./render.js";
 import { findMisfits } from "./samples.js";
 import { Schemas } from "./schema.js";
 import { VERSION } from "./version.js";
@@ -36,154 +25,93 @@ export interface GenerateOptions {
   readonly out?: string;
 }
 
-export interface Generated {
+export interface Generated extends Result {
+  readonly reads: Reads;
+}
+
+export interface Result {
   /** Paths relative to the root; empty when there are errors. */
   readonly files: readonly GeneratedFile[];
   readonly diagnostics: readonly Diagnostic[];
-  /** What the result depends on. */
-  readonly reads: Reads;
-  /** What the next run may build upon; nothing when there are errors. */
-  readonly kept?: Kept;
 }
 
-/** The last run in which nothing was wrong, and the files that have other texts since, or are gone. */
-export interface Last {
-  readonly kept: Kept;
-  readonly reads: Reads;
-  readonly changed: ReadonlySet<string>;
+/** Everything that svc-gen would write for a project. */
+export function generate(options: GenerateOptions): Generated {
+  const project = readProject(layoutOf(options));
+  if ("diagnostics" in project) return { files: [], diagnostics: project.diagnostics, reads: project.recorder.reads() };
+  const result = generateFrom(openProgram(project, compileOnce(project)));
+  return { ...result, reads: project.recorder.reads() };
 }
 
-/**
- * Everything that svc-gen would write for a project. With `last`, only what has changed is read, if that is enough to say
- * the same; `earlier` spares a process that stays what it has parsed and bound before.
- */
-export function generate(options: GenerateOptions, last?: Last, earlier?: Earlier): Generated {
-  const memory = earlier ?? nothingEarlier();
-  const project = openProject(layoutOf(options), memory);
-  if ("diagnostics" in project) return { files: [], ...project };
-  const configured = last !== undefined && isConfiguredAs(project, last.reads);
-  // It was written after somebody had looked for changes.
-  if (last !== undefined && !configured) memory.parsed.clear();
-  const again = configured ? generateAgain(project, last, memory) : undefined;
-  return again ?? generateWhole(project, memory);
-}
+/** The results of source files of a good run by path, reused while the key of the file stays the same. */
+export type FileResults = Map<string, { readonly key: string; readonly result: FileResult; readonly texts: Outcome[] }>;
 
-/** Whether the configuration has the texts that it had in another run. */
-function isConfiguredAs({ recorder }: Project, { files }: Reads): boolean {
-  return Object.entries(recorder.reads().files).every(([path, hash]) => files[path] === hash);
-}
-
-function generateWhole(project: Project, earlier: Earlier): Generated {
-  // Resolved anew: where an earlier program looked in vain was recorded by the run that opened it, not by this one.
-  earlier.program = undefined;
-  earlier.resolutions = undefined;
-  const program = openProgram(project, project.files, earlier);
-  const compiler = compilerErrors(program);
+/** The same from an open program. `reusable` has the results of an earlier program; a good run adds its own. */
+export function generateFrom(program: Program, reusable: FileResults = new Map()): Result {
+  const { layout, notes, sources } = program;
   const schemas = new Schemas(program.checker);
-  const sources = readSources(program, program.sources, schemas);
-  const found = [...sources.values()];
-  const tools = found.flatMap((each) => each.tools);
+  const compiler = compilerErrors(program);
+  const results = sources.map((file) => {
+    const key = program.keyOf(file);
+    const known = reusable.get(file.fileName);
+    const result = known?.key === key ? known?.result : undefined;
+    return {
+      path: file.fileName,
+      key,
+      texts: result && known?.texts,
+      ...(result ?? readSource(program, file, schemas)),
+    };
+  });
+  const tools = results.flatMap((each) => each.tools);
+  const found = results.flatMap((each) => each.diagnostics);
   const all = [
-    ...project.notes,
+    ...notes,
     ...compiler,
-    ...found.flatMap((each) => each.diagnostics),
-    ...(found.length === 0 ? [noTools(program)] : []),
+    ...found,
+    ...(tools.length === 0 && found.length === 0 ? [noTools(program)] : []),
     ...doubles(tools),
   ];
-  const acknowledged = found.flatMap((each) => each.acknowledged);
+  const acknowledged = results.flatMap((each) => each.acknowledged);
   const diagnostics = withoutIdleNotes(withoutAcknowledged(all, acknowledged));
-  const reads = project.recorder.reads();
-  if (hasErrors(diagnostics)) return { files: [], diagnostics, reads };
-  const outcomes = outcomesOf(sources, schemas);
-  const kept: Kept = { graph: graphOf(program), files: project.files, outcomes: Object.fromEntries(outcomes) };
-  const files = filesOf(project.layout, kept, earlier);
-  return { files, diagnostics, reads, ...(tools.every(isAtHome) ? { kept } : {}) };
+  if (hasErrors(diagnostics)) return { files: [], diagnostics };
+  const texts = results.flatMap(({ path, key, texts, ...result }) => {
+    const written = texts ?? result.tools.map((tool) => outcomeOf(tool, schemas));
+    if (key !== undefined && result.tools.every(isAtHome)) reusable.set(path, { key, result, texts: written });
+    return written;
+  });
+  return { files: filesOf(layout, texts), diagnostics };
 }
 
-/**
- * The same, from the last run and what has changed; undefined when that is not enough, or when anything is wrong. What the
- * affected files do not reach is not even opened.
- */
-function generateAgain(project: Project, last: Last, earlier: Earlier): Generated | undefined {
-  if (project.references !== undefined) return undefined;
-  const plan = planFor(last.kept, last.changed, project.files);
-  if (plan === undefined) return undefined;
-  const isAffected = (path: string) => plan.affected.has(path);
-  const program = openProgram(project, plan.roots, earlier);
-  const graph = graphOf(program, (path) => (isAffected(path) ? undefined : last.kept.graph[path]));
-  if (!isFaithful(last.kept, graph, project.files) || hasErrors(compilerErrors(program, isAffected))) return undefined;
-  const affected = program.sources.filter(({ fileName }) => isAffected(fileName));
-  const schemas = new Schemas(program.checker);
-  const sources = readSources(program, affected, schemas);
-  const found = [...sources.values()];
-  const wrong = hasErrors(found.flatMap(({ diagnostics }) => diagnostics));
-  if (wrong || !found.flatMap(({ tools }) => tools).every(isAtHome)) return undefined;
-
-  const unaffected = <T>(kept: Readonly<Record<string, T>>) =>
-    Object.entries(kept).filter(([path]) => !isAffected(path));
-  const outcomes = new Map([...unaffected(last.kept.outcomes), ...outcomesOf(sources, schemas)].sort(byPath));
-  const tools = [...outcomes.values()].flatMap((each) => each.tools);
-  if (outcomes.size === 0 || doubles(tools).length > 0) return undefined;
-  const kept: Kept = {
-    graph: { ...Object.fromEntries(unaffected(last.kept.graph)), ...graph },
-    files: project.files,
-    outcomes: Object.fromEntries(outcomes),
-  };
-  const unread = Object.fromEntries(Object.entries(last.reads.files).filter(([path]) => !last.changed.has(path)));
-  const reads = mergeReads({ ...last.reads, files: unread }, project.recorder.reads());
-  const notes = [...project.notes, ...[...outcomes.values()].flatMap((each) => each.notes)];
-  const acknowledged = [...outcomes.values()].flatMap((each) => each.acknowledged);
-  const diagnostics = withoutAcknowledged(notes, acknowledged);
-  if (hasErrors(diagnostics)) return undefined;
-  return { files: filesOf(project.layout, kept, earlier), diagnostics, reads, kept };
-}
-
-/** What was found in one source file. */
-interface Found {
+/** The tools and diagnostics of one source file. */
+interface FileResult {
   readonly tools: readonly Tool[];
   readonly diagnostics: readonly Diagnostic[];
   readonly acknowledged: readonly Acknowledgement[];
 }
 
-/** What is in source files, those without tools and diagnostics left out. */
-function readSources(program: Program, files: Program["sources"], schemas: Schemas): ReadonlyMap<string, Found> {
-  const sources = new Map<string, Found>();
-  for (const file of files) {
-    const { tools: classes, diagnostics } = findTools(program, file);
-    const lowered = classes.map((tool) => lower(program, tool));
-    const tools = lowered.map(({ tool }) => tool);
-    const all = [
+function readSource(program: Program, file: ts.SourceFile, schemas: Schemas): FileResult {
+  const { tools: classes, diagnostics } = findTools(program, file);
+  const lowered = classes.map((tool) => lower(program, tool));
+  const tools = lowered.map(({ tool }) => tool);
+  return {
+    tools,
+    diagnostics: [
       ...diagnostics,
       ...lowered.flatMap((each) => each.diagnostics),
       ...lowered.flatMap(({ samples, tool }) => findMisfits(samples, tool, schemas)),
       ...tools.flatMap(checkPorts),
-    ];
-    const acknowledged = lowered.flatMap((each) => each.acknowledged);
-    if (tools.length > 0 || all.length > 0) sources.set(file.fileName, { tools, diagnostics: all, acknowledged });
-  }
-  return sources;
+    ],
+    acknowledged: lowered.flatMap((each) => each.acknowledged),
+  };
 }
 
-function outcomesOf(sources: ReadonlyMap<string, Found>, schemas: Schemas): Map<string, FileOutcome> {
-  const outcome = ({ tools, diagnostics, acknowledged }: Found): FileOutcome => ({
-    tools: tools.map((tool) => outcomeOf(tool, schemas)),
-    notes: diagnostics,
-    acknowledged,
-  });
-  return new Map([...sources].map(([path, found]) => [path, outcome(found)]));
-}
-
-function noTools({ layout, sources }: Program): Diagnostic {
-  return diagnostic("SVC100", {}, `in the ${sources.length} files of ${shown(layout, layout.tsconfig)}`);
-}
-
-/** Whether a tool is imported from its own file: else any file may turn out to export it. */
+/** Whether a tool is imported from its own file; otherwise its import depends on files that its own does not import. */
 function isAtHome(tool: Tool): boolean {
   return tool.import.file === tool.place.file;
 }
 
-function byPath([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
-  return one < other ? -1 : 1;
+function noTools({ layout, sources }: Program): Diagnostic {
+  return diagnostic("SVC100", {}, `in the ${sources.length} files of ${shown(layout, layout.tsconfig)}`);
 }
 
 /** A note about a member that has an error says nothing. */
@@ -200,22 +128,16 @@ export function layoutOf({ root, tsconfig = "tsconfig.json", out = "src/generate
   return { root: resolve(root), tsconfig: resolve(at(tsconfig)), out: resolve(at(out)) };
 }
 
-/** The files of a run; one that would be made from the same as in an `earlier` one is that one's. */
-function filesOf(layout: Layout, { outcomes }: Kept, { made }: Earlier): GeneratedFile[] {
+function filesOf(layout: Layout, tools: readonly Outcome[]): GeneratedFile[] {
   const out = relative(layout.root, layout.out).split(sep).join("/");
-  const tools = Object.values(outcomes).flatMap((each) => each.tools);
   const header = { version: VERSION };
-  const rendered = <Name extends keyof Views>(name: Name, view: Views[Name]) =>
-    makeFile(made, `${out}/${name}.ts`, view, (each) => render(name, each));
+  const contracts = render("contracts", { ...header, contracts: tools.map(({ contract }) => contract) });
+  const server = render("server", { ...header, imports: importsOf(tools, layout), several: tools.length > 1 });
+  const documents = tools.map(({ document }) => document);
   return [
-    rendered("contracts", { ...header, contracts: tools.map(({ contract }) => contract) }),
-    rendered("server", { ...header, imports: importsOf(tools, layout), several: tools.length > 1 }),
-    makeFile(
-      made,
-      "meta.json",
-      tools.map(({ document }) => document),
-      (documents) => (documents.length === 0 ? "[]\n" : `[\n  ${documents.join(",\n  ")}\n]\n`),
-    ),
+    { path: `${out}/contracts.ts`, text: contracts },
+    { path: `${out}/server.ts`, text: server },
+    { path: "meta.json", text: documents.length === 0 ? "[]\n" : `[\n  ${documents.join(",\n  ")}\n]\n` },
   ];
 }
 

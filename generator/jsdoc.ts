@@ -4,7 +4,6 @@
  */
 
 import { closest } from "./closest.js";
-import { forgetComment, loadComments, plainComment, withComments } from "./comments.js";
 import { ts } from "./compiler.js";
 import { isCheckedFormat } from "./formats.js";
 import { type Json, readJson } from "./json.js";
@@ -29,16 +28,6 @@ export interface Constraint {
   readonly text: string;
   readonly node: ts.JSDocTag;
 }
-
-/** What a comment without tags says beside its description. */
-const WITHOUT_TAGS = {
-  annotations: [],
-  constraints: [],
-  notSecret: false,
-  samples: [],
-  acknowledged: [],
-  slips: [],
-} as const;
 
 const ANNOTATIONS = ["title", "default", "example", "deprecated"];
 const CONSTRAINTS = [
@@ -69,7 +58,15 @@ export class Comments {
   private readonly checker: ts.TypeChecker;
 
   constructor(checker: ts.TypeChecker) {
-    this.checker = withComments(checker);
+    this.checker = {
+      ...checker,
+      // Inherited comments are found through members.
+      getPropertyOfType: (type, name) => {
+        const property = checker.getPropertyOfType(type, name);
+        if (property !== undefined) forgetComment(property);
+        return property;
+      },
+    };
   }
 
   of(symbol: ts.Symbol): Comment {
@@ -83,12 +80,17 @@ export class Comments {
 
   private read(symbol: ts.Symbol): Comment {
     const { declarations = [] } = symbol;
-    loadComments(declarations);
-    const plain = plainComment(declarations);
-    if (plain !== undefined) return { ...WITHOUT_TAGS, description: tidied(plain) };
     forgetComment(symbol);
     return comment(ts.displayPartsToString(symbol.getDocumentationComment(this.checker)), declarations);
   }
+}
+
+/**
+ * Makes TypeScript read the comment of a symbol anew. It caches the comment in the symbol, which outlives its program under
+ * `--watch`, while an inherited comment may come from another file.
+ */
+function forgetComment(symbol: ts.Symbol): void {
+  delete (symbol as { documentationComment?: unknown }).documentationComment;
 }
 
 /** Whether a JSDoc comment stands before a declaration on the line of what is before it: TypeScript attaches it to nothing. */
@@ -102,7 +104,6 @@ export function hasStrayComment(declaration: ts.Node): boolean {
 
 /** Reads the comment of one node. */
 export function readNodeComment(node: ts.Node): Comment {
-  loadComments([node]);
   const blocks = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
   const description = blocks.map((block) => ts.getTextOfJSDocComment(block.comment) ?? "").join("\n");
   return comment(description, [node]);

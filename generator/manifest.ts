@@ -1,8 +1,6 @@
 /**
  * The record of the last good run, kept in `node_modules/.cache/svc-gen`: hashes of everything that was read and written.
- * While it holds, the result would be the same, and TypeScript is not even loaded; when source files have changed, it
- * says which. Beside it, in a file that only the second case reads, is what that run leaves for the next. No compiler in
- * this file.
+ * While it holds, the result would be the same, and TypeScript is not even loaded. No compiler in this file.
  */
 
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
@@ -10,8 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bytesHash, contentHash, fileHash, folderHash } from "./content.js";
 import type { Diagnostic } from "./diagnostics.js";
-import type { Generated, Last } from "./generate.js";
-import type { Kept } from "./kept.js";
+import type { Generated } from "./generate.js";
 import type { Reads } from "./reads.js";
 import { VERSION } from "./version.js";
 
@@ -24,8 +21,6 @@ export interface Manifest {
   readonly written: Readonly<Record<string, string>>;
   /** Notes, to be said again. */
   readonly diagnostics: readonly Diagnostic[];
-  /** The hash of the file that holds what is kept, when anything is. */
-  readonly kept?: string;
 }
 
 /**
@@ -37,29 +32,21 @@ function manifestPath(root: string, options: Readonly<Record<string, string>>): 
   return join(root, "node_modules/.cache/svc-gen", `${name}.json`);
 }
 
-function keptPath(root: string, options: Readonly<Record<string, string>>): string {
-  return manifestPath(root, options).replace(/json$/, "kept.json");
-}
-
-/** The record of a run that went well: the files to write, what is kept before what names it. */
+/** The record of a good run, as a file to write. */
 export function recordOf(
   root: string,
   options: Readonly<Record<string, string>>,
-  { reads, files, diagnostics, kept }: Generated,
-): { readonly target: string; readonly content: string | Buffer }[] {
-  // Megabytes: made bytes of once, to be hashed and written.
-  const keptBytes = kept && Buffer.from(JSON.stringify(kept));
+  { reads, files, diagnostics }: Generated,
+): { readonly target: string; readonly content: string } {
   const manifest: Manifest = {
     generator: GENERATOR,
     options,
     reads,
     written: Object.fromEntries(files.map(({ path, text }) => [path, contentHash(text)])),
     diagnostics,
-    ...(keptBytes === undefined ? {} : { kept: contentHash(keptBytes) }),
   };
   const text = JSON.stringify(manifest);
-  const record = { target: manifestPath(root, options), content: `${contentHash(text)}\n${text}` };
-  return keptBytes === undefined ? [record] : [{ target: keptPath(root, options), content: keptBytes }, record];
+  return { target: manifestPath(root, options), content: `${contentHash(text)}\n${text}` };
 }
 
 /** The record, when it is whole and one of this generator with these options. */
@@ -75,49 +62,29 @@ function readManifest(root: string, options: Readonly<Record<string, string>>): 
   }
 }
 
-/** How the project compares with the last good run. */
-export interface Since {
-  /** That run's record, when everything is as it was then. */
-  readonly same: Manifest | undefined;
-  /** What that run left, with what has changed since; undefined when it is of no use. */
-  readonly last: () => Last | undefined;
-}
-
-/** Looks at every file of the last good run once. */
-export function sinceLastRun(root: string, options: Readonly<Record<string, string>>): Since {
+/** The record of the last good run, when every lookup of that run would find the same and its files are as written. */
+export function unchangedSince(root: string, options: Readonly<Record<string, string>>): Manifest | undefined {
   const manifest = readManifest(root, options);
-  const changed = manifest && changesSince(manifest.reads);
-  if (manifest === undefined || changed === undefined) return { same: undefined, last: () => undefined };
-  const holds =
-    changed.size === 0 &&
-    Object.entries(manifest.written).every(([path, hash]) => bytesHash(join(root, path)) === hash) &&
-    Object.entries(manifest.reads.folders).every(([path, hash]) => folderHash(path, manifest.reads.own) === hash);
-  return { same: holds ? manifest : undefined, last: () => lastRun(root, manifest, changed) };
+  if (manifest === undefined) return undefined;
+  const { files, missing, missingFolders, found, folders, listings, links, own } = manifest.reads;
+  const holds = (hashes: Readonly<Record<string, string>>, hashOf: (path: string) => string | undefined) =>
+    Object.entries(hashes).every(([path, hash]) => hashOf(path) === hash);
+  const same =
+    holds(files, fileHash) &&
+    holds(manifest.written, (path) => bytesHash(join(root, path))) &&
+    found.every((path) => kindOf(path) === "file") &&
+    missing.every((path) => kindOf(path) !== "file") &&
+    missingFolders.every((path) => kindOf(path) !== "folder") &&
+    holds(folders, (path) => folderHash(path, own)) &&
+    holds(listings, (path) => folderHash(path, own)) &&
+    holds(links, realPath);
+  return same ? manifest : undefined;
 }
 
-/**
- * The files that have other texts or are gone; undefined when more has changed than files and which there are. Only what
- * is `near` is looked at.
- */
-export function changesSince(
-  { files, missing, found, listings, links, own }: Reads,
-  near: (path: string) => boolean = () => true,
-): ReadonlySet<string> | undefined {
-  const asBefore =
-    missing.every((path) => !near(path) || !existsSync(path)) &&
-    found.every((path) => !near(path) || existsSync(path)) &&
-    Object.entries(listings).every(([path, hash]) => folderHash(path, own) === hash) &&
-    Object.entries(links).every(([path, real]) => !near(path) || realPath(path) === real);
-  if (!asBefore) return undefined;
-  return new Set(Object.keys(files).filter((path) => near(path) && fileHash(path) !== files[path]));
-}
-
-function lastRun(root: string, { kept, options, reads }: Manifest, changed: ReadonlySet<string>): Last | undefined {
-  if (kept === undefined) return undefined;
+function kindOf(path: string): "file" | "folder" | undefined {
   try {
-    const bytes = readFileSync(keptPath(root, options));
-    if (contentHash(bytes) !== kept) return undefined;
-    return { kept: JSON.parse(bytes.toString()) as Kept, reads, changed };
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats?.isDirectory() ? "folder" : stats && "file";
   } catch {
     return undefined;
   }

@@ -4,15 +4,12 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { provideModule } from "./bare-compiler.js";
-import { parseFile } from "./comments.js";
 import { ts } from "./compiler.js";
-import { contentHash } from "./content.js";
 import { type Diagnostic, diagnostic } from "./diagnostics.js";
 import { type Installed, installedTypeScript, learnLibraries, libraryFile, withDefaults } from "./installed.js";
 import { Comments } from "./jsdoc.js";
 import type { Place } from "./model.js";
-import { type Reads, Recorder } from "./reads.js";
-import type { Made } from "./render.js";
+import { Recorder } from "./reads.js";
 import { DeclaredOrder } from "./written.js";
 
 /** Where the project is and where generated files go; all paths absolute. */
@@ -26,8 +23,13 @@ export interface Layout {
 
 export interface Program {
   readonly layout: Layout;
+  /** Notes about the configuration. */
+  readonly notes: readonly Diagnostic[];
   readonly program: ts.Program;
+  readonly checked: Checked;
   readonly checker: ts.TypeChecker;
+  /** The same text as long as nothing has changed that the result of a source file depends on; undefined when unknown. */
+  readonly keyOf: (file: ts.SourceFile) => string | undefined;
   readonly order: DeclaredOrder;
   readonly comments: Comments;
   /** Files of the project that may hold tools, in the order of their paths. */
@@ -66,24 +68,17 @@ function ownPaths({ out, root }: Layout): string[] {
 }
 
 /** What is wrong with a configuration, and what it was read from. */
-interface Unusable {
+export interface Unusable {
   readonly diagnostics: readonly Diagnostic[];
-  readonly reads: Reads;
+  readonly recorder: Recorder;
 }
 
-/** Reads the configuration that `layout` names, unless it is known from before. */
-export function openProject(layout: Layout, earlier: Earlier): Project | Unusable {
-  const project = earlier.project ?? readProject(layout);
-  if ("diagnostics" in project) return project;
-  earlier.project = project;
-  return { ...project, recorder: project.recorder.copy() };
-}
-
-function readProject(layout: Layout): Project | Unusable {
+/** Reads the configuration that `layout` names. */
+export function readProject(layout: Layout): Project | Unusable {
   const recorder = new Recorder(ownPaths(layout));
   const config = readConfig(layout, recorder);
   const unusable = (...complaint: Parameters<typeof diagnostic>): Unusable => {
-    return { diagnostics: [diagnostic(...complaint)], reads: recorder.reads() };
+    return { diagnostics: [diagnostic(...complaint)], recorder };
   };
   if ("problem" in config) return unusable("SVC101", {}, config.problem);
   if (!(config.options.strictNullChecks ?? config.options.strict)) {
@@ -105,49 +100,52 @@ function readProject(layout: Layout): Project | Unusable {
   return { layout, options, installed, files, references, notes, recorder };
 }
 
-/** What an earlier run in the same process leaves for the next. */
-export interface Earlier {
-  /** What the configuration says, for as long as it says that; its recorder knows what it was read from. */
-  project: Project | undefined;
-  program: ts.Program | undefined;
-  /** What names of modules stand for, and packages that were read on the way. */
-  resolutions: ts.ModuleResolutionCache | undefined;
-  /** Parsed files, by path: those whose texts have not changed. */
-  readonly parsed: Map<string, Parsed>;
-  readonly made: Made;
-}
-
-/** At the beginning. */
-export function nothingEarlier(): Earlier {
-  return { project: undefined, program: undefined, resolutions: undefined, parsed: new Map(), made: new Map() };
-}
-
-interface Parsed {
-  readonly file: ts.SourceFile;
-  /** Of its text. */
-  readonly hash: string;
-}
-
-/** Reads the project, or as much of it as some of its files reach. */
-export function openProgram(project: Project, roots: readonly string[], earlier: Earlier): Program {
-  const { layout, options, references } = project;
-  const generated = new Map(STUBS.map(([name, text]) => [join(layout.out, name), text]));
-  const program = ts.createProgram({
-    rootNames: [...roots, ...generated.keys()],
-    options,
-    host: hostWith(generated, project, earlier),
-    ...(references === undefined ? {} : { projectReferences: references }),
-    ...(earlier.program === undefined ? {} : { oldProgram: earlier.program }),
+/** The program of one run, every lookup recorded. */
+export function compileOnce(project: Project): ts.Program {
+  const disk = ts.createCompilerHost(project.options);
+  const host = adaptHost(project.recorder.over(disk), project);
+  return ts.createProgram({
+    rootNames: rootsOf(project),
+    options: project.options,
+    host: {
+      ...host,
+      getSourceFile: (path, wanted) => {
+        const text = host.readFile(path);
+        if (text === undefined) return undefined;
+        return markLibrary(ts.createSourceFile(path, text, wanted), project);
+      },
+    },
+    ...(project.references === undefined ? {} : { projectReferences: project.references }),
   });
-  earlier.program = program;
+}
+
+/** The files of the project and the generated ones. */
+export function rootsOf({ files, layout }: Project): string[] {
+  return [...files, ...STUBS.map(([name]) => join(layout.out, name))];
+}
+
+/** TypeScript's opinion of a program: the program itself, or a builder that reuses the opinions of unaffected files. */
+type Checked = Pick<ts.BuilderProgram, "getGlobalDiagnostics" | "getSyntacticDiagnostics" | "getSemanticDiagnostics">;
+
+/** @param keyOf see {@link Program.keyOf}; without it no result is reused */
+export function openProgram(
+  { layout, files, notes }: Project,
+  program: ts.Program,
+  checked: Checked = program,
+  keyOf: Program["keyOf"] = () => undefined,
+): Program {
   packageNames.clear();
   const checker = program.getTypeChecker();
   const places = new Map<ts.Node, Place>();
-  const own = new Set(project.files);
+  const own = new Set(files);
+  const generated = new Set(STUBS.map(([name]) => join(layout.out, name)));
   return {
     layout,
+    notes,
     program,
+    checked,
     checker,
+    keyOf,
     order: new DeclaredOrder(checker),
     comments: new Comments(checker),
     sources: program
@@ -172,63 +170,39 @@ export function openProgram(project: Project, roots: readonly string[], earlier:
   };
 }
 
-/** TypeScript's own host, so that files have the module format that tsc gives them, with some files given as texts. */
-function hostWith(
-  texts: ReadonlyMap<string, string>,
-  { options, installed, recorder }: Project,
-  earlier: Earlier,
-): ts.CompilerHost {
-  const { parsed } = earlier;
-  const disk = ts.createCompilerHost(options);
-  const host = recorder.over(disk);
-  const textOf = (path: string) => texts.get(resolve(path));
-  const folders = foldersOf(texts.keys());
-  // ts-morph carries the compiler without its library files; typescript-json-schema's has them.
-  const library = installed?.libraries ?? dirname(schemaRequire().resolve("typescript"));
-  earlier.resolutions ??= ts.createModuleResolutionCache(
-    host.getCurrentDirectory(),
-    host.getCanonicalFileName,
-    options,
-  );
-  const { resolutions } = earlier;
-  const complete: ts.CompilerHost & { useSourceOfProjectReferenceRedirect: () => boolean } = {
+/** The methods of a host that {@link adaptHost} replaces. */
+type AdaptedHost = Pick<ts.CompilerHost, "fileExists" | "readFile" | "directoryExists">;
+
+/**
+ * TypeScript's own host, with stubs for the generated files, the library files of the project's TypeScript, and the
+ * sources of referenced projects, built or not.
+ */
+export function adaptHost<Host extends AdaptedHost>(host: Host, { layout, installed }: Project) {
+  const stubs = new Map(STUBS.map(([name, text]) => [join(layout.out, name), text]));
+  const stubOf = (path: string) => stubs.get(resolve(path));
+  const folders = foldersOf(stubs.keys());
+  const library = libraryFolder(installed);
+  return {
     ...host,
     getDefaultLibLocation: () => library,
-    getDefaultLibFileName: (wanted) => join(library, ts.getDefaultLibFileName(wanted)),
-    directoryExists: (path) => folders.has(resolve(path)) || host.directoryExists?.(path) === true,
-    fileExists: (path) => textOf(path) !== undefined || host.fileExists(path),
-    readFile: (path) => textOf(path) ?? host.readFile(path),
-    getSourceFile: (path, wanted) => {
-      const known = parsed.get(path);
-      if (known !== undefined) {
-        recorder.file(known.file.fileName, known.file.text, known.hash);
-        return known.file;
-      }
-      const isLibrary = dirname(resolve(path)) === library;
-      const found = isLibrary ? libraryFile(path) : path;
-      const text = textOf(path) ?? disk.readFile(found);
-      if (text === undefined) {
-        recorder.file(found, undefined);
-        return undefined;
-      }
-      const hash = contentHash(text);
-      recorder.file(found, text, hash);
-      const file = parseFile(found, text, wanted);
-      // TypeScript 6 has dropped the mark in them by which earlier ones know their library files.
-      if (isLibrary) file.hasNoDefaultLib = true;
-      parsed.set(path, { file, hash });
-      return file;
-    },
-    getModuleResolutionCache: () => resolutions,
-    resolveModuleNameLiterals: (names, from, redirected, given, file) =>
-      names.map((name) => {
-        const mode = ts.getModeForUsageLocation(file, name, given);
-        return ts.resolveModuleName(name.text, from, given, complete, resolutions, redirected, mode);
-      }),
-    // What a referenced project exports is read from its sources, built or not.
+    getDefaultLibFileName: (wanted: ts.CompilerOptions) => join(library, ts.getDefaultLibFileName(wanted)),
+    directoryExists: (path: string) => folders.has(resolve(path)) || host.directoryExists?.(path) === true,
+    fileExists: (path: string) => stubOf(path) !== undefined || host.fileExists(path),
+    readFile: (path: string) =>
+      stubOf(path) ?? host.readFile(dirname(resolve(path)) === library ? libraryFile(path) : path),
     useSourceOfProjectReferenceRedirect: () => true,
   };
-  return complete;
+}
+
+/** ts-morph carries the compiler without its library files; typescript-json-schema's has them. */
+function libraryFolder(installed: Installed | undefined): string {
+  return installed?.libraries ?? dirname(schemaRequire().resolve("typescript"));
+}
+
+/** TypeScript 6 has dropped the mark in them by which earlier ones know their library files. */
+export function markLibrary(file: ts.SourceFile, { installed }: Project): ts.SourceFile {
+  if (dirname(resolve(file.fileName)) === libraryFolder(installed)) file.hasNoDefaultLib = true;
+  return file;
 }
 
 /** The folders that files are in, and all those that these are in. */
@@ -299,14 +273,14 @@ function firstReferenced(
   return { problem: `${shown(layout, layout.tsconfig)} has no files` };
 }
 
-/** TypeScript's own errors in the files that `wanted` names, in tsc's form; generated files and libraries have none. */
-export function compilerErrors(opened: Program, wanted: (path: string) => boolean = () => true): Diagnostic[] {
-  const { program, layout } = opened;
-  const found = [...program.getGlobalDiagnostics()];
+/** TypeScript's own errors, in tsc's form; generated files and libraries have none. */
+export function compilerErrors(opened: Program): Diagnostic[] {
+  const { program, checked, layout } = opened;
+  const found = [...checked.getGlobalDiagnostics()];
   for (const file of program.getSourceFiles()) {
     const { fileName, isDeclarationFile } = file;
     if (isDeclarationFile || opened.isGenerated(fileName) || program.isSourceFileFromExternalLibrary(file)) continue;
-    if (wanted(fileName)) found.push(...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file));
+    found.push(...checked.getSyntacticDiagnostics(file), ...checked.getSemanticDiagnostics(file));
   }
   return found
     .filter(({ category }) => category === ts.DiagnosticCategory.Error)

@@ -1,4 +1,4 @@
-/** What a run of the generator looked at: enough to say later, without loading TypeScript, whether it would differ. */
+/** Every file-system lookup of a run, recorded so that a later run can tell whether anything changed. */
 
 import { existsSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
@@ -7,19 +7,21 @@ import { contentHash, entriesOf, folderHash } from "./content.js";
 
 /** By absolute path. */
 export interface Reads {
-  /** Hashes of the files whose text was read, as it was read. */
+  /** Hashes of the files whose text was read. */
   readonly files: Readonly<Record<string, string>>;
-  /** Places where a file or folder was looked for in vain: one that appears there shadows what was found elsewhere. */
+  /** Paths at which there was no file: one that appears there may shadow what was found elsewhere. */
   readonly missing: readonly string[];
-  /** Files of which nothing was asked but whether they are there. */
+  /** Paths at which there was no folder. */
+  readonly missingFolders: readonly string[];
+  /** Files that were looked up but not read. */
   readonly found: readonly string[];
   /** Hashes of the folders whose entries decide what belongs to the project. */
   readonly folders: Readonly<Record<string, string>>;
   /** Hashes of the folders whose entries are packages of types that every file sees. */
   readonly listings: Readonly<Record<string, string>>;
-  /** Where symbolic links lead. */
+  /** Targets of symbolic links. */
   readonly links: Readonly<Record<string, string>>;
-  /** The folder and the file that the generator writes: no input of it. */
+  /** The folder and the files that the generator writes: no input of it. */
   readonly own: readonly string[];
 }
 
@@ -43,46 +45,27 @@ const { matchFiles } = ts as unknown as {
   ): string[];
 };
 
-/** Notes every look at the disk that goes through a host. */
+/** Records every file-system lookup that goes through a host. */
 export class Recorder {
-  private readonly files: Map<string, string>;
-  private readonly missing: Set<string>;
-  private readonly found: Set<string>;
-  private readonly folders: Map<string, string>;
-  private readonly listings: Map<string, string>;
-  private readonly links: Map<string, string>;
+  private readonly files = new Map<string, string>();
+  private readonly missing = new Set<string>();
+  private readonly missingFolders = new Set<string>();
+  private readonly found = new Set<string>();
+  private readonly folders = new Map<string, string>();
+  private readonly listings = new Map<string, string>();
+  private readonly links = new Map<string, string>();
 
-  /** @param before what was noted already, by another one */
-  constructor(
-    private readonly own: readonly string[],
-    before?: Recorder,
-  ) {
-    this.files = new Map(before?.files);
-    this.missing = new Set(before?.missing);
-    this.found = new Set(before?.found);
-    this.folders = new Map(before?.folders);
-    this.listings = new Map(before?.listings);
-    this.links = new Map(before?.links);
-  }
+  /** @param own paths that the generator writes */
+  constructor(private readonly own: readonly string[]) {}
 
-  /** Another one, which has noted the same so far. */
-  copy(): Recorder {
-    return new Recorder(this.own, this);
-  }
-
-  /** Whether the text of a file was noted. */
-  has(path: string): boolean {
-    return this.files.has(path);
-  }
-
-  /** The text that was found, as `hash` when that is known; nothing when there is no such file. */
-  file(path: string, text: string | undefined, hash?: string): void {
+  /** Records the text of a file, or that there is none. */
+  file(path: string, text: string | undefined): void {
     const absolute = resolve(path);
     if (text === undefined) this.missing.add(absolute);
-    else if (!this.files.has(absolute)) this.files.set(absolute, hash ?? contentHash(text));
+    else if (!this.files.has(absolute)) this.files.set(absolute, contentHash(text));
   }
 
-  /** The entries of a folder that is looked through for files; noted when any file in it may be wanted. */
+  /** The entries of a folder that is looked through for files; recorded when any file in it may belong to the project. */
   private entries(path: string, bases: readonly string[]): { files: string[]; directories: string[] } {
     const folder = resolve(path);
     const entries = entriesOf(folder);
@@ -96,7 +79,7 @@ export class Recorder {
     return { files: names(false), directories: names(true) };
   }
 
-  /** The same host, noting what it is asked. */
+  /** The same host, recording its lookups. */
   over<H extends Host>(host: H): H {
     return {
       ...host,
@@ -112,7 +95,7 @@ export class Recorder {
       },
       directoryExists: (path: string) => {
         const there = host.directoryExists?.(path) ?? true;
-        if (!there) this.missing.add(resolve(path));
+        if (!there) this.missingFolders.add(resolve(path));
         return there;
       },
       getDirectories: (path: string) => {
@@ -121,7 +104,10 @@ export class Recorder {
       },
       readDirectory: (path, extensions, excludes, includes, depth) => {
         const bases = includes.map((pattern) => resolve(path, pattern.replace(/(?:^|\/)[^/]*[*?].*$/, "")));
-        for (const base of bases) if (!existsSync(base)) this.missing.add(base);
+        for (const base of bases.filter((each) => !existsSync(each))) {
+          this.missing.add(base);
+          this.missingFolders.add(base);
+        }
         return matchFiles(
           path,
           extensions,
@@ -142,7 +128,7 @@ export class Recorder {
     };
   }
 
-  /** All that was noted. */
+  /** Everything recorded so far. */
   reads(): Reads {
     const isOwn = (path: string) => this.own.includes(path);
     const sorted = (entries: ReadonlyMap<string, string>) =>
@@ -150,6 +136,7 @@ export class Recorder {
     return {
       files: sorted(new Map([...this.files].filter(([path]) => !isOwn(path)))),
       missing: [...this.missing].filter((path) => !isOwn(path)).sort(),
+      missingFolders: [...this.missingFolders].filter((path) => !isOwn(path)).sort(),
       found: [...this.found].filter((path) => !isOwn(path) && !this.files.has(path)).sort(),
       folders: sorted(this.folders),
       listings: sorted(this.listings),
@@ -157,19 +144,4 @@ export class Recorder {
       own: this.own,
     };
   }
-}
-
-/** Both; where they differ, `later` holds. */
-export function mergeReads(earlier: Reads, later: Reads): Reads {
-  const files = { ...earlier.files, ...later.files };
-  return {
-    files,
-    missing: [...new Set([...earlier.missing, ...later.missing])].filter((path) => !(path in files)).sort(),
-    found: [...new Set([...earlier.found, ...later.found])].filter((path) => !(path in files)).sort(),
-    // The configuration is read as a whole every time.
-    folders: later.folders,
-    listings: { ...earlier.listings, ...later.listings },
-    links: { ...earlier.links, ...later.links },
-    own: later.own,
-  };
 }

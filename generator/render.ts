@@ -3,7 +3,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { posix } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import type { Contract } from "svc-runtime/generator";
 import { literal } from "./literal.js";
 
@@ -30,18 +29,6 @@ export interface Views {
   /** `contracts`: the entries as text. */
   readonly contracts: Header & { readonly contracts: readonly string[] };
   readonly server: Header & { readonly imports: readonly ImportView[]; readonly several: boolean };
-}
-
-/** Files by path, with what they were made from. */
-export type Made = Map<string, { readonly view: unknown; readonly file: GeneratedFile }>;
-
-/** The file that a view makes: the one of before, when that was made from the same. */
-export function makeFile<View>(made: Made, path: string, view: View, textOf: (view: View) => string): GeneratedFile {
-  const known = made.get(path);
-  if (known !== undefined && isDeepStrictEqual(known.view, view)) return known.file;
-  const file = { path, text: textOf(view) };
-  made.set(path, { view, file });
-  return file;
 }
 
 // Its one-file build: the same code in forty files takes 30 ms more to load.

@@ -1,86 +1,306 @@
-/** `svc-gen --watch`: generates whenever something has changed that the result depends on, until it is interrupted. */
+/** `svc-gen --watch`: TypeScript's watch program, and a run whenever it or the configuration has changed. */
 
-import { join } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, resolve, sep } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { ts } from "../compiler.js";
+import { contentHash } from "../content.js";
 import { type Diagnostic, hasErrors } from "../diagnostics.js";
-import type { Generated, GenerateOptions } from "../generate.js";
-import { Listener, type News } from "../listener.js";
-import { Session } from "../session.js";
+import { type FileResults, type GenerateOptions, generateFrom, layoutOf, type Result } from "../generate.js";
+import { adaptHost, markLibrary, openProgram, type Project, readProject, rootsOf, type Unusable } from "../program.js";
 
-/** Milliseconds of quiet after which the record for the next process is written, and the process rests. */
-const IDLE_MS = 300;
+/** Milliseconds without another event after which a run begins: one save is several events. */
+const SETTLE_MS = 10;
+
+/** Folders have listeners, not files: a file that is replaced is another one. */
+const WATCH_OPTIONS: ts.WatchOptions = {
+  watchFile: ts.WatchFileKind.UseFsEventsOnParentDirectory,
+  watchDirectory: ts.WatchDirectoryKind.UseFsEvents,
+  synchronousWatchDirectory: true,
+};
+/** How often TypeScript looks at a path whose folder does not exist. */
+const POLL_MS = 250;
 
 /** The effects, which are the command line's. */
 export interface Effects {
-  /** Writes what differs from the disk and says which paths that were. */
-  readonly write: (files: Generated["files"]) => readonly string[];
-  /** Keeps the record of a good run. */
-  readonly remember: (generated: Generated) => void;
-  /** Told that nothing is to do for the moment. */
-  readonly rest: () => void;
-  /** Tells what one run has come to. */
+  /** Writes what differs from the disk and returns the paths written. */
+  readonly write: (files: Result["files"]) => readonly string[];
+  /** Reports one run. */
   readonly tell: (turn: Turn) => void;
 }
 
-/** One run: what there is to say, which files were written, and the time since the change was heard of. */
+/** One run: its diagnostics, the files written, and the time since the first event that caused it. */
 export interface Turn {
   readonly diagnostics: readonly Diagnostic[];
   readonly wrote: readonly string[];
   readonly milliseconds: number;
 }
 
-/** Generates now and after every change; resolves when the process is told to end, rejects when an effect throws. */
-export async function watchProject(options: GenerateOptions, { write, remember, rest, tell }: Effects): Promise<void> {
-  const session = new Session(options);
-  let current: Generated | undefined;
-  let unrecorded: Generated | undefined;
-  let idle: NodeJS.Timeout | undefined;
-  const record = () => {
-    clearTimeout(idle);
-    if (unrecorded !== undefined) remember(unrecorded);
-    unrecorded = undefined;
-  };
-  const turn = ({ paths, since }: News): void => {
-    const next = session.next(paths);
-    current = next ?? current;
-    if (current === undefined) return;
-    const good = !hasErrors(current.diagnostics);
-    const wrote = good ? write(current.files) : [];
-    if (next === undefined && wrote.length === 0) return;
-    tell({ diagnostics: current.diagnostics, wrote, milliseconds: Math.round(performance.now() - since) });
-    if (next === undefined) return;
-    if (good) unrecorded = next;
-    listener.follow(
-      next.reads,
-      next.files.map(({ path }) => join(options.root, path)),
-    );
-    clearTimeout(idle);
-    idle = setTimeout(() => {
-      record();
-      rest();
-    }, IDLE_MS);
-  };
+/** Generates now and after every change until `end` resolves; rejects when an effect throws. */
+export async function watchProject(
+  options: GenerateOptions,
+  effects: Effects,
+  end: Promise<unknown> = interruption(),
+): Promise<void> {
   let fail: (error: unknown) => void = () => {};
   const failure = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  const listener = new Listener((news) => {
-    try {
-      turn(news);
-    } catch (error) {
-      fail(error);
-    }
-  });
+  const watching = new Watching(options, effects, (error) => fail(error));
   try {
-    turn({ paths: new Set(), since: performance.now() });
-    await Promise.race([interruption(), failure]);
+    watching.turn();
+    await Promise.race([end, failure]);
   } finally {
-    listener.close();
-    record();
+    watching.close();
   }
 }
 
+type Builder = ts.SemanticDiagnosticsBuilderProgram;
+
+class Watching {
+  private project: Project | undefined;
+  private program: ts.WatchOfFilesAndCompilerOptions<Builder> | undefined;
+  private results: FileResults = new Map();
+  private current: Result | undefined;
+  /** Of the files of the program that `current` was made from. */
+  private versions = "";
+  private configChanged = true;
+  /** Updates that TypeScript has scheduled. */
+  private readonly updates = new Set<() => void>();
+  private readonly watchers = new Map<string, ts.FileWatcher>();
+  private timer: NodeJS.Timeout | undefined;
+  private since = performance.now();
+
+  constructor(
+    private readonly options: GenerateOptions,
+    private readonly effects: Effects,
+    private readonly fail: (error: unknown) => void,
+  ) {}
+
+  close(): void {
+    clearTimeout(this.timer);
+    this.closeProgram();
+    this.closeWatchers([...this.watchers.keys()]);
+  }
+
+  private schedule(): void {
+    if (this.timer === undefined) this.since = performance.now();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      try {
+        this.turn();
+      } catch (error) {
+        this.fail(error);
+      }
+    }, SETTLE_MS);
+  }
+
+  /** Reads the configuration if it may have changed, updates the program, and writes generated files that differ. */
+  turn(): void {
+    const before = this.current;
+    if (this.configChanged) this.readConfiguration();
+    // An update may schedule another one.
+    for (const update of this.updates) {
+      this.updates.delete(update);
+      update();
+    }
+    const { current } = this;
+    if (current === undefined) return;
+    const wrote = hasErrors(current.diagnostics) ? [] : this.effects.write(current.files);
+    if (current === before && wrote.length === 0) return;
+    const milliseconds = Math.round(performance.now() - this.since);
+    this.effects.tell({ diagnostics: current.diagnostics, wrote, milliseconds });
+  }
+
+  private readConfiguration(): void {
+    this.configChanged = false;
+    const last = this.project;
+    const project = readProject(layoutOf(this.options));
+    this.project = "diagnostics" in project ? undefined : project;
+    this.followConfiguration(project);
+    if ("diagnostics" in project) {
+      this.closeProgram();
+      const { diagnostics } = project;
+      if (!isDeepStrictEqual(this.current?.diagnostics, diagnostics)) this.current = { files: [], diagnostics };
+    } else if (this.program === undefined || !isSameCompilation(last, project)) {
+      this.closeProgram();
+      this.openProgram(project);
+    } else if (!isDeepStrictEqual(last?.files, project.files)) this.program.updateRootFileNames(rootsOf(project));
+  }
+
+  private openProgram(project: Project): void {
+    const host = ts.createWatchCompilerHost(
+      rootsOf(project),
+      project.options,
+      ts.sys,
+      createBuilder(project),
+      undefined,
+      () => {},
+      project.references,
+      WATCH_OPTIONS,
+    );
+    this.program = ts.createWatchProgram({
+      ...adaptHost(host, project),
+      getCurrentDirectory: () => project.layout.root,
+      afterProgramCreate: (builder) => this.generate(builder),
+      setTimeout: (update: (...args: unknown[]) => void, _: number, ...args: unknown[]) => {
+        const run = () => update(...args);
+        this.updates.add(run);
+        this.schedule();
+        return run;
+      },
+      clearTimeout: (run: () => void) => this.updates.delete(run),
+    });
+  }
+
+  private generate(builder: Builder): void {
+    const { project } = this;
+    if (project === undefined) return;
+    while (builder.getSemanticDiagnosticsOfNextAffectedFile() !== undefined);
+    const program = builder.getProgram();
+    const current = generateFrom(openProgram(project, program, builder, keysOf(builder)), this.results);
+    // A program may be another one because of a folder that has appeared somewhere, the generated one included.
+    const versions = (program.getSourceFiles() as readonly InnerFile[]).map(versionOf).join("\n");
+    if (versions === this.versions && isDeepStrictEqual(current, this.current)) return;
+    this.versions = versions;
+    this.current = current;
+  }
+
+  /** Watches the generated files, everything that the configuration was read from, and the folders of sources. */
+  private followConfiguration({ recorder }: Project | Unusable): void {
+    const { files, missing, missingFolders, folders, listings, own } = recorder.reads();
+    const changed = () => {
+      this.configChanged = true;
+      this.schedule();
+    };
+    const wanted = new Map<string, () => ts.FileWatcher>();
+    for (const path of own) wanted.set(path, () => this.watchFile(path, () => this.schedule()));
+    for (const path of [...Object.keys(files), ...missing, ...missingFolders]) {
+      wanted.set(path, () => this.watchFile(path, changed));
+    }
+    for (const folder of [...Object.keys(folders), ...Object.keys(listings)]) {
+      wanted.set(`${folder}${sep}${identityOf(folder)}`, () => this.watchFolder(folder, changed));
+    }
+    const gone = [...this.watchers.keys()].filter((key) => !wanted.has(key));
+    // Another folder may have taken the place of one; TypeScript shares the watchers of a path, which hear nothing of it.
+    const moved = gone.some((key) => /^-?\d+ /.test(basename(key)) && existsSync(dirname(key)));
+    if (moved) this.closeProgram();
+    this.closeWatchers(moved ? [...this.watchers.keys()] : gone);
+    const opened = [...wanted].filter(([key]) => !this.watchers.has(key));
+    for (const [key, watch] of opened) this.watchers.set(key, watch());
+    // Something may have changed between the reading and now.
+    if (opened.length > 0) changed();
+  }
+
+  private closeWatchers(keys: readonly string[]): void {
+    for (const key of keys) {
+      this.watchers.get(key)?.close();
+      this.watchers.delete(key);
+    }
+  }
+
+  private closeProgram(): void {
+    this.program?.close();
+    this.program = undefined;
+    this.updates.clear();
+    this.results = new Map();
+  }
+
+  private watchFolder(folder: string, changed: () => void): ts.FileWatcher {
+    const hear = (path: string) => {
+      if (!this.isSourceSaved(path)) changed();
+    };
+    return ts.sys.watchDirectory?.(folder, hear, false, WATCH_OPTIONS) ?? { close() {} };
+  }
+
+  /** Whether an event is about the text of a known source: the folder holds the same files. */
+  private isSourceSaved(path: string): boolean {
+    return this.project?.files.includes(resolve(path)) === true && existsSync(path);
+  }
+
+  private watchFile(path: string, changed: () => void): ts.FileWatcher {
+    return ts.sys.watchFile?.(path, changed, POLL_MS, WATCH_OPTIONS) ?? { close() {} };
+  }
+}
+
+/** Which folder is at a path; numbers of deleted folders are given to new ones, which are younger. */
+function identityOf(folder: string): string {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  return `${stats?.ino ?? -1} ${stats?.birthtimeMs}`;
+}
+
+/** Whether two projects differ in their files alone. */
+function isSameCompilation(one: Project | undefined, other: Project): boolean {
+  const parts = ({ options, installed, references, notes }: Project) => ({ options, installed, references, notes });
+  return one !== undefined && isDeepStrictEqual(parts(one), parts(other));
+}
+
+function createBuilder(project: Project): ts.CreateProgram<Builder> {
+  const adapted = new WeakSet<ts.CompilerHost>();
+  return (roots, options, host, ...rest) => {
+    if (host !== undefined && !adapted.has(host)) {
+      adapted.add(host);
+      const { getSourceFile } = host;
+      host.getSourceFile = (...wanted) => {
+        const file = getSourceFile(...wanted);
+        return file && markLibrary(file, project);
+      };
+    }
+    return ts.createSemanticDiagnosticsBuilderProgram(roots, options, host, ...rest);
+  };
+}
+
+/** What TypeScript keeps about files and does not publish (5.9). */
+interface InnerFile extends ts.SourceFile {
+  /** The hash of its text, in a watch program. */
+  readonly version: string;
+  readonly imports: readonly unknown[];
+  readonly moduleAugmentations: readonly unknown[];
+  readonly ambientModuleNames: readonly unknown[];
+  readonly symbol?: { readonly globalExports?: ReadonlyMap<unknown, unknown> };
+}
+
+function versionOf(file: InnerFile): string {
+  return `${file.fileName} ${file.version}`;
+}
+
+/**
+ * The key of a source file: the versions of all files that it imports, directly or not, and of those that every file sees.
+ * Undefined when a file that every file sees has imports of its own.
+ */
+function keysOf(builder: Builder): (file: ts.SourceFile) => string | undefined {
+  const program = builder.getProgram();
+  const files = program.getSourceFiles() as readonly InnerFile[];
+  const globals = files.filter(isGlobal);
+  const opaque = globals.some((file) => file.imports.length > 0 && !program.isSourceFileFromExternalLibrary(file));
+  if (opaque) return () => undefined;
+  const shared = contentHash(
+    files
+      .filter((file) => file.isDeclarationFile || isGlobal(file))
+      .map(versionOf)
+      .join("\n"),
+  );
+  return (file) => {
+    const names = builder.getAllDependencies(file);
+    const versions = names.map((name) => versionOf(program.getSourceFile(name) as InnerFile));
+    return contentHash([shared, ...versions].join("\n"));
+  };
+}
+
+/** A script, augmentations, ambient modules, a global name for a module; JavaScript, where any assignment may be one. */
+function isGlobal(file: InnerFile): boolean {
+  return (
+    !ts.isExternalModule(file) ||
+    file.moduleAugmentations.length > 0 ||
+    file.ambientModuleNames.length > 0 ||
+    file.symbol?.globalExports !== undefined ||
+    /\.[cm]?jsx?$/.test(file.fileName)
+  );
+}
+
 async function interruption(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+  await new Promise<void>((done) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => done());
   });
 }

@@ -1,15 +1,18 @@
-/** After any sequence of edits the result is that of a first run: the same files, the same diagnostics. */
+/** After any sequence of edits `--watch` says what a first run says: the same files, the same diagnostics. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Generated, generate, type Last } from "#generator/generate.js";
-import { changesSince } from "#generator/manifest.js";
-import { Session } from "#generator/session.js";
+import { isDeepStrictEqual } from "node:util";
+import { watchProject } from "#generator/commands/watch.js";
+import { type Diagnostic, hasErrors } from "#generator/diagnostics.js";
+import { type Generated, generate } from "#generator/generate.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
 
 const EDITS = process.env.SVC_TEST_FULL ? 120 : 8;
+/** How long a result may take that does come. */
+const PATIENCE_MS = 60_000;
 const SEED = Number(process.env.SVC_TEST_SEED ?? 7);
 
 /** Numbers below a bound, the same ones for the same seed (mulberry32). */
@@ -232,41 +235,77 @@ function start(): ToolProject {
   return project;
 }
 
-/** What a run says, without what it keeps. */
-const said = ({ files, diagnostics }: Generated) => ({ files, diagnostics });
+/** Watches a project in this process, without writing anything. */
+class Following {
+  private files: Generated["files"] = [];
+  private diagnostics: readonly Diagnostic[] = [];
+  private heard: () => void = () => {};
+  private stop: () => void = () => {};
+  private readonly ended: Promise<void>;
 
-test("after any edits a run that builds upon the last one says what a first run says", () => {
+  /** @param onWrite called whenever files would be written */
+  constructor(
+    private readonly root: string,
+    onWrite: () => void = () => {},
+  ) {
+    const end = new Promise<void>((resolve) => {
+      this.stop = resolve;
+    });
+    const write = (files: Generated["files"]) => {
+      this.files = files;
+      onWrite();
+      return [];
+    };
+    const tell = ({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] }) => {
+      this.diagnostics = diagnostics;
+      this.heard();
+    };
+    this.ended = watchProject({ root }, { write, tell }, end);
+  }
+
+  /** Waits until the result is that of a first run, and returns it. */
+  async settle(context = ""): Promise<Pick<Generated, "files" | "diagnostics">> {
+    const { files, diagnostics } = generate({ root: this.root });
+    const wanted = { files, diagnostics };
+    const said = () => ({ files: hasErrors(this.diagnostics) ? [] : this.files, diagnostics: this.diagnostics });
+    for (const begin = Date.now(); !isDeepStrictEqual(said(), wanted) && Date.now() - begin < PATIENCE_MS; ) {
+      await new Promise<void>((resolve) => {
+        this.heard = resolve;
+        setTimeout(resolve, 100);
+      });
+    }
+    assert.deepEqual(said(), wanted, context);
+    return wanted;
+  }
+
+  async close(): Promise<void> {
+    this.stop();
+    await this.ended;
+  }
+}
+
+test("after any edits", async () => {
   const project = start();
   const random = randomOf(SEED);
-  const session = new Session({ root: project.root });
-  let last: Omit<Last, "changed"> | undefined;
-  let stayed = session.next(new Set()) as Generated;
+  const following = new Following(project.root);
   const names: string[] = [];
   try {
+    let last = await following.settle("at the start");
     for (let step = 0; step < EDITS; step++) {
-      // Faults are mended half of the time, so that there is a good run to build upon.
-      if (random(2) === 0 && stayed.files.length === 0) mend(project);
+      // Faults are mended half of the time.
+      if (random(2) === 0 && last.files.length === 0) mend(project);
       else {
         const [name, change] = CHANGES[random(CHANGES.length)] as Edit;
         change(project, random);
         names.push(name);
       }
-      const context = `seed ${SEED}, edits: ${names.join("; ")}`;
-      const first = generate({ root: project.root });
-      const changed = last && changesSince(last.reads);
-      const again = generate({ root: project.root }, last && changed && { ...last, changed });
-      assert.deepEqual(said(again), said(first), context);
-      stayed = session.next(new Set([join(project.root, "src"), ...outside(project)])) ?? stayed;
-      assert.deepEqual(said(stayed), said(first), `watching, ${context}`);
-      // What is kept passes through JSON on its way to the next process.
-      if (again.kept !== undefined) last = JSON.parse(JSON.stringify({ kept: again.kept, reads: again.reads }));
+      last = await following.settle(`seed ${SEED}, edits: ${names.join("; ")}`);
     }
   } finally {
+    await following.close();
     project.remove();
   }
 });
-
-const outside = ({ root }: ToolProject) => [join(root, "tsconfig.json"), join(root, "node_modules/lib/index.d.ts")];
 
 /** Everything as it was at the start. */
 function mend(project: ToolProject): void {
@@ -278,178 +317,91 @@ function mend(project: ToolProject): void {
   for (let n = 0; n < 12; n++) project.write(toolFile(n, () => tool(n, MEMBERS[n % MEMBERS.length] as string)));
 }
 
-test("a file that is a module and part of the configuration is read again as both", () => {
-  const { strict: _, ...options } = STRICT;
-  const project = new ToolProject({
-    "src/base.json": '{ "compilerOptions": { "strict": true } }',
-    "tsconfig.json": JSON.stringify({
-      extends: "./src/base.json",
-      compilerOptions: { ...options, resolveJsonModule: true },
-      include: ["src"],
-    }),
-    "src/tool.ts": toolSource(
-      "Configured",
-      "{ a: keyof typeof base }",
-      undefined,
-      'import type base from "./base.json";',
-    ),
-  });
-  try {
-    const session = new Session({ root: project.root });
-    assert.deepEqual(session.next(new Set())?.diagnostics, []);
-    project.write({ "src/base.json": '{ "compilerOptions": { "strict": false } }' });
-    const codes = session.next(new Set([join(project.root, "src/base.json")]))?.diagnostics.map(({ code }) => code);
-    assert.deepEqual(codes, ["SVC102"]);
-  } finally {
-    project.remove();
-  }
-});
-
-test("what does not reach a change is not read again", () => {
-  const project = start();
-  try {
-    const { kept, reads } = generate({ root: project.root });
-    assert.ok(
-      kept !== undefined,
-      JSON.stringify(
-        generate({ root: project.root })
-          .diagnostics.filter((d) => d.severity === "error")
-          .slice(0, 3),
-      ),
-    );
-    project.write(toolFile(5, (n) => tool(n, "boolean")));
-    const changed = changesSince(reads);
-    assert.ok(changed !== undefined);
-    assert.deepEqual([...changed], [join(project.root, "src/tools/t5.ts")]);
-    // An outcome that nobody could have read: only what is kept can bring it.
-    const path = join(project.root, "src/tools/t6.ts");
-    const [outcome] = kept.outcomes[path]?.tools ?? [];
-    assert.ok(outcome !== undefined);
-    const marked = { ...outcome, document: '{ "kept": true }' };
-    const outcomes = { ...kept.outcomes, [path]: { tools: [marked], notes: [], acknowledged: [] } };
-    const { files } = generate({ root: project.root }, { kept: { ...kept, outcomes }, reads, changed });
-    assert.match(files.find((each) => each.path === "meta.json")?.text ?? "", /\{ "kept": true \}/);
-  } finally {
-    project.remove();
-  }
-});
-
-test("watching: a file that tsconfig names comes into being", () => {
-  const files = {
-    "src/a.ts": toolSource("A", "{ a: string }"),
-    "tsconfig.json": `${JSON.stringify({ compilerOptions: STRICT, include: ["src/a.ts", "src/b.ts"] })}\n`,
-  };
-  const project = new ToolProject(files);
-  try {
-    const session = new Session({ root: project.root });
-    session.next(new Set());
-    project.write({ "src/b.ts": toolSource("B", "{ b: string }") });
-    const stayed = session.next(new Set([join(project.root, "src/b.ts")]));
-    assert.deepEqual(stayed && said(stayed), said(generate({ root: project.root })));
-    assert.match(JSON.stringify(stayed?.files), /tool-b@1/);
-  } finally {
-    project.remove();
-  }
-});
-
-test("watching: a comment that a member inherits from another file changes", () => {
-  const base = (comment: string) => ({
-    "src/base.ts": `export interface Base {\n  /** ${comment} */\n  x: string;\n}\n`,
-  });
-  const project = new ToolProject({
-    ...base("first"),
-    "src/mid.ts":
-      'import type { Base } from "./base.js";\nexport interface Mid extends Base { x: string; y: string }\n',
-    "src/tool.ts": toolSource("A", "Mid", '"done"', 'import type { Mid } from "./mid.js";'),
-  });
-  try {
-    const session = new Session({ root: project.root });
-    assert.match(JSON.stringify(session.next(new Set())?.files), /first/);
-    project.write(base("second"));
-    const stayed = session.next(new Set([join(project.root, "src/base.ts")]));
-    assert.deepEqual(stayed && said(stayed), said(generate({ root: project.root })));
-    assert.match(JSON.stringify(stayed?.files), /second/);
-  } finally {
-    project.remove();
-  }
-});
-
 const TOOL_OF_ONE = {
   "src/tool.ts": toolSource("A", "One", '"done"', 'import type { One } from "./one.js";'),
   "src/one.ts": "export interface One { a: string }\n",
 };
 
-test("watching: a file changes that nothing imported for a while", () => {
-  const far = (members: string) => ({ "far/h.ts": `export interface H { ${members} }\n` });
-  const one = (head: string) => ({
-    "src/one.ts": `${head}import type { H } from "../far/h.js";\nexport type One = H;\n`,
-  });
-  const project = new ToolProject(
-    { ...TOOL_OF_ONE, ...far("a: string"), ...one("") },
-    { ...STRICT, rootDir: ".", outDir: "dist" },
-  );
-  const path = join(project.root, "src/one.ts");
-  try {
-    const session = new Session({ root: project.root });
-    session.next(new Set());
-    project.write(one("// "));
-    assert.match(JSON.stringify(session.next(new Set([path]))?.diagnostics), /Cannot find name 'H'/);
-    // Nobody listens there now.
-    project.write(far("a: string; b: number"));
-    project.write(one(""));
-    const stayed = session.next(new Set([path]));
-    assert.deepEqual(stayed && said(stayed), said(generate({ root: project.root })));
-    assert.match(JSON.stringify(stayed?.files), /name: \\"b\\"/);
-  } finally {
-    project.remove();
-  }
-});
-
-test("watching: where a run with errors has looked in vain is known afterwards", () => {
-  const project = new ToolProject({ ...TOOL_OF_ONE, "src/h.d.ts": "export interface H { old: string }\n" });
-  const path = join(project.root, "src/one.ts");
-  const one = (wrong: string) => ({
-    "src/one.ts": `import type { H } from "./h.js";\nexport interface One { h: H; ${wrong} }\n`,
-  });
-  try {
-    const session = new Session({ root: project.root });
-    session.next(new Set());
-    project.write(one("x: Missing"));
-    assert.match(JSON.stringify(session.next(new Set([path]))?.diagnostics), /Missing/);
-    project.write(one(""));
-    const mended = session.next(new Set([path]));
-    const shadow = join(project.root, "src/h.ts");
-    assert.ok(mended?.reads.missing.includes(shadow), "a file there would be another one");
-    project.write({ "src/h.ts": "export interface H { fresh: string }\n" });
-    const stayed = session.next(new Set([shadow]));
-    assert.deepEqual(stayed && said(stayed), said(generate({ root: project.root })));
-    assert.match(JSON.stringify(stayed?.files), /fresh/);
-  } finally {
-    project.remove();
-  }
-});
-
-/** What happens to a project, with the path that is heard of. */
+/** A project and what happens to it, one after the other. */
 interface Case {
   readonly files: Readonly<Record<string, string>>;
   readonly tsconfig?: object;
-  readonly happens: readonly (readonly [path: string, change: (project: ToolProject) => void])[];
+  readonly happens: readonly ((project: ToolProject) => void)[];
 }
 
-const writes = (path: string, text: string): Case["happens"][number] => [
-  path,
-  (project) => project.write({ [path]: text }),
-];
-const removes = (path: string): Case["happens"][number] => [path, ({ root }) => rmSync(join(root, path))];
+const writes = (path: string, text: string) => (project: ToolProject) => project.write({ [path]: text });
+const removes = (path: string) => (project: ToolProject) => rmSync(join(project.root, path));
 const ONE = { "src/a.ts": toolSource("A", "{ a: string }") };
 const OTHER = toolSource("B", "{ b: string }");
 const ANYWHERE = { ...STRICT, rootDir: "." };
 
+const IMPORT_H = 'import type { H } from "../far/h.js";\nexport type One = H;\n';
+
 const CASES: Readonly<Record<string, Case>> = {
+  "a comment that a member inherits from another file changes": {
+    files: {
+      "src/base.ts": "export interface Base {\n  /** first */\n  x: string;\n}\n",
+      "src/mid.ts":
+        'import type { Base } from "./base.js";\nexport interface Mid extends Base { x: string; y: string }\n',
+      "src/tool.ts": toolSource("A", "Mid", '"done"', 'import type { Mid } from "./mid.js";'),
+    },
+    happens: [writes("src/base.ts", "export interface Base {\n  /** second */\n  x: string;\n}\n")],
+  },
+  "a constant that a function in another file returns changes": {
+    files: {
+      "src/name.ts": 'export function describe() { return "first"; }\n',
+      "src/tool.ts": toolSource("A", "{ a: string }", '"done"', 'import { describe } from "./name.js";').replace(
+        '"A tool."',
+        "describe()",
+      ),
+    },
+    happens: [writes("src/name.ts", 'export function describe() { return "second"; }\n')],
+  },
+  "a file changes that nothing imported for a while": {
+    files: { ...TOOL_OF_ONE, "far/h.ts": "export interface H { a: string }\n", "src/one.ts": IMPORT_H },
+    tsconfig: { compilerOptions: ANYWHERE, include: ["src"] },
+    happens: [
+      writes("src/one.ts", `// ${IMPORT_H}`),
+      writes("far/h.ts", "export interface H { a: string; b: number }\n"),
+      writes("src/one.ts", IMPORT_H),
+    ],
+  },
+  "a file that shadows another comes after a run with errors": {
+    files: {
+      ...TOOL_OF_ONE,
+      "src/h.d.ts": "export interface H { old: string }\n",
+      "src/one.ts": 'import type { H } from "./h.js";\nexport interface One { h: H; x: Missing }\n',
+    },
+    happens: [
+      writes("src/one.ts", 'import type { H } from "./h.js";\nexport interface One { h: H }\n'),
+      writes("src/h.ts", "export interface H { fresh: string }\n"),
+    ],
+  },
+  "a file that is a module and part of the configuration changes": {
+    files: {
+      "src/base.json": JSON.stringify({ compilerOptions: { ...STRICT, resolveJsonModule: true } }),
+      "src/a.ts": toolSource("A", "{ a: keyof typeof base }", undefined, 'import type base from "./base.json";'),
+    },
+    tsconfig: { extends: "./src/base.json", include: ["src"] },
+    happens: [writes("src/base.json", JSON.stringify({ compilerOptions: { ...STRICT, strict: false } }))],
+  },
+  "the configuration and a source change at once": {
+    files: { "src/a.ts": `${ONE["src/a.ts"]}export function f(x: 1 | 2) { if (x === 1) return 1; }\n` },
+    happens: [
+      (project) =>
+        project.write({
+          "src/b.ts": OTHER,
+          "tsconfig.json": JSON.stringify({
+            compilerOptions: { ...STRICT, noImplicitReturns: true },
+            include: ["src"],
+          }),
+        }),
+    ],
+  },
   "a folder that `include` names by a pattern comes into being": {
     files: ONE,
     tsconfig: { compilerOptions: ANYWHERE, include: ["src/**/*", "lib/deep/**/*.ts"] },
-    happens: [["lib", (project) => project.write({ "lib/deep/b.ts": OTHER })]],
+    happens: [writes("lib/deep/b.ts", OTHER)],
   },
   "a file that `files` names comes into being and goes": {
     files: ONE,
@@ -464,10 +416,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "a tool in a folder that is a link": {
     files: { ...ONE, "shared/x.ts": "export {};\n" },
     tsconfig: { compilerOptions: ANYWHERE, include: ["src"] },
-    happens: [
-      ["src/linked", ({ root }) => symlinkSync(join(root, "shared"), join(root, "src/linked"))],
-      ["src/linked/b.ts", (project) => project.write({ "shared/b.ts": OTHER })],
-    ],
+    happens: [({ root }) => symlinkSync(join(root, "shared"), join(root, "src/linked")), writes("shared/b.ts", OTHER)],
   },
   "a tool in the folder that was made for the generated files": {
     files: ONE,
@@ -487,14 +436,11 @@ const CASES: Readonly<Record<string, Case>> = {
     files: ONE,
     tsconfig: { extends: "some/base.json", include: ["src"] },
     happens: [
-      [
-        "node_modules/some",
-        (project) =>
-          project.write({
-            "node_modules/some/package.json": '{ "name": "some" }',
-            "node_modules/some/base.json": JSON.stringify({ compilerOptions: STRICT }),
-          }),
-      ],
+      (project) =>
+        project.write({
+          "node_modules/some/package.json": '{ "name": "some" }',
+          "node_modules/some/base.json": JSON.stringify({ compilerOptions: STRICT }),
+        }),
     ],
   },
   "a file goes that shadowed another, and comes back": {
@@ -524,41 +470,43 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 for (const [name, { files, tsconfig, happens }] of Object.entries(CASES)) {
-  test(`watching: ${name}`, () => {
+  test(name, async () => {
     const given = tsconfig === undefined ? {} : { "tsconfig.json": JSON.stringify(tsconfig) };
     const project = new ToolProject({ ...files, ...given });
+    const following = new Following(project.root);
     try {
-      const session = new Session({ root: project.root });
-      let last = session.next(new Set()) as Generated;
-      for (const [path, change] of happens) {
+      await following.settle();
+      for (const [index, change] of happens.entries()) {
         change(project);
-        last = session.next(new Set([join(project.root, path)])) ?? last;
-        assert.deepEqual(said(last), said(generate({ root: project.root })), path);
+        await following.settle(`after change ${index + 1}`);
       }
     } finally {
+      await following.close();
       project.remove();
     }
   });
 }
 
-test("watching: the configuration changes after the changes were looked for", () => {
-  const config = (more: object) => JSON.stringify({ compilerOptions: { ...STRICT, ...more }, include: ["src"] });
+test("the configuration is saved while a run goes on", async () => {
   const project = new ToolProject({
-    "tsconfig.json": config({}),
     "src/a.ts": `${ONE["src/a.ts"]}export function f(x: 1 | 2) { if (x === 1) return 1; }\n`,
   });
+  const compilerOptions = { ...STRICT, noImplicitReturns: true };
+  const save = () => project.write({ "tsconfig.json": JSON.stringify({ compilerOptions, include: ["src"] }) });
+  const following = new Following(project.root, save);
   try {
-    const session = new Session({ root: project.root });
-    assert.deepEqual(session.next(new Set())?.diagnostics, []);
-    project.write({ "src/b.ts": OTHER, "tsconfig.json": config({ noImplicitReturns: true }) });
-    const stayed = session.next(new Set([join(project.root, "src/b.ts")]));
-    assert.deepEqual(stayed && said(stayed), said(generate({ root: project.root })));
+    const { diagnostics } = await following.settle();
+    assert.deepEqual(
+      diagnostics.map(({ code }) => code),
+      ["TS7030"],
+    );
   } finally {
+    await following.close();
     project.remove();
   }
 });
 
-test("watching: a file of a referenced project comes into being", () => {
+test("a file of a referenced project comes into being", async () => {
   const config = (more: object) =>
     JSON.stringify({ compilerOptions: { ...STRICT, composite: true }, include: ["src"], ...more });
   const project = new ToolProject({
@@ -571,16 +519,14 @@ test("watching: a file of a referenced project comes into being", () => {
     "packages/tools/src/a.ts": toolSource("A", "One", undefined, 'import type { One } from "shared/one";'),
   });
   symlinkSync(join(project.root, "packages/shared"), join(project.root, "node_modules/shared"));
-  const root = join(project.root, "packages/tools");
-  const path = "packages/shared/src/one.ts";
+  const following = new Following(join(project.root, "packages/tools"));
   try {
-    const session = new Session({ root });
-    assert.match(JSON.stringify(session.next(new Set())?.diagnostics), /Cannot find module 'shared\/one'/);
-    project.write({ [path]: "export interface One { a: string }\n" });
-    const stayed = session.next(new Set([join(project.root, path)]));
-    assert.deepEqual(stayed && said(stayed), said(generate({ root })));
-    assert.deepEqual(stayed?.diagnostics, []);
+    const { diagnostics } = await following.settle();
+    assert.match(JSON.stringify(diagnostics), /Cannot find module 'shared\/one'/);
+    project.write({ "packages/shared/src/one.ts": "export interface One { a: string }\n" });
+    assert.deepEqual((await following.settle()).diagnostics, []);
   } finally {
+    await following.close();
     project.remove();
   }
 });

@@ -93,16 +93,6 @@ test("it writes, follows every file that the types reach, and ends well when int
   await watching.line(WROTE);
   assert.match(contracts(), /name: "deeper"/);
 
-  // The package goes and comes back, as with another branch.
-  rmSync(join(project.root, "packages/shared"), { recursive: true });
-  await watching.line(/ errors?; waiting$/);
-  project.write({
-    "packages/shared/package.json": '{ "name": "shared", "version": "1.0.0", "types": "index.d.ts" }',
-    "packages/shared/index.d.ts": "export type Shared = { back: string };\n",
-  });
-  while (!/name: "back"/.test(contracts())) await watching.line(WROTE);
-  watching.complaints = "";
-
   // As editors save: another file takes the place of the old one.
   project.write({ "src/one.ts~": "export type One = { replaced: number };\n" });
   renameSync(join(project.root, "src/one.ts~"), join(project.root, "src/one.ts"));
