@@ -282,7 +282,8 @@ export function compilerErrors(opened: Program): Diagnostic[] {
     if (isDeclarationFile || opened.isGenerated(fileName) || program.isSourceFileFromExternalLibrary(file)) continue;
     found.push(...checked.getSyntacticDiagnostics(file), ...checked.getSemanticDiagnostics(file));
   }
-  return found
+  return ts
+    .sortAndDeduplicateDiagnostics(found)
     .filter(({ category }) => category === ts.DiagnosticCategory.Error)
     .map((each) => {
       const related = (each.relatedInformation ?? []).map((other) => said(layout, other));

@@ -142,6 +142,7 @@ class Watching {
     );
     this.program = ts.createWatchProgram({
       ...adaptHost(host, project),
+      watchFile,
       getCurrentDirectory: () => project.layout.root,
       afterProgramCreate: (builder) => this.generate(builder),
       setTimeout: (update: (...args: unknown[]) => void, _: number, ...args: unknown[]) => {
@@ -175,9 +176,9 @@ class Watching {
       this.schedule();
     };
     const wanted = new Map<string, () => ts.FileWatcher>();
-    for (const path of own) wanted.set(path, () => this.watchFile(path, () => this.schedule()));
+    for (const path of own) wanted.set(path, () => watchFile(path, () => this.schedule()));
     for (const path of [...Object.keys(files), ...missing, ...missingFolders]) {
-      wanted.set(path, () => this.watchFile(path, changed));
+      wanted.set(path, () => watchFile(path, changed));
     }
     for (const folder of [...Object.keys(folders), ...Object.keys(listings)]) {
       wanted.set(`${folder}${sep}${identityOf(folder)}`, () => this.watchFolder(folder, changed));
@@ -218,11 +219,21 @@ class Watching {
   private isSourceSaved(path: string): boolean {
     return this.project?.files.includes(resolve(path)) === true && existsSync(path);
   }
-
-  private watchFile(path: string, changed: () => void): ts.FileWatcher {
-    return ts.sys.watchFile?.(path, changed, POLL_MS, WATCH_OPTIONS) ?? { close() {} };
-  }
 }
+
+/** Calls back for a file that comes, changes or goes. TypeScript takes each for a change where it watches the folder. */
+const watchFile: NonNullable<ts.System["watchFile"]> = (path, callback) => {
+  let existed = existsSync(path);
+  const hear: ts.FileWatcherCallback = (name, _, time) => {
+    const exists = existsSync(path);
+    const { Changed, Created, Deleted } = ts.FileWatcherEventKind;
+    const kind = exists ? (existed ? Changed : Created) : Deleted;
+    existed = exists;
+    callback(name, kind, time);
+  };
+  const options = existsSync(dirname(path)) ? WATCH_OPTIONS : { watchFile: ts.WatchFileKind.FixedPollingInterval };
+  return ts.sys.watchFile?.(path, hear, POLL_MS, options) ?? { close() {} };
+};
 
 /** Which folder is at a path; numbers of deleted folders are given to new ones, which are younger. */
 function identityOf(folder: string): string {
@@ -283,7 +294,10 @@ function keysOf(builder: Builder): (file: ts.SourceFile) => string | undefined {
   );
   return (file) => {
     const names = builder.getAllDependencies(file);
-    const versions = names.map((name) => versionOf(program.getSourceFile(name) as InnerFile));
+    const versions = names.map((name) => {
+      const found = program.getSourceFile(name) as InnerFile | undefined;
+      return found === undefined ? name : versionOf(found);
+    });
     return contentHash([shared, ...versions].join("\n"));
   };
 }

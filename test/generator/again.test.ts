@@ -506,7 +506,7 @@ test("the configuration is saved while a run goes on", async () => {
   }
 });
 
-test("a file of a referenced project comes into being", async () => {
+test("a file of a referenced project comes into being and is imported", async () => {
   const config = (more: object) =>
     JSON.stringify({ compilerOptions: { ...STRICT, composite: true }, include: ["src"], ...more });
   const project = new ToolProject({
@@ -516,15 +516,20 @@ test("a file of a referenced project comes into being", async () => {
     "packages/shared/src/index.ts": "export {};\n",
     "packages/tools/package.json": '{ "name": "tools", "type": "module" }',
     "packages/tools/tsconfig.json": config({ references: [{ path: "../shared" }] }),
-    "packages/tools/src/a.ts": toolSource("A", "One", undefined, 'import type { One } from "shared/one";'),
+    "packages/tools/src/a.ts": ONE["src/a.ts"],
   });
   symlinkSync(join(project.root, "packages/shared"), join(project.root, "node_modules/shared"));
   const following = new Following(join(project.root, "packages/tools"));
   try {
-    const { diagnostics } = await following.settle();
-    assert.match(JSON.stringify(diagnostics), /Cannot find module 'shared\/one'/);
-    project.write({ "packages/shared/src/one.ts": "export interface One { a: string }\n" });
-    assert.deepEqual((await following.settle()).diagnostics, []);
+    await following.settle();
+    project.write({ "packages/shared/src/one.ts": "export interface One { b: string }\n" });
+    await following.settle();
+    project.write({
+      "packages/tools/src/a.ts": toolSource("A", "One", undefined, 'import type { One } from "shared/one";'),
+    });
+    const { files, diagnostics } = await following.settle();
+    assert.deepEqual(diagnostics, []);
+    assert.match(files.map(({ text }) => text).join(""), /name: "b"/);
   } finally {
     await following.close();
     project.remove();

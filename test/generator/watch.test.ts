@@ -183,7 +183,7 @@ test("a save touches only the files that it changes", PATIENCE, async () => {
   assert.equal(await watching.interrupt(), EXIT.done);
 });
 
-test("with --json every run is one line; the run after it finds its record", PATIENCE, async () => {
+test("with --json every run is one line; the run after it has nothing to write", PATIENCE, async () => {
   const watching = new Watching(project.root, "--json");
   const first = JSON.parse(await watching.line(/^\{/));
   assert.deepEqual([first.diagnostics, first.wrote], [[], []]);
