@@ -25,6 +25,7 @@ export interface Outcome {
 export function outcomeOf(tool: Tool, schemas: Schemas): Outcome {
   const input = schemas.input(tool);
   const output = schemas.output(tool);
+  for (const schema of [input, output]) schemas.judge.compile(schema);
   return {
     fqn: tool.fqn,
     path: tool.path,
