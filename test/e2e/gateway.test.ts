@@ -13,6 +13,7 @@ import { after, before, describe, it } from "node:test";
 import { LeaderClient, publicKeyOf } from "#runtime/leader.js";
 import { LEADER_KEY, SUM, signedConfig, TOOL_SEED } from "../bench/requests.js";
 import { makeCertificate } from "../runtime/certificate.js";
+import { atEnd } from "../teardown.js";
 import { type ExampleProcess, freePort, startExample } from "./process.js";
 
 const DEPLOY = "docs/deploy";
@@ -54,6 +55,7 @@ async function startGateway(upstream: string): Promise<Gateway> {
   const child = spawn("nginx", ["-c", join(directory, "nginx.conf"), "-g", "daemon off;"], {
     stdio: ["ignore", "inherit", "pipe"],
   });
+  atEnd(() => child.kill("SIGKILL"));
   let log = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     log += text;
@@ -64,7 +66,7 @@ async function startGateway(upstream: string): Promise<Gateway> {
     assert.equal(child.exitCode, null, log);
     const there = await exchange(gateway, { path: "/health" }).catch(() => undefined);
     if (there !== undefined) return gateway;
-    assert.ok(tries < 200, `the gateway does not answer:\n${log}`);
+    assert.ok(tries < 1_200, `the gateway does not answer:\n${log}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

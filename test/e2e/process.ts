@@ -7,6 +7,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { atEnd } from "../teardown.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -60,6 +61,10 @@ export async function startServer(
     stdio: ["ignore", "inherit", "pipe"],
   });
   let log = "";
+  atEnd(() => {
+    child.kill("SIGKILL");
+    rmSync(directory, { recursive: true, force: true });
+  });
   const exited = once(child, "exit");
   await new Promise<void>((resolve, reject) => {
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Generated, generate } from "#generator/generate.js";
+import { atEnd } from "../teardown.js";
 
 export const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -25,6 +26,7 @@ export class ToolProject {
 
   constructor(files: Readonly<Record<string, string>>, options: object = STRICT, name = "svc-gen-test-") {
     this.root = realpathSync(mkdtempSync(join(tmpdir(), name)));
+    atEnd(() => this.remove());
     this.write({
       "package.json": '{ "name": "tools", "version": "1.0.0", "type": "module" }\n',
       "tsconfig.json": `${JSON.stringify({ compilerOptions: options, include: ["src"] })}\n`,

@@ -6,16 +6,11 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } f
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { EXIT, run } from "#generator/cli.js";
+import { atEnd } from "../teardown.js";
 import { REPOSITORY, ToolProject, toolSource } from "./project.js";
 
 /** A failing test ends; how fast a run is is the bench's business. */
 const PATIENCE = { timeout: 300_000 };
-
-const processes: ChildProcess[] = [];
-// A test that failed has ended nothing.
-after(() => {
-  for (const process of processes) process.kill("SIGKILL");
-});
 
 /** A watching process, whose standard output is awaited line by line. */
 class Watching {
@@ -26,7 +21,7 @@ class Watching {
 
   constructor(root: string, ...args: string[]) {
     this.process = spawn(process.execPath, [join(REPOSITORY, "generator/bin.js"), "--watch", ...args], { cwd: root });
-    processes.push(this.process);
+    atEnd(() => this.process.kill("SIGKILL"));
     let rest = "";
     this.process.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
       const [...lines] = (rest + chunk).split("\n");

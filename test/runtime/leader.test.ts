@@ -37,6 +37,7 @@ import {
 import { type Codec, type Contract, provideContracts } from "#runtime/v1.js";
 import { encodeOutput } from "#runtime/wire/bcs-writer.js";
 import { EnvelopeReader } from "#runtime/wire/envelope.js";
+import { atEnd } from "../teardown.js";
 import type { SigningCase } from "../vectors/conformance.js";
 import { readVectors } from "../vectors/read.js";
 
@@ -571,6 +572,10 @@ describe("other servers", () => {
       await once(server, "listening");
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const client = LeaderClient.fromMetadata(document, { leader, url });
+      atEnd(() => {
+        client.close();
+        server.close();
+      });
       const call = () => (signed ? client.invoke(input) : client.invokeUnsigned(input));
       await call();
       if (signed) assert.equal((await call()).tag, "nothing");

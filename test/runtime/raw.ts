@@ -1,7 +1,10 @@
 /** A client on a bare socket: what it sends is what is on the wire, byte for byte, and nothing is hidden of the answer. */
 
 import assert from "node:assert/strict";
-import { connect, type Socket } from "node:net";
+import { connect, type Socket, type TcpNetConnectOpts } from "node:net";
+// Not the global ones, which a test may have replaced.
+import { clearTimeout, setTimeout } from "node:timers";
+import { atEnd } from "../teardown.js";
 
 /** One answer as it came. */
 export interface RawResponse {
@@ -18,8 +21,24 @@ export interface ErrorBody {
   readonly details?: string;
 }
 
-/** Longer than any answer takes: a test that waits in vain fails instead of hanging. */
-const PATIENCE_MS = 20_000;
+/** Bounds a wait in vain. Far above what any answer takes on a busy machine, so no verdict depends on it. */
+const PATIENCE_MS = 60_000;
+
+/** A socket to a server, connected or about to be; destroyed at the end of the test file. Ignores errors. */
+export function openSocket(url: string, options: Partial<TcpNetConnectOpts> = {}): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname.replace(/^\[|\]$/g, ""), port: Number(port), ...options });
+  const forget = atEnd(() => socket.destroy());
+  return socket.on("error", () => {}).once("close", forget);
+}
+
+/** Writes a text every so often until the socket closes or the returned function is called. */
+export function drip(socket: Socket, text: string, intervalMs: number): () => void {
+  const timer = setInterval(() => socket.write(text), intervalMs);
+  const stop = () => clearInterval(timer);
+  socket.once("close", stop);
+  return stop;
+}
 
 /** A connection that is open until it is closed, by either side. */
 export class RawConnection {
@@ -33,7 +52,6 @@ export class RawConnection {
       this.received = Buffer.concat([this.received, chunk]);
       progress();
     });
-    socket.on("error", () => {});
     socket.on("close", () => {
       this.ended = true;
       progress();
@@ -41,8 +59,7 @@ export class RawConnection {
   }
 
   static async open(url: string): Promise<RawConnection> {
-    const { hostname, port } = new URL(url);
-    const socket = connect(Number(port), hostname);
+    const socket = openSocket(url);
     await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
     return new RawConnection(socket);
   }
@@ -82,7 +99,7 @@ export class RawConnection {
 
   private progress(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`nothing came for ${PATIENCE_MS} ms`)), PATIENCE_MS);
+      const timer = setTimeout(() => reject(new Error(`nothing came for ${PATIENCE_MS} ms`)), PATIENCE_MS).unref();
       this.wake = () => {
         clearTimeout(timer);
         resolve();

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, mock, test } from "node:test";
 import { FileJournal, StorageError, type UploadEntry } from "#runtime/storage/index.js";
+import { atEnd } from "../teardown.js";
 
 let directory: string;
 before(async () => {
@@ -52,6 +53,7 @@ async function holderOf(path: string, command: string, args: readonly string[]) 
     child.kill("SIGKILL");
     await ended;
   };
+  atEnd(() => child.kill("SIGKILL"));
   let said = "";
   child.stdout.setEncoding("utf8");
   for await (const text of child.stdout) {
