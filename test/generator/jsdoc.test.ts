@@ -270,9 +270,18 @@ test("a list port that takes no number of values that it can carry is refused", 
 });
 
 test("tags that leave no value are diagnosed at the tag that does it", () => {
-  const tagged = (tags: string, type: string) => {
-    const found = complaints(`{\n/** ${tags} */\nx?: ${type};\n}`).filter((line) => !line.startsWith("SVC156"));
-    return found.map((line) => line.replace(/^(SVC\d+) A\.Input\.x 4 /, "$1 "));
+  /** What is said of each of some members, generated together. */
+  const tagged = (members: readonly (readonly [tags: string, type: string, ...unknown[]])[]) => {
+    const source = members.map(([tags, type], i) => `/** ${tags} */\nx${i}?: ${type};`);
+    const found = complaints(`{\n${source.join("\n")}\n}`).filter((line) => !line.startsWith("SVC156"));
+    const own = members.map((_, i) => `A.Input.x${i} ${4 + 2 * i} `);
+    assert.deepEqual(
+      found.filter((line) => !own.some((place) => line.includes(` ${place}`))),
+      [],
+    );
+    return own.map((place) =>
+      found.filter((line) => line.includes(` ${place}`)).map((line) => line.replace(place, "")),
+    );
   };
   const contradictions: [tags: string, type: string, at: string][] = [
     ["@minimum 5 @maximum 1", "number", "@maximum 1"],
@@ -290,8 +299,9 @@ test("tags that leave no value are diagnosed at the tag that does it", () => {
     ["@minItems 4", "[string, string, string?]", "@minItems 4"],
     ["@maxItems 1", "[string, ...string[], string]", "@maxItems 1"],
   ];
-  for (const [tags, type, at] of contradictions) {
-    const [first, ...more] = tagged(tags, type);
+  for (const [i, found] of tagged(contradictions).entries()) {
+    const [tags, type, at] = contradictions[i] ?? assert.fail();
+    const [first, ...more] = found;
     assert.match(first ?? "nothing", new RegExp(`^SVC172 ${at}: @`), `${tags} ${type}`);
     assert.deepEqual(more, [], tags);
   }
@@ -305,7 +315,7 @@ test("tags that leave no value are diagnosed at the tag that does it", () => {
     ["@minItems 2 @maxItems 3", "[string, string, string?]"],
     ["@minItems 9", "[string, ...string[]]"],
   ];
-  for (const [tags, type] of possible) assert.deepEqual(tagged(tags, type), [], `${tags} ${type}`);
+  for (const [i, found] of tagged(possible).entries()) assert.deepEqual(found, [], possible[i]?.join(" "));
 });
 
 test("a default or an example that the type does not take is diagnosed at the tag", () => {

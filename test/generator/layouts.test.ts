@@ -8,9 +8,11 @@ import { test } from "node:test";
 import { EXIT, run } from "#generator/cli.js";
 import { generate } from "#generator/generate.js";
 import { startServer } from "../e2e/process.js";
-import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
+import { COMPILERS } from "../typescript/compilers.js";
+import { STRICT, ToolProject, toolSource } from "./project.js";
 
-const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
+/** The fastest of the compilers. */
+const tsc = join(COMPILERS[2].folder, "bin/tsc");
 
 /** Generates below `root`, writes, lets the author's tsc compile, and starts what it has made. */
 async function built(

@@ -11,6 +11,9 @@ export const COMPILERS = [
   { version: "7.0", folder: join(REPOSITORY, "test/typescript/7/node_modules/typescript") },
 ] as const;
 
+/** The oldest and the newest; in the long form those between them too. */
+export const OUTER_COMPILERS = process.env.SVC_TEST_FULL === "1" ? COMPILERS : [COMPILERS[0], COMPILERS[2]];
+
 export type Compiler = (typeof COMPILERS)[number];
 
 /** A temporary project with that TypeScript installed. */

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Diagnostic } from "#generator/diagnostics.js";
 import { STRICT, ToolProject, toolSource } from "../generator/project.js";
-import { COMPILERS, compile, projectWith } from "./compilers.js";
+import { COMPILERS, compile, OUTER_COMPILERS, projectWith } from "./compilers.js";
 
 const [fiveNine, six, seven] = COMPILERS;
-const newer = [six, seven] as const;
+const newer = process.env.SVC_TEST_FULL === "1" ? [six, seven] : [seven];
 
 const TOOL = toolSource("Sum", "{ a: bigint; when: Date; raw: Uint8Array; note?: string }", "{ ok: { sum: bigint } }");
 
@@ -97,7 +97,7 @@ const TAKEN: readonly Case[] = [
       }).replaceAll("$DIR", "$" + "{configDir}"),
       "tsconfig.json": JSON.stringify({ extends: ["./base/strict.json", "./base/node.json"] }),
     },
-    on: COMPILERS,
+    on: OUTER_COMPILERS,
   },
 ];
 
@@ -173,7 +173,7 @@ test("a value that nobody here knows is left out with a note, and unknown target
       diagnostics.map(({ code, severity, message }) => `${severity} ${code} ${message}`),
       ["note SVC104 an option of tsconfig.json has a value that svc-gen does not know: lib"],
     );
-    assert.equal(files.length, 4);
+    assert.equal(files.length, 3);
   } finally {
     project.remove();
   }
