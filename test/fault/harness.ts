@@ -5,12 +5,14 @@
 
 import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { LeaderClient, LeaderError, type LeaderOptions, publicKeyOf, type SignedRequest } from "#runtime/leader.js";
 import { start } from "../runtime/child.js";
+import { until } from "../runtime/tools.js";
+import { atEnd } from "../teardown.js";
 import { ECHO, FAULTY, MARKS } from "./names.js";
 
 export { until } from "../runtime/tools.js";
@@ -18,6 +20,8 @@ export { ECHO, FAULTY, MARKS, TIMEOUT_MS } from "./names.js";
 
 /** Whether the suite runs as long as its figures need, or just long enough to fail. */
 export const FULL = process.env.SVC_TEST_FULL === "1";
+/** Milliseconds that a caller waits. Bounds a hang; the server's own deadlines are shorter. */
+const PATIENCE_MS = 120_000;
 /** What may be in no log line: keys in any form that they are written in, the environment, inputs. */
 const SECRET = [
   MARKS.key,
@@ -82,6 +86,7 @@ export async function startFaultServer({
   nodeOptions = [],
 }: FaultServerOptions = {}): Promise<FaultServer> {
   const directory = mkdtempSync(join(tmpdir(), "svc-fault-"));
+  atEnd(() => rmSync(directory, { recursive: true, force: true }));
   const configPath = join(directory, "config.json");
   writeFileSync(configPath, config, { mode: 0o600 });
   const [command, ...args] = [...wrap, process.execPath, ...nodeOptions, "--import", "tsx", SERVER];
@@ -149,19 +154,28 @@ export interface Load {
   readonly p99: number;
 }
 
+export interface LoadOptions {
+  /** Calls a second. */
+  readonly rate: number;
+  /** Whether to go on after so many calls. */
+  readonly goesOn: (calls: number) => boolean;
+  /** Members of every call's value. */
+  readonly input?: object;
+  /** Calls without an answer at which it waits: descriptors are finite, and a slow machine is not to be buried. */
+  readonly open?: number;
+}
+
 /**
- * Calls at a constant rate, whatever becomes of earlier calls: a server that stalls is charged for the calls that it
- * keeps waiting. Every call has inputs and a nonce of its own; its result is compared and its signature verified.
+ * Calls at a constant rate as long as `goesOn` holds, whatever becomes of earlier calls: a server that stalls is charged
+ * for the calls that it keeps waiting. Every call has inputs and a nonce of its own; its result is compared and its
+ * signature verified.
  */
-export async function load(
-  client: LeaderClient,
-  { rate, seconds, input = {} }: { rate: number; seconds: number; input?: object },
-): Promise<Load> {
-  const total = Math.round(rate * seconds);
+export async function load(client: LeaderClient, { rate, goesOn, input = {}, open = 500 }: LoadOptions): Promise<Load> {
   const outcomes: Outcome[] = [];
   const calls: Promise<void>[] = [];
   const started = performance.now();
-  for (let i = 0; i < total; i++) {
+  for (let i = 0; goesOn(i); i++) {
+    await until(() => calls.length - outcomes.length < open, "room for another call");
     const due = started + (i * 1000) / rate;
     const early = due - performance.now();
     if (early > 1) await new Promise((resolve) => setTimeout(resolve, early));
@@ -180,6 +194,18 @@ export async function load(
   return { outcomes, failures, p50: quantile(0.5), p99: quantile(0.99) };
 }
 
+/** Makes so many calls, by 16 callers that never wait; each has to succeed. */
+export async function callAll(client: LeaderClient, calls: number): Promise<void> {
+  let next = 0;
+  const caller = async () => {
+    while (next < calls) {
+      const value = { serial: next++, text: MARKS.input };
+      assert.equal(await outcomeOf(client, client.sign({ value }), value), undefined);
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, caller));
+}
+
 /** Undefined when the call gave the expected result, signed; else the code of its error. */
 export async function outcomeOf(
   client: LeaderClient,
@@ -187,7 +213,7 @@ export async function outcomeOf(
   value: unknown,
 ): Promise<string | undefined> {
   try {
-    const result = await client.send(request);
+    const result = await client.send(request, { timeoutMs: PATIENCE_MS });
     assert.equal(result.signature, "verified");
     assert.deepEqual(result.value, { value });
     return undefined;
@@ -211,10 +237,19 @@ export async function metric(server: FaultServer, sample: string): Promise<numbe
   return line === undefined ? undefined : Number(line.slice(sample.length + 1));
 }
 
-/** Resident bytes of a server once its garbage is collected; it runs with `--expose-gc`. */
-export async function residentBytes({ process: child }: FaultServer): Promise<number> {
+/** Bytes that a process holds after a full garbage collection. */
+export interface Memory {
+  /** By V8: live objects and the buffers that they own. */
+  readonly held: number;
+  /** By the process as the system sees it. */
+  readonly resident: number;
+}
+
+/** Collects the garbage of a server that runs with `--expose-gc` and reads its memory. */
+export async function memoryOf({ process: child, log }: FaultServer): Promise<Memory> {
+  const lines = () => log().match(/^\{"msg":"memory".*\}$/gm) ?? [];
+  const before = lines().length;
   child.kill("SIGUSR2");
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
-  const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+  await until(() => lines().length > before, "the memory of the server");
+  return JSON.parse(lines().at(-1) as string) as Memory;
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { it } from "node:test";
-import { clientOf, ECHO, type FaultServer, residentBytes, startFaultServer } from "./harness.js";
+import { clientOf, ECHO, type FaultServer, memoryOf, startFaultServer } from "./harness.js";
 
 const LINUX = { skip: process.platform !== "linux" && "needs /proc" };
 const MIB = 1024 * 1024;
@@ -35,7 +35,7 @@ async function post(
   body: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<number> {
-  await residentBytes(server);
+  await memoryOf(server);
   const response = await fetch(`${server.url}/echo/invoke`, { method: "POST", body, headers });
   await response.arrayBuffer();
   return response.status;
@@ -49,7 +49,7 @@ function assertModest(server: FaultServer, idle: number): void {
 it("unsigned bodies of 12 MiB, ignored and refused, with 256 MB of heap", LINUX, async () => {
   const server = await startFaultServer({ config: "{}", nodeOptions: ["--max-old-space-size=256", "--expose-gc"] });
   assert.equal(await post(server, '{"value":1}'), 200);
-  const idle = await residentBytes(server);
+  const { resident: idle } = await memoryOf(server);
   for (const value of hostile(12 * MIB - 100)) {
     assert.equal(await post(server, `{"ignored":${value},"value":1}`), 200);
     assert.equal(await post(server, `{"ignored":${value}}`), 422);
@@ -63,7 +63,7 @@ it("signed bodies of 8 MiB whose hash does not match, with 256 MB of heap", LINU
   const server = await startFaultServer({ nodeOptions: ["--max-old-space-size=256", "--expose-gc"] });
   const client = await clientOf(server, ECHO);
   const { headers } = client.sign({ value: 1 });
-  const idle = await residentBytes(server);
+  const { resident: idle } = await memoryOf(server);
   for (const value of hostile(8 * MIB - 100)) {
     for (const data of [value, value.replace(",", " ,")]) {
       const body = `{"ports":[{"port_name":"value","value":{"one":{"kind":"data","data":${data}}}}]}`;

@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { dirname } from "node:path";
 import { it } from "node:test";
 import { LeaderError } from "#runtime/leader.js";
+import { openSocket } from "../runtime/raw.js";
 import { clientOf, configText, ECHO, LEADER, OTHER, outcomeOf, startFaultServer, until } from "./harness.js";
 
 const POSIX = { skip: process.platform === "win32" };
@@ -18,10 +19,9 @@ it(
     const server = await startFaultServer({ wrap: ["/bin/sh", "-c", 'ulimit -n 120; exec "$0" "$@"'] });
     const client = await clientOf(server, ECHO);
     assert.equal(await outcomeOf(client, client.sign({ value: 0 }), 0), undefined);
-    const { hostname, port } = new URL(server.url);
     const idle: Socket[] = [];
     for (let i = 0; i < 200; i++) {
-      const socket = connect(Number(port), hostname).on("error", () => {});
+      const socket = openSocket(server.url);
       idle.push(socket);
       await once(socket, "connect");
     }

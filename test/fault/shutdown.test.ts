@@ -9,10 +9,13 @@ for (let round = 1; round <= (FULL ? 5 : 1); round++) {
     const server = await startFaultServer();
     const clients = await Promise.all(Array.from({ length: 4 }, () => clientOf(server, ECHO)));
     const slow = { wait: 700 };
-    const loads = clients.map((client) => load(client, { rate: 60, seconds: 2, input: slow }));
+    let stopped = false;
+    const loads = clients.map((client) => load(client, { rate: 60, goesOn: () => !stopped, input: slow, open: 25 }));
     const running = async () => (await metric(server, `svc_tools_running{tool="${ECHO}"}`)) ?? 0;
     await until(async () => (await running()) > 20, "calls that run");
-    const [outcomes, exit] = await Promise.all([Promise.all(loads), server.stop()]);
+    const exit = await server.stop();
+    stopped = true;
+    const outcomes = await Promise.all(loads);
     const counts: Record<string, number> = {};
     for (const { outcomes: all } of outcomes) {
       for (const { code = "200" } of all) counts[code] = (counts[code] ?? 0) + 1;
@@ -29,8 +32,8 @@ for (let round = 1; round <= (FULL ? 5 : 1); round++) {
     assert.deepEqual(others, {});
     const { runs } = JSON.parse(/^.*"msg":"runs".*$/m.exec(server.log())?.[0] ?? "{}") as { runs?: number };
     assert.equal(finished, runs, "every run has reached its caller");
-    const stopped = JSON.parse(/^.*"msg":"stopped".*$/m.exec(server.log())?.[0] ?? "{}") as { cut?: number };
-    assert.equal(stopped.cut, 0);
+    const summary = JSON.parse(/^.*"msg":"stopped".*$/m.exec(server.log())?.[0] ?? "{}") as { cut?: number };
+    assert.equal(summary.cut, 0);
     assert.equal(exit, 0);
   });
 }

@@ -21,13 +21,20 @@ import {
   type WalrusStorageOptions,
 } from "#runtime/storage/index.js";
 import { NexusValue } from "#runtime/wire/data.js";
+import { until } from "../runtime/tools.js";
+import { atEnd } from "../teardown.js";
 
 const SECRET = "Bearer canary-7f3a";
 const MIB = 1_048_576;
-const FAST = { connectMs: 250, progressMs: 250, totalMs: 4_000 };
+/** More than anything takes on any machine: a deadline passes only in a test that is about it. */
+const PATIENT = { connectMs: 60_000, progressMs: 60_000, totalMs: 120_000 };
+/** The deadline that a fault is to meet is short, the others are not. */
+const deadlinesFor = ({ kind }: DevFault) => ({
+  ...PATIENT,
+  ...(kind === "stall" && { progressMs: 500 }),
+  ...(kind === "slow" && { totalMs: 600 }),
+});
 const QUICK = { backoffMs: 10 };
-/** Milliseconds within which a fault is told, unless a test says otherwise. */
-const LIMIT = 2_000;
 
 let directory: string;
 /** Real ids of a network of ten shards. */
@@ -68,33 +75,25 @@ const storageOf = (store: DevStore, options: Partial<WalrusStorageOptions> = {})
     epochs: 5,
     deletable: false,
     journal,
-    deadlines: FAST,
+    deadlines: PATIENT,
     retries: QUICK,
     ...options,
   });
 
 const readerOf = (store: DevStore) =>
-  new WalrusReader({ aggregator: { url: store.url }, deadlines: FAST, retries: QUICK });
+  new WalrusReader({ aggregator: { url: store.url }, deadlines: PATIENT, retries: QUICK });
 
-/** Asserts a fault within a time, without a secret anywhere in it. */
-async function fault(
-  run: Promise<unknown>,
-  code: StorageFault,
-  message: RegExp,
-  withinMs = LIMIT,
-): Promise<StorageError> {
-  const begun = performance.now();
+/** Asserts a fault without a secret anywhere in it. */
+async function fault(run: Promise<unknown>, code: StorageFault, message: RegExp): Promise<StorageError> {
   let caught: unknown;
   try {
     await run;
   } catch (error) {
     caught = error;
   }
-  const took = performance.now() - begun;
   assert.ok(caught instanceof StorageError, `expected ${code}, got ${inspect(caught)}`);
   assert.equal(caught.code, code, caught.message);
   assert.match(caught.message, message);
-  assert.ok(took < withinMs, `took ${took} ms`);
   assert.doesNotMatch(inspect(caught, { depth: 9, showHidden: true }), /canary/);
   assert.doesNotMatch(JSON.stringify(caught), /canary/);
   return caught;
@@ -130,7 +129,7 @@ describe("faults of the publisher, the id not known here", () => {
   for (const [name, kind, code, message, paid, requests] of cases) {
     test(name, async () => {
       const content = fresh();
-      const storage = storageOf(substitute, { deadlines: { ...FAST, totalMs: name === "slow" ? 600 : 3_000 } });
+      const storage = storageOf(substitute, { deadlines: deadlinesFor(kind) });
       substitute.fail("PUT", kind, requests);
       const error = await fault(storage.upload(content), code, message);
       assert.equal(error.paid, paid);
@@ -162,7 +161,7 @@ describe("faults of the publisher, the id not known here", () => {
   test("headers that cannot be made: nothing is sent, nothing listed", async () => {
     for (const headers of [() => Promise.reject(new Error("canary")), () => new Promise<never>(() => undefined)]) {
       const publisher = { url: substitute.url, headers };
-      const storage = storageOf(substitute, { publisher, deadlines: { ...FAST, totalMs: 300 } });
+      const storage = storageOf(substitute, { publisher, deadlines: { ...PATIENT, totalMs: 300 } });
       const error = await storage.upload(fresh()).catch((caught: unknown) => caught);
       assert.ok(error instanceof StorageError);
       assert.match(
@@ -182,7 +181,7 @@ describe("faults of the publisher, the id not known here", () => {
     assert.equal(substitute.count("PUT"), 3);
     // The wait is longer than the deadline: what the publisher said is told.
     substitute.fail("PUT", { kind: "status", status: 429, retryAfter: 60 });
-    const storage = storageOf(substitute, { deadlines: { ...FAST, totalMs: 300 } });
+    const storage = storageOf(substitute, { deadlines: { ...PATIENT, totalMs: 2_000 } });
     await fault(storage.upload(fresh()), "refused", /answered 429/);
     assert.equal(substitute.count("PUT"), 4);
   });
@@ -207,12 +206,17 @@ describe("faults of the publisher, the id not known here", () => {
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const { port } = silent.address() as { port: number };
     try {
-      const tls = storageOf(substitute, { publisher: { url: `https://127.0.0.1:${port}` }, retries: { attempts: 1 } });
+      const tls = storageOf(substitute, {
+        publisher: { url: `https://127.0.0.1:${port}` },
+        retries: { attempts: 1 },
+        deadlines: { ...PATIENT, connectMs: 250 },
+      });
       const late = await fault(tls.upload(fresh()), "connect_timeout", /^publisher: no connection within 250 ms$/);
       assert.equal(late.paid, "no");
       const plain = storageOf(substitute, {
         publisher: { url: `http://127.0.0.1:${port}` },
         retries: { ...QUICK, attempts: 2 },
+        deadlines: { ...PATIENT, progressMs: 250 },
       });
       const connections = sockets.size;
       const stuck = plain.upload(randomBytes(8 * MIB));
@@ -252,7 +256,7 @@ describe("faults of the publisher, the id computed here", () => {
     test(`${name}: what was stored is found, and verified`, async () => {
       const content = fresh();
       real.fail("PUT", kind);
-      const storage = storageOf(real);
+      const storage = storageOf(real, { deadlines: deadlinesFor(kind) });
       const blob = await storage.upload(content);
       assert.equal(blob.origin, "recovered");
       assert.equal(blob.encoderChecked, true);
@@ -333,14 +337,14 @@ describe("faults of the aggregator", () => {
   for (const [name, kind, times, expected, requests] of cases) {
     test(`readback and reader: ${name}`, async () => {
       const content = fresh();
-      const deadlines = { ...FAST, totalMs: name === "slow, always" ? 500 : 4_000 };
+      const deadlines = deadlinesFor(kind);
       const storage = storageOf(substitute, { deadlines });
       substitute.fail("GET", kind, times);
       if (expected === "passes") {
         assert.equal((await storage.upload(content)).origin, "created");
         assert.equal(substitute.count("GET"), requests);
       } else {
-        const error = await fault(storage.upload(content), expected, /^(aggregator|storage): /, 4_000);
+        const error = await fault(storage.upload(content), expected, /^(aggregator|storage): /);
         assert.equal(error.paid, "yes");
         assert.equal(substitute.count("GET"), requests);
         const upload = await listed(storage, content, "yes", "stored");
@@ -359,7 +363,7 @@ describe("faults of the aggregator", () => {
       const reader = new WalrusReader({ aggregator: { url: substitute.url }, deadlines, retries: QUICK });
       const reading = reader.read(NexusValue.walrus(blob.blobId, blob.sha256));
       if (expected === "passes") assert.deepEqual(await reading, content);
-      else await fault(reading, expected, /^(aggregator|storage): /, 4_000);
+      else await fault(reading, expected, /^(aggregator|storage): /);
       assert.equal(substitute.count("GET"), requests);
     });
   }
@@ -385,15 +389,17 @@ describe("faults of the aggregator", () => {
         socket.once("close", () => clearInterval(timer));
       });
     });
+    atEnd(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as { port: number };
-    const deadlines = { ...FAST, totalMs: 600 };
+    const deadlines = { ...PATIENT, totalMs: 600 };
     const reader = new WalrusReader({ aggregator: { url: `http://127.0.0.1:${port}` }, deadlines });
     const value = NexusValue.walrus(randomBytes(32).toString("base64url"), randomBytes(32));
     await fault(reader.read(value), "total_timeout", /^storage: not done within 600 ms$/);
     assert.equal(sockets.size, 1);
-    for (const socket of sockets) socket.destroy();
-    server.close();
   });
 });
 
@@ -417,25 +423,33 @@ describe("abort", () => {
 
     const content = fresh();
     substitute.fail("PUT", { kind: "slow", delayMs: 9_000 });
-    const waiting = AbortSignal.timeout(200);
-    const unanswered = await fault(storage.upload(content, { signal: waiting }), "aborted", /signal fired/);
+    /** A signal that fires once a request of this kind is there. */
+    const onRequest = (method: "GET" | "PUT") => {
+      const controller = new AbortController();
+      const before = substitute.count(method);
+      void until(() => substitute.count(method) > before, `a ${method}`).then(() => controller.abort(reason));
+      return controller.signal;
+    };
+    const unanswered = await fault(storage.upload(content, { signal: onRequest("PUT") }), "aborted", /signal fired/);
     assert.equal(unanswered.paid, "maybe");
     await storage.settle(await listed(storage, content, "maybe", "intent"));
 
     substitute.fail("GET", { kind: "slow", delayMs: 9_000 });
-    const reading = AbortSignal.timeout(200);
-    const unread = await fault(storage.upload(fresh(), { signal: reading }), "aborted", /signal fired/);
+    const unread = await fault(storage.upload(fresh(), { signal: onRequest("GET") }), "aborted", /signal fired/);
     assert.equal(unread.paid, "yes");
     assert.equal((await storage.recover()).length, 1);
   });
 
   test("one that waits for an equal upload gives up alone", async () => {
     const content = fresh();
-    substitute.fail("PUT", { kind: "slow", delayMs: 500 });
+    substitute.fail("PUT", { kind: "slow", delayMs: 1_500 });
     const storage = storageOf(substitute);
+    const leaves = new AbortController();
     const first = storage.upload(content);
-    const second = storage.upload(content, { signal: AbortSignal.timeout(100) });
+    const second = storage.upload(content, { signal: leaves.signal });
     const third = storage.upload(content);
+    await until(() => substitute.count("PUT") === 1, "the first is being stored");
+    leaves.abort(reason);
     assert.equal((await fault(second, "aborted", /signal fired/)).paid, "no");
     assert.deepEqual(await storage.recover(), [], "what is under way is not listed");
     assert.equal((await first).origin, "created");
@@ -527,6 +541,7 @@ class Uploader {
       env: { ...process.env, UPLOAD: JSON.stringify(options) },
       stdio: ["ignore", "pipe", "inherit"],
     });
+    atEnd(() => this.child.kill("SIGKILL"));
     this.exited = new Promise((resolve) => this.child.once("exit", resolve));
     this.lines = createInterface({ input: this.child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
   }
@@ -552,7 +567,7 @@ describe("kill -9", () => {
   async function killBetween(store: DevStore) {
     const path = join(directory, `killed-${journals++}.journal`);
     const content = `${contents++}: a report that is uploaded and lost`;
-    const options = { path, content, connection: store.connection(), deadlines: { ...FAST, totalMs: 20_000 } };
+    const options = { path, content, connection: store.connection(), deadlines: PATIENT };
     store.fail("PUT", { kind: "slow", delayMs: 60_000 });
     const child = new Uploader(options);
     assert.equal((await child.line()).event, "begins");

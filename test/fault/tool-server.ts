@@ -4,20 +4,23 @@ import { bootstrap, type InvokeContext, type StatusCode, SvcTool } from "#runtim
 import { type Contract, provideContracts } from "#runtime/v1.js";
 import { ECHO, FAULTY, MARKS, TIMEOUT_MS } from "./names.js";
 
+/** Milliseconds, more than an answer takes on any machine. */
+const LONG_MS = 60_000;
+
 const port = { name: "value", many: false, codec: { kind: "json" } } as const;
 
-const contract = (fqn: string, path: string): Contract => ({
+const contract = (fqn: string, path: string, timeout: number): Contract => ({
   fqn,
   path,
   description: "A tool of the fault suite.",
-  timeout: TIMEOUT_MS,
+  timeout,
   inputSchema: '{"type":"object","properties":{"value":{}},"required":["value"]}',
   outputSchema:
     '{"oneOf":[{"type":"object","properties":{"ok":{"type":"object","properties":{"value":{}},"required":["value"]}},"required":["ok"]}]}',
   input: [port],
   output: [{ name: "ok", ports: [port] }],
 });
-provideContracts([contract(ECHO, "echo"), contract(FAULTY, "faulty")]);
+provideContracts([contract(ECHO, "echo", LONG_MS), contract(FAULTY, "faulty", TIMEOUT_MS)]);
 
 interface Input {
   readonly value: unknown;
@@ -26,9 +29,6 @@ interface Input {
 class Tool extends SvcTool<Input, unknown> {
   static override description() {
     return "A tool of the fault suite.";
-  }
-  static override timeout() {
-    return TIMEOUT_MS;
   }
   invoke({ value }: Input, _context: InvokeContext): unknown {
     return { ok: { value } };
@@ -44,6 +44,9 @@ class Echo extends Tool {
   }
   static override path() {
     return "echo";
+  }
+  static override timeout() {
+    return LONG_MS;
   }
   static runs = 0;
   override async invoke({ value }: Input): Promise<unknown> {
@@ -89,14 +92,21 @@ class Faulty extends Tool {
   static override path() {
     return "faulty";
   }
+  static override timeout() {
+    return TIMEOUT_MS;
+  }
   override invoke({ value }: Input): unknown {
     const fault = FAULTS[(value as { fault?: string }).fault ?? ""];
     return fault === undefined ? { ok: { value } } : fault();
   }
 }
 
-// What is left of garbage says nothing of a leak.
-process.on("SIGUSR2", () => globalThis.gc?.());
+// Memory without its garbage, for a process that runs with --expose-gc.
+process.on("SIGUSR2", () => {
+  globalThis.gc?.();
+  const { heapUsed, external, rss } = process.memoryUsage();
+  process.stderr.write(`${JSON.stringify({ msg: "memory", held: heapUsed + external, resident: rss })}\n`);
+});
 // What the process knows of itself when it has ended.
 process.on("exit", () => process.stderr.write(`${JSON.stringify({ msg: "runs", runs: Echo.runs })}\n`));
 await bootstrap([Echo, Faulty] as never, JSON.parse(process.env.FAULT_OPTIONS ?? "{}"));

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect } from "node:net";
 import { after, before, describe, it } from "node:test";
 import type { LeaderClient, SignedRequest } from "#runtime/leader.js";
+import { openSocket } from "../runtime/raw.js";
 import {
   assertClean,
   clientOf,
@@ -99,8 +99,7 @@ describe("callers that leave", () => {
 
 /** Sends a call and leaves: after half the headers, after half the body, after the whole, or after a while. */
 async function leave({ url }: FaultServer, { headers, body }: SignedRequest, stage: number): Promise<void> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname).on("error", () => {});
+  const socket = openSocket(url);
   await once(socket, "connect");
   const lines = Object.entries({ Host: "x", ...headers, "Content-Length": String(body.length) });
   const head = Buffer.from(

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { after } from "node:test";
 import { fileURLToPath } from "node:url";
+import { atEnd } from "../teardown.js";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -24,7 +24,10 @@ const tool = (fqn, path, more = {}, own = {}) => Object.assign(class extends Svc
   static description() { return "A tool."; }
   static path() { return path; }
   async invoke({ value }) {
-    if (value === "slow") await new Promise((resolve) => setTimeout(resolve, 600));
+    if (value === "slow") {
+      process.stdout.write("slow;");
+      await new Promise((resolve) => process.once("SIGUSR2", resolve));
+    }
     if (value === "stray") setTimeout(() => { throw new Error("a stray exception"); }, 1);
     if (value === "floating") Promise.reject(new Error("a floating rejection"));
     if (value === "print") process.stdout.write("ran\\n");
@@ -53,12 +56,6 @@ export interface Child {
   readonly ended: Promise<Ended>;
 }
 
-const children = new Set<ChildProcess>();
-after(() => {
-  // Each leads a group of its own: what it started ends with it.
-  for (const { pid } of children) if (pid !== undefined) process.kill(-pid, "SIGKILL");
-});
-
 /** Runs code after the prelude. */
 export function run(
   code: string,
@@ -67,16 +64,15 @@ export function run(
   return start(process.execPath, ["--input-type=module", "-e", PRELUDE + code, "--", ...args], env);
 }
 
-/** Starts a command that ends up serving. */
+/** Starts a command that ends up serving; killed at the end of the test file. */
 export function start(command: string, args: readonly string[], env: Record<string, string> = {}): Child {
   const { BIND_ADDR: _address, SVC_TOOLKIT_CONFIG_PATH: _path, SVC_LOG_LEVEL: _level, ...inherited } = process.env;
   const child = spawn(command, args, {
     cwd: ROOT,
     env: { ...inherited, ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
   });
-  children.add(child);
+  const forget = atEnd(() => child.kill("SIGKILL"));
   let [stdout, stderr] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     stdout += text;
@@ -91,7 +87,7 @@ export function start(command: string, args: readonly string[], env: Record<stri
   });
   url.catch(() => {});
   const ended = once(child, "close").then(([code, signal]): Ended => {
-    children.delete(child);
+    forget();
     return { code: code as number | null, signal: signal as NodeJS.Signals | null, stdout, stderr };
   });
   return { process: child, stdout: () => stdout, stderr: () => stderr, url, ended };

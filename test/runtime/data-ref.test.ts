@@ -26,12 +26,14 @@ import {
   bytes,
   type CountingTool,
   countingTool,
+  gate,
   many,
   one,
   serveFor,
   serveSigned,
   signedCall,
   TOOL_SEED,
+  until,
 } from "./tools.js";
 
 const MIB = 1_048_576;
@@ -80,7 +82,7 @@ beforeEach(async () => {
 afterEach(() => journal.close());
 
 function storageOf(options: Partial<WalrusStorageOptions>): WalrusStorage {
-  const deadlines = { connectMs: 500, progressMs: 500, totalMs: 3_000 };
+  const deadlines = { connectMs: 60_000, progressMs: 60_000, totalMs: 120_000 };
   const retries = { attempts: 2, backoffMs: 10 };
   return new WalrusStorage({ ...store.connection(), epochs: 2, deletable: false, deadlines, retries, ...options });
 }
@@ -108,10 +110,7 @@ async function connect(served: CountingTool, url: string): Promise<LeaderClient>
 
 /** Waits for what happens after the caller has its answer. */
 async function eventually(check: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; !(await check()); i++) {
-    assert.ok(i < 500, "waited for too long");
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await until(check, "what happens afterwards");
 }
 
 const nothingListed = async () => (await storage.recover()).length === 0;
@@ -367,12 +366,13 @@ describe("the journal and the answer", () => {
 
   test("a shutdown waits until what was returned is settled", async () => {
     let removed = false;
+    const settling = gate();
     const slow: UploadJournal = {
       get: (key) => journal.get(key),
       put: (entry) => journal.put(entry),
       list: () => journal.list(),
       remove: async (key) => {
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        await settling.promise;
         await journal.remove(key);
         removed = true;
       },
@@ -383,7 +383,10 @@ describe("the journal and the answer", () => {
     const server = await serveSigned([render]);
     assert.equal((await signedCall(render, { value: bytes("1") }).send(server.url)).status, 200);
     assert.equal(removed, false);
-    await server.close();
+    const closed = server.close();
+    assert.equal(removed, false);
+    settling.open();
+    await closed;
     assert.equal(removed, true);
   });
 });
@@ -419,14 +422,14 @@ describe("every fault of the store, seen by the caller", () => {
       const render = tool(
         async () => {
           try {
-            const short = storageOf({ journal, deadlines: { connectMs: 300, progressMs: 300, totalMs: 1_500 } });
+            const short = storageOf({ journal, deadlines: { connectMs: 60_000, progressMs: 1_000, totalMs: 1_500 } });
             return { ok: { summary: "", report: await short.uploadJson(fresh()), parts: ["a"] } };
           } catch (error) {
             failures.push(error);
             throw error;
           }
         },
-        { timeout: 8_000 },
+        { timeout: 60_000 },
       );
       const { url } = await serveSigned([render]);
       const response = await signedCall(render, { value: bytes("1") }).send(url);

@@ -279,14 +279,14 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
     ["construction that never settles", { construct: never }],
     ["authorize that never settles", { authorize: never }],
     ["encodeOutput that never settles", { encodeOutput: never }],
-    ["all of them together", { construct: () => wait(60), authorize: () => wait(60), invoke: () => wait(1_000) }],
+    ["all of them together", { construct: () => wait(60), authorize: () => wait(60), invoke: never }],
   ] as const) {
     it(what, async () => {
       const started = performance.now();
       const { response, tool } = await call({ ...behaviour, timeout: 150 });
       timedOut(response);
       const ms = performance.now() - started;
-      assert.ok(ms >= 149 && ms < 2_000, `${ms} ms`);
+      assert.ok(ms >= 149, `${ms} ms`);
       assert.equal(tool.calls.constructed, 1);
     });
   }
@@ -352,9 +352,9 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
       await wait(20);
       return { ok: { value } };
     };
-    const { response, signed, log } = await call({ timeout: 100, invoke });
+    const { response, signed, log } = await call({ timeout: 1_000, invoke });
     expectResult(response, echoed("1"), signed);
-    await wait(120);
+    await wait(1_020);
     assert.equal(context?.signal.aborted, false);
     assert.deepEqual(
       log.filter(({ level }) => level === "warn" || level === "error"),

@@ -56,13 +56,38 @@ export const UNENCODABLE: Readonly<Record<string, readonly [result: () => unknow
   ],
 };
 
-/** Logs why its signal fired, then throws it. */
+/** Logs that it waits, then why its signal fired, and throws that. */
 async function untilAborted({ signal, log }: InvokeContext): Promise<never> {
+  log.info("waiting");
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
   const { reason } = signal;
   log.info({ reason: reason instanceof InvocationAborted && reason.reason }, "aborted");
   throw reason;
 }
+
+const RELEASE = "svc-test-release";
+
+/** Logs that it holds, until `releaseHeld` is called on whatever thread. */
+function untilReleased({ log }: InvokeContext): Promise<void> {
+  return new Promise((resolve) => {
+    const channel = new BroadcastChannel(RELEASE);
+    channel.onmessage = () => {
+      channel.close();
+      resolve();
+    };
+    log.info("holding");
+  });
+}
+
+/** Lets every call that holds go on. */
+export function releaseHeld(): void {
+  const channel = new BroadcastChannel(RELEASE);
+  channel.postMessage(undefined);
+  channel.close();
+}
+
+/** Milliseconds, more than a call takes on any machine. */
+const LONG_MS = 60_000;
 
 function recurse(depth: number): number {
   return 1 + recurse(depth + 1);
@@ -89,6 +114,7 @@ const ACTIONS: Readonly<Record<string, (about: string, context: InvokeContext) =
   never: () => new Promise(() => {}),
   "until aborted": (_, context) => untilAborted(context),
   recurse: () => recurse(0),
+  hold: (about, context) => untilReleased(context).then(() => ({ ok: { value: about } })),
   wait: (ms) => wait(Number(ms), { ok: { value: ms } }),
   context: (about, { signal, deadline, log, auth }) => {
     const left = deadline - performance.now();
@@ -96,7 +122,7 @@ const ACTIONS: Readonly<Record<string, (about: string, context: InvokeContext) =
     log.warn("a text alone");
     const caller = auth && [auth.leaderId, `${auth.leaderKeyId}`, Buffer.from(auth.nonce).toString("hex")];
     return {
-      ok: { value: { aborted: signal.aborted, inTime: left > 4_000 && left <= 5_000, caller: caller ?? null } },
+      ok: { value: { aborted: signal.aborted, inTime: left > 0 && left <= LONG_MS, caller: caller ?? null } },
     };
   },
   // What only a thread of its own survives.
@@ -137,7 +163,7 @@ const authorize: Behaviour["authorize"] = ({ nonce }) => {
 };
 
 const tool = (name: string, behaviour: Behaviour) =>
-  countingTool({ fqn: `xyz.modes.${name}@1`, path: name, timeout: 5_000, ...behaviour });
+  countingTool({ fqn: `xyz.modes.${name}@1`, path: name, timeout: LONG_MS, ...behaviour });
 
 /** Each codec with a text that fits it and one that does not, and what is said of that. */
 export const VALUES: readonly [codec: Codec, fits: string, refused: string, complaint: string][] = [
@@ -173,6 +199,7 @@ export const tools = {
   act: tool("act", { invoke: act, encodeOutput, authorize }),
   /** The same with a short deadline. */
   hasty: tool("hasty", { invoke: act, timeout: 300, health: () => 204 }),
+  brief: tool("brief", { invoke: act, timeout: 3_000 }),
   unmade: tool("unmade", { construct: () => Promise.reject(canary()) }),
   values: tool("values", {
     input: ports,

@@ -103,7 +103,7 @@ function write(path: string, content: string): void {
 }
 
 describe("what a reload changes", () => {
-  it("leaders: a revoked key is refused, a new one accepted, on the next request, within two seconds of the default", async () => {
+  it("leaders: a revoked key is refused, a new one accepted, on the next request", async () => {
     const { tool, server, path } = await start({}, { reloadIntervalMs: 1_000 });
     const accepted = async (leader: Leader) => (await echoCall(tool, "1", { leader }).send(server.url)).status === 200;
     assert.deepEqual([await accepted(bob), await accepted(aliceKey2)], [true, false]);
@@ -112,8 +112,7 @@ describe("what a reload changes", () => {
       [[alice, bob], bob, aliceKey2],
     ] as const) {
       write(path, text([tool.fqn], { leaders }));
-      const replaced = performance.now();
-      while (await accepted(gone)) assert.ok(performance.now() - replaced < 2_000, "refused within two seconds");
+      await until(async () => !(await accepted(gone)), "the revoked key is refused");
       assert.deepEqual([await accepted(kept), await accepted(alice)], [true, true]);
       const refused = await echoCall(tool, "1", { leader: gone }).send(server.url);
       assert.equal(

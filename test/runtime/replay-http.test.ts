@@ -249,7 +249,7 @@ describe("a retry by another leader or key", () => {
       504,
       "tool_invocation_timeout",
       () => {
-        const end = performance.now() + 100;
+        const end = performance.now() + 600;
         while (performance.now() < end);
       },
     ],
@@ -257,7 +257,7 @@ describe("a retry by another leader or key", () => {
     it(`its authorize ${what}: answered and not cached`, async () => {
       let broken = true;
       const { calls, send, call } = await served({
-        timeout: 60,
+        timeout: 500,
         authorize: onlyFor(bob, () => (broken ? act() : undefined)),
       });
       const signed = call("1");
@@ -512,7 +512,7 @@ describe("the TTL", () => {
     const { clock, replayStore } = clocked(200);
     const end = gate();
     const invoke = () => end.promise.then(() => ({ ok: { value: 1 } }));
-    const { calls, send, call, server } = await served({ timeout: 150, invoke }, { replayStore });
+    const { calls, send, call, server } = await served({ timeout: 500, invoke }, { replayStore });
     const signed = call("1");
     expectError(await send(signed), 504, "tool_invocation_timeout");
     clock.now = 100_000;
@@ -572,24 +572,24 @@ describe("a caller that disconnects", () => {
     inFlight(await send(signed));
     assert.equal(context?.signal.aborted, false);
     end.open();
-    await wait(20);
+    await until(async () => (await send(signed)).status === 200, "its end");
     expectResult(await send(signed), echoed("1"), signed);
     assert.equal(context?.signal.aborted, false);
     assert.equal(calls.invoked, 1);
   });
 
   it("its run that fails or times out is cached as well", async () => {
-    for (const [status, code, invoke] of [
-      [500, "tool_invocation_failed", () => wait(40).then(() => Promise.reject(new Error("canary")))],
-      [504, "tool_invocation_timeout", () => new Promise(() => {})],
+    for (const [status, code, timeout, invoke] of [
+      [500, "tool_invocation_failed", 60_000, () => wait(40).then(() => Promise.reject(new Error("canary")))],
+      [504, "tool_invocation_timeout", 80, () => new Promise(() => {})],
     ] as const) {
-      const { calls, send, call, server } = await served({ timeout: 80, invoke });
+      const { calls, send, call, server } = await served({ timeout, invoke });
       const signed = call("1");
       const connection = await RawConnection.open(server.url);
       connection.send(signed.text());
       await until(() => calls.invoked === 1, "the tool runs");
       connection.close();
-      await wait(120);
+      await until(async () => (await send(signed)).status !== 409, "its end");
       expectError(await send(signed), status, code);
       assert.equal(calls.invoked, 1);
     }
