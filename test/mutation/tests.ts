@@ -1,0 +1,35 @@
+/** Source files for mutation, each with the test files that should notice a fault in it, the fastest first. */
+
+const wire = (...names: string[]) => names.map((name) => `test/wire/${name}.test.ts`);
+const types = (...names: string[]) => names.map((name) => `test/types/${name}.test.ts`);
+const runtime = (...names: string[]) => names.map((name) => `test/runtime/${name}.test.ts`);
+const generator = (...names: string[]) => names.map((name) => `test/generator/${name}.test.ts`);
+
+const calls = runtime("invoke-auth", "invoke-envelope", "invoke-values", "invoke-results", "invoke-faults", "defaults");
+
+export const TESTS: Readonly<Record<string, readonly string[]>> = {
+  "runtime/wire/constraints.ts": [...wire("constraints", "input"), ...types("judge")],
+  "runtime/wire/undeclared.ts": [...wire("input", "constraints", "output"), ...types("judge")],
+  "runtime/wire/decoder.ts": [...wire("input", "constraints", "output", "hostile"), ...types("judge")],
+  "runtime/wire/input.ts": [...wire("input", "constraints"), ...runtime("invoke-values", "input-release")],
+  "runtime/wire/output.ts": [...wire("output", "constraints"), ...types("random", "judge")],
+  "runtime/wire/json.ts": [...wire("json", "input", "envelope", "hostile")],
+  "runtime/wire/envelope.ts": [...wire("envelope"), ...runtime("invoke-envelope"), ...wire("hostile")],
+  "runtime/wire/signature.ts": wire("signature", "bcs"),
+  "runtime/server/handle.ts": [
+    ...calls,
+    ...runtime("replay-http", "load", "unsigned", "browser-requests", "meta", "log-faults"),
+  ],
+  "runtime/server/replay.ts": runtime("replay", "replay-http", "replay-http-overlap", "replay-cost"),
+  "runtime/server/replay-claim.ts": runtime("replay", "replay-http"),
+  "runtime/server/request-body.ts": runtime("request-body", "serve", "invoke-envelope"),
+  "runtime/server/limits.ts": [
+    ...runtime("request-body", "defaults", "load", "bootstrap", "serve"),
+    "test/fault/clients.test.ts",
+  ],
+  "runtime/server/auth.ts": runtime("invoke-auth", "bootstrap"),
+  "runtime/server/safe-logger.ts": runtime("log-faults", "request-log", "bootstrap"),
+  "generator/ports.ts": generator("ports", "classes", "contract", "cli"),
+  "generator/commands/diff.ts": generator("cli"),
+  "generator/jsdoc.ts": generator("jsdoc", "classes", "contract", "data-ref", "formats"),
+};
