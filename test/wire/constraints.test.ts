@@ -73,6 +73,47 @@ describe("bounds", () => {
   }
 });
 
+describe("the length of a text", () => {
+  const length: Codec = { kind: "string", minLength: 2, maxLength: 2 };
+  const pair = (first: number, second: number) => String.fromCharCode(first, second);
+  it("counts a surrogate pair as one", () => {
+    for (const first of [0xd800, 0xdbff]) {
+      for (const second of [0xdc00, 0xdfff]) {
+        const text = JSON.stringify(`a${pair(first, second)}`);
+        assert.equal(read(length, text), JSON.parse(text));
+        assert.equal(read(length, JSON.stringify(pair(first, second))), "expected at least 2 characters, got 1");
+        assert.equal(
+          read(length, JSON.stringify(pair(first, second).repeat(3))),
+          "expected at most 2 characters, got 3",
+        );
+      }
+    }
+  });
+  it("counts a character beside the surrogates as one", () => {
+    for (const first of [0xd7ff, 0xe000])
+      assert.equal(read(length, JSON.stringify(pair(first, 0x61))), pair(first, 0x61));
+  });
+  it("is read at both bounds", () => {
+    assert.equal(read({ kind: "string", maxLength: 0 }, '"a"'), "expected at most 0 characters, got 1");
+    assert.equal(read({ kind: "string", minLength: 1 }, '""'), "expected at least 1 characters, got 0");
+    assert.equal(read({ kind: "string", minLength: 1 }, '"a"'), "a");
+  });
+});
+
+describe("the number of items", () => {
+  it("is read at both bounds", () => {
+    const codec: Codec = { kind: "array", item: NUMBER, minItems: 1, maxItems: 2 };
+    assert.equal(read(codec, "[]"), "expected at least 1 items, got 0");
+    assert.deepEqual([read(codec, "[1]"), read(codec, "[1,2]")], [[1], [1, 2]]);
+    assert.equal(read(codec, "[1,2,3]"), "expected at most 2 items, got 3");
+  });
+  it("is unbounded without bounds; equal items are named by their places", () => {
+    const codec: Codec = { kind: "array", item: NUMBER, uniqueItems: true };
+    assert.deepEqual(read(codec, "[3,1,2]"), [3, 1, 2]);
+    assert.equal(read(codec, "[3,1,2,1]"), "expected items that differ, got two that are equal, 1 and 3");
+  });
+});
+
 describe("a union", () => {
   const union = (...branches: Codec[]): Codec => ({ kind: "union", branches });
   const small = object({ a: { kind: "number", maximum: 5 }, b: NUMBER }, "b");

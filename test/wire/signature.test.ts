@@ -46,6 +46,15 @@ describe("golden values of protocol.md section 4", () => {
     assert.notEqual(hex(other), inputHash);
   });
 
+  for (const count of [1, 2, 127, 128, 256]) {
+    it(`input hash of a many of ${count} is that of its BCS`, () => {
+      const name = "p".repeat(128);
+      const values = Array.from({ length: count }, (_, i) => Buffer.alloc(32, i));
+      const preimage = encodeInputPreimage([{ name, commitment: { many: true, kind: "data", commitments: values } }]);
+      assert.equal(hex(new InputHasher([{ name, many: true }]).hash([values])), hex(inputHashOf(preimage)));
+    });
+  }
+
   it("result and output hash", () => {
     const values = [{ kind: "inline", bytes: Buffer.from("x") } as const];
     const bcs = encodeOutput({ tag: "ok", ports: [{ name: "result", values }] });
