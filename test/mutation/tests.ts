@@ -28,7 +28,7 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
     "test/fault/clients.test.ts",
   ],
   "runtime/server/auth.ts": runtime("invoke-auth", "bootstrap"),
-  "runtime/server/safe-logger.ts": runtime("log-faults", "request-log", "bootstrap"),
+  "runtime/server/safe-logger.ts": runtime("safe-logger", "request-log", "log-faults"),
   "generator/ports.ts": generator("ports", "classes", "contract", "cli"),
   "generator/commands/diff.ts": generator("cli"),
   "generator/jsdoc.ts": generator("jsdoc", "classes", "contract", "data-ref", "formats"),

@@ -1,0 +1,116 @@
+/** What the wrapper around a logger passes on, and what it counts as dropped. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { ServerLogger } from "#runtime/index.js";
+import { isThenable, SafeLogger } from "#runtime/server/safe-logger.js";
+
+const LEVELS = ["debug", "info", "warn", "error"] as const;
+
+/** A logger that keeps the arguments of its calls; `then` is what each call gives. */
+function recorder(given: unknown = undefined, more: Partial<ServerLogger> = {}) {
+  const calls: unknown[][] = [];
+  const write =
+    (level: string) =>
+    (...args: unknown[]) => {
+      calls.push([level, ...args]);
+      return given as undefined;
+    };
+  const logger: ServerLogger = {
+    ...{ debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") },
+    child: (fields) => {
+      calls.push(["child", fields]);
+      return logger;
+    },
+    ...more,
+  };
+  return { logger, calls };
+}
+
+describe("a line", () => {
+  it("is passed on at its level, with its message or without", () => {
+    const { logger, calls } = recorder();
+    const safe = SafeLogger.of(logger);
+    for (const level of LEVELS) {
+      safe[level]("text");
+      safe[level]({ a: 1 }, "text");
+      assert.deepEqual(calls.splice(0), [
+        [level, "text"],
+        [level, { a: 1 }, "text"],
+      ]);
+    }
+    assert.equal(safe.lines.dropped, 0);
+  });
+
+  it("is counted at every level when the logger throws, children included", () => {
+    const fail = () => {
+      throw new Error("broken");
+    };
+    const safe = SafeLogger.of({ debug: fail, info: fail, warn: fail, error: fail, child: fail } as ServerLogger);
+    for (const level of LEVELS) safe[level]("text");
+    assert.equal(safe.lines.dropped, 4);
+    const child = safe.child({ tool: "a" });
+    child.info("text");
+    assert.equal(safe.lines.dropped, 5);
+  });
+
+  it("is counted when its promise rejects, of whatever library, and not when it fulfils", async () => {
+    const thenable = {
+      // biome-ignore lint/suspicious/noThenProperty: a promise of another library
+      then: (_: unknown, reject: (error: Error) => void) => reject(new Error("broken")),
+    };
+    for (const [given, dropped] of [
+      [Promise.reject(new Error("broken")), 1],
+      [thenable, 1],
+      [Promise.resolve(), 0],
+      [null, 0],
+      ["text", 0],
+    ] as const) {
+      const { logger } = recorder(given);
+      const safe = SafeLogger.of(logger);
+      safe.info("text");
+      await new Promise(setImmediate);
+      assert.equal(safe.lines.dropped, dropped);
+    }
+  });
+});
+
+describe("the wrapper", () => {
+  it("of a wrapped logger is that; one count can be given", () => {
+    const lines = { dropped: 7 };
+    const safe = SafeLogger.of(recorder().logger, lines);
+    assert.equal(SafeLogger.of(safe), safe);
+    assert.equal(safe.lines, lines);
+    assert.equal(safe.child({}).lines, lines);
+  });
+
+  it("hands the fields of a child on", () => {
+    const { logger, calls } = recorder();
+    SafeLogger.of(logger).child({ tool: "a" }).info("text");
+    assert.deepEqual(calls, [
+      ["child", { tool: "a" }],
+      ["info", "text"],
+    ]);
+  });
+
+  it("takes every level as enabled when the logger does not say, or fails to", () => {
+    assert.equal(SafeLogger.of(recorder().logger).isLevelEnabled("debug"), true);
+    const fail = () => {
+      throw new Error("broken");
+    };
+    assert.equal(SafeLogger.of(recorder(undefined, { isLevelEnabled: fail }).logger).isLevelEnabled("debug"), true);
+    const only = (level: string) => level === "info";
+    const { logger } = recorder(undefined, { isLevelEnabled: only });
+    assert.deepEqual(
+      ["info", "debug"].map((level) => SafeLogger.of(logger).isLevelEnabled(level)),
+      [true, false],
+    );
+  });
+
+  it("knows promises of any library", () => {
+    // biome-ignore lint/suspicious/noThenProperty: what is no promise
+    assert.equal(isThenable({ then: 1 }), false);
+    for (const value of [null, undefined, "text", {}, () => {}]) assert.equal(isThenable(value), false);
+    assert.equal(isThenable(Promise.resolve()), true);
+  });
+});
