@@ -633,7 +633,7 @@ describe("a claim that a store of one's own", () => {
   const answer = { status: 200, code: undefined, signable: true, body: new Uint8Array(1) };
   const completed = (change: object) => ({ state: "completed", sameCaller: true, answer: { ...answer, ...change } });
   const canary = () => new Error("canary");
-  const CLAIMS: Readonly<Record<string, () => unknown>> = {
+  const CLAIMS: Record<string, () => unknown> = {
     throws: () => {
       throw canary();
     },
@@ -652,9 +652,19 @@ describe("a claim that a store of one's own", () => {
     "completes with a text for a status": () => completed({ status: "200\r\ncanary" }),
     "completes with an error that is signed": () => completed({ status: 500 }),
     "completes with an unsigned result": () => completed({ signable: false }),
+    "completes with an error below 400": () => completed({ status: 399, signable: false }),
+    "completes with an error above 599": () => completed({ status: 600, signable: false }),
+    "completes with an error of half a status": () => completed({ status: 400.5, signable: false }),
+    "completes with a code that is no text": () => completed({ code: 7 }),
+    "completes without saying whether its result is signed": () => completed({ signable: undefined }),
+    "completes without saying who asked first": () => ({ ...completed({}), sameCaller: undefined }),
     "completes without a body": async () => completed({ body: undefined }),
     "completes without an answer": () => ({ state: "completed", sameCaller: true }),
   };
+  const ends = { complete: () => true, hold: () => true, settle: () => true, abandon: () => true };
+  for (const end of Object.keys(ends)) {
+    CLAIMS[`gives a run whose ticket lacks ${end}`] = () => ({ state: "run", ticket: { ...ends, [end]: undefined } });
+  }
   for (const [what, claim] of Object.entries(CLAIMS)) {
     it(`${what} is 503 replay_store_unavailable, logged; nothing ran`, async () => {
       const replayStore = { claim } as unknown as ReplayStore;
@@ -669,6 +679,22 @@ describe("a claim that a store of one's own", () => {
         ["the replay store did not claim a run"],
       );
       assert.equal(server.load().bodyBytes.inFlight, 0);
+    });
+  }
+
+  for (const [claim, status, code] of [
+    [{ state: "in-flight" }, 409, "request_in_flight"],
+    [{ state: "full" }, 503, "replay_store_full"],
+    [completed({ status: 400, code: "one", signable: false, body: Buffer.from('{"error":"one"}') }), 400, "one"],
+    [completed({ status: 599, code: "other", signable: false, body: Buffer.from('{"error":"other"}') }), 599, "other"],
+  ] as const) {
+    it(`gives as ${claim.state} is ${status} ${code}`, async () => {
+      const replayStore = { claim: () => claim } as unknown as ReplayStore;
+      const { calls, send, call } = await served({}, { replayStore });
+      const response = await send(call("1"));
+      assert.equal(response.status, status);
+      assert.equal((JSON.parse(response.body.toString()) as { error: string }).error, code);
+      assert.equal(calls.invoked, 0);
     });
   }
 
