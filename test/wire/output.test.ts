@@ -340,6 +340,26 @@ describe("values that JSON has not", () => {
     assert.equal(write({ kind: "union", branches: [named, nested] }, { b: 1n }), '{"b":1}');
   });
 
+  it("leave no member out that another branch takes, through lists, tuples and definitions", () => {
+    const named: Codec = { kind: "object", members: [{ name: "a", optional: true, codec: STRING }] };
+    const other: Codec = { kind: "object", members: [{ name: "b", optional: true, codec: STRING }] };
+    const definitions: Contract["definitions"] = [
+      ["Named", named],
+      ["Other", other],
+    ];
+    const written = (first: Codec, second: Codec, value: unknown) =>
+      new ValueEncoder({ kind: "union", branches: [first, second] }, definitions).write(value);
+    const ref = (name: string): Codec => ({ kind: "ref", name });
+    assert.equal(written(ref("Named"), ref("Other"), { b: "x" }), '{"b":"x"}');
+    assert.equal(written(named, ref("Other"), { b: "x" }), '{"b":"x"}');
+    for (const list of [
+      (item: Codec): Codec => ({ kind: "array", item }),
+      (item: Codec): Codec => ({ kind: "tuple", items: [item] }),
+    ]) {
+      assert.equal(written(list(named), list(other), [{ b: "x" }]), '[{"b":"x"}]');
+    }
+  });
+
   it("take no time for every way to a value that is there more than once, at several depths", () => {
     const again: Codec = { kind: "ref", name: "again" };
     const branch = (name: string): Codec => ({
