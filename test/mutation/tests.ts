@@ -9,10 +9,10 @@ const calls = runtime("invoke-auth", "invoke-envelope", "invoke-values", "invoke
 
 export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/wire/constraints.ts": [...wire("constraints", "input"), ...types("judge")],
-  "runtime/wire/undeclared.ts": [...wire("input", "constraints", "output"), ...types("judge")],
-  "runtime/wire/decoder.ts": [...wire("input", "constraints", "output", "hostile"), ...types("judge")],
+  "runtime/wire/undeclared.ts": wire("input", "constraints", "output"),
+  "runtime/wire/decoder.ts": wire("input", "constraints", "hostile"),
   "runtime/wire/input.ts": [...wire("input", "constraints"), ...runtime("invoke-values", "input-release")],
-  "runtime/wire/output.ts": [...wire("output", "constraints"), ...types("random", "judge")],
+  "runtime/wire/output.ts": wire("output", "constraints"),
   "runtime/wire/json.ts": [...wire("json", "input", "envelope", "hostile")],
   "runtime/wire/envelope.ts": [...wire("envelope"), ...runtime("invoke-envelope"), ...wire("hostile")],
   "runtime/wire/signature.ts": wire("signature", "bcs"),

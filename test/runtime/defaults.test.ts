@@ -506,3 +506,21 @@ describe("README.md", () => {
     }
   });
 });
+
+describe("docs/troubleshooting.md", () => {
+  it("says the time that a replay store has for a claim", async () => {
+    const text = readFileSync(join(ROOT, "docs/troubleshooting.md"), "utf8");
+    const [documented] = quantities(
+      /did not answer within ([\d.]+ s)/.exec(text)?.[1] ?? assert.fail("no time of a claim"),
+    );
+    const tool = countingTool();
+    const replayStore = { claim: () => new Promise<never>(() => {}) };
+    const earlier = new Set(timers.waiting);
+    const { url } = await start([tool], { config: signedConfig([tool.fqn]), replayStore });
+    const response = echoCall(tool, "1").send(url);
+    const late = () => timers.waiting.find((timer) => !earlier.has(timer) && timer.ms === documented);
+    await until(() => late() !== undefined, "a timer of the claim");
+    late()?.fire();
+    assert.equal((await response).status, 503);
+  });
+});
