@@ -85,6 +85,15 @@ test("a $ref is a JSON pointer: escapes, indexes of lists without zeros before t
   }
 });
 
+test("the size of a port schema is that of its BCS, with names of one and of two bytes of length", () => {
+  for (const length of [1, 127, 128]) {
+    const name = "n".repeat(length);
+    const variant = `{"properties":{"${name}":{"properties":{"${name}":{}}}}}`;
+    const derived = derive(`{"properties":{"${name}":{}}}`, `{"oneOf":[${variant}]}`);
+    assert.equal(schemaSize(derived), encodeMetaSchema(derived).length, `${length}`);
+  }
+});
+
 test("a repeated member keeps its first place and its last value", () => {
   const input = '{"properties":{"a":{"type":"array"},"b":{},"a":{"type":"string"}}}';
   assert.deepEqual(derive(input, '{"oneOf":[{"enum":["done"]}]}').inputPorts, [

@@ -5,7 +5,7 @@ const types = (...names: string[]) => names.map((name) => `test/types/${name}.te
 const runtime = (...names: string[]) => names.map((name) => `test/runtime/${name}.test.ts`);
 const generator = (...names: string[]) => names.map((name) => `test/generator/${name}.test.ts`);
 
-const calls = runtime("invoke-auth", "invoke-envelope", "invoke-values", "invoke-results", "invoke-faults", "defaults");
+const calls = runtime("invoke-auth", "invoke-envelope", "invoke-values", "invoke-results", "invoke-faults");
 
 export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/wire/constraints.ts": [...wire("constraints", "input"), ...types("judge")],
@@ -13,15 +13,15 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/wire/decoder.ts": wire("input", "constraints", "hostile"),
   "runtime/wire/input.ts": [...wire("input", "constraints"), ...runtime("invoke-values", "input-release")],
   "runtime/wire/output.ts": wire("output", "constraints"),
-  "runtime/wire/json.ts": [...wire("json", "input", "envelope", "hostile")],
+  "runtime/wire/json.ts": wire("json", "input", "envelope", "hostile"),
   "runtime/wire/envelope.ts": [...wire("envelope"), ...runtime("invoke-envelope"), ...wire("hostile")],
   "runtime/wire/signature.ts": wire("signature", "bcs"),
   "runtime/server/handle.ts": [
     ...calls,
-    ...runtime("replay-http", "load", "unsigned", "browser-requests", "meta", "log-faults"),
+    ...runtime("replay-http", "load", "unsigned", "browser-requests", "meta", "log-faults", "defaults"),
   ],
   "runtime/server/replay.ts": runtime("replay", "replay-http", "replay-http-overlap", "replay-cost"),
-  "runtime/server/replay-claim.ts": runtime("replay", "replay-http"),
+  "runtime/server/replay-claim.ts": runtime("replay", "replay-http", "defaults"),
   "runtime/server/request-body.ts": runtime("request-body", "serve", "invoke-envelope"),
   "runtime/server/limits.ts": [
     ...runtime("request-body", "defaults", "load", "bootstrap", "serve"),
