@@ -30,6 +30,6 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/server/auth.ts": runtime("invoke-auth", "bootstrap"),
   "runtime/server/safe-logger.ts": runtime("safe-logger", "request-log", "log-faults"),
   "generator/ports.ts": generator("ports", "classes", "contract", "cli"),
-  "generator/commands/diff.ts": generator("cli"),
+  "generator/commands/diff.ts": generator("diff", "cli"),
   "generator/jsdoc.ts": generator("jsdoc", "classes", "contract", "data-ref", "formats"),
 };

@@ -129,6 +129,14 @@ describe("a union", () => {
     assert.deepEqual(read(union(large, small), '{"a":5,"b":1,"c":2}'), { a: 5, c: 2 });
     assert.equal(read(union(small), '{"a":6}'), "a: expected a number of at most 5, got a larger one");
   });
+  it("counts what a union inside a branch leaves out", () => {
+    const half = object({ v: union({ kind: "null" }, object({ a: NUMBER })) });
+    const whole = object({ v: object({ a: NUMBER, b: NUMBER }, "b") });
+    assert.deepEqual(read(union(half, whole), '{"v":{"a":1,"b":2}}'), { v: { a: 1, b: 2 } });
+    assert.equal(new ValueEncoder(union(half, whole)).write({ v: { a: 1, b: 2 } }), '{"v":{"a":1,"b":2}}');
+    const more = object({ v: union({ kind: "null" }, object({ a: NUMBER })), w: NUMBER, x: NUMBER }, "w", "x");
+    assert.deepEqual(read(union(whole, more), '{"v":{"a":1,"b":2},"w":3,"x":4}'), { v: { a: 1 }, w: 3, x: 4 });
+  });
   it("is written by the branch whose constraints hold; elsewhere constraints are not written", () => {
     const write = (codec: Codec, value: unknown) => new ValueEncoder(codec).write(value);
     assert.equal(write(union(small, large), { a: 5 }), '{"a":5,"b":null}');
