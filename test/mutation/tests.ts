@@ -11,7 +11,7 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/wire/constraints.ts": [...wire("constraints", "input"), ...types("judge")],
   "runtime/wire/undeclared.ts": wire("input", "constraints", "output"),
   "runtime/wire/decoder.ts": wire("input", "constraints", "hostile"),
-  "runtime/wire/input.ts": [...wire("input", "constraints"), ...runtime("invoke-values", "input-release")],
+  "runtime/wire/input.ts": [...wire("input", "constraints"), ...runtime("invoke-values", "input-release", "unsigned")],
   "runtime/wire/output.ts": wire("output", "constraints"),
   "runtime/wire/json.ts": wire("json", "input", "envelope", "hostile"),
   "runtime/wire/envelope.ts": [...wire("envelope"), ...runtime("invoke-envelope"), ...wire("hostile")],

@@ -505,6 +505,14 @@ describe("ports", () => {
     assert.equal(unsigned(nested, '{"deep":{"at":[],"at":[]}}'), "deep.at: expected the member once, got it twice");
   });
 
+  it("unsigned: a closed input takes declared members only, wherever another stands", () => {
+    const closed: Contract = { ...of, closedInput: true };
+    assert.deepEqual(unsigned(closed, '{"id":1,"tags":["a"]}'), { id: 1n, tags: ["a"] });
+    for (const text of ['{"x":1,"id":1,"tags":["a"]}', '{"id":1,"tags":["a"],"x":null}']) {
+      assert.equal(unsigned(closed, text), "expected only declared members, got another");
+    }
+  });
+
   it("signed: a repeated member of a data value counts once, the last wins", () => {
     const any = contract([{ name: "deep", many: false, codec: object({ x: BIGINT }) }]);
     assert.deepEqual(signed(any, ['{"x":"","x":9007199254740993}']), { deep: { x: 9007199254740993n } });
