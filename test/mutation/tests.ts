@@ -10,7 +10,7 @@ const calls = runtime("invoke-auth", "invoke-envelope", "invoke-values", "invoke
 export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/wire/constraints.ts": [...wire("constraints", "input"), ...types("judge")],
   "runtime/wire/undeclared.ts": wire("input", "constraints", "output"),
-  "runtime/wire/decoder.ts": wire("input", "constraints", "hostile"),
+  "runtime/wire/decoder.ts": wire("input", "constraints", "output"),
   "runtime/wire/input.ts": [...wire("input", "constraints"), ...runtime("invoke-values", "input-release", "unsigned")],
   "runtime/wire/output.ts": wire("output", "constraints"),
   "runtime/wire/json.ts": wire("json", "input", "envelope", "hostile"),

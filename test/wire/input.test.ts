@@ -440,6 +440,25 @@ const signed = (of: Contract, ...texts: string[][]): unknown => {
   }
 };
 
+describe("objects of many names of one length", () => {
+  for (const count of [8, 9, 20]) {
+    const names = Array.from({ length: count }, (_, i) => `name${String(i).padStart(2, "0")}`);
+    const codec = object(Object.fromEntries(names.map((name) => [name, NUMBER])));
+    const entries = (...more: string[]) => `{${[...names.map((name, i) => `"${name}":${i}`), ...more].join(",")}}`;
+    const values = Object.fromEntries(names.map((name, i) => [name, i]));
+    gives(codec, entries(), values);
+    // Others of the same length, of another, and with escapes.
+    gives(codec, entries('"another":"x"', '"othe":"x"', '"other6":"x"', '"n\\u0061me99":"x"'), values);
+    gives(codec, entries().replaceAll("name", "n\\u0061me"), values);
+    gives(codec, `{${names.map((name, i) => `"${name}":${i}`).reverse()}}`, values);
+    fails(
+      codec,
+      entries().replace(names[count - 1] ?? "", "name99"),
+      `name${count - 1 < 10 ? "0" : ""}${count - 1}: expected a value, got nothing`,
+    );
+  }
+});
+
 describe("ports", () => {
   const of = contract([
     { name: "id", many: false, codec: BIGINT },
