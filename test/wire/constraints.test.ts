@@ -129,6 +129,13 @@ describe("a union", () => {
     assert.deepEqual(read(union(large, small), '{"a":5,"b":1,"c":2}'), { a: 5, c: 2 });
     assert.equal(read(union(small), '{"a":6}'), "a: expected a number of at most 5, got a larger one");
   });
+  it("counts members that are left out, not objects", () => {
+    const dated = object({ v: object({ a: { kind: "date" } }) });
+    const any = object({ v: { kind: "json" } });
+    const time = "2020-01-01T00:00:00.000Z";
+    assert.deepEqual(read(union(dated, any), `{"v":{"a":"${time}"}}`), { v: { a: new Date(time) } });
+    assert.deepEqual(read(union(any, dated), `{"v":{"a":"${time}"}}`), { v: { a: time } });
+  });
   it("counts what a union inside a branch leaves out", () => {
     const half = object({ v: union({ kind: "null" }, object({ a: NUMBER })) });
     const whole = object({ v: object({ a: NUMBER, b: NUMBER }, "b") });
@@ -190,6 +197,17 @@ describe("the walk looks at every entry a bounded number of times", () => {
       number,
     ];
     assert.ok(whole < 2.2 * half && whole < 127 * 300, `${half}, ${whole}`);
+  });
+
+  it("in recursive unions of lists", () => {
+    const entry = (op: string): Codec => ({ kind: "tuple", items: [ref("List"), { kind: "literal", values: [op] }] });
+    const LIST: Codec = { kind: "array", item: { kind: "union", branches: [entry("+"), entry("*")] } };
+    const nested = (depth: number) => `${"[[".repeat(depth)}[]${',"*"]]'.repeat(depth)}`;
+    const [half, whole] = [8, 16].map((depth) => steps(ref("List"), [["List", LIST]], nested(depth))) as [
+      number,
+      number,
+    ];
+    assert.ok(whole < 2.2 * half, `${half}, ${whole}`);
   });
 
   it("in lists of 60,000 items", () => {
