@@ -208,6 +208,12 @@ test("a wrong value and a wrong place are diagnosed at the tag", () => {
   ]);
 });
 
+test("a pattern has to be there", () => {
+  assert.deepEqual(complaints("{\n  /** @pattern */\n  a: string;\n}"), [
+    "SVC170 A.Input.a 4 @pattern: @pattern takes a regular expression",
+  ]);
+});
+
 test("numbers of tags may be larger than JavaScript's, and are then diagnosed or kept", async () => {
   const found = complaints(`{
   /** @maximum 1e400 */
@@ -587,6 +593,7 @@ test("a comment on the line of what is before it is refused: TypeScript attaches
   };
   assert.deepEqual(lines("{ a: string; /** @format int64 */ b: bigint }"), ["SVC147 A.Input.b"]);
   assert.deepEqual(lines("{ /** @minLength 2 */ a: string }"), ["SVC147 A.Input.a"]);
+  assert.deepEqual(lines("{ a: string; /***/ b: string; /**/ c: string }"), []);
   assert.deepEqual(lines("{ a: { b: string; /** @maximum 3 */ c: number } }"), ["SVC147 A.Input.a.c"]);
   assert.deepEqual(
     lines("{\n  a: string; // of its own\n  /** @format int64 */ b: bigint; /* plain */ c: number /** behind */\n}"),

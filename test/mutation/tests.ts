@@ -5,8 +5,6 @@ const types = (...names: string[]) => names.map((name) => `test/types/${name}.te
 const runtime = (...names: string[]) => names.map((name) => `test/runtime/${name}.test.ts`);
 const generator = (...names: string[]) => names.map((name) => `test/generator/${name}.test.ts`);
 
-const calls = runtime("invoke-auth", "invoke-envelope", "invoke-values", "invoke-results", "invoke-faults");
-
 export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/wire/constraints.ts": [...wire("constraints", "input"), ...types("judge")],
   "runtime/wire/undeclared.ts": wire("input", "constraints", "output"),
@@ -16,17 +14,11 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/wire/json.ts": wire("json", "input", "envelope", "hostile"),
   "runtime/wire/envelope.ts": [...wire("envelope"), ...runtime("invoke-envelope"), ...wire("hostile")],
   "runtime/wire/signature.ts": wire("signature", "bcs"),
-  "runtime/server/handle.ts": [
-    ...calls,
-    ...runtime("replay-http", "load", "unsigned", "browser-requests", "meta", "log-faults", "defaults"),
-  ],
+  "runtime/server/handle.ts": runtime("invoke-faults", "invoke-auth", "replay-http", "unsigned", "load"),
   "runtime/server/replay.ts": runtime("replay", "replay-http", "replay-http-overlap", "replay-cost"),
   "runtime/server/replay-claim.ts": runtime("replay", "replay-http", "defaults"),
   "runtime/server/request-body.ts": runtime("request-body", "serve", "invoke-envelope"),
-  "runtime/server/limits.ts": [
-    ...runtime("request-body", "defaults", "load", "bootstrap", "serve"),
-    "test/fault/clients.test.ts",
-  ],
+  "runtime/server/limits.ts": runtime("request-body", "defaults", "bootstrap"),
   "runtime/server/auth.ts": runtime("invoke-auth", "bootstrap"),
   "runtime/server/safe-logger.ts": runtime("safe-logger", "request-log", "log-faults"),
   "generator/ports.ts": generator("ports", "classes", "contract", "cli"),

@@ -216,6 +216,15 @@ describe("what is accepted", () => {
     });
   }
 
+  it("zeros before a key id of 20 digits, however many", async () => {
+    for (const zeros of [0, 1, 2]) {
+      const call = echoCall(tool, "6", { leader: aliceKey2 });
+      const headers = replaced("X-Svc-Leader-Key-Id", `${"0".repeat(zeros)}${aliceKey2.kid}`, call);
+      const text = requestText("POST", call.target, [...headers, ["Content-Length", `${call.body.length}`]], call.body);
+      expectResult(await exchange(server.url, text), echoed("6"), call);
+    }
+  });
+
   it("the nonce is not signed: any 32 bytes", async () => {
     for (const fill of [0, 255]) {
       const call = echoCall(tool, "7", { nonce: Buffer.alloc(32, fill) });
