@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
-import { DEADLINES, MIN_BODY_BYTES_PER_SECOND } from "#runtime/server/limits.js";
+import { checkedInteger, DEADLINES, MIN_BODY_BYTES_PER_SECOND } from "#runtime/server/limits.js";
 import { BodyPace } from "#runtime/server/request-body.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
 import { expectError, RawConnection, requestText } from "./raw.js";
@@ -358,6 +358,27 @@ describe("the pace of bodies", () => {
       }
     } finally {
       for (const timer of timers) timer.mock.restore();
+    }
+  });
+});
+
+describe("a number that is set in code", () => {
+  it("is an integer within its bounds", () => {
+    for (const value of [1, 5]) assert.equal(checkedInteger("most", value, 1, 5), value);
+    for (const [value, got] of [
+      [0, "0"],
+      [6, "6"],
+      [1.5, "1.5"],
+      [Number.NaN, "NaN"],
+      ["3", "string"],
+    ] as const) {
+      for (const unit of [undefined, "bytes"]) {
+        const range = `1 to 5${unit === undefined ? "" : " bytes"}`;
+        assert.throws(
+          () => checkedInteger("most", value, 1, 5, unit),
+          new RangeError(`most: expected an integer from ${range}, got ${got}`),
+        );
+      }
     }
   });
 });
