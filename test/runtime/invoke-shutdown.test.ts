@@ -74,6 +74,19 @@ describe("after the drain limit", () => {
     assert.equal((await send(call)).status, 200, "the pair is as it was before");
   });
 
+  it("a run that begins only then is told as well", async () => {
+    const { tool, service, send, answer } = await running({
+      invoke: async (_input, context) => {
+        context.signal.throwIfAborted();
+        await stopped(context);
+      },
+    });
+    service.abortRuns();
+    for (const { status, body } of [await answer, await send(echoCall(tool, "2"))]) {
+      assert.deepEqual([status, body], [503, '{"error":"shutting_down"}']);
+    }
+  });
+
   for (const part of ["construct", "authorize", "encodeOutput"] as const) {
     it(`a throw of ${part} as well`, async () => {
       const open = gate();

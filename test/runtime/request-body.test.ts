@@ -3,7 +3,15 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
-import { checkedInteger, DEADLINES, MIN_BODY_BYTES_PER_SECOND } from "#runtime/server/limits.js";
+import { RequestError } from "#runtime/server/errors.js";
+import {
+  BodyBytes,
+  bodyBytesBound,
+  checkedInteger,
+  DEADLINES,
+  MIN_BODY_BYTES_PER_SECOND,
+} from "#runtime/server/limits.js";
+import type { LoadControl } from "#runtime/server/load.js";
 import { BodyPace } from "#runtime/server/request-body.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
 import { expectError, RawConnection, requestText } from "./raw.js";
@@ -380,5 +388,32 @@ describe("a number that is set in code", () => {
         );
       }
     }
+  });
+});
+
+describe("the account of bodies", () => {
+  const load = { refusal: () => new RequestError("overloaded") } as unknown as LoadControl;
+  it("gives one holder exactly as many bytes as are left for others", () => {
+    const bytes = new BodyBytes(4_000, load);
+    const accounts = [2_000, 1_000, 500].map((length, holder) => {
+      assert.throws(() => bytes.open(`${holder}`, length + 1), RequestError);
+      const account = bytes.open(`${holder}`, length);
+      account.charge(length);
+      assert.throws(() => account.charge(1), RequestError);
+      return account;
+    });
+    assert.equal(bytes.inFlight, 3_500);
+    for (const account of [...accounts, ...accounts]) account.release();
+    assert.equal(bytes.inFlight, 0);
+    bytes.open("0", 2_000).charge(2_000);
+  });
+});
+
+describe("the bound of bodies", () => {
+  it("is twice the limit of one at least", () => {
+    assert.equal(bodyBytesBound(2_000, 1_000n), 2_000);
+    assert.throws(() => bodyBytesBound(1_999, 1_000n), RangeError);
+    assert.equal(bodyBytesBound(undefined, 1_000n), 64 * MIB);
+    assert.equal(bodyBytesBound(undefined, 40_000_000n), 80_000_000);
   });
 });
