@@ -895,6 +895,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
     proofs: ["test/wire/constraints.test.ts › texts longer than the bound"],
   },
   {
+    id: "5.32c",
+    text: "Items that must differ are compared as they are decoded.",
+    proofs: ["test/wire/constraints.test.ts › are compared as they are decoded"],
+  },
+  {
     id: "5.33",
     text: "A leader (our client) sends `data` only where the value's bytes equal their canonical form and are at most 61,440 bytes, else `bytes`.",
     proofs: [

@@ -29,7 +29,12 @@ function every<T>(checks: readonly Check<T>[]): Check<T> | undefined {
 
 /** Checks the bounds of a number. */
 export function numberCheck(bounds: NumberBounds): Check<number | bigint> | undefined {
-  return boundsCheck(bounds, "a number", (value, step) => Number.isInteger(Number(value) / step));
+  return boundsCheck(bounds, "a number", isMultiple);
+}
+
+function isMultiple(value: number | bigint, step: number): boolean {
+  if (typeof value === "bigint" && Number.isInteger(step)) return value % BigInt(step) === 0n;
+  return Number.isInteger(Number(value) / step);
 }
 
 /** Checks the bounds of an exact integer. */

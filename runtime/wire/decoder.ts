@@ -5,8 +5,8 @@
  */
 
 import { decodeBase64 } from "./base64.js";
-import { comparableText } from "./comparable.js";
-import { countCheck, integerCheck, numberCheck, repetition, textCheck } from "./constraints.js";
+import { repeatedItem } from "./comparable.js";
+import { countCheck, integerCheck, numberCheck, textCheck } from "./constraints.js";
 import type { Codec, Contract } from "./contract.js";
 import { parseDateTime } from "./date-time.js";
 import { WireFault } from "./fault.js";
@@ -15,6 +15,7 @@ import {
   DOUBLE,
   ESCAPED_STRING,
   FALSE,
+  hasRepeatedName,
   isStringOf,
   type JsonDocument,
   LARGE_INTEGER,
@@ -44,7 +45,10 @@ export class Reading implements Tally {
   /** @param strict whether a declared member that is repeated is a fault; else its last value counts */
   constructor(readonly strict: boolean) {}
 
-  /** What a definition made of an entry before: branches of a union that try the same one share the work. */
+  /**
+   * What a definition made of an entry before: branches of a union that try the same one share the work. What a literal
+   * refused is not kept, since that is found again at once, and a body may hold millions.
+   */
   once(decode: Decode, entry: number, make: () => unknown): unknown {
     let known = this.decoded.get(decode);
     if (known === undefined) {
@@ -55,6 +59,7 @@ export class Reading implements Tally {
     let made = known.get(entry);
     if (made === undefined) {
       const value = make();
+      if (value instanceof Mismatch && value.isOfAnotherBranch) return value;
       made = { value, passedOver: this.passedOver - before };
       known.set(entry, made);
     }
@@ -250,7 +255,7 @@ export class DecoderCompiler {
       const wrong = checkCount?.(itemCount(document, entry));
       if (wrong !== undefined) return wrong;
       const items = plainValueOf(document, entry) as unknown[];
-      return (unique ? repetition(items.map(comparableText)) : undefined) ?? items;
+      return (unique ? repeatedItem(items) : undefined) ?? items;
     };
     return (document, entry) => {
       const kind = document.tape[entry] as number;
@@ -350,6 +355,9 @@ export class DecoderCompiler {
         fitting++;
         setMember(object, name, value);
       }
+      if (passedOver > 1 && this.unions && hasRepeatedName(document, entry)) {
+        passedOver = distinctUndeclared(document, entry, names);
+      }
       reading.passedOver += passedOver;
       if (others === undefined) return object;
       for (const [name, member] of others) {
@@ -371,7 +379,7 @@ export class DecoderCompiler {
     if (known !== undefined) return known;
     // Registered before it is compiled, because the definition may contain itself.
     const decode: Decode = (document, entry, reading) =>
-      this.unions && (document.tape[entry] as number) >= ARRAY
+      this.unions && holdsContainer(document, entry)
         ? reading.once(decode, entry, () => target(document, entry, reading))
         : target(document, entry, reading);
     this.compiled.set(name, decode);
@@ -426,7 +434,7 @@ export class ListDecoder {
       if (value instanceof Mismatch) return value.within(i);
       values.push(value);
     }
-    return (this.unique ? repetition(values.map(comparableText)) : undefined) ?? values;
+    return (this.unique ? repeatedItem(values) : undefined) ?? values;
   }
 
   /** Decodes texts of one document each. */
@@ -439,7 +447,7 @@ export class ListDecoder {
       if (value instanceof Mismatch) return value.within(i);
       values.push(value);
     }
-    return (this.unique ? repetition(values.map(comparableText)) : undefined) ?? values;
+    return (this.unique ? repeatedItem(values) : undefined) ?? values;
   }
 
   private decodeItem(document: JsonDocument, entry: number, reading: Reading, i: number, count: number): unknown {
@@ -451,6 +459,24 @@ export class ListDecoder {
     const decode = fromEnd <= tail.length ? tail[tail.length - fromEnd] : (fixed[i] ?? this.item);
     return (decode as Decode)(document, entry, reading);
   }
+}
+
+/** Whether a container holds another: only then may branches of a union try one thing again and again. */
+function holdsContainer({ tape }: JsonDocument, entry: number): boolean {
+  const end = tape[entry + 3] as number;
+  for (let inner = entry + STRIDE; inner < end; inner += STRIDE) if ((tape[inner] as number) >= ARRAY) return true;
+  return false;
+}
+
+/** The names of undeclared members, each once: of a repeated one only the last counts. */
+function distinctUndeclared(document: JsonDocument, entry: number, names: MemberNames): number {
+  const { tape } = document;
+  const distinct = new Set<string>();
+  const end = tape[entry + 3] as number;
+  for (let key = entry + STRIDE; key < end; key = tape[key + STRIDE + 3] as number) {
+    if (names.indexOf(document, key, -1) < 0) distinct.add(stringOf(document, key));
+  }
+  return distinct.size;
 }
 
 function itemCount({ tape }: JsonDocument, array: number): number {

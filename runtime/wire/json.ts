@@ -778,7 +778,7 @@ const FEW_NAMES = 8;
  * Whether two members of an object entry may have one name: two are spelt alike, or one has an escape. A hash table of tape
  * indexes; making texts of a million names would take a second.
  */
-function hasRepeatedName(document: JsonDocument, object: number): boolean {
+export function hasRepeatedName(document: JsonDocument, object: number): boolean {
   const { bytes, tape } = document;
   const end = tape[object + 3] as number;
   let count = 0;

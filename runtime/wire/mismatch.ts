@@ -3,7 +3,8 @@
 import { type Path, pathText } from "./fault.js";
 
 export class Mismatch {
-  private path: (string | number)[] = [];
+  /** From the inside out; exactly as long as it has to be, since a union may keep many. */
+  private path: readonly (string | number)[] = [];
   private elsewhere = false;
   private fitting = 0;
 
@@ -16,7 +17,7 @@ export class Mismatch {
 
   /** The same, seen from the container; called from the inside out. */
   within(step: string | number): this {
-    this.path.push(step);
+    this.path = [...this.path, step];
     this.elsewhere = false;
     this.fitting = 0;
     return this;
@@ -34,10 +35,15 @@ export class Mismatch {
     return this;
   }
 
+  /** Whether a literal told the value from this branch: that is found again at once. */
+  get isOfAnotherBranch(): boolean {
+    return this.elsewhere;
+  }
+
   /** One that can be placed anew; {@link within} changes the one that it is called on. */
   copy(expected = this.expected): Mismatch {
     const copy = new Mismatch(expected, this.got, this.constraint);
-    copy.path = [...this.path];
+    copy.path = this.path;
     copy.elsewhere = this.elsewhere;
     copy.fitting = this.fitting;
     return copy;

@@ -61,6 +61,7 @@ describe("bounds", () => {
     [exact({ exclusiveMinimum: "9007199254740992" }), ["9007199254740993"], ["9007199254740992", "1"]],
     [exact({ exclusiveMaximum: "9007199254740993" }), ["9007199254740992"], ["9007199254740993"]],
     [exact({ multipleOf: "3" }), ["9007199254740993", "0", "-3"], ["9007199254740992", "1"]],
+    [{ kind: "json", multipleOf: 2 }, ["9007199254740994", "4", '"a"'], ["9007199254740993", "3", "4.5"]],
     [{ kind: "json", minimum: 5 }, ["5", '"a"', "null", "[]", "9007199254740993"], ["4", "-9007199254740993"]],
     [{ kind: "json", minLength: 2, maxItems: 1 }, ['"ab"', "[1]", "7"], ['"a"', "[1,2]"]],
     [{ kind: "json", except: "null" }, ["0", "{}"], ["null"]],
@@ -114,7 +115,39 @@ describe("the number of items", () => {
   });
 });
 
+describe("items that must differ", () => {
+  const unique = (item: Codec): Codec => ({ kind: "array", item, uniqueItems: true });
+  it("are compared as they are decoded", () => {
+    const two = "expected items that differ, got two that are equal, 0 and 1";
+    const date: Codec = { kind: "date" };
+    assert.equal(read(unique(date), '["2024-01-01T00:00:00Z","2024-01-01T01:00:00+01:00"]'), two);
+    assert.equal(read(unique(object({ a: NUMBER })), '[{"a":1,"more":1},{"a":1.0,"more":2}]'), two);
+    assert.equal(read(unique({ kind: "json" }), '[{"a":1,"b":[2]},{"b":[2.0],"a":1}]'), two);
+    assert.equal(read(unique({ kind: "json" }), "[18446744073709551615,18446744073709551615]"), two);
+    const long = JSON.stringify("x".repeat(500));
+    assert.equal(read(unique({ kind: "json" }), `[[${long}],[${long}]]`), two);
+    assert.deepEqual(read(unique({ kind: "json" }), `[[${long}],[${long},1],"1",1,null,[],{},1e308,1.1e308]`), [
+      [JSON.parse(long)],
+      [JSON.parse(long), 1],
+      "1",
+      1,
+      null,
+      [],
+      {},
+      1e308,
+      1.1e308,
+    ]);
+  });
+});
+
 describe("a union", () => {
+  it("counts a repeated member that a branch leaves out once", () => {
+    const either = union(object({ x: NUMBER }), object({ y: NUMBER }));
+    assert.deepEqual(read(either, '{"x":1,"y":1}'), { x: 1 });
+    assert.deepEqual(read(either, '{"x":1,"y":1,"y":1}'), { x: 1 });
+    assert.deepEqual(read(either, '{"y":1,"x":1,"\\u0079":1}'), { x: 1 });
+  });
+
   const union = (...branches: Codec[]): Codec => ({ kind: "union", branches });
   const small = object({ a: { kind: "number", maximum: 5 }, b: NUMBER }, "b");
   const large = object({ a: NUMBER, c: NUMBER }, "c");
