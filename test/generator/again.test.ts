@@ -10,7 +10,7 @@ import { type Diagnostic, hasErrors } from "#generator/diagnostics.js";
 import { type Generated, generate } from "#generator/generate.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
 
-const EDITS = process.env.SVC_TEST_FULL ? 120 : 8;
+const EDITS = process.env.SVC_TEST_FULL ? 120 : 3;
 /** How long a result may take that does come. */
 const PATIENCE_MS = 60_000;
 const SEED = Number(process.env.SVC_TEST_SEED ?? 7);
