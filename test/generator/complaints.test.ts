@@ -1,4 +1,4 @@
-/** What a caller reads about an input that does not fit: path, expected, got; the same words from decoder and validator. */
+/** What a caller reads about an input that does not fit: path, expected, got. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";

@@ -31,7 +31,7 @@ export function holdTimers(least = 500): HeldTimers {
     (callback: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
       if (ms < least) return start(() => callback(...args), ms);
       if (once) started.push(ms);
-      // A timer of the process, for whoever asks it to `ref` or `unref`; its own time never comes.
+      // A real timer, so that `ref` and `unref` work; its own time never comes.
       const timer = start(() => {}, 2 ** 31 - 1).unref();
       const fire = () => {
         if (once && !waiting.has(timer)) return;

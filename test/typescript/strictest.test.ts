@@ -46,7 +46,7 @@ const WAYS: Readonly<Record<string, object>> = {
   },
 };
 
-// Members of every kind, so that every kind of validator is among the generated ones.
+// Members of every kind, so that every kind of codec is among the generated ones.
 const SOURCE = `
 import { SvcTool, StatusCode } from "svc-runtime";
 import type { Point } from "./point.ts";
