@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import type { Contract } from "#runtime/wire/contract.js";
 import { ValueEncoder } from "#runtime/wire/output.js";
 import { ToolProject, toolSource } from "../generator/project.js";
@@ -210,6 +211,13 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]));
 }
 
+/** A JSON value with `true` for every text, number and boolean, and without its nulls. */
+function namesIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(namesIn);
+  if (typeof value !== "object") return true;
+  return Object.fromEntries(Object.entries(withoutNulls(value) ?? {}).map(([name, member]) => [name, namesIn(member)]));
+}
+
 const EXPR = `
 type Small = {
   /** @maximum 5 */
@@ -239,6 +247,7 @@ test(`the walk accepts what ajv accepts, and what it delivers is accepted again:
     const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as { contracts: Contract[] };
     let accepted = 0;
     let refused = 0;
+    let equal = 0;
     for (const [index, { value }] of types.entries()) {
       const contract = contracts.find(({ fqn }) => fqn === `xyz.test.tool-t${index}@1`);
       if (contract === undefined) continue;
@@ -263,11 +272,16 @@ test(`the walk accepts what ajv accepts, and what it delivers is accepted again:
         const written = `{${again.join(",")}}`;
         const second = judge(written);
         assert.ok(second.accepted, `${body} became ${written}, which is refused: ${second.details}`);
+        // Where an undeclared member has been left out, another branch of a union may take what remains.
+        if (!isDeepStrictEqual(namesIn(JSON.parse(written)), namesIn(JSON.parse(body)))) continue;
         assert.deepEqual(withoutNulls(second.decoded), withoutNulls(verdict.decoded), body);
+        equal++;
       }
     }
     const share = accepted / (accepted + refused);
     assert.ok(share > 0.15 && share < 0.85, `${accepted} accepted, ${refused} refused`);
+    assert.ok(equal > accepted / 2, `${equal} of ${accepted} compared with what they became`);
+    console.log(equal, accepted);
   } finally {
     project.remove();
   }
