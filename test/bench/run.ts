@@ -15,6 +15,7 @@ import { gen } from "./gen.js";
 import { latency } from "./latency.js";
 import { generator } from "./load.js";
 import { micro } from "./micro.js";
+import { refused } from "./refused.js";
 import { bound, entry } from "./replay.js";
 import { type Bench, DEFAULT_SETTINGS, type Goal, type Outcome, type Settings } from "./report.js";
 import { scaling } from "./scaling.js";
@@ -37,6 +38,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   array,
   bytes,
   "bytes-string": bytesString,
+  refused,
   start,
   memory,
   entry,

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import type { BootstrapOptions, LoadOptions, ShutdownOptions } from "#runtime/index.js";
+import { errorReplyOf } from "#runtime/server/handle.js";
 import { LoadControl } from "#runtime/server/load.js";
 import { ReplayMemory } from "#runtime/server/replay.js";
 import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
@@ -324,6 +325,13 @@ describe("a limit of rate", () => {
       }
       result(later, two, "2");
       assert.equal(tool.calls.invoked, 2);
+    }
+  });
+
+  it("says Retry-After in whole seconds, rounded up, and one at least", () => {
+    for (const [ms, seconds] of Object.entries({ 0: "1", 1: "1", 1000: "1", 1001: "2", 59999: "60" })) {
+      const { headers } = errorReplyOf(429, Buffer.alloc(0), "rate_limited", Number(ms));
+      assert.deepEqual(headers.slice(-2), ["retry-after", seconds]);
     }
   });
 

@@ -473,8 +473,12 @@ describe("an engine that fails or takes its time", () => {
     });
 
     it(`${how} always: 500 for each caller, one run, nothing in flight`, async () => {
-      const { tool, send, service, store } = await serveSigning(fail);
+      const { tool, send, service, store, log } = await serveSigning(fail);
       for (let i = 0; i < 2; i++) expectError(await send(), 500, "internal_error");
+      const errors = log.entries.filter(
+        ({ level, message }) => level === "error" && /answering a request/.test(message),
+      );
+      assert.equal(errors.length, 2);
       assert.deepEqual([tool.calls.invoked, service.inFlight], [1, 0]);
       const { entries, inFlight } = store.stats();
       assert.deepEqual([entries, inFlight], [1, 0]);

@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
 import { RequestError } from "#runtime/server/errors.js";
 import {
@@ -34,6 +36,9 @@ import {
   signedConfig,
   until,
 } from "./tools.js";
+
+setFlagsFromString("--expose-gc");
+const gc = runInNewContext("gc") as () => void;
 
 const { engine } = selectEngine();
 const MIB = 1024 * 1024;
@@ -406,6 +411,24 @@ describe("the account of bodies", () => {
     for (const account of [...accounts, ...accounts]) account.release();
     assert.equal(bytes.inFlight, 0);
     bytes.open("0", 2_000).charge(2_000);
+  });
+
+  it("keeps no connection that has given everything back", async () => {
+    const bytes = new BodyBytes(4_000, load);
+    const use = () => {
+      const connection = {};
+      const account = bytes.open(connection, 1_000);
+      account.charge(600);
+      account.charge(400);
+      account.release();
+      return new WeakRef(connection);
+    };
+    const reference = use();
+    await until(() => {
+      gc();
+      return reference.deref() === undefined;
+    }, "it is collected");
+    assert.equal(bytes.inFlight, 0);
   });
 });
 

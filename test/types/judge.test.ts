@@ -14,7 +14,7 @@ import { ToolProject, toolSource } from "../generator/project.js";
 import { openJudge } from "./judge.js";
 import { Random } from "./random.js";
 
-const COUNT = process.env.SVC_TEST_FULL === "1" ? 1200 : 150;
+const COUNT = process.env.SVC_TEST_FULL === "1" ? 1200 : 100;
 const SEED = Number(process.env.SVC_TYPE_SEED ?? 1);
 
 /** A member's type with the tags of its comment, and JSON texts that fit, or just do not. */
