@@ -27,7 +27,7 @@ const SECONDS = FULL ? 60 : 1;
 /** Readings of the memory, and calls between two of them. */
 const [READINGS, CALLS] = FULL ? [12, 4_000] : [5, 300];
 /** Calls before the first reading: code is compiled, pools and caches are filled. */
-const WARM_UP = FULL ? 20_000 : 1_500;
+const WARM_UP = FULL ? 20_000 : 700;
 /** Bytes a call: above what the warm-up leaves, below the smallest object that a call could leave in the long form. */
 const MAX_HELD = FULL ? 32 : 1_000;
 /** The same for resident memory, whose pages say something only in the long form. */
