@@ -402,7 +402,7 @@ class Scanner {
       this.fail("leading zero in a number");
     }
     let integer = true;
-    let exponent = false;
+    let isFar = digitCount > 200;
     if (bytes[this.position] === 0x2e) {
       integer = false;
       this.position++;
@@ -410,11 +410,12 @@ class Scanner {
     }
     if (((bytes[this.position] ?? 0) | 0x20) === 0x65) {
       integer = false;
-      exponent = true;
       this.position++;
       const sign = bytes[this.position];
       if (sign === 0x2b || sign === 0x2d) this.position++;
+      const power = this.position;
       this.digits();
+      if (sign !== 0x2d && this.position - power > 2) isFar = true;
     }
     const end = this.position;
     if (integer && digitCount <= 15 && !(negative && lead === 0x30)) {
@@ -425,8 +426,8 @@ class Scanner {
     if (kind === LARGE_INTEGER) this.large = true;
     if (kind === DOUBLE) {
       this.doubles = true;
-      // Without an exponent it takes more than 300 digits to leave the range.
-      if ((exponent || digitCount > 300) && !Number.isFinite(serdeDouble(bytes, start, end))) {
+      // 200 digits and a power below 100 are within the range, and a negative power leaves it for no number.
+      if (isFar && !Number.isFinite(serdeDouble(bytes, start, end))) {
         this.position = start;
         this.fail("number out of range");
       }
