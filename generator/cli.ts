@@ -3,14 +3,14 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { quoted, readArguments, UsageError } from "./arguments.js";
+import { replaceFiles, UnwritableError } from "./atomic-write.js";
+import { quoted, readArguments, UsageError } from "./commands/arguments.js";
 import { diffDocuments, formatDifferences, isBroken, listDifferences, type NamedText } from "./commands/diff.js";
 import { explainCode } from "./commands/explain.js";
-import { type Diagnostic, formatDiagnostics, hasErrors } from "./diagnostics.js";
-import { replaceFiles, UnwritableError } from "./disk.js";
+import { type Diagnostic, formatDiagnostics, hasErrors } from "./diagnostics/diagnostics.js";
+import type { GeneratedFile } from "./emit/render.js";
 import type { Generated, GenerateOptions } from "./generate.js";
-import { recordOf, unchangedSince } from "./manifest.js";
-import type { GeneratedFile } from "./render.js";
+import { recordOf, unchangedSince } from "./project/build-info.js";
 import { VERSION } from "./version.js";
 
 /** 0 written or up to date, 1 diagnostics, 2 usage, 3 stale, 4 contract broken. */

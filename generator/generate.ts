@@ -1,19 +1,27 @@
 /** The pipeline: a project -> the text of its generated files, or what is wrong with it. Reads, never writes. */
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { type Acknowledgement, withoutAcknowledged } from "./acknowledge.js";
-import type { ts } from "./compiler.js";
-import { type Diagnostic, diagnostic, hasErrors } from "./diagnostics.js";
-import { lower } from "./lower.js";
+import { type Acknowledgement, withoutAcknowledged } from "./diagnostics/acknowledge.js";
+import { type Diagnostic, diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
+import { findMisfits } from "./emit/check-examples.js";
+import { type GeneratedFile, type ImportView, render, specifier } from "./emit/render.js";
+import { Schemas } from "./emit/schema.js";
+import { type Outcome, outcomeOf } from "./emit/tool-artifacts.js";
 import type { Tool } from "./model.js";
-import { type Outcome, outcomeOf } from "./outcome.js";
-import { doubles, findTools } from "./parse.js";
-import { checkPorts } from "./ports.js";
-import { compileOnce, compilerErrors, type Layout, openProgram, type Program, readProject, shown } from "./program.js";
-import type { Reads } from "./reads.js";
-import { type GeneratedFile, type ImportView, render, specifier } from "./render.js";
-import { findMisfits } from "./samples.js";
-import { Schemas } from "./schema.js";
+import type { Reads } from "./project/input-recorder.js";
+import {
+  compileOnce,
+  compilerErrors,
+  type Layout,
+  openProgram,
+  type Program,
+  readProject,
+  shown,
+} from "./project/program.js";
+import type { ts } from "./project/typescript.js";
+import { lower } from "./types/lower.js";
+import { checkPorts } from "./types/ports.js";
+import { doubles, findTools } from "./types/tool-classes.js";
 import { VERSION } from "./version.js";
 
 export interface GenerateOptions {

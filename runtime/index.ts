@@ -1,17 +1,19 @@
 /** svc-runtime: what a tool author imports. */
 
 export { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "./config/config.js";
-export type { ReloadStats, Reloads } from "./config/reload-stats.js";
-export { portJson } from "./port-json.js";
-export type { Address } from "./server/address.js";
-export { type BootstrapOptions, bootstrap, DEFAULT_ADDRESS, type RunningServer, serve } from "./server/bootstrap.js";
 export {
   ENV_ADMIN_ADDR,
   ENV_BIND_ADDR,
   ENV_LOG_LEVEL,
   ENV_TLS_CERT_PATH,
   ENV_TLS_KEY_PATH,
-} from "./server/environment.js";
+} from "./config/environment.js";
+export type { ReloadStats, Reloads } from "./config/reload-stats.js";
+export { portJson } from "./port-json.js";
+export { type BootstrapOptions, bootstrap, DEFAULT_ADDRESS, type RunningServer, serve } from "./server/bootstrap.js";
+export { StartupError } from "./server/errors/startup-error.js";
+export type { Address } from "./server/http/address.js";
+export type { ShutdownOptions, Stopped } from "./server/http/shutdown.js";
 export type {
   ConcurrencyLimits,
   LoadOptions,
@@ -19,11 +21,10 @@ export type {
   LoadStats,
   OverloadLimits,
   RateLimit,
-} from "./server/load-options.js";
-export { debug, initLogger, type ServerLogger } from "./server/log.js";
-export type { CachedAnswer, Claim, ReplayCaller, ReplayStore, ReplayTicket } from "./server/replay.js";
-export type { ShutdownOptions, Stopped } from "./server/shutdown.js";
-export { StartupError } from "./server/startup-error.js";
+} from "./server/load/load-options.js";
+export { debug, initLogger } from "./server/log/log.js";
+export type { ServerLogger } from "./server/log/safe-logger.js";
+export type { CachedAnswer, Claim, ReplayCaller, ReplayStore, ReplayTicket } from "./server/replay/store.js";
 export { StatusCode } from "./status.js";
 export {
   type AuthContext,

@@ -17,17 +17,16 @@ import {
 } from "./leader/request.js";
 import { type ResolvedResult, resolveResult, type ValueReader } from "./leader/resolve.js";
 import { decodeResult, type PublicKey, publicKey, type ToolResult, verifyToolSignature } from "./leader/result.js";
-import { RESULT_CONTENT_TYPE } from "./server/accept.js";
-import { SignatureHeaders } from "./server/auth.js";
 import type { ReadOptions } from "./storage/walrus-reader.js";
 import { decodeBase64url } from "./wire/base64.js";
 import type { MetaSchema } from "./wire/bcs-shapes.js";
 import type { VerifyKey } from "./wire/ed25519-keys.js";
+import { RESULT_CONTENT_TYPE, SignatureHeaders } from "./wire/http-names.js";
 import { JsonError } from "./wire/json-error.js";
 import { MAX_RESULT_BYTES } from "./wire/output.js";
-import { plainValue } from "./wire/plain.js";
 import { derivePorts, PortError } from "./wire/ports.js";
 import { InputHasher, outputHash, SIGNATURE_VERSION } from "./wire/signature.js";
+import { plainValue } from "./wire/untyped-json.js";
 
 export { LeaderError, type LeaderFault } from "./leader/error.js";
 export type { TlsOptions } from "./leader/exchange.js";

@@ -4,7 +4,7 @@ import { contractOf } from "./contracts.js";
 import type { Contract } from "./wire/contract.js";
 import type { DataReference, Encoded } from "./wire/data.js";
 import { OutputEncoder } from "./wire/output.js";
-import { sharedBytes } from "./wire/shared.js";
+import { sharedBytes } from "./wire/shared-bytes.js";
 
 /** A tool class, as far as its output is concerned. */
 interface ToolOf<Output> {

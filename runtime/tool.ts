@@ -2,6 +2,7 @@
 
 import type { StatusCode } from "./status.js";
 import type { OffchainToolOutput } from "./wire/data.js";
+import { ErrEval } from "./wire/err-eval.js";
 
 /** The default of `timeout()`: 10 s for construction, authorize, decoding, invoke and encoding together. */
 export const DEFAULT_TIMEOUT_MS = 10_000;
@@ -68,11 +69,6 @@ export interface InvokeContext {
  */
 export class PermissionDenied extends Error {
   override readonly name: string = "PermissionDenied";
-}
-
-/** What {@link errEval} makes: the reserved failure variant `_err_eval` with its one port `reason`. */
-export class ErrEval {
-  constructor(readonly reason: string) {}
 }
 
 /**

@@ -25,7 +25,7 @@ interface Row {
 
 const WIRE = "runtime/wire/";
 const TOOL = "runtime/tool.ts";
-const COMPILER = "generator/compiler.ts";
+const COMPILER = "generator/project/typescript.ts";
 
 const ROWS: readonly Row[] = [
   // wire: pure bytes. Of Node only what computes; the author's classes only for ErrEval.
@@ -46,48 +46,52 @@ const ROWS: readonly Row[] = [
 
   // server: knows nothing of storage. Only serve and the framework's own door see it, only log the logger.
   {
-    files: ["runtime/server/serve.ts"],
+    files: ["runtime/server/http/http-server.ts"],
     from: [WIRE, "runtime/config/", TOOL],
     packages: ["fastify"],
     node: ["http", "https", "net", "stream", "tls"],
   },
   {
-    files: ["runtime/server/tls.ts"],
+    files: ["runtime/server/http/tls.ts"],
     from: [WIRE, "runtime/config/", TOOL],
     node: ["crypto", "fs", "http", "https", "net", "path", "tls"],
   },
   {
-    files: ["runtime/server/crypto-thread.ts", "runtime/server/crypto-threads.ts"],
+    files: ["runtime/server/threads/crypto-thread.ts", "runtime/server/threads/crypto-threads.ts"],
     from: [WIRE],
     node: ["worker_threads"],
   },
   // Loaded where they are asked for.
   {
-    files: ["runtime/server/metrics.ts"],
+    files: ["runtime/server/observe/metrics.ts"],
     from: [WIRE, "runtime/config/"],
     packages: ["prom-client"],
     node: ["net", "util"],
   },
-  { files: ["runtime/server/tracing.ts"], packages: ["@opentelemetry/api"] },
-  { files: ["runtime/server/admin.ts"], from: ["runtime/config/"], node: ["events", "http", "net"] },
-  { files: ["runtime/server/log.ts"], from: [TOOL], packages: ["pino"] },
-  { files: ["runtime/server/log-destination.ts"], node: ["fs", "worker_threads"] },
+  { files: ["runtime/server/observe/tracing.ts"], packages: ["@opentelemetry/api"] },
+  { files: ["runtime/server/observe/admin.ts"], from: ["runtime/config/"], node: ["events", "http", "net"] },
+  { files: ["runtime/server/observe/log.ts"], from: [TOOL], packages: ["pino"] },
+  { files: ["runtime/server/observe/log-destination.ts"], node: ["fs", "worker_threads"] },
   {
-    files: ["runtime/server/deadlines.ts", "runtime/server/invoke.ts", "runtime/server/stray.ts"],
+    files: [
+      "runtime/server/call/run-deadlines.ts",
+      "runtime/server/call/run.ts",
+      "runtime/server/observe/async-errors.ts",
+    ],
     from: [WIRE, TOOL],
     node: ["async_hooks"],
   },
-  { files: ["runtime/server/linger.ts"], node: ["http", "stream"] },
-  { files: ["runtime/server/request-body.ts"], node: ["http"] },
-  { files: ["runtime/server/load.ts"], from: [TOOL], packages: ["rate-limiter-flexible"] },
-  { files: ["runtime/server/event-loop.ts"], node: ["perf_hooks"] },
+  { files: ["runtime/server/http/lingering-close.ts"], node: ["http", "stream"] },
+  { files: ["runtime/server/http/request-body.ts"], node: ["http"] },
+  { files: ["runtime/server/load/load-control.ts"], from: [TOOL], packages: ["rate-limiter-flexible"] },
+  { files: ["runtime/server/load/event-loop.ts"], node: ["perf_hooks"] },
   {
-    files: ["runtime/server/isolate.ts"],
+    files: ["runtime/server/threads/thread-host.ts"],
     from: [TOOL],
     packages: ["piscina"],
     node: ["crypto", "events", "module", "os", "path", "url", "worker_threads"],
   },
-  { files: ["runtime/server/isolate-thread.ts"], from: [TOOL], node: ["url", "util", "worker_threads"] },
+  { files: ["runtime/server/threads/tool-worker.ts"], from: [TOOL], node: ["url", "util", "worker_threads"] },
   {
     files: ["runtime/server/*.ts"],
     from: [WIRE, "runtime/config/", TOOL, "runtime/contracts.ts", "runtime/fqn.ts", "runtime/status.ts"],
@@ -111,7 +115,7 @@ const ROWS: readonly Row[] = [
     files: ["runtime/leader/*.ts", "runtime/leader.ts"],
     from: [
       ...[WIRE, "runtime/leader/", "runtime/fqn.ts", "runtime/config/keys.ts"],
-      ...["runtime/server/auth.ts", "runtime/server/accept.ts", "runtime/storage/"],
+      ...["runtime/server/call/auth.ts", "runtime/server/call/content-negotiation.ts", "runtime/storage/"],
     ],
     node: ["crypto", "http", "https"],
   },
@@ -130,15 +134,18 @@ const ROWS: readonly Row[] = [
   // Of the runtime the generator sees what `svc-runtime/generator` exports.
   { files: [COMPILER], packages: ["ts-morph"] },
   {
-    files: ["generator/bare-compiler.ts"],
+    files: ["generator/project/bare-typescript.ts"],
     packages: ["ts-morph", "@ts-morph/common"],
     node: ["fs", "module", "path"],
   },
   { files: ["generator/model.ts"] },
-  { files: ["generator/parse.ts", "generator/lower.ts", "generator/kinds.ts"], sees: [COMPILER] },
-  { files: ["generator/schema.ts"], node: ["module"], packages: ["typescript-json-schema"], sees: [COMPILER] },
   {
-    files: ["generator/program.ts"],
+    files: ["generator/types/tool-classes.ts", "generator/types/lower.ts", "generator/types/type-predicates.ts"],
+    sees: [COMPILER],
+  },
+  { files: ["generator/emit/schema.ts"], node: ["module"], packages: ["typescript-json-schema"], sees: [COMPILER] },
+  {
+    files: ["generator/project/program.ts"],
     node: ["fs", "path", "module"],
     packages: ["ts-morph", "typescript-json-schema"],
     sees: [COMPILER],
@@ -148,26 +155,26 @@ const ROWS: readonly Row[] = [
     node: ["path"],
     sees: [COMPILER],
   },
-  { files: ["generator/reads.ts"], node: ["fs", "path"], sees: [COMPILER] },
+  { files: ["generator/project/input-recorder.ts"], node: ["fs", "path"], sees: [COMPILER] },
   {
-    files: ["generator/render.ts"],
+    files: ["generator/emit/render.ts"],
     packages: ["handlebars", "svc-runtime"],
     node: ["fs", "module", "path"],
   },
   {
-    files: ["generator/installed.ts"],
+    files: ["generator/project/project-typescript.ts"],
     node: ["fs", "module", "path"],
     sees: [COMPILER],
   },
-  { files: ["generator/encoders.ts"], packages: ["svc-runtime"], node: ["util"] },
-  { files: ["generator/samples.ts"], packages: ["svc-runtime"] },
-  { files: ["generator/schema-judge.ts"], packages: ["ajv", "ajv-formats"], node: ["module"] },
-  { files: ["generator/disk.ts"], node: ["fs", "path"] },
-  { files: ["generator/content.ts"], node: ["crypto", "fs", "path"] },
-  { files: ["generator/manifest.ts"], node: ["fs", "path", "url"] },
+  { files: ["generator/emit/codecs.ts"], packages: ["svc-runtime"], node: ["util"] },
+  { files: ["generator/emit/check-examples.ts"], packages: ["svc-runtime"] },
+  { files: ["generator/emit/schema-judge.ts"], packages: ["ajv", "ajv-formats"], node: ["module"] },
+  { files: ["generator/atomic-write.ts"], node: ["fs", "path"] },
+  { files: ["generator/project/file-hash.ts"], node: ["crypto", "fs", "path"] },
+  { files: ["generator/project/build-info.ts"], node: ["fs", "path", "url"] },
   { files: ["generator/version.ts"], node: ["fs"] },
-  { files: ["generator/closest.ts"], packages: ["fastest-levenshtein"] },
-  { files: ["generator/arguments.ts"], node: ["util"] },
+  { files: ["generator/diagnostics/did-you-mean.ts"], packages: ["fastest-levenshtein"] },
+  { files: ["generator/commands/arguments.ts"], node: ["util"] },
   { files: ["generator/commands/check.ts"], packages: ["diff"] },
   {
     files: ["generator/cli.ts"],
@@ -307,7 +314,7 @@ describe("boundaries", () => {
   }
 
   it("every row has a file, or waits for one by name", () => {
-    const waiting = ["runtime/server/tls.ts", "runtime/testing.ts", "runtime/storage.ts", "runtime/storage/*.ts"];
+    const waiting = ["runtime/server/http/tls.ts", "runtime/testing.ts", "runtime/storage.ts", "runtime/storage/*.ts"];
     const idle = ROWS.filter(({ files }) => !SOURCES.some(({ file }) => rowOf(file)?.files === files)).flatMap(
       ({ files }) => files,
     );
@@ -332,9 +339,9 @@ describe("boundaries", () => {
     assert.equal(why("runtime/server/new.ts", "fastify"), "this package");
     assert.equal(why("runtime/storage/new.ts", "../server/handle.js"), "this layer");
     assert.equal(why("runtime/tool.ts", "./leader.js"), "this layer");
-    assert.equal(why("generator/render.ts", "./compiler.js"), "the compiler");
+    assert.equal(why("generator/emit/render.ts", "./compiler.js"), "the compiler");
     assert.equal(why("generator/new.ts", "ts-morph"), "this package");
-    assert.equal(why("generator/lower.ts", "#runtime/wire/json.js"), "this layer");
+    assert.equal(why("generator/types/lower.ts", "#runtime/wire/json.js"), "this layer");
     assert.equal(why("generator/new.ts", "../runtime/tool.js"), "this layer");
     assert.equal(why("examples/x/src/x.ts", "../../../runtime/tool.js"), "this layer");
     assert.equal(why("examples/x/src/x.ts", "svc-gen"), "this package");

@@ -3,9 +3,9 @@
  * something that no caller has to send or understand is additive.
  */
 
-import { UsageError } from "../arguments.js";
 import { type Json, JsonObject, printJson, readJson } from "../json.js";
-import { derivePorts, PortRefusal } from "../ports.js";
+import { derivePorts, PortRefusal } from "../types/ports.js";
+import { UsageError } from "./arguments.js";
 
 export interface Difference {
   /** Without the version, which is `before` and `after`. */

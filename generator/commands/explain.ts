@@ -1,7 +1,7 @@
 /** `svc-gen explain CODE`. */
 
-import { quoted, UsageError, unknownName } from "../arguments.js";
-import { CODES, type Code, explain } from "../diagnostics.js";
+import { CODES, type Code, explain } from "../diagnostics/diagnostics.js";
+import { quoted, UsageError, unknownName } from "./arguments.js";
 
 /** The page of a code, or as JSON what the page is made of; throws a {@link UsageError} when there is no such code. */
 export function explainCode(given: readonly string[], json: boolean): string {

@@ -1,9 +1,9 @@
 /** `svc-gen meta`: the metadata document of one tool at the address where it is served, for registration. */
 
-import { quoted, UsageError, unknownName } from "../arguments.js";
+import { withUrl } from "../emit/meta.js";
 import { JsonObject, printJson, readJson } from "../json.js";
-import { withUrl } from "../meta.js";
-import { canonicalFqn } from "../parse.js";
+import { canonicalFqn } from "../types/tool-classes.js";
+import { quoted, UsageError, unknownName } from "./arguments.js";
 
 /** The document of `fqn` (or of the only tool) out of the text of `meta.json`; throws a {@link UsageError}. */
 export function registrationDocument(metaJson: string, fqn: string | undefined, url: string): string {

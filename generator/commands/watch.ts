@@ -3,11 +3,19 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, resolve, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { ts } from "../compiler.js";
-import { contentHash } from "../content.js";
-import { type Diagnostic, hasErrors } from "../diagnostics.js";
+import { type Diagnostic, hasErrors } from "../diagnostics/diagnostics.js";
 import { type FileResults, type GenerateOptions, generateFrom, layoutOf, type Result } from "../generate.js";
-import { adaptHost, markLibrary, openProgram, type Project, readProject, rootsOf, type Unusable } from "../program.js";
+import { contentHash } from "../project/file-hash.js";
+import {
+  adaptHost,
+  markLibrary,
+  openProgram,
+  type Project,
+  readProject,
+  rootsOf,
+  type Unusable,
+} from "../project/program.js";
+import { ts } from "../project/typescript.js";
 
 /** Milliseconds without another event after which a run begins: one save is several events. */
 const SETTLE_MS = 10;

@@ -4,10 +4,10 @@ import { type BigIntStats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { asBuffer } from "../wire/bytes.js";
 import type { VerifyKey } from "../wire/ed25519-keys.js";
-import { ConfigError, DocumentNode, type DocumentSource } from "./document.js";
 import { hasKeyForm, readPublicKey } from "./keys.js";
 import { readOperatorFile } from "./operator-file.js";
 import { ReloadCounter, type ReloadStats } from "./reload-stats.js";
+import { ConfigError, DocumentNode, type DocumentSource } from "./strict-json.js";
 
 /** Finds leader keys. Look-ups are synchronous and never throw. */
 export interface LeaderResolver {

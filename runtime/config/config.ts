@@ -11,9 +11,9 @@ import {
   noLeaders,
   sameLeaders,
 } from "./allowed-leaders.js";
-import { ConfigError, DocumentNode, type DocumentSource } from "./document.js";
 import { readSigningKey } from "./keys.js";
 import { digestOf, isWorldReadable, readOperatorFile } from "./operator-file.js";
+import { ConfigError, DocumentNode, type DocumentSource } from "./strict-json.js";
 
 export { ConfigError };
 

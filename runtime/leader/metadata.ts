@@ -3,7 +3,7 @@
 import { parseFqn } from "../fqn.js";
 import { ARRAY, itemsOf, type JsonDocument, OBJECT, parseJson, stringOf, textOf, uniqueMembers } from "../wire/json.js";
 import { JsonError } from "../wire/json-error.js";
-import { plainValueOf } from "../wire/plain.js";
+import { plainValueOf } from "../wire/untyped-json.js";
 import { LeaderError } from "./error.js";
 
 /** A tool's metadata document (protocol.md section 9). */

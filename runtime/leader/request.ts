@@ -2,7 +2,6 @@
 
 import { randomBytes } from "node:crypto";
 import { readSigningKey } from "../config/keys.js";
-import { SignatureHeaders } from "../server/auth.js";
 import type { Invocation } from "../wire/bcs.js";
 import type { PortShape } from "../wire/bcs-shapes.js";
 import { exactBytes } from "../wire/bcs-writer.js";
@@ -10,10 +9,11 @@ import { MAX_INLINE_BYTES, MAX_VALUES } from "../wire/data.js";
 import { type Ed25519Engine, prepareSigningKey } from "../wire/ed25519.js";
 import type { SigningKey } from "../wire/ed25519-keys.js";
 import { sha256 } from "../wire/hash.js";
+import { SignatureHeaders } from "../wire/http-names.js";
 import { build, type JsonDocument, MAX_DEPTH, parseJson, quote, textOf } from "../wire/json.js";
 import { invocationNonce } from "../wire/nonce.js";
-import { PlainValueError, plainText } from "../wire/plain.js";
 import { InputHasher, SIGNATURE_VERSION } from "../wire/signature.js";
+import { PlainValueError, plainText } from "../wire/untyped-json.js";
 import { engine } from "./engine.js";
 import { LeaderError } from "./error.js";
 

@@ -4,7 +4,7 @@ import type { ReadOptions, ResolvedValue, WalrusReader } from "../storage/walrus
 import type { InlineValue } from "../wire/data.js";
 import { quote } from "../wire/json.js";
 import { JsonError } from "../wire/json-error.js";
-import { plainValue } from "../wire/plain.js";
+import { plainValue } from "../wire/untyped-json.js";
 import { LeaderError } from "./error.js";
 import { JsonText } from "./request.js";
 import type { ToolResult } from "./result.js";

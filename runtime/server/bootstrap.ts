@@ -1,5 +1,6 @@
 /** From tool classes to a listening server (protocol.md sections 8 to 10). */
 
+import { checkedInteger } from "../config/checked-integer.js";
 import {
   ConfigError,
   configDoubts,
@@ -7,41 +8,42 @@ import {
   ENV_TOOLKIT_CONFIG_PATH,
   ToolkitRuntimeConfig,
 } from "../config/config.js";
+import { ENV_ADMIN_ADDR, ENV_BIND_ADDR, ENV_TLS_CERT_PATH } from "../config/environment.js";
 import type { Reloads } from "../config/reload-stats.js";
 import { parseFqn } from "../fqn.js";
 import type { IsolateOptions, SvcToolClass } from "../tool.js";
 import { type EngineSelection, selectEngine } from "../wire/ed25519.js";
 import type { EngineName } from "../wire/ed25519-keys.js";
-import { type Address, type Endpoint, endpointFromEnv, endpointOf } from "./address.js";
-import { AdminListener } from "./admin.js";
-import { AllowedOrigins } from "./allowed-origins.js";
-import { SignatureHeaders } from "./auth.js";
-import { CryptoThreads } from "./crypto-threads.js";
-import { ENV_ADMIN_ADDR, ENV_BIND_ADDR, ENV_TLS_CERT_PATH } from "./environment.js";
-import { InvokeService } from "./handle.js";
-import { isolateTools } from "./isolate.js";
-import { handOver } from "./isolate-entry.js";
-import { bodyBytesBound, checkedInteger } from "./limits.js";
-import { LoadControl } from "./load.js";
-import type { LoadOptions, LoadStats } from "./load-options.js";
-import { initLogger, type ServerLogger } from "./log.js";
-import { exitWith } from "./log-destination.js";
-import { documentOf, localUrl, metaListing } from "./meta.js";
-import { Metrics } from "./metrics.js";
-import { Observers } from "./observe.js";
+import { SignatureHeaders } from "../wire/http-names.js";
+import { AllowedOrigins } from "./call/allowed-origins.js";
+import { strayFields } from "./call/async-errors.js";
+import { InvokeService } from "./call/invoke-service.js";
+import { documentOf, localUrl, metaListing } from "./call/meta.js";
+import { Observers } from "./call/observers.js";
+import { type ServedTool, serveTools } from "./call/served-tool.js";
+import { StartupError } from "./errors/startup-error.js";
+import { type Address, type Endpoint, endpointFromEnv, endpointOf } from "./http/address.js";
+import { buildApp } from "./http/http-server.js";
+import { Shutdown, type ShutdownOptions, type ShutdownParts, type Stopped } from "./http/shutdown.js";
+import { isTlsServer, tlsFromEnv } from "./http/tls.js";
+import { bodyBytesBound } from "./load/body-bytes.js";
+import { LoadControl } from "./load/load-control.js";
+import type { LoadOptions, LoadStats } from "./load/load-options.js";
+import { initLogger } from "./log/log.js";
+import { exitWith } from "./log/log-destination.js";
+import { SafeLogger, type ServerLogger } from "./log/safe-logger.js";
+import { AdminListener } from "./observe/admin.js";
+import { Metrics } from "./observe/metrics.js";
+import { RequestLog } from "./observe/request-log.js";
+import { loadTracing } from "./observe/tracing.js";
 import { ServerReload } from "./reload.js";
-import { ReplayMemory, type ReplayStore } from "./replay.js";
-import { RequestLog } from "./request-log.js";
-import { SafeLogger } from "./safe-logger.js";
-import { SEAL_BYTES } from "./seal.js";
-import { buildApp } from "./serve.js";
-import { type ServedTool, serveTools } from "./served-tool.js";
-import { Shutdown, type ShutdownOptions, type ShutdownParts, type Stopped } from "./shutdown.js";
+import { SEAL_BYTES } from "./replay/cached-signature.js";
+import { ReplayMemory } from "./replay/memory.js";
+import type { ReplayStore } from "./replay/store.js";
 import { stopOnSignals } from "./signals.js";
-import { StartupError } from "./startup-error.js";
-import { strayFields } from "./stray.js";
-import { isTlsServer, tlsFromEnv } from "./tls.js";
-import { loadTracing } from "./tracing.js";
+import { CryptoThreads } from "./threads/crypto-threads.js";
+import { isolateTools } from "./threads/thread-host.js";
+import { handOver } from "./threads/worker-handover.js";
 
 export const DEFAULT_ADDRESS: Address = [[127, 0, 0, 1], 8080];
 const DEFAULT_ENDPOINT: Endpoint = { host: "127.0.0.1", port: 8080 };

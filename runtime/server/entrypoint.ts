@@ -2,7 +2,7 @@
 
 import { basename } from "node:path";
 import { bootstrap } from "./bootstrap.js";
-import { exitWith } from "./log-destination.js";
+import { exitWith } from "./log/log-destination.js";
 
 const USAGE = `usage: node server.js [--meta | --help]
 

@@ -9,11 +9,11 @@ import {
   replaceConfig,
   type ToolkitRuntimeConfig,
 } from "../config/config.js";
-import { ConfigError, titleOf } from "../config/document.js";
+import { FileFollower, type Refusal } from "../config/file-follower.js";
 import type { Reloads } from "../config/reload-stats.js";
-import { FileFollower, type Refusal } from "../config/watch.js";
-import type { ServerLogger } from "./log.js";
-import { readPair, TlsFault, type TlsPair, type TlsServer, type TlsSetup, tlsFileTitle } from "./tls.js";
+import { ConfigError, titleOf } from "../config/strict-json.js";
+import { readPair, TlsFault, type TlsPair, type TlsServer, type TlsSetup, tlsFileTitle } from "./http/tls.js";
+import type { ServerLogger } from "./log/safe-logger.js";
 
 /** The parts of a server that can change. */
 export interface ReloadOptions {

@@ -1,6 +1,6 @@
 /** What SIGTERM and SIGINT do to a process that serves. */
 
-import type { Stopped } from "./shutdown.js";
+import type { Stopped } from "./http/shutdown.js";
 
 /** The exit code of a process that had to cut a request short at its end; 0 when all were finished. */
 export const EXIT_CUT = 3;

@@ -8,15 +8,15 @@
 
 import { type Encoded, parseObjectId } from "../wire/data.js";
 import { sha256 } from "../wire/hash.js";
-import { PlainValueError, plainText } from "../wire/plain.js";
-import { sharedBytes } from "../wire/shared.js";
-import { MAX_ANSWER_BYTES, type PublisherAnswer, parsePublisherAnswer } from "./answer.js";
+import { sharedBytes } from "../wire/shared-bytes.js";
+import { PlainValueError, plainText } from "../wire/untyped-json.js";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
 import { type Expected, isPassing, repeat, type Source, verifyStored } from "./blob-source.js";
 import { Deadline, type Deadlines, deadlinesOf, type RetryOptions, retriesOf } from "./deadline.js";
 import { Endpoint, type EndpointOptions } from "./endpoint.js";
 import { exchange } from "./exchange.js";
 import type { UploadEntry, UploadJournal, UploadState } from "./journal.js";
+import { MAX_ANSWER_BYTES, type PublisherAnswer, parsePublisherAnswer } from "./publisher-response.js";
 import { type Paid, requireInteger, StorageError, type StorageErrorFacts } from "./storage-error.js";
 import { type BlobOrigin, StoredBlob } from "./stored-blob.js";
 

@@ -31,8 +31,8 @@ import {
 } from "./json.js";
 import { JsonError } from "./json-error.js";
 import { bigintRange, literalMismatch, Mismatch } from "./mismatch.js";
-import { plainValueOf, setMember } from "./plain.js";
-import { chooseBranch, compileIndexes, type Tally } from "./undeclared.js";
+import { chooseBranch, compileIndexes, type Tally } from "./union-choice.js";
+import { plainValueOf, setMember } from "./untyped-json.js";
 
 /** Makes the tool's value of an entry, or says why it cannot. */
 export type Decode = (document: JsonDocument, entry: number, reading: Reading) => unknown;

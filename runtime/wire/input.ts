@@ -18,7 +18,7 @@ import type { CommittedText } from "./envelope.js";
 import { type Path, pathText } from "./fault.js";
 import { type JsonDocument, NULL, OBJECT, STRIDE } from "./json.js";
 import { Mismatch } from "./mismatch.js";
-import { setMember } from "./plain.js";
+import { setMember } from "./untyped-json.js";
 
 interface CompiledPort {
   readonly port: Port;

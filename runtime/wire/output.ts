@@ -3,7 +3,6 @@
  * schema order, whatever order the tool's object had.
  */
 
-import { ErrEval } from "../tool.js";
 import type { RawOutput } from "./bcs-shapes.js";
 import { encodeOutput, nexusDataSize } from "./bcs-writer.js";
 import { asBuffer } from "./bytes.js";
@@ -19,11 +18,12 @@ import {
   type NexusValue,
   OffchainToolOutput,
 } from "./data.js";
+import { ErrEval } from "./err-eval.js";
 import { pathText, WireFault } from "./fault.js";
 import { formatDouble, MAX_DEPTH, quote } from "./json.js";
 import { bigintRange, kindOf, literalMismatch, Mismatch } from "./mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
-import { chooseBranch, compileIndexes, mayShareValues, type Tally } from "./undeclared.js";
+import { chooseBranch, compileIndexes, mayShareValues, type Tally } from "./union-choice.js";
 
 /** Bytes of BCS of a whole result (protocol.md section 1). */
 export const MAX_RESULT_BYTES = 262_144;

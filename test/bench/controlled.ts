@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type BootstrapOptions, bootstrap, type SvcToolClass, ToolkitRuntimeConfig } from "#runtime/index.js";
-import { ReplayMemory } from "#runtime/server/replay.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { type Contract, provideContracts } from "#runtime/v1.js";
 
 const [folder, optionsText] = process.argv.slice(2) as [string, string];

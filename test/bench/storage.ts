@@ -7,7 +7,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DevStore } from "#runtime/storage/dev.js";
+import { DevStore } from "#runtime/storage/dev-store.js";
 import { FileJournal, WalrusReader, WalrusStorage } from "#runtime/storage/index.js";
 import { NexusValue } from "#runtime/wire/data.js";
 

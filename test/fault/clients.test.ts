@@ -8,7 +8,7 @@ import type { Socket } from "node:net";
 import { afterEach, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
-import type { Deadlines } from "#runtime/server/limits.js";
+import type { Deadlines } from "#runtime/server/http/limits.js";
 import { drip, expectError, openSocket, RawConnection, requestText } from "../runtime/raw.js";
 import {
   countingTool,

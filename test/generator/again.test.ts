@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { watchProject } from "#generator/commands/watch.js";
-import { type Diagnostic, hasErrors } from "#generator/diagnostics.js";
+import { type Diagnostic, hasErrors } from "#generator/diagnostics/diagnostics.js";
 import { type Generated, generate } from "#generator/generate.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
 

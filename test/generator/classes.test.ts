@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Generated } from "#generator/generate.js";
 import { readJson } from "#generator/json.js";
-import { canonicalFqn } from "#generator/parse.js";
+import { canonicalFqn } from "#generator/types/tool-classes.js";
 import { COMPILERS, compile } from "../typescript/compilers.js";
 import { assertLinear } from "../wire/growth.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { EXIT, run } from "#generator/cli.js";
 import { unified } from "#generator/commands/check.js";
-import { CODES, diagnosticsPage, formatDiagnostic } from "#generator/diagnostics.js";
+import { CODES, diagnosticsPage, formatDiagnostic } from "#generator/diagnostics/diagnostics.js";
 import { REPOSITORY, ToolProject, toolSource } from "./project.js";
 
 const project = new ToolProject({

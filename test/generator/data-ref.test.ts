@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import ts from "typescript";
-import { type Diagnostic, formatDiagnostic } from "#generator/diagnostics.js";
+import { type Diagnostic, formatDiagnostic } from "#generator/diagnostics/diagnostics.js";
 import { readJson } from "#generator/json.js";
 import type { Contract, Port } from "#runtime/v1.js";
 import { ToolProject, toolSource } from "./project.js";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { UsageError } from "#generator/arguments.js";
+import { UsageError } from "#generator/commands/arguments.js";
 import { diffDocuments, formatDifferences, isBroken, listDifferences } from "#generator/commands/diff.js";
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };

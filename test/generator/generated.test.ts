@@ -6,8 +6,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { literal } from "#generator/literal.js";
-import { specifier } from "#generator/render.js";
+import { literal } from "#generator/emit/print-literal.js";
+import { specifier } from "#generator/emit/render.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
 

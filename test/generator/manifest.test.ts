@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { run } from "#generator/cli.js";
-import { unchangedSince } from "#generator/manifest.js";
+import { unchangedSince } from "#generator/project/build-info.js";
 import { REPOSITORY, ToolProject, toolSource } from "./project.js";
 
 const project = new ToolProject({
@@ -166,8 +166,8 @@ test("a process that began as another generator than the one on the disk says so
     for (const name of ["package.json", "templates", "dist/generator"]) {
       cpSync(join(REPOSITORY, name), join(copy.root, name), { recursive: true });
     }
-    const path = join(copy.root, "dist/generator/manifest.js");
-    const { recordOf } = (await import(pathToFileURL(path).href)) as typeof import("#generator/manifest.js");
+    const path = join(copy.root, "dist/generator/project/build-info.js");
+    const { recordOf } = (await import(pathToFileURL(path).href)) as typeof import("#generator/project/build-info.js");
     const generated = copy.generate();
     const record = () => recordOf(copy.root, {}, generated);
     const before = record();

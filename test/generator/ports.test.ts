@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { readJson } from "#generator/json.js";
-import { type DerivedPorts, derivePorts, PortRefusal, schemaSize } from "#generator/ports.js";
+import { type DerivedPorts, derivePorts, PortRefusal, schemaSize } from "#generator/types/ports.js";
 import { encodeMetaSchema } from "#runtime/wire/bcs.js";
 
 interface Case {

@@ -7,14 +7,14 @@ const generator = (...names: string[]) => names.map((name) => `test/generator/${
 
 export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/wire/constraints.ts": [...wire("constraints", "input"), ...types("judge")],
-  "runtime/wire/undeclared.ts": wire("input", "constraints", "output"),
+  "runtime/wire/union-choice.ts": wire("input", "constraints", "output"),
   "runtime/wire/decoder.ts": wire("input", "constraints", "output"),
   "runtime/wire/input.ts": [...wire("input", "constraints"), ...runtime("invoke-values", "input-release", "unsigned")],
   "runtime/wire/output.ts": wire("output", "constraints"),
   "runtime/wire/json.ts": wire("json", "input", "envelope", "hostile"),
   "runtime/wire/envelope.ts": [...wire("envelope"), ...runtime("invoke-envelope"), ...wire("hostile")],
   "runtime/wire/signature.ts": wire("signature", "bcs"),
-  "runtime/server/handle.ts": runtime(
+  "runtime/server/call/invoke-service.ts": runtime(
     "invoke-shutdown",
     "invoke-faults",
     "invoke-auth",
@@ -23,13 +23,13 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
     "load",
     "admin",
   ),
-  "runtime/server/replay.ts": runtime("replay", "replay-http", "replay-http-overlap", "replay-cost"),
-  "runtime/server/replay-claim.ts": runtime("replay", "replay-http", "defaults"),
-  "runtime/server/request-body.ts": runtime("request-body", "serve", "invoke-envelope"),
-  "runtime/server/limits.ts": runtime("request-body", "defaults", "bootstrap"),
-  "runtime/server/auth.ts": runtime("invoke-auth", "bootstrap"),
-  "runtime/server/safe-logger.ts": runtime("safe-logger", "request-log", "log-faults"),
-  "generator/ports.ts": generator("ports", "classes", "contract", "cli"),
+  "runtime/server/replay/memory.ts": runtime("replay", "replay-http", "replay-http-overlap", "replay-cost"),
+  "runtime/server/replay/claim.ts": runtime("replay", "replay-http", "defaults"),
+  "runtime/server/http/request-body.ts": runtime("request-body", "serve", "invoke-envelope"),
+  "runtime/server/http/limits.ts": runtime("request-body", "defaults", "bootstrap"),
+  "runtime/server/call/auth.ts": runtime("invoke-auth", "bootstrap"),
+  "runtime/server/observe/safe-logger.ts": runtime("safe-logger", "request-log", "log-faults"),
+  "generator/types/ports.ts": generator("ports", "classes", "contract", "cli"),
   "generator/commands/diff.ts": generator("diff", "cli"),
-  "generator/jsdoc.ts": generator("jsdoc", "classes", "contract", "data-ref", "formats"),
+  "generator/types/jsdoc.ts": generator("jsdoc", "classes", "contract", "data-ref", "formats"),
 };

@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { serve } from "#runtime/index.js";
-import { serveTools } from "#runtime/server/served-tool.js";
+import { serveTools } from "#runtime/server/call/served-tool.js";
 import { freePort } from "../e2e/process.js";
 import { type Child, run, stop } from "./child.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { CryptoThreads } from "#runtime/server/crypto-threads.js";
+import { CryptoThreads } from "#runtime/server/threads/crypto-threads.js";
 import { loadSodiumEngine, prepareSigningKey, prepareVerifyKey, selectEngine } from "#runtime/wire/ed25519.js";
 import type { EngineName } from "#runtime/wire/ed25519-keys.js";
 import { expectError } from "./raw.js";

@@ -3,12 +3,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { SignatureHeaders } from "#runtime/server/auth.js";
-import { InvokeService, type Reply } from "#runtime/server/handle.js";
-import { ReplayMemory } from "#runtime/server/replay.js";
-import { serveTools } from "#runtime/server/served-tool.js";
+import { InvokeService } from "#runtime/server/call/invoke-service.js";
+import type { Reply } from "#runtime/server/call/messages.js";
+import { serveTools } from "#runtime/server/call/served-tool.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { decodeOutput } from "#runtime/wire/bcs.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
+import { SignatureHeaders } from "#runtime/wire/http-names.js";
 import {
   alice,
   aliceKey2,

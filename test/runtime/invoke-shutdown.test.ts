@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { InvocationAborted, type InvokeContext, PermissionDenied } from "#runtime/index.js";
-import { SignatureHeaders } from "#runtime/server/auth.js";
-import { InvokeService } from "#runtime/server/handle.js";
-import { ReplayMemory } from "#runtime/server/replay.js";
-import { ServedTool } from "#runtime/server/served-tool.js";
+import { InvokeService } from "#runtime/server/call/invoke-service.js";
+import { ServedTool } from "#runtime/server/call/served-tool.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
+import { SignatureHeaders } from "#runtime/wire/http-names.js";
 import {
   type Behaviour,
   countingTool,

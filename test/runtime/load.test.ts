@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import type { BootstrapOptions, LoadOptions, ShutdownOptions } from "#runtime/index.js";
-import { errorReplyOf } from "#runtime/server/handle.js";
-import { LoadControl } from "#runtime/server/load.js";
-import { ReplayMemory } from "#runtime/server/replay.js";
+import { errorReplyOf } from "#runtime/server/call/invoke-service.js";
+import { LoadControl } from "#runtime/server/load/load-control.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
 import {
   alice,
@@ -459,15 +459,15 @@ describe("the log of what was refused", () => {
       const log = keptLog();
       const load = new LoadControl({}, { tools: [], signed: false, bodyBytes: 1, log });
       const lines = () => log.entries.splice(0).map(({ fields, message }) => [message, fields.refused]);
-      load.count("connections");
+      load.refusals.count("connections");
       assert.deepEqual(lines(), [["refused for load", { connections: 1 }]]);
-      for (const reason of ["connections", "rateLimit", "connections"] as const) load.count(reason);
+      for (const reason of ["connections", "rateLimit", "connections"] as const) load.refusals.count(reason);
       assert.deepEqual(lines(), []);
       mock.timers.tick(10_000);
       assert.deepEqual(lines(), [["refused for load", { connections: 2, rateLimit: 1 }]]);
       mock.timers.tick(10_000);
       assert.deepEqual(lines(), []);
-      load.count("eventLoop");
+      load.refusals.count("eventLoop");
       assert.deepEqual(lines(), [["refused for load", { eventLoop: 1 }]]);
     } finally {
       mock.timers.reset();

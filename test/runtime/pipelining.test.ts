@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { describe, it } from "node:test";
-import type { Deadlines } from "#runtime/server/limits.js";
+import type { Deadlines } from "#runtime/server/http/limits.js";
 import { expectError, RawConnection, requestText } from "./raw.js";
 import { type CountingTool, countingTool, echoed, expectResult, gate, serveHasty, until } from "./tools.js";
 

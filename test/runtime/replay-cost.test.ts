@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { type Claim, ReplayMemory } from "#runtime/server/replay.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
+import type { Claim } from "#runtime/server/replay/store.js";
 import { stepsOf } from "../steps.js";
 
 const TTL = 300_000;
@@ -25,7 +26,7 @@ function store(Memory = ReplayMemory) {
     return claimed.ticket;
   };
   /** The steps of a thousand calls at a time, three milliseconds from one to the next. */
-  const costs = (from: number, to: number, script = "/server/replay.js") =>
+  const costs = (from: number, to: number, script = "/server/replay/memory.js") =>
     Array.from({ length: (to - from) / 1000 }, (_, block) =>
       stepsOf(script, () => {
         for (let i = 0; i < 1000; i++) {
@@ -37,7 +38,7 @@ function store(Memory = ReplayMemory) {
   return { time, memory, claim, run, costs };
 }
 
-const steps = (work: () => void) => stepsOf("/server/replay.js", work);
+const steps = (work: () => void) => stepsOf("/server/replay/memory.js", work);
 
 it("100,000 entries come and go at a cost that does not depend on how many there are", (t) => {
   // The timer would clear entries away too.
@@ -61,7 +62,7 @@ it("100,000 entries come and go at a cost that does not depend on how many there
 
 it("each process has its own hash: no leader can aim at one bucket", async () => {
   const costsOfCopy = async (copy: string) => {
-    const url = import.meta.resolve(`#runtime/server/replay.js?${copy}`);
+    const url = import.meta.resolve(`#runtime/server/replay/memory.js?${copy}`);
     const { ReplayMemory: Memory } = (await import(url)) as { ReplayMemory: typeof ReplayMemory };
     return store(Memory).costs(0, 20_000, url);
   };

@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
 import { type InvokeContext, PermissionDenied } from "#runtime/index.js";
-import { ReplayMemory, type ReplayStore } from "#runtime/server/replay.js";
-import { SEAL_BYTES } from "#runtime/server/seal.js";
+import { SEAL_BYTES } from "#runtime/server/replay/cached-signature.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
+import type { ReplayStore } from "#runtime/server/replay/store.js";
 import { type Ed25519Work, prepareSigningKey, selectEngine } from "#runtime/wire/ed25519.js";
 import { expectError, RawConnection, type RawResponse } from "./raw.js";
 import {

@@ -4,14 +4,9 @@ import { describe, it, type TestContext } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
-import {
-  type CachedAnswer,
-  type Claim,
-  type ReplayCaller,
-  ReplayMemory,
-  type ReplayTicket,
-} from "#runtime/server/replay.js";
-import { SEAL_BYTES } from "#runtime/server/seal.js";
+import { SEAL_BYTES } from "#runtime/server/replay/cached-signature.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
+import type { CachedAnswer, Claim, ReplayCaller, ReplayTicket } from "#runtime/server/replay/store.js";
 
 const TTL = 300_000;
 const MIB = 1_048_576;

@@ -4,17 +4,13 @@ import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { checkedInteger } from "#runtime/config/checked-integer.js";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
-import { RequestError } from "#runtime/server/errors.js";
-import {
-  BodyBytes,
-  bodyBytesBound,
-  checkedInteger,
-  DEADLINES,
-  MIN_BODY_BYTES_PER_SECOND,
-} from "#runtime/server/limits.js";
-import type { LoadControl } from "#runtime/server/load.js";
-import { BodyPace } from "#runtime/server/request-body.js";
+import { RequestError } from "#runtime/server/errors/request-error.js";
+import { DEADLINES, MIN_BODY_BYTES_PER_SECOND } from "#runtime/server/http/limits.js";
+import { BodyPace } from "#runtime/server/http/request-body.js";
+import { BodyBytes, bodyBytesBound } from "#runtime/server/load/body-bytes.js";
+import type { LoadControl } from "#runtime/server/load/load-control.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
 import { expectError, RawConnection, requestText } from "./raw.js";
 import {

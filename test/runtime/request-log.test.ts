@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { initLogger } from "#runtime/index.js";
-import { CallLog } from "#runtime/server/call-log.js";
+import { CallLog } from "#runtime/server/call/call-log.js";
 import { run, stop } from "./child.js";
 import { exchange, requestText } from "./raw.js";
 import { countingTool, echoCall, keptLog, type LogEntry, sendPlain, serveFor, serveSigned, until } from "./tools.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { ServerLogger } from "#runtime/index.js";
-import { isThenable, SafeLogger } from "#runtime/server/safe-logger.js";
+import { isThenable, SafeLogger } from "#runtime/server/log/safe-logger.js";
 
 const LEVELS = ["debug", "info", "warn", "error"] as const;
 

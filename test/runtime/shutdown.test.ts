@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { InvocationAborted, type InvokeContext, serve } from "#runtime/index.js";
-import { ReplayMemory } from "#runtime/server/replay.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { makeCertificate } from "./certificate.js";
 import { type Child, PRELUDE, ROOT, run, start } from "./child.js";
 import { exchange, expectError, openSocket, RawConnection, requestText } from "./raw.js";

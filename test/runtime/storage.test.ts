@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { inspect } from "node:util";
-import { DevStore, type DevStoreOptions, substituteBlobId } from "#runtime/storage/dev.js";
+import { DevStore, type DevStoreOptions, substituteBlobId } from "#runtime/storage/dev-store.js";
 import {
   BlobIdEncoder,
   ByteBudget,

@@ -9,14 +9,14 @@ import {
   serve,
   ToolkitRuntimeConfig,
 } from "#runtime/index.js";
-import { SignatureHeaders } from "#runtime/server/auth.js";
-import { InvokeService, type ServiceOptions } from "#runtime/server/handle.js";
-import { DEADLINES, type Deadlines } from "#runtime/server/limits.js";
-import { ReplayMemory } from "#runtime/server/replay.js";
-import { buildApp } from "#runtime/server/serve.js";
-import { serveTools } from "#runtime/server/served-tool.js";
-import { Shutdown } from "#runtime/server/shutdown.js";
+import { InvokeService, type ServiceOptions } from "#runtime/server/call/invoke-service.js";
+import { serveTools } from "#runtime/server/call/served-tool.js";
+import { buildApp } from "#runtime/server/http/http-server.js";
+import { DEADLINES, type Deadlines } from "#runtime/server/http/limits.js";
+import { Shutdown } from "#runtime/server/http/shutdown.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { type Ed25519Work, prepareSigningKey, publicKeyOf, selectEngine } from "#runtime/wire/ed25519.js";
+import { SignatureHeaders } from "#runtime/wire/http-names.js";
 import { InputHasher, outputHash, toolSignatureMessage } from "#runtime/wire/signature.js";
 import { atEnd } from "../teardown.js";
 import type { CountingTool } from "./counting-tool.js";

@@ -148,10 +148,10 @@ describe("a call is traced", () => {
   it("inside of a span that is open already, such as an instrumentation's of node:http", async () => {
     const tool = countingTool({ path: "inside" });
     const spans = await spansOf(async () => {
-      const { Observers } = await import("#runtime/server/observe.js");
-      const { loadTracing } = await import("#runtime/server/tracing.js");
-      const { CallLog } = await import("#runtime/server/call-log.js");
-      const { ServedTool } = await import("#runtime/server/served-tool.js");
+      const { Observers } = await import("#runtime/server/call/observers.js");
+      const { loadTracing } = await import("#runtime/server/observe/tracing.js");
+      const { CallLog } = await import("#runtime/server/call/call-log.js");
+      const { ServedTool } = await import("#runtime/server/call/served-tool.js");
       const { keptLog } = await import("./tools.js");
       const tracing = (await loadTracing("http", keptLog())) ?? assert.fail("registered");
       const outer = trace.getTracer("http").startSpan("outer", { kind: SpanKind.SERVER });

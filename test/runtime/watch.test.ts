@@ -20,8 +20,8 @@ import { basename, dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { FileFollower, type Refusal } from "#runtime/config/file-follower.js";
 import { digestOf } from "#runtime/config/operator-file.js";
-import { FileFollower, type Refusal } from "#runtime/config/watch.js";
 import { attempt, until } from "./tools.js";
 
 const root = mkdtempSync(join(tmpdir(), "watch-"));
@@ -360,7 +360,7 @@ describe("reload()", () => {
 });
 
 it("following keeps no process alive", () => {
-  const module = fileURLToPath(new URL("../../runtime/dist/config/watch.js", import.meta.url));
+  const module = fileURLToPath(new URL("../../runtime/dist/config/file-follower.js", import.meta.url));
   const path = fileOf();
   const code = `
     import { FileFollower } from ${JSON.stringify(module)};

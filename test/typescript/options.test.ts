@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Diagnostic } from "#generator/diagnostics.js";
+import type { Diagnostic } from "#generator/diagnostics/diagnostics.js";
 import { STRICT, ToolProject, toolSource } from "../generator/project.js";
 import { COMPILERS, compile, OUTER_COMPILERS, projectWith } from "./compilers.js";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ErrEval, errEval } from "#runtime/tool.js";
+import { errEval } from "#runtime/tool.js";
 import type { Codec, Contract, Port, Variant } from "#runtime/wire/contract.js";
 import {
   InlineValue,
@@ -11,6 +11,7 @@ import {
   NexusValue,
   OffchainToolOutput,
 } from "#runtime/wire/data.js";
+import { ErrEval } from "#runtime/wire/err-eval.js";
 import { WireFault } from "#runtime/wire/fault.js";
 import {
   MAX_RESULT_BYTES,

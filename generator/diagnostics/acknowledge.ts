@@ -1,0 +1,51 @@
+/** `@acknowledge SVC155`: notes that an author has read and does not want to read again. */
+
+import type { Place } from "../model.js";
+import { CODES, type Diagnostic, diagnostic } from "./diagnostics.js";
+
+/** The codes that one tag names. */
+export interface Acknowledgement {
+  readonly codes: readonly string[];
+  /** What it stands on: notes about it and about what is inside it are acknowledged. */
+  readonly subject: string;
+  readonly place: Place;
+}
+
+/** The codes in the text of a tag, or what is wrong with it. Words after a dash are for people. */
+export function readAcknowledged(text: string): { readonly codes: readonly string[] } | { readonly problem: string } {
+  const [list = ""] = text.split(/\s-\s/, 1);
+  const codes = list.split(/[\s,]+/).filter(Boolean);
+  const isNote = (code: string) => Object.hasOwn(CODES, code) && CODES[code as keyof typeof CODES].severity === "note";
+  if (codes.length > 0 && codes.every(isNote)) return { codes };
+  return { problem: "@acknowledge takes codes of notes, such as SVC155" };
+}
+
+/** The diagnostics without the acknowledged notes, and a note for each tag that found none for one of its codes. */
+export function withoutAcknowledged(
+  diagnostics: readonly Diagnostic[],
+  acknowledged: readonly Acknowledgement[],
+): Diagnostic[] {
+  const covers = ({ subject, codes }: Acknowledgement, { code, subject: inner = "" }: Diagnostic) =>
+    codes.includes(code) && isWithin(inner, subject);
+  // The comment of a type that is used in several places speaks in each of them.
+  const tags = new Map<string, Acknowledgement[]>();
+  for (const each of acknowledged) {
+    const { file, line, column } = each.place;
+    const key = `${file}:${line}:${column}`;
+    tags.set(key, [...(tags.get(key) ?? []), each]);
+  }
+  const idle = [...tags.values()].flatMap((uses) => {
+    const [first] = uses as [Acknowledgement];
+    const found = diagnostics.filter((note) => uses.some((use) => covers(use, note))).map(({ code }) => code);
+    const codes = first.codes.filter((code) => !found.includes(code as Diagnostic["code"]));
+    return codes.length === 0
+      ? []
+      : [diagnostic("SVC176", { place: first.place, subject: first.subject }, codes.join(" "))];
+  });
+  return [...diagnostics.filter((note) => !acknowledged.some((each) => covers(each, note))), ...idle];
+}
+
+/** Whether a subject is that one or inside it: `Sum.Input.tags[]` is inside `Sum.Input.tags` and `Sum`. */
+function isWithin(subject: string, outer: string): boolean {
+  return subject.startsWith(outer) && !/^[\p{ID_Continue}$]/u.test(subject.slice(outer.length));
+}

@@ -1,0 +1,430 @@
+/**
+ * Everything svc-gen can complain about: the table of codes, and how one complaint reads on a terminal. Codes are stable:
+ * a number is never given a second meaning. `docs/diagnostics.md` is printed from this table.
+ */
+
+import { FORMATS } from "../formats.js";
+import type { Place } from "../model.js";
+
+export type Severity = "error" | "warning" | "note";
+
+interface Entry {
+  readonly severity: Severity;
+  /** What is wrong, as a sentence without the subject. */
+  readonly title: string;
+  /** What to do about it. */
+  readonly hint: string;
+  /** Why it is so. */
+  readonly why: string;
+}
+
+function error(title: string, hint: string, why: string): Entry {
+  return { severity: "error", title, hint, why };
+}
+function note(title: string, hint: string, why: string): Entry {
+  return { severity: "note", title, hint, why };
+}
+
+/** The table. 100: project, 110: class and its facts, 130: types, 150: input, 160: output, 170: JSDoc. */
+export const CODES = {
+  SVC100: error(
+    "no tool class was found",
+    "export a class that extends SvcTool<Input, Output> from a file of the project",
+    "A tool is a class that is not abstract and whose base, however far away, is SvcTool of the package svc-runtime.",
+  ),
+  SVC101: error(
+    "the project cannot be read",
+    "run svc-gen where tsconfig.json is, or name it: svc-gen --project path/to/tsconfig.json",
+    "svc-gen reads the same tsconfig.json as tsc, to see the types as tsc does.",
+  ),
+  SVC102: error(
+    "strictNullChecks is off",
+    'set "strict": true in tsconfig.json',
+    "Without it the compiler cannot say which members may be null or missing, so the contract would be wrong.",
+  ),
+  SVC103: error(
+    "svc-runtime is not installed",
+    "npm install svc-runtime",
+    "Tool classes are recognised by the type of SvcTool in the package svc-runtime.",
+  ),
+  SVC104: note(
+    "an option of tsconfig.json has a value that svc-gen does not know",
+    "nothing, when the project's own tsc takes it; otherwise correct the value",
+    "svc-gen reads with TypeScript 5.9, whatever the project is compiled with. It leaves out values of newer versions.",
+  ),
+  SVC110: error(
+    "the tool class is not exported",
+    "export the class; the types that it uses may stay private",
+    "The generated server imports the class. Test files (*.test.ts, *.spec.ts) are not looked at.",
+  ),
+  SVC111: error(
+    "the tool class is generic",
+    "extend it with concrete types, or give every type parameter a default",
+    "A contract is made for one Input and one Output. An abstract generic base class is fine.",
+  ),
+  SVC112: error(
+    "fqn() is missing",
+    'add: static override fqn() { return "domain.name.tool@1"; }',
+    "The name identifies the tool to the network; there is no default.",
+  ),
+  SVC113: error(
+    "the text is not known without running the tool",
+    "return a literal, a constant, or a template or sum of those",
+    "fqn, description, path and timeout go into meta.json, which is written without running any code of the tool.",
+  ),
+  SVC114: error(
+    "not a tool FQN",
+    "write domain.name@version: three or more parts of two or more lower-case letters, digits, _ and -, a letter first, then a version from 1",
+    "Each part begins with a letter and has two characters or more; the version is a decimal number up to 4294967295.",
+  ),
+  SVC115: error(
+    "the description is missing or blank",
+    'add: static override description() { return "What the tool does."; } or a JSDoc comment on the class',
+    "People choose tools by it, and registration refuses a tool without it.",
+  ),
+  SVC118: error(
+    "the timeout is out of range",
+    "return whole milliseconds from 1 to 2147483647",
+    "It covers construction, authorize, input decoding, invoke and output encoding together.",
+  ),
+  SVC119: error(
+    "two tools have one FQN",
+    "give each tool its own name or version",
+    "Configuration, replay cache and metadata are keyed by it. Versions are compared as numbers: @01 is @1.",
+  ),
+  SVC120: error(
+    "two tools have one path",
+    "give each tool its own path()",
+    "Each tool answers health, meta and invoke below its path. Empty segments do not count: a//b is a/b.",
+  ),
+  SVC121: note(
+    "meta() is overridden",
+    "remove the override, or register the tool with what the running server answers",
+    "meta.json is derived from the types; what the running tool answers on GET /meta may differ from it.",
+  ),
+  SVC122: error(
+    "the path can never be requested",
+    "use letters, digits and - . _ ~ between slashes",
+    "Paths match byte for byte, without decoding, after the query is cut off; so ?, # and characters outside URLs never match.",
+  ),
+  SVC130: error(
+    "a function cannot travel as JSON",
+    "remove the member from the type, or keep it in the class and not in Input or Output",
+    "Values arrive as JSON text.",
+  ),
+  SVC131: error(
+    "a method cannot travel as JSON",
+    "declare the data as an interface of its own and move the method to a function",
+    "A decoded value is a plain object: a class instance with methods cannot be rebuilt from JSON.",
+  ),
+  SVC132: error(
+    "a symbol cannot travel as JSON",
+    "use a string literal type",
+    "Symbols have no text that another process could read.",
+  ),
+  SVC133: error(
+    "a private member cannot travel as JSON",
+    "declare the data as an interface with the public members only",
+    "A plain object is not assignable to a class with private or protected members, so the tool would get a lie.",
+  ),
+  SVC134: error(
+    "this collection has no JSON form",
+    "use Record<string, T> or an array of pairs for a Map, an array for a Set",
+    "JSON has objects and arrays only.",
+  ),
+  SVC135: error(
+    "this built-in type has no JSON form",
+    "use a string, a number, an array or an interface of your own",
+    "Of the built-in classes, Date (date-time text) and Uint8Array (base64) are understood.",
+  ),
+  SVC136: error(
+    "undefined has no JSON form here",
+    "use null, or make the member optional with ?",
+    "Only a member of an object can be absent; an element of an array or a whole value cannot.",
+  ),
+  SVC137: error(
+    "no value is possible here",
+    "correct the type: it works out to never",
+    "A required member of type never can never be given, so no call could succeed.",
+  ),
+  SVC138: error(
+    "a bigint literal type is not supported",
+    "use bigint, with @minimum and @maximum if needed",
+    "Exact integers are decoded as bigint in a range, not compared with literals.",
+  ),
+  SVC139: error(
+    "the type still depends on a type parameter",
+    "give the type parameter a concrete type",
+    "The contract needs every type to be known when it is generated.",
+  ),
+  SVC140: error(
+    "the type has too many levels, or no end of them",
+    "let a recursive type refer to itself with the same type arguments, and keep others below some 48 levels",
+    "A type such as Deep<T> = { next?: Deep<T[]> } is another type at every level and has no finite schema.",
+  ),
+  SVC141: error(
+    "a member with a symbol as its name cannot travel as JSON",
+    "give the member a text name",
+    "Names of JSON members are texts.",
+  ),
+  SVC142: error(
+    "this intersection has no JSON form",
+    'intersect object types only, or brand a primitive: string & { readonly __brand: "Id" }',
+    "An array, a date or bytes cannot at the same time have named members in JSON.",
+  ),
+  SVC143: error(
+    "a promise cannot travel as JSON",
+    "use the type of its result; invoke itself may be async",
+    "Values are complete when they arrive and when they leave.",
+  ),
+  SVC144: error(
+    "this type is not understood",
+    "use plain data types, and report the type if it has an obvious JSON form",
+    "svc-gen refuses what it does not understand rather than guess.",
+  ),
+  SVC145: note(
+    "the members of this union look alike in JSON",
+    "tell them apart by an object: { at: Date } | { text: string }",
+    "A string that reads as a date becomes a Date, an integer a bigint, base64 text bytes, if that branch comes first in the union.",
+  ),
+  SVC146: error(
+    "a template literal type with this placeholder is not supported",
+    "use string, number, bigint, boolean or literals between the texts, or string with @pattern",
+    "The placeholder must have a regular expression that means the same.",
+  ),
+  SVC147: error(
+    "this JSDoc comment belongs to nothing",
+    "put the member on a line of its own, below its comment",
+    "TypeScript attaches a comment to what begins on a later line; one behind a brace or a semicolon would be lost with its tags.",
+  ),
+  SVC148: error(
+    "the name of the member has half of a surrogate pair",
+    "write the whole character",
+    "JSON travels as UTF-8, in which half of a pair has no bytes.",
+  ),
+  SVC149: error(
+    "this literal has no JSON form",
+    "write another literal, or a string that stands for it",
+    "JSON has no NaN and no infinities, and as UTF-8 no half of a surrogate pair.",
+  ),
+  SVC150: error(
+    "the input is not an object type",
+    "declare Input as an interface; each member becomes an input port",
+    "The input ports of a tool are the members of its Input. A union or an index signature has no fixed ports.",
+  ),
+  SVC151: error(
+    "more than 32 input ports",
+    "group members into nested objects",
+    "The network registers at most 32 input ports for a tool.",
+  ),
+  SVC152: error(
+    "not a port or variant name",
+    "use 1 to 128 ASCII characters",
+    "Names of ports and variants are registered on the network as ASCII bytes.",
+  ),
+  SVC154: error(
+    "an input that looks like a secret",
+    "take the secret from the tool's own environment; if it is none, add @notSecret to the member",
+    "Inputs of a tool can become public: they travel through leaders and may be stored on a public network.",
+  ),
+  SVC155: note(
+    "a list port cannot be empty",
+    "make the member optional if it may be empty",
+    "A `many` port carries 1 to 256 values; an optional array is one value and may be empty.",
+  ),
+  SVC156: note(
+    "this port takes an array as one value",
+    "nothing, if that is meant; a plain array type gives a `many` port",
+    "Where the type may be an array or something else, the port is a `one` and the array is a single JSON value.",
+  ),
+  SVC157: error(
+    "this list port can carry no value",
+    "let the list have from 1 to 256 items, or make the member optional: an optional list is one value",
+    "A `many` port carries 1 to 256 values, and this list takes no such number of them: every call would be refused.",
+  ),
+  SVC160: error(
+    "the output is not a union of variants",
+    'declare Output as { ok: { … } } | { err: { … } }, or string literals such as "done"',
+    "Each member of the union is one variant: an object with exactly one member, whose name is the tag.",
+  ),
+  SVC161: error(
+    "the payload of a variant is not an object",
+    "wrap it: { ok: { value: T } }",
+    "The members of the payload are the output ports of the variant.",
+  ),
+  SVC162: error(
+    "the tag of a variant is optional",
+    "remove the question mark; write another variant for the other case",
+    "The tag says which variant a result is, so it is always present.",
+  ),
+  SVC163: error(
+    "two variants have one tag",
+    "merge the two payloads or rename one tag",
+    "A receiver tells variants apart by the tag only.",
+  ),
+  SVC164: error(
+    "a variant does not have exactly one member",
+    "put the members into one payload under a tag: { ok: { a: …; b: … } }",
+    "The one member names the variant, its type holds the ports.",
+  ),
+  SVC165: error(
+    "_err_eval cannot be declared",
+    'return errEval("why") instead; it fits every Output',
+    "It is the reserved failure variant that every tool has.",
+  ),
+  SVC166: error(
+    "more than 8 output variants",
+    "merge variants; a port may say which case it is",
+    "The network registers at most 8 variants for a tool.",
+  ),
+  SVC167: error(
+    "more than 16 ports in one variant",
+    "group members into nested objects",
+    "The network registers at most 16 ports for a variant.",
+  ),
+  SVC168: error(
+    "a DataRef cannot stand here",
+    "make it the type of an output port, report: DataRef<T>, or of the items of one, parts: DataRef<T>[]",
+    "A reference stands for a whole value of a port. Inputs arrive resolved, and JSON below a port has no references.",
+  ),
+  SVC170: error(
+    "the value of a JSDoc tag is not valid",
+    "correct the value",
+    "The tag becomes a keyword of the schema and must have a value that the keyword takes.",
+  ),
+  SVC171: error(
+    "the JSDoc tag does not apply to this type",
+    "remove the tag, or put it on a member of the type that it is for",
+    "A keyword that never applies would promise a check that does not happen.",
+  ),
+  SVC172: error(
+    "no value satisfies these JSDoc tags together",
+    "correct one of them",
+    "Every call would be refused: a lower bound lies above the upper one, or no integer or multiple lies between them.",
+  ),
+  SVC173: error(
+    "the value of @default or @example does not fit the type",
+    "write a value as JSON that the member takes: @example 42; text for people belongs above the tags or under @remarks",
+    "Defaults and examples are published in the schema, for people and programs that copy them.",
+  ),
+  SVC174: note(
+    "there is no such JSDoc tag",
+    "correct its name",
+    "svc-gen passes over tags that it does not know; this one is called nearly like one that would be checked.",
+  ),
+  SVC175: note(
+    "this format is published and not checked",
+    "use a format that is checked, or add a @pattern",
+    `Formats that are checked in inputs: ${FORMATS.join(", ")}; on a bigint int64 and uint64.`,
+  ),
+  SVC176: note(
+    "this @acknowledge acknowledges nothing",
+    "remove the tag, or the code from it",
+    "It silences the notes that it names on the member, class or type that it stands on; a note that is not given needs none.",
+  ),
+} as const satisfies Record<string, Entry>;
+
+export type Code = keyof typeof CODES;
+
+/** One complaint. TypeScript's own errors have codes of their own form (`TS2322`). */
+export interface Diagnostic {
+  readonly code: Code | `TS${number}`;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly place?: Place;
+  /** The member or class that it is about: `Sum.Input.items[].when`. */
+  readonly subject?: string;
+  readonly hint?: string;
+  /** Other places that TypeScript names: `'x' is declared here.` */
+  readonly related?: readonly { readonly message: string; readonly place?: Place }[];
+}
+
+/** A complaint of the table. `detail` says what is special about this case. */
+export function diagnostic(
+  code: Code,
+  where: { readonly place?: Place; readonly subject?: string },
+  detail?: string,
+): Diagnostic {
+  const { severity, title, hint } = CODES[code];
+  return { code, severity, message: detail === undefined ? title : `${title}: ${detail}`, hint, ...where };
+}
+
+/** Whether generation must stop. */
+export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some(({ severity }) => severity === "error");
+}
+
+const COLOURS = { error: "\u001b[31m", warning: "\u001b[33m", note: "\u001b[36m", dim: "\u001b[2m", off: "\u001b[0m" };
+
+type Paint = (name: keyof typeof COLOURS, text: string) => string;
+
+const painter =
+  (colour: boolean): Paint =>
+  (name, text) =>
+    colour ? COLOURS[name] + text + COLOURS.off : text;
+
+/** How a complaint reads on a terminal: place, code, message, code frame, related places, hint. */
+export function formatDiagnostic(diagnostic: Diagnostic, colour = false): string {
+  const paint = painter(colour);
+  const { severity, place, hint, related = [] } = diagnostic;
+  const lines = [headline(diagnostic, paint)];
+  if (place !== undefined) lines.push("", ...frame(place, severity, paint), "");
+  for (const { message, place: other } of related) {
+    lines.push(`  ${spot(other)}${message}`);
+    if (other !== undefined) lines.push(...frame(other, "note", paint).map((line) => `    ${line}`), "");
+  }
+  if (hint !== undefined) lines.push(`  ${paint("dim", "hint:")} ${hint}`);
+  return lines.join("\n").trimEnd();
+}
+
+/** All complaints of a run: notes first, a line each and one hint a code, then the others in full. */
+export function formatDiagnostics(diagnostics: readonly Diagnostic[], colour = false): string {
+  const paint = painter(colour);
+  const notes = diagnostics.filter(({ severity }) => severity === "note");
+  const blocks = [...new Set(notes.map(({ code }) => code))].map((code) => {
+    const each = notes.filter((note) => note.code === code);
+    const silence = each[0]?.subject === undefined || code === "SVC176" ? "" : `; @acknowledge ${code} silences it`;
+    const hint = `${each[0]?.hint}${silence}`;
+    return [...each.map((note) => headline(note, paint)), `  ${paint("dim", "hint:")} ${hint}`].join("\n");
+  });
+  const others = diagnostics.filter(({ severity }) => severity !== "note");
+  return `${[...blocks, ...others.map((each) => formatDiagnostic(each, colour))].join("\n\n")}\n`;
+}
+
+function headline({ code, severity, message, place, subject }: Diagnostic, paint: Paint): string {
+  return `${spot(place)}${paint(severity, severity)} ${code}: ${subject === undefined ? "" : `${subject}: `}${message}`;
+}
+
+function spot(place: Place | undefined): string {
+  return place === undefined ? "" : `${place.file}:${place.line}:${place.column} - `;
+}
+
+/** The widest line of source that is shown whole; a longer one is cut around the place. */
+const WIDEST = 160;
+
+/** The line of source with its number, and marks below what is meant. */
+function frame({ line, column, length, source }: Place, severity: Severity, paint: Paint): string[] {
+  const from = source.length <= WIDEST ? 0 : Math.max(0, Math.min(column - 1 - WIDEST / 4, source.length - WIDEST));
+  const text = source.slice(from, from + WIDEST);
+  const at = column - 1 - from;
+  const number = String(line);
+  const marks = "~".repeat(Math.max(1, Math.min(length, text.length - at)));
+  return [
+    `${paint("dim", `${number} |`)} ${text}`,
+    `${paint("dim", `${" ".repeat(number.length)} |`)} ${text.slice(0, at).replace(/[^\t]/g, " ")}${paint(severity, marks)}`,
+  ];
+}
+
+/** What `svc-gen explain SVC112` prints. */
+export function explain(code: Code): string {
+  const { severity, title, hint, why } = CODES[code];
+  return `${code} (${severity}): ${title}\n\n${why}\n\nWhat to do: ${hint}\n`;
+}
+
+/** `docs/diagnostics.md`, as a whole. */
+export function diagnosticsPage(): string {
+  const entries = Object.entries(CODES).map(([code, { severity, title, hint, why }]) => {
+    return `## ${code}\n\n**${title}** (${severity})\n\n${why}\n\nWhat to do: ${hint}\n`;
+  });
+  return `# Diagnostics of svc-gen\n\nPrinted from \`generator/diagnostics/diagnostics.ts\`; \`svc-gen explain CODE\` prints one entry.\n\n${entries.join("\n")}`;
+}

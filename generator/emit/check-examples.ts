@@ -1,0 +1,45 @@
+/**
+ * The values of `@default` and `@example`: a server has to take them, and they have to fit the schema that publishes them.
+ */
+
+import { ValueDecoder, WireFault } from "svc-runtime/generator";
+import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import { type Json, printJson } from "../json.js";
+import type { Place, Shape, Tool } from "../model.js";
+import { codec } from "./codecs.js";
+import type { Schemas } from "./schema.js";
+
+/** One value of a comment, as the wire would carry it. */
+export interface Sample {
+  readonly value: Json;
+  readonly shape: Shape;
+  /** Whether `null` stands for an absent value. */
+  readonly optional: boolean;
+  readonly subject: string;
+  /** Of the tag. */
+  readonly place: Place;
+}
+
+/** A diagnostic for each value that does not fit its type. */
+export function findMisfits(samples: readonly Sample[], { definitions }: Tool, schemas: Schemas): Diagnostic[] {
+  const codecs = definitions.map(({ name, shape }) => [name, codec(shape)] as const);
+  return samples.flatMap(({ value, shape, optional, subject, place }) => {
+    if (value === null && optional) return [];
+    const problem =
+      walkProblem(value, new ValueDecoder(codec(shape), codecs)) ??
+      schemas.judge.compile(schemas.value(shape, definitions))(value);
+    return problem === undefined ? [] : [diagnostic("SVC173", { place, subject }, problem)];
+  });
+}
+
+function walkProblem(value: Json, decoder: ValueDecoder): string | undefined {
+  // JSON has no text for a number beyond the doubles.
+  if (typeof value === "number" && !Number.isFinite(value)) return "expected a number within the range of doubles";
+  try {
+    decoder.read(Buffer.from(printJson(value)));
+    return undefined;
+  } catch (error) {
+    if (error instanceof WireFault) return error.details;
+    throw error;
+  }
+}

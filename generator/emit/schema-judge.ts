@@ -1,0 +1,53 @@
+/** ajv over the schemas that are published: whether each is a schema, and whether values fit it. */
+
+import { createRequire } from "node:module";
+import type { Ajv2020 } from "ajv/dist/2020.js";
+import { FORMATS } from "../formats.js";
+import { type Json, JsonObject, printJson } from "../json.js";
+
+const require = createRequire(import.meta.url);
+
+/** JSON Schema 2020-12 by ajv in strict mode, which refuses unknown keywords and those that can never apply. */
+export class SchemaJudge {
+  private readonly ajv: Ajv2020;
+
+  constructor() {
+    const { Ajv2020 } = require("ajv/dist/2020") as typeof import("ajv/dist/2020.js");
+    const { fullFormats } = require("ajv-formats/dist/formats") as typeof import("ajv-formats/dist/formats.js");
+    this.ajv = new Ajv2020({ strict: true, strictTypes: false, strictTuples: false, ownProperties: true });
+    for (const name of FORMATS) this.ajv.addFormat(name, fullFormats[name]);
+  }
+
+  /**
+   * Compiles a schema.
+   *
+   * @returns what says why a value does not fit it, undefined when it does
+   * @throws {Error} of ajv, when it is no schema
+   */
+  compile(schema: JsonObject): (value: Json) => string | undefined {
+    this.knowFormats(schema);
+    const validate = this.ajv.compile(JSON.parse(printJson(schema)));
+    return (value) => {
+      // ajv knows no bigints, and numbers would lose what tells them apart.
+      if (hasBigint(value) || validate(JSON.parse(printJson(value)))) return undefined;
+      const [error] = validate.errors ?? [];
+      return `${error?.instancePath || "it"} ${error?.message}`;
+    };
+  }
+
+  /** Any other format is published and not checked. */
+  private knowFormats(schema: Json): void {
+    if (Array.isArray(schema)) {
+      for (const each of schema) this.knowFormats(each);
+    } else if (schema instanceof JsonObject) {
+      const format = schema.get("format");
+      if (typeof format === "string" && !(format in this.ajv.formats)) this.ajv.addFormat(format, true);
+      for (const each of schema.members.values()) this.knowFormats(each);
+    }
+  }
+}
+
+function hasBigint(json: Json): boolean {
+  if (Array.isArray(json)) return json.some(hasBigint);
+  return typeof json === "bigint" || (json instanceof JsonObject && [...json.members.values()].some(hasBigint));
+}

@@ -1,0 +1,288 @@
+/**
+ * Model -> JSON Schema 2020-12, in declared order. Single values (primitives, literals) are asked of typescript-json-schema,
+ * fed the resolved type; how they are put together is this file's: objects in declared order, required flags, index
+ * signatures, tuples, unions, absent members, definitions.
+ */
+
+import { createRequire } from "node:module";
+import { type Json, JsonObject, object, readJson } from "../json.js";
+import {
+  type Definition,
+  type Doc,
+  forEachRef,
+  type Literal,
+  type Member,
+  type ObjectShape,
+  type OutputVariant,
+  resolve,
+  type Shape,
+  type Tool,
+  type TupleShape,
+} from "../model.js";
+import { shareCompiler } from "../project/program.js";
+import type { ts } from "../project/typescript.js";
+import { isMany } from "./codecs.js";
+import { SchemaJudge } from "./schema-judge.js";
+
+const DIALECT = "https://json-schema.org/draft/2020-12/schema";
+
+/** The part of typescript-json-schema's generator that is used here. */
+interface TypeSchemas {
+  getTypeDefinition(type: ts.Type, asRef: boolean): Record<string, unknown>;
+}
+
+/**
+ * typescript-json-schema's generator over the project's own checker. Its reading of comments is switched off: it would
+ * run `require()` found in them and follow `@$ref`, `@ignore` and `@type`.
+ */
+function openTypeSchemas(checker: ts.TypeChecker): TypeSchemas {
+  shareCompiler();
+  const { JsonSchemaGenerator, getDefaultArgs } = createRequire(import.meta.url)("typescript-json-schema") as {
+    JsonSchemaGenerator: new (...args: unknown[]) => object;
+    getDefaultArgs: () => object;
+  };
+  const Bare = class extends JsonSchemaGenerator {
+    parseCommentsIntoDefinition(): void {}
+  };
+  return new Bare([], {}, {}, {}, checker, { ...getDefaultArgs(), ref: false }) as unknown as TypeSchemas;
+}
+
+/** Writes the schemas of tools of one project. */
+export class Schemas {
+  private readonly types: TypeSchemas;
+  private readonly known = new Map<string, JsonObject>();
+  /** Judges what is written. */
+  readonly judge = new SchemaJudge();
+
+  constructor(private readonly checker: ts.TypeChecker) {
+    this.types = openTypeSchemas(checker);
+  }
+
+  /** The schema of the whole input: its properties are the input ports. */
+  input(tool: Tool): JsonObject {
+    const definitions = this.definitions(tool, [tool.input]);
+    return object(["$schema", DIALECT], ...this.object(tool.input, tool.definitions).members, ...definitions);
+  }
+
+  /** The schema of the output: `oneOf` the variants. */
+  output(tool: Tool): JsonObject {
+    const variants = tool.output.map((variant) => this.variant(variant, tool.definitions));
+    const definitions = this.definitions(
+      tool,
+      tool.output.map(({ payload }) => payload),
+    );
+    return object(["$schema", DIALECT], ["oneOf", variants], ...definitions);
+  }
+
+  /** The schema of one value, with the definitions that it needs. */
+  value(shape: Shape, definitions: readonly Definition[]): JsonObject {
+    return object(...this.shape(shape).members, ...this.definitions({ definitions }, [shape]));
+  }
+
+  private variant({ name, text, payload, doc }: OutputVariant, definitions: readonly Definition[]): Json {
+    if (text) return documented(object(["const", name]), doc);
+    const tagged = object(
+      ["type", "object"],
+      ["properties", object([name, this.object(payload, definitions)])],
+      ["required", [name]],
+      ["additionalProperties", false],
+    );
+    return documented(tagged, doc);
+  }
+
+  /** `$defs` with what the roots reach. */
+  private definitions(tool: Pick<Tool, "definitions">, roots: readonly Shape[]): [string, Json][] {
+    const reached = new Set<string>();
+    const visit = (shape: Shape): void =>
+      forEachRef(shape, (name) => {
+        if (reached.has(name)) return;
+        reached.add(name);
+        const target = tool.definitions.find((definition) => definition.name === name);
+        if (target !== undefined) visit(target.shape);
+      });
+    for (const root of roots) visit(root);
+    const used = tool.definitions.filter(({ name }) => reached.has(name));
+    return used.length === 0
+      ? []
+      : [["$defs", object(...used.map(({ name, shape }) => [name, this.shape(shape)] as const))]];
+  }
+
+  private shape(shape: Shape): JsonObject {
+    return documented(this.bare(shape), shape.doc);
+  }
+
+  private bare(shape: Shape): JsonObject {
+    switch (shape.kind) {
+      case "json":
+        if (shape.except === "null") return object(["type", ["boolean", "number", "string", "array", "object"]]);
+        return shape.except === "primitives" ? object(["type", ["object", "array"]]) : object();
+      case "null":
+        return this.simple("null", () => this.checker.getNullType());
+      case "boolean":
+        return this.simple("boolean", () => this.checker.getBooleanType());
+      case "string": {
+        const schema = this.simple("string", () => this.checker.getStringType());
+        return shape.pattern === undefined ? schema : object(...schema.members, ["pattern", shape.pattern]);
+      }
+      case "number":
+        return shape.integer ? object(["type", "integer"]) : this.simple("number", () => this.checker.getNumberType());
+      case "bigint":
+        return object(["type", "integer"], shape.format !== undefined && ["format", shape.format]);
+      case "date":
+        return object(["type", "string"], ["format", "date-time"]);
+      case "bytes":
+        return object(["type", "string"], ["contentEncoding", "base64"]);
+      case "literal":
+        return this.literals(shape.values);
+      case "array":
+        return object(["type", "array"], ["items", this.shape(shape.item)]);
+      case "tuple":
+        return this.tuple(shape);
+      case "object":
+        return this.object(shape);
+      case "union":
+        return this.union(shape.branches);
+      case "ref":
+        return object(["$ref", `#/$defs/${shape.name}`]);
+    }
+  }
+
+  private simple(key: string, type: () => ts.Type): JsonObject {
+    const known = this.known.get(key);
+    if (known !== undefined) return known;
+    const schema = readJson(JSON.stringify(this.types.getTypeDefinition(type(), false))) as JsonObject;
+    this.known.set(key, schema);
+    return schema;
+  }
+
+  private literal(value: Literal): JsonObject {
+    if (value === null) return object(["type", "null"]);
+    if (typeof value === "boolean") return object(["type", "boolean"], ["const", value]);
+    const type = () =>
+      typeof value === "string" ? this.checker.getStringLiteralType(value) : this.checker.getNumberLiteralType(value);
+    const schema = this.simple(`${typeof value} ${value}`, type);
+    return object(["type", schema.get("type") ?? typeof value], ["const", value]);
+  }
+
+  private literals(values: readonly Literal[]): JsonObject {
+    const [first] = values;
+    if (values.length === 1 && first !== undefined) return this.literal(first);
+    const types = [...new Set(values.map((value) => (value === null ? "null" : typeof value)))];
+    return object(["type", types.length === 1 ? (types[0] as string) : types], ["enum", values]);
+  }
+
+  /** @param port whether its items are the values of a port, of which none is null because it is absent */
+  private tuple({ items, optional, rest, tail }: TupleShape, port = false): JsonObject {
+    const between = [rest, ...tail].filter((shape) => shape !== undefined).map((shape) => this.shape(shape));
+    const required = items.length - optional;
+    const least = required + tail.length;
+    const places = items.map((item, index) =>
+      port || index < required ? this.shape(item) : nullable(this.shape(item)),
+    );
+    return object(
+      ["type", "array"],
+      items.length > 0 && ["prefixItems", places],
+      [
+        "items",
+        between.length === 0 ? false : between.length === 1 ? (between[0] as Json) : object(["anyOf", between]),
+      ],
+      least > 0 && ["minItems", least],
+      rest === undefined && ["maxItems", items.length],
+    );
+  }
+
+  private object({ members, indexes, closed }: ObjectShape, ports?: readonly Definition[]): JsonObject {
+    const required = members.filter(({ optional }) => !optional).map(({ name }) => name);
+    const patterns = indexes.flatMap(({ pattern, shape }) =>
+      pattern === undefined ? [] : [[pattern, this.shape(shape)] as const],
+    );
+    const rest = indexes.find(({ pattern }) => pattern === undefined);
+    const others = rest !== undefined ? this.shape(rest.shape) : !closed && patterns.length === 0 ? undefined : false;
+    return object(
+      ["type", "object"],
+      (ports !== undefined || members.length > 0) && [
+        "properties",
+        object(...members.map((member) => this.member(member, ports))),
+      ],
+      required.length > 0 && ["required", required],
+      patterns.length > 0 && ["patternProperties", object(...patterns)],
+      others !== undefined && ["additionalProperties", others],
+    );
+  }
+
+  private member(member: Member, ports: readonly Definition[] | undefined): [string, Json] {
+    const { name, optional, shape, doc } = member;
+    const many = ports !== undefined && isMany(member, ports);
+    const own = many && shape.kind === "tuple" ? this.tuple(shape, true) : this.bare(shape);
+    const bare = optional ? nullable(own) : own;
+    const whole = ports !== undefined && !optional && isList(resolve(shape, ports)) && !many;
+    const schema = whole ? asOne(bare) : bare;
+    return [name, documented(documented(schema, shape.doc), doc)];
+  }
+
+  private union(branches: readonly Shape[]): JsonObject {
+    const schemas = branches.filter(({ kind }) => kind !== "null").map((branch) => this.shape(branch));
+    const simple = schemas.every(({ members }) => members.size === 1 && typeof members.get("type") === "string");
+    const types = [...new Set(schemas.map((schema) => schema.get("type") as string))];
+    const [only] = schemas;
+    const schema =
+      schemas.length === 1 && only !== undefined ? only : simple ? object(["type", types]) : object(["anyOf", schemas]);
+    return schemas.length < branches.length ? nullable(schema) : schema;
+  }
+}
+
+/** The schema with `null` admitted. */
+function nullable(schema: JsonObject): JsonObject {
+  const { members } = schema;
+  const type = members.get("type");
+  const branches = members.get("anyOf");
+  if (members.size === 0) return schema;
+  if (members.has("const") || members.has("enum")) {
+    const values = (members.get("enum") as readonly Json[] | undefined) ?? [members.get("const") as Json];
+    if (values.includes(null)) return schema;
+    const types = type === undefined ? undefined : [type, "null"].flat();
+    const rest = [...members].filter(([name]) => !["type", "const", "enum"].includes(name));
+    return object(types !== undefined && ["type", types], ["enum", [...values, null]], ...rest);
+  }
+  if (type !== undefined) {
+    const types = [type].flat();
+    if (types.includes("null")) return schema;
+    return new JsonObject(
+      new Map([...members].map(([name, value]) => [name, name === "type" ? [...types, "null"] : value])),
+    );
+  }
+  if (Array.isArray(branches)) {
+    const admits = branches.some(
+      (branch) => branch instanceof JsonObject && [branch.get("type")].flat().includes("null"),
+    );
+    if (admits) return schema;
+    return new JsonObject(new Map(members).set("anyOf", [...branches, object(["type", "null"])]));
+  }
+  return object(["anyOf", [schema, object(["type", "null"])]]);
+}
+
+const isList = ({ kind }: Shape) => kind === "array" || kind === "tuple";
+
+/** A list that travels as one value: `"type": "array"` exactly would make it a `many` port. */
+function asOne(schema: JsonObject): JsonObject {
+  if (schema.get("type") !== "array") return object(["anyOf", [schema]]);
+  return new JsonObject(new Map([...schema.members, ["type", ["array"]]]));
+}
+
+const ANNOTATIONS = ["description", "title", "default", "deprecated", "examples"];
+
+/** What JSDoc says goes after what the type says: first what is checked, then what is for people. */
+function documented(schema: JsonObject, doc: Doc | undefined): JsonObject {
+  if (doc === undefined) return schema;
+  const members = new Map(schema.members);
+  if (doc.description !== undefined) members.set("description", doc.description);
+  for (const [keyword, value] of doc.keywords) {
+    const pattern = keyword === "pattern" ? members.get("pattern") : undefined;
+    // The pattern of the type itself holds too.
+    if (pattern !== undefined && pattern !== value) members.set("allOf", [object(["pattern", pattern])]);
+    members.set(keyword, value);
+  }
+  const isForPeople = ([name]: readonly [string, Json]) => ANNOTATIONS.includes(name);
+  const entries = [...members];
+  return object(...entries.filter((each) => !isForPeople(each)), ...entries.filter(isForPeople));
+}

@@ -1,0 +1,61 @@
+/** What one tool comes to: every text that is generated for it alone, so that it can be kept until the tool changes. */
+
+import { type JsonObject, printJson } from "../json.js";
+import type { ClassImport, Place, Tool } from "../model.js";
+import { derivePorts } from "../types/ports.js";
+import { codec, inputPorts, outputVariants } from "./codecs.js";
+import { localUrl, metadata } from "./meta.js";
+import { renderContract } from "./render.js";
+import type { Schemas } from "./schema.js";
+
+/** Plain data that survives JSON. */
+export interface Outcome {
+  readonly fqn: string;
+  readonly path: string;
+  readonly import: ClassImport;
+  /** The class's name. */
+  readonly place: Place;
+  /** Its entry in `contracts.ts`. */
+  readonly contract: string;
+  /** Its entry in `meta.json`. */
+  readonly document: string;
+}
+
+/** Writes the texts of a tool in which nothing was found wrong. */
+export function outcomeOf(tool: Tool, schemas: Schemas): Outcome {
+  const input = schemas.input(tool);
+  const output = schemas.output(tool);
+  for (const schema of [input, output]) schemas.judge.compile(schema);
+  return {
+    fqn: tool.fqn,
+    path: tool.path,
+    import: tool.import,
+    place: tool.place,
+    contract: contractOf(tool, input, output),
+    document: printJson(metadata(tool, localUrl(tool.path), input, output), 2, 1),
+  };
+}
+
+function contractOf(tool: Tool, inputSchema: JsonObject, outputSchema: JsonObject): string {
+  const input = inputPorts(tool);
+  const output = outputVariants(tool);
+  const derived = JSON.stringify(derivePorts(inputSchema, outputSchema));
+  const ports = (list: readonly { name: string; many: boolean }[]) => list.map(({ name, many }) => ({ name, many }));
+  const declared = {
+    inputPorts: ports(input),
+    outputVariants: output.map((variant) => ({ name: variant.name, ports: ports(variant.ports) })),
+  };
+  if (derived !== JSON.stringify(declared)) throw new Error(`${tool.fqn}: the schemas do not say what the types say`);
+  return renderContract({
+    fqn: tool.fqn,
+    description: tool.description,
+    path: tool.path,
+    timeout: tool.timeout,
+    inputSchema: printJson(inputSchema),
+    outputSchema: printJson(outputSchema),
+    input,
+    closedInput: tool.input.closed,
+    output,
+    definitions: tool.definitions.map(({ name, shape }) => [name, codec(shape)] as const),
+  });
+}

@@ -1,0 +1,131 @@
+/**
+ * The record of the last good run, kept in `node_modules/.cache/svc-gen`: hashes of everything that was read and written.
+ * While it holds, the result would be the same, and TypeScript is not even loaded. No compiler in this file.
+ */
+
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Diagnostic } from "../diagnostics/diagnostics.js";
+import type { Generated } from "../generate.js";
+import { VERSION } from "../version.js";
+import { bytesHash, contentHash, fileHash, folderHash } from "./file-hash.js";
+import type { Reads } from "./input-recorder.js";
+
+export interface Manifest {
+  /** The generator, by version and by its own files. */
+  readonly generator: string;
+  readonly options: Readonly<Record<string, string>>;
+  readonly reads: Reads;
+  /** Hashes of what was written, by path relative to the project. */
+  readonly written: Readonly<Record<string, string>>;
+  /** Notes, to be said again. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Where the record of a project is; runs with other options have their own, and so have other projects, whose record a copied
+ * or shared `node_modules` may hold.
+ */
+function manifestPath(root: string, options: Readonly<Record<string, string>>): string {
+  const name = contentHash(JSON.stringify([root, options])).slice(0, 16);
+  return join(root, "node_modules/.cache/svc-gen", `${name}.json`);
+}
+
+/** The record of a good run, as a file to write. */
+export function recordOf(
+  root: string,
+  options: Readonly<Record<string, string>>,
+  { reads, files, diagnostics }: Generated,
+): { readonly target: string; readonly content: string } {
+  const manifest: Manifest = {
+    generator: GENERATOR,
+    options,
+    reads,
+    written: Object.fromEntries(files.map(({ path, text }) => [path, contentHash(text)])),
+    diagnostics,
+  };
+  const text = JSON.stringify(manifest);
+  return { target: manifestPath(root, options), content: `${contentHash(text)}\n${text}` };
+}
+
+/** The record, when it is whole and one of this generator with these options. */
+function readManifest(root: string, options: Readonly<Record<string, string>>): Manifest | undefined {
+  try {
+    const [hash, text = ""] = readFileSync(manifestPath(root, options), "utf8").split("\n");
+    if (hash !== contentHash(text)) return undefined;
+    const manifest = JSON.parse(text) as Manifest;
+    const same = manifest.generator === GENERATOR && JSON.stringify(manifest.options) === JSON.stringify(options);
+    return same ? manifest : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The record of the last good run, when every lookup of that run would find the same and its files are as written. */
+export function unchangedSince(root: string, options: Readonly<Record<string, string>>): Manifest | undefined {
+  const manifest = readManifest(root, options);
+  if (manifest === undefined) return undefined;
+  const { files, missing, missingFolders, found, folders, listings, links, own } = manifest.reads;
+  const holds = (hashes: Readonly<Record<string, string>>, hashOf: (path: string) => string | undefined) =>
+    Object.entries(hashes).every(([path, hash]) => hashOf(path) === hash);
+  const same =
+    holds(files, fileHash) &&
+    holds(manifest.written, (path) => bytesHash(join(root, path))) &&
+    found.every((path) => kindOf(path) === "file") &&
+    missing.every((path) => kindOf(path) !== "file") &&
+    missingFolders.every((path) => kindOf(path) !== "folder") &&
+    holds(folders, (path) => folderHash(path, own)) &&
+    holds(listings, (path) => folderHash(path, own)) &&
+    holds(links, realPath);
+  return same ? manifest : undefined;
+}
+
+function kindOf(path: string): "file" | "folder" | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats?.isDirectory() ? "folder" : stats && "file";
+  } catch {
+    return undefined;
+  }
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Packages whose version may change what is generated. */
+const PACKAGES = ["@ts-morph/common", "ajv", "ajv-formats", "handlebars", "typescript-json-schema"];
+
+/**
+ * Version, and size and time of the generator's own files and of its packages' manifests: a rebuilt generator of one version is
+ * another one. Taken once: a process that stays is still the generator that it began as when there is another one on the disk.
+ */
+const GENERATOR = generatorHash();
+
+function generatorHash(): string {
+  const here = fileURLToPath(new URL("..", import.meta.url));
+  const folders = [here, resolve(here, "../../templates")];
+  const own = folders.flatMap((folder) =>
+    readdirSync(folder, { encoding: "utf8", recursive: true })
+      .filter((name) => /\.(?:js|hbs)$/.test(name))
+      .map((name) => join(folder, name)),
+  );
+  const packages = PACKAGES.map((name) => nearest(here, join("node_modules", name, "package.json")));
+  const stats = [...own, ...packages].map((path) => {
+    const found = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+    return [path, found?.size, found?.mtimeMs];
+  });
+  return `${VERSION} ${contentHash(JSON.stringify([process.versions.node, stats]))}`;
+}
+
+/** The file of this name in a folder or in the nearest one that it is in. */
+function nearest(folder: string, name: string): string | undefined {
+  const path = join(folder, name);
+  if (existsSync(path)) return path;
+  return dirname(folder) === folder ? undefined : nearest(dirname(folder), name);
+}

@@ -1,0 +1,147 @@
+/** Every file-system lookup of a run, recorded so that a later run can tell whether anything changed. */
+
+import { existsSync } from "node:fs";
+import { dirname, resolve, sep } from "node:path";
+import { contentHash, entriesOf, folderHash } from "./file-hash.js";
+import { ts } from "./typescript.js";
+
+/** By absolute path. */
+export interface Reads {
+  /** Hashes of the files whose text was read. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Paths at which there was no file: one that appears there may shadow what was found elsewhere. */
+  readonly missing: readonly string[];
+  /** Paths at which there was no folder. */
+  readonly missingFolders: readonly string[];
+  /** Files that were looked up but not read. */
+  readonly found: readonly string[];
+  /** Hashes of the folders whose entries decide what belongs to the project. */
+  readonly folders: Readonly<Record<string, string>>;
+  /** Hashes of the folders whose entries are packages of types that every file sees. */
+  readonly listings: Readonly<Record<string, string>>;
+  /** Targets of symbolic links. */
+  readonly links: Readonly<Record<string, string>>;
+  /** The folder and the files that the generator writes: no input of it. */
+  readonly own: readonly string[];
+}
+
+type Host = Pick<
+  ts.CompilerHost,
+  "fileExists" | "readFile" | "directoryExists" | "getDirectories" | "readDirectory" | "realpath"
+>;
+
+/** What TypeScript looks through folders with and does not publish (5.9). */
+const { matchFiles } = ts as unknown as {
+  matchFiles(
+    path: string,
+    extensions: readonly string[] | undefined,
+    excludes: readonly string[] | undefined,
+    includes: readonly string[],
+    isCaseSensitive: boolean,
+    current: string,
+    depth: number | undefined,
+    entries: (path: string) => { readonly files: readonly string[]; readonly directories: readonly string[] },
+    realpath: (path: string) => string,
+  ): string[];
+};
+
+/** Records every file-system lookup that goes through a host. */
+export class Recorder {
+  private readonly files = new Map<string, string>();
+  private readonly missing = new Set<string>();
+  private readonly missingFolders = new Set<string>();
+  private readonly found = new Set<string>();
+  private readonly folders = new Map<string, string>();
+  private readonly listings = new Map<string, string>();
+  private readonly links = new Map<string, string>();
+
+  /** @param own paths that the generator writes */
+  constructor(private readonly own: readonly string[]) {}
+
+  /** Records the text of a file, or that there is none. */
+  file(path: string, text: string | undefined): void {
+    const absolute = resolve(path);
+    if (text === undefined) this.missing.add(absolute);
+    else if (!this.files.has(absolute)) this.files.set(absolute, contentHash(text));
+  }
+
+  /** The entries of a folder that is looked through for files; recorded when any file in it may belong to the project. */
+  private entries(path: string, bases: readonly string[]): { files: string[]; directories: string[] } {
+    const folder = resolve(path);
+    const entries = entriesOf(folder);
+    if (bases.some((base) => folder === base || folder.startsWith(base.endsWith(sep) ? base : base + sep))) {
+      this.folders.set(folder, folderHash(folder, this.own, entries));
+      // The folder that the generator may make is no news in the one that it is in.
+      const [out] = this.own;
+      if (out !== undefined && dirname(out) === folder) this.folders.set(out, folderHash(out, this.own));
+    }
+    const names = (wanted: boolean) => entries.filter(([, isFolder]) => isFolder === wanted).map(([name]) => name);
+    return { files: names(false), directories: names(true) };
+  }
+
+  /** The same host, recording its lookups. */
+  over<H extends Host>(host: H): H {
+    return {
+      ...host,
+      fileExists: (path: string) => {
+        const there = host.fileExists(path);
+        (there ? this.found : this.missing).add(resolve(path));
+        return there;
+      },
+      readFile: (path: string) => {
+        const text = host.readFile(path);
+        this.file(path, text);
+        return text;
+      },
+      directoryExists: (path: string) => {
+        const there = host.directoryExists?.(path) ?? true;
+        if (!there) this.missingFolders.add(resolve(path));
+        return there;
+      },
+      getDirectories: (path: string) => {
+        this.listings.set(resolve(path), folderHash(path, this.own));
+        return host.getDirectories?.(path) ?? [];
+      },
+      readDirectory: (path, extensions, excludes, includes, depth) => {
+        const bases = includes.map((pattern) => resolve(path, pattern.replace(/(?:^|\/)[^/]*[*?].*$/, "")));
+        for (const base of bases.filter((each) => !existsSync(each))) {
+          this.missing.add(base);
+          this.missingFolders.add(base);
+        }
+        return matchFiles(
+          path,
+          extensions,
+          excludes,
+          includes,
+          ts.sys.useCaseSensitiveFileNames,
+          ts.sys.getCurrentDirectory(),
+          depth,
+          (folder) => this.entries(folder, bases),
+          (folder) => host.realpath?.(folder) ?? folder,
+        );
+      },
+      realpath: (path: string) => {
+        const real = host.realpath?.(path) ?? path;
+        if (real !== path) this.links.set(resolve(path), resolve(real));
+        return real;
+      },
+    };
+  }
+
+  /** Everything recorded so far. */
+  reads(): Reads {
+    const isOwn = (path: string) => this.own.includes(path);
+    const sorted = (entries: ReadonlyMap<string, string>) =>
+      Object.fromEntries([...entries].sort(([one], [other]) => (one < other ? -1 : 1)));
+    return {
+      files: sorted(new Map([...this.files].filter(([path]) => !isOwn(path)))),
+      missing: [...this.missing].filter((path) => !isOwn(path)).sort(),
+      missingFolders: [...this.missingFolders].filter((path) => !isOwn(path)).sort(),
+      found: [...this.found].filter((path) => !isOwn(path) && !this.files.has(path)).sort(),
+      folders: sorted(this.folders),
+      listings: sorted(this.listings),
+      links: sorted(this.links),
+      own: this.own,
+    };
+  }
+}

@@ -1,0 +1,387 @@
+/** Opens a tool project: one program for everything that svc-gen reads, and TypeScript's own opinion of it. */
+
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import type { Place } from "../model.js";
+import { DeclaredOrder } from "../types/declared-order.js";
+import { Comments } from "../types/jsdoc.js";
+import { provideModule } from "./bare-typescript.js";
+import { Recorder } from "./input-recorder.js";
+import {
+  type Installed,
+  installedTypeScript,
+  learnLibraries,
+  libraryFile,
+  withDefaults,
+} from "./project-typescript.js";
+import { ts } from "./typescript.js";
+
+/** Where the project is and where generated files go; all paths absolute. */
+export interface Layout {
+  readonly tsconfig: string;
+  /** The package root: diagnostics and headers name files relative to it. */
+  readonly root: string;
+  /** The folder of the generated files. */
+  readonly out: string;
+}
+
+export interface Program {
+  readonly layout: Layout;
+  /** Notes about the configuration. */
+  readonly notes: readonly Diagnostic[];
+  readonly program: ts.Program;
+  readonly checked: Checked;
+  readonly checker: ts.TypeChecker;
+  /** The same text as long as nothing has changed that the result of a source file depends on; undefined when unknown. */
+  readonly keyOf: (file: ts.SourceFile) => string | undefined;
+  readonly order: DeclaredOrder;
+  readonly comments: Comments;
+  /** Files of the project that may hold tools, in the order of their paths. */
+  readonly sources: readonly ts.SourceFile[];
+  /** Whether a path is that of a file that is generated, for which a stub stands. */
+  readonly isGenerated: (path: string) => boolean;
+  /** The place of a node, which may be told to end earlier, and the line of source there. */
+  readonly at: (node: ts.Node, end?: number) => Place;
+}
+
+/** What stands for the generated files while the project is read, so that their last state does not matter. */
+const STUBS: readonly (readonly [name: string, text: string])[] = [
+  [
+    "contracts.ts",
+    'import type { Contract } from "svc-runtime/v1";\nexport declare const contracts: readonly Contract[];\n',
+  ],
+  ["server.ts", "export {};\n"],
+];
+
+/** A project before it is read: what its configuration says. */
+export interface Project {
+  readonly layout: Layout;
+  readonly options: ts.CompilerOptions;
+  readonly installed: Installed | undefined;
+  /** Absolute paths, without the generated files. */
+  readonly files: readonly string[];
+  readonly references: readonly ts.ProjectReference[] | undefined;
+  /** What is remarkable about the configuration. */
+  readonly notes: readonly Diagnostic[];
+  readonly recorder: Recorder;
+}
+
+/** What the generator writes, and the folder that it may make; sources may lie beside them. */
+function ownPaths({ out, root }: Layout): string[] {
+  return [out, ...STUBS.map(([name]) => join(out, name)), join(root, "meta.json")];
+}
+
+/** What is wrong with a configuration, and what it was read from. */
+export interface Unusable {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly recorder: Recorder;
+}
+
+/** Reads the configuration that `layout` names. */
+export function readProject(layout: Layout): Project | Unusable {
+  const recorder = new Recorder(ownPaths(layout));
+  const config = readConfig(layout, recorder);
+  const unusable = (...complaint: Parameters<typeof diagnostic>): Unusable => {
+    return { diagnostics: [diagnostic(...complaint)], recorder };
+  };
+  if ("problem" in config) return unusable("SVC101", {}, config.problem);
+  if (!(config.options.strictNullChecks ?? config.options.strict)) {
+    return unusable("SVC102", {}, shown(layout, layout.tsconfig));
+  }
+  const stubs = STUBS.map(([name]) => join(layout.out, name));
+  const options: ts.CompilerOptions = {
+    ...config.options,
+    noEmit: true,
+    composite: false,
+    incremental: false,
+    declaration: false,
+    skipLibCheck: true,
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+  };
+  const files = config.files.map((path) => resolve(path)).filter((path) => !stubs.includes(path));
+  const { installed, references, notes } = config;
+  return { layout, options, installed, files, references, notes, recorder };
+}
+
+/** The program of one run, every lookup recorded. */
+export function compileOnce(project: Project): ts.Program {
+  const disk = ts.createCompilerHost(project.options);
+  const host = adaptHost(project.recorder.over(disk), project);
+  return ts.createProgram({
+    rootNames: rootsOf(project),
+    options: project.options,
+    host: {
+      ...host,
+      getSourceFile: (path, wanted) => {
+        const text = host.readFile(path);
+        if (text === undefined) return undefined;
+        return markLibrary(ts.createSourceFile(path, text, wanted), project);
+      },
+    },
+    ...(project.references === undefined ? {} : { projectReferences: project.references }),
+  });
+}
+
+/** The files of the project and the generated ones. */
+export function rootsOf({ files, layout }: Project): string[] {
+  return [...files, ...STUBS.map(([name]) => join(layout.out, name))];
+}
+
+/** TypeScript's opinion of a program: the program itself, or a builder that reuses the opinions of unaffected files. */
+type Checked = Pick<ts.BuilderProgram, "getGlobalDiagnostics" | "getSyntacticDiagnostics" | "getSemanticDiagnostics">;
+
+/** @param keyOf see {@link Program.keyOf}; without it no result is reused */
+export function openProgram(
+  { layout, files, notes }: Project,
+  program: ts.Program,
+  checked: Checked = program,
+  keyOf: Program["keyOf"] = () => undefined,
+): Program {
+  packageNames.clear();
+  const checker = program.getTypeChecker();
+  const places = new Map<ts.Node, Place>();
+  const own = new Set(files);
+  const generated = new Set(STUBS.map(([name]) => join(layout.out, name)));
+  return {
+    layout,
+    notes,
+    program,
+    checked,
+    checker,
+    keyOf,
+    order: new DeclaredOrder(checker),
+    comments: new Comments(checker),
+    sources: program
+      .getSourceFiles()
+      .filter(
+        (file) =>
+          own.has(resolve(file.fileName)) &&
+          !file.isDeclarationFile &&
+          !/\.(?:test|spec)\.[cm]?tsx?$/.test(file.fileName),
+      )
+      .sort((one, other) => (one.fileName < other.fileName ? -1 : 1)),
+    isGenerated: (path) => generated.has(resolve(path)),
+    at: (node, end) => {
+      const known = end === undefined ? places.get(node) : undefined;
+      if (known !== undefined) return known;
+      const file = node.getSourceFile();
+      const start = node.getStart(file);
+      const place = placeOf(layout, file, start, Math.max(1, (end ?? node.getEnd()) - start));
+      if (end === undefined) places.set(node, place);
+      return place;
+    },
+  };
+}
+
+/** The methods of a host that {@link adaptHost} replaces. */
+type AdaptedHost = Pick<ts.CompilerHost, "fileExists" | "readFile" | "directoryExists">;
+
+/**
+ * TypeScript's own host, with stubs for the generated files, the library files of the project's TypeScript, and the
+ * sources of referenced projects, built or not.
+ */
+export function adaptHost<Host extends AdaptedHost>(host: Host, { layout, installed }: Project) {
+  const stubs = new Map(STUBS.map(([name, text]) => [join(layout.out, name), text]));
+  const stubOf = (path: string) => stubs.get(resolve(path));
+  const folders = foldersOf(stubs.keys());
+  const library = libraryFolder(installed);
+  return {
+    ...host,
+    getDefaultLibLocation: () => library,
+    getDefaultLibFileName: (wanted: ts.CompilerOptions) => join(library, ts.getDefaultLibFileName(wanted)),
+    directoryExists: (path: string) => folders.has(resolve(path)) || host.directoryExists?.(path) === true,
+    fileExists: (path: string) => stubOf(path) !== undefined || host.fileExists(path),
+    readFile: (path: string) =>
+      stubOf(path) ?? host.readFile(dirname(resolve(path)) === library ? libraryFile(path) : path),
+    useSourceOfProjectReferenceRedirect: () => true,
+  };
+}
+
+/** ts-morph carries the compiler without its library files; typescript-json-schema's has them. */
+function libraryFolder(installed: Installed | undefined): string {
+  return installed?.libraries ?? dirname(schemaRequire().resolve("typescript"));
+}
+
+/** TypeScript 6 has dropped the mark in them by which earlier ones know their library files. */
+export function markLibrary(file: ts.SourceFile, { installed }: Project): ts.SourceFile {
+  if (dirname(resolve(file.fileName)) === libraryFolder(installed)) file.hasNoDefaultLib = true;
+  return file;
+}
+
+/** The folders that files are in, and all those that these are in. */
+function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    for (let folder = dirname(path); !folders.has(folder); folder = dirname(folder)) folders.add(folder);
+  }
+  return folders;
+}
+
+interface Config {
+  /** With the defaults of the project's own TypeScript. */
+  readonly options: ts.CompilerOptions;
+  readonly installed: Installed | undefined;
+  readonly notes: readonly Diagnostic[];
+  readonly files: readonly string[];
+  readonly references: readonly ts.ProjectReference[] | undefined;
+}
+
+/** @param above the configurations that refer to this one */
+function readConfig(
+  layout: Layout,
+  recorder: Recorder,
+  above: readonly string[] = [],
+): Config | { readonly problem: string } {
+  const path = layout.tsconfig;
+  if (!existsSync(path)) recorder.file(path, undefined);
+  if (!existsSync(path)) return { problem: `${shown(layout, path)} does not exist` };
+  const host = recorder.over(ts.sys);
+  const installed = installedTypeScript(dirname(path), recorder);
+  if (installed !== undefined) learnLibraries(installed);
+  const { config, error } = ts.readConfigFile(path, host.readFile);
+  if (error !== undefined) return { problem: ts.flattenDiagnosticMessageText(error.messageText, "\n") };
+  const parsed = ts.parseJsonConfigFileContent(config, host, dirname(path), undefined, path);
+  const { projectReferences: references } = parsed;
+  if (parsed.fileNames.length === 0 && references !== undefined) {
+    return firstReferenced(layout, references, recorder, [...above, path]);
+  }
+  // What a newer TypeScript understands is no fault; a base file that is missing is one (TS5083, TS6053).
+  const missing = parsed.errors.find(({ code }) => code === 5083 || code === 6053);
+  if (missing !== undefined) return { problem: ts.flattenDiagnosticMessageText(missing.messageText, "\n") };
+  const options = withDefaults(parsed.options, installed, recorder);
+  return { options, installed, notes: unknownValues(parsed.errors), files: parsed.fileNames, references };
+}
+
+/** Values that svc-gen's compiler does not know (TS6046), but for targets: every unknown one is the newest. */
+function unknownValues(errors: readonly ts.Diagnostic[]): Diagnostic[] {
+  const names = errors
+    .filter(({ code }) => code === 6046)
+    .map(({ messageText }) => /'--(\w+)'/.exec(ts.flattenDiagnosticMessageText(messageText, "\n"))?.[1] ?? "");
+  return [...new Set(names)].filter((name) => name !== "target").map((name) => diagnostic("SVC104", {}, name));
+}
+
+/** A tsconfig that only names others: the first of them that has files. */
+function firstReferenced(
+  layout: Layout,
+  references: readonly ts.ProjectReference[],
+  recorder: Recorder,
+  above: readonly string[],
+): Config | { readonly problem: string } {
+  for (const reference of references) {
+    const tsconfig = resolve(ts.resolveProjectReferencePath(reference));
+    if (above.includes(tsconfig)) continue;
+    const config = readConfig({ ...layout, tsconfig }, recorder, above);
+    if ("problem" in config || config.files.length > 0) return config;
+  }
+  return { problem: `${shown(layout, layout.tsconfig)} has no files` };
+}
+
+/** TypeScript's own errors, in tsc's form; generated files and libraries have none. */
+export function compilerErrors(opened: Program): Diagnostic[] {
+  const { program, checked, layout } = opened;
+  const found = [...checked.getGlobalDiagnostics()];
+  for (const file of program.getSourceFiles()) {
+    const { fileName, isDeclarationFile } = file;
+    if (isDeclarationFile || opened.isGenerated(fileName) || program.isSourceFileFromExternalLibrary(file)) continue;
+    found.push(...checked.getSyntacticDiagnostics(file), ...checked.getSemanticDiagnostics(file));
+  }
+  return ts
+    .sortAndDeduplicateDiagnostics(found)
+    .filter(({ category }) => category === ts.DiagnosticCategory.Error)
+    .map((each) => {
+      const related = (each.relatedInformation ?? []).map((other) => said(layout, other));
+      const common = { code: `TS${each.code}`, severity: "error", ...said(layout, each) } as const;
+      return related.length === 0 ? common : { ...common, related };
+    });
+}
+
+/** The message of a diagnostic of TypeScript and its place. */
+function said(layout: Layout, { file, start, length, messageText }: ts.DiagnosticRelatedInformation) {
+  const message = ts.flattenDiagnosticMessageText(messageText, "\n");
+  if (file === undefined || start === undefined) return { message };
+  return { message, place: placeOf(layout, file, start, length ?? 1) };
+}
+
+function placeOf(layout: Layout, file: ts.SourceFile, start: number, length: number): Place {
+  const { line, character } = file.getLineAndCharacterOfPosition(start);
+  const source = file.text.slice(file.getPositionOfLineAndCharacter(line, 0)).split(/\r?\n/, 1)[0] ?? "";
+  const name = shownNames.get(file) ?? shown(layout, file.fileName);
+  shownNames.set(file, name);
+  return { file: name, line: line + 1, column: character + 1, length, source };
+}
+
+/** Of files in which places were looked up: a file is parsed for one project. */
+const shownNames = new WeakMap<ts.SourceFile, string>();
+
+/** A path as people and generated files see it: relative to the project, forward slashes. */
+export function shown(layout: Layout, path: string): string {
+  return relative(layout.root, path).split(sep).join("/");
+}
+
+/** By file and by folder; both are looked up anew for every program. */
+const packageNames = new Map<string, string | undefined>();
+
+/** The name of the package that a file belongs to, symlinks followed. */
+export function packageOf(fileName: string): string | undefined {
+  if (!packageNames.has(fileName)) packageNames.set(fileName, findPackage(fileName));
+  return packageNames.get(fileName);
+}
+
+function findPackage(fileName: string): string | undefined {
+  const folders: string[] = [];
+  let folder = dirname(existsSync(fileName) ? realpathSync(fileName) : fileName);
+  for (;;) {
+    if (packageNames.has(folder)) break;
+    folders.push(folder);
+    const manifest = join(folder, "package.json");
+    if (existsSync(manifest)) {
+      const name = nameIn(manifest);
+      if (name !== undefined) {
+        packageNames.set(folder, name);
+        break;
+      }
+    }
+    if (dirname(folder) === folder) {
+      packageNames.set(folder, undefined);
+      break;
+    }
+    folder = dirname(folder);
+  }
+  const name = packageNames.get(folder);
+  for (const each of folders) packageNames.set(each, name);
+  return name;
+}
+
+/** The name in a package's manifest; none in one that is being written. */
+function nameIn(manifest: string): string | undefined {
+  try {
+    return JSON.parse(readFileSync(manifest, "utf8")).name;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * typescript-json-schema brings a TypeScript of its own. It gets ts-morph's instead, before it is loaded: one compiler
+ * in the process, 0.2 s less to load, and the types of one are the types of the other. Both must be of one minor version.
+ */
+export function shareCompiler(): void {
+  const fromSchema = schemaRequire();
+  const path = fromSchema.resolve("typescript");
+  const { version } = fromSchema("typescript/package.json") as { version: string };
+  const minor = (text: string) => text.split(".").slice(0, 2).join(".");
+  if (minor(version) !== minor(ts.version)) {
+    throw new Error(
+      `typescript-json-schema wants TypeScript ${version}, ts-morph has ${ts.version}: versions must agree`,
+    );
+  }
+  provideModule(path, () => ts);
+}
+
+/** Finds what typescript-json-schema finds. */
+function schemaRequire(): NodeJS.Require {
+  return createRequire(createRequire(import.meta.url).resolve("typescript-json-schema"));
+}

@@ -1,0 +1,111 @@
+/**
+ * The TypeScript that the project itself is compiled with: which version it is, where its library files are, and what it
+ * reads into a tsconfig.json that says nothing. svc-gen reads with a compiler of its own, and must see what that one sees.
+ */
+
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename, dirname, join } from "node:path";
+import type { Recorder } from "./input-recorder.js";
+import { ts } from "./typescript.js";
+
+export interface Installed {
+  readonly major: number;
+  /** The folder of its `lib.*.d.ts`, when they may tell more than those of svc-gen's own compiler. */
+  readonly libraries?: string;
+}
+
+/** The TypeScript in the nearest `node_modules` above a folder; undefined when there is none. */
+export function installedTypeScript(folder: string, recorder: Recorder): Installed | undefined {
+  const manifest = join(folder, "node_modules/typescript/package.json");
+  const text = ts.sys.readFile(manifest);
+  recorder.file(manifest, text);
+  if (text === undefined)
+    return dirname(folder) === folder ? undefined : installedTypeScript(dirname(folder), recorder);
+  const major = majorOf(text);
+  if (major === undefined) return undefined;
+  const libraries = major >= 6 ? librariesOf(realpathSync(dirname(manifest))) : undefined;
+  return { major, ...(libraries === undefined ? {} : { libraries }) };
+}
+
+/** Of the version that a package's manifest names; undefined when it names none, as one that is being written. */
+function majorOf(manifest: string): number | undefined {
+  try {
+    const major = Number.parseInt(JSON.parse(manifest).version, 10);
+    return Number.isNaN(major) ? undefined : major;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Beside the compiler, or in the package of its native build. */
+function librariesOf(typescript: string): string | undefined {
+  const folders = [join(typescript, "lib")];
+  const native = `@typescript/typescript-${process.platform}-${process.arch}/package.json`;
+  try {
+    folders.push(join(dirname(createRequire(join(typescript, "package.json")).resolve(native)), "lib"));
+  } catch {
+    // TypeScript 6 has no native build.
+  }
+  return folders.find((folder) => existsSync(join(folder, "lib.es5.d.ts")));
+}
+
+/** The compiler's table of libraries by name, which is not in its declarations. */
+const { libMap } = ts as unknown as { readonly libMap: Map<string, string> };
+
+/** Makes the names of libraries known that are newer than svc-gen's compiler: `"lib": ["es2025"]`. */
+export function learnLibraries({ libraries }: Installed): void {
+  for (const file of libraries === undefined ? [] : readdirSync(libraries)) {
+    const name = /^lib\.(.+)\.d\.ts$/.exec(file)?.[1];
+    if (name !== undefined && !libMap.has(name)) libMap.set(name, file);
+  }
+}
+
+/**
+ * The file that a library is in: a proposal that has become part of an edition has moved, `lib.esnext.promise.d.ts` to
+ * `lib.es2025.promise.d.ts`.
+ */
+export function libraryFile(path: string): string {
+  const feature = /^lib\.esnext\.(.+)$/.exec(basename(path))?.[1];
+  if (feature === undefined || existsSync(path)) return path;
+  const editions = readdirSync(dirname(path)).filter(
+    (file) => /^lib\.es\d+\./.test(file) && file.endsWith(`.${feature}`),
+  );
+  const newest = editions.sort().at(-1);
+  return newest === undefined ? path : join(dirname(path), newest);
+}
+
+/** The options with what the project's TypeScript takes for granted, where it changes what types mean. */
+export function withDefaults(
+  given: ts.CompilerOptions,
+  installed: Installed | undefined,
+  recorder: Recorder,
+): ts.CompilerOptions {
+  const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  // Names of libraries that nobody here knows are dropped: none left means those of the target.
+  if (given.lib?.length === 0) delete options.lib;
+  if (installed === undefined) return { strict: true, target: ts.ScriptTarget.ESNext, ...options };
+  if (installed.major < 6) return options;
+  const { module = ts.ModuleKind.ESNext } = given;
+  const resolvesLikeBundlers =
+    module === ts.ModuleKind.CommonJS || (module >= ts.ModuleKind.ES2015 && module <= ts.ModuleKind.ESNext);
+  return {
+    strict: true,
+    target: ts.ScriptTarget.ESNext,
+    module,
+    ...(resolvesLikeBundlers ? { moduleResolution: ts.ModuleResolutionKind.Bundler } : {}),
+    esModuleInterop: true,
+    noUncheckedSideEffectImports: true,
+    libReplacement: false,
+    ...options,
+    types: typesOf(given, recorder),
+  };
+}
+
+/** From TypeScript 6 on no types come by themselves; `*` stands for all that are installed. */
+function typesOf(options: ts.CompilerOptions, recorder: Recorder): string[] {
+  const { types: _, ...rest } = options;
+  return (options.types ?? []).flatMap((name) =>
+    name === "*" ? ts.getAutomaticTypeDirectiveNames(rest, recorder.over(ts.sys)) : [name],
+  );
+}

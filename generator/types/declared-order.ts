@@ -1,0 +1,579 @@
+/**
+ * The declared order. The checker sorts union members, and the members of mapped types over them, by its own type ids,
+ * which unrelated files change; here the order comes from the type as it is written in the source.
+ */
+
+import { ts } from "../project/typescript.js";
+
+/** A type as written, with what its type parameters stand for there. */
+export interface Written {
+  readonly node: ts.TypeNode;
+  readonly environment: Environment;
+}
+export type Environment = ReadonlyMap<ts.Symbol, Written>;
+
+/** What TypeScript keeps about mapped types and does not publish (5.9). */
+interface MappedType extends ts.ObjectType {
+  readonly declaration?: ts.MappedTypeNode;
+  /** `T` in `{ [K in keyof T]: … }` and in `Pick<T, K>`; set once the members were asked for. */
+  readonly modifiersType?: ts.Type;
+}
+interface MappedSymbol extends ts.Symbol {
+  readonly links?: {
+    /** The member of `T` that this one was made of. */
+    readonly syntheticOrigin?: ts.Symbol;
+    /** What `K` is for this member. */
+    readonly keyType?: ts.Type;
+  };
+}
+
+const DEEPEST = 40;
+/** How often an alias is followed inside itself: recursive ones say the same again, several times as often each time. */
+const SELVES = 3;
+
+/** What the intrinsic types of texts do. */
+const TEXT_MAPPINGS: Readonly<Record<string, (text: string) => string>> = {
+  Uppercase: (text) => text.toUpperCase(),
+  Lowercase: (text) => text.toLowerCase(),
+  Capitalize: (text) => text.charAt(0).toUpperCase() + text.slice(1),
+  Uncapitalize: (text) => text.charAt(0).toLowerCase() + text.slice(1),
+};
+
+export class DeclaredOrder {
+  private readonly symbols = new Map<ts.Node, ts.Symbol | undefined>();
+
+  constructor(private readonly checker: ts.TypeChecker) {}
+
+  /** The symbol that a reference names, imports followed. */
+  referenced(name: ts.Node): ts.Symbol | undefined {
+    if (!this.symbols.has(name)) this.symbols.set(name, this.symbolAt(name));
+    return this.symbols.get(name);
+  }
+
+  private symbolAt(name: ts.Node): ts.Symbol | undefined {
+    const symbol = this.checker.getSymbolAtLocation(name);
+    return symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias ? this.checker.getAliasedSymbol(symbol) : symbol;
+  }
+
+  /** Parentheses, `readonly` and type parameters followed, as far as the environment knows them. */
+  settle(written: Written | undefined): Written | undefined {
+    let at = written;
+    for (let hops = 0; at !== undefined && hops < DEEPEST; hops++) {
+      const { node, environment }: Written = at;
+      if (ts.isParenthesizedTypeNode(node)) at = { node: node.type, environment };
+      else if (ts.isTypeOperatorNode(node) && node.operator === ts.SyntaxKind.ReadonlyKeyword) {
+        at = { node: node.type, environment };
+      } else if (ts.isTypeReferenceNode(node)) {
+        const symbol = this.referenced(node.typeName);
+        const argument = symbol === undefined ? undefined : environment.get(symbol);
+        if (argument === undefined || argument === at) return at;
+        at = argument;
+      } else return at;
+    }
+    return at;
+  }
+
+  /** The alias that a reference names and its type as declared, type parameters bound to the arguments. */
+  alias(written: Written): { readonly declaration: ts.TypeAliasDeclaration; readonly body: Written } | undefined {
+    const { node, environment } = written;
+    if (!ts.isTypeReferenceNode(node)) return undefined;
+    const declaration = this.referenced(node.typeName)?.declarations?.find(ts.isTypeAliasDeclaration);
+    if (declaration === undefined) return undefined;
+    return {
+      declaration,
+      body: {
+        node: declaration.type,
+        environment: this.bind(declaration.typeParameters, node.typeArguments, environment),
+      },
+    };
+  }
+
+  /** An environment in which the parameters stand for the arguments (or their defaults). */
+  bind(
+    parameters: readonly ts.TypeParameterDeclaration[] | undefined,
+    args: readonly ts.TypeNode[] | undefined,
+    environment: Environment,
+  ): Environment {
+    if (parameters === undefined) return environment;
+    const inner = new Map(environment);
+    parameters.forEach((parameter, index) => {
+      const key = this.checker.getSymbolAtLocation(parameter.name);
+      const argument = args?.[index];
+      if (key === undefined) return;
+      if (argument !== undefined)
+        inner.set(key, this.settle({ node: argument, environment }) ?? { node: argument, environment });
+      else if (parameter.default !== undefined) inner.set(key, { node: parameter.default, environment: inner });
+      else inner.delete(key);
+    });
+    return inner;
+  }
+
+  /** The environment for the members of a type that was written like this: arguments of the reference and of its bases. */
+  inside(written: Written | undefined): Environment {
+    const at = this.settle(written);
+    if (at === undefined) return new Map();
+    const { node } = at;
+    const alias = this.alias(at);
+    if (alias !== undefined) return this.inside(alias.body);
+    if (ts.isIntersectionTypeNode(node)) {
+      const inner = new Map(at.environment);
+      for (const type of node.types) {
+        for (const [key, value] of this.inside({ node: type, environment: at.environment })) inner.set(key, value);
+      }
+      return inner;
+    }
+    if (!ts.isTypeReferenceNode(node)) return at.environment;
+    let inner = at.environment;
+    const visit = (symbol: ts.Symbol | undefined, args: readonly ts.TypeNode[] | undefined, depth: number): void => {
+      for (const declaration of symbol?.declarations ?? []) {
+        if (!ts.isInterfaceDeclaration(declaration) && !ts.isClassDeclaration(declaration)) continue;
+        inner = this.bind(declaration.typeParameters, args, inner);
+        for (const clause of declaration.heritageClauses ?? []) {
+          if (depth < DEEPEST) {
+            for (const base of clause.types) visit(this.referenced(base.expression), base.typeArguments, depth + 1);
+          }
+        }
+      }
+    };
+    visit(this.referenced(node.typeName), node.typeArguments, 0);
+    return inner;
+  }
+
+  /** Constituents of a union, as written. */
+  union(types: readonly ts.Type[], written: Written | undefined): readonly ts.Type[] {
+    const ranks = new Ranks(this.checker);
+    if (written !== undefined) this.rank(written, ranks, 0);
+    for (const type of types) this.rankAliases(type, ranks, 0);
+    return ranks.sort(types);
+  }
+
+  /** The names of mapped members in the order of the types that they come from (`"b" | "a"`), as written. */
+  private keyed(written: Written | undefined, properties: readonly ts.Symbol[]): string[] {
+    const ranks = new Ranks(this.checker);
+    if (written !== undefined) this.rank(written, ranks, 0);
+    return ranks.sortMapped(properties).map(({ name }) => name);
+  }
+
+  private rankAliases(type: ts.Type, ranks: Ranks, depth: number): void {
+    const declaration = type.aliasSymbol?.declarations?.find(ts.isTypeAliasDeclaration);
+    if (declaration !== undefined && type.isUnion()) {
+      this.rank({ node: declaration.type, environment: new Map() }, ranks, depth + 1);
+    }
+  }
+
+  /** Walks a written type in order and gives each constituent that it meets the next rank. */
+  rank(written: Written, ranks: Ranks, depth: number): void {
+    const at = this.settle(written);
+    if (at === undefined || depth > DEEPEST) return;
+    const { node, environment } = at;
+    const into = (inner: ts.TypeNode, bound: Environment = environment) =>
+      this.rank({ node: inner, environment: bound }, ranks, depth + 1);
+    // What an intersection of unions comes to is ranked by its parts.
+    if (ts.isUnionTypeNode(node) || ts.isIntersectionTypeNode(node)) {
+      for (const type of node.types) into(type);
+      return;
+    }
+    if (ts.isConditionalTypeNode(node)) {
+      into(node.trueType);
+      into(node.falseType);
+      return;
+    }
+    if (ts.isTypeOperatorNode(node) && node.operator === ts.SyntaxKind.KeyOfKeyword) {
+      const source = this.settle({ node: node.type, environment });
+      const type = this.checker.getTypeFromTypeNode(source?.node ?? node.type);
+      for (const { name } of this.properties(type, source)) ranks.addName(name);
+      return;
+    }
+    if (ts.isIndexedAccessTypeNode(node)) {
+      this.rankAccess(node, environment, ranks, depth);
+      // Members of a generic type have no place of their own, but their names do, and what each name is mapped to.
+      if (ts.isTypeOperatorNode(node.indexType)) into(node.indexType);
+      const mapped = this.mapped({ node: node.objectType, environment });
+      if (mapped !== undefined) into(mapped.node, mapped.environment);
+      return;
+    }
+    if (ts.isTemplateLiteralTypeNode(node)) {
+      for (const text of this.templateTexts(node, environment)) ranks.addName(text);
+      return;
+    }
+    const type = this.checker.getTypeFromTypeNode(node);
+    ranks.add(type);
+    if (ts.isTypeReferenceNode(node)) {
+      const alias = this.alias(at);
+      if (alias !== undefined) {
+        const { declaration, body } = alias;
+        ranks.inside(declaration, () => into(body.node, body.environment));
+      }
+      // A distributed type has no node for each of its parts: they are told apart by the literals that made them.
+      for (const argument of node.typeArguments ?? []) if (ranks.meets(argument)) into(argument);
+      if (alias?.body.node.kind === ts.SyntaxKind.IntrinsicKeyword) this.rankMapped(alias.declaration, at, ranks);
+      const symbol = this.referenced(node.typeName);
+      if (alias === undefined && symbol !== undefined && symbol.flags & ts.SymbolFlags.Enum)
+        this.rankEnum(symbol, ranks);
+      return;
+    }
+    if (type.isUnion()) {
+      this.rankAliases(type, ranks, depth);
+      if (type.flags & ts.TypeFlags.Boolean) for (const part of type.types) ranks.add(part);
+    }
+  }
+
+  /** What a written mapped type maps to; undefined for any other type. */
+  private mapped(written: Written): Written | undefined {
+    let at = this.settle(written);
+    for (let hops = 0; at !== undefined && hops < DEEPEST; hops++) {
+      const { node, environment }: Written = at;
+      if (ts.isMappedTypeNode(node)) return node.type && { node: node.type, environment };
+      at = this.settle(this.alias(at)?.body);
+    }
+    return undefined;
+  }
+
+  private rankEnum(symbol: ts.Symbol, ranks: Ranks): void {
+    for (const each of enumMembers(symbol)) {
+      ranks.addNode(each);
+      const value = this.checker.getConstantValue(each);
+      if (value !== undefined) ranks.addName(String(value));
+    }
+  }
+
+  /** `Uppercase<"b" | "a">` and its kin: the texts of the argument, each as it is mapped. */
+  private rankMapped({ name }: ts.TypeAliasDeclaration, { node, environment }: Written, ranks: Ranks): void {
+    const [argument] = (node as ts.TypeReferenceNode).typeArguments ?? [];
+    const map = TEXT_MAPPINGS[name.text];
+    if (argument === undefined || map === undefined) return;
+    for (const text of this.texts({ node: argument, environment })) ranks.addName(map(text));
+  }
+
+  /** The literals of a type as texts, as written; none when it is no union of literals. */
+  private texts(written: Written): readonly string[] {
+    const at = this.settle(written) ?? written;
+    const type = this.checker.getTypeFromTypeNode(at.node);
+    const parts = type.isUnion() ? this.union(type.types, at) : [type];
+    return parts.flatMap((part) =>
+      part.isStringLiteral() || part.isNumberLiteral()
+        ? [String(part.value)]
+        : part.flags & ts.TypeFlags.BooleanLiteral
+          ? [this.checker.typeToString(part)]
+          : [],
+    );
+  }
+
+  /** Every text of a template of literals: the first placeholder varies slowest. */
+  private templateTexts({ head, templateSpans }: ts.TemplateLiteralTypeNode, environment: Environment): string[] {
+    let texts = [head.text];
+    for (const { type, literal } of templateSpans) {
+      const inner = this.texts({ node: type, environment });
+      texts = texts.flatMap((text) => inner.map((each) => `${text}${each}${literal.text}`));
+    }
+    return texts;
+  }
+
+  /** `(typeof COLORS)[number]`, `Shapes[keyof Shapes]`, `Shape["kind"]`: elements and members in order. */
+  private rankAccess(
+    { objectType, indexType }: ts.IndexedAccessTypeNode,
+    environment: Environment,
+    ranks: Ranks,
+    depth: number,
+  ): void {
+    const target = this.settle({ node: objectType, environment });
+    const type = this.checker.getTypeFromTypeNode(target?.node ?? objectType);
+    const index = this.checker.getTypeFromTypeNode(indexType);
+    const wanted = index.isStringLiteral() ? index.value : undefined;
+    const bound = this.inside(target);
+    for (const part of type.isUnion() ? this.union(type.types, target) : [type]) {
+      if (this.checker.isTupleType(part)) {
+        for (const element of this.checker.getTypeArguments(part as ts.TypeReference)) ranks.add(element);
+        continue;
+      }
+      for (const property of this.properties(part, target)) {
+        if (wanted !== undefined && property.name !== wanted) continue;
+        ranks.add(this.checker.getTypeOfSymbol(property));
+        const written = writtenOf(property);
+        if (written !== undefined) this.rank({ node: written, environment: bound }, ranks, depth + 1);
+      }
+    }
+  }
+
+  /** The members of an object type in declared order: bases first, intersections left to right, mapped types by source. */
+  properties(type: ts.Type, written: Written | undefined): readonly ts.Symbol[] {
+    const properties = this.checker.getPropertiesOfType(type);
+    const places = new Map<string, number>();
+    for (const name of this.memberNames(type, written, properties, 0))
+      if (!places.has(name)) places.set(name, places.size);
+    const place = ({ name }: ts.Symbol) => places.get(name) ?? Number.MAX_SAFE_INTEGER;
+    return [...properties].sort((one, other) => place(one) - place(other));
+  }
+
+  private memberNames(
+    type: ts.Type,
+    written: Written | undefined,
+    properties: readonly ts.Symbol[],
+    depth: number,
+  ): readonly string[] {
+    if (depth > DEEPEST) return properties.map(({ name }) => name);
+    const at = this.settle(written);
+    if (type.isIntersection()) {
+      const nodes = this.intersected(at);
+      return type.types.flatMap((part, index) => {
+        const use = nodes?.length === type.types.length ? nodes[index] : undefined;
+        return this.memberNames(part, use, this.checker.getPropertiesOfType(part), depth + 1);
+      });
+    }
+    const mapped = type as MappedType;
+    if (mapped.declaration !== undefined && ts.isMappedTypeNode(mapped.declaration)) {
+      return this.mappedNames(mapped, mapped.declaration, at, properties, depth);
+    }
+    const symbol = type.getSymbol();
+    if (symbol === undefined) return properties.map(({ name }) => name);
+    const names: string[] = [];
+    if (type.isClassOrInterface() || isReference(type)) {
+      const target = isReference(type) ? (type.target as ts.InterfaceType) : (type as ts.InterfaceType);
+      for (const base of this.checker.getBaseTypes(target)) {
+        names.push(...this.memberNames(base, undefined, this.checker.getPropertiesOfType(base), depth + 1));
+      }
+    }
+    const own = properties.filter((property) => !names.includes(property.name));
+    return [...names, ...byPlace(own).map(({ name }) => name)];
+  }
+
+  private mappedNames(
+    type: MappedType,
+    declaration: ts.MappedTypeNode,
+    written: Written | undefined,
+    properties: readonly ts.Symbol[],
+    depth: number,
+  ): readonly string[] {
+    const environment = this.environmentOf(declaration, written);
+    const source = mappedSource(type, this.checker);
+    const known: string[] = [];
+    if (source !== undefined && source.flags & ts.TypeFlags.StructuredType) {
+      const use = environment && this.mappedSource(declaration, environment);
+      const order = this.memberNames(source, use, this.checker.getPropertiesOfType(source), depth + 1);
+      const origin = (property: ts.Symbol) => (property as MappedSymbol).links?.syntheticOrigin?.name ?? property.name;
+      const place = (property: ts.Symbol) => order.indexOf(origin(property));
+      const found = properties.filter((property) => place(property) >= 0);
+      known.push(...found.sort((one, other) => place(one) - place(other)).map(({ name }) => name));
+    }
+    const rest = properties.filter(({ name }) => !known.includes(name));
+    if (rest.length === 0) return known;
+    return [...known, ...this.keyed(this.mappedKeys(type, declaration, environment), rest)];
+  }
+
+  /** What the type parameters stand for inside a mapped type, when the way from the written type leads there. */
+  private environmentOf(declaration: ts.MappedTypeNode, written: Written | undefined): Environment | undefined {
+    let at = written;
+    for (let hops = 0; at !== undefined && hops < DEEPEST; hops++) {
+      if (at.node === declaration) return at.environment;
+      at = this.settle(this.alias(at)?.body);
+    }
+    return undefined;
+  }
+
+  /** The `T` of `{ [K in keyof T]: … }`, and of `{ [P in K]: … }` where `K extends keyof T`, as written. */
+  private mappedSource(declaration: ts.MappedTypeNode, environment: Environment): Written | undefined {
+    let node = declaration.typeParameter.constraint;
+    if (node !== undefined && ts.isTypeReferenceNode(node)) {
+      const parameter = this.referenced(node.typeName)?.declarations?.find(ts.isTypeParameterDeclaration);
+      node = parameter?.constraint ?? node;
+    }
+    if (node === undefined || !ts.isTypeOperatorNode(node)) return undefined;
+    return this.settle({ node: node.type, environment });
+  }
+
+  /** The `K` of `{ [P in K]: … }`, as written. */
+  private mappedKeys(
+    type: ts.Type,
+    declaration: ts.MappedTypeNode,
+    environment: Environment | undefined,
+  ): Written | undefined {
+    const node = declaration.typeParameter.constraint;
+    if (node === undefined || environment !== undefined) return node && { node, environment: environment ?? new Map() };
+    const [keys] = type.aliasTypeArguments ?? [];
+    const named = keys?.aliasSymbol?.declarations?.find(ts.isTypeAliasDeclaration);
+    return { node: named?.type ?? node, environment: new Map() };
+  }
+
+  private intersected(written: Written | undefined): readonly Written[] | undefined {
+    if (written === undefined) return undefined;
+    const { node, environment } = written;
+    if (ts.isIntersectionTypeNode(node)) {
+      return node.types.flatMap((type) => {
+        const inner = this.settle({ node: type, environment });
+        return inner === undefined ? [] : (this.intersected(inner) ?? [inner]);
+      });
+    }
+    const alias = this.alias(written);
+    return alias === undefined ? undefined : this.intersected(alias.body);
+  }
+}
+
+/** Which constituent comes first, by what is known: the type itself, a name, or its declaration. */
+class Ranks {
+  private readonly types = new Map<ts.Type, number>();
+  private readonly keys = new Map<string, number>();
+  private readonly nodes = new Map<ts.Node, number>();
+  private readonly met = new Set<ts.TypeNode>();
+  private readonly selves = new Map<ts.TypeAliasDeclaration, number>();
+  private next = 0;
+
+  constructor(private readonly checker: ts.TypeChecker) {}
+
+  add(type: ts.Type): void {
+    const rank = this.next++;
+    if (!this.types.has(type)) this.types.set(type, rank);
+    const key = keyOf(type);
+    if (key !== undefined && !this.keys.has(key)) this.keys.set(key, rank);
+    const node = declarationOf(type);
+    if (node !== undefined && !this.nodes.has(node)) this.nodes.set(node, rank);
+  }
+
+  /** Whether an argument is met for the first time: once is enough, and nested ones would be walked again and again. */
+  meets(argument: ts.TypeNode): boolean {
+    if (this.met.has(argument)) return false;
+    this.met.add(argument);
+    return true;
+  }
+
+  /** Walks the body of an alias, unless that is going on often enough. */
+  inside(alias: ts.TypeAliasDeclaration, walk: () => void): void {
+    const selves = this.selves.get(alias) ?? 0;
+    if (selves === SELVES) return;
+    this.selves.set(alias, selves + 1);
+    walk();
+    this.selves.set(alias, selves);
+  }
+
+  addName(name: string): void {
+    const rank = this.next++;
+    for (const key of [`string ${name}`, `number ${name}`]) if (!this.keys.has(key)) this.keys.set(key, rank);
+  }
+
+  addNode(node: ts.Node): void {
+    const rank = this.next++;
+    if (!this.nodes.has(node)) this.nodes.set(node, rank);
+  }
+
+  ofName(name: string): number {
+    return this.keys.get(`string ${name}`) ?? this.keys.get(`number ${name}`) ?? Number.MAX_SAFE_INTEGER;
+  }
+
+  /** The rank of a type; of an intersection those of its parts, of a mapped type also that of what it maps. */
+  private of(type: ts.Type): readonly number[] {
+    const key = keyOf(type);
+    const known = this.types.get(type) ?? (key === undefined ? undefined : this.keys.get(key));
+    if (known !== undefined) return [known];
+    if (type.isIntersection()) return type.types.flatMap((part) => this.of(part));
+    const node = declarationOf(type);
+    const rank = (node === undefined ? undefined : this.nodes.get(node)) ?? Number.MAX_SAFE_INTEGER;
+    const source = mappedSource(type, this.checker);
+    const mapped = source === undefined ? [] : this.of(source);
+    const [first] = mapped;
+    return first === undefined || rank < first ? [rank, ...mapped] : mapped;
+  }
+
+  /** By rank; what was never met follows by place of declaration, then by its text: never by type id. */
+  sort(types: readonly ts.Type[]): ts.Type[] {
+    if (types.length < 2) return [...types];
+    return [...types].sort((one, other) => {
+      const ranked = compareLists(this.of(one), this.of(other));
+      if (ranked !== 0) return ranked;
+      if (one.isNumberLiteral() && other.isNumberLiteral()) return one.value - other.value;
+      const declared = comparePlaces(declarationOf(one), declarationOf(other));
+      return (
+        declared ||
+        this.compareParts(one, other) ||
+        compare(this.checker.typeToString(one), this.checker.typeToString(other))
+      );
+    });
+  }
+
+  /** Members of a mapped type, by the types that they come from, then by name. */
+  sortMapped(properties: readonly ts.Symbol[]): ts.Symbol[] {
+    const rank = (property: ts.Symbol) => {
+      const key = (property as MappedSymbol).links?.keyType;
+      return key === undefined ? [this.ofName(property.name)] : this.of(key);
+    };
+    return [...properties].sort((one, other) => compareLists(rank(one), rank(other)) || compare(one.name, other.name));
+  }
+
+  /** Two types that one declaration gives (`{ [K in T]: … }`, `Box<T>`): by the names and literals in which they differ. */
+  private compareParts(one: ts.Type, other: ts.Type): number {
+    return compareLists(this.parts(one), this.parts(other));
+  }
+
+  private parts(type: ts.Type): readonly number[] {
+    if (isReference(type)) return this.checker.getTypeArguments(type).flatMap((argument) => this.of(argument));
+    return this.checker
+      .getPropertiesOfType(type)
+      .flatMap((property) => [this.ofName(property.name), ...this.of(this.checker.getTypeOfSymbol(property))]);
+  }
+}
+
+function compareLists(one: readonly number[], other: readonly number[]): number {
+  for (let at = 0; at < one.length && at < other.length; at++) {
+    const difference = (one[at] as number) - (other[at] as number);
+    if (difference !== 0) return difference;
+  }
+  return one.length - other.length;
+}
+
+function keyOf(type: ts.Type): string | undefined {
+  if (type.flags & ts.TypeFlags.EnumLiteral) return undefined;
+  if (type.isStringLiteral()) return `string ${type.value}`;
+  if (type.isNumberLiteral()) return `number ${type.value}`;
+  return undefined;
+}
+
+function declarationOf(type: ts.Type): ts.Node | undefined {
+  return type.getSymbol()?.declarations?.[0];
+}
+
+/** The `T` of a mapped type over the members of another; undefined for any other type. */
+function mappedSource(type: ts.Type, checker: ts.TypeChecker): ts.Type | undefined {
+  const mapped: MappedType = type as ts.ObjectType;
+  if (mapped.declaration === undefined || !ts.isMappedTypeNode(mapped.declaration)) return undefined;
+  checker.getPropertiesOfType(mapped);
+  return mapped.modifiersType;
+}
+
+/** The type annotation of a member, if it has one. */
+export function writtenOf(property: ts.Symbol): ts.TypeNode | undefined {
+  const declaration = property.valueDeclaration ?? property.declarations?.[0];
+  if (declaration === undefined) return undefined;
+  if (ts.isPropertySignature(declaration) || ts.isPropertyDeclaration(declaration) || ts.isParameter(declaration)) {
+    return declaration.type;
+  }
+  return ts.isGetAccessorDeclaration(declaration) ? declaration.type : undefined;
+}
+
+/** The members of an enum as written, merged declarations by place. */
+export function enumMembers(symbol: ts.Symbol): ts.EnumMember[] {
+  return (symbol.declarations ?? [])
+    .filter(ts.isEnumDeclaration)
+    .sort(comparePlaces)
+    .flatMap(({ members }) => [...members]);
+}
+
+function isReference(type: ts.Type): type is ts.TypeReference {
+  return (
+    ((type as ts.ObjectType).objectFlags & ts.ObjectFlags.Reference) !== 0 &&
+    (type as ts.TypeReference).target !== undefined
+  );
+}
+
+/** Own members by place of declaration; those without one keep the checker's order. */
+function byPlace(properties: readonly ts.Symbol[]): ts.Symbol[] {
+  return properties.every((property) => property.declarations?.[0] !== undefined)
+    ? [...properties].sort((one, other) => comparePlaces(one.declarations?.[0], other.declarations?.[0]))
+    : [...properties];
+}
+
+function comparePlaces(one: ts.Node | undefined, other: ts.Node | undefined): number {
+  if (one === undefined || other === undefined) return Number(one === undefined) - Number(other === undefined);
+  return compare(one.getSourceFile().fileName, other.getSourceFile().fileName) || one.pos - other.pos;
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

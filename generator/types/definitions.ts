@@ -1,0 +1,127 @@
+/**
+ * The structured types of one tool, by name. Each is lowered once; what contains itself, is used more than once or has many
+ * levels becomes a definition, everything else stands where it is used. No compiler in this file.
+ */
+
+import { type Definition, forEachRef, mapRefs, type Shape } from "../model.js";
+
+/** How many levels a definition may have that is put where it is used. */
+const HIGHEST = 12;
+
+/** A structured type that is being lowered or was lowered: what a second meeting refers to. */
+interface Entry {
+  readonly name: string;
+  readonly named: boolean;
+  shape?: Shape;
+  referred: boolean;
+}
+
+/** How a type is called. */
+interface Naming {
+  /** As it was declared. */
+  readonly name: string | undefined;
+  readonly isObject: boolean;
+  /** Where it is met. */
+  readonly subject: string;
+}
+
+export class Definitions {
+  /** By what stands for the type. */
+  private readonly entries = new Map<object, Entry>();
+  private readonly names = new Set<string>();
+
+  /** Lowers a structured type once; a second meeting refers to the first, also while that is still under way. */
+  define(type: object, naming: Naming, make: () => Shape): Shape {
+    const known = this.entries.get(type);
+    if (known !== undefined && (known.named || known.referred || known.shape === undefined)) {
+      known.referred = true;
+      return { kind: "ref", name: known.name };
+    }
+    const named = naming.isObject && naming.name !== undefined && !naming.name.startsWith("__");
+    const entry: Entry = { name: this.uniqueName(naming), named, referred: false };
+    this.entries.set(type, entry);
+    entry.shape = make();
+    // A large one is never written twice: nested generic types would double with every level.
+    if (isLarge(entry.shape)) entry.referred = true;
+    return named || entry.referred ? { kind: "ref", name: entry.name } : entry.shape;
+  }
+
+  /** What a reference refers to, as far as that is known; any other shape is itself. */
+  resolve(shape: Shape): Shape {
+    if (shape.kind !== "ref") return shape;
+    const entry = [...this.entries.values()].find(({ name }) => name === shape.name);
+    return entry?.shape ?? shape;
+  }
+
+  /**
+   * Which definitions stay: those that contain themselves, are used more than once or have many levels (tsc gives up on values
+   * that are nested too far); the others go where they are used.
+   */
+  settle(roots: readonly Shape[]): { readonly kept: Definition[]; readonly inline: (shape: Shape) => Shape } {
+    const shapes = new Map<string, Shape>();
+    for (const { name, shape } of this.entries.values()) if (shape !== undefined) shapes.set(name, shape);
+    const uses = new Map<string, number>();
+    const staying = new Set<string>();
+    const heights = new Map<string, number>();
+    const heightOf = (name: string) => (staying.has(name) ? 0 : (heights.get(name) ?? 0));
+    const visit = (shape: Shape, open: readonly string[]): void => {
+      forEachRef(shape, (name) => {
+        uses.set(name, (uses.get(name) ?? 0) + 1);
+        if (open.includes(name)) staying.add(name);
+        const target = shapes.get(name);
+        if (uses.get(name) !== 1 || target === undefined) return;
+        visit(target, [...open, name]);
+        const levels = height(target, heightOf);
+        heights.set(name, levels);
+        if (levels > HIGHEST) staying.add(name);
+      });
+    };
+    for (const root of roots) visit(root, []);
+    const stays = (name: string) => staying.has(name) || (uses.get(name) ?? 0) > 1;
+    const inline = (shape: Shape): Shape =>
+      mapRefs(shape, (ref) => {
+        const target = shapes.get(ref.name);
+        if (stays(ref.name) || target === undefined) return ref;
+        const inlined = inline(target);
+        const doc = ref.doc ?? inlined.doc;
+        return doc === undefined ? inlined : { ...inlined, doc };
+      });
+    const kept = [...uses.keys()]
+      .filter(stays)
+      .map((name) => ({ name, shape: inline(shapes.get(name) ?? { kind: "json" }) }));
+    return { kept, inline };
+  }
+
+  private uniqueName({ name: declared, subject }: Naming): string {
+    const base =
+      declared === undefined || declared.startsWith("__") || declared === "Array" || declared === "ReadonlyArray"
+        ? subject.split(".").slice(1).join("_")
+        : declared;
+    const clean = base.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|_+$/g, "") || "Type";
+    let name = clean;
+    for (let count = 2; this.names.has(name); count++) name = `${clean}_${count}`;
+    this.names.add(name);
+    return name;
+  }
+}
+
+/** Whether a shape has more than some twenty parts, those of its definitions not counted. */
+function isLarge(shape: Shape): boolean {
+  let left = 20;
+  const visit = (value: unknown): void => {
+    if (left <= 0 || value === null || typeof value !== "object") return;
+    if ("kind" in value) left--;
+    for (const inner of Object.values(value)) visit(inner);
+  };
+  visit(shape);
+  return left <= 0;
+}
+
+/** How many levels a shape has, with those of the definitions that it refers to. */
+function height(shape: unknown, heightOf: (name: string) => number): number {
+  if (shape === null || typeof shape !== "object") return 0;
+  const { kind, name } = shape as Partial<Shape & { kind: "ref" }>;
+  if (kind === "ref" && name !== undefined) return heightOf(name);
+  const inner = Object.values(shape).reduce<number>((most, part) => Math.max(most, height(part, heightOf)), 0);
+  return kind === undefined ? inner : inner + 1;
+}

@@ -1,0 +1,374 @@
+/**
+ * JSDoc as schema: an allow-list of tags, read as text. Nothing in a comment is ever executed, required or followed; a
+ * tag that is not in the list means nothing.
+ */
+
+import { closest } from "../diagnostics/did-you-mean.js";
+import { isCheckedFormat } from "../formats.js";
+import { type Json, readJson } from "../json.js";
+import { type Doc, INTEGER_RANGES, type Shape } from "../model.js";
+import { ts } from "../project/typescript.js";
+
+/** What one comment says, before it is known which type it is for. */
+export interface Comment {
+  readonly description: string;
+  readonly annotations: readonly (readonly [keyword: string, value: Json])[];
+  readonly constraints: readonly Constraint[];
+  readonly notSecret: boolean;
+  /** The values of `@default` and `@example`. */
+  readonly samples: readonly { readonly tag: ts.JSDocTag; readonly value: Json }[];
+  /** What `@acknowledge` names. */
+  readonly acknowledged: readonly { readonly tag: ts.JSDocTag; readonly text: string }[];
+  /** Tags that mean nothing and are called nearly like one that does. */
+  readonly slips: readonly { readonly tag: ts.JSDocTag; readonly meant: string }[];
+}
+
+export interface Constraint {
+  readonly tag: string;
+  readonly text: string;
+  readonly node: ts.JSDocTag;
+}
+
+const ANNOTATIONS = ["title", "default", "example", "deprecated"];
+const CONSTRAINTS = [
+  "asType",
+  "format",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minLength",
+  "maxLength",
+  "pattern",
+  "minItems",
+  "maxItems",
+  "uniqueItems",
+];
+const KNOWN = [...ANNOTATIONS, ...CONSTRAINTS, "notSecret", "acknowledge"];
+
+const NUMERIC = new Set(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]);
+const COUNTS = new Set(["minLength", "maxLength", "minItems", "maxItems"]);
+const TEXTUAL = new Set(["minLength", "maxLength", "pattern", "format"]);
+const LISTS = new Set(["minItems", "maxItems", "uniqueItems"]);
+
+/** The comments of declarations (of all declarations of a merged one), each read once for all tools that share it. */
+export class Comments {
+  private readonly known = new Map<ts.Symbol, Comment>();
+  private readonly checker: ts.TypeChecker;
+
+  constructor(checker: ts.TypeChecker) {
+    this.checker = {
+      ...checker,
+      // Inherited comments are found through members.
+      getPropertyOfType: (type, name) => {
+        const property = checker.getPropertyOfType(type, name);
+        if (property !== undefined) forgetComment(property);
+        return property;
+      },
+    };
+  }
+
+  of(symbol: ts.Symbol): Comment {
+    let found = this.known.get(symbol);
+    if (found === undefined) {
+      found = this.read(symbol);
+      this.known.set(symbol, found);
+    }
+    return found;
+  }
+
+  private read(symbol: ts.Symbol): Comment {
+    const { declarations = [] } = symbol;
+    forgetComment(symbol);
+    return comment(ts.displayPartsToString(symbol.getDocumentationComment(this.checker)), declarations);
+  }
+}
+
+/**
+ * Makes TypeScript read the comment of a symbol anew. It caches the comment in the symbol, which outlives its program under
+ * `--watch`, while an inherited comment may come from another file.
+ */
+function forgetComment(symbol: ts.Symbol): void {
+  delete (symbol as { documentationComment?: unknown }).documentationComment;
+}
+
+/** Whether a JSDoc comment stands before a declaration on the line of what is before it: TypeScript attaches it to nothing. */
+export function hasStrayComment(declaration: ts.Node): boolean {
+  const { text } = declaration.getSourceFile();
+  const behind = ts.getTrailingCommentRanges(text, declaration.pos) ?? [];
+  return behind.some(
+    ({ pos, end }) => text.startsWith("/**", pos) && end - pos > "/***/".length && end <= declaration.getStart(),
+  );
+}
+
+/** Reads the comment of one node. */
+export function readNodeComment(node: ts.Node): Comment {
+  const blocks = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
+  const description = blocks.map((block) => ts.getTextOfJSDocComment(block.comment) ?? "").join("\n");
+  return comment(description, [node]);
+}
+
+function tidied(text: string): string {
+  return text.replace(/\r\n?/g, "\n").trim();
+}
+
+function comment(text: string, declarations: readonly ts.Node[]): Comment {
+  const tags = declarations
+    .flatMap((declaration) => ts.getJSDocTags(declaration))
+    .map((tag) => ({ tag, name: tag.tagName.text, text: textOf(tag) }));
+  const annotations: [string, Json][] = [];
+  const examples: Json[] = [];
+  for (const { name, text } of tags) {
+    if (!ANNOTATIONS.includes(name)) continue;
+    if (name === "example") examples.push(value(text));
+    else if (name === "title") annotations.push(["title", text]);
+    else if (name === "default") annotations.push(["default", value(text)]);
+    else annotations.push(["deprecated", true]);
+  }
+  if (examples.length > 0) annotations.push(["examples", examples]);
+  // Nobody can correct the comments of a dependency here.
+  const own = tags.filter(({ tag }) => !tag.getSourceFile().isDeclarationFile);
+  return {
+    description: tidied(text),
+    annotations,
+    constraints: CONSTRAINTS.flatMap((known) =>
+      tags.filter(({ name }) => name === known).map(({ name, text, tag }) => ({ tag: name, text, node: tag })),
+    ),
+    notSecret: tags.some(({ name }) => name === "notSecret"),
+    samples: own
+      .filter(({ name }) => name === "default" || name === "example")
+      .map(({ tag, text }) => ({ tag, value: value(text) })),
+    acknowledged: own.filter(({ name }) => name === "acknowledge"),
+    slips: own.flatMap(({ tag, name }) => {
+      const meant = KNOWN.includes(name) ? undefined : meantTag(name);
+      return meant === undefined ? [] : [{ tag, meant }];
+    }),
+  };
+}
+
+/** The known tag that a name is a misspelling or the beginning of (`minimun`, `MinLength`, `max`). */
+function meantTag(name: string): string | undefined {
+  const begins = name.length >= 3 ? KNOWN.find((known) => known.startsWith(name.toLowerCase())) : undefined;
+  return closest(name, KNOWN)[0] ?? begins;
+}
+
+/** Where a tag ends as people see it: with its first line, the end of the comment left out; undefined for other nodes. */
+export function endOfTag(node: ts.Node): number | undefined {
+  const isTag = node.kind >= ts.SyntaxKind.FirstJSDocTagNode && node.kind <= ts.SyntaxKind.LastJSDocTagNode;
+  if (!isTag) return undefined;
+  const [line = ""] = node.getSourceFile().text.slice(node.getStart(), node.end).split(/\r?\n/, 1);
+  return node.getStart() + line.replace(/\*\/$/, "").trimEnd().length;
+}
+
+/** The text of a tag as it stands in the source, without the asterisks of the comment. */
+function textOf(tag: ts.JSDocTag): string {
+  const source = tag.getSourceFile().text;
+  return source
+    .slice(tag.tagName.end, tag.end)
+    .replace(/\*\/$/, "")
+    .replace(/\r\n?/g, "\n")
+    .replace(/\n[ \t]*\*?[ \t]?/g, "\n")
+    .trim();
+}
+
+function value(text: string): Json {
+  try {
+    return readJson(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The annotations as keywords; an outer comment wins over an inner one. */
+export function annotate({ description, annotations }: Comment, inner?: Doc): Doc | undefined {
+  const keywords = new Map(inner?.keywords);
+  for (const [keyword, json] of annotations) keywords.set(keyword, json);
+  const text = description === "" ? inner?.description : description;
+  if (text === undefined && keywords.size === 0) return undefined;
+  return { ...(text === undefined ? {} : { description: text }), keywords: [...keywords] };
+}
+
+/** A constraint that cannot be: its value is wrong, or no part of the type can take it. */
+export type Complaint = { readonly kind: "value" | "place"; readonly detail: string };
+
+/** Puts a constraint where it belongs: on the type itself, the branches of a union, or the elements of a list. */
+export function constrain(shape: Shape, constraint: Constraint): Shape | Complaint {
+  const keyword = parse(constraint);
+  if (typeof keyword === "string") return { kind: "value", detail: `@${constraint.tag} ${keyword}` };
+  const result = apply(shape, constraint.tag, keyword.value);
+  return result ?? { kind: "place", detail: misplaced(shape, constraint.tag) };
+}
+
+/** What a tag is for, and what it stands on. */
+function misplaced(shape: Shape, tag: string): string {
+  if (shape.kind === "array" && !LISTS.has(tag)) return misplaced(shape.item, tag);
+  if (shape.kind === "bigint" && NUMERIC.has(tag)) return `@${tag} takes a whole number on a bigint`;
+  if (shape.kind === "bigint" && tag === "format") return '@format is "int64" or "uint64" on a bigint';
+  if (shape.kind === "date" && tag === "format") return '@format is "date-time" on a Date';
+  const wanted = TEXTUAL.has(tag) ? "text" : LISTS.has(tag) ? "lists" : "numbers";
+  return `@${tag} is for ${wanted}, not for ${CALLED[shape.kind]}`;
+}
+
+const CALLED: Readonly<Record<Shape["kind"], string>> = {
+  json: "any JSON value",
+  null: "null",
+  boolean: "a boolean",
+  date: "a Date",
+  bytes: "a Uint8Array",
+  string: "text",
+  number: "a number",
+  bigint: "a bigint",
+  literal: "a literal",
+  array: "a list",
+  tuple: "a tuple",
+  object: "an object",
+  union: "any part of this union",
+  ref: "an object",
+};
+
+function parse({ tag, text }: Constraint): { value: Json } | string {
+  if (tag === "asType") return text === "integer" ? { value: text } : 'takes "integer"';
+  if (tag === "format") return /^[a-z][a-z0-9-]*$/.test(text) ? { value: text } : "takes the name of a format";
+  if (tag === "uniqueItems") return text === "" || text === "true" ? { value: true } : "takes no value";
+  if (tag === "pattern") {
+    if (text === "") return "takes a regular expression";
+    try {
+      new RegExp(text, "u");
+      return { value: text };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message.replace(/^.*: /s, "") : "";
+      return `takes a regular expression (with the flag u): ${reason}`;
+    }
+  }
+  const json = /^-?\d/.test(text) ? value(text) : text;
+  if (COUNTS.has(tag)) {
+    return typeof json === "number" && Number.isSafeInteger(json) && json >= 0
+      ? { value: json }
+      : "takes a whole number from 0";
+  }
+  if (typeof json !== "number" && typeof json !== "bigint") return "takes a number";
+  if (tag === "multipleOf" && json <= 0) return "takes a number above 0";
+  return { value: json };
+}
+
+function apply(shape: Shape, tag: string, json: Json): Shape | undefined {
+  if (shape.kind === "union") {
+    const branches = shape.branches.map((branch) => apply(branch, tag, json));
+    if (branches.every((branch) => branch === undefined)) return undefined;
+    return { ...shape, branches: branches.map((branch, index) => branch ?? (shape.branches[index] as Shape)) };
+  }
+  if (shape.kind === "array" && !LISTS.has(tag)) {
+    const item = apply(shape.item, tag, json);
+    return item === undefined ? undefined : { ...shape, item };
+  }
+  if (tag === "asType") return shape.kind === "number" ? { ...shape, integer: true } : undefined;
+  if (tag === "format" && shape.kind === "bigint") {
+    return json === "int64" || json === "uint64" ? { ...shape, format: json } : undefined;
+  }
+  return applies(shape, tag, json) ? withKeyword(shape, tag, json) : undefined;
+}
+
+function applies(shape: Shape, tag: string, json: Json): boolean {
+  switch (shape.kind) {
+    case "json":
+      return tag !== "format";
+    case "number":
+      return NUMERIC.has(tag);
+    case "bigint":
+      return NUMERIC.has(tag) && (typeof json === "bigint" || Number.isInteger(json));
+    case "string":
+      return TEXTUAL.has(tag);
+    case "date":
+      return tag === "format" && json === "date-time";
+    case "array":
+    case "tuple":
+      return LISTS.has(tag);
+    default:
+      return false;
+  }
+}
+
+function withKeyword(shape: Shape, tag: string, json: Json): Shape {
+  if (shape.kind === "date") return shape;
+  const keywords = (shape.doc?.keywords ?? []).filter(([name]) => name !== tag);
+  return { ...shape, doc: { ...shape.doc, keywords: [...keywords, [tag, json]] } };
+}
+
+/** A format of text that is published and not checked, if the shape has one. */
+export function uncheckedFormat(shape: Shape): string | undefined {
+  if (shape.kind === "union") return shape.branches.map(uncheckedFormat).find((found) => found !== undefined);
+  if (shape.kind === "array") return uncheckedFormat(shape.item);
+  const [, format] = shape.doc?.keywords.find(([keyword]) => keyword === "format") ?? [];
+  return shape.kind === "string" && format !== undefined && !isCheckedFormat(format) ? String(format) : undefined;
+}
+
+/** The tags of a shape that no value can satisfy together, as they are written; undefined when there is a value. */
+export function contradiction(shape: Shape): string | undefined {
+  switch (shape.kind) {
+    case "union":
+      return shape.branches.map(contradiction).find((found) => found !== undefined);
+    case "array":
+      return overlong(shape, "minItems", "maxItems") ?? contradiction(shape.item);
+    case "tuple": {
+      const least = shape.items.length - shape.optional + shape.tail.length;
+      const most = shape.rest === undefined ? shape.items.length : Number.POSITIVE_INFINITY;
+      return overlong(shape, "minItems", "maxItems", least, most);
+    }
+    case "string":
+      return overlong(shape, "minLength", "maxLength");
+    case "number":
+    case "bigint":
+      return emptyRange(shape);
+    default:
+      return undefined;
+  }
+}
+
+function keywordsOf({ doc }: Shape, names: readonly string[]): ReadonlyMap<string, number | bigint> {
+  const found = (doc?.keywords ?? []).filter(([name]) => names.includes(name));
+  return new Map(found as (readonly [string, number | bigint])[]);
+}
+
+function written(tags: ReadonlyMap<string, number | bigint>): string {
+  return [...tags].map(([name, number]) => `@${name} ${number}`).join(" ");
+}
+
+function overlong(shape: Shape, min: string, max: string, least = 0, most = Number.POSITIVE_INFINITY) {
+  const tags = keywordsOf(shape, [min, max]);
+  const from = Math.max(least, Number(tags.get(min) ?? least));
+  const to = Math.min(most, Number(tags.get(max) ?? most));
+  return from <= to ? undefined : written(tags);
+}
+
+/** Bounds without a number between them; of integers also without a multiple. */
+function emptyRange(shape: Shape & { kind: "number" | "bigint" }): string | undefined {
+  const tags = keywordsOf(shape, [...NUMERIC]);
+  const bound = (name: string) => tags.get(name);
+  const [least, most] =
+    shape.kind === "bigint" ? INTEGER_RANGES[shape.format ?? "any"] : [-Number.MAX_VALUE, Number.MAX_VALUE];
+  const [low, high] = [bound("minimum") ?? least, bound("maximum") ?? most];
+  const [above, below] = [bound("exclusiveMinimum"), bound("exclusiveMaximum")];
+  const from = above !== undefined && above >= low ? above : low;
+  const to = below !== undefined && below <= high ? below : high;
+  const open = from === above || to === below;
+  const integral = shape.kind === "bigint" || shape.integer === true;
+  const isEmpty = integral
+    ? firstMultiple(from, from === above, bound("multipleOf")) > lastInteger(to, to === below)
+    : from > to || (open && from >= to);
+  return isEmpty ? written(tags) : undefined;
+}
+
+/** The first integer from a bound on; with a whole `step`, the first multiple of it. */
+function firstMultiple(from: number | bigint, exclusive: boolean, step: number | bigint = 1): bigint {
+  const ceiling = typeof from === "bigint" ? from : BigInt(Math.ceil(from));
+  // biome-ignore lint/suspicious/noDoubleEquals: a bigint and a number of one value are one bound
+  const first = exclusive && ceiling == from ? ceiling + 1n : ceiling;
+  if (typeof step === "number" && !Number.isInteger(step)) return first;
+  const rest = first % BigInt(step);
+  return rest === 0n ? first : rest > 0n ? first + BigInt(step) - rest : first - rest;
+}
+
+function lastInteger(to: number | bigint, exclusive: boolean): bigint {
+  return -firstMultiple(-to, exclusive);
+}

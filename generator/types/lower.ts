@@ -1,0 +1,756 @@
+/**
+ * Compiler types -> model. What has a JSON meaning becomes a shape; everything else is refused, all of it at once, at the
+ * member that is at fault. Types are told apart by what they are, not by what they are called.
+ */
+
+import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
+import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import { didYouMean } from "../diagnostics/did-you-mean.js";
+import type { Sample } from "../emit/check-examples.js";
+import { FORMATS } from "../formats.js";
+import {
+  type Doc,
+  type Facts,
+  type Literal,
+  type Member,
+  memberSubject,
+  type ObjectShape,
+  type OutputVariant,
+  type Shape,
+  type Tool,
+} from "../model.js";
+import type { Program } from "../project/program.js";
+import { ts } from "../project/typescript.js";
+import { type DeclaredOrder, type Environment, type Written, writtenOf } from "./declared-order.js";
+import { Definitions } from "./definitions.js";
+import {
+  annotate,
+  type Comment,
+  constrain,
+  contradiction,
+  endOfTag,
+  hasStrayComment,
+  readNodeComment,
+  uncheckedFormat,
+} from "./jsdoc.js";
+import { looksSecret } from "./secret-names.js";
+import { escaped, textPattern } from "./template-pattern.js";
+import type { ToolClass, TypeUse } from "./tool-classes.js";
+import { isDataRef, isReference, isRuntimes, Kinds, partsOf } from "./type-predicates.js";
+
+/** What lowering makes of a tool class. */
+export interface Lowered {
+  readonly tool: Tool;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly acknowledged: readonly Acknowledgement[];
+  /** The values of `@default` and `@example`, to be held against the types. */
+  readonly samples: readonly Sample[];
+}
+
+/** The model of one tool, or what is wrong with it. */
+export function lower(program: Program, tool: ToolClass): Lowered {
+  const lowering = new Lowering(program, tool.name);
+  lowering.heed(readNodeComment(ts.isClassLike(tool.node) ? tool.node : tool.node.parent), { subject: tool.name });
+  const input = lowering.input(tool.input);
+  const output = lowering.output(tool.output);
+  const definitions = lowering.definitions.settle([input, ...output.map(({ payload }) => payload)]);
+  return {
+    tool: {
+      ...(tool.facts ?? NO_FACTS),
+      import: tool.import,
+      place: program.at(tool.node),
+      input: definitions.inline(input) as ObjectShape,
+      output: output.map((variant) => ({ ...variant, payload: definitions.inline(variant.payload) as ObjectShape })),
+      definitions: definitions.kept,
+    },
+    diagnostics: lowering.diagnostics,
+    acknowledged: lowering.acknowledged,
+    samples: lowering.samples.map((sample) => ({ ...sample, shape: definitions.inline(sample.shape) })),
+  };
+}
+
+/** Stands for facts that were refused: nothing is written then. */
+const NO_FACTS: Facts = { fqn: "", description: "", path: "", timeout: 0 };
+
+/** A type in its place: how the diagnostics call it, where they point, how it was written. */
+interface Use {
+  readonly subject: string;
+  readonly node: ts.Node;
+  readonly written: Written | undefined;
+  readonly depth: number;
+}
+
+const DEEPEST = 50;
+const EMPTY: ObjectShape = { kind: "object", members: [], indexes: [], closed: false };
+const { TypeFlags } = ts;
+
+class Lowering {
+  readonly diagnostics: Diagnostic[] = [];
+  readonly acknowledged: Acknowledgement[] = [];
+  readonly samples: Sample[] = [];
+  private readonly checker: ts.TypeChecker;
+  private readonly order: DeclaredOrder;
+  private readonly kinds: Kinds;
+  readonly definitions = new Definitions();
+  private side: "input" | "output" = "input";
+  private tooDeep = false;
+
+  constructor(
+    private readonly program: Program,
+    private readonly toolName: string,
+  ) {
+    this.checker = program.checker;
+    this.order = program.order;
+    this.kinds = new Kinds(program);
+  }
+
+  private report(code: Code, use: { subject: string; node: ts.Node }, detail?: string): void {
+    const place = this.program.at(use.node, endOfTag(use.node));
+    const repeated = this.diagnostics.some(
+      (other) =>
+        other.code === code &&
+        other.place?.file === place.file &&
+        other.place.line === place.line &&
+        other.place.column === place.column,
+    );
+    if (!repeated) this.diagnostics.push(diagnostic(code, { place, subject: use.subject }, detail));
+  }
+
+  private refuse(code: Code, use: Use, detail?: string): Shape {
+    this.report(code, use, detail);
+    return { kind: "json" };
+  }
+
+  private text(type: ts.Type): string {
+    return this.checker.typeToString(type, undefined, ts.TypeFormatFlags.None);
+  }
+
+  // Input and output
+
+  input({ type, written, node }: TypeUse): ObjectShape {
+    this.side = "input";
+    const use: Use = { subject: `${this.toolName}.Input`, node, written, depth: 0 };
+    if (!this.kinds.isPlainObject(type)) {
+      this.report("SVC150", use, this.text(type));
+      return EMPTY;
+    }
+    const shape = this.object(type, use);
+    if (shape.indexes.length > 0) this.report("SVC150", use, "it has an index signature");
+    return this.withDoc(shape, type, use);
+  }
+
+  output({ type, written, node }: TypeUse): OutputVariant[] {
+    this.side = "output";
+    const use: Use = { subject: `${this.toolName}.Output`, node, written, depth: 0 };
+    if (this.refers(type, written)) {
+      this.misplaced(use);
+      return [];
+    }
+    const parts = type.isUnion() ? this.order.union(type.types, written) : [type];
+    const variants: OutputVariant[] = [];
+    for (const part of parts) {
+      const variant = this.variant(part, { ...use, written: this.constituent(part, written) });
+      if (variant === undefined) continue;
+      if (variants.some(({ name }) => name === variant.name)) {
+        this.diagnostics.push(diagnostic("SVC163", variant, JSON.stringify(variant.name)));
+      } else variants.push(variant);
+    }
+    return variants;
+  }
+
+  private variant(type: ts.Type, use: Use): OutputVariant | undefined {
+    if (type.isStringLiteral()) {
+      const node = use.written?.node ?? use.node;
+      const subject = memberSubject(use.subject, type.value);
+      if (this.isReserved(type.value, { subject, node })) return undefined;
+      return { name: type.value, subject, place: this.program.at(node), text: true, payload: EMPTY };
+    }
+    if (!this.kinds.isPlainObject(type)) {
+      this.report("SVC160", { ...use, node: use.written?.node ?? use.node }, this.text(type));
+      return undefined;
+    }
+    const [tag, ...more] = this.order.properties(type, use.written);
+    const where = { subject: use.subject, node: this.ours(this.declarationOf(type)) ?? use.written?.node ?? use.node };
+    if (tag === undefined || this.checker.getIndexInfosOfType(type).length > 0) {
+      this.report("SVC164", where, this.text(type));
+      return undefined;
+    }
+    if (more.length > 0) {
+      this.report("SVC164", where, `it has ${more.length + 1}: ${[tag, ...more].map(({ name }) => name).join(", ")}`);
+      return undefined;
+    }
+    return this.tagged(tag, this.order.inside(use.written), use);
+  }
+
+  private tagged(tag: ts.Symbol, environment: Environment, outer: Use): OutputVariant | undefined {
+    const node = this.ours(nameOf(tag)) ?? outer.node;
+    const subject = memberSubject(outer.subject, tag.name);
+    const annotation = writtenOf(tag);
+    const written = annotation === undefined ? undefined : { node: annotation, environment };
+    const use: Use = { subject, node, written, depth: 1 };
+    if (this.isReserved(tag.name, use)) return undefined;
+    const type = this.checker.getTypeOfSymbol(tag);
+    const optional = (tag.flags & ts.SymbolFlags.Optional) !== 0;
+    if (optional || (type.isUnion() && type.types.some((part) => part.flags & TypeFlags.Undefined))) {
+      this.report("SVC162", use);
+      return undefined;
+    }
+    if (this.refers(type, written)) {
+      this.misplaced(use);
+      return undefined;
+    }
+    if (!this.kinds.isPlainObject(type)) {
+      this.report("SVC161", use, this.text(type));
+      return undefined;
+    }
+    const payload = this.object(type, use, true);
+    if (payload.indexes.length > 0) this.report("SVC161", use, "it has an index signature, so its ports are not known");
+    const comment = this.program.comments.of(tag);
+    this.heed(comment, use, payload);
+    const doc = annotate(comment);
+    const place = this.program.at(node);
+    return { name: tag.name, subject, place, text: false, payload, ...(doc === undefined ? {} : { doc }) };
+  }
+
+  private isReserved(name: string, where: { subject: string; node: ts.Node }): boolean {
+    if (name !== "_err_eval") return false;
+    this.report("SVC165", where);
+    return true;
+  }
+
+  // Any type
+
+  /** The shape of a type, with what the alias through which it was written says about it. */
+  private shape(type: ts.Type, use: Use): Shape {
+    if (use.depth > DEEPEST) {
+      const subject = `${use.subject.split(".").slice(0, 4).join(".")}.…`;
+      if (!this.tooDeep) this.report("SVC140", { ...use, subject });
+      this.tooDeep = true;
+      return { kind: "json" };
+    }
+    if (this.tooDeep) return { kind: "json" };
+    let shape = this.bare(type, { ...use, depth: use.depth + 1 });
+    for (const comment of this.aliasComments(use.written)) shape = this.commented(shape, comment, use);
+    return shape;
+  }
+
+  private aliasComments(written: Written | undefined): Comment[] {
+    const comments: Comment[] = [];
+    let at = this.order.settle(written);
+    for (let hops = 0; at !== undefined && hops < DEEPEST; hops++) {
+      const alias = this.order.alias(at);
+      if (alias === undefined) break;
+      if (isDataRef(alias.declaration)) break;
+      if (!this.program.program.isSourceFileDefaultLibrary(alias.declaration.getSourceFile())) {
+        comments.unshift(readNodeComment(alias.declaration));
+      }
+      at = this.order.settle(alias.body);
+    }
+    return comments;
+  }
+
+  private commented(shape: Shape, comment: Comment, use: Use): Shape {
+    const constrained = this.constrained(shape, comment, use);
+    this.heed(comment, use, constrained);
+    const doc = annotate(comment, constrained.doc);
+    return doc === undefined ? constrained : { ...constrained, doc };
+  }
+
+  private constrained(shape: Shape, comment: Comment, use: Use): Shape {
+    let result = shape;
+    for (const constraint of comment.constraints) {
+      const at = { subject: use.subject, node: constraint.node };
+      const before = this.definitions.resolve(result);
+      const next = constrain(before, constraint);
+      if ("detail" in next) {
+        this.report(next.kind === "value" ? "SVC170" : "SVC171", at, next.detail);
+        continue;
+      }
+      result = next;
+      const tags = contradiction(result);
+      if (tags !== undefined && contradiction(before) === undefined) this.report("SVC172", at, tags);
+      const format = constraint.tag === "format" && this.side === "input" ? uncheckedFormat(result) : undefined;
+      if (format !== undefined) this.report("SVC175", at, `${format}${didYouMean(format, FORMATS)}`);
+    }
+    return result;
+  }
+
+  /** What a comment says beside description and constraints: slips of the pen, acknowledged notes, values as samples. */
+  heed(comment: Comment, { subject }: { readonly subject: string }, shape?: Shape, optional = false): void {
+    for (const { tag, meant } of comment.slips) {
+      this.report("SVC174", { subject, node: tag }, `@${tag.tagName.text}; did you mean @${meant}?`);
+    }
+    for (const { tag, text } of comment.acknowledged) {
+      const read = readAcknowledged(text);
+      if ("problem" in read) this.report("SVC170", { subject, node: tag }, read.problem);
+      else this.acknowledged.push({ codes: read.codes, subject, place: this.program.at(tag, endOfTag(tag)) });
+    }
+    if (shape === undefined) return;
+    for (const { tag, value } of comment.samples) {
+      this.samples.push({ value, shape, optional, subject, place: this.program.at(tag, endOfTag(tag)) });
+    }
+  }
+
+  private bare(type: ts.Type, use: Use): Shape {
+    const { flags } = type;
+    if (this.refers(type, use.written)) return this.misplaced(use);
+    if (flags & (TypeFlags.Any | TypeFlags.Unknown)) return { kind: "json" };
+    if (flags & TypeFlags.Never) return this.refuse("SVC137", use);
+    if (flags & (TypeFlags.Undefined | TypeFlags.Void)) return this.refuse("SVC136", use, this.text(type));
+    if (flags & TypeFlags.Null) return { kind: "null" };
+    if (flags & (TypeFlags.ESSymbol | TypeFlags.UniqueESSymbol)) return this.refuse("SVC132", use);
+    if (flags & TypeFlags.NonPrimitive) return { kind: "json", except: "primitives" };
+    if (flags & TypeFlags.String) return { kind: "string" };
+    if (flags & TypeFlags.Number) return { kind: "number" };
+    if (flags & TypeFlags.Boolean) return { kind: "boolean" };
+    if (flags & TypeFlags.BigInt) return { kind: "bigint" };
+    if (flags & TypeFlags.BigIntLiteral) return this.refuse("SVC138", use, this.text(type));
+    const literal = this.literal(type);
+    if (literal !== undefined) {
+      return hasJson(literal) ? { kind: "literal", values: [literal] } : this.refuse("SVC149", use, this.text(type));
+    }
+    if (flags & TypeFlags.Union)
+      return this.structured(type, use, () => this.union((type as ts.UnionType).types, type, use));
+    if (flags & TypeFlags.Enum) return { kind: "number" };
+    if (flags & (TypeFlags.TemplateLiteral | TypeFlags.StringMapping)) {
+      return this.patterned(type as ts.TemplateLiteralType | ts.StringMappingType, use);
+    }
+    if (flags & TypeFlags.TypeParameter) return this.parameter(type, use);
+    if (flags & TypeFlags.Instantiable) return this.refuse("SVC139", use, this.text(type));
+    if (flags & TypeFlags.Intersection) return this.intersection(type as ts.IntersectionType, use);
+    if (flags & TypeFlags.Object) return this.objectType(type, use);
+    return this.refuse("SVC144", use, this.text(type));
+  }
+
+  private literal(type: ts.Type): Literal | undefined {
+    if (type.isStringLiteral() || type.isNumberLiteral()) return type.value;
+    if (type.flags & TypeFlags.BooleanLiteral) {
+      return (type as ts.FreshableType).regularType === this.checker.getTrueType();
+    }
+    return undefined;
+  }
+
+  /** A type parameter with a default, of a tool class that has one. */
+  private parameter(type: ts.Type, use: Use): Shape {
+    const symbol = type.getSymbol();
+    const declaration = symbol?.declarations?.find(ts.isTypeParameterDeclaration);
+    if (declaration?.default === undefined || !ts.isClassLike(declaration.parent)) {
+      return this.refuse("SVC139", use, this.text(type));
+    }
+    const written = { node: declaration.default, environment: new Map() };
+    return this.shape(this.checker.getTypeFromTypeNode(declaration.default), { ...use, written });
+  }
+
+  /** A template literal type, or `Uppercase<string>` and its kin. */
+  private patterned(type: ts.TemplateLiteralType | ts.StringMappingType, use: Use): Shape {
+    const pattern = textPattern(type);
+    return pattern === undefined
+      ? this.refuse("SVC146", use, this.text(type))
+      : { kind: "string", pattern: `^${pattern}$` };
+  }
+
+  // Unions and intersections
+
+  /** A union without `undefined`, which is the business of the member that holds it. */
+  private union(types: readonly ts.Type[], whole: ts.Type | undefined, use: Use): Shape {
+    const rest = types.filter((part) => !(part.flags & TypeFlags.Undefined));
+    if (whole !== undefined && rest.length < types.length) return this.refuse("SVC136", use, this.text(whole));
+    const ordered = this.order.union(rest, use.written);
+    const booleans = ordered.filter((part) => part.flags & TypeFlags.BooleanLiteral).length === 2;
+    const branches: Shape[] = [];
+    const values: Literal[] = [];
+    for (const part of ordered) {
+      const literal = this.literal(part);
+      if (booleans && part.flags & TypeFlags.BooleanLiteral) {
+        if (!branches.some(({ kind }) => kind === "boolean")) branches.push({ kind: "boolean" });
+      } else if (
+        literal !== undefined ||
+        (part.flags & TypeFlags.Null && branches.every(({ kind }) => kind === "literal"))
+      ) {
+        if (!hasJson(literal ?? null)) this.report("SVC149", use, this.text(part));
+        if (values.length === 0) branches.push({ kind: "literal", values });
+        values.push(literal ?? null);
+      } else {
+        branches.push(this.shape(part, { ...use, written: this.constituent(part, use.written) }));
+      }
+    }
+    return this.branches(distinct(branches), use);
+  }
+
+  private branches(found: readonly Shape[], use: Use): Shape {
+    // A `null` that was met before any other type is no literal of its own.
+    const branches = found.map((branch): Shape => {
+      return branch.kind === "literal" && branch.values.every((each) => each === null) ? { kind: "null" } : branch;
+    });
+    const [only] = branches;
+    if (only === undefined) return this.refuse("SVC137", use);
+    if (branches.length === 1) return only;
+    const kinds = new Set(branches.map(({ kind }) => kind));
+    const texts =
+      kinds.has("string") ||
+      branches.some((each) => each.kind === "literal" && each.values.some((v) => typeof v === "string"));
+    const numbers =
+      kinds.has("number") ||
+      branches.some((each) => each.kind === "literal" && each.values.some((v) => typeof v === "number"));
+    const alike =
+      (kinds.has("date") && (texts || kinds.has("bytes"))) ||
+      (kinds.has("bytes") && texts) ||
+      (kinds.has("bigint") && numbers);
+    if (alike) this.report("SVC145", use);
+    return { kind: "union", branches };
+  }
+
+  /** How a constituent of a written union was written. */
+  private constituent(type: ts.Type, written: Written | undefined, depth = 0): Written | undefined {
+    const at = this.order.settle(written);
+    if (at === undefined || depth > DEEPEST) return undefined;
+    if (this.checker.getTypeFromTypeNode(at.node) === type) return at;
+    if (ts.isUnionTypeNode(at.node)) {
+      for (const node of at.node.types) {
+        const found = this.constituent(type, { node, environment: at.environment }, depth + 1);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    }
+    const alias = this.order.alias(at);
+    if (alias !== undefined) return this.constituent(type, alias.body, depth + 1);
+    const declaration: ts.Node | undefined = type.getSymbol()?.declarations?.[0];
+    return declaration === at.node ? at : undefined;
+  }
+
+  private intersection(type: ts.IntersectionType, use: Use): Shape {
+    if (this.checker.isTypeAssignableTo(type, this.checker.getNeverType())) {
+      return this.refuse("SVC137", use, this.text(type));
+    }
+    const simple = type.types.filter((part) => !(part.flags & (TypeFlags.Object | TypeFlags.NonPrimitive)));
+    const special = type.types.filter((part) => this.kinds.isList(part) || this.kinds.isSpecial(part));
+    const [base] = [...simple, ...special];
+    if (base !== undefined) {
+      const others = type.types.filter((part) => part !== base);
+      const branded = others.every((part) => this.kinds.isBrand(part, base));
+      if (simple.length + special.length > 1 || !branded) return this.refuse("SVC142", use, this.text(type));
+      return this.shape(base, { ...use, written: undefined });
+    }
+    const [name] = type.types.flatMap((part) => this.kinds.builtInClass(part) ?? this.kinds.builtInBase(part) ?? []);
+    if (name !== undefined) return this.refuse("SVC135", use, `${name} in ${this.text(type)}`);
+    return this.structured(type, use, () => this.object(type, use));
+  }
+
+  // Object types
+
+  private objectType(type: ts.Type, use: Use): Shape {
+    if (this.checker.isTupleType(type))
+      return this.structured(type, use, () => this.tuple(type as ts.TupleTypeReference, use));
+    if (this.checker.isArrayType(type))
+      return this.structured(type, use, () => this.array(type as ts.TypeReference, use));
+    const name = this.kinds.builtIn(type);
+    if (name !== undefined) return this.builtInShape(name, type, use);
+    if (this.kinds.isCallable(type)) return this.refuse("SVC130", use);
+    const element = this.kinds.inheritedElement(type);
+    if (element !== undefined) return this.structured(type, use, () => this.list(element, use));
+    const base = this.kinds.builtInBase(type);
+    if (base !== undefined) return this.refuse("SVC135", use, `${this.text(type)}, which extends ${base}`);
+    if (this.checker.getPropertyOfType(type, "nexusValue") !== undefined && isRuntimes(type.getSymbol())) {
+      return this.refuse("SVC168", use, `${this.text(type)} does not say what the data is: write DataRef<T>`);
+    }
+    if (this.kinds.isEmpty(type)) return { kind: "json", except: "null" };
+    return this.structured(type, use, () => this.withDoc(this.object(type, use), type, use));
+  }
+
+  private builtInShape(name: string, type: ts.Type, use: Use): Shape {
+    if (name === "Date") return { kind: "date" };
+    if (name === "Uint8Array") return { kind: "bytes" };
+    if (/^(?:Readonly|Weak)?(?:Map|Set)$/.test(name)) return this.refuse("SVC134", use, this.text(type));
+    if (name === "Promise" || name === "PromiseLike") return this.refuse("SVC143", use, this.text(type));
+    if (name === "Function" || name === "CallableFunction" || name === "NewableFunction")
+      return this.refuse("SVC130", use);
+    if (name === "Buffer") return this.refuse("SVC135", use, "Buffer; use Uint8Array, which a Buffer is");
+    return this.refuse("SVC135", use, name);
+  }
+
+  private array(type: ts.TypeReference, use: Use): Shape {
+    const [element] = this.checker.getTypeArguments(type);
+    return element === undefined ? this.refuse("SVC144", use, this.text(type)) : this.list(element, use);
+  }
+
+  private list(element: ts.Type, use: Use): Shape {
+    return { kind: "array", item: this.shape(element, this.elementUse(use)) };
+  }
+
+  private elementUse(use: Use): Use {
+    const at = this.order.settle(use.written);
+    const [argument] = at !== undefined && ts.isTypeReferenceNode(at.node) ? (at.node.typeArguments ?? []) : [];
+    const node = at !== undefined && ts.isArrayTypeNode(at.node) ? at.node.elementType : argument;
+    const written = node === undefined || at === undefined ? undefined : { node, environment: at.environment };
+    return { ...use, subject: `${use.subject}[]`, written };
+  }
+
+  private tuple(type: ts.TupleTypeReference, use: Use): Shape {
+    const { elementFlags } = type.target;
+    const at = this.order.settle(use.written);
+    const nodes = at !== undefined && ts.isTupleTypeNode(at.node) ? at.node.elements : undefined;
+    const items: Shape[] = [];
+    const tail: Shape[] = [];
+    let rest: Shape | undefined;
+    let optional = 0;
+    this.checker.getTypeArguments(type).forEach((element, index) => {
+      const flag = elementFlags[index] ?? ts.ElementFlags.Required;
+      const node = nodes?.length === elementFlags.length ? elementNode(nodes[index]) : undefined;
+      const written = node === undefined || at === undefined ? undefined : { node, environment: at.environment };
+      const inner: Use = { ...use, subject: `${use.subject}[${index}]`, node: nodes?.[index] ?? use.node, written };
+      if (flag & ts.ElementFlags.Variadic) this.report("SVC139", inner, this.text(type));
+      const shape =
+        flag & ts.ElementFlags.Optional ? this.withoutUndefined(element, inner) : this.shape(element, inner);
+      if (flag & ts.ElementFlags.Rest) rest = shape;
+      else if (rest !== undefined) tail.push(shape);
+      else items.push(shape);
+      if (flag & ts.ElementFlags.Optional) optional++;
+    });
+    return { kind: "tuple", items, optional, ...(rest === undefined ? {} : { rest }), tail };
+  }
+
+  private withoutUndefined(type: ts.Type, use: Use): Shape {
+    if (!type.isUnion()) return this.shape(type, use);
+    const rest = type.types.filter((part) => !(part.flags & TypeFlags.Undefined));
+    const [only] = rest;
+    if (rest.length === type.types.length) return this.shape(type, use);
+    if (rest.length === 1 && only !== undefined) {
+      const written = this.constituent(only, use.written) ?? use.written;
+      return this.shape(only, { ...use, written });
+    }
+    if (this.refers(type, use.written)) return this.misplaced(use);
+    let shape = this.union(rest, undefined, { ...use, depth: use.depth + 1 });
+    for (const comment of this.aliasComments(use.written)) shape = this.commented(shape, comment, use);
+    return shape;
+  }
+
+  /** @param payload whether the members are output ports */
+  private object(type: ts.Type, use: Use, payload = false): ObjectShape {
+    const environment = this.order.inside(use.written);
+    const members: Member[] = [];
+    for (const property of this.order.properties(type, use.written)) {
+      const member = this.member(property, environment, use, payload);
+      if (member !== undefined) members.push(member);
+    }
+    let closed = false;
+    const indexes: { pattern?: string; shape: Shape }[] = [];
+    for (const info of this.checker.getIndexInfosOfType(type)) {
+      const inner: Use = {
+        ...use,
+        subject: `${use.subject}{}`,
+        node: this.ours(info.declaration) ?? use.node,
+        written: info.declaration === undefined ? undefined : { node: info.declaration.type, environment },
+      };
+      if (info.keyType.flags & TypeFlags.ESSymbol) this.report("SVC141", inner);
+      else if (info.type.flags & TypeFlags.Never) closed = true;
+      else {
+        const pattern = this.keyPattern(info.keyType, inner);
+        const names = pattern === undefined ? {} : { pattern: ofOthers(pattern, members) };
+        indexes.push({ ...names, shape: this.withoutUndefined(info.type, inner) });
+      }
+    }
+    return { kind: "object", members, indexes, closed };
+  }
+
+  private keyPattern(key: ts.Type, use: Use): string | undefined {
+    if (key.flags & TypeFlags.String) return undefined;
+    if (key.flags & TypeFlags.Number) return NUMERIC_NAME;
+    const shape = this.bare(key, use);
+    return shape.kind === "string" ? shape.pattern : undefined;
+  }
+
+  private member(property: ts.Symbol, environment: Environment, outer: Use, port: boolean): Member | undefined {
+    const subject = subjectOf(outer.subject, property);
+    const node = this.ours(nameOf(property)) ?? outer.node;
+    const annotation = writtenOf(property);
+    const written = annotation === undefined ? undefined : { node: annotation, environment };
+    const use: Use = { subject, node, written, depth: outer.depth };
+    if (this.isRefusedMember(property, use)) return undefined;
+
+    const type = this.checker.getTypeOfSymbol(property);
+    const parts = type.isUnion() ? type.types : [type];
+    const absent = parts.some((part) => part.flags & TypeFlags.Undefined);
+    const optional = (property.flags & ts.SymbolFlags.Optional) !== 0 || absent;
+    const nothing = parts.every((part) => part.flags & (TypeFlags.Undefined | TypeFlags.Never));
+    const held = port ? this.held(type, use) : undefined;
+    const bare: Shape =
+      held?.shape ??
+      (nothing && optional ? { kind: "null" } : optional ? this.withoutUndefined(type, use) : this.shape(type, use));
+
+    const comment = this.program.comments.of(property);
+    if ((property.declarations ?? []).some(hasStrayComment)) this.report("SVC147", use);
+    if (this.side === "input" && looksSecret(property.name) && !comment.notSecret)
+      this.report("SVC154", use, property.name);
+    const shape = this.constrained(bare, comment, use);
+    this.heed(comment, use, shape, optional);
+    const doc: Doc | undefined = annotate(comment);
+    const place = this.program.at(node);
+    const by = held === undefined ? {} : { held: held.by };
+    return { name: property.name, subject, place, optional, ...by, shape, ...(doc === undefined ? {} : { doc }) };
+  }
+
+  private isRefusedMember(property: ts.Symbol, use: Use): boolean {
+    const escaped = String(property.escapedName);
+    const modifiers = (property.declarations ?? []).reduce(
+      (all, declaration) => all | ts.getCombinedModifierFlags(declaration),
+      0,
+    );
+    if (escaped.startsWith("__#") || modifiers & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)) {
+      this.report("SVC133", use);
+    } else if (escaped.startsWith("__@")) this.report("SVC141", use);
+    else if (property.flags & ts.SymbolFlags.Method) this.report("SVC131", use);
+    else if (!property.name.isWellFormed()) this.report("SVC148", use);
+    else return false;
+    return true;
+  }
+
+  // References to data held elsewhere
+
+  /** An output port whose data may be held elsewhere, with the shape of that data; undefined for any other. */
+  private held(type: ts.Type, use: Use): { readonly by: "value" | "items"; readonly shape: Shape } | undefined {
+    if (this.refers(type, use.written)) return { by: "value", shape: this.content(type, use) };
+    const [list, ...more] = partsOf(type);
+    if (list === undefined || more.length > 0 || !this.checker.isArrayType(list)) return undefined;
+    const [element] = this.checker.getTypeArguments(list as ts.TypeReference);
+    const item = this.elementUse(use);
+    if (element === undefined || !this.refers(element, item.written)) return undefined;
+    // Not this very type: `undefined` was one of its parts.
+    if (list !== type) {
+      const detail = "an optional list is one value: write DataRef<T[]>, or leave the question mark out";
+      return { by: "value", shape: this.refuse("SVC168", use, detail) };
+    }
+    return { by: "items", shape: { kind: "array", item: this.content(element, item) } };
+  }
+
+  /** The T of a `DataRef<T>`, which is all that may stand in the type besides `undefined`. */
+  private content(type: ts.Type, use: Use): Shape {
+    const parts = partsOf(type);
+    const [reference, ...more] = parts.filter(isReference);
+    const [argument] = reference === undefined ? [type] : this.checker.getTypeArguments(reference);
+    const beside = parts.filter((part) => part !== reference);
+    const wanted = partsOf(argument ?? type);
+    const exact =
+      beside.length === 0 || (beside.length === wanted.length && beside.every((part) => wanted.includes(part)));
+    if (argument === undefined || more.length > 0 || !exact) {
+      return this.refuse("SVC168", use, "not beside other types: write DataRef<A | B>");
+    }
+    let shape = this.withoutUndefined(argument, { ...use, written: this.argument(use.written) });
+    for (const comment of this.aliasComments(use.written)) shape = this.commented(shape, comment, use);
+    return shape;
+  }
+
+  /** Whether this is a `DataRef`, alone or beside other types. One of `unknown` or `any` is known by how it is written. */
+  private refers(type: ts.Type, written: Written | undefined): boolean {
+    if (type.flags & (TypeFlags.Any | TypeFlags.Unknown)) return this.argument(written) !== undefined;
+    return partsOf(type).some(isReference);
+  }
+
+  /** How the T of a written `DataRef<T>` was written; aliases and unions are looked through. */
+  private argument(written: Written | undefined, depth = 0): Written | undefined {
+    const at = this.order.settle(written);
+    if (at === undefined || depth > DEEPEST) return undefined;
+    if (ts.isUnionTypeNode(at.node)) {
+      for (const node of at.node.types) {
+        const found = this.argument({ node, environment: at.environment }, depth + 1);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    }
+    const alias = this.order.alias(at);
+    if (alias === undefined) return undefined;
+    if (!isDataRef(alias.declaration)) return this.argument(alias.body, depth + 1);
+    const [parameter] = alias.declaration.typeParameters ?? [];
+    const symbol = parameter && this.checker.getSymbolAtLocation(parameter.name);
+    return symbol && alias.body.environment.get(symbol);
+  }
+
+  private misplaced(use: Use): Shape {
+    const detail =
+      this.side === "input"
+        ? "an input arrives resolved: declare the type of the data"
+        : "this is not a port of its own";
+    return this.refuse("SVC168", use, detail);
+  }
+
+  // Definitions
+
+  private structured(type: ts.Type, use: Use, make: () => Shape): Shape {
+    const name = type.aliasSymbol?.name ?? type.getSymbol()?.name;
+    const isObject = (type.flags & (TypeFlags.Object | TypeFlags.Intersection)) !== 0 && !this.kinds.isList(type);
+    return this.definitions.define(type, { name, isObject, subject: use.subject }, make);
+  }
+
+  private withDoc<S extends Shape>(shape: S, type: ts.Type, use: Use): S {
+    const symbol = type.getSymbol();
+    if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return shape;
+    const comment = this.program.comments.of(symbol);
+    this.heed(comment, use, shape);
+    const doc = annotate(comment, shape.doc);
+    return doc === undefined ? shape : { ...shape, doc };
+  }
+
+  /** The node, unless it is TypeScript's own: nobody can change anything there. */
+  private ours(node: ts.Node | undefined): ts.Node | undefined {
+    return node === undefined || this.program.program.isSourceFileDefaultLibrary(node.getSourceFile())
+      ? undefined
+      : node;
+  }
+
+  private declarationOf(type: ts.Type): ts.Node | undefined {
+    const declaration = type.getSymbol()?.declarations?.[0];
+    return declaration === undefined ? undefined : (ts.getNameOfDeclaration(declaration) ?? declaration);
+  }
+}
+
+/** Whether JSON can say a literal: NaN, infinities and half of a surrogate pair it cannot. */
+function hasJson(value: Literal): boolean {
+  return typeof value === "number" ? Number.isFinite(value) : typeof value !== "string" || value.isWellFormed();
+}
+
+/** What TypeScript takes for a numeric name: the text of a number as JavaScript prints it. */
+const NUMERIC_NAME =
+  "^(?:0|-?(?:[1-9][0-9]{0,20}(?:\\.[0-9]*[1-9])?|0\\.(?!0{6})[0-9]*[1-9]|[1-9](?:\\.[0-9]*[1-9])?e(?:\\+(?:2[1-9]|[3-9][0-9]|[1-3][0-9]{2})|-(?:[7-9]|[1-9][0-9]|[1-3][0-9]{2}))|Infinity)|NaN)$";
+
+function nameOf(symbol: ts.Symbol): ts.Node | undefined {
+  const declaration = symbol.valueDeclaration ?? symbol.declarations?.[0];
+  return declaration === undefined ? undefined : (ts.getNameOfDeclaration(declaration) ?? declaration);
+}
+
+function elementNode(node: ts.TypeNode | undefined): ts.TypeNode | undefined {
+  if (node === undefined) return undefined;
+  const inner = ts.isNamedTupleMember(node) || ts.isOptionalTypeNode(node) ? node.type : node;
+  if (!ts.isRestTypeNode(inner)) {
+    return ts.isNamedTupleMember(node) && node.dotDotDotToken !== undefined && ts.isArrayTypeNode(inner)
+      ? inner.elementType
+      : inner;
+  }
+  return ts.isArrayTypeNode(inner.type) ? inner.type.elementType : undefined;
+}
+
+/** How a member is called as it is written; private names and symbols have internal ones. */
+function subjectOf(outer: string, { name, escapedName }: ts.Symbol): string {
+  const internal = /^__(#|@)(?:\d+@)?(.*?)(?:@\d+)?$/.exec(String(escapedName));
+  if (internal === null) return memberSubject(outer, name);
+  return internal[1] === "#" ? `${outer}.${internal[2]}` : `${outer}[${internal[2]}]`;
+}
+
+/** The pattern of an index signature without the declared members, which have types of their own. */
+function ofOthers(pattern: string, members: readonly Member[]): string {
+  const expression = new RegExp(pattern, "u");
+  const declared = members.filter(({ name }) => expression.test(name)).map(({ name }) => escaped(name));
+  return declared.length === 0 ? pattern : `^(?!(?:${declared.join("|")})$)${pattern.slice(1)}`;
+}
+
+/** Each shape once, where it was met first. */
+function distinct(shapes: readonly Shape[]): readonly Shape[] {
+  const found = new Map<string, Shape>();
+  for (const shape of shapes) {
+    const text = JSON.stringify(shape, stringifyBigint);
+    if (!found.has(text)) found.set(text, shape);
+  }
+  return [...found.values()];
+}
+
+function stringifyBigint(_: string, value: unknown): unknown {
+  return typeof value === "bigint" ? `${value}n` : value;
+}

@@ -1,0 +1,424 @@
+/** Finds the tool classes of a project and what they say about themselves, by meaning and without running them. */
+
+import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import type { ClassImport, Facts, Tool } from "../model.js";
+import { type Program, packageOf, shown } from "../project/program.js";
+import { ts } from "../project/typescript.js";
+import type { Environment, Written } from "./declared-order.js";
+
+/** A type with the place where it was written, as far as that is known. */
+export interface TypeUse {
+  readonly type: ts.Type;
+  readonly written: Written | undefined;
+  /** Where to point when the type itself is at fault. */
+  readonly node: ts.Node;
+}
+
+/** One tool class, still in the compiler's terms. */
+export interface ToolClass {
+  readonly name: string;
+  readonly import: ClassImport;
+  /** Undefined when something about them was refused; the types are looked at all the same. */
+  readonly facts: Facts | undefined;
+  /** The class's name, for diagnostics. */
+  readonly node: ts.Node;
+  readonly input: TypeUse;
+  readonly output: TypeUse;
+}
+
+type ClassNode = ts.ClassDeclaration | ts.ClassExpression;
+
+/** The tools of one file, in the order of their places. */
+export function findTools(program: Program, file: ts.SourceFile): { tools: ToolClass[]; diagnostics: Diagnostic[] } {
+  const diagnostics: Diagnostic[] = [];
+  const tools: ToolClass[] = [];
+  for (const node of classesOf(file)) {
+    const tool = readClass(program, node, (code, at, subject, detail) => {
+      diagnostics.push(diagnostic(code, { place: program.at(at), subject }, detail));
+    });
+    if (tool !== undefined) tools.push(tool);
+  }
+  return { tools, diagnostics };
+}
+
+type Report = (code: Code, at: ts.Node, subject: string, detail?: string) => void;
+
+/** Classes outside functions; those inside are made at run time and have no name to import. */
+function classesOf(file: ts.SourceFile): ClassNode[] {
+  const found: ClassNode[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isClassDeclaration(node) || ts.isClassExpression(node)) found.push(node);
+    else if (!ts.isFunctionLike(node)) ts.forEachChild(node, visit);
+  };
+  ts.forEachChild(file, visit);
+  return found;
+}
+
+function readClass(program: Program, node: ClassNode, report: Report): ToolClass | undefined {
+  const { checker } = program;
+  if (node.heritageClauses === undefined || ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Abstract)
+    return undefined;
+  const symbol = (node as { symbol?: ts.Symbol }).symbol;
+  if (symbol === undefined) return undefined;
+  const instance = checker.getDeclaredTypeOfSymbol(symbol);
+  const phantom = checker.getPropertyOfType(instance, "__io");
+  if (phantom === undefined || !isPhantom(phantom)) return undefined;
+  const carried = checker.getTypeOfSymbol(phantom);
+  const types = ["input", "output"].map((name) => {
+    const member = checker.getPropertyOfType(carried, name);
+    return member === undefined ? undefined : checker.getTypeOfSymbol(member);
+  });
+  const [input, output] = types;
+  if (input === undefined || output === undefined) return undefined;
+
+  const at = node.name ?? node;
+  const imported = findImport(program, node, symbol);
+  const name =
+    node.name?.text ??
+    (imported?.exportName === "default" || imported === undefined ? fileStem(node) : imported.exportName);
+  if (imported === undefined) {
+    const inside = ts.isModuleBlock(node.parent) ? "what a namespace exports has no import" : undefined;
+    report("SVC110", at, name, inside);
+    return undefined;
+  }
+  if (node.typeParameters?.some((parameter) => parameter.default === undefined)) {
+    report("SVC111", at, name, node.typeParameters.map((parameter) => parameter.name.text).join(", "));
+    return undefined;
+  }
+  const facts = readFacts(program, node, symbol, name, report);
+  const written = typeArguments(checker, node, new Map(defaultsOf(checker, node, new Map())));
+  return {
+    name,
+    import: { ...imported, className: name },
+    facts,
+    node: at,
+    input: { type: input, written: written?.[0], node: written?.[0]?.node ?? at },
+    output: { type: output, written: written?.[1], node: written?.[1]?.node ?? at },
+  };
+}
+
+function isPhantom(symbol: ts.Symbol): boolean {
+  return (symbol.declarations ?? []).some((declaration) => isRuntimeClass(declaration.parent));
+}
+
+/** Whether this is SvcTool itself: a class of that name in the package svc-runtime. */
+function isRuntimeClass(node: ts.Node | undefined): boolean {
+  return (
+    node !== undefined &&
+    ts.isClassDeclaration(node) &&
+    node.name?.text === "SvcTool" &&
+    packageOf(node.getSourceFile().fileName) === "svc-runtime"
+  );
+}
+
+function fileStem(node: ts.Node): string {
+  const stem = node
+    .getSourceFile()
+    .fileName.replace(/^.*\//, "")
+    .replace(/\.[cm]?tsx?$/, "");
+  return (
+    stem
+      .replace(/[^A-Za-z0-9]+(.)?/g, (_, next: string | undefined) => (next ?? "").toUpperCase())
+      .replace(/^\d*/, "") || "Tool"
+  );
+}
+
+/** The Input and Output arguments as written at SvcTool, through generic bases. */
+function typeArguments(
+  checker: ts.TypeChecker,
+  node: ClassNode,
+  environment: Environment,
+): readonly (Written | undefined)[] | undefined {
+  const base = node.heritageClauses?.find(({ token }) => token === ts.SyntaxKind.ExtendsKeyword)?.types[0];
+  if (base === undefined) return undefined;
+  const found = checker.getSymbolAtLocation(base.expression);
+  if (found === undefined) return undefined;
+  const symbol = found.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(found) : found;
+  const declaration = symbol.declarations?.find(ts.isClassDeclaration);
+  if (declaration === undefined) return undefined;
+  const written = (base.typeArguments ?? []).map((argument) => ({ node: argument, environment }));
+  if (isRuntimeClass(declaration)) return written;
+  const inner = new Map<ts.Symbol, Written>(environment);
+  declaration.typeParameters?.forEach((parameter, index) => {
+    const use = written[index] ?? (parameter.default && { node: parameter.default, environment: inner });
+    const key = checker.getSymbolAtLocation(parameter.name);
+    if (use !== undefined && key !== undefined) inner.set(key, use);
+  });
+  return typeArguments(checker, declaration, inner);
+}
+
+function defaultsOf(checker: ts.TypeChecker, node: ClassNode, environment: Environment): [ts.Symbol, Written][] {
+  return (node.typeParameters ?? []).flatMap((parameter): [ts.Symbol, Written][] => {
+    const key = checker.getSymbolAtLocation(parameter.name);
+    return key === undefined || parameter.default === undefined
+      ? []
+      : [[key, { node: parameter.default, environment }]];
+  });
+}
+
+/** How generated code imports the class: from its own file when it is exported there, else from one that exports it. */
+function findImport(program: Program, node: ClassNode, symbol: ts.Symbol): Omit<ClassImport, "className"> | undefined {
+  const { checker, layout } = program;
+  const own = node.getSourceFile();
+  for (const file of [own, ...program.sources.filter((other) => other !== own)]) {
+    const module = checker.getSymbolAtLocation(file);
+    if (module === undefined) continue;
+    const names = checker
+      .getExportsOfModule(module)
+      .filter((exported) => {
+        if (exported.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration)) return false;
+        const target = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+        const declaration = target.valueDeclaration;
+        return (
+          target === symbol ||
+          declaration === node ||
+          (declaration !== undefined && ts.isVariableDeclaration(declaration) && declaration.initializer === node)
+        );
+      })
+      .map(({ name }) => (name === "export=" ? "default" : name))
+      .sort();
+    const name = names.find((each) => each === node.name?.text) ?? names.find((each) => each !== "default") ?? names[0];
+    if (name !== undefined) return { file: shown(layout, file.fileName), exportName: name };
+  }
+  return undefined;
+}
+
+function readFacts(
+  program: Program,
+  node: ClassNode,
+  symbol: ts.Symbol,
+  name: string,
+  report: Report,
+): Facts | undefined {
+  const { checker } = program;
+  const at = node.name ?? node;
+  const statics = checker.getTypeOfSymbol(symbol);
+  const evaluator = new Evaluator(checker, statics);
+  let failed = false;
+  const fail = (code: Code, where: ts.Node, subject: string, detail?: string): undefined => {
+    failed = true;
+    report(code, where, subject, detail);
+  };
+  /** The value of a static fact with its place; undefined when the class does not give it. */
+  const fact = (key: string, kind: "string" | "number") => {
+    const member = checker.getPropertyOfType(statics, key);
+    const declaration = member?.valueDeclaration;
+    if (declaration === undefined || isRuntimeClass(declaration.parent)) return undefined;
+    const where = ts.getNameOfDeclaration(declaration) ?? declaration;
+    const value = evaluator.result(declaration);
+    if (value === undefined || typeof value.value !== kind) {
+      return fail("SVC113", value?.node ?? evaluator.stuck ?? where, `${name}.${key}()`);
+    }
+    return { value: value.value, node: value.node };
+  };
+
+  const fqn = fact("fqn", "string");
+  const description = fact("description", "string");
+  const path = fact("path", "string");
+  const timeout = fact("timeout", "number");
+  const meta = checker.getPropertyOfType(statics, "meta")?.valueDeclaration;
+  if (meta !== undefined && !isRuntimeClass(meta.parent)) {
+    report("SVC121", ts.getNameOfDeclaration(meta) ?? meta, `${name}.meta()`);
+  }
+
+  const canonical = typeof fqn?.value === "string" ? canonicalFqn(fqn.value) : undefined;
+  if (fqn === undefined && !failed) fail("SVC112", at, name);
+  else if (fqn !== undefined && canonical === undefined) fail("SVC114", fqn.node, `${name}.fqn()`);
+
+  const jsdoc = ts.displayPartsToString(symbol.getDocumentationComment(checker)).trim();
+  const text = typeof description?.value === "string" ? description.value : jsdoc;
+  const givesDescription = description !== undefined || !failed;
+  if (text.trim() === "" && givesDescription) fail("SVC115", description?.node ?? at, `${name}.description()`);
+
+  const place = typeof path?.value === "string" ? path.value : "";
+  if (!/^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/.test(place)) fail("SVC122", path?.node ?? at, `${name}.path()`);
+
+  const milliseconds = typeof timeout?.value === "number" ? timeout.value : DEFAULT_TIMEOUT_MS;
+  if (!Number.isInteger(milliseconds) || milliseconds < 1 || milliseconds > 2_147_483_647) {
+    fail("SVC118", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds}`);
+  }
+  if (failed || canonical === undefined) return undefined;
+  return { fqn: canonical, description: text, path: place, timeout: milliseconds };
+}
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+/** The text of a tool FQN with its version in shortest form; undefined when it is none (protocol.md section 1). */
+export function canonicalFqn(text: string): string | undefined {
+  const [name, version, ...more] = text.split("@");
+  if (name === undefined || version === undefined || more.length > 0) return undefined;
+  const parts = name.split(".");
+  if (parts.length < 3 || !parts.every((part) => /^[a-z][a-z0-9_-]+$/.test(part))) return undefined;
+  if (!/^[0-9]+$/.test(version)) return undefined;
+  const digits = version.replace(/^0+/, "");
+  if (digits === "" || digits.length > 10 || Number(digits) > 4_294_967_295) return undefined;
+  return `${name}@${digits}`;
+}
+
+/** A path without its empty segments: what tells two tools apart. */
+export function canonicalPath(path: string): string {
+  return path.split("/").filter(Boolean).join("/");
+}
+
+/** Tools that one process cannot serve beside each other; those whose facts were refused left out. */
+export function doubles(tools: readonly Pick<Tool, "fqn" | "path" | "import" | "place">[]): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  const check = (code: "SVC119" | "SVC120", key: (tool: Pick<Tool, "fqn" | "path">) => string) => {
+    const seen = new Map<string, (typeof tools)[number]>();
+    for (const tool of tools) {
+      if (tool.fqn === "") continue;
+      const text = key(tool);
+      const first = seen.get(text);
+      if (first === undefined) seen.set(text, tool);
+      else {
+        const { file, line, column } = first.place;
+        const detail = `${JSON.stringify(text)}, as ${first.import.className} at ${file}:${line}:${column}`;
+        diagnostics.push(diagnostic(code, { place: tool.place, subject: tool.import.className }, detail));
+      }
+    }
+  };
+  check("SVC119", ({ fqn }) => fqn);
+  check("SVC120", ({ path }) => canonicalPath(path));
+  return diagnostics;
+}
+
+type Known = { readonly value: string | number; readonly node: ts.Node };
+
+/** Works out constant expressions: literals, constants, templates, arithmetic, static members, calls without arguments. */
+class Evaluator {
+  /** The expression that could not be worked out. */
+  stuck: ts.Node | undefined;
+
+  constructor(
+    private readonly checker: ts.TypeChecker,
+    private readonly statics: ts.Type,
+  ) {}
+
+  /** What a method, getter or arrow-function member returns; the node is the returned expression. */
+  result(declaration: ts.Declaration, depth = 0): Known | undefined {
+    const expression = this.returned(declaration);
+    if (expression === undefined) {
+      this.stuck ??= ts.getNameOfDeclaration(declaration) ?? declaration;
+      return undefined;
+    }
+    const value = this.value(expression, depth);
+    return value === undefined ? undefined : { value, node: expression };
+  }
+
+  private returned(declaration: ts.Declaration): ts.Expression | undefined {
+    if (ts.isPropertyDeclaration(declaration) || ts.isVariableDeclaration(declaration)) {
+      const { initializer } = declaration;
+      if (initializer === undefined || !(ts.isArrowFunction(initializer) || ts.isFunctionExpression(initializer))) {
+        return undefined;
+      }
+      return ts.isBlock(initializer.body) ? lastReturn(initializer.body) : initializer.body;
+    }
+    if (
+      ts.isMethodDeclaration(declaration) ||
+      ts.isGetAccessorDeclaration(declaration) ||
+      ts.isFunctionDeclaration(declaration)
+    ) {
+      const asynchronous = ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Async;
+      return declaration.body === undefined || asynchronous ? undefined : lastReturn(declaration.body);
+    }
+    return undefined;
+  }
+
+  private value(node: ts.Expression, depth: number): string | number | undefined {
+    const value = depth > 50 ? undefined : this.expression(node, depth + 1);
+    if (value === undefined) this.stuck ??= node;
+    return value;
+  }
+
+  private expression(node: ts.Expression, depth: number): string | number | undefined {
+    if (ts.isStringLiteralLike(node)) return node.text;
+    if (ts.isNumericLiteral(node)) return Number(node.text);
+    if (ts.isParenthesizedExpression(node) || ts.isAsExpression(node) || ts.isSatisfiesExpression(node)) {
+      return this.value(node.expression, depth);
+    }
+    if (ts.isTemplateExpression(node)) return this.template(node, depth);
+    if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.MinusToken) {
+      const operand = this.value(node.operand, depth);
+      return typeof operand === "number" ? -operand : undefined;
+    }
+    if (ts.isBinaryExpression(node)) return this.binary(node, depth);
+    if (ts.isCallExpression(node) && node.arguments.length === 0) {
+      const declaration = this.declarationOf(node.expression);
+      return declaration === undefined ? undefined : this.result(declaration, depth)?.value;
+    }
+    if (ts.isIdentifier(node) || ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node)) {
+      const declaration = this.declarationOf(node);
+      return declaration === undefined ? undefined : this.constant(declaration, depth);
+    }
+    return undefined;
+  }
+
+  private template(node: ts.TemplateExpression, depth: number): string | undefined {
+    let text = node.head.text;
+    for (const span of node.templateSpans) {
+      const value = this.value(span.expression, depth);
+      if (value === undefined) return undefined;
+      text += `${value}${span.literal.text}`;
+    }
+    return text;
+  }
+
+  private binary(node: ts.BinaryExpression, depth: number): string | number | undefined {
+    const left = this.value(node.left, depth);
+    const right = this.value(node.right, depth);
+    if (left === undefined || right === undefined) return undefined;
+    if (node.operatorToken.kind === ts.SyntaxKind.PlusToken) {
+      return typeof left === "number" && typeof right === "number" ? left + right : `${left}${right}`;
+    }
+    if (typeof left !== "number" || typeof right !== "number") return undefined;
+    switch (node.operatorToken.kind) {
+      case ts.SyntaxKind.MinusToken:
+        return left - right;
+      case ts.SyntaxKind.AsteriskToken:
+        return left * right;
+      case ts.SyntaxKind.SlashToken:
+        return left / right;
+      case ts.SyntaxKind.AsteriskAsteriskToken:
+        return left ** right;
+      default:
+        return undefined;
+    }
+  }
+
+  /** The declaration behind a name; `this.x` is looked up on the tool class itself, so that overrides count. */
+  private declarationOf(node: ts.Expression): ts.Declaration | undefined {
+    if (ts.isPropertyAccessExpression(node) && node.expression.kind === ts.SyntaxKind.ThisKeyword) {
+      return this.checker.getPropertyOfType(this.statics, node.name.text)?.valueDeclaration;
+    }
+    const name = ts.isElementAccessExpression(node) ? node.argumentExpression : node;
+    const found = this.checker.getSymbolAtLocation(name);
+    if (found === undefined) return undefined;
+    const symbol = found.flags & ts.SymbolFlags.Alias ? this.checker.getAliasedSymbol(found) : found;
+    return symbol.valueDeclaration;
+  }
+
+  private constant(declaration: ts.Declaration, depth: number): string | number | undefined {
+    if (ts.isEnumMember(declaration)) return this.checker.getConstantValue(declaration);
+    if (ts.isGetAccessorDeclaration(declaration)) return this.result(declaration, depth)?.value;
+    const flags = ts.getCombinedNodeFlags(declaration);
+    const modifiers = ts.getCombinedModifierFlags(declaration);
+    const fixed =
+      (ts.isVariableDeclaration(declaration) && (flags & ts.NodeFlags.Const) !== 0) ||
+      (ts.isPropertyDeclaration(declaration) && (modifiers & ts.ModifierFlags.Readonly) !== 0) ||
+      ts.isPropertyAssignment(declaration);
+    if (!fixed) return undefined;
+    if (declaration.initializer !== undefined) return this.value(declaration.initializer, depth);
+    if (!declaration.getSourceFile().isDeclarationFile) return undefined;
+    const type = this.checker.getTypeAtLocation(declaration);
+    return type.isStringLiteral() || type.isNumberLiteral() ? type.value : undefined;
+  }
+}
+
+/** The expression of a body that is constants and then one return. */
+function lastReturn(body: ts.Block): ts.Expression | undefined {
+  const last = body.statements.at(-1);
+  const before = body.statements.slice(0, -1);
+  return last !== undefined && ts.isReturnStatement(last) && before.every(ts.isVariableStatement)
+    ? last.expression
+    : undefined;
+}

@@ -1,0 +1,115 @@
+/** What a type is, told by its meaning and its declaration, not by its name alone. */
+
+import { type Program, packageOf } from "../project/program.js";
+import { ts } from "../project/typescript.js";
+
+const { TypeFlags } = ts;
+
+/** Questions about the types of one program. */
+export class Kinds {
+  private readonly checker: ts.TypeChecker;
+
+  constructor(private readonly program: Program) {
+    this.checker = program.checker;
+  }
+
+  /** Whether the type's members can be ports: an object type or an intersection of them, not a list and not built in. */
+  isPlainObject(type: ts.Type): boolean {
+    if (type.isIntersection()) return type.types.every((part) => this.isPlainObject(part));
+    if (!(type.flags & TypeFlags.Object) || this.isList(type)) return false;
+    return this.builtIn(type) === undefined && !this.isCallable(type);
+  }
+
+  isList(type: ts.Type): boolean {
+    return this.checker.isArrayType(type) || this.checker.isTupleType(type);
+  }
+
+  isCallable(type: ts.Type): boolean {
+    return (
+      this.checker.getSignaturesOfType(type, ts.SignatureKind.Call).length > 0 ||
+      this.checker.getSignaturesOfType(type, ts.SignatureKind.Construct).length > 0
+    );
+  }
+
+  isSpecial(type: ts.Type): boolean {
+    const name = this.builtIn(type);
+    return name === "Date" || name === "Uint8Array";
+  }
+
+  /** The name of a class or interface of the language's own library; `Buffer` too, which node's types add. */
+  builtIn(type: ts.Type): string | undefined {
+    const symbol = type.getSymbol();
+    if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return undefined;
+    const files = (symbol.declarations ?? []).map((declaration) => declaration.getSourceFile());
+    const { program } = this.program;
+    if (files.some((file) => program.isSourceFileDefaultLibrary(file))) return symbol.name;
+    const ofNode = ({ isDeclarationFile, fileName }: ts.SourceFile) =>
+      isDeclarationFile && packageOf(fileName) === "@types/node";
+    return files.length > 0 && files.every(ofNode) ? symbol.name : undefined;
+  }
+
+  /** What a class or interface extends, however far away, of those: its values are more than their own members. */
+  builtInBase(type: ts.Type): string | undefined {
+    const { target = type } = type as Partial<ts.TypeReference>;
+    if (!target.isClassOrInterface()) return undefined;
+    const bases = this.checker.getBaseTypes(target);
+    return bases.map((base) => this.builtInClass(base) ?? this.builtInBase(base)).find((name) => name !== undefined);
+  }
+
+  /** The name of a built-in type with a constructor or methods; `Intl.NumberFormatOptions` has neither, and is data. */
+  builtInClass(type: ts.Type): string | undefined {
+    const isClass =
+      ((type.getSymbol()?.flags ?? 0) & ts.SymbolFlags.Value) !== 0 ||
+      this.checker.getPropertiesOfType(type).some(({ flags }) => flags & ts.SymbolFlags.Method);
+    return isClass ? this.builtIn(type) : undefined;
+  }
+
+  /** The `T` of an interface that is `T[]` by another name: `interface List extends Array<T> {}`. */
+  inheritedElement(type: ts.Type): ts.Type | undefined {
+    const { target = type } = type as Partial<ts.TypeReference>;
+    if (!target.isClassOrInterface() || target.isClass()) return undefined;
+    const [base, ...more] = this.checker.getBaseTypes(target);
+    if (base === undefined || more.length > 0) return undefined;
+    const isOwn = this.checker.getPropertiesOfType(type).length > this.checker.getPropertiesOfType(base).length;
+    if (isOwn || !(this.checker.isArrayType(base) || this.inheritedElement(base) !== undefined)) return undefined;
+    return this.checker.getIndexTypeOfType(type, ts.IndexKind.Number);
+  }
+
+  /** `{}`, and whatever else has no members: everything but null and undefined. */
+  isEmpty(type: ts.Type): boolean {
+    return this.checker.getPropertiesOfType(type).length === 0 && this.checker.getIndexInfosOfType(type).length === 0;
+  }
+
+  /** What brands a type: an object type of members that no JSON value carries (`{ readonly __brand: "Id" }`), or `{}`. */
+  isBrand(type: ts.Type, base: ts.Type): boolean {
+    if (type.isIntersection()) return type.types.every((part) => this.isBrand(part, base));
+    const isObject = (type.flags & TypeFlags.Object) !== 0 && !this.isList(type) && !this.isCallable(type);
+    if (!isObject || this.builtIn(type) !== undefined) return false;
+    // A primitive has no members of its own, so whatever is intersected with it is a brand; a list or a date may have some.
+    const primitive = !(base.flags & TypeFlags.Object);
+    return (
+      primitive ||
+      this.checker.getPropertiesOfType(type).every(({ escapedName }) => String(escapedName).startsWith("_"))
+    );
+  }
+}
+
+/** The parts of a union without `undefined`; any other type is its only part. */
+export function partsOf(type: ts.Type): readonly ts.Type[] {
+  return type.isUnion() ? type.types.filter((part) => !(part.flags & TypeFlags.Undefined)) : [type];
+}
+
+/** Whether this is the reference of a `DataRef`, told by its declaration in svc-runtime. */
+export function isReference(type: ts.Type): type is ts.TypeReference {
+  const symbol = type.getSymbol();
+  return symbol?.name === "DataReference" && isRuntimes(symbol);
+}
+
+export function isDataRef(declaration: ts.TypeAliasDeclaration): boolean {
+  return declaration.name.text === "DataRef" && packageOf(declaration.getSourceFile().fileName) === "svc-runtime";
+}
+
+export function isRuntimes(symbol: ts.Symbol | undefined): boolean {
+  const [declaration] = symbol?.declarations ?? [];
+  return declaration !== undefined && packageOf(declaration.getSourceFile().fileName) === "svc-runtime";
+}

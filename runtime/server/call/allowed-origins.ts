@@ -1,0 +1,37 @@
+/**
+ * Requests that web pages make a browser send. A browser sends a simple POST from any page to any address that it reaches,
+ * this host and private networks included, so in unsigned mode such a request needs an origin that is allowed by name.
+ */
+
+import { RequestError } from "../errors/request-error.js";
+import type { RequestHeaders } from "./messages.js";
+
+const REFUSED = "Origin: requests of web pages are refused unless their origin is allowed by name";
+
+/** Origins of web pages that may call a server without signatures. */
+export class AllowedOrigins {
+  readonly #names: ReadonlySet<unknown>;
+
+  /** @throws RangeError for what is not an origin as browsers send it (RFC 6454 section 6.1), over http or https */
+  constructor(names: readonly string[] = []) {
+    for (const name of names) {
+      if (URL.canParse(name) && new URL(name).origin === name) continue;
+      throw new RangeError(
+        `allowedOrigins: expected origins as browsers send them, such as https://app.example or http://localhost:3000, got ${JSON.stringify(name)}`,
+      );
+    }
+    this.#names = new Set(names);
+  }
+
+  /**
+   * Checks where a request comes from. `Host` is not compared: a page whose name was rebound to this address has it too.
+   *
+   * @throws {@link RequestError} `permission_denied`
+   */
+  check({ headers }: RequestHeaders): undefined {
+    const { origin, "sec-fetch-site": site } = headers;
+    // `none`: by the user, not by a page (Fetch Metadata section 2.4).
+    const isAllowed = origin === undefined ? site === undefined || site === "none" : this.#names.has(origin);
+    if (!isAllowed) throw new RequestError("permission_denied", REFUSED);
+  }
+}

@@ -1,0 +1,87 @@
+/** From the headers of a signed request to its verified caller (protocol.md section 5). */
+
+import type { LeaderResolver } from "../../config/allowed-leaders.js";
+import type { AuthContext } from "../../tool.js";
+import { decodeBase64url } from "../../wire/base64.js";
+import type { Ed25519Work } from "../../wire/ed25519.js";
+import type { SignatureHeaders } from "../../wire/http-names.js";
+import { SIGNATURE_VERSION } from "../../wire/signature.js";
+import { RequestError } from "../errors/request-error.js";
+import type { RequestHeaders } from "./messages.js";
+
+const U64_MAX = 2n ** 64n - 1n;
+const DIGITS = /^[0-9]+$/;
+const VISIBLE = /^[\x21-\x7e]+$/;
+
+/** Verifies callers. Reads nothing but the headers, so that a stranger is refused before a byte of body is kept. */
+export class Authenticator {
+  private readonly lower: { readonly [K in keyof SignatureHeaders]: string };
+
+  constructor(
+    private readonly names: SignatureHeaders,
+    private readonly leaders: () => LeaderResolver,
+    private readonly engine: Ed25519Work,
+  ) {
+    this.lower = Object.fromEntries(
+      Object.entries(names).map(([key, name]: [string, string]) => [key, name.toLowerCase()]),
+    ) as { [K in keyof SignatureHeaders]: string };
+  }
+
+  /**
+   * Reads the six headers, looks the leader's key up and verifies its signature over the input hash. Answers at once
+   * where the signature is verified at once.
+   *
+   * @throws {@link RequestError} `auth_failed`; its details name the header and the fault, never the value
+   */
+  authenticate(request: RequestHeaders): AuthContext | Promise<AuthContext> {
+    if (this.header(request, "version") !== SIGNATURE_VERSION) this.fail("version", `expected ${SIGNATURE_VERSION}`);
+    const leaderId = this.header(request, "leaderId");
+    if (!VISIBLE.test(leaderId)) this.fail("leaderId", "expected visible ASCII characters");
+    const keyText = this.header(request, "leaderKeyId");
+    if (!DIGITS.test(keyText)) this.fail("leaderKeyId", "expected decimal digits");
+    // 20 digits or fewer once leading zeros are gone: no header makes BigInt work on thousands.
+    const digits = keyText.length > 20 ? keyText.replace(/^0+(?=\d)/, "") : keyText;
+    const leaderKeyId = digits.length > 20 ? U64_MAX + 1n : BigInt(digits);
+    if (leaderKeyId > U64_MAX) this.fail("leaderKeyId", "expected a number below 2^64");
+    const inputHash = this.bytes(request, "inputHash", 32);
+    const leaderSignature = this.bytes(request, "leaderSignature", 64);
+    const nonce = this.bytes(request, "nonce", 32);
+    const key = this.leaders().lookup(leaderId, leaderKeyId);
+    if (key === undefined) this.fail("leaderKeyId", "no such leader and key in the allow-list");
+    const caller = { leaderId, leaderKeyId, inputHash, leaderSignature, nonce };
+    const verified = this.engine.verify(key, inputHash, leaderSignature);
+    return typeof verified === "boolean"
+      ? this.known(caller, verified)
+      : verified.then((good) => this.known(caller, good));
+  }
+
+  private known(caller: AuthContext, verified: boolean): AuthContext {
+    if (!verified) this.fail("leaderSignature", "does not verify");
+    return caller;
+  }
+
+  private header(request: RequestHeaders, which: keyof SignatureHeaders): string {
+    const value = request.headers[this.lower[which]];
+    if (value === undefined) this.fail(which, "missing");
+    // A repeated header arrives joined with a comma and a space, which no value of ours can hold.
+    if (typeof value !== "string" || value.includes(", ")) {
+      const name = this.lower[which];
+      let times = 0;
+      for (let i = 0; i < request.rawHeaders.length; i += 2) {
+        if (request.rawHeaders[i]?.toLowerCase() === name) times++;
+      }
+      if (times > 1 || typeof value !== "string") this.fail(which, "given twice");
+    }
+    return value;
+  }
+
+  private bytes(request: RequestHeaders, which: keyof SignatureHeaders, length: number): Buffer {
+    const bytes = decodeBase64url(this.header(request, which));
+    if (bytes?.length !== length) this.fail(which, `expected base64url of ${length} bytes without padding`);
+    return bytes;
+  }
+
+  private fail(which: keyof SignatureHeaders, fault: string): never {
+    throw new RequestError("auth_failed", `${this.names[which]}: ${fault}`);
+  }
+}

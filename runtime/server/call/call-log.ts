@@ -1,0 +1,62 @@
+/** The log of one request: the log of its tool with the request's id. Nothing is made before something is written. */
+
+import { randomUUID } from "node:crypto";
+import type { ServerLogger } from "../log/safe-logger.js";
+import type { RequestHeaders } from "./messages.js";
+
+/** Characters of a caller's text that reach the log. */
+const MAX_TEXT = 64;
+
+/** A caller's text for the log: cut, and nothing but visible ASCII. */
+export function shown(text: string): string {
+  return text.slice(0, MAX_TEXT).replace(/[^\x21-\x7e]/g, "?");
+}
+
+/** Writes with the members `tool` and `request`. */
+export class CallLog implements ServerLogger {
+  #id: string | undefined;
+  #log: ServerLogger | undefined;
+
+  /** @param parent the log of the tool */
+  constructor(
+    private readonly parent: ServerLogger,
+    private readonly headers: RequestHeaders["headers"],
+  ) {}
+
+  /** What the caller or a gateway calls the request (`X-Request-Id`), else a name of our own. */
+  get id(): string {
+    if (this.#id === undefined) {
+      const given = this.headers["x-request-id"];
+      this.#id = typeof given === "string" && given !== "" ? shown(given) : randomUUID();
+    }
+    return this.#id;
+  }
+
+  debug(first: object | string, message?: string): void {
+    // The levels that are off as a rule, and cost a tool that writes them nothing.
+    if (this.parent.isLevelEnabled?.("debug") === false) return;
+    this.log.debug(first as object, message);
+  }
+
+  info(first: object | string, message?: string): void {
+    if (this.parent.isLevelEnabled?.("info") === false) return;
+    this.log.info(first as object, message);
+  }
+
+  warn(first: object | string, message?: string): void {
+    this.log.warn(first as object, message);
+  }
+
+  error(first: object | string, message?: string): void {
+    this.log.error(first as object, message);
+  }
+
+  child(fields: Readonly<Record<string, unknown>>): ServerLogger {
+    return this.log.child(fields);
+  }
+
+  private get log(): ServerLogger {
+    this.#log ??= this.parent.child({ request: this.id });
+    return this.#log;
+  }
+}

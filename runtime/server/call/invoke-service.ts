@@ -1,0 +1,387 @@
+/**
+ * One `POST /invoke`, from headers and body to the answer (protocol.md section 7), without any HTTP framework.
+ */
+
+import type { ToolkitRuntimeConfig } from "../../config/config.js";
+import type { AuthContext } from "../../tool.js";
+import type { Ed25519Work } from "../../wire/ed25519.js";
+import type { SigningKey } from "../../wire/ed25519-keys.js";
+import { RESULT_CONTENT_TYPE, type SignatureHeaders } from "../../wire/http-names.js";
+import { outputHash, SIGNATURE_VERSION, toolSignatureMessage } from "../../wire/signature.js";
+import { errorBody, RequestError, statusOf, toRequestError } from "../errors/request-error.js";
+import { type BodyAccount, bodyBytesBound } from "../load/body-bytes.js";
+import type { Slots } from "../load/concurrency-limit.js";
+import { LoadControl } from "../load/load-control.js";
+import type { ServerLogger } from "../log/safe-logger.js";
+import { sealOf, unsealed } from "../replay/cached-signature.js";
+import { CLAIM_LIMIT_MS, claimRun, endTicket } from "../replay/claim.js";
+import type { CachedAnswer, ReplayStore, ReplayTicket } from "../replay/store.js";
+import { AllowedOrigins } from "./allowed-origins.js";
+import { Authenticator } from "./auth.js";
+import { CallLog } from "./call-log.js";
+import { prefersJson } from "./content-negotiation.js";
+import {
+  type Answer,
+  type Call,
+  type InputHolder,
+  type InvokeRequest,
+  type Reply,
+  type RequestHeaders,
+  takeInput,
+} from "./messages.js";
+import type { Observation, Observers } from "./observers.js";
+import { authorizeAlone, Run, type RunHooks, withDeadline } from "./run.js";
+import type { ServedTool } from "./served-tool.js";
+
+/** What all invocations of a process share. */
+export interface ServiceOptions {
+  readonly config: ToolkitRuntimeConfig;
+  readonly headers: SignatureHeaders;
+  readonly engine: Ed25519Work;
+  readonly store: ReplayStore;
+  /** Milliseconds that the store has for a claim; {@link CLAIM_LIMIT_MS} by default. */
+  readonly claimLimitMs?: number;
+  /** Without it nothing but the bytes of bodies is bounded. */
+  readonly load?: LoadControl;
+  readonly log: ServerLogger;
+  /** Web pages that may call without signatures; none when absent. */
+  readonly allowedOrigins?: AllowedOrigins;
+  /** Who looks at calls; nobody when absent. */
+  readonly observers?: Observers;
+}
+
+/** A request on its way to its answer. */
+interface Handled {
+  readonly tool: ServedTool;
+  readonly request: InvokeRequest;
+  readonly log: CallLog;
+  /** Undefined while nobody looks. */
+  readonly seen: Observation | undefined;
+}
+
+/** Milliseconds that a tool has to note that a result was returned, before a shutdown goes on without it. */
+const NOTE_LIMIT_MS = 2_000;
+
+/** Serves invocations of the tools of one process. */
+export class InvokeService {
+  /** What there is to do, and what was refused because of it. */
+  readonly load: LoadControl;
+  private readonly authenticator: Authenticator;
+  private readonly origins: AllowedOrigins;
+  private readonly signed: boolean;
+  private readonly maxBody: bigint;
+  private readonly logs = new Map<ServedTool, ServerLogger>();
+  private readonly runs = new Map<Run, ServedTool>();
+  private stopping = false;
+  private readonly notes = new Set<Promise<void>>();
+
+  constructor(private readonly options: ServiceOptions) {
+    const { config, headers, engine } = options;
+    this.authenticator = new Authenticator(headers, () => config.leaders, engine);
+    this.origins = options.allowedOrigins ?? new AllowedOrigins();
+    this.signed = config.signedHttpIsRequired();
+    this.maxBody = config.invokeMaxBodyBytes();
+    const bodyBytes = bodyBytesBound(undefined, this.maxBody);
+    this.load = options.load ?? new LoadControl({}, { tools: [], signed: this.signed, bodyBytes, log: options.log });
+  }
+
+  /** Invocations that are running now. */
+  get inFlight(): number {
+    return this.runs.size;
+  }
+
+  /** The same, by tool. */
+  get running(): ReadonlyMap<string, number> {
+    const running = new Map<string, number>();
+    for (const { fqn } of this.runs.values()) running.set(fqn, (running.get(fqn) ?? 0) + 1);
+    return running;
+  }
+
+  /** Resolves when everything that was returned is noted, or has had its time. */
+  async noted(): Promise<void> {
+    await Promise.all(this.notes);
+  }
+
+  /** Tells every running tool that the process is about to end, and each that still begins. */
+  abortRuns(): void {
+    this.stopping = true;
+    this.load.refuseWaiting();
+    for (const run of this.runs.keys()) run.abort("shutdown");
+  }
+
+  /** Answers one request. Never rejects. */
+  handle(tool: ServedTool, request: InvokeRequest): Promise<Reply> {
+    const log = new CallLog(this.log(tool), request.headers);
+    const seen = this.options.observers?.begin(tool, request, log);
+    const answered = this.answer({ tool, request, log, seen });
+    return seen === undefined ? answered : observed(answered, seen);
+  }
+
+  private async answer(call: Handled): Promise<Reply> {
+    const { request, seen } = call;
+    const { load } = this;
+    let account: BodyAccount | undefined;
+    try {
+      load.checkEventLoop(); // 503
+      const length = this.bodyLength(request); // 1: 411, 413, 415
+      const caller = this.signed ? this.authenticator.authenticate(request) : this.origins.check(request); // 2: 401, 403
+      const auth = caller instanceof Promise ? await caller : caller;
+      if (seen !== undefined) seen.caller = auth;
+      seen?.done("auth");
+      const counted = auth && load.countCall(auth.leaderId); // 429
+      if (counted !== undefined) await counted;
+      account = load.bodyBytes.open(auth?.leaderId ?? request.connection, length); // 503
+      const body = await request.readBody(length, account); // 408, 503
+      seen?.done("body");
+      return await (auth === undefined ? this.unsigned(call, body) : this.authenticated(call, auth, body));
+    } catch (error) {
+      return this.errorReply(call, error);
+    } finally {
+      account?.release();
+    }
+  }
+
+  private bodyLength({ headers }: InvokeRequest): number {
+    const announced = headers["content-length"];
+    if (typeof announced !== "string" || headers["transfer-encoding"] !== undefined || !/^\d+$/.test(announced)) {
+      throw new RequestError("length_required", "Content-Length: required, chunked bodies are not accepted");
+    }
+    const length = Number(announced);
+    // A length of more digits than a u64 has is over any limit. A number and a bigint are compared as what they are.
+    if (announced.length > 20 || length > this.maxBody) {
+      throw new RequestError("payload_too_large", `the body is limited to ${this.maxBody} bytes`);
+    }
+    const encoding = headers["content-encoding"];
+    if (encoding !== undefined && String(encoding).trim().toLowerCase() !== "identity") {
+      throw new RequestError("unsupported_content_encoding", "Content-Encoding: only identity is accepted");
+    }
+    return length;
+  }
+
+  private async unsigned(call: Handled, body: InputHolder<Uint8Array>): Promise<Reply> {
+    const { tool, request, seen } = call;
+    const slots = this.load.tools.get(tool.fqn);
+    if (slots !== undefined) {
+      const waiting = slots.enter(); // 503
+      if (waiting !== undefined) request.onDisconnect(waiting.leave);
+      await waiting?.slot;
+      seen?.done("queue");
+    }
+    const run = this.start(call, unsignedCall(request, body));
+    request.onDisconnect(() => run.abort("disconnect"));
+    const answer = await run.answer;
+    if (answer.json !== undefined) {
+      const headers = [...JSON_HEADERS, "vary", "Accept"];
+      return { status: 200, headers, body: Buffer.from(answer.json) };
+    }
+    const reply = this.noting(run, answer, await this.reply(call, answer, undefined));
+    return answer.signable ? { ...reply, headers: [...reply.headers, "vary", "Accept"] } : reply;
+  }
+
+  private async authenticated(call: Handled, auth: AuthContext, body: InputHolder<Uint8Array>): Promise<Reply> {
+    const { tool, log, seen } = call;
+    const signed = signedCall(tool, auth, body); // 3: 422
+    const { store, claimLimitMs = CLAIM_LIMIT_MS } = this.options;
+    const claimed = claimRun(tool.fqn, auth, { store, limitMs: claimLimitMs, log }); // 4: replay; 503
+    const claim = claimed instanceof Promise ? await claimed : claimed;
+    seen?.done("claim");
+    switch (claim.state) {
+      case "in-flight":
+        throw new RequestError("request_in_flight", "an invocation with this nonce is running");
+      case "full":
+        throw new RequestError("replay_store_full");
+      case "completed": {
+        const refused = claim.sameCaller ? undefined : await authorizeAlone(tool, auth, log);
+        if (seen !== undefined) seen.replayed = refused === undefined;
+        return this.reply(call, refused ?? claim.answer, auth);
+      }
+      case "run": {
+        const slots = this.load.tools.get(tool.fqn);
+        if (slots !== undefined) await this.takeSlot(call, slots, claim.ticket); // 503
+        const run = this.start(call, signed, claim.ticket); // 5, 6
+        const answer = await run.answer;
+        const reply = this.reply(call, answer, auth);
+        return answer.stored ? this.noting(run, answer, await reply) : reply;
+      }
+    }
+  }
+
+  /** Waits for a slot. A call that gets none leaves its pair as it was before the claim: the caller can send it again. */
+  private async takeSlot({ log, seen }: Handled, slots: Slots, ticket: ReplayTicket): Promise<void> {
+    try {
+      await slots.enter()?.slot;
+    } catch (error) {
+      await endTicket(log, () => ticket.abandon());
+      throw error;
+    } finally {
+      seen?.done("queue");
+    }
+  }
+
+  /** Starts a run; its end completes the replay entry, whatever has become of the caller. */
+  private start(handled: Handled, call: Call, ticket?: ReplayTicket): Run {
+    const { tool, log, seen } = handled;
+    const { observers } = this.options;
+    const guard = (end: () => boolean | Promise<boolean>) => void endTicket(log, end);
+    let run: Run | undefined;
+    const over = () => {
+      if (run !== undefined) this.runs.delete(run);
+      this.load.tools.get(tool.fqn)?.release();
+    };
+    const hooks: RunHooks = {
+      timedOut: (answer) => {
+        seen?.done("run");
+        if (ticket !== undefined) guard(() => ticket.hold(answer));
+      },
+      ended: (answer) => {
+        seen?.done("run");
+        if (answer.code === "tool_invocation_timeout") observers?.settledLate(tool);
+        const end = (last: Answer) => {
+          over();
+          // What another attempt may well get is not kept: shutting down, or no thread free for it.
+          if (ticket !== undefined) guard(() => (last.status === 503 ? ticket.abandon() : ticket.complete(last)));
+          return last;
+        };
+        const sealed = this.sealed(handled, answer, call.auth);
+        return sealed instanceof Promise ? sealed.then(end) : end(sealed);
+      },
+      settledLate: () => {
+        over();
+        observers?.settledLate(tool);
+        if (ticket !== undefined) guard(() => ticket.settle());
+      },
+    };
+    const begin = () => new Run(tool, call, log, hooks);
+    try {
+      run = seen === undefined ? begin() : seen.run(begin);
+    } catch (error) {
+      over();
+      if (ticket !== undefined) guard(() => ticket.abandon());
+      throw error;
+    }
+    this.runs.set(run, tool);
+    if (this.stopping) run.abort("shutdown");
+    return run;
+  }
+
+  /** The reply; once it has left, the run is told, so that what its result refers to counts as returned. */
+  private noting(run: Run, { stored }: Answer, reply: Reply): Reply {
+    if (!stored) return reply;
+    const sent = () => {
+      const note = () => ({ end: run.returned(), abort: () => {} });
+      const noted = withDeadline(note, NOTE_LIMIT_MS, () => undefined).finally(() => this.notes.delete(noted));
+      this.notes.add(noted);
+    };
+    return { ...reply, sent };
+  }
+
+  private reply(
+    handled: Handled,
+    answer: Answer | CachedAnswer,
+    auth: AuthContext | undefined,
+  ): Reply | Promise<Reply> {
+    const { status, body, seal } = answer;
+    if (!answer.signable) return errorReplyOf(status, body, answer.code);
+    const key = auth && this.signingKey(handled);
+    if (auth === undefined || key === undefined) return { status, headers: RESULT_HEADERS, body };
+    const kept = unsealed(seal, key, auth.leaderSignature);
+    if (kept !== undefined) return this.signedReply(status, body, kept);
+    const signed = (signature: Buffer) => this.signedReply(status, body, signature.toString("base64url"));
+    const signature = this.sign(handled, key, auth, body);
+    return signature instanceof Promise ? signature.then(signed) : signed(signature);
+  }
+
+  /** A result with its signature, so that it is made once for all exact retries. */
+  private sealed(handled: Handled, answer: Answer, auth: AuthContext | undefined): Answer | Promise<Answer> {
+    const key = auth && answer.signable ? this.signingKey(handled) : undefined;
+    if (auth === undefined || key === undefined) return answer;
+    const seal = (signature: Buffer) => ({ ...answer, seal: sealOf(key, auth.leaderSignature, signature) });
+    // The entry is complete all the same; the reply signs again.
+    const failed = (error: unknown) => {
+      handled.log.warn({ err: error }, "signing a result failed; it is tried once more");
+      return answer;
+    };
+    try {
+      const signature = this.sign(handled, key, auth, answer.body);
+      return signature instanceof Promise ? signature.then(seal, failed) : seal(signature);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  private signingKey({ tool }: Handled): SigningKey | undefined {
+    return this.options.config.toolConfig(tool.fqn)?.signingKey;
+  }
+
+  private sign({ seen }: Handled, key: SigningKey, auth: AuthContext, body: Uint8Array): Buffer | Promise<Buffer> {
+    const signature = this.options.engine.sign(
+      key,
+      toolSignatureMessage(auth.leaderSignature, auth.nonce, outputHash(body)),
+    );
+    if (seen === undefined) return signature;
+    const done = (bytes: Buffer) => {
+      seen.done("sign");
+      return bytes;
+    };
+    return signature instanceof Promise ? signature.then(done) : done(signature);
+  }
+
+  private signedReply(status: number, body: Uint8Array, signature: string): Reply {
+    const { version, toolSignature } = this.options.headers;
+    const headers = [...RESULT_HEADERS, version, SIGNATURE_VERSION, toolSignature, signature];
+    return { status, headers, body };
+  }
+
+  private errorReply({ log }: Handled, thrown: unknown): Reply {
+    const { code, details, cause, retryAfterMs } = toRequestError(thrown);
+    if (code === "internal_error") log.error({ err: cause }, "answering a request failed");
+    return { ...errorReplyOf(statusOf(code), errorBody(code, details), code, retryAfterMs), details };
+  }
+
+  private log(tool: ServedTool): ServerLogger {
+    let log = this.logs.get(tool);
+    if (log === undefined) {
+      log = this.options.log.child({ tool: tool.fqn });
+      this.logs.set(tool, log);
+    }
+    return log;
+  }
+}
+
+// An asynchronous function keeps what it has once used: these two are synchronous, so that the body is in the call alone.
+
+function unsignedCall(request: RequestHeaders, body: InputHolder<Uint8Array>): Call {
+  const json = prefersJson(headerText(request, "accept"));
+  return { input: { body: takeInput(body) }, auth: undefined, json };
+}
+
+/** @throws {@link RequestError} `input_integrity_error`, WireFault for the envelope */
+function signedCall(tool: ServedTool, auth: AuthContext, body: InputHolder<Uint8Array>): Call {
+  const texts = tool.envelope.read(takeInput(body)).match(auth.inputHash);
+  if (texts === undefined) {
+    throw new RequestError("input_integrity_error", "the input hash of the header is not that of the body");
+  }
+  return { input: { texts }, auth, json: false };
+}
+
+async function observed(answered: Promise<Reply>, seen: Observation): Promise<Reply> {
+  const reply = await answered;
+  seen.end(reply);
+  return reply;
+}
+
+const RESULT_HEADERS = ["content-type", RESULT_CONTENT_TYPE];
+/** Of everything that is JSON. */
+export const JSON_HEADERS: readonly string[] = ["content-type", "application/json"];
+
+function headerText({ headers }: RequestHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** An error on the wire: JSON, never signed; a caller that is turned away for now is told when to come back. */
+export function errorReplyOf(status: number, body: Uint8Array, code: string | undefined, retryAfterMs = 1_000): Reply {
+  const later = status === 503 || status === 429;
+  const after = later ? ["retry-after", `${Math.max(1, Math.ceil(retryAfterMs / 1_000))}`] : [];
+  return { status, code, headers: [...JSON_HEADERS, ...after], body };
+}

@@ -1,0 +1,280 @@
+/**
+ * One call of a tool's own code (protocol.md section 7, steps 5 and 6): construct, authorize, decode, invoke, encode.
+ * Knows no clock but the deadline it is given, no replay and no HTTP, because it also runs on the threads of isolate.ts.
+ */
+
+import {
+  type AuthContext,
+  InvocationAborted,
+  type InvokeContext,
+  type Logger,
+  PermissionDenied,
+  SvcTool,
+} from "../../tool.js";
+import type { WalrusValue } from "../../wire/data.js";
+import { ErrEval } from "../../wire/err-eval.js";
+import { WireFault } from "../../wire/fault.js";
+import type { InputDecoder } from "../../wire/input.js";
+import type { OutputEncoder } from "../../wire/output.js";
+import { type EncodedOutput, resultBytes, resultJson } from "../../wire/output.js";
+import { traced } from "./async-errors.js";
+import {
+  type Answer,
+  type Call,
+  callerCopy,
+  type Execution,
+  refusal,
+  SHUTTING_DOWN,
+  type ToolHost,
+  takeInput,
+} from "./messages.js";
+
+/** A tool's own code, and what makes its values of bytes and bytes of its values. */
+export interface ToolCode {
+  readonly fqn: string;
+  readonly input: InputDecoder;
+  readonly output: OutputEncoder;
+  /** Makes an instance, without a promise where the class has no `new` of its own. */
+  construct(): SvcTool<unknown, unknown> | Promise<SvcTool<unknown, unknown>>;
+}
+
+/** The thread that this is called on. */
+export class LocalHost implements ToolHost {
+  constructor(private readonly tool: ToolCode) {}
+
+  call(call: Call, deadline: number, log: Logger): Execution {
+    return new LocalExecution(this.tool, call, deadline, log);
+  }
+
+  authorize(auth: AuthContext, log: Logger): Execution<Answer | undefined> {
+    const work = async () => {
+      try {
+        return await authorize(await this.tool.construct(), callerCopy(auth), log);
+      } catch (error) {
+        log.error({ err: error, phase: "construction" }, "the tool failed");
+        return refusal("tool_invocation_failed");
+      }
+    };
+    return { end: traced(this.tool.fqn, work), abort: () => {} };
+  }
+
+  health(log: Logger): Execution<number> {
+    const work = async () => {
+      try {
+        const instance = await this.tool.construct();
+        const status: unknown = await instance.health();
+        if (Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599) return status as number;
+        log.error({}, "health() must give a status from 200 to 599");
+      } catch (error) {
+        log.error({ err: error }, "the tool's health check failed");
+      }
+      return 500;
+    };
+    return { end: traced(this.tool.fqn, work), abort: () => {} };
+  }
+}
+
+/** What a tool gets beside its input. What costs something is made when a tool first asks for it: most never do. */
+class Context implements InvokeContext {
+  #controller: AbortController | undefined;
+  #aborted: InvocationAborted | undefined;
+
+  constructor(
+    readonly deadline: number,
+    readonly log: Logger,
+  ) {}
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: InvocationAborted["reason"]): void {
+    if (this.#aborted !== undefined) return;
+    this.#aborted = new InvocationAborted(reason);
+    this.#controller?.abort(this.#aborted);
+  }
+}
+
+/** In signed mode: without it `auth` is absent, not undefined. */
+class SignedContext extends Context {
+  #auth: AuthContext | undefined;
+  readonly #caller: AuthContext;
+
+  constructor(deadline: number, log: Logger, caller: AuthContext) {
+    super(deadline, log);
+    this.#caller = caller;
+  }
+
+  get auth(): AuthContext {
+    this.#auth ??= callerCopy(this.#caller);
+    return this.#auth;
+  }
+}
+
+const NONE: readonly WalrusValue[] = [];
+
+/** A call on this thread. */
+class LocalExecution implements Execution {
+  readonly end: Promise<Answer>;
+  private readonly context: Context;
+  private timedOut = false;
+  private stopping = false;
+  private stored = NONE;
+
+  constructor(
+    private readonly tool: ToolCode,
+    private readonly call: Call,
+    deadline: number,
+    private readonly log: Logger,
+  ) {
+    const { auth } = call;
+    this.context = auth === undefined ? new Context(deadline, log) : new SignedContext(deadline, log, auth);
+    this.end = traced(tool.fqn, () => this.execute());
+  }
+
+  abort(reason: InvocationAborted["reason"]): void {
+    if (reason === "timeout") {
+      this.timedOut = true;
+      this.call.input = undefined;
+    }
+    if (reason === "shutdown") this.stopping = true;
+    this.context.abort(reason);
+  }
+
+  async returned(): Promise<void> {
+    for (const value of this.stored) {
+      try {
+        await value.returned?.();
+      } catch (error) {
+        this.log.warn({ err: error }, "a stored value was returned and not settled");
+      }
+    }
+  }
+
+  /** Never throws: every fault has its answer. */
+  private async execute(): Promise<Answer> {
+    const { tool, log } = this;
+    let instance: SvcTool<unknown, unknown>;
+    try {
+      const constructed = tool.construct();
+      instance = constructed instanceof Promise ? await constructed : constructed;
+      if (this.timedOut) return refusal("tool_invocation_timeout");
+      if (this.context instanceof SignedContext && asksForCaller(instance)) {
+        const refused = await authorize(instance, this.context.auth, log);
+        if (refused !== undefined)
+          return this.stopping && refused.code !== "permission_denied" ? SHUTTING_DOWN : refused;
+        if (this.timedOut) return refusal("tool_invocation_timeout");
+      }
+    } catch (error) {
+      return this.failed(error, "construction");
+    }
+    let input: unknown;
+    try {
+      input = this.decode();
+    } catch (error) {
+      if (error instanceof WireFault) return refusal(error.code, error.details);
+      log.error({ err: error }, "decoding the input failed");
+      return refusal("internal_error");
+    }
+    // What kept the event loop busy kept the timer from firing.
+    if (performance.now() >= this.context.deadline) return refusal("tool_invocation_timeout");
+    let result: unknown;
+    try {
+      result = await instance.invoke(input, this.context);
+    } catch (error) {
+      return this.failed(error, "invoke");
+    }
+    if (this.timedOut) return refusal("tool_invocation_timeout");
+    try {
+      if (!(result instanceof ErrEval)) {
+        const encodable = instance.encodeOutput(result);
+        result = encodable instanceof Promise ? await encodable : encodable;
+      }
+    } catch (error) {
+      log.error({ err: error, phase: "encodeOutput" }, "the tool failed");
+      return this.stopping ? SHUTTING_DOWN : refusal("output_serialization_error");
+    }
+    return this.encode(result);
+  }
+
+  /** @throws {@link WireFault} for an input that does not fit */
+  private decode(): unknown {
+    const input = takeInput(this.call);
+    const decoder = this.tool.input;
+    return "texts" in input ? decoder.decodeSigned(input.texts) : decoder.decodeUnsigned(input.body);
+  }
+
+  private encode(encodable: unknown): Answer {
+    try {
+      const output = this.tool.output.encode(encodable);
+      const body = resultBytes(output);
+      const json = this.call.json ? resultJson(output) : undefined;
+      this.stored = waiting(output);
+      const stored = this.stored.length > 0;
+      return { status: 200, code: undefined, body, signable: true, json, seal: undefined, stored };
+    } catch (error) {
+      if (error instanceof WireFault) {
+        this.log.error(
+          { code: error.code, details: error.details },
+          "the tool's result does not conform to its contract",
+        );
+        return refusal(error.code, error.details);
+      }
+      // A getter or toJSON of the tool's own.
+      this.log.error({ err: error }, "encoding the tool's result failed");
+      return this.stopping ? SHUTTING_DOWN : refusal("output_serialization_error");
+    }
+  }
+
+  private failed(error: unknown, phase: "construction" | "invoke"): Answer {
+    this.log.error({ err: error, phase }, "the tool failed");
+    return this.stopping ? SHUTTING_DOWN : refusal("tool_invocation_failed");
+  }
+}
+
+/** The stored values of a result that wait for it to leave. */
+function waiting({ ports }: EncodedOutput): readonly WalrusValue[] {
+  let found: WalrusValue[] | undefined;
+  for (const { values } of ports) {
+    for (const value of values) {
+      if (value.kind !== "walrus" || value.returned === undefined) continue;
+      found ??= [];
+      found.push(value);
+    }
+  }
+  return found ?? NONE;
+}
+
+/** Whether an instance has an `authorize` of its own, inherited or its own member; the default lets everybody pass. */
+function asksForCaller(instance: SvcTool<unknown, unknown>): boolean {
+  return instance.authorize !== SvcTool.prototype.authorize;
+}
+
+/** Characters of a refusal's message that reach the caller: it is kept in the replay memory. */
+const MAX_REFUSAL_LENGTH = 1024;
+
+/**
+ * Asks an instance whether a caller may pass.
+ *
+ * @returns undefined when it may, else the refusal or the fault
+ */
+export async function authorize(
+  instance: SvcTool<unknown, unknown>,
+  auth: AuthContext,
+  log: Logger,
+): Promise<Answer | undefined> {
+  try {
+    await instance.authorize(auth);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PermissionDenied) {
+      return refusal("permission_denied", error.message.slice(0, MAX_REFUSAL_LENGTH));
+    }
+    log.error({ err: error, phase: "authorize" }, "the tool failed");
+    return refusal("tool_invocation_failed");
+  }
+}

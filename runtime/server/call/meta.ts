@@ -1,0 +1,69 @@
+/** The metadata document of a tool (protocol.md section 9), its schemas in the textual order of the contract. */
+
+import { isIP } from "node:net";
+import type { SvcToolClass } from "../../tool.js";
+import type { Contract } from "../../wire/contract.js";
+import { quote } from "../../wire/json.js";
+import { prettyJson } from "../../wire/json-value.js";
+import { RequestError } from "../errors/request-error.js";
+import type { RequestHeaders } from "./messages.js";
+
+/** `{"fqn","url","timeout","description","input_schema","output_schema"}` as compact JSON text. */
+export function metaText({ fqn, timeout, description, inputSchema, outputSchema }: Contract, url: string): string {
+  const head = `{"fqn":${quote(fqn)},"url":${quote(url)},"timeout":${timeout},"description":${quote(description)}`;
+  return `${head},"input_schema":${inputSchema},"output_schema":${outputSchema}}`;
+}
+
+/** What `--meta` prints for the tools of a process: a pretty JSON array with a final newline. */
+export function metaListing(documents: readonly string[]): string {
+  return `${prettyJson(`[${documents.join(",")}]`)}\n`;
+}
+
+/** The `url` that `--meta` prints for a path. */
+export function localUrl(path: string): string {
+  if (path === "") return "http://localhost/";
+  return `http://localhost${path.startsWith("/") ? "" : "/"}${path}`;
+}
+
+/** The document of one tool: what its class builds, when it has a `meta` of its own, else what svc-gen derived. */
+export function documentOf(tool: SvcToolClass, contract: Contract, url: string): string {
+  if (tool.meta === undefined) return metaText(contract, url);
+  const text = JSON.stringify(tool.meta(url));
+  if (text === undefined) throw new TypeError("meta(): expected a JSON value");
+  return text;
+}
+
+const LABEL = "[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?";
+const NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*\\.?$`);
+/** What a reader takes for an IPv4 address, in whatever spelling (WHATWG URL, "ends in a number"). */
+const NUMERIC = /(?:^|\.)(?:\d+|0[xX][0-9A-Fa-f]*)\.?$/;
+
+/** Whether a text is a name, an IPv4 address or a bracketed IPv6 address, with an optional port. */
+function isHost(text: string): boolean {
+  const match = /^(\[[0-9A-Fa-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text);
+  if (match === null || text.length > 255 || Number(match[2] ?? 0) > 65_535) return false;
+  const host = match[1] as string;
+  if (host.startsWith("[")) return isIP(host.slice(1, -1)) === 6;
+  return NUMERIC.test(host) ? isIP(host) === 4 : host.length <= 253 && NAME.test(host);
+}
+
+/**
+ * The scheme and host under which a caller reached this process.
+ *
+ * @param secure whether this process terminates TLS
+ * @throws {@link RequestError} `invalid_scheme`, `host_header_required`
+ */
+export function originOf({ headers }: Pick<RequestHeaders, "headers">, secure: boolean): string {
+  // One that is given twice arrives as a list, which is neither a scheme nor a host.
+  const scheme = headers["x-forwarded-proto"] ?? (secure ? "https" : "http");
+  if (scheme !== "http" && scheme !== "https") {
+    throw new RequestError("invalid_scheme", "X-Forwarded-Proto: expected http or https");
+  }
+  const forwarded = headers["x-forwarded-host"];
+  const host = forwarded ?? headers.host;
+  if (typeof host !== "string" || !isHost(host)) {
+    const name = forwarded === undefined ? "Host" : "X-Forwarded-Host";
+    throw new RequestError("host_header_required", `${name}: expected a host name or address with an optional port`);
+  }
+  return `${scheme}://${host}`;
+}

@@ -1,0 +1,122 @@
+/** A tool class joined with its contract: everything that does not change between calls, made once at start-up. */
+
+import { contractOf } from "../../contracts.js";
+import { parseFqn } from "../../fqn.js";
+import { SvcTool, type SvcToolClass } from "../../tool.js";
+import type { Contract } from "../../wire/contract.js";
+import { EnvelopeReader } from "../../wire/envelope.js";
+import { InputDecoder } from "../../wire/input.js";
+import { OutputEncoder } from "../../wire/output.js";
+import { StartupError } from "../errors/startup-error.js";
+import { LocalHost, type ToolCode } from "./local-host.js";
+import type { ToolHost } from "./messages.js";
+import { RunDeadlines } from "./run-deadlines.js";
+
+const MAX_TIMEOUT_MS = 2_147_483_647;
+
+/** One tool, ready to be called. */
+export class ServedTool implements ToolCode {
+  readonly fqn: string;
+  /** `""`, or `/a/b`: what stands before `/invoke`. */
+  readonly prefix: string;
+  readonly timeoutMs: number;
+  readonly contract: Contract;
+  readonly envelope: EnvelopeReader;
+  readonly input: InputDecoder;
+  readonly output: OutputEncoder;
+  /** Of its runs. */
+  readonly deadlines = new RunDeadlines();
+  /** Where its code runs: here, unless start-up gives it threads of its own. */
+  host: ToolHost = new LocalHost(this);
+
+  /** @throws {@link StartupError} when the class cannot be served, with what to do */
+  constructor(readonly tool: SvcToolClass) {
+    const facts = staticFacts(tool);
+    const name = parseFqn(facts.fqn);
+    if (name === undefined) {
+      throw new StartupError(
+        `fqn() ${JSON.stringify(facts.fqn)}: expected domain.name@version, such as xyz.demo.sum@1`,
+      );
+    }
+    const contract = contractOf(name.text);
+    if (contract === undefined) {
+      throw new StartupError(
+        `${name.text} has no contract: run svc-gen and start the generated entrypoint (src/generated/server.ts), or write\n` +
+          `  import { provideContracts } from "svc-runtime/v1";\n` +
+          `  import { contracts } from "./generated/contracts.js";\n` +
+          "  provideContracts(contracts);\n" +
+          "before bootstrap",
+      );
+    }
+    if ((facts.description ?? contract.description).trim() === "") {
+      throw new StartupError(`${name.text}: description() must not be blank`);
+    }
+    if (!Number.isInteger(facts.timeout) || facts.timeout < 1 || facts.timeout > MAX_TIMEOUT_MS) {
+      throw new StartupError(
+        `${name.text}: timeout() must be an integer from 1 to ${MAX_TIMEOUT_MS} milliseconds, got ${facts.timeout}`,
+      );
+    }
+    for (const fact of ["description", "path", "timeout"] as const) {
+      if (facts[fact] !== undefined && facts[fact] !== contract[fact]) {
+        throw new StartupError(
+          `${name.text}: ${fact}() is ${JSON.stringify(facts[fact])}, the generated contract has ${JSON.stringify(contract[fact])}: run svc-gen again`,
+        );
+      }
+    }
+    this.fqn = name.text;
+    this.contract = contract;
+    this.timeoutMs = contract.timeout;
+    this.prefix = contract.path
+      .split("/")
+      .filter((segment) => segment !== "")
+      .map((segment) => `/${segment}`)
+      .join("");
+    this.envelope = new EnvelopeReader(contract.input);
+    this.input = new InputDecoder(contract);
+    this.output = new OutputEncoder(contract);
+  }
+
+  /** Makes an instance, without a promise where the class has no `new` of its own. */
+  construct(): SvcTool<unknown, unknown> | Promise<SvcTool<unknown, unknown>> {
+    const { tool } = this;
+    return tool.new === SvcTool.new ? (Reflect.construct(tool as never, []) as SvcTool<unknown, unknown>) : tool.new();
+  }
+}
+
+/** What the class says of itself. A description may come from its JSDoc, which only the contract has. */
+function staticFacts(tool: SvcToolClass) {
+  const inherited = SvcTool as unknown as SvcToolClass;
+  const given: unknown = tool;
+  if (typeof given !== "function" || !(given.prototype instanceof SvcTool)) {
+    throw new StartupError("bootstrap: expected classes that extend SvcTool");
+  }
+  try {
+    return {
+      fqn: tool.fqn(),
+      description: tool.description === inherited.description ? undefined : tool.description(),
+      path: tool.path(),
+      timeout: tool.timeout(),
+    };
+  } catch (error) {
+    throw new StartupError(`a tool does not say what it is: ${(error as Error)?.message}`);
+  }
+}
+
+/**
+ * Joins the tools of one process.
+ *
+ * @throws {@link StartupError} also when two tools have one FQN or one path
+ */
+export function serveTools(classes: readonly SvcToolClass[]): ServedTool[] {
+  if (classes.length === 0) throw new StartupError("bootstrap: expected at least one tool");
+  const tools = classes.map((tool) => new ServedTool(tool));
+  const seen = new Map<string, string>();
+  for (const { fqn, prefix } of tools) {
+    if (seen.has(fqn)) throw new StartupError(`two tools have the name ${fqn}`);
+    const other = seen.get(`path ${prefix}`);
+    if (other !== undefined)
+      throw new StartupError(`${other} and ${fqn} have one path, ${JSON.stringify(prefix || "/")}`);
+    seen.set(fqn, fqn).set(`path ${prefix}`, fqn);
+  }
+  return tools;
+}

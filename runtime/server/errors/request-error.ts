@@ -1,0 +1,78 @@
+/** What a caller is told when a request fails (protocol.md section 7): a closed set of codes, one status each. */
+
+import { WireFault } from "../../wire/fault.js";
+
+const STATUS = {
+  bad_request: 400,
+  host_header_required: 400,
+  invalid_scheme: 400,
+  auth_failed: 401,
+  permission_denied: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  request_in_flight: 409,
+  length_required: 411,
+  payload_too_large: 413,
+  unsupported_content_encoding: 415,
+  expectation_failed: 417,
+  input_integrity_error: 422,
+  input_deserialization_error: 422,
+  rate_limited: 429,
+  headers_too_large: 431,
+  tool_invocation_failed: 500,
+  internal_error: 500,
+  output_serialization_error: 500,
+  replay_store_full: 503,
+  replay_store_unavailable: 503,
+  overloaded: 503,
+  shutting_down: 503,
+  tool_invocation_timeout: 504,
+} as const;
+
+export type ErrorCode = keyof typeof STATUS;
+
+/** Whether a text is one of the codes. */
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(STATUS, text);
+}
+
+/** What an error may have beside its code and details. */
+export interface RequestErrorFacts {
+  /** Reaches the log only. */
+  readonly cause?: unknown;
+  /** When the caller may come back; without it a 503 says in a second. */
+  readonly retryAfterMs?: number;
+}
+
+/** A refusal with its code. `details` reaches the caller. */
+export class RequestError extends Error {
+  override readonly name = "RequestError";
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    readonly code: ErrorCode,
+    readonly details?: string,
+    { retryAfterMs, ...options }: RequestErrorFacts = {},
+  ) {
+    super(details === undefined ? code : `${code}: ${details}`, options);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The HTTP status of a code. */
+export function statusOf(code: ErrorCode): number {
+  return STATUS[code];
+}
+
+/** `{"error": code, "details"?: text}`. */
+export function errorBody(code: ErrorCode, details?: string): Buffer {
+  return Buffer.from(JSON.stringify(details === undefined ? { error: code } : { error: code, details }));
+}
+
+/** What anything thrown on our side of the seam means: a fault with its own code, or an error of ours. */
+export function toRequestError(thrown: unknown): RequestError {
+  if (thrown instanceof RequestError) return thrown;
+  if (thrown instanceof WireFault) return new RequestError(thrown.code, thrown.details);
+  return new RequestError("internal_error", undefined, { cause: thrown });
+}

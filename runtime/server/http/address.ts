@@ -1,0 +1,47 @@
+/** Where to listen (protocol.md section 9). */
+
+import { isIP } from "node:net";
+import { StartupError } from "../errors/startup-error.js";
+
+/** An IPv4 address and a port; port 0 takes a free one. */
+export type Address = readonly [octets: readonly [number, number, number, number], port: number];
+
+/** As node takes it. */
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * An address that was given in code.
+ *
+ * @param name what it was given as
+ * @throws {@link StartupError}
+ */
+export function endpointOf(name: string, address: Address | undefined): Endpoint | undefined {
+  if (address === undefined) return undefined;
+  const [octets, port] = address;
+  const valid = (value: number, max: number) => Number.isInteger(value) && value >= 0 && value <= max;
+  if (octets.length !== 4 || !octets.every((octet) => valid(octet, 255)) || !valid(port, 65_535)) {
+    throw new StartupError(`${name}: expected an address such as [[127, 0, 0, 1], 8080]`);
+  }
+  return { host: octets.join("."), port };
+}
+
+/**
+ * The address that an environment variable holds: an IP literal and a port.
+ *
+ * @throws {@link StartupError}
+ */
+export function endpointFromEnv(variable: string): Endpoint | undefined {
+  const text = process.env[variable];
+  if (text === undefined) return undefined;
+  const match = /^(?:\[(?<six>[^\]]*)\]|(?<four>[\d.]+)):(?<port>\d{1,5})$/.exec(text);
+  const { six = "", four = "", port = "" } = match?.groups ?? {};
+  const host = six || four;
+  // Asked once: of what is no IPv4 address node builds a costly expression.
+  if (isIP(host) !== (six === "" ? 4 : 6) || Number(port) > 65_535) {
+    throw new StartupError(`${variable}: expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080`);
+  }
+  return { host, port: Number(port) };
+}

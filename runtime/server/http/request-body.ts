@@ -1,0 +1,135 @@
+/**
+ * Reading of request bodies. Bytes are charged to an account as they arrive, so that an announcement holds nothing; a
+ * body below a minimum rate is ended.
+ */
+
+import type { IncomingMessage } from "node:http";
+import type { InputHolder } from "../call/messages.js";
+import { RequestError } from "../errors/request-error.js";
+import type { BodyAccount } from "../load/body-bytes.js";
+import type { Deadlines } from "./limits.js";
+
+/** Capacity that a buffer begins with, in bytes; it grows to the announced length by fours. */
+const FIRST_CAPACITY = 65_536;
+
+/** Reads bodies, each under the minimum rate. */
+export class BodyReader {
+  readonly #pace: BodyPace;
+  readonly #tooSlow: string;
+
+  constructor(bytesPerSecond: number, deadlines: Pick<Deadlines, "bodyGraceMs" | "checkMs">) {
+    this.#pace = new BodyPace(bytesPerSecond, deadlines);
+    this.#tooSlow = `the body: at least ${bytesPerSecond} bytes/s`;
+  }
+
+  /**
+   * Reads a body of the announced length; node's parser ends the stream at exactly that length.
+   *
+   * @param isAnswered whether the caller already got an answer, a timeout for one: then its call must not run
+   * @throws {@link RequestError} `request_timeout`, `overloaded`, `payload_too_large`; `bad_request` when the caller left
+   */
+  read(
+    request: IncomingMessage,
+    length: number,
+    account: BodyAccount,
+    isAnswered: () => boolean,
+  ): Promise<InputHolder<Uint8Array>> {
+    return new Promise((resolve, reject) => {
+      let body: Buffer | undefined;
+      let filled = 0;
+      // The listeners live as long as the request: the body must not.
+      const settle = (error?: RequestError) => {
+        this.#pace.end(paced);
+        request.off("data", take);
+        if (error === undefined) resolve({ input: body ?? Buffer.alloc(0) });
+        else reject(error);
+        body = undefined;
+      };
+      const paced = this.#pace.begin(() => settle(new RequestError("request_timeout", this.#tooSlow)));
+      const take = (chunk: Buffer) => {
+        try {
+          account.charge(chunk.length);
+          if (chunk.length === length) body = chunk;
+          else {
+            body = withRoom(body, filled, filled + chunk.length, length);
+            body.set(chunk, filled);
+          }
+        } catch (error) {
+          settle(error instanceof RequestError ? error : tooLarge());
+          return;
+        }
+        filled += chunk.length;
+        this.#pace.arrived(paced, chunk.length);
+      };
+      request.on("data", take);
+      request.on("end", () => settle(isAnswered() ? new RequestError("bad_request") : undefined));
+      request.on("close", () => {
+        if (filled < length) settle(new RequestError("bad_request"));
+      });
+    });
+  }
+}
+
+/** Within the limit that the operator set, beyond what this process can hold. */
+const tooLarge = () => new RequestError("payload_too_large", "the body is larger than this server can hold");
+
+/** The buffer, or a larger one with its first `filled` bytes, of at most `length`. */
+function withRoom(buffer: Buffer | undefined, filled: number, needed: number, length: number): Buffer {
+  if (buffer !== undefined && needed <= buffer.length) return buffer;
+  const larger = Buffer.allocUnsafeSlow(Math.min(length, Math.max(FIRST_CAPACITY, needed * 4)));
+  buffer?.copy(larger, 0, 0, filled);
+  return larger;
+}
+
+/** A body under the minimum rate. */
+interface PacedBody {
+  /** Milliseconds that it may yet stay away. */
+  left: number;
+  readonly tooSlow: () => void;
+}
+
+/**
+ * Minimum rate of bodies: each byte that arrives buys time, up to the grace. Time is counted in turns of one timer, not by
+ * a clock: a stall of the event loop, in which nothing is read, counts as one turn.
+ */
+export class BodyPace {
+  readonly #msPerByte: number;
+  readonly #graceMs: number;
+  readonly #turnMs: number;
+  readonly #bodies = new Set<PacedBody>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(bytesPerSecond: number, { bodyGraceMs, checkMs }: Pick<Deadlines, "bodyGraceMs" | "checkMs">) {
+    this.#msPerByte = 1_000 / bytesPerSecond;
+    this.#graceMs = bodyGraceMs;
+    this.#turnMs = checkMs;
+  }
+
+  /** @param tooSlow called at most once; the body is forgotten then */
+  begin(tooSlow: () => void): PacedBody {
+    const body = { left: this.#graceMs, tooSlow };
+    this.#bodies.add(body);
+    this.#timer ??= setInterval(() => this.#turn(), this.#turnMs).unref();
+    return body;
+  }
+
+  arrived(body: PacedBody, bytes: number): void {
+    body.left = Math.min(this.#graceMs, body.left + bytes * this.#msPerByte);
+  }
+
+  end(body: PacedBody): void {
+    this.#bodies.delete(body);
+  }
+
+  #turn(): void {
+    for (const body of this.#bodies) {
+      body.left -= this.#turnMs;
+      if (body.left >= 0) continue;
+      this.#bodies.delete(body);
+      body.tooSlow();
+    }
+    if (this.#bodies.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

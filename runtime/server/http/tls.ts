@@ -1,0 +1,252 @@
+/**
+ * TLS by the files that two environment variables name (protocol.md sections 1 and 10). Node's own OpenSSL is the only
+ * provider. Everything is checked before a port is bound; a later pair that is not as good leaves the first in force.
+ */
+
+import { constants, createPrivateKey, type KeyObject, randomBytes, X509Certificate } from "node:crypto";
+import type { Server as NetServer, Socket } from "node:net";
+import { resolve } from "node:path";
+import { createSecureContext, type SecureContextOptions, type Server, type TLSSocket, type TlsOptions } from "node:tls";
+import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "../../config/environment.js";
+import { hasKeyForm } from "../../config/keys.js";
+import { digestOf, isWorldReadable, type OperatorFile, readOperatorFile } from "../../config/operator-file.js";
+import { StartupError } from "../errors/startup-error.js";
+
+/** Milliseconds in which a TLS handshake has to be done. */
+export const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** Milliseconds after which session tickets are encrypted with another key: what a stolen one opens. */
+const TICKET_KEY_MS = 3_600_000;
+
+/** Forward secret and authenticated ones only. The security level refuses RSA keys below 2,048 bits and SHA-1. */
+const CIPHERS = [
+  "TLS_AES_128_GCM_SHA256",
+  "TLS_AES_256_GCM_SHA384",
+  "TLS_CHACHA20_POLY1305_SHA256",
+  "ECDHE-ECDSA-AES128-GCM-SHA256",
+  "ECDHE-RSA-AES128-GCM-SHA256",
+  "ECDHE-ECDSA-AES256-GCM-SHA384",
+  "ECDHE-RSA-AES256-GCM-SHA384",
+  "ECDHE-ECDSA-CHACHA20-POLY1305",
+  "ECDHE-RSA-CHACHA20-POLY1305",
+  "@SECLEVEL=2",
+].join(":");
+
+/** The first where OpenSSL has it (3.5 and later): recorded traffic stays closed to tomorrow's machines. */
+const GROUPS = ["X25519MLKEM768:X25519:P-256:P-384", "X25519:P-256:P-384"];
+
+/** The two files. */
+export interface TlsFiles {
+  /** Absolute: the working directory may change. */
+  readonly certPath: string;
+  readonly keyPath: string;
+}
+
+/** A certificate and its key, checked. */
+export interface TlsPair {
+  readonly context: SecureContextOptions;
+  /** When the server's certificate ends, in milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** Sentences for the log about what is not well, though it works. */
+  readonly warnings: readonly string[];
+}
+
+/** The files and what they held at start. */
+export interface TlsSetup {
+  readonly files: TlsFiles;
+  readonly pair: TlsPair;
+  /** Of the certificate file and the key file. */
+  readonly digests: readonly [cert: string, key: string];
+}
+
+/** A pair that cannot be served with. The message holds no text of a file. */
+export class TlsFault extends StartupError {}
+
+/**
+ * Reads the environment and the files that it names.
+ *
+ * @returns undefined when neither variable is set
+ * @throws {@link StartupError} when one is missing or empty, or a file is missing, unreadable, empty, encrypted, writable
+ * by everybody, or not what it should be
+ */
+export function tlsFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): TlsSetup | undefined {
+  const given = [env[ENV_TLS_CERT_PATH], env[ENV_TLS_KEY_PATH]] as const;
+  const [cert, key] = given;
+  if (cert === undefined && key === undefined) return undefined;
+  if (!cert || !key) {
+    const got = given.map((path) => (path === undefined ? "not set" : path === "" ? "empty" : "a path"));
+    throw new TlsFault(
+      `${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH} must both name a file, got ${got.join(" and ")}; set both, or unset both to serve without TLS`,
+    );
+  }
+  const files = { certPath: resolve(cert), keyPath: resolve(key) };
+  const read = (path: string, which: "cert" | "key"): OperatorFile => {
+    const reading = readOperatorFile(path);
+    if ("fault" in reading) throw new TlsFault(`${tlsFileTitle(files, which)} ${reading.fault}`);
+    return reading;
+  };
+  const [certFile, keyFile] = [read(files.certPath, "cert"), read(files.keyPath, "key")];
+  return {
+    files,
+    pair: readPair(files, certFile, keyFile),
+    digests: [digestOf(certFile.bytes), digestOf(keyFile.bytes)],
+  };
+}
+
+/** How messages call one of the files. */
+export function tlsFileTitle({ certPath, keyPath }: TlsFiles, which: "cert" | "key"): string {
+  const [name, path] = which === "cert" ? [ENV_TLS_CERT_PATH, certPath] : [ENV_TLS_KEY_PATH, keyPath];
+  // A key that was given where a path belongs is not shown.
+  const shown = !path.includes("-----") && !path.split("/").some(hasKeyForm);
+  return shown ? `${name} ${JSON.stringify(path)}` : name;
+}
+
+/**
+ * Checks a certificate with its key.
+ *
+ * @throws {@link TlsFault}
+ */
+export function readPair(files: TlsFiles, certFile: OperatorFile, keyFile: OperatorFile): TlsPair {
+  const [certTitle, keyTitle] = [tlsFileTitle(files, "cert"), tlsFileTitle(files, "key")];
+  const chain = readChain(certFile.bytes, certTitle);
+  const key = readKey(keyFile.bytes, keyTitle);
+  const [leaf] = chain;
+  if (!leaf.checkPrivateKey(key)) {
+    const at = chain.findIndex((certificate) => certificate.checkPrivateKey(key));
+    throw new TlsFault(
+      at === -1
+        ? `${keyTitle} must be the key of the certificate at ${ENV_TLS_CERT_PATH}, got the key of another; give the two that belong together`
+        : `${certTitle} must begin with the server's own certificate, got it in place ${at + 1}; put it first, its issuers after it`,
+    );
+  }
+  const context = contextOf(chain.map(String).join(""), key, certTitle);
+  const expiresAt = Date.parse(leaf.validTo);
+  const warnings: string[] = [];
+  if (expiresAt <= Date.now()) {
+    warnings.push(`${certTitle} ended on ${dateOf(expiresAt)}: callers will refuse it; renew it`);
+  }
+  if (Date.parse(leaf.validFrom) > Date.now()) {
+    warnings.push(`${certTitle} is not valid before ${dateOf(Date.parse(leaf.validFrom))}: look after the clock`);
+  }
+  for (const [title, file] of [[keyTitle, keyFile] as const, [certTitle, certFile] as const]) {
+    if (file.bytes.includes("PRIVATE KEY-----") && isWorldReadable(file.stats)) {
+      warnings.push(
+        `${title} holds a private key and everybody on this machine can read it: take that right away (chmod o-r)`,
+      );
+    }
+  }
+  return { context, expiresAt, warnings };
+}
+
+const dateOf = (time: number) => new Date(time).toISOString();
+
+function readChain(bytes: Buffer, title: string): [leaf: X509Certificate, ...issuers: X509Certificate[]] {
+  const blocks = bytes.toString("latin1").match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  const certificates = blocks.map((block, i) => {
+    try {
+      return new X509Certificate(block);
+    } catch {
+      throw new TlsFault(`${title} must hold PEM certificates, got a damaged one in place ${i + 1}; copy it again`);
+    }
+  });
+  const [leaf, ...issuers] = certificates;
+  if (leaf !== undefined) return [leaf, ...issuers];
+  throw new TlsFault(`${title} must hold a PEM certificate, got ${kindOf(bytes)}; give the server's certificate`);
+}
+
+function readKey(bytes: Buffer, title: string): KeyObject {
+  if (bytes.includes("BEGIN ENCRYPTED PRIVATE KEY-----") || bytes.includes("Proc-Type: 4,ENCRYPTED")) {
+    throw new TlsFault(
+      `${title} must hold a private key without a passphrase, got an encrypted one; decrypt it (openssl pkey -in … -out …)`,
+    );
+  }
+  if (!bytes.includes("PRIVATE KEY-----")) {
+    throw new TlsFault(`${title} must hold a PEM private key, got ${kindOf(bytes)}; give the certificate's key`);
+  }
+  try {
+    return createPrivateKey(bytes);
+  } catch {
+    throw new TlsFault(`${title} must hold a PEM private key, got a damaged one; copy it again`);
+  }
+}
+
+/** What a file holds instead of what it should. */
+function kindOf(bytes: Buffer): string {
+  if (bytes.toString("latin1").trim() === "") return "an empty file";
+  if (bytes.includes("PRIVATE KEY-----")) return "a private key";
+  if (bytes.includes("BEGIN CERTIFICATE-----"))
+    return bytes.includes("END CERTIFICATE-----") ? "a certificate" : "a cut certificate";
+  return "something else";
+}
+
+/** The settings of the server, tried: what OpenSSL refuses is refused now. */
+function contextOf(cert: string, key: KeyObject, title: string): SecureContextOptions {
+  let refusal: unknown;
+  for (const ecdhCurve of GROUPS) {
+    const context: SecureContextOptions = {
+      cert,
+      key: key.export({ format: "pem", type: "pkcs8" }),
+      minVersion: "TLSv1.2",
+      maxVersion: "TLSv1.3",
+      ciphers: CIPHERS,
+      ecdhCurve,
+      honorCipherOrder: true,
+      // A second handshake on a connection costs the server most and nobody needs it.
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+      sessionTimeout: TICKET_KEY_MS / 1000,
+    };
+    try {
+      createSecureContext(context);
+      return context;
+    } catch (error) {
+      refusal = error;
+    }
+  }
+  // A fixed text of OpenSSL's, such as `ee key too small`.
+  const { reason } = Object(refusal) as { reason?: unknown };
+  const got = typeof reason === "string" ? `: ${reason}` : "";
+  throw new TlsFault(
+    `${title} must be one that OpenSSL takes at security level 2, got one that it refuses${got}; issue a stronger one`,
+  );
+}
+
+/** What an HTTPS server is made with, beside the limits of HTTP. */
+export function tlsOptions({ pair }: TlsSetup): TlsOptions {
+  return { ...pair.context, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ALPNProtocols: ["http/1.1"] };
+}
+
+/** An HTTPS server, of which this file sees the TLS side. */
+export type TlsServer = Server & { closeIdleConnections(): void };
+
+/** Whether a server speaks TLS. */
+export function isTlsServer(server: NetServer): server is TlsServer {
+  return "setSecureContext" in server;
+}
+
+/** What node leaves open of an HTTPS server: failed handshakes, the age of ticket keys, handshakes at the end. */
+export function prepareTlsServer(server: TlsServer): void {
+  // node would hand these to the answers for faults of the HTTP parser; nobody could read them.
+  server.removeAllListeners("tlsClientError");
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  const rotation = setInterval(() => server.setTicketKeys(randomBytes(48)), TICKET_KEY_MS).unref();
+  server.once("close", () => clearInterval(rotation));
+  closeHandshakes(server);
+}
+
+/** A connection in its handshake is idle: node's HTTP does not know of it, and a server that closes would wait for it. */
+function closeHandshakes(server: TlsServer): void {
+  const unfinished = new Map<string, Socket>();
+  const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+  server.on("connection", (socket: Socket) => {
+    const peer = peerOf(socket);
+    unfinished.set(peer, socket);
+    socket.once("close", () => {
+      if (unfinished.get(peer) === socket) unfinished.delete(peer);
+    });
+  });
+  server.on("secureConnection", (socket: TLSSocket) => unfinished.delete(peerOf(socket)));
+  const closeIdleConnections = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => {
+    closeIdleConnections();
+    for (const socket of unfinished.values()) socket.destroy();
+  };
+}

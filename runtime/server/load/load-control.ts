@@ -1,0 +1,154 @@
+/**
+ * Load control: what this process refuses because it has enough to do (protocol.md section 7: 429, 503). Nothing here
+ * looks at a request but who sent it, and all of it is off unless it is set in code; only the bound on bytes of bodies
+ * always holds.
+ */
+
+import type { RateLimiterMemory } from "rate-limiter-flexible";
+import { checkedInteger } from "../../config/checked-integer.js";
+import type { Logger } from "../../tool.js";
+import { RequestError } from "../errors/request-error.js";
+import { BodyBytes } from "./body-bytes.js";
+import { Slots } from "./concurrency-limit.js";
+import { EventLoopWatch } from "./event-loop.js";
+import type { ConcurrencyLimits, LoadOptions, LoadReason, LoadStats, OverloadLimits } from "./load-options.js";
+import { Refusals } from "./refusals.js";
+
+/** What load control is made for. */
+export interface LoadTarget {
+  /** Names of the served tools. */
+  readonly tools: readonly string[];
+  readonly signed: boolean;
+  /** Bytes of bodies at a time. */
+  readonly bodyBytes: number;
+  readonly log: Logger;
+}
+
+const DAY_MS = 86_400_000;
+
+interface Rate {
+  readonly limiter: RateLimiterMemory;
+  readonly windowMs: number;
+}
+
+/** Load control of one process. */
+export class LoadControl implements LoadStats {
+  readonly bodyBytes: BodyBytes;
+  readonly refusals: Refusals;
+  readonly tools: ReadonlyMap<string, Slots>;
+  readonly eventLoop: EventLoopWatch | undefined;
+  readonly #rate: Rate | undefined;
+
+  /**
+   * @throws RangeError for a limit that is no limit, one that could have no effect, and a tool that is not served
+   */
+  static async start(options: LoadOptions, target: LoadTarget): Promise<LoadControl> {
+    checkLoad(options, target);
+    // Loaded when it is asked for: it brings limiters for a dozen databases.
+    const Limiter = options.rateLimit && (await import("rate-limiter-flexible")).RateLimiterMemory;
+    return new LoadControl(options, target, Limiter);
+  }
+
+  /** One whose options are known to be good. */
+  constructor(options: LoadOptions, target: LoadTarget, Limiter?: typeof RateLimiterMemory) {
+    const { limits, tools = {}, rateLimit, overload } = options;
+    this.refusals = new Refusals(target.log);
+    this.bodyBytes = new BodyBytes(target.bodyBytes, this.refusals);
+    this.tools = new Map(
+      target.tools.flatMap((fqn) => {
+        const own = Object.hasOwn(tools, fqn) ? tools[fqn] : limits;
+        return own === undefined ? [] : [[fqn, new Slots(own, this.refusals)]];
+      }),
+    );
+    if (Limiter !== undefined && rateLimit !== undefined) {
+      const { calls, windowMs = 1_000 } = rateLimit;
+      this.#rate = { limiter: new Limiter({ points: calls, duration: windowMs / 1_000 }), windowMs };
+    }
+    this.eventLoop = overload && new EventLoopWatch(overload);
+  }
+
+  /** @throws {@link RequestError} `overloaded` while the event loop is over its limits */
+  checkEventLoop(): void {
+    if (this.eventLoop?.over === true) throw this.refusals.refuse("eventLoop");
+  }
+
+  /**
+   * Counts a call of a leader.
+   *
+   * @returns undefined without a limit
+   * @throws {@link RequestError} `rate_limited`
+   */
+  countCall(leaderId: string): Promise<void> | undefined {
+    return this.#rate && this.#consume(this.#rate, leaderId);
+  }
+
+  async #consume({ limiter, windowMs }: Rate, leaderId: string): Promise<void> {
+    try {
+      await limiter.consume(leaderId);
+    } catch (refused) {
+      const { msBeforeNext } = refused as { msBeforeNext: number };
+      this.refusals.count("rateLimit");
+      // The limiter goes by the time of day, which may be set back; its windows end by the monotonic clock.
+      throw new RequestError("rate_limited", undefined, { retryAfterMs: Math.min(msBeforeNext, windowMs) });
+    }
+  }
+
+  get refused(): Readonly<Record<LoadReason, number>> {
+    return this.refusals.counts;
+  }
+
+  /** Tells the calls that wait for a run that they wait in vain: the process ends. */
+  refuseWaiting(): void {
+    for (const slots of this.tools.values()) slots.stop();
+  }
+
+  /** Stops looking at the event loop. */
+  close(): void {
+    this.eventLoop?.close();
+  }
+}
+
+function checkLoad({ limits, tools = {}, rateLimit, overload }: LoadOptions, target: LoadTarget): void {
+  if (limits !== undefined) checkConcurrency("load.limits", limits);
+  for (const [fqn, own] of Object.entries(tools)) {
+    const name = `load.tools[${JSON.stringify(fqn)}]`;
+    if (!target.tools.includes(fqn)) {
+      throw new RangeError(`${name}: expected the name of a served tool, one of ${target.tools.join(", ")}`);
+    }
+    checkConcurrency(name, own);
+  }
+  if (rateLimit !== undefined) {
+    checkedInteger("load.rateLimit.calls", rateLimit.calls, 1, Number.MAX_SAFE_INTEGER, "calls");
+    const { windowMs = 1_000 } = rateLimit;
+    checkedInteger("load.rateLimit.windowMs", windowMs, 1, DAY_MS, "milliseconds");
+    if (!target.signed) {
+      throw new RangeError(
+        "load.rateLimit: counts the calls of verified leaders, but signatures are not required; leave it out, or require them in the configuration",
+      );
+    }
+  }
+  if (overload !== undefined) checkOverload(overload);
+}
+
+function checkConcurrency(name: string, { concurrency, queue = 0, queueTimeoutMs }: ConcurrencyLimits): void {
+  checkedInteger(`${name}.concurrency`, concurrency, 1, Number.MAX_SAFE_INTEGER, "runs");
+  checkedInteger(`${name}.queue`, queue, 0, Number.MAX_SAFE_INTEGER, "calls");
+  if (queueTimeoutMs === undefined) return;
+  checkedInteger(`${name}.queueTimeoutMs`, queueTimeoutMs, 1, 2_147_483_647, "milliseconds");
+  if (queue === 0) throw new RangeError(`${name}.queueTimeoutMs: expected a queue of at least 1 beside it, got 0`);
+}
+
+function checkOverload({ eventLoopDelayMs, eventLoopUtilization }: OverloadLimits): void {
+  if (eventLoopDelayMs === undefined && eventLoopUtilization === undefined) {
+    throw new RangeError("load.overload: expected eventLoopDelayMs, eventLoopUtilization or both, got neither");
+  }
+  if (eventLoopDelayMs !== undefined) {
+    checkedInteger("load.overload.eventLoopDelayMs", eventLoopDelayMs, 1, 60_000, "milliseconds");
+  }
+  // Written so that NaN is refused as well.
+  if (eventLoopUtilization !== undefined && !(eventLoopUtilization > 0 && eventLoopUtilization < 1)) {
+    throw new RangeError(
+      `load.overload.eventLoopUtilization: expected a number above 0 and below 1, got ${eventLoopUtilization}`,
+    );
+  }
+}

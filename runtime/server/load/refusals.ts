@@ -1,0 +1,48 @@
+/** Refusals because of load: counted by reason, and reported in the log. */
+
+import type { Logger } from "../../tool.js";
+import { RequestError } from "../errors/request-error.js";
+import type { LoadReason } from "./load-options.js";
+
+/** Milliseconds between two reports in the log. */
+const REPORT_MS = 10_000;
+
+/** The refusals of one process. */
+export class Refusals {
+  /** Connections and calls by reason, since the start of the process. */
+  readonly counts: Record<LoadReason, number> = {
+    connections: 0,
+    bodyBytes: 0,
+    queueFull: 0,
+    queueTimeout: 0,
+    rateLimit: 0,
+    eventLoop: 0,
+  };
+  readonly #unreported = new Map<LoadReason, number>();
+  #report: NodeJS.Timeout | undefined;
+
+  constructor(private readonly log: Logger) {}
+
+  /** Counts a refusal and makes it: `overloaded`. */
+  refuse(reason: LoadReason): RequestError {
+    this.count(reason);
+    return new RequestError("overloaded");
+  }
+
+  /** Counts a refusal. The log has the first one at once, and further ones together, every ten seconds. */
+  count(reason: LoadReason): void {
+    this.counts[reason]++;
+    this.#unreported.set(reason, (this.#unreported.get(reason) ?? 0) + 1);
+    if (this.#report === undefined) this.#reportNow();
+  }
+
+  #reportNow(): void {
+    if (this.#unreported.size === 0) {
+      this.#report = undefined;
+      return;
+    }
+    this.log.warn({ refused: Object.fromEntries(this.#unreported) }, "refused for load");
+    this.#unreported.clear();
+    this.#report = setTimeout(() => this.#reportNow(), REPORT_MS).unref();
+  }
+}

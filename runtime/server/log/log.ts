@@ -1,0 +1,85 @@
+/** The log: JSON lines on standard error, by pino. */
+
+import { pino } from "pino";
+import { ENV_LOG_LEVEL } from "../../config/environment.js";
+import { StartupError } from "../errors/startup-error.js";
+import { standardErrorLog } from "./log-destination.js";
+import { SafeLogger, type ServerLogger } from "./safe-logger.js";
+
+/** What no line may hold, should somebody hand it to the log after all: headers and private keys. */
+const REDACTED: ReadonlySet<string> = new Set([
+  "headers",
+  "rawHeaders",
+  "authorization",
+  "cookie",
+  "response_signing_key",
+  "signingKey",
+  "privateKey",
+]);
+/** Levels below a line's own members that are looked at. */
+const MAX_DEPTH = 5;
+
+/**
+ * Makes the process's log. Its calls neither throw nor block: lines wait for standard error in a buffer of 1 MiB, and are
+ * dropped and counted when it is full.
+ *
+ * @throws {@link StartupError} for a level that does not exist
+ */
+export function initLogger(env: Readonly<Record<string, string | undefined>> = process.env): ServerLogger {
+  const level = env[ENV_LOG_LEVEL] || "info";
+  if (level !== "silent" && !Object.hasOwn(pino.levels.values, level)) {
+    throw new StartupError(`${ENV_LOG_LEVEL}: expected one of ${Object.keys(pino.levels.values).join(", ")}, silent`);
+  }
+  const log = (fields: object) => printable(fields, 0) as Record<string, unknown>;
+  const err = (thrown: unknown) => printable(serialized(thrown), 1);
+  const options = { level, base: null, formatters: { log }, serializers: { err } };
+  const destination = standardErrorLog();
+  const logger = pino(options, destination);
+  // pino's formatter of bindings is for the first logger only; children inherit this.
+  const { child } = logger;
+  logger.child = function (this: typeof logger, fields: object, more?: object) {
+    return child.call(this, log(fields), more);
+  } as typeof child;
+  destination.onDropped = (dropped) =>
+    logger.error({ dropped }, "log lines were dropped: standard error was not taken");
+  return SafeLogger.of(logger, destination);
+}
+
+function serialized(thrown: unknown): unknown {
+  try {
+    return pino.stdSerializers.err(thrown as Error);
+  } catch {
+    return UNPRINTABLE;
+  }
+}
+
+const UNPRINTABLE = "[cannot be printed]";
+
+/**
+ * What JSON would show of a value, secrets replaced. Never throws: a tool's getters may, and what a log throws would take
+ * the place of what it was to tell.
+ */
+function printable(value: unknown, depth: number): unknown {
+  if (value === null || typeof value !== "object" || depth > MAX_DEPTH) return value;
+  try {
+    if (Array.isArray(value)) return value.map((item) => printable(item, depth + 1));
+    if (typeof (value as { toJSON?: unknown }).toJSON === "function") return value;
+    const object = value as Record<string, unknown>;
+    const shown = (name: string) => {
+      if (REDACTED.has(name)) return "[redacted]";
+      // Errors of a line are left to their serializer.
+      return depth === 0 && name === "err" ? object[name] : printable(object[name], depth + 1);
+    };
+    return Object.fromEntries(Object.keys(object).map((name) => [name, shown(name)]));
+  } catch {
+    return depth === 0 ? {} : UNPRINTABLE;
+  }
+}
+
+let shared: ServerLogger | undefined;
+
+/** Writes to the process's log at level debug; nothing unless `SVC_LOG_LEVEL` is `debug` or `trace`. */
+export function debug(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
+  shared ??= initLogger();
+  shared.debug(fields, message);
+}

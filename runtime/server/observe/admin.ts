@@ -1,0 +1,111 @@
+/** A listener for operators, apart from the one for callers: probes and metrics. It never serves a tool. */
+
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type AddressInfo, isIP } from "node:net";
+import type { Reloads } from "../../config/reload-stats.js";
+import type { Endpoint } from "../http/address.js";
+import type { ServerLogger } from "../log/safe-logger.js";
+
+/** What can be asked for. */
+export interface AdminSources {
+  /** Why the server is not ready; undefined when it is. */
+  unready(): string | undefined;
+  readonly reload: { readonly stats: Reloads };
+  readonly metrics: { readonly contentType: string; text(): Promise<string> };
+  readonly log: ServerLogger;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type?: string;
+  readonly text: string;
+}
+
+const PLAIN = "text/plain; charset=utf-8";
+
+/** Listens until it is closed. */
+export class AdminListener {
+  readonly #server: Server;
+
+  private constructor(private readonly sources: AdminSources) {
+    const limits = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 5_000, maxHeaderSize: 8_192 };
+    this.#server = createServer({ ...limits, connectionsCheckingInterval: 1_000 }, (request, response) => {
+      void this.#answer(request, response);
+    });
+    this.#server.maxConnections = 64;
+  }
+
+  /** @throws what listening throws */
+  static async listen(endpoint: Endpoint, sources: AdminSources): Promise<AdminListener> {
+    const listener = new AdminListener(sources);
+    const server = listener.#server.listen({ ...endpoint });
+    await once(server, "listening");
+    if (!isLoopback(endpoint.host)) {
+      const message = "the listener for operators asks nobody who he is, and other machines reach it";
+      sources.log.warn({ admin: listener.url }, message);
+    }
+    return listener;
+  }
+
+  /** `http://127.0.0.1:9090` */
+  get url(): string {
+    const { address, port } = this.#server.address() as AddressInfo;
+    return `http://${isIP(address) === 6 ? `[${address}]` : address}:${port}`;
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let answer: Answer;
+    try {
+      answer = await this.#answerOf(request);
+    } catch (error) {
+      this.sources.log.error({ err: error }, "answering an operator failed");
+      answer = { status: 500, text: "internal error\n" };
+    }
+    response.writeHead(answer.status, {
+      "content-type": answer.type ?? PLAIN,
+      "content-length": Buffer.byteLength(answer.text),
+      "cache-control": "no-store",
+      ...(answer.status === 405 && { allow: "GET, HEAD" }),
+      // Whoever sends something is not read to the end.
+      ...(answer.status >= 400 && answer.status !== 503 && { connection: "close" }),
+    });
+    response.end(request.method === "HEAD" ? undefined : answer.text);
+  }
+
+  async #answerOf({ method, url = "" }: IncomingMessage): Promise<Answer> {
+    const [path, query] = url.split("?", 2);
+    if (path !== "/livez" && path !== "/readyz" && path !== "/metrics") return { status: 404, text: "not found\n" };
+    if (method !== "GET" && method !== "HEAD") return { status: 405, text: "method not allowed\n" };
+    if (path === "/livez") return { status: 200, text: "ok\n" };
+    if (path === "/readyz") return this.#readiness(query === "verbose");
+    const { metrics } = this.sources;
+    return { status: 200, type: metrics.contentType, text: await metrics.text() };
+  }
+
+  #readiness(verbose: boolean): Answer {
+    const reason = this.sources.unready();
+    const verdict = reason === undefined ? "ready" : `not ready: ${reason}`;
+    const concerns = verbose ? concernsOf(this.sources.reload.stats) : [];
+    return { status: reason === undefined ? 200 : 503, text: [verdict, ...concerns, ""].join("\n") };
+  }
+}
+
+/** What an operator should look at, though it is no reason to take the server out of service. */
+function concernsOf({ config, allowList, certificate, certificateExpiresAt }: Reloads): string[] {
+  const faults = [config, allowList, certificate].flatMap((stats) => stats?.fault ?? []);
+  const concerns = faults.map((fault) => `${fault}; the previous version stays in force`);
+  if ((certificateExpiresAt ?? Number.POSITIVE_INFINITY) <= Date.now()) concerns.push("the certificate has ended");
+  return concerns;
+}
+
+function isLoopback(host: string): boolean {
+  return host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}

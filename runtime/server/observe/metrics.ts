@@ -1,0 +1,252 @@
+/**
+ * What a server counts, in the text format of Prometheus. Loaded only where it is asked for; what can be read from the
+ * server's parts is read when somebody asks, so that a call pays for a counter and two histograms.
+ */
+
+import type { Server } from "node:net";
+import { promisify } from "node:util";
+import type { Counter as CounterType, Gauge as GaugeType, Histogram as HistogramType, Registry } from "prom-client";
+import type { ToolkitRuntimeConfig } from "../../config/config.js";
+import type { ReloadStats, Reloads } from "../../config/reload-stats.js";
+import { asBuffer } from "../../wire/bytes.js";
+import type { Reply } from "../call/messages.js";
+import type { Observation, Observer } from "../call/observers.js";
+import type { ServedTool } from "../call/served-tool.js";
+import { isErrorCode } from "../errors/request-error.js";
+import type { LoadStats } from "../load/load-options.js";
+import type { DroppedLines } from "../log/safe-logger.js";
+import type { ReplayMemory } from "../replay/memory.js";
+
+/** Where the figures are read. */
+export interface MetricSources {
+  readonly tools: readonly ServedTool[];
+  readonly config: ToolkitRuntimeConfig;
+  /** Undefined for a store that does not say. */
+  readonly store: Pick<ReplayMemory, "maxBytes" | "stats"> | undefined;
+  readonly service: { readonly running: ReadonlyMap<string, number>; readonly load: LoadStats };
+  readonly reload: { readonly stats: Reloads };
+  readonly server: Server;
+  readonly shutdown: { readonly stopping: boolean };
+  readonly log: Readonly<DroppedLines>;
+}
+
+/** Seconds; the default timeout of a call is 10. */
+const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+type Prometheus = typeof import("prom-client");
+
+/** Of the process, however many servers it has: node's own figures are collected once. */
+let processRegistry: Registry | undefined;
+
+/** Counts calls and gives all figures as text. */
+export class Metrics implements Observer {
+  readonly active = true;
+  readonly contentType: string;
+  readonly #registry: Registry;
+  readonly #process: Registry;
+  readonly #calls: CounterType<"tool" | "status" | "code">;
+  readonly #duration: HistogramType<"tool">;
+  readonly #queue: HistogramType<"tool">;
+  readonly #replayed: CounterType<"tool">;
+  readonly #late: CounterType<"tool">;
+  readonly #refused: CounterType<"code">;
+
+  /** Loads the library. */
+  static async load(): Promise<Metrics> {
+    return new Metrics(await import("prom-client"));
+  }
+
+  private constructor(private readonly library: Prometheus) {
+    const { Counter, Histogram, Registry, collectDefaultMetrics } = library;
+    if (processRegistry === undefined) {
+      processRegistry = new Registry();
+      collectDefaultMetrics({ register: processRegistry });
+    }
+    this.#process = processRegistry;
+    const registry = new Registry();
+    this.#registry = registry;
+    this.contentType = registry.contentType;
+    const registers = [registry];
+    const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+      new Counter({ name, help, labelNames, registers });
+    this.#calls = counter("svc_calls_total", "Answered calls; code is ok for a result.", ["tool", "status", "code"]);
+    this.#replayed = counter("svc_replay_hits_total", "Calls answered from the replay store.", ["tool"]);
+    this.#late = counter("svc_late_results_total", "Results discarded because their call had timed out.", ["tool"]);
+    this.#refused = counter("svc_requests_refused_total", "Requests refused before any tool was known.", ["code"]);
+    const histogram = (name: string, help: string) =>
+      new Histogram({ name, help, labelNames: ["tool"] as const, buckets: BUCKETS, registers });
+    this.#duration = histogram("svc_call_duration_seconds", "From a call's headers to its answer.");
+    this.#queue = histogram("svc_call_queue_seconds", "Waiting for a free place, where a limit is set.");
+  }
+
+  /** From now on the figures of a server's parts are read whenever somebody asks. Once. */
+  read(sources: MetricSources): void {
+    for (const { fqn: tool } of sources.tools)
+      for (const counter of [this.#replayed, this.#late]) counter.inc({ tool }, 0);
+    this.#readParts(sources);
+    this.#readLog(sources);
+    this.#readLoad(sources);
+    this.#readReloads(sources);
+  }
+
+  ended({ tool: { fqn: tool }, ms, steps, replayed }: Observation, { status, code }: Reply): void {
+    const known = code === undefined ? "ok" : isErrorCode(code) ? code : "other";
+    this.#calls.inc({ tool, status: String(status), code: known });
+    this.#duration.observe({ tool }, ms / 1000);
+    if (steps.queue !== undefined) this.#queue.observe({ tool }, steps.queue / 1000);
+    if (replayed) this.#replayed.inc({ tool });
+  }
+
+  settledLate({ fqn: tool }: ServedTool): void {
+    this.#late.inc({ tool });
+  }
+
+  /** A request was refused before any tool was known. */
+  refused(code: string): void {
+    this.#refused.inc({ code });
+  }
+
+  /** All figures as they are now. */
+  async text(): Promise<string> {
+    return (await this.#registry.metrics()) + (await this.#process.metrics());
+  }
+
+  #readParts({ tools, config, store, service, server, shutdown }: MetricSources): void {
+    const { Gauge } = this.library;
+    const registers = [this.#registry];
+    const gauge = <L extends string>(
+      name: string,
+      help: string,
+      labelNames: readonly L[],
+      read: (gauge: GaugeType<L>) => void | Promise<void>,
+    ) =>
+      new Gauge({
+        ...{ name, help, labelNames, registers },
+        collect() {
+          return read(this);
+        },
+      });
+    gauge("svc_ready", "1 while the server is ready.", [], (gauge) =>
+      gauge.set(Number(server.listening && !shutdown.stopping)),
+    );
+    const connections = promisify(server.getConnections.bind(server));
+    gauge("svc_connections", "Open connections.", [], async (gauge) => gauge.set(await connections()));
+    gauge("svc_tools_running", "Tools that run now, timed out ones included.", ["tool"], (gauge) => {
+      const { running } = service;
+      for (const { fqn: tool } of tools) gauge.set({ tool }, running.get(tool) ?? 0);
+    });
+    gauge("svc_signing_key_info", "1 for the key that signs results now.", ["tool", "public_key"], (gauge) => {
+      gauge.reset();
+      for (const { fqn: tool } of tools) {
+        const key = config.toolConfig(tool)?.signingKey;
+        if (key !== undefined) gauge.set({ tool, public_key: asBuffer(key.publicKey).toString("hex") }, 1);
+      }
+    });
+    if (store === undefined) return;
+    gauge("svc_replay_bound_bytes", "Most bytes that the replay memory may take.", [], (gauge) => {
+      gauge.set(store.maxBytes);
+    });
+    gauge("svc_replay_entries", "Answers that are kept for retries.", [], (gauge) => gauge.set(store.stats().entries));
+    gauge("svc_replay_bytes", "Bytes of the replay memory in use, runs in flight included.", [], (gauge) =>
+      gauge.set(store.stats().bytes),
+    );
+  }
+
+  #readLog({ log }: MetricSources): void {
+    const { Counter } = this.library;
+    new Counter({
+      name: "svc_log_dropped_total",
+      help: "Log lines that were dropped because they could not be written.",
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        this.inc(log.dropped);
+      },
+    });
+  }
+
+  #readLoad({ service: { load } }: MetricSources): void {
+    const { Counter, Gauge } = this.library;
+    const registers = [this.#registry];
+    new Gauge({
+      name: "svc_body_bytes_in_flight",
+      help: "Bytes of bodies that calls hold.",
+      registers,
+      collect() {
+        this.set(load.bodyBytes.inFlight);
+      },
+    });
+    new Counter({
+      name: "svc_load_refused_total",
+      help: "Connections and calls refused for load, by reason.",
+      labelNames: ["reason"] as const,
+      registers,
+      collect() {
+        this.reset();
+        for (const [reason, count] of Object.entries(load.refused)) this.inc({ reason }, count);
+      },
+    });
+    new Gauge({
+      name: "svc_calls_queued",
+      help: "Calls that wait for a free place, where a limit is set.",
+      labelNames: ["tool"] as const,
+      registers,
+      collect() {
+        for (const [tool, { queued }] of load.tools) this.set({ tool }, queued);
+      },
+    });
+  }
+
+  #readReloads({ reload }: MetricSources): void {
+    const { Counter, Gauge } = this.library;
+    const registers = [this.#registry];
+    const followed = (): [file: string, stats: ReloadStats][] => {
+      const { config, allowList, certificate } = reload.stats;
+      const all = { config, allow_list: allowList, certificate };
+      return Object.entries(all).flatMap(([file, stats]) => (stats === undefined ? [] : [[file, stats]]));
+    };
+    new Counter({
+      name: "svc_reloads_total",
+      help: "New versions of followed files, by what became of them.",
+      labelNames: ["file", "outcome"] as const,
+      registers,
+      collect() {
+        this.reset();
+        for (const [file, stats] of followed()) {
+          for (const outcome of ["applied", "refused", "unchanged"] as const)
+            this.inc({ file, outcome }, stats[outcome]);
+        }
+      },
+    });
+    const ages = [
+      ["svc_file_version_age_seconds", "Since the version in force was put in force.", "versionAgeMs"],
+      ["svc_file_last_good_age_seconds", "Since the file was last seen to hold the version in force.", "lastGoodAgeMs"],
+    ] as const;
+    for (const [name, help, age] of ages) {
+      new Gauge({
+        ...{ name, help, labelNames: ["file"] as const, registers },
+        collect() {
+          for (const [file, stats] of followed()) this.set({ file }, stats[age] / 1000);
+        },
+      });
+    }
+    new Gauge({
+      name: "svc_file_faulty",
+      help: "1 while a file holds what was refused and an earlier version is in force.",
+      labelNames: ["file"] as const,
+      registers,
+      collect() {
+        for (const [file, { fault }] of followed()) this.set({ file }, Number(fault !== undefined));
+      },
+    });
+    if (reload.stats.certificateExpiresAt === undefined) return;
+    new Gauge({
+      name: "svc_certificate_expiry_timestamp_seconds",
+      help: "When the certificate in force ends, since 1970.",
+      registers,
+      collect() {
+        this.set((reload.stats.certificateExpiresAt ?? Number.NaN) / 1000);
+      },
+    });
+  }
+}

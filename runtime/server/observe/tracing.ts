@@ -1,0 +1,89 @@
+/**
+ * Spans by the OpenTelemetry API, where the application has registered a provider: a server span for each call, and
+ * within it one for the tool's own code, so that what the tool does lies inside.
+ */
+
+import type { Context, Span, Tracer } from "@opentelemetry/api";
+import { shown } from "../call/call-log.js";
+import type { Reply, RequestHeaders } from "../call/messages.js";
+import type { Observation, Observer } from "../call/observers.js";
+import type { ServerLogger } from "../log/safe-logger.js";
+
+type Api = typeof import("@opentelemetry/api");
+
+/** Where every copy of the API, version 1, keeps what was registered. */
+const REGISTERED = Symbol.for("opentelemetry.js.api.1");
+
+/**
+ * Traces calls.
+ *
+ * @returns undefined, without having loaded anything, when the application has registered nothing
+ */
+export async function loadTracing(scheme: "http" | "https", log: ServerLogger): Promise<Observer | undefined> {
+  if (!(REGISTERED in globalThis)) return undefined;
+  try {
+    return new Tracing(await import("@opentelemetry/api"), scheme);
+  } catch (error) {
+    log.warn({ err: error }, "no traces: svc-runtime does not find the package @opentelemetry/api; install it");
+    return undefined;
+  }
+}
+
+interface Traced {
+  readonly server: Span;
+  readonly context: Context;
+  run?: Span;
+}
+
+class Tracing implements Observer {
+  readonly active = true;
+  readonly #tracer: Tracer;
+  readonly #calls = new WeakMap<Observation, Traced>();
+
+  constructor(
+    private readonly api: Api,
+    private readonly scheme: string,
+  ) {
+    this.#tracer = api.trace.getTracer("svc-runtime");
+  }
+
+  began(call: Observation, { headers }: RequestHeaders): void {
+    const { context, propagation, ROOT_CONTEXT, SpanKind, trace } = this.api;
+    // An instrumentation of node:http has read the headers already, and its span is the server's.
+    const outer = trace.getSpan(context.active()) !== undefined;
+    const parent = outer ? context.active() : propagation.extract(ROOT_CONTEXT, headers);
+    const { fqn, prefix } = call.tool;
+    const attributes = {
+      "http.request.method": "POST",
+      "http.route": `${prefix}/invoke`,
+      "url.path": `${prefix}/invoke`,
+      "url.scheme": this.scheme,
+      "svc.tool": fqn,
+    };
+    const kind = outer ? SpanKind.INTERNAL : SpanKind.SERVER;
+    const server = this.#tracer.startSpan(`POST ${prefix}/invoke`, { kind, attributes }, parent);
+    this.#calls.set(call, { server, context: trace.setSpan(parent, server) });
+  }
+
+  around<T>(call: Observation, start: () => T): T {
+    const traced = this.#calls.get(call);
+    if (traced === undefined) return start();
+    const run = this.#tracer.startSpan(call.tool.fqn, {}, traced.context);
+    traced.run = run;
+    return this.api.context.with(this.api.trace.setSpan(traced.context, run), start);
+  }
+
+  ended(call: Observation, { status, code }: Reply): void {
+    const traced = this.#calls.get(call);
+    if (traced === undefined) return;
+    const { server, run } = traced;
+    server.setAttribute("http.response.status_code", status);
+    if (call.caller !== undefined) server.setAttribute("svc.leader_id", shown(call.caller.leaderId));
+    if (call.replayed) server.setAttribute("svc.replayed", true);
+    for (const span of run === undefined ? [server] : [run, server]) {
+      if (code !== undefined) span.setAttribute("error.type", code);
+      if (status >= 500) span.setStatus({ code: this.api.SpanStatusCode.ERROR });
+      span.end();
+    }
+  }
+}

@@ -1,0 +1,592 @@
+import type { CachedAnswer, Claim, ReplayCaller, ReplayStore, ReplayTicket } from "./store.js";
+/** How `ReplayMemory` is set up; every member has a default. */
+export interface ReplayMemoryOptions {
+  /** Bound in bytes over all tools: entries, bodies and index (default 512 MiB, at least 1 MiB). */
+  readonly maxBytes?: number;
+  /** The TTL now in force for a tool, in ms (default 300,000); asked anew each time, so a reload counts at once. */
+  readonly ttlMs?: (tool: string) => number;
+  /** Monotonic time in milliseconds (default `performance.now`). */
+  readonly now?: () => number;
+}
+
+const MAX_BODY = 262_144;
+const MAX_SEAL = 256;
+const MIN_BOUND = 1_048_576;
+const SWEEP_MS = 1000;
+/** Expired entries that one claim clears away: more than the one it may add, few enough not to be felt. */
+const RECLAIM_BY_CLAIM = 8;
+/** Expired entries that one tick of the timer clears away for a tool: some milliseconds of work, above any rate. */
+const RECLAIM_BY_TIMER = 50_000;
+
+// A record, 8-byte aligned: completion time (f64), next record of its bucket (f64), then u32 hash, kind and length of
+// body and seal, then nonce, input hash, body and seal.
+const HASH = 4;
+const KIND = 5;
+const LENGTH = 6;
+const KEY = 28;
+const BODY = KEY + 64;
+const recordBytes = (length: number) => (BODY + length + 7) & ~7;
+
+const SEGMENT = 65_536;
+const SMALLEST_SEGMENT = 4096;
+/** A longer record gets a segment of its own, so that at most an eighth of a shared one stays unused at its end. */
+const LONGEST_SHARED = SEGMENT / 8;
+/** What the objects around a segment take, measured (the last part of `test/runtime/replay.test.ts`). */
+const SEGMENT_OBJECTS = 700;
+const PAGE = 512;
+const PAGE_BYTES = PAGE * 8 + 300;
+
+/** A claim reserves the most that its end can allocate: a segment for the largest body, and an index page. */
+const RUN_BYTES = recordBytes(MAX_BODY + MAX_SEAL) + SEGMENT_OBJECTS + PAGE_BYTES;
+/** A held entry keeps, beside its body, what settling it can allocate: more than it holds as an object. */
+const HELD_BYTES = recordBytes(0) + 8 + SEGMENT_OBJECTS + PAGE_BYTES;
+
+/** A position of a record: segment slot · 8192 + offset / 8. Slot 0 is never used, so 0 is none. */
+const NONE = 0;
+const NO_SEAL = new Uint8Array(0);
+/** The kind of a record that is out of sight and only waits for its turn to be cleared away. */
+const DEAD = 0;
+
+const IN_FLIGHT: Claim = Object.freeze({ state: "in-flight" });
+const FULL: Claim = Object.freeze({ state: "full" });
+
+/** The pair that is looked up: nonce, then input hash. One is enough, since a claim is synchronous. */
+export const pair = Buffer.alloc(64);
+const pairWords = new Uint32Array(pair.buffer, pair.byteOffset, 16);
+const pairHalves = new Uint16Array(pair.buffer, pair.byteOffset, 32);
+const hashKeys = Float64Array.from(crypto.getRandomValues(new Uint32Array(32)));
+
+/** A keyed universal hash: no leader can aim its nonces at one bucket. The sum is exact, since it stays below 2^53. */
+function hashOfPair(): number {
+  let sum = 0;
+  for (let i = 0; i < 32; i++) sum += pairHalves[i]! * hashKeys[i]!;
+  const mixed = Math.imul((sum / 0x1_0000_0000) | 0, 0x85ebca6b) ^ (sum | 0);
+  const spread = Math.imul(mixed ^ (mixed >>> 16), 0xc2b2ae35);
+  return (spread ^ (spread >>> 15)) >>> 0;
+}
+
+/** A stretch of a tool's log: records one after another, freed together when the last has expired. */
+class Segment {
+  readonly bytes: Buffer;
+  readonly words: Uint32Array;
+  readonly doubles: Float64Array;
+  used = 0;
+  next: Segment | undefined;
+
+  constructor(
+    readonly slot: number,
+    readonly size: number,
+  ) {
+    const buffer = new ArrayBuffer(size);
+    this.bytes = Buffer.from(buffer);
+    this.words = new Uint32Array(buffer);
+    this.doubles = new Float64Array(buffer);
+  }
+}
+
+/** What a record keeps as one number: everything of an answer but its body, and who asked. */
+interface Kind extends ReplayCaller {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly signable: boolean;
+  /** Bytes of the seal at the end of the record. */
+  readonly sealBytes: number;
+}
+
+/**
+ * What all tools share: the byte account and its bound, the clock, the segments by slot, the kinds by number, and the
+ * timer, which runs while there is a segment and keeps no process alive.
+ */
+class Arena {
+  readonly maxBytes: number;
+  readonly now: () => number;
+  readonly tools = new Map<string, ToolEntries>();
+  bytes = 0;
+  records = 0;
+  readonly #segments: (Segment | undefined)[] = [undefined];
+  readonly #freeSlots: number[] = [];
+  readonly #kinds: Kind[] = [];
+  readonly #kindNumbers = new Map<string, number>();
+  #lastKind = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(maxBytes: number, now: () => number) {
+    this.maxBytes = maxBytes;
+    this.now = now;
+  }
+
+  /** Reserves what a run may come to hold; clears everything expired away before it answers that there is no room. */
+  reserve(now: number): boolean {
+    if (this.bytes + RUN_BYTES > this.maxBytes) this.reclaim(now, Number.POSITIVE_INFINITY);
+    if (this.bytes + RUN_BYTES > this.maxBytes) return false;
+    this.bytes += RUN_BYTES;
+    return true;
+  }
+
+  reclaim(now: number, limit: number): void {
+    for (const entries of this.tools.values()) entries.reclaim(now, limit);
+    if (this.#segments.length - 1 > this.#freeSlots.length) return;
+    // Without segments nobody refers to a slot or a kind.
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#segments.length = 1;
+    this.#freeSlots.length = 0;
+    this.#kinds.length = 0;
+    this.#kindNumbers.clear();
+  }
+
+  /** The segment of a position. */
+  segment(position: number): Segment {
+    return this.#segments[Math.floor(position / 8192)]!;
+  }
+
+  allocate(size: number): Segment {
+    const segment = new Segment(this.#freeSlots.pop() ?? this.#segments.length, size);
+    this.#segments[segment.slot] = segment;
+    this.bytes += size + SEGMENT_OBJECTS;
+    this.#timer ??= setInterval(() => this.reclaim(this.now(), RECLAIM_BY_TIMER), SWEEP_MS).unref();
+    return segment;
+  }
+
+  free(segment: Segment): void {
+    this.#segments[segment.slot] = undefined;
+    this.#freeSlots.push(segment.slot);
+    this.bytes -= segment.size + SEGMENT_OBJECTS;
+  }
+
+  kind(number: number): Kind {
+    return this.#kinds[number - 1]!;
+  }
+
+  /** The number of a kind; there are only as many kinds as allow-listed keys times ways to end, with and without a seal. */
+  kindNumber({ status, code, signable, seal }: CachedAnswer, { leaderId, leaderKeyId }: ReplayCaller): number {
+    const sealBytes = seal?.length ?? 0;
+    const last = this.#kinds[this.#lastKind - 1];
+    if (
+      last?.status === status &&
+      last.code === code &&
+      last.signable === signable &&
+      last.sealBytes === sealBytes &&
+      last.leaderKeyId === leaderKeyId &&
+      last.leaderId === leaderId
+    ) {
+      return this.#lastKind;
+    }
+    const name = `${status} ${signable} ${sealBytes} ${code} ${leaderKeyId} ${leaderId}`;
+    let number = this.#kindNumbers.get(name);
+    if (number === undefined) {
+      number = this.#kinds.push({ status, code, signable, sealBytes, leaderId, leaderKeyId });
+      this.#kindNumbers.set(name, number);
+    }
+    this.#lastKind = number;
+    return number;
+  }
+}
+
+/** Linear hashing: one bucket is split at each insertion that needs it, one merged back at each removal. */
+class Index {
+  readonly #arena: Arena;
+  readonly #pages: Float64Array[] = [];
+  /** Buckets in use; `#low` is the largest power of two that is not above. */
+  #buckets = 0;
+  #low = PAGE;
+  size = 0;
+
+  constructor(arena: Arena) {
+    this.#arena = arena;
+  }
+
+  /** The record of `pair`, whose hash is given, or NONE. */
+  find(hash: number): number {
+    if (this.size === 0) return NONE;
+    let position = this.#head(this.#bucketOf(hash));
+    while (position !== NONE) {
+      const { words, doubles } = this.#arena.segment(position);
+      const at = position & 8191;
+      if (words[at * 2 + HASH] === hash && samePair(words, at * 2 + KEY / 4)) return position;
+      position = doubles[at + 1]!;
+    }
+    return NONE;
+  }
+
+  insert(hash: number, position: number): void {
+    if (this.size >= this.#buckets) this.#split();
+    const bucket = this.#bucketOf(hash);
+    this.#setNext(position, this.#head(bucket));
+    this.#setHead(bucket, position);
+    this.size++;
+  }
+
+  remove(hash: number, position: number): void {
+    const bucket = this.#bucketOf(hash);
+    let at = this.#head(bucket);
+    if (at === position) this.#setHead(bucket, this.#next(position));
+    else {
+      while (this.#next(at) !== position) at = this.#next(at);
+      this.#setNext(at, this.#next(position));
+    }
+    this.size--;
+    if (this.size === 0) {
+      this.#arena.bytes -= this.#pages.length * PAGE_BYTES;
+      this.#pages.length = this.#buckets = 0;
+      this.#low = PAGE;
+    } else if (this.size < this.#buckets - PAGE) this.#merge();
+  }
+
+  #split(): void {
+    if (this.#buckets % PAGE === 0) {
+      this.#pages.push(new Float64Array(PAGE));
+      this.#arena.bytes += PAGE_BYTES;
+      // The first page has nothing to take over.
+      if (this.#buckets === 0) {
+        this.#buckets = PAGE;
+        return;
+      }
+    }
+    const added = this.#buckets++;
+    const from = added - this.#low;
+    let position = this.#head(from);
+    this.#setHead(from, NONE);
+    if (this.#buckets === this.#low * 2) this.#low = this.#buckets;
+    while (position !== NONE) {
+      const next = this.#next(position);
+      const bucket = this.#bucketOf(this.#hash(position));
+      this.#setNext(position, this.#head(bucket));
+      this.#setHead(bucket, position);
+      position = next;
+    }
+  }
+
+  #merge(): void {
+    const removed = --this.#buckets;
+    if (removed < this.#low) this.#low /= 2;
+    const into = removed - this.#low;
+    const moved = this.#head(removed);
+    if (moved !== NONE) {
+      let last = moved;
+      while (this.#next(last) !== NONE) last = this.#next(last);
+      this.#setNext(last, this.#head(into));
+      this.#setHead(into, moved);
+      this.#setHead(removed, NONE);
+    }
+    if (removed % PAGE === 0) {
+      this.#pages.pop();
+      this.#arena.bytes -= PAGE_BYTES;
+    }
+  }
+
+  #bucketOf(hash: number): number {
+    const bucket = hash & (this.#low * 2 - 1);
+    return bucket < this.#buckets ? bucket : bucket & (this.#low - 1);
+  }
+
+  #head(bucket: number): number {
+    return this.#pages[bucket >>> 9]![bucket & (PAGE - 1)]!;
+  }
+
+  #setHead(bucket: number, position: number): void {
+    this.#pages[bucket >>> 9]![bucket & (PAGE - 1)] = position;
+  }
+
+  #hash(position: number): number {
+    return this.#arena.segment(position).words[(position & 8191) * 2 + HASH]!;
+  }
+
+  #next(position: number): number {
+    return this.#arena.segment(position).doubles[(position & 8191) + 1]!;
+  }
+
+  #setNext(position: number, next: number): void {
+    this.#arena.segment(position).doubles[(position & 8191) + 1] = next;
+  }
+}
+
+function samePair(words: Uint32Array, start: number): boolean {
+  for (let i = 0; i < 16; i++) if (words[start + i] !== pairWords[i]) return false;
+  return true;
+}
+
+/** The entries of one tool: runs in flight by nonce, held 504s by pair, and the log of completed entries. */
+class ToolEntries {
+  readonly arena: Arena;
+  /** At most one run of a nonce is ever in flight, since each forbids the others. */
+  readonly running = new Map<string, Ticket>();
+  readonly held = new Map<string, Ticket>();
+  readonly #index: Index;
+  readonly #ttlMs: () => number;
+  /** The log: its oldest segment, where its oldest record starts in it, its newest segment, the bytes of all. */
+  #oldest: Segment | undefined;
+  #start = 0;
+  #newest: Segment | undefined;
+  #size = 0;
+
+  constructor(arena: Arena, ttlMs: () => number) {
+    this.arena = arena;
+    this.#ttlMs = ttlMs;
+    this.#index = new Index(arena);
+  }
+
+  /** Claims `pair`. */
+  claim(caller: ReplayCaller): Claim {
+    const now = this.arena.now();
+    this.reclaim(now, RECLAIM_BY_CLAIM);
+    const hash = hashOfPair();
+    const key = pair.toString("latin1");
+    const nonce = key.slice(0, 32);
+    const running = this.running.get(nonce);
+    // Also where this run is to replace a cached 403 of the pair: until it ends, nobody is answered.
+    if (running?.key === key) return IN_FLIGHT;
+    const found = this.#findHeld(key, caller) ?? this.#findRecord(hash, caller, now);
+    if (found !== undefined && (found.sameCaller || found.answer.status !== 403)) return found;
+    if (running !== undefined) return IN_FLIGHT;
+    if (!this.arena.reserve(now)) return FULL;
+    const ticket = new Ticket(this, nonce, key, hash, caller, found !== undefined);
+    this.running.set(nonce, ticket);
+    return { state: "run", ticket };
+  }
+
+  #findHeld(key: string, caller: ReplayCaller): Completed | undefined {
+    const ticket = this.held.size === 0 ? undefined : this.held.get(key);
+    if (ticket?.answer === undefined) return undefined;
+    const answer = { ...ticket.answer, body: new Uint8Array(ticket.answer.body) };
+    return { state: "completed", answer, sameCaller: isSameCaller(ticket.caller, caller) };
+  }
+
+  #findRecord(hash: number, caller: ReplayCaller, now: number): Completed | undefined {
+    const position = this.#index.find(hash);
+    if (position === NONE) return undefined;
+    const { bytes, words, doubles } = this.arena.segment(position);
+    const at = position & 8191;
+    if (now - doubles[at]! >= this.#ttlMs()) {
+      // So that a pair never has two records, whatever the TTL becomes.
+      this.#kill(hash, position);
+      return undefined;
+    }
+    const kind = this.arena.kind(words[at * 2 + KIND]!);
+    const { status, code, signable, sealBytes } = kind;
+    const start = at * 8 + BODY;
+    const end = start + words[at * 2 + LENGTH]!;
+    const body = copyOf(bytes, start, end - sealBytes);
+    const seal = sealBytes === 0 ? undefined : copyOf(bytes, end - sealBytes, end);
+    const answer = { status, code, signable, body, seal };
+    return { state: "completed", answer, sameCaller: isSameCaller(kind, caller) };
+  }
+
+  /** Appends a completed entry, for which at most `room` bytes are allocated. */
+  append({ key, hash, caller }: Ticket, answer: CachedAnswer, room: number): void {
+    const { body, seal = NO_SEAL } = answer;
+    const length = body.length + seal.length;
+    const size = recordBytes(length);
+    let segment = this.#newest;
+    if (segment === undefined || segment.used + size > segment.size) {
+      segment = this.arena.allocate(this.#segmentBytes(size, room));
+      if (this.#newest === undefined) this.#oldest = segment;
+      else this.#newest.next = segment;
+      this.#newest = segment;
+      this.#size += segment.size;
+    }
+    const at = segment.used / 8;
+    segment.used += size;
+    segment.doubles[at] = this.arena.now();
+    segment.words[at * 2 + HASH] = hash;
+    segment.words[at * 2 + KIND] = this.arena.kindNumber(answer, caller);
+    segment.words[at * 2 + LENGTH] = length;
+    segment.bytes.write(key, at * 8 + KEY, "latin1");
+    segment.bytes.set(body, at * 8 + BODY);
+    segment.bytes.set(seal, at * 8 + BODY + body.length);
+    this.#index.insert(hash, segment.slot * 8192 + at);
+    this.arena.records++;
+  }
+
+  /** The size of the next segment: as large as the log so far within bounds, so that a quiet tool holds little. */
+  #segmentBytes(record: number, room: number): number {
+    if (record > LONGEST_SHARED) return record;
+    const wanted = Math.min(SEGMENT, Math.max(SMALLEST_SEGMENT, this.#size));
+    return Math.max(record, Math.min(wanted, (room - SEGMENT_OBJECTS - PAGE_BYTES) & ~7));
+  }
+
+  /** Takes the complete entry of a pair out of sight. */
+  forget(key: string, hash: number): void {
+    this.held.get(key)?.drop();
+    pair.write(key, "latin1");
+    const position = this.#index.find(hash);
+    if (position !== NONE) this.#kill(hash, position);
+  }
+
+  /** Takes a record out of sight; it is cleared away when its turn comes. */
+  #kill(hash: number, position: number): void {
+    this.#index.remove(hash, position);
+    this.arena.segment(position).words[(position & 8191) * 2 + KIND] = DEAD;
+    this.arena.records--;
+  }
+
+  /** Clears away up to `limit` expired entries, oldest first. */
+  reclaim(now: number, limit: number): void {
+    if (this.#oldest === undefined) return;
+    const ttl = this.#ttlMs();
+    for (let left = limit; left > 0 && this.#oldest !== undefined; left--) {
+      const segment: Segment = this.#oldest;
+      const at = this.#start / 8;
+      if (segment.words[at * 2 + KIND] !== DEAD) {
+        if (now - segment.doubles[at]! < ttl) return;
+        this.#index.remove(segment.words[at * 2 + HASH]!, segment.slot * 8192 + at);
+        this.arena.records--;
+      }
+      this.#start += recordBytes(segment.words[at * 2 + LENGTH]!);
+      if (this.#start < segment.used) continue;
+      this.#start = 0;
+      this.#oldest = segment.next;
+      if (this.#oldest === undefined) this.#newest = undefined;
+      this.#size -= segment.size;
+      this.arena.free(segment);
+    }
+  }
+}
+
+function copyOf(bytes: Buffer, start: number, end: number): Uint8Array {
+  const copy = new Uint8Array(end - start);
+  bytes.copy(copy, 0, start, end);
+  return copy;
+}
+
+type Completed = Claim & { state: "completed" };
+
+function isSameCaller(a: ReplayCaller, b: ReplayCaller): boolean {
+  return a.leaderKeyId === b.leaderKeyId && a.leaderId === b.leaderId;
+}
+
+/** A run in flight, then perhaps a held entry. */
+class Ticket implements ReplayTicket {
+  readonly key: string;
+  readonly hash: number;
+  readonly caller: ReplayCaller;
+  /** The answer of a held entry. */
+  answer: CachedAnswer | undefined;
+  readonly #entries: ToolEntries;
+  readonly #nonce: string;
+  /** The end of this run replaces a cached 403, unless that expires before. */
+  readonly #replaces: boolean;
+  #running = true;
+
+  constructor(
+    entries: ToolEntries,
+    nonce: string,
+    key: string,
+    hash: number,
+    { leaderId, leaderKeyId }: ReplayCaller,
+    replaces: boolean,
+  ) {
+    this.#entries = entries;
+    this.#nonce = nonce;
+    this.key = key;
+    this.hash = hash;
+    this.caller = { leaderId, leaderKeyId };
+    this.#replaces = replaces;
+  }
+
+  complete(answer: CachedAnswer): boolean {
+    if (!this.#running) return false;
+    if (this.#replaces) this.#entries.forget(this.key, this.hash);
+    this.#entries.append(this, answer, RUN_BYTES);
+    // Last: should memory run out before, the pair stays in flight and cannot run again.
+    return this.abandon();
+  }
+
+  hold({ status, code, signable, body }: CachedAnswer): boolean {
+    if (!this.abandon()) return false;
+    if (this.#replaces) this.#entries.forget(this.key, this.hash);
+    this.answer = { status, code, signable, body: new Uint8Array(body), seal: undefined };
+    this.#entries.held.set(this.key, this);
+    this.#entries.arena.bytes += HELD_BYTES + body.length;
+    return true;
+  }
+
+  settle(): boolean {
+    const { answer } = this;
+    if (answer === undefined) return false;
+    this.drop();
+    this.#entries.append(this, answer, HELD_BYTES + answer.body.length);
+    return true;
+  }
+
+  abandon(): boolean {
+    if (!this.#running) return false;
+    this.#running = false;
+    this.#entries.running.delete(this.#nonce);
+    this.#entries.arena.bytes -= RUN_BYTES;
+    return true;
+  }
+
+  /** Ends a held entry without a record. */
+  drop(): void {
+    if (this.answer === undefined) return;
+    this.#entries.held.delete(this.key);
+    this.#entries.arena.bytes -= HELD_BYTES + this.answer.body.length;
+    this.answer = undefined;
+  }
+}
+
+/**
+ * The replay store in the memory of this process (protocol.md section 8). Every method is synchronous and, amortised,
+ * O(1) (but `stats` counts tools). Expired entries are cleared away a few at each claim, and each second by a timer
+ * that exists only while there are entries.
+ */
+export class ReplayMemory implements ReplayStore {
+  /** The bound in bytes over all tools. */
+  readonly maxBytes: number;
+  readonly #arena: Arena;
+  readonly #ttlMs: (tool: string) => number;
+
+  /** @throws RangeError when `maxBytes` is not a safe integer of at least 1 MiB. */
+  constructor({
+    maxBytes = 536_870_912,
+    ttlMs = () => 300_000,
+    now = () => performance.now(),
+  }: ReplayMemoryOptions = {}) {
+    if (!Number.isSafeInteger(maxBytes) || maxBytes < MIN_BOUND) {
+      throw new RangeError(
+        `replay memory: maxBytes must be an integer of at least ${MIN_BOUND} bytes, got ${maxBytes}`,
+      );
+    }
+    this.maxBytes = maxBytes;
+    this.#ttlMs = ttlMs;
+    this.#arena = new Arena(maxBytes, now);
+  }
+
+  claim(tool: string, nonce: Uint8Array, inputHash: Uint8Array, caller: ReplayCaller): Claim {
+    if (nonce.length !== 32) throw new RangeError(`nonce: expected 32 bytes, got ${nonce.length}`);
+    if (inputHash.length !== 32) throw new RangeError(`input hash: expected 32 bytes, got ${inputHash.length}`);
+    pair.set(nonce);
+    pair.set(inputHash, 32);
+    let entries = this.#arena.tools.get(tool);
+    if (entries === undefined) {
+      entries = new ToolEntries(this.#arena, () => this.#ttlMs(tool));
+      this.#arena.tools.set(tool, entries);
+    }
+    return entries.claim(caller);
+  }
+
+  /**
+   * Complete entries within their TTL, runs in flight, and the bytes that both hold, which never exceed `maxBytes`.
+   * Clears expired entries away first.
+   */
+  stats(): { entries: number; inFlight: number; bytes: number } {
+    this.#arena.reclaim(this.#arena.now(), Number.POSITIVE_INFINITY);
+    let entries = this.#arena.records;
+    let inFlight = 0;
+    for (const tool of this.#arena.tools.values()) {
+      entries += tool.held.size;
+      inFlight += tool.running.size;
+    }
+    return { entries, inFlight, bytes: this.#arena.bytes };
+  }
+
+  /** Invocations a second that fill the store within a TTL of `ttlMs`, when body and seal are of `bytes`. */
+  sustainedRate(ttlMs: number, bytes: number): number {
+    const record = recordBytes(bytes);
+    const shared = record > LONGEST_SHARED ? 1 : Math.floor(SEGMENT / record);
+    const segment = shared === 1 ? record : SEGMENT;
+    const entry = (segment + SEGMENT_OBJECTS) / shared + PAGE_BYTES / PAGE;
+    return (this.maxBytes - RUN_BYTES) / entry / (ttlMs / 1000);
+  }
+}

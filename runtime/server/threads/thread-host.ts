@@ -1,0 +1,408 @@
+/**
+ * Tools on threads of their own: one that keeps its thread busy, ends it or fills its memory harms nobody but its own
+ * call. Each tool has a pool; one thread does one job at a time, so that none dies of another's fault.
+ */
+
+import { randomUUID } from "node:crypto";
+import { EventEmitter } from "node:events";
+import { createRequire } from "node:module";
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { BroadcastChannel } from "node:worker_threads";
+import type { Piscina } from "piscina";
+import { checkedInteger } from "../../config/checked-integer.js";
+import type { AuthContext, InvocationAborted, IsolateOptions, Logger } from "../../tool.js";
+import {
+  type Answer,
+  type Call,
+  callerCopy,
+  type Execution,
+  refusal,
+  type ToolHost,
+  takeInput,
+} from "../call/messages.js";
+import type { ServedTool } from "../call/served-tool.js";
+import { type ErrorCode, statusOf } from "../errors/request-error.js";
+import { StartupError } from "../errors/startup-error.js";
+import type { ServerLogger } from "../log/safe-logger.js";
+import {
+  type Job,
+  KEPT_MS,
+  packInput,
+  REASONS,
+  type ThreadData,
+  type ThreadLog,
+  type Work,
+} from "./worker-messages.js";
+
+/**
+ * Gives the tools that ask for it threads of their own.
+ *
+ * @param fallback for tools whose class does not say
+ * @returns what ends the threads, with all that they still do
+ * @throws RangeError for options, {@link StartupError} when a thread cannot load its tool
+ */
+export async function isolateTools(
+  tools: readonly ServedTool[],
+  fallback: boolean | IsolateOptions | undefined,
+  log: ServerLogger,
+): Promise<() => Promise<void>> {
+  const wanted = tools.flatMap((tool) => {
+    const options = tool.tool.isolate?.() ?? fallback ?? false;
+    return options === false ? [] : [{ tool, settings: settingsOf(options === true ? {} : options) }];
+  });
+  const started: Threads[] = [];
+  const end = async () => {
+    await Promise.all(started.map((threads) => threads.close()));
+  };
+  const starts = wanted.map(async ({ tool, settings }) => {
+    const threads = await Threads.start(tool.fqn, settings, log.child({ tool: tool.fqn }));
+    started.push(threads);
+    tool.host = new ThreadHost(threads, settings);
+  });
+  const fault = (await Promise.allSettled(starts)).find((start) => start.status === "rejected");
+  if (fault === undefined) return end;
+  await end();
+  throw fault.reason;
+}
+
+interface Settings {
+  readonly threads: number;
+  readonly memoryMb: number;
+  readonly graceMs: number;
+  readonly queue: number;
+  readonly entry: string;
+}
+
+/** @throws RangeError, {@link StartupError} without an entry module */
+function settingsOf({ threads, memoryMb, graceMs, queue, entry }: IsolateOptions): Settings {
+  return {
+    threads: checkedInteger(
+      "isolate.threads",
+      threads ?? Math.min(4, Math.max(2, availableParallelism())),
+      1,
+      256,
+      "threads",
+    ),
+    memoryMb: checkedInteger("isolate.memoryMb", memoryMb ?? 256, 16, 1_048_576, "MiB"),
+    graceMs: checkedInteger("isolate.graceMs", graceMs ?? 1_000, 0, 2_147_483_647, "milliseconds"),
+    queue: checkedInteger("isolate.queue", queue ?? 100, 0, 1_000_000, "calls"),
+    entry: entryOf(entry),
+  };
+}
+
+/** The file of the module that threads load. */
+function entryOf(given: IsolateOptions["entry"]): string {
+  const entry = given ?? process.argv[1];
+  if (entry === undefined) {
+    throw new StartupError(
+      "isolate: node was started without a file; give the module that calls bootstrap as isolate.entry",
+    );
+  }
+  const isUrl = typeof entry !== "string" || entry.startsWith("file:");
+  const name = typeof entry === "string" ? entry : entry.href;
+  try {
+    // As node itself finds what it is started with: links followed, an extension added.
+    return createRequire(import.meta.url).resolve(isUrl ? fileURLToPath(name) : resolve(name));
+  } catch {
+    throw new StartupError(`isolate: the entry module ${isUrl ? name : resolve(name)} does not exist`);
+  }
+}
+
+/** At most so many at once, each at a numbered place; so many others may wait, in order. */
+class Places {
+  readonly #free: number[];
+  readonly #waiting = new Set<(place: number) => void>();
+
+  constructor(
+    numbers: readonly number[],
+    private readonly maxWaiting: number,
+  ) {
+    this.#free = [...numbers];
+  }
+
+  /** Calls back with a place, at once or when there is one; false when there is not even one to wait at. */
+  take(begin: (place: number) => void): boolean {
+    const place = this.#free.pop();
+    if (place !== undefined) begin(place);
+    else if (this.#waiting.size < this.maxWaiting) this.#waiting.add(begin);
+    else return false;
+    return true;
+  }
+
+  /** Waits no longer. */
+  leave(begin: (place: number) => void): void {
+    this.#waiting.delete(begin);
+  }
+
+  give(place: number): void {
+    for (const next of this.#waiting) {
+      this.#waiting.delete(next);
+      next(place);
+      return;
+    }
+    this.#free.push(place);
+  }
+}
+
+/** The pool of one tool. */
+class Threads {
+  readonly #pool: Piscina;
+  readonly #reasons: Int32Array;
+  readonly #wakeUp: BroadcastChannel;
+  readonly #logs = new Map<number, Logger>();
+  readonly #noted = new Map<number, () => void>();
+  #serial = 0;
+  /** True once its threads are being ended. */
+  closed = false;
+
+  private constructor(
+    pool: Piscina,
+    data: ThreadData,
+    readonly graceMs: number,
+    log: Logger,
+  ) {
+    this.#pool = pool;
+    this.#reasons = data.reasons;
+    this.#wakeUp = new BroadcastChannel(data.channel);
+    this.#wakeUp.unref();
+    pool.on("message", (message: unknown) => {
+      if (typeof message === "number") this.#noted.get(message)?.();
+      else if (isThreadLog(message)) this.#write(message, log);
+    });
+    pool.on("error", (error: unknown) => log.error({ err: error }, "a thread of the tool ended"));
+  }
+
+  /** @throws {@link StartupError} when a thread cannot load the tool */
+  static async start(fqn: string, settings: Settings, log: Logger): Promise<Threads> {
+    // Not loaded by processes that isolate nothing.
+    const { Piscina } = await import("piscina");
+    const { threads, memoryMb, graceMs, entry } = settings;
+    // One more than there are calls: for health checks, and at once for calls when a thread has to be replaced.
+    const reasons = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * (threads + 1)));
+    const data: ThreadData = { entry, fqn, reasons, channel: `svc-runtime ${randomUUID()}` };
+    const pool = new Piscina({
+      filename: new URL("tool-worker.js", import.meta.url).href,
+      minThreads: data.reasons.length,
+      maxThreads: data.reasons.length,
+      // Waiting for the next job by Atomics would stop what the last one left behind, timers of a connection say.
+      atomics: "disabled",
+      stricterFIFO: true,
+      recordTiming: false,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+      workerData: data,
+    });
+    const started = new Threads(pool, data, graceMs, log);
+    try {
+      const places = [...reasons.keys()];
+      const load = (place: number) => started.run({ id: started.nextId(), place, work: { kind: "load" } }, 0, log);
+      await Promise.all(places.map(load));
+    } catch (error) {
+      await started.close();
+      throw new StartupError(`isolate: no thread can load ${fqn} from ${entry}: ${(error as Error)?.message}`);
+    }
+    return started;
+  }
+
+  /** The number of the next job. */
+  nextId(): number {
+    return ++this.#serial;
+  }
+
+  /**
+   * Has a thread do something; rejects when the thread ends before.
+   *
+   * @param reasons why it is to end, known already, as bits
+   * @param kill its event `abort` ends the thread
+   */
+  async run(job: Job, reasons: number, log: Logger, kill = new EventEmitter()): Promise<unknown> {
+    const { id, place, work } = job;
+    Atomics.store(this.#reasons, place, reasons);
+    this.#logs.set(id, log);
+    try {
+      const transferList = work.kind === "call" && work.input !== undefined ? [work.input.bytes.buffer] : [];
+      return await this.#pool.run(job, { transferList, signal: kill });
+    } finally {
+      this.#logs.delete(id);
+    }
+  }
+
+  /** Tells the job of a place why it is to end. */
+  abort(place: number, reasons: number): void {
+    Atomics.store(this.#reasons, place, reasons);
+    if (!this.closed) this.#wakeUp.postMessage(undefined);
+  }
+
+  /** Tells the thread that did a job that its result has left; resolves when it has noted that, or is gone. */
+  returned(id: number): Promise<void> {
+    return new Promise((resolve) => {
+      const noted = () => {
+        clearTimeout(timer);
+        this.#noted.delete(id);
+        resolve();
+      };
+      const timer = setTimeout(noted, KEPT_MS).unref();
+      this.#noted.set(id, noted);
+      this.#wakeUp.postMessage(id);
+    });
+  }
+
+  #write({ level, fields, message, job }: ThreadLog, fallback: Logger): void {
+    const log = (job === undefined ? undefined : this.#logs.get(job)) ?? fallback;
+    log[level](fields, message);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    this.#wakeUp.close();
+    await this.#pool.destroy();
+  }
+}
+
+const LEVELS: readonly unknown[] = ["debug", "info", "warn", "error"];
+
+/** Whether it is a line of ours: a tool's code can send what it likes. */
+function isThreadLog(line: unknown): line is ThreadLog {
+  return LEVELS.includes((line as ThreadLog | undefined)?.level) && typeof (line as ThreadLog).fields === "object";
+}
+
+const SHUTDOWN = 1 << REASONS.indexOf("shutdown");
+
+/** How work on a thread becomes an answer. */
+interface Ends<T> {
+  /** From what the thread gave back. */
+  answer(end: unknown): T;
+  /** Where it gave back nothing. */
+  fault(code: ErrorCode): T;
+}
+
+/** Work that waits for a place, then runs on a thread. */
+class ThreadWork<T> implements Execution<T> {
+  readonly end: Promise<T>;
+  readonly #id: number;
+  readonly #kill = new EventEmitter();
+  #resolve: (end: T) => void = () => {};
+  #place: number | undefined;
+  #ended = false;
+  /** Bits of {@link REASONS}. */
+  #reasons = 0;
+  #grace: NodeJS.Timeout | undefined;
+  #killed = false;
+
+  constructor(
+    private readonly threads: Threads,
+    private readonly places: Places,
+    private readonly work: () => Work,
+    private readonly ends: Ends<T>,
+    private readonly log: Logger,
+  ) {
+    this.#id = threads.nextId();
+    this.end = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    if (!places.take(this.#begin)) this.#settle(ends.fault("overloaded"));
+  }
+
+  abort(reason: InvocationAborted["reason"]): void {
+    if (this.#ended) return;
+    this.#reasons |= 1 << REASONS.indexOf(reason);
+    if (this.#place === undefined) {
+      // Whoever left may come back for the answer; nobody waits after the other two.
+      if (reason === "disconnect") return;
+      this.places.leave(this.#begin);
+      this.#settle(this.ends.fault(reason === "timeout" ? "tool_invocation_timeout" : "shutting_down"));
+      return;
+    }
+    this.threads.abort(this.#place, this.#reasons);
+    if (reason === "timeout") this.#grace ??= setTimeout(() => this.#end(), this.threads.graceMs);
+  }
+
+  returned(): Promise<void> {
+    return this.threads.returned(this.#id);
+  }
+
+  readonly #begin = (place: number): void => {
+    this.#place = place;
+    void this.#run(place).then((end) => {
+      clearTimeout(this.#grace);
+      this.#settle(end);
+      this.places.give(place);
+    });
+  };
+
+  async #run(place: number): Promise<T> {
+    try {
+      const job = { id: this.#id, place, work: this.work() };
+      return this.ends.answer(await this.threads.run(job, this.#reasons, this.log, this.#kill));
+    } catch (error) {
+      if (this.#killed) return this.ends.fault("tool_invocation_timeout");
+      // Its caller has been answered, and nobody knows how far it came: its replay entry stays in flight.
+      if (this.threads.closed) return new Promise<never>(() => {});
+      this.log.error({ err: error }, "the tool's thread ended during a call");
+      return this.ends.fault((this.#reasons & SHUTDOWN) !== 0 ? "shutting_down" : "tool_invocation_failed");
+    }
+  }
+
+  #end(): void {
+    this.#killed = true;
+    this.#kill.emit("abort");
+    this.log.warn({ graceMs: this.threads.graceMs }, "the tool did not stop after its deadline: its thread is ended");
+  }
+
+  #settle(end: T): void {
+    this.#ended = true;
+    this.#resolve(end);
+  }
+}
+
+/** Runs a tool on threads of its own. */
+class ThreadHost implements ToolHost {
+  readonly #calls: Places;
+  /** A health check never waits for calls: there is a place, and a thread, more than calls can take. */
+  readonly #checks: Places;
+
+  constructor(
+    private readonly threads: Threads,
+    { threads: count, queue }: Settings,
+  ) {
+    this.#calls = new Places([...Array(count).keys()], queue);
+    this.#checks = new Places([count], 0);
+  }
+
+  call(call: Call, deadline: number, log: Logger): Execution {
+    const { auth, json } = call;
+    const work = (): Work => {
+      const left = BigInt(Math.round((deadline - performance.now()) * 1e6));
+      return {
+        kind: "call",
+        input: packInput(takeInput(call)),
+        auth: auth && callerCopy(auth),
+        json,
+        deadline: process.hrtime.bigint() + left,
+      };
+    };
+    return new ThreadWork(this.threads, this.#calls, work, { answer: answerOf, fault: refusal }, log);
+  }
+
+  authorize(auth: AuthContext, log: Logger): Execution<Answer | undefined> {
+    const answer = (end: unknown) => (end === undefined ? undefined : answerOf(end));
+    return new ThreadWork(
+      this.threads,
+      this.#calls,
+      () => ({ kind: "authorize", auth: callerCopy(auth) }),
+      { answer, fault: refusal },
+      log,
+    );
+  }
+
+  health(log: Logger): Execution<number> {
+    const ends = { answer: (end: unknown) => end as number, fault: statusOf };
+    return new ThreadWork(this.threads, this.#checks, () => ({ kind: "health" }), ends, log);
+  }
+}
+
+function answerOf(end: unknown): Answer {
+  const answer = end as Answer;
+  return { ...answer, body: Buffer.from(answer.body.buffer, answer.body.byteOffset, answer.body.length) };
+}

@@ -1,0 +1,156 @@
+/** A thread of isolate.ts: loads the application's entry module once, then does one job after the other for one tool. */
+
+import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
+import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
+import type { Logger } from "../../tool.js";
+import { type Answer, type Execution, type ToolHost, takeInput } from "../call/messages.js";
+import { SafeLogger } from "../log/safe-logger.js";
+import { handedOver } from "./worker-handover.js";
+import {
+  type Job,
+  KEPT_MS,
+  ownBytes,
+  REASONS,
+  type ThreadData,
+  type ThreadLog,
+  unpackInput,
+} from "./worker-messages.js";
+
+/** Milliseconds that an entry module has to call `bootstrap`. */
+const LOAD_MS = 30_000;
+
+const { entry, fqn, reasons, channel } = workerData as ThreadData;
+let current: { readonly place: number; readonly execution: Execution<unknown> } | undefined;
+
+/** Jobs whose result refers to stored values. */
+const stored = new Map<number, Execution<unknown>>();
+
+const wakeUp = new BroadcastChannel(channel);
+wakeUp.onmessage = ({ data }) => (typeof data === "number" ? void noteReturned(data) : abortCurrent());
+wakeUp.unref();
+
+for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+  process.on(event, (err: unknown) => logOf(undefined).error({ err }, `outside of a call: ${event}`));
+}
+
+// A thread is ready once it has its tool; one that cannot have it says why when it is asked for something.
+const loaded = await load().then(
+  (host) => () => host,
+  (error: unknown) => () => {
+    throw error;
+  },
+);
+
+async function load(): Promise<ToolHost> {
+  // As when node was started with it.
+  process.argv[1] = entry;
+  const tools = handedOver();
+  const late = new Promise<never>((_, reject) => {
+    setTimeout(() => reject(new Error(`it did not call bootstrap within ${LOAD_MS} ms`)), LOAD_MS).unref();
+  });
+  const failed = import(pathToFileURL(entry).href).then(() => late);
+  const tool = (await Promise.race([tools, failed, late])).find((served) => served.fqn === fqn);
+  if (tool === undefined) throw new Error(`its bootstrap has no tool ${fqn}`);
+  return tool.host;
+}
+
+/** Does one job: what piscina calls for each. */
+export default async function run(job: Job): Promise<unknown> {
+  const host = loaded();
+  if (job.work.kind === "load") return undefined;
+  const execution = begin(host, job);
+  current = { place: job.place, execution };
+  abortCurrent();
+  const end = await execution.end;
+  current = undefined;
+  if (typeof end === "object" && end.stored) {
+    stored.set(job.id, execution);
+    setTimeout(() => stored.delete(job.id), KEPT_MS).unref();
+  }
+  // Copied on its way; alone in its buffer, so that nothing else is.
+  return typeof end === "object" ? { ...end, body: ownBytes(end.body) } : end;
+}
+
+function begin(tool: ToolHost, { id, work }: Job): Execution<Answer | number | undefined> {
+  const log = logOf(id);
+  switch (work.kind) {
+    case "call": {
+      const call = { input: unpackInput(takeInput(work)), auth: work.auth, json: work.json };
+      return tool.call(call, performance.now() + Number(work.deadline - process.hrtime.bigint()) / 1e6, log);
+    }
+    case "authorize":
+      return tool.authorize(work.auth, log);
+    default:
+      return tool.health(log);
+  }
+}
+
+/** A result has left: perhaps one of this thread. */
+async function noteReturned(id: number): Promise<void> {
+  const execution = stored.get(id);
+  if (execution === undefined) return;
+  stored.delete(id);
+  await execution.returned?.();
+  parentPort?.postMessage(id);
+}
+
+/** Tells the running job the reasons that have been set for its place. */
+function abortCurrent(): void {
+  if (current === undefined) return;
+  const bits = Atomics.load(reasons, current.place);
+  for (const [i, reason] of REASONS.entries()) if (bits & (1 << i)) current.execution.abort(reason);
+}
+
+const logOf = (job: number | undefined): Logger => SafeLogger.of(new JobLog(job));
+
+/** Writes to the log of the main thread. */
+class JobLog implements Logger {
+  constructor(private readonly job: number | undefined) {}
+
+  debug(first: object | string, message?: string): void {
+    this.write("debug", first, message);
+  }
+
+  info(first: object | string, message?: string): void {
+    this.write("info", first, message);
+  }
+
+  warn(first: object | string, message?: string): void {
+    this.write("warn", first, message);
+  }
+
+  error(first: object | string, message?: string): void {
+    this.write("error", first, message);
+  }
+
+  private write(level: ThreadLog["level"], first: object | string, second?: string): void {
+    const [fields, message] = typeof first === "string" ? [{}, first] : [first, second];
+    const line: ThreadLog = { level, fields, message, job: this.job };
+    try {
+      parentPort?.postMessage(line);
+    } catch {
+      // It holds what cannot leave its thread, a function say.
+      parentPort?.postMessage({ ...line, fields: printed(fields) });
+    }
+  }
+}
+
+/** The members of an object, as texts where they cannot leave their thread. */
+function printed(fields: object): Record<string, unknown> {
+  const text = (value: unknown) => {
+    try {
+      return inspect(value, { depth: 2 });
+    } catch {
+      return "cannot be printed";
+    }
+  };
+  const member = (value: unknown) => {
+    try {
+      return structuredClone(value);
+    } catch {
+      return text(value);
+    }
+  };
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, member(value)]));
+}
