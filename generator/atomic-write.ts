@@ -2,7 +2,7 @@
 
 import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { quoted } from "./commands/arguments.js";
+import { quoted } from "./diagnostics/quote.js";
 
 /** A file cannot be written: exit code 2. */
 export class UnwritableError extends Error {

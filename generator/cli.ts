@@ -4,13 +4,15 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { replaceFiles, UnwritableError } from "./atomic-write.js";
-import { quoted, readArguments, UsageError } from "./commands/arguments.js";
+import { readArguments, UsageError } from "./commands/arguments.js";
 import { diffDocuments, formatDifferences, isBroken, listDifferences, type NamedText } from "./commands/diff.js";
 import { explainCode } from "./commands/explain.js";
 import { type Diagnostic, formatDiagnostics, hasErrors } from "./diagnostics/diagnostics.js";
+import { quoted } from "./diagnostics/quote.js";
 import type { GeneratedFile } from "./emit/render.js";
-import type { Generated, GenerateOptions } from "./generate.js";
+import type { Generated } from "./generate.js";
 import { recordOf, unchangedSince } from "./project/build-info.js";
+import type { GenerateOptions } from "./project/layout.js";
 import { VERSION } from "./version.js";
 
 /** 0 written or up to date, 1 diagnostics, 2 usage, 3 stale, 4 contract broken. */

@@ -1,37 +1,22 @@
 /** The pipeline: a project -> the text of its generated files, or what is wrong with it. Reads, never writes. */
 
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { relative, sep } from "node:path";
 import { type Acknowledgement, withoutAcknowledged } from "./diagnostics/acknowledge.js";
 import { type Diagnostic, diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
 import { findMisfits } from "./emit/check-examples.js";
-import { type GeneratedFile, type ImportView, render, specifier } from "./emit/render.js";
+import { importsOf } from "./emit/entrypoint.js";
+import { checkPorts } from "./emit/ports.js";
+import { type GeneratedFile, render } from "./emit/render.js";
 import { Schemas } from "./emit/schema.js";
 import { type Outcome, outcomeOf } from "./emit/tool-artifacts.js";
 import type { Tool } from "./model.js";
 import type { Reads } from "./project/input-recorder.js";
-import {
-  compileOnce,
-  compilerErrors,
-  type Layout,
-  openProgram,
-  type Program,
-  readProject,
-  shown,
-} from "./project/program.js";
+import { type GenerateOptions, type Layout, layoutOf, shown } from "./project/layout.js";
+import { compileOnce, compilerErrors, openProgram, type Program, readProject } from "./project/program.js";
 import type { ts } from "./project/typescript.js";
-import { lower } from "./types/lower.js";
-import { checkPorts } from "./types/ports.js";
+import { lower, readTypes, type TypeReader } from "./types/lower.js";
 import { doubles, findTools } from "./types/tool-classes.js";
 import { VERSION } from "./version.js";
-
-export interface GenerateOptions {
-  /** The package root; `meta.json` goes there. */
-  readonly root: string;
-  /** Relative to the root: `tsconfig.json`. */
-  readonly tsconfig?: string;
-  /** Relative to the root: `src/generated`. */
-  readonly out?: string;
-}
 
 export interface Generated extends Result {
   readonly reads: Reads;
@@ -58,6 +43,7 @@ export type FileResults = Map<string, { readonly key: string; readonly result: F
 export function generateFrom(program: Program, reusable: FileResults = new Map()): Result {
   const { layout, notes, sources } = program;
   const schemas = new Schemas(program.checker);
+  const types = readTypes(program);
   const compiler = compilerErrors(program);
   const results = sources.map((file) => {
     const key = program.keyOf(file);
@@ -67,7 +53,7 @@ export function generateFrom(program: Program, reusable: FileResults = new Map()
       path: file.fileName,
       key,
       texts: result && known?.texts,
-      ...(result ?? readSource(program, file, schemas)),
+      ...(result ?? readSource(types, file, schemas)),
     };
   });
   const tools = results.flatMap((each) => each.tools);
@@ -97,9 +83,9 @@ interface FileResult {
   readonly acknowledged: readonly Acknowledgement[];
 }
 
-function readSource(program: Program, file: ts.SourceFile, schemas: Schemas): FileResult {
-  const { tools: classes, diagnostics } = findTools(program, file);
-  const lowered = classes.map((tool) => lower(program, tool));
+function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas): FileResult {
+  const { tools: classes, diagnostics } = findTools(types.program, file);
+  const lowered = classes.map((tool) => lower(types, tool));
   const tools = lowered.map(({ tool }) => tool);
   return {
     tools,
@@ -130,12 +116,6 @@ function withoutIdleNotes(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.filter((each) => each.severity !== "note" || !marks(each).some((mark) => wrong.has(mark)));
 }
 
-/** Absolute places from the options. */
-export function layoutOf({ root, tsconfig = "tsconfig.json", out = "src/generated" }: GenerateOptions): Layout {
-  const at = (path: string) => (isAbsolute(path) ? path : join(root, path));
-  return { root: resolve(root), tsconfig: resolve(at(tsconfig)), out: resolve(at(out)) };
-}
-
 function filesOf(layout: Layout, tools: readonly Outcome[]): GeneratedFile[] {
   const out = relative(layout.root, layout.out).split(sep).join("/");
   const header = { version: VERSION };
@@ -147,43 +127,4 @@ function filesOf(layout: Layout, tools: readonly Outcome[]): GeneratedFile[] {
     { path: `${out}/server.ts`, text: server },
     { path: "meta.json", text: documents.length === 0 ? "[]\n" : `[\n  ${documents.join(",\n  ")}\n]\n` },
   ];
-}
-
-/** What no import can be called, and what the entrypoint uses itself. */
-const TAKEN = [
-  ..."arguments await break case catch class const continue debugger default delete do else enum eval export".split(
-    " ",
-  ),
-  ..."extends false finally for function if implements import in instanceof interface let new null package".split(" "),
-  ..."private protected public return static super switch this throw true try typeof undefined var void".split(" "),
-  ..."while with yield bootstrap contracts provideContracts".split(" "),
-];
-
-const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
-
-/** Imports of the tool classes, one a tool, under names that are unique in the entrypoint. */
-function importsOf(tools: readonly Outcome[], { root, out }: Layout): ImportView[] {
-  const slashed = (path: string) => path.split(sep).join("/");
-  const server = `${slashed(out)}/server.ts`;
-  const home = slashed(root);
-  const taken = new Set(TAKEN);
-  return tools.map(({ import: { file, exportName, className } }) => {
-    const base = IDENTIFIER.test(exportName) && exportName !== "default" ? exportName : className;
-    let local = base;
-    for (let count = 2; taken.has(local); count++) local = `${base}${count}`;
-    taken.add(local);
-    const imported = exportName === base ? base : exportName;
-    const clause =
-      exportName === "default"
-        ? local
-        : imported === local
-          ? `{ ${local} }`
-          : `{ ${quotedName(imported)} as ${local} }`;
-    return { clause, local, from: specifier(server, `${home}/${file}`) };
-  });
-}
-
-/** Exported names may be any text (`export { A as "some name" }`). */
-function quotedName(name: string): string {
-  return IDENTIFIER.test(name) ? name : JSON.stringify(name);
 }

@@ -38,13 +38,6 @@ export type Shape = { readonly doc?: Doc } & (
   | { readonly kind: "ref"; readonly name: string }
 );
 
-/** From and to which a bigint goes, by its format. */
-export const INTEGER_RANGES = {
-  int64: [-(2n ** 63n), 2n ** 63n - 1n],
-  uint64: [0n, 2n ** 64n - 1n],
-  any: [-(2n ** 63n), 2n ** 64n - 1n],
-} as const;
-
 /** `items`, of which the last `optional` may be missing, then any number of `rest`, then exactly `tail`. */
 export interface TupleShape {
   readonly kind: "tuple";
@@ -174,4 +167,15 @@ export function mapRefs(shape: Shape, replace: (ref: Shape & { kind: "ref" }) =>
     default:
       return shape;
   }
+}
+
+/** One value of a comment, as the wire would carry it. */
+export interface Sample {
+  readonly value: Json;
+  readonly shape: Shape;
+  /** Whether `null` stands for an absent value. */
+  readonly optional: boolean;
+  readonly subject: string;
+  /** Of the tag. */
+  readonly place: Place;
 }

@@ -3,6 +3,7 @@
  * For svc-gen of the same version alone; anything here may change with any version.
  */
 
+export { parseFqn } from "./fqn.js";
 export type {
   Codec,
   Contract,
@@ -14,3 +15,13 @@ export type {
 } from "./wire/contract.js";
 export { ValueDecoder } from "./wire/decoder.js";
 export { WireFault } from "./wire/fault.js";
+export { FORMAT_NAMES } from "./wire/formats.js";
+export { bigintRange } from "./wire/mismatch.js";
+export {
+  derivePorts,
+  isPortName,
+  MAX_INPUT_PORTS,
+  MAX_VARIANT_PORTS,
+  MAX_VARIANTS,
+  PortError,
+} from "./wire/ports.js";

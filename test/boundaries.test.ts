@@ -3,205 +3,223 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
-import { dirname, join, normalize } from "node:path/posix";
+import { basename, dirname, join, normalize } from "node:path/posix";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-interface Row {
-  /** Files, by path from the root; `*` stands for a part of a name. The first row that fits a file is its row. */
+/** A folder, or some files of one, that is a layer of its own. */
+interface Room {
+  readonly name: string;
+  /** Files, by path from the root; `*` stands for a part of a name. The first room that fits a file is its room. */
   readonly files: readonly string[];
-  /** Files and folders of this repository that they may import, besides their own folder. */
-  readonly from?: readonly string[];
-  /** Packages that they may import. */
-  readonly packages?: readonly string[];
+  /** Rooms further up in the list whose files these may import, types included, beside their own. */
+  readonly below?: readonly string[];
   /** Modules of Node, without `node:`. */
   readonly node?: readonly string[];
-  /** A file of their own folder that nobody else may import. */
-  readonly sees?: readonly string[];
+  /** Packages. */
+  readonly packages?: readonly string[];
+  /** What single files may import beyond that, by name. */
+  readonly grants?: Readonly<
+    Record<string, { readonly node?: readonly string[]; readonly packages?: readonly string[] }>
+  >;
 }
 
 const WIRE = "runtime/wire/";
-const TOOL = "runtime/tool.ts";
-const COMPILER = "generator/project/typescript.ts";
+const DISK = ["fs", "path"];
+const BASE = ["wire", "fqn", "tool", "config"];
+const SERVER = [...BASE, "server/errors", "server/log"];
 
-const ROWS: readonly Row[] = [
-  // wire: pure bytes. Of Node only what computes; the author's classes only for ErrEval.
-  { files: ["runtime/wire/bcs.ts"], packages: ["@mysten/bcs"] },
-  { files: ["runtime/wire/ed25519.ts"], packages: ["@noble/ed25519"], node: ["crypto"] },
-  { files: ["runtime/wire/formats.ts"], packages: ["ajv-formats"] },
-  { files: ["runtime/wire/sodium.ts"], packages: ["sodium-native"], node: ["module"] },
-  { files: ["runtime/wire/hash.ts"], node: ["crypto"] },
-  { files: ["runtime/wire/json.ts"], node: ["buffer", "crypto"] },
-  { files: ["runtime/wire/output.ts"], from: [TOOL] },
-  { files: ["runtime/wire/*.ts"] },
-
+/** From the bottom up: a room may only import rooms that stand before it, so no import leads in a circle. */
+const ROOMS: readonly Room[] = [
   {
+    // Pure bytes: of Node only what computes.
+    name: "wire",
+    files: ["runtime/wire/*.ts"],
+    grants: {
+      bcs: { packages: ["@mysten/bcs"] },
+      ed25519: { packages: ["@noble/ed25519"], node: ["crypto"] },
+      formats: { packages: ["ajv-formats"] },
+      hash: { node: ["crypto"] },
+      json: { node: ["buffer", "crypto"] },
+      sodium: { packages: ["sodium-native"], node: ["module"] },
+    },
+  },
+  { name: "fqn", files: ["runtime/fqn.ts", "runtime/status.ts"] },
+  { name: "tool", files: ["runtime/tool.ts", "runtime/contracts.ts", "runtime/port-json.ts"], below: ["wire", "fqn"] },
+  {
+    name: "config",
     files: ["runtime/config/*.ts"],
-    from: [WIRE, "runtime/fqn.ts", TOOL],
-    node: ["crypto", "fs", "fs/promises", "path"],
-  },
-
-  // server: knows nothing of storage. Only serve and the framework's own door see it, only log the logger.
-  {
-    files: ["runtime/server/http/http-server.ts"],
-    from: [WIRE, "runtime/config/", TOOL],
-    packages: ["fastify"],
-    node: ["http", "https", "net", "stream", "tls"],
+    below: ["wire", "fqn", "tool"],
+    node: ["fs", "fs/promises", "path"],
   },
   {
-    files: ["runtime/server/http/tls.ts"],
-    from: [WIRE, "runtime/config/", TOOL],
-    node: ["crypto", "fs", "http", "https", "net", "path", "tls"],
+    name: "server/errors",
+    files: ["runtime/server/errors/*.ts"],
+    below: ["wire"],
   },
   {
-    files: ["runtime/server/threads/crypto-thread.ts", "runtime/server/threads/crypto-threads.ts"],
-    from: [WIRE],
+    name: "server/log",
+    files: ["runtime/server/log/*.ts"],
+    below: ["tool", "config", "server/errors"],
+    grants: { log: { packages: ["pino"] }, "log-destination": { node: ["fs", "worker_threads"] } },
+  },
+  {
+    name: "server/load",
+    files: ["runtime/server/load/*.ts"],
+    below: ["tool", "config", "server/errors"],
+    grants: { "load-control": { packages: ["rate-limiter-flexible"] }, "event-loop": { node: ["perf_hooks"] } },
+  },
+  { name: "server/replay", files: ["runtime/server/replay/*.ts"], below: SERVER },
+  {
+    name: "server/call",
+    files: ["runtime/server/call/*.ts"],
+    below: [...SERVER, "server/load", "server/replay"],
+    node: ["async_hooks", "crypto", "net"],
+  },
+  {
+    name: "server/threads",
+    files: ["runtime/server/threads/*.ts"],
+    below: [...SERVER, "server/call"],
     node: ["worker_threads"],
+    grants: {
+      "thread-host": { packages: ["piscina"], node: ["crypto", "events", "module", "os", "path", "url"] },
+      "tool-worker": { node: ["url", "util"] },
+    },
   },
-  // Loaded where they are asked for.
   {
-    files: ["runtime/server/observe/metrics.ts"],
-    from: [WIRE, "runtime/config/"],
-    packages: ["prom-client"],
-    node: ["net", "util"],
+    name: "server/http",
+    files: ["runtime/server/http/*.ts"],
+    below: [...SERVER, "server/load", "server/call"],
+    node: ["http", "https", "net", "stream", "tls"],
+    grants: { "http-server": { packages: ["fastify"] }, tls: { node: ["crypto", "path"] } },
   },
-  { files: ["runtime/server/observe/tracing.ts"], packages: ["@opentelemetry/api"] },
-  { files: ["runtime/server/observe/admin.ts"], from: ["runtime/config/"], node: ["events", "http", "net"] },
-  { files: ["runtime/server/observe/log.ts"], from: [TOOL], packages: ["pino"] },
-  { files: ["runtime/server/observe/log-destination.ts"], node: ["fs", "worker_threads"] },
   {
-    files: [
-      "runtime/server/call/run-deadlines.ts",
-      "runtime/server/call/run.ts",
-      "runtime/server/observe/async-errors.ts",
-    ],
-    from: [WIRE, TOOL],
-    node: ["async_hooks"],
+    name: "server/observe",
+    files: ["runtime/server/observe/*.ts"],
+    below: [...SERVER, "server/load", "server/replay", "server/call", "server/http"],
+    // Packages of what is off are loaded when it is asked for.
+    grants: {
+      admin: { node: ["events", "http", "net"] },
+      metrics: { packages: ["prom-client"], node: ["net", "util"] },
+      tracing: { packages: ["@opentelemetry/api"] },
+    },
   },
-  { files: ["runtime/server/http/lingering-close.ts"], node: ["http", "stream"] },
-  { files: ["runtime/server/http/request-body.ts"], node: ["http"] },
-  { files: ["runtime/server/load/load-control.ts"], from: [TOOL], packages: ["rate-limiter-flexible"] },
-  { files: ["runtime/server/load/event-loop.ts"], node: ["perf_hooks"] },
   {
-    files: ["runtime/server/threads/thread-host.ts"],
-    from: [TOOL],
-    packages: ["piscina"],
-    node: ["crypto", "events", "module", "os", "path", "url", "worker_threads"],
-  },
-  { files: ["runtime/server/threads/tool-worker.ts"], from: [TOOL], node: ["url", "util", "worker_threads"] },
-  {
+    name: "server",
     files: ["runtime/server/*.ts"],
-    from: [WIRE, "runtime/config/", TOOL, "runtime/contracts.ts", "runtime/fqn.ts", "runtime/status.ts"],
-    node: ["net", "fs", "path", "tls", "crypto"],
+    below: [...SERVER, ...["load", "replay", "call", "threads", "http", "observe"].map((room) => `server/${room}`)],
+    node: ["path"],
   },
-
-  // storage: its own way to the network and the disk; nothing of the server.
-  { files: ["runtime/storage/lock-file.ts"], packages: ["fs-native-extensions"], node: ["fs/promises", "module"] },
   {
+    // Its own way to the network and the disk; nothing of the server.
+    name: "storage",
     files: ["runtime/storage/*.ts"],
-    from: [WIRE],
+    below: ["wire"],
     packages: ["@mysten/walrus-wasm"],
     node: [
-      ...["crypto", "fs", "fs/promises", "http", "https", "module", "net", "os", "path", "stream", "stream/promises"],
-      ...["timers/promises", "url", "worker_threads"],
+      ...["crypto", "fs", "fs/promises", "http", "https", "module", "net", "os", "path", "timers/promises"],
+      "worker_threads",
     ],
+    grants: { "lock-file": { packages: ["fs-native-extensions"] } },
   },
-
-  // The client of the protocol: header names and content types are the server's.
   {
-    files: ["runtime/leader/*.ts", "runtime/leader.ts"],
-    from: [
-      ...[WIRE, "runtime/leader/", "runtime/fqn.ts", "runtime/config/keys.ts"],
-      ...["runtime/server/call/auth.ts", "runtime/server/call/content-negotiation.ts", "runtime/storage/"],
-    ],
+    // The client of the protocol.
+    name: "leader",
+    files: ["runtime/leader/*.ts"],
+    below: [...BASE, "storage"],
     node: ["crypto", "http", "https"],
   },
-
-  { files: ["runtime/status.ts", "runtime/fqn.ts"] },
-  { files: [TOOL], from: ["runtime/wire/data.ts", "runtime/status.ts"] },
-  { files: ["runtime/port-json.ts"], from: [WIRE, "runtime/contracts.ts"] },
-  { files: ["runtime/contracts.ts"], from: ["runtime/wire/contract.ts", "runtime/fqn.ts"] },
-  // The doors of the package.
-  { files: ["runtime/fastify.ts"], packages: ["fastify"] },
   {
-    files: ["runtime/index.ts", "runtime/v1.ts", "runtime/generator.ts", "runtime/testing.ts", "runtime/storage.ts"],
-    from: [WIRE, "runtime/config/", "runtime/server/", "runtime/storage/", "runtime/leader/", "runtime/"],
+    name: "doors of svc-runtime",
+    files: ["index", "v1", "generator", "leader", "fastify"].map((name) => `runtime/${name}.ts`),
+    below: [...SERVER, "server/load", "server/replay", "server/http", "server", "leader", "storage"],
+    packages: ["fastify"],
   },
 
-  // Of the runtime the generator sees what `svc-runtime/generator` exports.
-  { files: [COMPILER], packages: ["ts-morph"] },
+  // Of the runtime the generator has what `svc-runtime/generator` exports.
+  { name: "generator/model", files: ["model", "json", "version"].map((name) => `generator/${name}.ts`), node: ["fs"] },
   {
-    files: ["generator/project/bare-typescript.ts"],
-    packages: ["ts-morph", "@ts-morph/common"],
-    node: ["fs", "module", "path"],
-  },
-  { files: ["generator/model.ts"] },
-  {
-    files: ["generator/types/tool-classes.ts", "generator/types/lower.ts", "generator/types/type-predicates.ts"],
-    sees: [COMPILER],
-  },
-  { files: ["generator/emit/schema.ts"], node: ["module"], packages: ["typescript-json-schema"], sees: [COMPILER] },
-  {
-    files: ["generator/project/program.ts"],
-    node: ["fs", "path", "module"],
-    packages: ["ts-morph", "typescript-json-schema"],
-    sees: [COMPILER],
+    name: "generator/diagnostics",
+    files: ["generator/diagnostics/*.ts"],
+    below: ["generator/model"],
+    packages: ["svc-runtime"],
+    grants: { "did-you-mean": { packages: ["fastest-levenshtein"] } },
   },
   {
-    files: ["jsdoc", "template", "written"].map((name) => `generator/${name}.ts`),
+    name: "generator/atomic-write",
+    files: ["generator/atomic-write.ts"],
+    below: ["generator/diagnostics"],
+    node: DISK,
+  },
+  {
+    name: "generator/project",
+    files: ["generator/project/*.ts"],
+    below: ["generator/model", "generator/diagnostics"],
+    node: [...DISK, "crypto", "module", "url"],
+    grants: {
+      typescript: { packages: ["ts-morph"] },
+      "bare-typescript": { packages: ["ts-morph", "@ts-morph/common"] },
+      program: { packages: ["typescript-json-schema"] },
+    },
+  },
+  {
+    name: "generator/types",
+    files: ["generator/types/*.ts"],
+    below: ["generator/model", "generator/diagnostics", "generator/project"],
+    packages: ["svc-runtime"],
+  },
+  {
+    name: "generator/emit",
+    files: ["generator/emit/*.ts"],
+    below: ["generator/model", "generator/diagnostics", "generator/project"],
+    packages: ["svc-runtime"],
+    node: ["path", "util"],
+    grants: {
+      render: { packages: ["handlebars"], node: ["fs", "module"] },
+      schema: { packages: ["typescript-json-schema"], node: ["module"] },
+      "schema-judge": { packages: ["ajv", "ajv-formats"], node: ["module"] },
+    },
+  },
+  {
+    name: "generator/generate",
+    files: ["generator/generate.ts"],
+    below: ["model", "diagnostics", "project", "types", "emit"].map((room) => `generator/${room}`),
     node: ["path"],
-    sees: [COMPILER],
-  },
-  { files: ["generator/project/input-recorder.ts"], node: ["fs", "path"], sees: [COMPILER] },
-  {
-    files: ["generator/emit/render.ts"],
-    packages: ["handlebars", "svc-runtime"],
-    node: ["fs", "module", "path"],
   },
   {
-    files: ["generator/project/project-typescript.ts"],
-    node: ["fs", "module", "path"],
-    sees: [COMPILER],
+    name: "generator/commands",
+    files: ["generator/commands/*.ts"],
+    below: ["model", "diagnostics", "project", "emit", "generate"].map((room) => `generator/${room}`),
+    packages: ["svc-runtime"],
+    node: [...DISK, "util"],
+    grants: { check: { packages: ["diff"] } },
   },
-  { files: ["generator/emit/codecs.ts"], packages: ["svc-runtime"], node: ["util"] },
-  { files: ["generator/emit/check-examples.ts"], packages: ["svc-runtime"] },
-  { files: ["generator/emit/schema-judge.ts"], packages: ["ajv", "ajv-formats"], node: ["module"] },
-  { files: ["generator/atomic-write.ts"], node: ["fs", "path"] },
-  { files: ["generator/project/file-hash.ts"], node: ["crypto", "fs", "path"] },
-  { files: ["generator/project/build-info.ts"], node: ["fs", "path", "url"] },
-  { files: ["generator/version.ts"], node: ["fs"] },
-  { files: ["generator/diagnostics/did-you-mean.ts"], packages: ["fastest-levenshtein"] },
-  { files: ["generator/commands/arguments.ts"], node: ["util"] },
-  { files: ["generator/commands/check.ts"], packages: ["diff"] },
   {
+    name: "generator/cli",
     files: ["generator/cli.ts"],
-    from: ["generator/commands/"],
-    node: ["child_process", "fs", "path", "process", "timers/promises", "url"],
+    below: [
+      ...["model", "diagnostics", "atomic-write", "project", "emit", "generate", "commands"].map(
+        (room) => `generator/${room}`,
+      ),
+    ],
+    node: [...DISK, "child_process"],
   },
-  { files: ["generator/generate.ts"], node: ["path"], sees: [COMPILER] },
-  {
-    files: ["generator/commands/watch.ts"],
-    from: ["generator/"],
-    node: ["fs", "path", "util"],
-    sees: [COMPILER],
-  },
-  { files: ["generator/commands/*.ts"], from: ["generator/"], node: ["child_process", "fs", "path", "url", "util"] },
-  { files: ["generator/*.ts"], node: ["path"] },
 
   // Examples see what an author sees; the demo starts one as an operator would.
   {
-    files: ["examples/*/src/generated/*.ts"],
-    from: ["examples/"],
-    packages: ["svc-runtime/v1"],
+    name: "examples",
+    files: ["examples/*/src/*.ts"],
+    packages: ["svc-runtime", "svc-runtime/leader", "svc-runtime/storage"],
+    node: ["child_process", "crypto", "events", "fs", "os", "path", "url"],
   },
   {
-    files: ["examples/*/src/*.ts"],
-    from: ["examples/"],
-    packages: ["svc-runtime", "svc-runtime/leader", "svc-runtime/storage"],
-    node: ["child_process", "crypto", "events", "fs", "os", "path", "timers/promises", "url"],
+    name: "generated code",
+    files: ["examples/*/src/generated/*.ts"],
+    below: ["examples"],
+    packages: ["svc-runtime/v1"],
   },
 ];
 
@@ -211,7 +229,7 @@ const EFFECTS =
 
 const fits = (pattern: string, file: string) =>
   new RegExp(`^${pattern.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^/]*")}$`).test(file);
-const rowOf = (file: string) => ROWS.find(({ files }) => files.some((pattern) => fits(pattern, file)));
+const roomOf = (file: string) => ROOMS.find(({ files }) => files.some((pattern) => fits(pattern, file)));
 
 interface Source {
   readonly file: string;
@@ -278,31 +296,33 @@ function target(file: string, specifier: string): string | undefined {
 }
 
 /** Why a file may not import this, or undefined. */
-function complaint(file: string, specifier: string, row: Row): string | undefined {
+function complaint(file: string, specifier: string, room: Room): string | undefined {
+  const grant = room.grants?.[basename(file, ".ts")];
   if (specifier.startsWith("node:")) {
-    return row.node?.includes(specifier.slice(5)) ? undefined : "this module of Node";
+    const modules = [...(room.node ?? []), ...(grant?.node ?? [])];
+    return modules.includes(specifier.slice(5)) ? undefined : "this module of Node";
   }
   const path = target(file, specifier);
   if (path === undefined) {
-    const allowed = row.packages?.some((name) => specifier === name || specifier.startsWith(`${name}/`));
-    return allowed ? undefined : builtinModules.includes(specifier) ? "a module of Node without node:" : "this package";
+    const packages = [...(room.packages ?? []), ...(grant?.packages ?? [])];
+    const isAllowed = packages.some((name) => specifier === name || specifier.startsWith(`${name}/`));
+    return isAllowed
+      ? undefined
+      : builtinModules.includes(specifier)
+        ? "a module of Node without node:"
+        : "this package";
   }
-  if (path === COMPILER && file !== path && !row.sees?.includes(path)) return "the compiler";
-  if (row.from?.some((allowed) => path === allowed || (allowed.endsWith("/") && path.startsWith(allowed))))
-    return undefined;
-  return isNeighbour(file, path) ? undefined : "this layer";
+  const other = roomOf(path)?.name;
+  return other === room.name || (other !== undefined && room.below?.includes(other)) ? undefined : "this room";
 }
-
-/** Whether a file may import a neighbour: everywhere but at the top of `runtime/`, where each file is its own layer. */
-const isNeighbour = (file: string, path: string) => dirname(path) === dirname(file) && dirname(file) !== "runtime";
 
 describe("boundaries", () => {
   for (const { file, imports, text } of SOURCES) {
     it(file, () => {
-      const row = rowOf(file);
-      assert.ok(row !== undefined, "the table has no row for this file: add one to test/boundaries.test.ts");
+      const room = roomOf(file);
+      assert.ok(room !== undefined, "no room has this file: add it to test/boundaries.test.ts");
       const faults = imports.flatMap(({ specifier }) => {
-        const what = complaint(file, specifier, row);
+        const what = complaint(file, specifier, room);
         return what === undefined ? [] : [`${specifier}: ${file} may not import ${what}`];
       });
       assert.deepEqual(faults, []);
@@ -313,37 +333,55 @@ describe("boundaries", () => {
     });
   }
 
-  it("every row has a file, or waits for one by name", () => {
-    const waiting = ["runtime/server/http/tls.ts", "runtime/testing.ts", "runtime/storage.ts", "runtime/storage/*.ts"];
-    const idle = ROWS.filter(({ files }) => !SOURCES.some(({ file }) => rowOf(file)?.files === files)).flatMap(
-      ({ files }) => files,
-    );
-    assert.deepEqual(
-      idle.filter((pattern) => !waiting.includes(pattern)),
-      [],
-    );
+  it("rooms stand in their order, have files, and use what they may", () => {
+    for (const [at, { name, files, below = [], node = [], packages = [], grants = {} }] of ROOMS.entries()) {
+      const before = ROOMS.slice(0, at).map((room) => room.name);
+      assert.deepEqual(
+        below.filter((other) => !before.includes(other)),
+        [],
+        `${name} is above all that it imports`,
+      );
+      const sources = SOURCES.filter(({ file }) => roomOf(file)?.name === name);
+      assert.ok(sources.length > 0, `${name}: ${files.join(", ")}`);
+      const used = sources.flatMap(({ file, imports }) => imports.map(({ specifier }) => [file, specifier] as const));
+      const isUsed = (each: string) =>
+        used.some(([, specifier]) => specifier === each || specifier.startsWith(`${each}/`));
+      assert.deepEqual(
+        [...node.map((each) => `node:${each}`), ...packages].filter((each) => !isUsed(each)),
+        [],
+        `${name} uses what it may`,
+      );
+      for (const [base, grant] of Object.entries(grants)) {
+        const own = used.filter(([file]) => basename(file, ".ts") === base).map(([, specifier]) => specifier);
+        const granted = [...(grant.node ?? []).map((each) => `node:${each}`), ...(grant.packages ?? [])];
+        const idle = granted.filter((each) => !own.some((one) => one === each || one.startsWith(`${each}/`)));
+        assert.deepEqual(idle, [], `${name}/${base} uses what it may`);
+      }
+    }
   });
 
-  it("a file in no folder of the table, and a new package anywhere, is a fault", () => {
-    assert.equal(rowOf("runtime/util/helpers.ts"), undefined);
-    assert.equal(rowOf("generator/deep/file.ts"), undefined);
-    assert.equal(rowOf("runtime/new.ts"), undefined);
-    const why = (file: string, specifier: string) => complaint(file, specifier, rowOf(file) ?? assert.fail(file));
+  it("a file in no room, and a new package anywhere, is a fault", () => {
+    assert.equal(roomOf("runtime/util/helpers.ts"), undefined);
+    assert.equal(roomOf("generator/deep/file.ts"), undefined);
+    assert.equal(roomOf("runtime/new.ts"), undefined);
+    const why = (file: string, specifier: string) => complaint(file, specifier, roomOf(file) ?? assert.fail(file));
     assert.equal(why("runtime/wire/new.ts", "left-pad"), "this package");
     assert.equal(why("runtime/wire/new.ts", "node:fs"), "this module of Node");
     assert.equal(why("runtime/wire/new.ts", "fs"), "a module of Node without node:");
-    assert.equal(why("runtime/wire/new.ts", "../server/handle.js"), "this layer");
-    assert.equal(why("runtime/wire/new.ts", "../tool.js"), "this layer");
+    assert.equal(why("runtime/wire/new.ts", "../server/call/invoke-service.js"), "this room");
+    assert.equal(why("runtime/wire/new.ts", "../tool.js"), "this room");
     assert.equal(why("runtime/wire/new.ts", "./json.js"), undefined);
-    assert.equal(why("runtime/server/new.ts", "../storage/dev.js"), "this layer");
+    assert.equal(why("runtime/server/new.ts", "../storage/dev-store.js"), "this room");
     assert.equal(why("runtime/server/new.ts", "fastify"), "this package");
-    assert.equal(why("runtime/storage/new.ts", "../server/handle.js"), "this layer");
-    assert.equal(why("runtime/tool.ts", "./leader.js"), "this layer");
-    assert.equal(why("generator/emit/render.ts", "./compiler.js"), "the compiler");
-    assert.equal(why("generator/new.ts", "ts-morph"), "this package");
-    assert.equal(why("generator/types/lower.ts", "#runtime/wire/json.js"), "this layer");
-    assert.equal(why("generator/new.ts", "../runtime/tool.js"), "this layer");
-    assert.equal(why("examples/x/src/x.ts", "../../../runtime/tool.js"), "this layer");
+    assert.equal(why("runtime/server/replay/new.ts", "../call/messages.js"), "this room");
+    assert.equal(why("runtime/storage/new.ts", "../server/call/invoke-service.js"), "this room");
+    assert.equal(why("runtime/leader/new.ts", "../server/call/auth.js"), "this room");
+    assert.equal(why("runtime/tool.ts", "./leader.js"), "this room");
+    assert.equal(why("generator/emit/new.ts", "ts-morph"), "this package");
+    assert.equal(why("generator/emit/new.ts", "../types/lower.js"), "this room");
+    assert.equal(why("generator/types/lower.ts", "#runtime/wire/json.js"), "this room");
+    assert.equal(why("generator/types/new.ts", "../../runtime/tool.js"), "this room");
+    assert.equal(why("examples/x/src/x.ts", "../../../runtime/tool.js"), "this room");
     assert.equal(why("examples/x/src/x.ts", "svc-gen"), "this package");
   });
 
@@ -363,12 +401,9 @@ describe("boundaries", () => {
     assert.ok(loaded.has("runtime/wire/json.ts"));
   });
 
-  it("no file is loaded on the way to itself", () => {
+  it("no file imports itself on any way, types included", () => {
     const loads = new Map(
-      SOURCES.map(({ file, imports }) => [
-        file,
-        imports.flatMap(({ specifier, typeOnly }) => (typeOnly ? [] : [target(file, specifier)])),
-      ]),
+      SOURCES.map(({ file, imports }) => [file, imports.map(({ specifier }) => target(file, specifier))]),
     );
     const done = new Set<string>();
     const cycles: string[] = [];

@@ -227,7 +227,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
       'test/vectors/vectors.test.ts › "fqn.json": 20',
       "test/runtime/fqn.test.ts › gives name, version and the text with the shortest version",
       "test/runtime/fqn.test.ts › takes versions from 1 to 4,294,967,295",
-      "test/generator/classes.test.ts › every recorded FQN gets its verdict",
+      "test/runtime/fqn.test.ts › gives the recorded verdicts",
       "test/runtime/meta.test.ts › its version is in shortest form",
       'test/runtime/bootstrap.test.ts › "two spellings of one name"',
       'test/runtime/bootstrap.test.ts › "an entry under another spelling"',
@@ -305,7 +305,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "`test/vectors/schema.json`.",
     proofs: [
       'test/vectors/vectors.test.ts › "schema.json": 21',
-      "test/generator/ports.test.ts › schema vector: ${each.name}",
+      "test/wire/recorded-ports.test.ts › schema vector: ${each.name}",
     ],
   },
   { id: "2.9", text: "Optional members.", reason: "the heading of the next sentence" },

@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { closest, didYouMean } from "../diagnostics/did-you-mean.js";
+import { quoted } from "../diagnostics/quote.js";
 
 /** The command line cannot be obeyed: exit code 2. The message quotes what was given, control characters escaped. */
 export class UsageError extends Error {}
@@ -67,15 +68,4 @@ export function unknownName(what: string, name: string, known: readonly string[]
   const hint =
     near.length > 0 ? `did you mean ${shown}?` : known.length === 0 ? "there is none" : `there is ${shown}${more}`;
   return new UsageError(`unknown ${what} ${quoted(name)}; ${hint}`);
-}
-
-const LONGEST = 60;
-
-/** What was given, as JSON text: control characters and what is not ASCII escaped, long texts cut. */
-export function quoted(text: string): string {
-  const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
-  return JSON.stringify(cut).replace(
-    /[^\u0020-\u007e…]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }

@@ -3,8 +3,8 @@
  * something that no caller has to send or understand is additive.
  */
 
+import { derivePorts, PortError } from "svc-runtime/generator";
 import { type Json, JsonObject, printJson, readJson } from "../json.js";
-import { derivePorts, PortRefusal } from "../types/ports.js";
 import { UsageError } from "./arguments.js";
 
 export interface Difference {
@@ -97,7 +97,7 @@ function orUsageError<T>(name: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof PortRefusal) {
+    if (error instanceof SyntaxError || error instanceof PortError) {
       throw new UsageError(`${name} is no meta.json: ${error.message}`);
     }
     throw error;
@@ -107,7 +107,7 @@ function orUsageError<T>(name: string, read: () => T): T {
 function sideOf(document: JsonObject, name: string): Side {
   const input = document.get("input_schema") ?? null;
   const output = document.get("output_schema") ?? null;
-  return { document, input, output, ports: orUsageError(name, () => derivePorts(input, output)) };
+  return { document, input, output, ports: orUsageError(name, () => derivePorts(printJson(input), printJson(output))) };
 }
 
 function compare(before: Side, after: Side): Pick<Difference, "verdict" | "changes"> {

@@ -1,7 +1,8 @@
 /** `svc-gen explain CODE`. */
 
 import { CODES, type Code, explain } from "../diagnostics/diagnostics.js";
-import { quoted, UsageError, unknownName } from "./arguments.js";
+import { quoted } from "../diagnostics/quote.js";
+import { UsageError, unknownName } from "./arguments.js";
 
 /** The page of a code, or as JSON what the page is made of; throws a {@link UsageError} when there is no such code. */
 export function explainCode(given: readonly string[], json: boolean): string {

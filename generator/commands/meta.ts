@@ -1,9 +1,10 @@
 /** `svc-gen meta`: the metadata document of one tool at the address where it is served, for registration. */
 
+import { parseFqn } from "svc-runtime/generator";
+import { quoted } from "../diagnostics/quote.js";
 import { withUrl } from "../emit/meta.js";
 import { JsonObject, printJson, readJson } from "../json.js";
-import { canonicalFqn } from "../types/tool-classes.js";
-import { quoted, UsageError, unknownName } from "./arguments.js";
+import { UsageError, unknownName } from "./arguments.js";
 
 /** The document of `fqn` (or of the only tool) out of the text of `meta.json`; throws a {@link UsageError}. */
 export function registrationDocument(metaJson: string, fqn: string | undefined, url: string): string {
@@ -11,7 +12,7 @@ export function registrationDocument(metaJson: string, fqn: string | undefined, 
   const all = readJson(metaJson);
   const documents = (Array.isArray(all) ? all : []).filter((each) => each instanceof JsonObject);
   const names = documents.map((each) => String(each.get("fqn")));
-  const wanted = fqn === undefined ? undefined : (canonicalFqn(fqn) ?? fqn);
+  const wanted = fqn === undefined ? undefined : (parseFqn(fqn)?.text ?? fqn);
   const [found, ...more] = documents.filter((each) => wanted === undefined || each.get("fqn") === wanted);
   if (found === undefined) throw unknownName("tool", wanted ?? "", names);
   if (more.length > 0) throw new UsageError(`several tools; name one with --fqn: ${names.join(", ")}`);

@@ -4,8 +4,9 @@ import { existsSync, statSync } from "node:fs";
 import { basename, dirname, resolve, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Diagnostic, hasErrors } from "../diagnostics/diagnostics.js";
-import { type FileResults, type GenerateOptions, generateFrom, layoutOf, type Result } from "../generate.js";
+import { type FileResults, generateFrom, type Result } from "../generate.js";
 import { contentHash } from "../project/file-hash.js";
+import { type GenerateOptions, layoutOf } from "../project/layout.js";
 import {
   adaptHost,
   markLibrary,

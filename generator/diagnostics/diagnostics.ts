@@ -3,7 +3,7 @@
  * a number is never given a second meaning. `docs/diagnostics.md` is printed from this table.
  */
 
-import { FORMATS } from "../formats.js";
+import { FORMAT_NAMES } from "svc-runtime/generator";
 import type { Place } from "../model.js";
 
 export type Severity = "error" | "warning" | "note";
@@ -315,7 +315,7 @@ export const CODES = {
   SVC175: note(
     "this format is published and not checked",
     "use a format that is checked, or add a @pattern",
-    `Formats that are checked in inputs: ${FORMATS.join(", ")}; on a bigint int64 and uint64.`,
+    `Formats that are checked in inputs: ${FORMAT_NAMES.join(", ")}; on a bigint int64 and uint64.`,
   ),
   SVC176: note(
     "this @acknowledge acknowledges nothing",

@@ -5,20 +5,9 @@
 import { ValueDecoder, WireFault } from "svc-runtime/generator";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { type Json, printJson } from "../json.js";
-import type { Place, Shape, Tool } from "../model.js";
+import type { Sample, Tool } from "../model.js";
 import { codec } from "./codecs.js";
 import type { Schemas } from "./schema.js";
-
-/** One value of a comment, as the wire would carry it. */
-export interface Sample {
-  readonly value: Json;
-  readonly shape: Shape;
-  /** Whether `null` stands for an absent value. */
-  readonly optional: boolean;
-  readonly subject: string;
-  /** Of the tag. */
-  readonly place: Place;
-}
 
 /** A diagnostic for each value that does not fit its type. */
 export function findMisfits(samples: readonly Sample[], { definitions }: Tool, schemas: Schemas): Diagnostic[] {

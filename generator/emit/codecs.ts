@@ -1,8 +1,15 @@
 /** Model -> what the runtime reads and writes values by: ports with their codecs, as ordered data. */
 
 import { isDeepStrictEqual } from "node:util";
-import type { Codec, ListConstraints, NumberBounds, Port, TextConstraints, Variant } from "svc-runtime/generator";
-import { isCheckedFormat } from "../formats.js";
+import {
+  type Codec,
+  FORMAT_NAMES,
+  type ListConstraints,
+  type NumberBounds,
+  type Port,
+  type TextConstraints,
+  type Variant,
+} from "svc-runtime/generator";
 import type { Json } from "../json.js";
 import {
   type Definition,
@@ -170,7 +177,7 @@ function textConstraints(shape: Shape & { kind: "string" | "json" }): TextConstr
   return {
     ...constraints(shape, ["minLength", "maxLength"], Number),
     ...(patterns.length > 0 ? { patterns: [...new Set(patterns)] } : {}),
-    ...(isCheckedFormat(format) ? { format: format as string } : {}),
+    ...(FORMAT_NAMES.includes(format as string) ? { format: format as string } : {}),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { createRequire } from "node:module";
 import type { Ajv2020 } from "ajv/dist/2020.js";
-import { FORMATS } from "../formats.js";
+import { FORMAT_NAMES } from "svc-runtime/generator";
 import { type Json, JsonObject, printJson } from "../json.js";
 
 const require = createRequire(import.meta.url);
@@ -15,7 +15,7 @@ export class SchemaJudge {
     const { Ajv2020 } = require("ajv/dist/2020") as typeof import("ajv/dist/2020.js");
     const { fullFormats } = require("ajv-formats/dist/formats") as typeof import("ajv-formats/dist/formats.js");
     this.ajv = new Ajv2020({ strict: true, strictTypes: false, strictTuples: false, ownProperties: true });
-    for (const name of FORMATS) this.ajv.addFormat(name, fullFormats[name]);
+    for (const name of FORMAT_NAMES) this.ajv.addFormat(name, fullFormats[name as keyof typeof fullFormats]);
   }
 
   /**

@@ -1,8 +1,8 @@
 /** What one tool comes to: every text that is generated for it alone, so that it can be kept until the tool changes. */
 
+import { derivePorts } from "svc-runtime/generator";
 import { type JsonObject, printJson } from "../json.js";
 import type { ClassImport, Place, Tool } from "../model.js";
-import { derivePorts } from "../types/ports.js";
 import { codec, inputPorts, outputVariants } from "./codecs.js";
 import { localUrl, metadata } from "./meta.js";
 import { renderContract } from "./render.js";
@@ -39,7 +39,8 @@ export function outcomeOf(tool: Tool, schemas: Schemas): Outcome {
 function contractOf(tool: Tool, inputSchema: JsonObject, outputSchema: JsonObject): string {
   const input = inputPorts(tool);
   const output = outputVariants(tool);
-  const derived = JSON.stringify(derivePorts(inputSchema, outputSchema));
+  const [inputText, outputText] = [printJson(inputSchema), printJson(outputSchema)];
+  const derived = JSON.stringify(derivePorts(inputText, outputText));
   const ports = (list: readonly { name: string; many: boolean }[]) => list.map(({ name, many }) => ({ name, many }));
   const declared = {
     inputPorts: ports(input),
@@ -51,8 +52,8 @@ function contractOf(tool: Tool, inputSchema: JsonObject, outputSchema: JsonObjec
     description: tool.description,
     path: tool.path,
     timeout: tool.timeout,
-    inputSchema: printJson(inputSchema),
-    outputSchema: printJson(outputSchema),
+    inputSchema: inputText,
+    outputSchema: outputText,
     input,
     closedInput: tool.input.closed,
     output,

@@ -7,10 +7,16 @@ import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "n
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Diagnostic } from "../diagnostics/diagnostics.js";
-import type { Generated } from "../generate.js";
 import { VERSION } from "../version.js";
 import { bytesHash, contentHash, fileHash, folderHash } from "./file-hash.js";
 import type { Reads } from "./input-recorder.js";
+
+/** A good run. */
+export interface RunResult {
+  readonly reads: Reads;
+  readonly files: readonly { readonly path: string; readonly text: string }[];
+  readonly diagnostics: readonly Diagnostic[];
+}
 
 export interface Manifest {
   /** The generator, by version and by its own files. */
@@ -36,7 +42,7 @@ function manifestPath(root: string, options: Readonly<Record<string, string>>): 
 export function recordOf(
   root: string,
   options: Readonly<Record<string, string>>,
-  { reads, files, diagnostics }: Generated,
+  { reads, files, diagnostics }: RunResult,
 ): { readonly target: string; readonly content: string } {
   const manifest: Manifest = {
     generator: GENERATOR,

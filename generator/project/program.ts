@@ -2,13 +2,12 @@
 
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Place } from "../model.js";
-import { DeclaredOrder } from "../types/declared-order.js";
-import { Comments } from "../types/jsdoc.js";
 import { provideModule } from "./bare-typescript.js";
 import { Recorder } from "./input-recorder.js";
+import { type Layout, shown } from "./layout.js";
 import {
   type Installed,
   installedTypeScript,
@@ -17,15 +16,6 @@ import {
   withDefaults,
 } from "./project-typescript.js";
 import { ts } from "./typescript.js";
-
-/** Where the project is and where generated files go; all paths absolute. */
-export interface Layout {
-  readonly tsconfig: string;
-  /** The package root: diagnostics and headers name files relative to it. */
-  readonly root: string;
-  /** The folder of the generated files. */
-  readonly out: string;
-}
 
 export interface Program {
   readonly layout: Layout;
@@ -36,8 +26,6 @@ export interface Program {
   readonly checker: ts.TypeChecker;
   /** The same text as long as nothing has changed that the result of a source file depends on; undefined when unknown. */
   readonly keyOf: (file: ts.SourceFile) => string | undefined;
-  readonly order: DeclaredOrder;
-  readonly comments: Comments;
   /** Files of the project that may hold tools, in the order of their paths. */
   readonly sources: readonly ts.SourceFile[];
   /** Whether a path is that of a file that is generated, for which a stub stands. */
@@ -152,8 +140,6 @@ export function openProgram(
     checked,
     checker,
     keyOf,
-    order: new DeclaredOrder(checker),
-    comments: new Comments(checker),
     sources: program
       .getSourceFiles()
       .filter(
@@ -315,11 +301,6 @@ function placeOf(layout: Layout, file: ts.SourceFile, start: number, length: num
 
 /** Of files in which places were looked up: a file is parsed for one project. */
 const shownNames = new WeakMap<ts.SourceFile, string>();
-
-/** A path as people and generated files see it: relative to the project, forward slashes. */
-export function shown(layout: Layout, path: string): string {
-  return relative(layout.root, path).split(sep).join("/");
-}
 
 /** By file and by folder; both are looked up anew for every program. */
 const packageNames = new Map<string, string | undefined>();

@@ -3,10 +3,10 @@
  * tag that is not in the list means nothing.
  */
 
+import { bigintRange, FORMAT_NAMES } from "svc-runtime/generator";
 import { closest } from "../diagnostics/did-you-mean.js";
-import { isCheckedFormat } from "../formats.js";
 import { type Json, readJson } from "../json.js";
-import { type Doc, INTEGER_RANGES, type Shape } from "../model.js";
+import type { Doc, Shape } from "../model.js";
 import { ts } from "../project/typescript.js";
 
 /** What one comment says, before it is known which type it is for. */
@@ -300,7 +300,9 @@ export function uncheckedFormat(shape: Shape): string | undefined {
   if (shape.kind === "union") return shape.branches.map(uncheckedFormat).find((found) => found !== undefined);
   if (shape.kind === "array") return uncheckedFormat(shape.item);
   const [, format] = shape.doc?.keywords.find(([keyword]) => keyword === "format") ?? [];
-  return shape.kind === "string" && format !== undefined && !isCheckedFormat(format) ? String(format) : undefined;
+  return shape.kind === "string" && format !== undefined && !FORMAT_NAMES.includes(format as string)
+    ? String(format)
+    : undefined;
 }
 
 /** The tags of a shape that no value can satisfy together, as they are written; undefined when there is a value. */
@@ -345,8 +347,8 @@ function overlong(shape: Shape, min: string, max: string, least = 0, most = Numb
 function emptyRange(shape: Shape & { kind: "number" | "bigint" }): string | undefined {
   const tags = keywordsOf(shape, [...NUMERIC]);
   const bound = (name: string) => tags.get(name);
-  const [least, most] =
-    shape.kind === "bigint" ? INTEGER_RANGES[shape.format ?? "any"] : [-Number.MAX_VALUE, Number.MAX_VALUE];
+  const { min: least, max: most } =
+    shape.kind === "bigint" ? bigintRange(shape.format) : { min: -Number.MAX_VALUE, max: Number.MAX_VALUE };
   const [low, high] = [bound("minimum") ?? least, bound("maximum") ?? most];
   const [above, below] = [bound("exclusiveMinimum"), bound("exclusiveMaximum")];
   const from = above !== undefined && above >= low ? above : low;

@@ -3,11 +3,11 @@
  * member that is at fault. Types are told apart by what they are, not by what they are called.
  */
 
+import { FORMAT_NAMES } from "svc-runtime/generator";
 import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { didYouMean } from "../diagnostics/did-you-mean.js";
-import type { Sample } from "../emit/check-examples.js";
-import { FORMATS } from "../formats.js";
+import type { Sample } from "../model.js";
 import {
   type Doc,
   type Facts,
@@ -21,11 +21,12 @@ import {
 } from "../model.js";
 import type { Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
-import { type DeclaredOrder, type Environment, type Written, writtenOf } from "./declared-order.js";
+import { DeclaredOrder, type Environment, type Written, writtenOf } from "./declared-order.js";
 import { Definitions } from "./definitions.js";
 import {
   annotate,
   type Comment,
+  Comments,
   constrain,
   contradiction,
   endOfTag,
@@ -47,9 +48,22 @@ export interface Lowered {
   readonly samples: readonly Sample[];
 }
 
+/** A program and what is read of its types once for all tools. */
+export interface TypeReader {
+  readonly program: Program;
+  readonly order: DeclaredOrder;
+  readonly comments: Comments;
+}
+
+export function readTypes(program: Program): TypeReader {
+  const { checker } = program;
+  return { program, order: new DeclaredOrder(checker), comments: new Comments(checker) };
+}
+
 /** The model of one tool, or what is wrong with it. */
-export function lower(program: Program, tool: ToolClass): Lowered {
-  const lowering = new Lowering(program, tool.name);
+export function lower(types: TypeReader, tool: ToolClass): Lowered {
+  const { program } = types;
+  const lowering = new Lowering(types, tool.name);
   lowering.heed(readNodeComment(ts.isClassLike(tool.node) ? tool.node : tool.node.parent), { subject: tool.name });
   const input = lowering.input(tool.input);
   const output = lowering.output(tool.output);
@@ -95,13 +109,16 @@ class Lowering {
   private side: "input" | "output" = "input";
   private tooDeep = false;
 
+  private readonly program: Program;
+
   constructor(
-    private readonly program: Program,
+    private readonly types: TypeReader,
     private readonly toolName: string,
   ) {
-    this.checker = program.checker;
-    this.order = program.order;
-    this.kinds = new Kinds(program);
+    this.program = types.program;
+    this.checker = types.program.checker;
+    this.order = types.order;
+    this.kinds = new Kinds(types.program);
   }
 
   private report(code: Code, use: { subject: string; node: ts.Node }, detail?: string): void {
@@ -205,7 +222,7 @@ class Lowering {
     }
     const payload = this.object(type, use, true);
     if (payload.indexes.length > 0) this.report("SVC161", use, "it has an index signature, so its ports are not known");
-    const comment = this.program.comments.of(tag);
+    const comment = this.types.comments.of(tag);
     this.heed(comment, use, payload);
     const doc = annotate(comment);
     const place = this.program.at(node);
@@ -270,7 +287,7 @@ class Lowering {
       const tags = contradiction(result);
       if (tags !== undefined && contradiction(before) === undefined) this.report("SVC172", at, tags);
       const format = constraint.tag === "format" && this.side === "input" ? uncheckedFormat(result) : undefined;
-      if (format !== undefined) this.report("SVC175", at, `${format}${didYouMean(format, FORMATS)}`);
+      if (format !== undefined) this.report("SVC175", at, `${format}${didYouMean(format, FORMAT_NAMES)}`);
     }
     return result;
   }
@@ -577,7 +594,7 @@ class Lowering {
       held?.shape ??
       (nothing && optional ? { kind: "null" } : optional ? this.withoutUndefined(type, use) : this.shape(type, use));
 
-    const comment = this.program.comments.of(property);
+    const comment = this.types.comments.of(property);
     if ((property.declarations ?? []).some(hasStrayComment)) this.report("SVC147", use);
     if (this.side === "input" && looksSecret(property.name) && !comment.notSecret)
       this.report("SVC154", use, property.name);
@@ -683,7 +700,7 @@ class Lowering {
   private withDoc<S extends Shape>(shape: S, type: ts.Type, use: Use): S {
     const symbol = type.getSymbol();
     if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return shape;
-    const comment = this.program.comments.of(symbol);
+    const comment = this.types.comments.of(symbol);
     this.heed(comment, use, shape);
     const doc = annotate(comment, shape.doc);
     return doc === undefined ? shape : { ...shape, doc };

@@ -1,10 +1,13 @@
 /** Finds the tool classes of a project and what they say about themselves, by meaning and without running them. */
 
+import { parseFqn } from "svc-runtime/generator";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { ClassImport, Facts, Tool } from "../model.js";
-import { type Program, packageOf, shown } from "../project/program.js";
+import { shown } from "../project/layout.js";
+import { type Program, packageOf } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 import type { Environment, Written } from "./declared-order.js";
+import { Evaluator } from "./static-values.js";
 
 /** A type with the place where it was written, as far as that is known. */
 export interface TypeUse {
@@ -221,7 +224,7 @@ function readFacts(
     report("SVC121", ts.getNameOfDeclaration(meta) ?? meta, `${name}.meta()`);
   }
 
-  const canonical = typeof fqn?.value === "string" ? canonicalFqn(fqn.value) : undefined;
+  const canonical = typeof fqn?.value === "string" ? parseFqn(fqn.value)?.text : undefined;
   if (fqn === undefined && !failed) fail("SVC112", at, name);
   else if (fqn !== undefined && canonical === undefined) fail("SVC114", fqn.node, `${name}.fqn()`);
 
@@ -242,18 +245,6 @@ function readFacts(
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-
-/** The text of a tool FQN with its version in shortest form; undefined when it is none (protocol.md section 1). */
-export function canonicalFqn(text: string): string | undefined {
-  const [name, version, ...more] = text.split("@");
-  if (name === undefined || version === undefined || more.length > 0) return undefined;
-  const parts = name.split(".");
-  if (parts.length < 3 || !parts.every((part) => /^[a-z][a-z0-9_-]+$/.test(part))) return undefined;
-  if (!/^[0-9]+$/.test(version)) return undefined;
-  const digits = version.replace(/^0+/, "");
-  if (digits === "" || digits.length > 10 || Number(digits) > 4_294_967_295) return undefined;
-  return `${name}@${digits}`;
-}
 
 /** A path without its empty segments: what tells two tools apart. */
 export function canonicalPath(path: string): string {
@@ -280,145 +271,4 @@ export function doubles(tools: readonly Pick<Tool, "fqn" | "path" | "import" | "
   check("SVC119", ({ fqn }) => fqn);
   check("SVC120", ({ path }) => canonicalPath(path));
   return diagnostics;
-}
-
-type Known = { readonly value: string | number; readonly node: ts.Node };
-
-/** Works out constant expressions: literals, constants, templates, arithmetic, static members, calls without arguments. */
-class Evaluator {
-  /** The expression that could not be worked out. */
-  stuck: ts.Node | undefined;
-
-  constructor(
-    private readonly checker: ts.TypeChecker,
-    private readonly statics: ts.Type,
-  ) {}
-
-  /** What a method, getter or arrow-function member returns; the node is the returned expression. */
-  result(declaration: ts.Declaration, depth = 0): Known | undefined {
-    const expression = this.returned(declaration);
-    if (expression === undefined) {
-      this.stuck ??= ts.getNameOfDeclaration(declaration) ?? declaration;
-      return undefined;
-    }
-    const value = this.value(expression, depth);
-    return value === undefined ? undefined : { value, node: expression };
-  }
-
-  private returned(declaration: ts.Declaration): ts.Expression | undefined {
-    if (ts.isPropertyDeclaration(declaration) || ts.isVariableDeclaration(declaration)) {
-      const { initializer } = declaration;
-      if (initializer === undefined || !(ts.isArrowFunction(initializer) || ts.isFunctionExpression(initializer))) {
-        return undefined;
-      }
-      return ts.isBlock(initializer.body) ? lastReturn(initializer.body) : initializer.body;
-    }
-    if (
-      ts.isMethodDeclaration(declaration) ||
-      ts.isGetAccessorDeclaration(declaration) ||
-      ts.isFunctionDeclaration(declaration)
-    ) {
-      const asynchronous = ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Async;
-      return declaration.body === undefined || asynchronous ? undefined : lastReturn(declaration.body);
-    }
-    return undefined;
-  }
-
-  private value(node: ts.Expression, depth: number): string | number | undefined {
-    const value = depth > 50 ? undefined : this.expression(node, depth + 1);
-    if (value === undefined) this.stuck ??= node;
-    return value;
-  }
-
-  private expression(node: ts.Expression, depth: number): string | number | undefined {
-    if (ts.isStringLiteralLike(node)) return node.text;
-    if (ts.isNumericLiteral(node)) return Number(node.text);
-    if (ts.isParenthesizedExpression(node) || ts.isAsExpression(node) || ts.isSatisfiesExpression(node)) {
-      return this.value(node.expression, depth);
-    }
-    if (ts.isTemplateExpression(node)) return this.template(node, depth);
-    if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.MinusToken) {
-      const operand = this.value(node.operand, depth);
-      return typeof operand === "number" ? -operand : undefined;
-    }
-    if (ts.isBinaryExpression(node)) return this.binary(node, depth);
-    if (ts.isCallExpression(node) && node.arguments.length === 0) {
-      const declaration = this.declarationOf(node.expression);
-      return declaration === undefined ? undefined : this.result(declaration, depth)?.value;
-    }
-    if (ts.isIdentifier(node) || ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node)) {
-      const declaration = this.declarationOf(node);
-      return declaration === undefined ? undefined : this.constant(declaration, depth);
-    }
-    return undefined;
-  }
-
-  private template(node: ts.TemplateExpression, depth: number): string | undefined {
-    let text = node.head.text;
-    for (const span of node.templateSpans) {
-      const value = this.value(span.expression, depth);
-      if (value === undefined) return undefined;
-      text += `${value}${span.literal.text}`;
-    }
-    return text;
-  }
-
-  private binary(node: ts.BinaryExpression, depth: number): string | number | undefined {
-    const left = this.value(node.left, depth);
-    const right = this.value(node.right, depth);
-    if (left === undefined || right === undefined) return undefined;
-    if (node.operatorToken.kind === ts.SyntaxKind.PlusToken) {
-      return typeof left === "number" && typeof right === "number" ? left + right : `${left}${right}`;
-    }
-    if (typeof left !== "number" || typeof right !== "number") return undefined;
-    switch (node.operatorToken.kind) {
-      case ts.SyntaxKind.MinusToken:
-        return left - right;
-      case ts.SyntaxKind.AsteriskToken:
-        return left * right;
-      case ts.SyntaxKind.SlashToken:
-        return left / right;
-      case ts.SyntaxKind.AsteriskAsteriskToken:
-        return left ** right;
-      default:
-        return undefined;
-    }
-  }
-
-  /** The declaration behind a name; `this.x` is looked up on the tool class itself, so that overrides count. */
-  private declarationOf(node: ts.Expression): ts.Declaration | undefined {
-    if (ts.isPropertyAccessExpression(node) && node.expression.kind === ts.SyntaxKind.ThisKeyword) {
-      return this.checker.getPropertyOfType(this.statics, node.name.text)?.valueDeclaration;
-    }
-    const name = ts.isElementAccessExpression(node) ? node.argumentExpression : node;
-    const found = this.checker.getSymbolAtLocation(name);
-    if (found === undefined) return undefined;
-    const symbol = found.flags & ts.SymbolFlags.Alias ? this.checker.getAliasedSymbol(found) : found;
-    return symbol.valueDeclaration;
-  }
-
-  private constant(declaration: ts.Declaration, depth: number): string | number | undefined {
-    if (ts.isEnumMember(declaration)) return this.checker.getConstantValue(declaration);
-    if (ts.isGetAccessorDeclaration(declaration)) return this.result(declaration, depth)?.value;
-    const flags = ts.getCombinedNodeFlags(declaration);
-    const modifiers = ts.getCombinedModifierFlags(declaration);
-    const fixed =
-      (ts.isVariableDeclaration(declaration) && (flags & ts.NodeFlags.Const) !== 0) ||
-      (ts.isPropertyDeclaration(declaration) && (modifiers & ts.ModifierFlags.Readonly) !== 0) ||
-      ts.isPropertyAssignment(declaration);
-    if (!fixed) return undefined;
-    if (declaration.initializer !== undefined) return this.value(declaration.initializer, depth);
-    if (!declaration.getSourceFile().isDeclarationFile) return undefined;
-    const type = this.checker.getTypeAtLocation(declaration);
-    return type.isStringLiteral() || type.isNumberLiteral() ? type.value : undefined;
-  }
-}
-
-/** The expression of a body that is constants and then one return. */
-function lastReturn(body: ts.Block): ts.Expression | undefined {
-  const last = body.statements.at(-1);
-  const before = body.statements.slice(0, -1);
-  return last !== undefined && ts.isReturnStatement(last) && before.every(ts.isVariableStatement)
-    ? last.expression
-    : undefined;
 }

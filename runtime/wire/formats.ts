@@ -32,3 +32,6 @@ function checkOf(name: keyof typeof fullFormats): Check {
   const { validate } = format as { validate: Check };
   return typeof format === "function" ? (format as Check) : validate;
 }
+
+/** Names of the formats that are checked. Any other one is published and not checked. */
+export const FORMAT_NAMES: readonly string[] = Object.keys(formats);

@@ -28,6 +28,4 @@ export class SignatureHeaders {
   }
 }
 
-/** Whether a caller wants JSON instead of BCS (protocol.md section 6, RFC 9110 section 12.5.1). */
-
 export const RESULT_CONTENT_TYPE = "application/vnd.nexus.canonical-tool-response+bcs";

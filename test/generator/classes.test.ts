@@ -1,31 +1,12 @@
 /** Which classes are tools, by meaning; what they say about themselves, without being run. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Generated } from "#generator/generate.js";
 import { readJson } from "#generator/json.js";
-import { canonicalFqn } from "#generator/types/tool-classes.js";
 import { COMPILERS, compile } from "../typescript/compilers.js";
-import { assertLinear } from "../wire/growth.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
-
-const recorded = JSON.parse(readFileSync(new URL("../vectors/fqn.json", import.meta.url), "utf8")) as {
-  cases: readonly { readonly fqn: string; readonly ok: boolean }[];
-};
-
-test("every recorded FQN gets its verdict", () => {
-  for (const { fqn, ok } of recorded.cases) assert.equal(canonicalFqn(fqn) !== undefined, ok, fqn);
-  assert.equal(canonicalFqn("aa.bb.cc@007"), "aa.bb.cc@7");
-  assert.equal(canonicalFqn("aa.bb.cc@4294967295"), "aa.bb.cc@4294967295");
-  assert.equal(canonicalFqn("aa.bb.cc@4294967296"), undefined);
-});
-
-test("a hostile FQN costs no time", () => {
-  const judge = (size: number) => assert.equal(canonicalFqn(`${"aa.".repeat(size)}a!@1`), undefined);
-  assertLinear("an FQN that is none", judge, 48_000);
-});
 
 const body = (fqn: string, more = "") => `{
   static override fqn() { return "${fqn}"; }

@@ -10,7 +10,7 @@ import { RequestError } from "#runtime/server/errors/request-error.js";
 import { DEADLINES, MIN_BODY_BYTES_PER_SECOND } from "#runtime/server/http/limits.js";
 import { BodyPace } from "#runtime/server/http/request-body.js";
 import { BodyBytes, bodyBytesBound } from "#runtime/server/load/body-bytes.js";
-import type { LoadControl } from "#runtime/server/load/load-control.js";
+import type { Refusals } from "#runtime/server/load/refusals.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
 import { expectError, RawConnection, requestText } from "./raw.js";
 import {
@@ -393,9 +393,9 @@ describe("a number that is set in code", () => {
 });
 
 describe("the account of bodies", () => {
-  const load = { refusal: () => new RequestError("overloaded") } as unknown as LoadControl;
+  const refusals = { refuse: () => new RequestError("overloaded") } as unknown as Refusals;
   it("gives one holder exactly as many bytes as are left for others", () => {
-    const bytes = new BodyBytes(4_000, load);
+    const bytes = new BodyBytes(4_000, refusals);
     const accounts = [2_000, 1_000, 500].map((length, holder) => {
       assert.throws(() => bytes.open(`${holder}`, length + 1), RequestError);
       const account = bytes.open(`${holder}`, length);
@@ -410,7 +410,7 @@ describe("the account of bodies", () => {
   });
 
   it("keeps no connection that has given everything back", async () => {
-    const bytes = new BodyBytes(4_000, load);
+    const bytes = new BodyBytes(4_000, refusals);
     const use = () => {
       const connection = {};
       const account = bytes.open(connection, 1_000);

@@ -1,4 +1,7 @@
+/** Whether a caller wants JSON instead of BCS (protocol.md section 6, RFC 9110 section 12.5.1). */
+
 import { RESULT_CONTENT_TYPE } from "../../wire/http-names.js";
+
 /**
  * True when `application/json` has a strictly higher quality than both the result content type and everything else.
  *

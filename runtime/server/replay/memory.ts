@@ -1,4 +1,15 @@
+/**
+ * The replay store in the memory of one process.
+ *
+ * Completed entries are packed into segments of plain bytes, appended in the order of completion. That is the order of
+ * expiry too, whatever the TTL in force, so expiry only looks at the head of a tool's log. Nothing of a completed entry
+ * lives on the JavaScript heap: 512 MiB of them neither lengthen a garbage collection nor reach the heap limit of a small
+ * container. A hash index that grows and shrinks by one bucket at a time finds them, so that no request pays for a rehash
+ * of the whole. Runs in flight and held 504s are ordinary objects.
+ */
+
 import type { CachedAnswer, Claim, ReplayCaller, ReplayStore, ReplayTicket } from "./store.js";
+
 /** How `ReplayMemory` is set up; every member has a default. */
 export interface ReplayMemoryOptions {
   /** Bound in bytes over all tools: entries, bodies and index (default 512 MiB, at least 1 MiB). */
@@ -51,7 +62,7 @@ const IN_FLIGHT: Claim = Object.freeze({ state: "in-flight" });
 const FULL: Claim = Object.freeze({ state: "full" });
 
 /** The pair that is looked up: nonce, then input hash. One is enough, since a claim is synchronous. */
-export const pair = Buffer.alloc(64);
+const pair = Buffer.alloc(64);
 const pairWords = new Uint32Array(pair.buffer, pair.byteOffset, 16);
 const pairHalves = new Uint16Array(pair.buffer, pair.byteOffset, 32);
 const hashKeys = Float64Array.from(crypto.getRandomValues(new Uint32Array(32)));

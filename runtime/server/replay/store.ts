@@ -1,13 +1,6 @@
-/** The interfaces of replay protection (protocol.md section 8): at most one run of a (nonce, input hash), whose end answers every retry. */
-
 /**
- * Replay protection (protocol.md section 8): at most one run of a (nonce, input hash), whose end answers every retry.
- *
- * The memory store packs completed entries into segments of plain bytes, appended in the order of completion. That is
- * the order of expiry too, whatever the TTL in force, so expiry only ever looks at the head of a tool's log. Nothing of
- * a completed entry lives on the JavaScript heap: 512 MiB of them neither lengthen a garbage collection nor reach the
- * heap limit of a small container. A hash index that grows and shrinks by one bucket at a time finds them, so that no
- * request ever pays for a rehash of the whole. Runs in flight and held 504s are ordinary objects.
+ * The interfaces of replay protection (protocol.md section 8): at most one run of a (nonce, input hash), whose end answers
+ * every retry.
  */
 
 /** The leader and key that signed a request. */

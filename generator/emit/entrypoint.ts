@@ -1,0 +1,45 @@
+/** The entrypoint: imports of the tool classes. */
+
+import { sep } from "node:path";
+import type { Layout } from "../project/layout.js";
+import { type ImportView, specifier } from "./render.js";
+import type { Outcome } from "./tool-artifacts.js";
+
+/** What no import can be called, and what the entrypoint uses itself. */
+const TAKEN = [
+  ..."arguments await break case catch class const continue debugger default delete do else enum eval export".split(
+    " ",
+  ),
+  ..."extends false finally for function if implements import in instanceof interface let new null package".split(" "),
+  ..."private protected public return static super switch this throw true try typeof undefined var void".split(" "),
+  ..."while with yield bootstrap contracts provideContracts".split(" "),
+];
+
+const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
+
+/** Imports of the tool classes, one a tool, under names that are unique in the entrypoint. */
+export function importsOf(tools: readonly Outcome[], { root, out }: Layout): ImportView[] {
+  const slashed = (path: string) => path.split(sep).join("/");
+  const server = `${slashed(out)}/server.ts`;
+  const home = slashed(root);
+  const taken = new Set(TAKEN);
+  return tools.map(({ import: { file, exportName, className } }) => {
+    const base = IDENTIFIER.test(exportName) && exportName !== "default" ? exportName : className;
+    let local = base;
+    for (let count = 2; taken.has(local); count++) local = `${base}${count}`;
+    taken.add(local);
+    const imported = exportName === base ? base : exportName;
+    const clause =
+      exportName === "default"
+        ? local
+        : imported === local
+          ? `{ ${local} }`
+          : `{ ${quotedName(imported)} as ${local} }`;
+    return { clause, local, from: specifier(server, `${home}/${file}`) };
+  });
+}
+
+/** Exported names may be any text (`export { A as "some name" }`). */
+function quotedName(name: string): string {
+  return IDENTIFIER.test(name) ? name : JSON.stringify(name);
+}

@@ -1,0 +1,60 @@
+/** The limits of the network on a tool's ports (protocol.md section 1), and notes for its author. */
+
+import { isPortName, MAX_INPUT_PORTS, MAX_VARIANT_PORTS, MAX_VARIANTS } from "svc-runtime/generator";
+import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import { type Member, resolve, type Tool } from "../model.js";
+import { isMany } from "./codecs.js";
+
+/** Values of one `many` port. */
+const MAX_VALUES = 256;
+
+/** What the network would refuse about a tool's ports, and what its author should know about them. */
+export function checkPorts(tool: Tool): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  const report = (code: Code, where: Pick<Member, "place" | "subject">, detail?: string) => {
+    found.push(diagnostic(code, { place: where.place, subject: where.subject }, detail));
+  };
+  const inputs = tool.input.members;
+  const extra = inputs[MAX_INPUT_PORTS];
+  if (extra !== undefined) report("SVC151", extra, `this is number ${MAX_INPUT_PORTS + 1} of ${inputs.length}`);
+  const variant = tool.output[MAX_VARIANTS];
+  if (variant !== undefined) report("SVC166", variant, `this is number ${MAX_VARIANTS + 1} of ${tool.output.length}`);
+  for (const { name, payload, ...where } of tool.output) {
+    if (!isPortName(name)) report("SVC152", where, whyNoName(name));
+    const over = payload.members[MAX_VARIANT_PORTS];
+    if (over !== undefined)
+      report("SVC167", over, `this is number ${MAX_VARIANT_PORTS + 1} of ${payload.members.length}`);
+  }
+  for (const member of [...inputs, ...tool.output.flatMap(({ payload }) => payload.members)]) {
+    if (!isPortName(member.name)) report("SVC152", member, whyNoName(member.name));
+    if (isMany(member, tool.definitions)) report(isFillable(member, tool) ? "SVC155" : "SVC157", member);
+    else if (member.held === undefined && mayBeList(member, tool)) report("SVC156", member);
+  }
+  return found;
+}
+
+function whyNoName(name: string): string {
+  const length = Buffer.byteLength(name);
+  return length === name.length ? `it has ${length} bytes` : "it has a character beyond ASCII";
+}
+
+/** Whether a `many` port takes any number of values that it can carry. */
+function isFillable({ shape, doc }: Member, tool: Tool): boolean {
+  const list = resolve(shape, tool.definitions);
+  const keywords = new Map([...(list.doc?.keywords ?? []), ...(shape.doc?.keywords ?? []), ...(doc?.keywords ?? [])]);
+  const isTuple = list.kind === "tuple";
+  const least = isTuple ? list.items.length - list.optional + list.tail.length : 0;
+  const most = isTuple && list.rest === undefined ? list.items.length : MAX_VALUES;
+  return (
+    Math.max(least, Number(keywords.get("minItems") ?? 0)) <= MAX_VALUES &&
+    Math.min(most, Number(keywords.get("maxItems") ?? most)) >= 1
+  );
+}
+
+function mayBeList({ shape }: Member, tool: Tool): boolean {
+  const settled = resolve(shape, tool.definitions);
+  const isList = (kind: string) => kind === "array" || kind === "tuple" || kind === "json";
+  if (settled.kind === "union")
+    return settled.branches.some((branch) => isList(resolve(branch, tool.definitions).kind));
+  return isList(settled.kind);
+}
