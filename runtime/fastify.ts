@@ -1,4 +1,4 @@
-/** The HTTP framework that a tool server is built on, with its main types, for programs that embed it beside one. */
+/** svc-runtime/fastify: tools in a fastify application of one's own, and the framework that a tool server is built on. */
 
 export {
   default,
@@ -10,3 +10,4 @@ export {
   type FastifyServerOptions,
   fastify,
 } from "fastify";
+export { type SvcToolsOptions, svcTools } from "./server/svc-tools.js";

@@ -10,7 +10,7 @@ export {
 } from "./config/environment.js";
 export type { ReloadStats, Reloads } from "./config/reload-stats.js";
 export { portJson } from "./port-json.js";
-export { type BootstrapOptions, bootstrap, DEFAULT_ADDRESS, type RunningServer, serve } from "./server/bootstrap.js";
+export { bootstrap, DEFAULT_ADDRESS, type RunningServer, serve } from "./server/bootstrap.js";
 export { StartupError } from "./server/errors/startup-error.js";
 export type { Address } from "./server/http/address.js";
 export type { ShutdownOptions, Stopped } from "./server/http/shutdown.js";
@@ -24,6 +24,7 @@ export type {
 } from "./server/load/load-options.js";
 export { debug, initLogger } from "./server/log/log.js";
 export type { ServerLogger } from "./server/log/safe-logger.js";
+export type { BootstrapOptions, ToolOptions } from "./server/options.js";
 export type { CachedAnswer, Claim, ReplayCaller, ReplayStore, ReplayTicket } from "./server/replay/store.js";
 export { StatusCode } from "./status.js";
 export {

@@ -82,7 +82,7 @@ const ROOMS: readonly Room[] = [
   {
     name: "server/threads",
     files: ["runtime/server/threads/*.ts"],
-    below: [...SERVER, "server/call"],
+    below: [...SERVER, "server/load", "server/call"],
     node: ["worker_threads"],
     grants: {
       "thread-host": { packages: ["piscina"], node: ["crypto", "events", "module", "os", "path", "url"] },
@@ -94,7 +94,11 @@ const ROOMS: readonly Room[] = [
     files: ["runtime/server/http/*.ts"],
     below: [...SERVER, "server/load", "server/call"],
     node: ["http", "https", "net", "stream", "tls"],
-    grants: { "http-server": { packages: ["fastify"] }, tls: { node: ["crypto", "path"] } },
+    grants: {
+      "http-server": { packages: ["fastify"] },
+      "fastify-plugin": { packages: ["fastify"] },
+      tls: { node: ["crypto", "path"] },
+    },
   },
   {
     name: "server/observe",
@@ -112,6 +116,7 @@ const ROOMS: readonly Room[] = [
     files: ["runtime/server/*.ts"],
     below: [...SERVER, ...["load", "replay", "call", "threads", "http", "observe"].map((room) => `server/${room}`)],
     node: ["path"],
+    grants: { "svc-tools": { packages: ["fastify", "fastify-plugin"] } },
   },
   {
     // Its own way to the network and the disk; nothing of the server.

@@ -20,7 +20,6 @@ export interface ReloadOptions {
   readonly config: ToolkitRuntimeConfig;
   /** The names of the served tools. */
   readonly served: readonly string[];
-  readonly tls: { readonly setup: TlsSetup; readonly server: TlsServer } | undefined;
   readonly log: ServerLogger;
   /** Between looks at a file that nothing is heard of; a second when undefined. */
   readonly intervalMs: number | undefined;
@@ -30,7 +29,7 @@ export interface ReloadOptions {
 export class ServerReload {
   readonly #options: ReloadOptions;
   readonly #config: FileFollower | undefined;
-  readonly #certificate: FileFollower | undefined;
+  #certificate: FileFollower | undefined;
   #pair: TlsPair | undefined;
   /** The limit of bodies that was last said to wait for a restart. */
   #waitingBodyLimit: bigint | undefined;
@@ -39,7 +38,6 @@ export class ServerReload {
     this.#options = options;
     keepEntries(options.config, options.served);
     this.#config = this.#followConfig();
-    this.#certificate = this.#followCertificate();
   }
 
   /** Outcomes and ages as they are now. */
@@ -113,14 +111,13 @@ export class ServerReload {
     }
   }
 
-  #followCertificate(): FileFollower | undefined {
-    const { tls, log, intervalMs } = this.#options;
-    if (tls === undefined) return undefined;
-    const { files, pair, digests } = tls.setup;
+  /** Follows the certificate of a server too. */
+  followCertificate({ files, pair, digests }: TlsSetup, server: TlsServer): void {
+    const { log, intervalMs } = this.#options;
     const title = tlsFileTitle(files, "cert");
     this.#pair = pair;
     for (const warning of pair.warnings) log.warn({}, warning);
-    return new FileFollower({
+    this.#certificate = new FileFollower({
       title,
       paths: [files.certPath, files.keyPath],
       digests,
@@ -129,7 +126,7 @@ export class ServerReload {
         if (cert === undefined || key === undefined) return undefined;
         try {
           const next = readPair(files, cert, key);
-          tls.server.setSecureContext(next.context);
+          server.setSecureContext(next.context);
           this.#pair = next;
           log.info({ expires: new Date(next.expiresAt).toISOString() }, `${title} is in force in a new version`);
           for (const warning of next.warnings) log.warn({}, warning);

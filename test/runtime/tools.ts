@@ -141,7 +141,7 @@ export async function serveHasty(
   const headers = new SignatureHeaders("X-Svc-");
   const service = new InvokeService({ config, headers, engine: work, store, log, ...more });
   const served = serveTools(tools.map((tool) => tool.class));
-  const { app } = buildApp({
+  const { app } = await buildApp({
     tools: served,
     service,
     log,

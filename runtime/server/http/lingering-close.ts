@@ -17,8 +17,8 @@ const MAX_DISCARDED_BYTES = 16_777_216;
 const lingering = new WeakMap<Duplex, number>();
 
 /** How much of a request's body nobody has read and may still come, in bytes; 0 when there is none. */
-export function unreadBytes({ complete, headers, rawHeaders }: IncomingMessage): number {
-  if (complete) return 0;
+export function unreadBytes({ complete, readableEnded, headers, rawHeaders }: IncomingMessage): number {
+  if (complete || readableEnded) return 0;
   // Of no known length; or the client may send the next request where this one's body is due.
   const unknown = headers["transfer-encoding"] !== undefined || headers.expect !== undefined;
   // The length may be among the headers that node dropped.

@@ -3,94 +3,82 @@
 import { RequestError } from "../errors/request-error.js";
 import type { ConcurrencyLimits } from "./load-options.js";
 import type { Refusals } from "./refusals.js";
+import { Semaphore } from "./semaphore.js";
 
 /** A call that waits. */
 export interface Waiting {
-  /** Resolves with a slot taken; rejects with a {@link RequestError}. */
+  /** Resolves with a slot taken; rejects with `overloaded` (queue full, or waited too long) or `shutting_down`. */
   readonly slot: Promise<void>;
   /** Gives up the place; the promise rejects. */
   leave(): void;
 }
 
-interface Place {
-  take(): void;
-  refuse(error: RequestError): void;
-}
-
 /** The slots of one tool. */
 export class Slots {
-  /** Runs that have a slot. */
-  running = 0;
-  readonly #concurrency: number;
-  readonly #queue: number;
+  readonly #semaphore: Semaphore;
   readonly #timeoutMs: number;
   readonly #refusals: Refusals;
-  /** In order of arrival. */
-  readonly #places = new Set<Place>();
+  /** Refuses one of the calls that wait. */
+  readonly #waiting = new Set<(error: RequestError) => void>();
   #stopped = false;
 
   constructor({ concurrency, queue = 0, queueTimeoutMs = 1_000 }: ConcurrencyLimits, refusals: Refusals) {
-    this.#concurrency = concurrency;
-    this.#queue = queue;
+    this.#semaphore = new Semaphore(concurrency, queue);
     this.#timeoutMs = queueTimeoutMs;
     this.#refusals = refusals;
   }
 
+  /** Runs that have a slot. */
+  get running(): number {
+    return this.#semaphore.taken;
+  }
+
   /** Calls that wait. */
   get queued(): number {
-    return this.#places.size;
+    return this.#semaphore.waiting;
   }
 
   /**
    * Takes a slot, which `release` gives back, or a place in the queue.
    *
    * @returns undefined when the slot is taken
-   * @throws {@link RequestError} `overloaded` when the queue is full, `shutting_down` when there is none any more
+   * @throws {@link RequestError} `shutting_down` once stopped
    */
   enter(): Waiting | undefined {
-    if (this.running < this.#concurrency) {
-      this.running++;
-      return undefined;
-    }
+    if (this.#semaphore.tryTake() !== undefined) return undefined;
     if (this.#stopped) throw new RequestError("shutting_down");
-    if (this.#places.size >= this.#queue) throw this.#refusals.refuse("queueFull");
-    return this.#wait();
-  }
-
-  #wait(): Waiting {
     let leave = () => {};
     const slot = new Promise<void>((resolve, reject) => {
       const end = () => {
         clearTimeout(timer);
-        this.#places.delete(place);
+        this.#waiting.delete(refuse);
       };
-      const place: Place = {
-        take: () => {
-          end();
-          resolve();
-        },
-        refuse: (error) => {
-          end();
-          reject(error);
-        },
+      const take = () => {
+        end();
+        resolve();
       };
-      const timer = setTimeout(() => place.refuse(this.#refusals.refuse("queueTimeout")), this.#timeoutMs);
-      leave = () => place.refuse(new RequestError("overloaded"));
-      this.#places.add(place);
+      const refuse = (error: RequestError) => {
+        end();
+        this.#semaphore.leave(take);
+        reject(error);
+      };
+      if (!this.#semaphore.wait(take)) throw this.#refusals.refuse("queueFull");
+      const timer = setTimeout(() => refuse(this.#refusals.refuse("queueTimeout")), this.#timeoutMs);
+      leave = () => refuse(new RequestError("overloaded"));
+      this.#waiting.add(refuse);
     });
     return { slot, leave };
   }
 
   /** Gives a slot back: to the call that has waited longest, if any waits. */
   release(): void {
-    const [next] = this.#places;
-    if (next === undefined) this.running--;
-    else next.take();
+    // Slots have no numbers of their own.
+    this.#semaphore.give(0);
   }
 
-  /** Refuses all that wait, and whoever would wait. */
+  /** Refuses the calls that wait, and further ones that would. */
   stop(): void {
     this.#stopped = true;
-    for (const place of this.#places) place.refuse(new RequestError("shutting_down"));
+    for (const refuse of this.#waiting) refuse(new RequestError("shutting_down"));
   }
 }

@@ -25,6 +25,7 @@ import {
 import type { ServedTool } from "../call/served-tool.js";
 import { type ErrorCode, statusOf } from "../errors/request-error.js";
 import { StartupError } from "../errors/startup-error.js";
+import { Semaphore } from "../load/semaphore.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import {
   type Job,
@@ -107,42 +108,6 @@ function entryOf(given: IsolateOptions["entry"]): string {
     return createRequire(import.meta.url).resolve(isUrl ? fileURLToPath(name) : resolve(name));
   } catch {
     throw new StartupError(`isolate: the entry module ${isUrl ? name : resolve(name)} does not exist`);
-  }
-}
-
-/** At most so many at once, each at a numbered place; so many others may wait, in order. */
-class Places {
-  readonly #free: number[];
-  readonly #waiting = new Set<(place: number) => void>();
-
-  constructor(
-    numbers: readonly number[],
-    private readonly maxWaiting: number,
-  ) {
-    this.#free = [...numbers];
-  }
-
-  /** Calls back with a place, at once or when there is one; false when there is not even one to wait at. */
-  take(begin: (place: number) => void): boolean {
-    const place = this.#free.pop();
-    if (place !== undefined) begin(place);
-    else if (this.#waiting.size < this.maxWaiting) this.#waiting.add(begin);
-    else return false;
-    return true;
-  }
-
-  /** Waits no longer. */
-  leave(begin: (place: number) => void): void {
-    this.#waiting.delete(begin);
-  }
-
-  give(place: number): void {
-    for (const next of this.#waiting) {
-      this.#waiting.delete(next);
-      next(place);
-      return;
-    }
-    this.#free.push(place);
   }
 }
 
@@ -292,7 +257,7 @@ class ThreadWork<T> implements Execution<T> {
 
   constructor(
     private readonly threads: Threads,
-    private readonly places: Places,
+    private readonly places: Semaphore,
     private readonly work: () => Work,
     private readonly ends: Ends<T>,
     private readonly log: Logger,
@@ -301,7 +266,9 @@ class ThreadWork<T> implements Execution<T> {
     this.end = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    if (!places.take(this.#begin)) this.#settle(ends.fault("overloaded"));
+    const place = places.tryTake();
+    if (place !== undefined) this.#begin(place);
+    else if (!places.wait(this.#begin)) this.#settle(ends.fault("overloaded"));
   }
 
   abort(reason: InvocationAborted["reason"]): void {
@@ -358,16 +325,16 @@ class ThreadWork<T> implements Execution<T> {
 
 /** Runs a tool on threads of its own. */
 class ThreadHost implements ToolHost {
-  readonly #calls: Places;
+  readonly #calls: Semaphore;
   /** A health check never waits for calls: there is a place, and a thread, more than calls can take. */
-  readonly #checks: Places;
+  readonly #checks: Semaphore;
 
   constructor(
     private readonly threads: Threads,
     { threads: count, queue }: Settings,
   ) {
-    this.#calls = new Places([...Array(count).keys()], queue);
-    this.#checks = new Places([count], 0);
+    this.#calls = new Semaphore(count, queue);
+    this.#checks = new Semaphore(1, 0, count);
   }
 
   call(call: Call, deadline: number, log: Logger): Execution {

@@ -1,0 +1,73 @@
+/** Tools as a plugin of an existing fastify application. */
+
+import type { FastifyPluginAsync } from "fastify";
+import fastifyPlugin from "fastify-plugin";
+import type { SvcToolClass } from "../tool.js";
+import { serveTools } from "./call/served-tool.js";
+import { StartupError } from "./errors/startup-error.js";
+import { ToolRoutes } from "./http/fastify-plugin.js";
+import type { ToolOptions } from "./options.js";
+import { loggerOf, prepareTools } from "./tool-server.js";
+
+/** What {@link svcTools} is registered with. `logLevel` and `prefix` are fastify's own. */
+export interface SvcToolsOptions extends ToolOptions {
+  /** The tool classes, whose contracts are provided (`provideContracts` of `svc-runtime/v1`). */
+  readonly tools: readonly SvcToolClass[];
+}
+
+const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools: classes, ...options }) => {
+  if (app.initialConfig.http2 === true)
+    throw new StartupError("svcTools: expected an application of HTTP/1.1, got http2");
+  const tools = serveTools(classes);
+  for (const { fqn, tool } of tools) requireEntry(fqn, tool.isolate?.() ?? options.isolate);
+  const log = loggerOf(options);
+  const scheme = app.initialConfig.https === undefined ? "http" : "https";
+  const parts = await prepareTools(tools, options, { log, scheme });
+  const { service, shutdown } = parts;
+  try {
+    const routes = new ToolRoutes(parts, { prefix: app.prefix, isOwn: false, hasHooks: true });
+    routes.register(app);
+    await parts.startThreads();
+    // Before the application closes its listener, while answers can still leave.
+    app.addHook("preClose", async () => {
+      await shutdown.stop(
+        {
+          requests: routes.requests,
+          log,
+          close: async () => {},
+          abortRuns: () => service.abortRuns(),
+          hangUp: () => {},
+          release: () => parts.release(),
+        },
+        undefined,
+      );
+    });
+  } catch (error) {
+    await parts.release();
+    throw error;
+  }
+  log.info({ prefix: app.prefix, ...parts.summary }, "mounted");
+};
+
+/** A thread that loaded the application's own module would serve a second application. */
+function requireEntry(fqn: string, isolate: ToolOptions["isolate"]): void {
+  if (isolate === undefined || isolate === false) return;
+  if (isolate !== true && isolate.entry !== undefined) return;
+  throw new StartupError(
+    `isolate of ${fqn}: expected an entry beside a mounted tool; name a module that calls bootstrap with the same tools as isolate.entry`,
+  );
+}
+
+/**
+ * Mounts tools in a fastify application of your own: `await app.register(svcTools, { tools: [Sum], prefix: "/tools" })`.
+ * Each tool has `POST …/invoke`, `GET …/meta` and `GET …/health`, and the prefix has `/tools` and `/health`. A call is
+ * authenticated and answered before fastify reads its body; hooks `onRequest` and `onResponse` of the application see
+ * it, hooks after that do not. Every other route is untouched.
+ *
+ * The application owns the listener: address, TLS, connections, time limits and size of headers, signals, errors outside
+ * of calls. The plugin owns what concerns a call: signatures, replay protection, body limits, deadlines, load control,
+ * reloads of the configuration. `app.close()` answers the calls that run, within `shutdown`.
+ *
+ * @throws {@link StartupError}, {@link ConfigError} and RangeError, at `await app.register(…)` or `app.ready()`
+ */
+export const svcTools = fastifyPlugin(svcToolsPlugin, { fastify: "5.x", name: "svc-runtime", encapsulate: true });

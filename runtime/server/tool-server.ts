@@ -1,0 +1,173 @@
+/** A tool server without its listener: tools with their configuration, replay store, load control, threads, reloads. */
+
+import { checkedInteger } from "../config/checked-integer.js";
+import { configDoubts, ToolkitRuntimeConfig } from "../config/config.js";
+import { type EngineSelection, selectEngine } from "../wire/ed25519.js";
+import type { EngineName } from "../wire/ed25519-keys.js";
+import { SignatureHeaders } from "../wire/http-names.js";
+import { AllowedOrigins } from "./call/allowed-origins.js";
+import { InvokeService } from "./call/invoke-service.js";
+import { Observers } from "./call/observers.js";
+import type { ServedTool } from "./call/served-tool.js";
+import { StartupError } from "./errors/startup-error.js";
+import { Shutdown } from "./http/shutdown.js";
+import { bodyBytesBound } from "./load/body-bytes.js";
+import { LoadControl } from "./load/load-control.js";
+import { initLogger } from "./log/log.js";
+import { SafeLogger, type ServerLogger } from "./log/safe-logger.js";
+import type { Metrics } from "./observe/metrics.js";
+import { RequestLog } from "./observe/request-log.js";
+import { loadTracing } from "./observe/tracing.js";
+import type { ToolOptions } from "./options.js";
+import { ServerReload } from "./reload.js";
+import { SEAL_BYTES } from "./replay/cached-signature.js";
+import { ReplayMemory } from "./replay/memory.js";
+import { CryptoThreads } from "./threads/crypto-threads.js";
+import { isolateTools } from "./threads/thread-host.js";
+
+/** What the listener of the tools knows. */
+export interface Surroundings {
+  readonly log: SafeLogger;
+  readonly scheme: "http" | "https";
+  /** Undefined without a listener for operators. */
+  readonly metrics?: Metrics | undefined;
+}
+
+/** Tools that can be called. */
+export interface PreparedTools {
+  readonly tools: readonly ServedTool[];
+  readonly config: ToolkitRuntimeConfig;
+  readonly service: InvokeService;
+  readonly log: SafeLogger;
+  readonly shutdown: Shutdown;
+  readonly reload: ServerReload;
+  /** Undefined where the replay store is another one. */
+  readonly memory: ReplayMemory | undefined;
+  readonly minBodyBytesPerSecond: number | undefined;
+  readonly onRefused: (code: string) => void;
+  /** For the log, once requests are served. */
+  readonly summary: object;
+  /** Starts the threads of isolated tools; before that nothing may be called. */
+  startThreads(): Promise<void>;
+  /** Ends everything, once no call runs. */
+  release(): Promise<void>;
+}
+
+/**
+ * Joins tools with all that their calls need. Nothing listens yet.
+ *
+ * @throws {@link StartupError}, {@link ConfigError}, RangeError for options
+ */
+export async function prepareTools(
+  tools: readonly ServedTool[],
+  options: ToolOptions,
+  { log, scheme, metrics }: Surroundings,
+): Promise<PreparedTools> {
+  const config = options.config ?? ToolkitRuntimeConfig.fromEnv();
+  const headers = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");
+  const store = options.replayStore ?? replayMemory(config, options.replayMaxBytes);
+  const { engine, reason } = engineOf(options.engine);
+  const signed = config.signedHttpIsRequired();
+  config.leaders.onWarning = (message) => log.warn({}, message);
+  if (signed) requireEntries(tools, config, log);
+  for (const doubt of configDoubts(config)) log.warn({}, `configuration: ${doubt}`);
+  const served = tools.map(({ fqn }) => fqn);
+  const intervalMs = intervalOf(options.reloadIntervalMs);
+  const shutdown = new Shutdown(options.shutdown);
+  const allowedOrigins = new AllowedOrigins(options.allowedOrigins);
+  const minBodyBytesPerSecond = bodyRateOf(options.minBodyBytesPerSecond);
+  const cryptoThreads = checkedInteger("cryptoThreads", options.cryptoThreads ?? 0, 0, 64);
+  const bodyBytes = bodyBytesBound(options.maxBodyBytesInFlight, config.invokeMaxBodyBytes());
+  const load = await LoadControl.start(options.load ?? {}, { tools: served, signed, bodyBytes, log });
+  const looking = [new RequestLog(log), metrics, await loadTracing(scheme, log)];
+  const observers = new Observers(
+    looking.filter((observer) => observer !== undefined),
+    log,
+  );
+  const threads = signed && cryptoThreads > 0 ? new CryptoThreads(engine, cryptoThreads, log) : undefined;
+  const work = threads ?? engine;
+  const service = new InvokeService({ config, headers, engine: work, store, load, log, allowedOrigins, observers });
+  const reload = new ServerReload({ config, served, log, intervalMs });
+  const memory = store instanceof ReplayMemory ? store : undefined;
+  let endThreads: (() => Promise<void>) | undefined;
+  return {
+    tools,
+    config,
+    service,
+    log,
+    shutdown,
+    reload,
+    memory,
+    minBodyBytesPerSecond,
+    onRefused: (code) => metrics?.refused(code),
+    summary: {
+      tools: tools.map(({ fqn, prefix }) => ({ fqn, path: prefix || "/" })),
+      signed,
+      ed25519: `${engine.name} (${reason})`,
+      ...(memory !== undefined && sustained(memory, tools, config)),
+    },
+    startThreads: async () => {
+      endThreads = await isolateTools(tools, options.isolate, log);
+    },
+    release: async () => {
+      await service.noted();
+      reload.close();
+      load.close();
+      threads?.close();
+      await endThreads?.();
+    },
+  };
+}
+
+/** The logger of the options or the process's own, unable to throw. */
+export function loggerOf(options: Pick<ToolOptions, "logger"> | undefined): SafeLogger {
+  return SafeLogger.of(options?.logger ?? initLogger());
+}
+
+/** @throws RangeError */
+const bodyRateOf = (bytes: number | undefined) =>
+  bytes === undefined
+    ? undefined
+    : checkedInteger("minBodyBytesPerSecond", bytes, 1, Number.MAX_SAFE_INTEGER, "bytes a second");
+
+/** @throws RangeError */
+const intervalOf = (milliseconds: number | undefined) =>
+  milliseconds === undefined
+    ? undefined
+    : checkedInteger("reloadIntervalMs", milliseconds, 10, 2_147_483_647, "milliseconds");
+
+/** The engine asked for, or the fastest; a name that is none and an engine that does not load are no start. */
+function engineOf(name: EngineName | undefined): EngineSelection {
+  try {
+    return selectEngine(name);
+  } catch (error) {
+    throw new StartupError((error as Error).message);
+  }
+}
+
+function replayMemory(config: ToolkitRuntimeConfig, maxBytes: number | undefined): ReplayMemory {
+  return new ReplayMemory({
+    ...(maxBytes !== undefined && { maxBytes }),
+    ttlMs: (fqn) => config.toolConfig(fqn)?.replayTtlMs ?? 300_000,
+  });
+}
+
+/** What the replay memory bears: calls a second with results of 400 bytes, over the longest TTL. */
+function sustained(store: ReplayMemory, tools: readonly ServedTool[], config: ToolkitRuntimeConfig) {
+  if (!config.signedHttpIsRequired()) return {};
+  const ttl = Math.max(...tools.map(({ fqn }) => config.toolConfig(fqn)?.replayTtlMs ?? 0));
+  return { replay: `sustains ${Math.floor(store.sustainedRate(ttl, 400 + SEAL_BYTES))} calls/s over ${ttl} ms` };
+}
+
+/** In signed mode every served tool has an entry; one without a signing key is named. */
+function requireEntries(tools: readonly ServedTool[], config: ToolkitRuntimeConfig, log: ServerLogger): void {
+  for (const { fqn } of tools) {
+    const entry = config.toolConfig(fqn);
+    if (entry === undefined) {
+      throw new StartupError(
+        `signed requests are required, but ${fqn} has no entry: add ${JSON.stringify(fqn)} to /signed_http/tools in the configuration`,
+      );
+    }
+    if (entry.signingKey === undefined) log.warn({ tool: fqn }, "results are not signed: no response_signing_key");
+  }
+}

@@ -1,0 +1,276 @@
+/** Tools in a fastify application of one's own, and an author's routes in a server of ours (`svc-runtime/fastify`). */
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http2";
+import { describe, it } from "node:test";
+import cors from "@fastify/cors";
+import helmet from "@fastify/helmet";
+import rateLimit from "@fastify/rate-limit";
+import { type FastifyInstance, fastify, type SvcToolsOptions, svcTools } from "#runtime/fastify.js";
+import { StartupError } from "#runtime/index.js";
+import { atEnd } from "../teardown.js";
+import { exchange, expectError, RawConnection, requestText } from "./raw.js";
+import {
+  alice,
+  type CountingTool,
+  countingTool,
+  echoCall,
+  echoed,
+  expectResult,
+  gate,
+  keptLog,
+  sendPlain,
+  serveFor,
+  signedConfig,
+  UNSIGNED,
+  until,
+} from "./tools.js";
+
+type Setup = (app: FastifyInstance) => unknown;
+
+/** An application with tools that listens until the end of the test file. */
+async function mounted(
+  tools: readonly CountingTool[],
+  { before, ...options }: Partial<SvcToolsOptions> & { prefix?: string; before?: Setup } = {},
+) {
+  const app = fastify();
+  const log = keptLog();
+  await before?.(app);
+  app.post("/own", async (request) => ({ got: request.body }));
+  await app.register(svcTools, { tools: tools.map((tool) => tool.class), config: UNSIGNED, logger: log, ...options });
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  atEnd(() => app.close());
+  return { app, url, log };
+}
+
+const signed = (tools: readonly CountingTool[]) => ({ config: signedConfig(tools.map(({ fqn }) => fqn)) });
+const json = (body: string): [string, string][] => [
+  ["Content-Type", "application/json"],
+  ["Content-Length", `${body.length}`],
+];
+
+describe("tools in an application", () => {
+  it("are served signed, with replay protection, under a prefix; other routes are as they were", async () => {
+    const tool = countingTool({ path: "echo" });
+    const { url } = await mounted([tool], { ...signed([tool]), prefix: "/tools" });
+    const call = echoCall({ ...tool, target: `/tools${tool.target}` }, "1");
+    for (let i = 0; i < 2; i++) expectResult(await call.send(url), echoed("1"), call);
+    assert.equal(tool.calls.invoked, 1);
+
+    const own = '{"a":1}';
+    const answer = await exchange(url, requestText("POST", "/own", json(own), own), "POST");
+    assert.deepEqual([answer.status, answer.body.toString()], [200, `{"got":${own}}`]);
+    assert.equal((await exchange(url, requestText("GET", "/none"))).status, 404);
+    const listing = await exchange(url, requestText("GET", "/tools/tools"));
+    assert.equal(listing.body.toString(), '["echo"]');
+    for (const path of ["/tools/health", "/tools/echo/health"]) {
+      assert.equal((await exchange(url, requestText("HEAD", path), "HEAD")).status, 200);
+    }
+    const meta = await exchange(url, requestText("GET", "/tools/echo/meta"));
+    assert.equal((JSON.parse(meta.body.toString()) as { url: string }).url, "http://localhost/tools/echo/");
+  });
+
+  it("refuse a stranger before a byte of the body, whatever its type", async () => {
+    const tool = countingTool({ path: "echo" });
+    const { url } = await mounted([tool], signed([tool]));
+    const connection = await RawConnection.open(url);
+    connection.send(
+      requestText("POST", tool.target, [
+        ["Content-Type", "image/png"],
+        ["Content-Length", "1000000"],
+      ]),
+    );
+    expectError(await connection.response("POST"), 401, "auth_failed");
+    connection.close();
+    const stranger = { ...alice, seed: Buffer.alloc(32, 66) };
+    expectError(await echoCall(tool, "1", { leader: stranger }).send(url), 401, "auth_failed");
+    assert.equal(tool.calls.constructed, 0);
+  });
+
+  it("leave a path of another spelling and an unknown method of their path to the application", async () => {
+    const tool = countingTool({ path: "sum" });
+    const { url } = await mounted([tool], {
+      before: (app) => app.setNotFoundHandler((_request, reply) => reply.code(404).send({ whose: "mine" })),
+    });
+    for (const path of ["/s%75m/invoke", "/sum/invok%65"]) {
+      const { status, body } = await sendPlain(url, path, '{"value":1}');
+      assert.deepEqual([status, body.toString()], [404, '{"whose":"mine"}'], path);
+    }
+    const wrong = await exchange(url, requestText("PUT", "/sum/invoke", [["Content-Length", "0"]]), "PUT");
+    expectError(wrong, 405, "method_not_allowed");
+    assert.equal(wrong.headers.get("allow"), "POST");
+    assert.equal((await exchange(url, requestText("OPTIONS", "/sum/invoke"), "OPTIONS")).status, 404);
+    assert.equal(tool.calls.constructed, 0);
+  });
+
+  it("stand beside helmet, cors and rate-limit, whose headers and refusals are on their answers", async () => {
+    const tool = countingTool({ path: "echo" });
+    const origin = "https://app.example";
+    const { url } = await mounted([tool], {
+      allowedOrigins: [origin],
+      before: async (app) => {
+        await app.register(helmet);
+        await app.register(cors, { origin });
+        await app.register(rateLimit, { max: 3, timeWindow: 600_000 });
+      },
+    });
+    const preflight = await exchange(
+      url,
+      requestText("OPTIONS", tool.target, [
+        ["Origin", origin],
+        ["Access-Control-Request-Method", "POST"],
+      ]),
+      "OPTIONS",
+    );
+    assert.equal(preflight.status, 204);
+    for (let left = 2; left >= 0; left--) {
+      const answer = await sendPlain(url, tool.target, '{"value":1}', ["Origin", origin]);
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers.get("x-frame-options"), "SAMEORIGIN");
+      assert.equal(answer.headers.get("access-control-allow-origin"), origin);
+      assert.equal(answer.headers.get("x-ratelimit-remaining"), `${left}`);
+      assert.equal(answer.headers.get("content-length"), `${answer.body.length}`);
+    }
+    assert.equal((await sendPlain(url, tool.target, '{"value":1}')).status, 429);
+    assert.equal(tool.calls.invoked, 3);
+  });
+
+  it("answer app.inject, unsigned and signed", async () => {
+    const [plain, safe] = [countingTool({ path: "plain" }), countingTool({ path: "safe" })];
+    const { app } = await mounted([plain]);
+    const answer = await app.inject({ method: "POST", url: plain.target, payload: { value: [1, "é"] } });
+    assert.equal(answer.statusCode, 200);
+    assert.deepEqual(answer.rawPayload, Buffer.from(echoed('[1,"é"]')));
+    const { app: other } = await mounted([safe], signed([safe]));
+    const call = echoCall(safe, "2");
+    const headers = Object.fromEntries(call.headers);
+    const first = await other.inject({ method: "POST", url: safe.target, headers, payload: call.body });
+    assert.deepEqual([first.statusCode, first.rawPayload], [200, Buffer.from(echoed("2"))]);
+    assert.ok(first.headers["x-svc-tool-signature"] !== undefined);
+    assert.equal((await other.inject({ method: "POST", url: safe.target, payload: "{}" })).statusCode, 401);
+    assert.equal((await other.inject({ method: "GET", url: "/safe/health" })).statusCode, 200);
+  });
+
+  it("end with the application: running calls are answered, new ones refused, tools told at the drain limit", async () => {
+    const open = gate();
+    const tool = countingTool({ path: "slow", invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
+    const { app, url, log } = await mounted([tool]);
+    const running = sendPlain(url, tool.target, '{"value":1}');
+    await until(() => tool.calls.invoked === 1, "it runs");
+    const kept = await RawConnection.open(url);
+    const closed = app.close();
+    await until(() => log.entries.some(({ message }) => message === "stopping"), "it stops");
+    open.open();
+    expectResult(await running, echoed("1"));
+    kept.close();
+    await closed;
+    assert.ok(log.entries.some(({ message }) => message === "stopped"));
+
+    const stubborn = countingTool({
+      path: "stubborn",
+      invoke: (_input, { signal }) =>
+        new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true })),
+    });
+    const other = await mounted([stubborn], { shutdown: { drainMs: 0 } });
+    const cut = sendPlain(other.url, stubborn.target, '{"value":1}');
+    await until(() => stubborn.calls.invoked === 1, "it runs");
+    await other.app.close();
+    expectError(await cut, 503, "shutting_down");
+  });
+
+  it("are several plugins, each with its own configuration", async () => {
+    const [one, two] = [countingTool({ path: "a" }), countingTool({ path: "a" })];
+    const { app, url } = await (async () => {
+      const app = fastify();
+      const options = { logger: keptLog() };
+      await app.register(svcTools, { tools: [one.class], prefix: "/one", ...options, ...signed([one]) });
+      await app.register(svcTools, { tools: [two.class], prefix: "/two", ...options, config: UNSIGNED });
+      return { app, url: await app.listen({ host: "127.0.0.1", port: 0 }) };
+    })();
+    atEnd(() => app.close());
+    expectError(await sendPlain(url, "/one/a/invoke", '{"value":1}'), 401, "auth_failed");
+    expectResult(await sendPlain(url, "/two/a/invoke", '{"value":1}'), echoed("1"));
+  });
+
+  for (const [what, make, message] of [
+    [
+      "a path that the router reads as a pattern",
+      () => mounted([countingTool({ path: "o:dd" })]),
+      /^path "\/o:dd\/invoke": expected letters/,
+    ],
+    ["no tools", () => mounted([]), /expected at least one tool/],
+    [
+      "threads without an entry of their own",
+      () => mounted([countingTool()], { isolate: true }),
+      /^isolate of .*: expected an entry beside a mounted tool/,
+    ],
+    [
+      "an application of HTTP/2",
+      async () => {
+        const app = fastify({
+          http2: true,
+          serverFactory: (handler: never) => createServer(handler as never) as never,
+        } as never);
+        await app.register(svcTools as never, { tools: [countingTool().class] } as never);
+      },
+      /^svcTools: expected an application of HTTP\/1\.1/,
+    ],
+  ] as const) {
+    it(`are no application with ${what}`, async () => {
+      await assert.rejects(make, (error) => error instanceof StartupError && message.test(error.message));
+    });
+  }
+});
+
+describe("configure(app)", () => {
+  it("adds routes, hooks and plugins of the author's to a server of ours", async () => {
+    const tool = countingTool({ path: "echo" });
+    const seen: string[] = [];
+    const { url } = await serveFor([tool], {
+      configure: async (app: FastifyInstance) => {
+        await app.register(helmet);
+        app.addHook("onRequest", async (request) => void seen.push(`begin ${request.url}`));
+        app.addHook(
+          "onResponse",
+          async (request, reply) => void seen.push(`end ${request.url} ${reply.raw.statusCode}`),
+        );
+        const schema = { body: { type: "object", required: ["a"], properties: { a: { type: "integer" } } } } as const;
+        app.post("/own", { schema }, async (request) => ({ got: request.body }));
+      },
+    });
+    const result = await sendPlain(url, tool.target, '{"value":1}');
+    assert.deepEqual([result.status, result.body], [200, echoed("1")]);
+    assert.equal(result.headers.get("x-frame-options"), "SAMEORIGIN");
+    await until(() => seen.length === 2, "both hooks");
+    assert.deepEqual(seen, [`begin ${tool.target}`, `end ${tool.target} 200`]);
+    for (const [body, status] of [
+      ['{"a":1}', 200],
+      ['{"a":"x"}', 400],
+    ] as const) {
+      assert.equal((await exchange(url, requestText("POST", "/own", json(body), body), "POST")).status, status);
+    }
+    for (const [answer, status, error] of [
+      [await exchange(url, requestText("GET", "/none")), 404, "not_found"],
+      [await exchange(url, requestText("GET", "/echo/invoke")), 405, "method_not_allowed"],
+      [await sendPlain(url, "/ech%6f/invoke", '{"value":1}'), 404, "not_found"],
+    ] as const) {
+      assert.deepEqual([answer.status, answer.body.toString()], [status, JSON.stringify({ error })]);
+    }
+  });
+
+  it("that throws, or takes a route of a tool, is no start", async () => {
+    const tool = countingTool({ path: "echo" });
+    const boom = new Error("boom");
+    const fails = (configure: Setup) => serveFor([tool], { configure: configure as (app: object) => unknown });
+    await assert.rejects(
+      fails(() => {
+        throw boom;
+      }),
+      boom,
+    );
+    await assert.rejects(
+      fails((app) => app.post(tool.target, async () => "mine")),
+      /already declared/,
+    );
+  });
+});
