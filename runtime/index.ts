@@ -13,7 +13,7 @@ export { portJson } from "./port-json.js";
 export { bootstrap, DEFAULT_ADDRESS, type RunningServer, serve } from "./server/bootstrap.js";
 export { StartupError } from "./server/errors/startup-error.js";
 export type { Address } from "./server/http/address.js";
-export type { ShutdownOptions, Stopped } from "./server/http/shutdown.js";
+export type { ShutdownOptions, ShutdownSummary } from "./server/http/shutdown.js";
 export type {
   ConcurrencyLimits,
   LoadOptions,

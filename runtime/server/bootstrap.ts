@@ -12,7 +12,7 @@ import { serveTools } from "./call/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
 import { type Address, type Endpoint, endpointFromEnv, endpointOf } from "./http/address.js";
 import { type App, buildApp } from "./http/http-server.js";
-import type { ShutdownParts, Stopped } from "./http/shutdown.js";
+import type { ShutdownParts, ShutdownSummary } from "./http/shutdown.js";
 import { isTlsServer, tlsFromEnv } from "./http/tls.js";
 import type { LoadStats } from "./load/load-options.js";
 import { exitWith } from "./log/log-destination.js";
@@ -20,7 +20,7 @@ import { AdminListener } from "./observe/admin.js";
 import { Metrics } from "./observe/metrics.js";
 import type { BootstrapOptions } from "./options.js";
 import { stopOnSignals } from "./signals.js";
-import { handOver } from "./threads/worker-handover.js";
+import { offerTools } from "./threads/worker-handover.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
 
 export const DEFAULT_ADDRESS: Address = [[127, 0, 0, 1], 8080];
@@ -46,7 +46,7 @@ export interface RunningServer {
    *
    * @param signal what it was told by, for the log
    */
-  close(signal?: string): Promise<Stopped>;
+  close(signal?: string): Promise<ShutdownSummary>;
 }
 
 type Tools = SvcToolClass | readonly SvcToolClass[];
@@ -142,7 +142,7 @@ export async function serve(
   options: BootstrapOptions & { readonly address?: Address } = {},
 ): Promise<RunningServer> {
   const tools = serveTools(classes);
-  if (handOver(tools)) return new Promise(() => {});
+  if (offerTools(tools)) return new Promise(() => {});
   const endpoint = endpointOf("bootstrap", options.address) ?? endpointFromEnv(ENV_BIND_ADDR) ?? DEFAULT_ENDPOINT;
   const adminEndpoint = endpointOf("admin", options.admin) ?? endpointFromEnv(ENV_ADMIN_ADDR);
   const log = loggerOf(options);

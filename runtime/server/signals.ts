@@ -1,6 +1,6 @@
 /** What SIGTERM and SIGINT do to a process that serves. */
 
-import type { Stopped } from "./http/shutdown.js";
+import type { ShutdownSummary } from "./http/shutdown.js";
 
 /** The exit code of a process that had to cut a request short at its end; 0 when all were finished. */
 export const EXIT_CUT = 3;
@@ -18,7 +18,7 @@ const SIGNALS = [
  * Stops a server at the first signal, then ends the process with 0, or {@link EXIT_CUT} when something was cut short. A
  * second signal ends it at once with 128 and the signal's number. A signal during the start lets the start end first.
  */
-export function stopOnSignals(starting: Promise<{ close(signal: NodeJS.Signals): Promise<Stopped> }>): void {
+export function stopOnSignals(starting: Promise<{ close(signal: NodeJS.Signals): Promise<ShutdownSummary> }>): void {
   let first: number | undefined;
   for (const [signal, number] of SIGNALS) {
     process.on(signal, () => {

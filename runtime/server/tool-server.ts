@@ -110,7 +110,7 @@ export async function prepareTools(
       endThreads = await isolateTools(tools, options.isolate, log);
     },
     release: async () => {
-      await service.noted();
+      await service.settlementsDone();
       reload.close();
       load.close();
       threads?.close();

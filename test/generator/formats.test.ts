@@ -3,15 +3,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { FORMATS } from "#generator/formats.js";
 import type { Contract } from "#runtime/wire/contract.js";
-import { formats } from "#runtime/wire/formats.js";
+import { FORMAT_NAMES, formats } from "#runtime/wire/formats.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { assertLinear } from "../wire/growth.js";
 import { ToolProject, toolSource } from "./project.js";
 
 /** Texts that fit and texts that do not, most of them from the RFCs. */
-const CASES: Readonly<Record<(typeof FORMATS)[number], readonly [fits: string[], not: string[]]>> = {
+const CASES: Readonly<Record<string, readonly [fits: string[], not: string[]]>> = {
   date: [
     ["2024-02-29", "1999-12-31"],
     ["2023-02-29", "2024-13-01", "2024-1-01", "2024-01-01T00:00:00Z", ""],
@@ -67,7 +66,7 @@ const CASES: Readonly<Record<(typeof FORMATS)[number], readonly [fits: string[],
   ],
 };
 
-const members = FORMATS.map((name) => `  /** @format ${name} */\n  ${JSON.stringify(name)}?: string;`);
+const members = FORMAT_NAMES.map((name) => `  /** @format ${name} */\n  ${JSON.stringify(name)}?: string;`);
 const project = new ToolProject({
   "src/a.ts": toolSource(
     "A",
@@ -106,9 +105,8 @@ test("a text that does not fit its format is refused, with the path and never th
   assert.deepEqual(decode("unknown", "anything"), { unknown: "anything" });
 });
 
-test("the runtime has a function for every format that the generator counts as checked, and no other", () => {
-  assert.deepEqual(Object.keys(formats).sort(), [...FORMATS].sort());
-  assert.deepEqual(Object.keys(CASES).sort(), [...FORMATS].sort());
+test("every format that is checked has cases here", () => {
+  assert.deepEqual(Object.keys(CASES).sort(), [...FORMAT_NAMES].sort());
 });
 
 test("a text of some mebibytes is judged at once by every format", () => {

@@ -11,10 +11,10 @@ import type { ServedTool } from "#runtime/server/call/served-tool.js";
 
 const SOURCE = fileURLToPath(new URL("../../runtime/server/call/run-deadlines.ts", import.meta.url));
 
-/** A deadline some milliseconds from now, and when it was missed. */
+/** A deadline some milliseconds from now, and by how much it was missed. */
 function dueIn(ms: number, missed: number[]): Due {
   const deadline = performance.now() + ms;
-  return { deadline, missed: () => missed.push(performance.now() - deadline) };
+  return { deadline, onExpired: () => missed.push(performance.now() - deadline) };
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -27,8 +27,8 @@ test("each deadline that is not met is missed once, none before its time", async
     deadlines.add(dueIn(40, missed));
     const kept = dueIn(40, met);
     deadlines.add(kept);
-    if (i % 2 === 0) deadlines.meet(kept);
-    else setTimeout(() => deadlines.meet(kept), 10);
+    if (i % 2 === 0) deadlines.cancel(kept);
+    else setTimeout(() => deadlines.cancel(kept), 10);
     await pause(3);
   }
   await pause(100);
@@ -40,7 +40,7 @@ test("each deadline that is not met is missed once, none before its time", async
 test("what begins while another deadline passes has its own", async () => {
   const deadlines = new RunDeadlines();
   const missed: number[] = [];
-  const first: Due = { deadline: performance.now() + 20, missed: () => deadlines.add(dueIn(20, missed)) };
+  const first: Due = { deadline: performance.now() + 20, onExpired: () => deadlines.add(dueIn(20, missed)) };
   deadlines.add(first);
   deadlines.add(dueIn(30, missed));
   await pause(120);
@@ -51,7 +51,7 @@ test("a process waits for an open deadline, and for none that was met", () => {
   const script = (end: string) => `
     import { RunDeadlines } from ${JSON.stringify(SOURCE)};
     const deadlines = new RunDeadlines();
-    const due = { deadline: performance.now() + 1_500, missed: () => console.log("missed") };
+    const due = { deadline: performance.now() + 1_500, onExpired: () => console.log("onExpired") };
     deadlines.add(due);
     ${end}`;
   const run = (end: string) => {
@@ -61,10 +61,10 @@ test("a process waits for an open deadline, and for none that was met", () => {
     assert.equal(stderr, "");
     return { stdout, ms: performance.now() - started };
   };
-  const met = run("deadlines.meet(due);");
+  const met = run("deadlines.cancel(due);");
   assert.equal(met.stdout, "");
-  const again = run("deadlines.meet(due); deadlines.add(due);");
-  assert.equal(again.stdout, "missed\n");
+  const again = run("deadlines.cancel(due); deadlines.add(due);");
+  assert.equal(again.stdout, "onExpired\n");
   assert.ok(again.ms > 1_500);
 });
 

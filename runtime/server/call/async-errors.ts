@@ -10,7 +10,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 let calls: AsyncLocalStorage<string> | undefined;
 
 /** Runs the code of a tool so that what it leaves behind can be told to be its own. */
-export function traced<T>(tool: string, work: () => T): T {
+export function runAsTool<T>(tool: string, work: () => T): T {
   return calls === undefined ? work() : calls.run(tool, work);
 }
 

@@ -98,7 +98,7 @@ export class InvokeService {
   }
 
   /** Resolves when everything that was returned is noted, or has had its time. */
-  async noted(): Promise<void> {
+  async settlementsDone(): Promise<void> {
     await Promise.all(this.notes);
   }
 

@@ -17,7 +17,7 @@ import { WireFault } from "../../wire/fault.js";
 import type { InputDecoder } from "../../wire/input.js";
 import type { OutputEncoder } from "../../wire/output.js";
 import { type EncodedOutput, resultBytes, resultJson } from "../../wire/output.js";
-import { traced } from "./async-errors.js";
+import { runAsTool } from "./async-errors.js";
 import {
   type Answer,
   type Call,
@@ -55,7 +55,7 @@ export class LocalHost implements ToolHost {
         return refusal("tool_invocation_failed");
       }
     };
-    return { end: traced(this.tool.fqn, work), abort: () => {} };
+    return { end: runAsTool(this.tool.fqn, work), abort: () => {} };
   }
 
   health(log: Logger): Execution<number> {
@@ -70,7 +70,7 @@ export class LocalHost implements ToolHost {
       }
       return 500;
     };
-    return { end: traced(this.tool.fqn, work), abort: () => {} };
+    return { end: runAsTool(this.tool.fqn, work), abort: () => {} };
   }
 }
 
@@ -133,7 +133,7 @@ class LocalExecution implements Execution {
   ) {
     const { auth } = call;
     this.context = auth === undefined ? new Context(deadline, log) : new SignedContext(deadline, log, auth);
-    this.end = traced(tool.fqn, () => this.execute());
+    this.end = runAsTool(tool.fqn, () => this.execute());
   }
 
   abort(reason: InvocationAborted["reason"]): void {

@@ -7,7 +7,7 @@ export interface Due {
   /** On the clock of `performance.now()`, in milliseconds. */
   readonly deadline: number;
   /** Called once the deadline has passed, unless it was met. */
-  missed(): void;
+  onExpired(): void;
 }
 
 /**
@@ -27,7 +27,7 @@ export class RunDeadlines {
     else if (this.#open.size === 1) this.#timer.ref();
   }
 
-  meet(due: Due): void {
+  cancel(due: Due): void {
     // A timer that nobody needs keeps no process alive; it is cheaper to let it run out than to stop it.
     if (this.#open.delete(due) && this.#open.size === 0) this.#timer?.unref();
   }
@@ -46,7 +46,7 @@ export class RunDeadlines {
         return;
       }
       this.#open.delete(due);
-      due.missed();
+      due.onExpired();
     }
   }
 }

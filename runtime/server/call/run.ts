@@ -49,7 +49,7 @@ export class Run implements Due {
   }
 
   /** The deadline has passed. */
-  missed(): void {
+  onExpired(): void {
     this.context.runInAsyncScope(() => this.timeOut());
   }
 
@@ -71,7 +71,7 @@ export class Run implements Due {
     if (late) this.abort("timeout");
     if (this.over) hooks.settledLate?.();
     else {
-      tool.deadlines.meet(this);
+      tool.deadlines.cancel(this);
       this.over = true;
       const given = late ? refusal("tool_invocation_timeout") : answer;
       this.resolve(hooks.ended?.(given) ?? given);

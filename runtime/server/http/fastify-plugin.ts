@@ -18,9 +18,9 @@ import { type ErrorCode, errorBody, RequestError, statusOf, toRequestError } fro
 import { StartupError } from "../errors/startup-error.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { DEADLINES, type Deadlines, MAX_HEADERS, MIN_BODY_BYTES_PER_SECOND } from "./limits.js";
-import { cutUnlessTaken, endOnceRead, isKept, unreadBytes } from "./lingering-close.js";
+import { destroyUnlessFlushed, drainThenEnd, isKept, unreadBytes } from "./lingering-close.js";
 import { BodyReader } from "./request-body.js";
-import { OpenRequests, type Shutdown } from "./shutdown.js";
+import { InFlightRequests, type Shutdown } from "./shutdown.js";
 
 /** What is served, and for whom. */
 export interface ToolRoutesOptions {
@@ -67,7 +67,7 @@ const PLAIN_PATH = /^[\w\-.~/@!$&'+,;=]*$/;
 
 /** The routes of tools, and the requests that wait for an answer of theirs. */
 export class ToolRoutes {
-  readonly requests: OpenRequests<FastifyReply>;
+  readonly requests: InFlightRequests<FastifyReply>;
   readonly #routes: ReadonlyMap<string, Route>;
   readonly #deadlines: Deadlines;
 
@@ -78,7 +78,7 @@ export class ToolRoutes {
     this.#deadlines = options.deadlines ?? DEADLINES;
     const bodies = new BodyReader(options.minBodyBytesPerSecond ?? MIN_BODY_BYTES_PER_SECOND, this.#deadlines);
     this.#routes = routesOf(options, host, bodies);
-    this.requests = new OpenRequests<FastifyReply>(
+    this.requests = new InFlightRequests<FastifyReply>(
       (reply) => this.#send(reply, errorReply("shutting_down"), true),
       ({ request }) => request.raw.complete,
     );
@@ -325,7 +325,7 @@ function send(
     // Written whole at once; an answer without a body is its headers.
     if (body.length === 0 || reply.request.method === "HEAD") response.flushHeaders();
     else response.write(bytes, "latin1");
-    endOnceRead(reply.request.raw, response, deadlines.lingerMs);
+    drainThenEnd(reply.request.raw, response, deadlines.lingerMs);
   }
-  cutUnlessTaken(response, deadlines.answerMs);
+  destroyUnlessFlushed(response, deadlines.answerMs);
 }

@@ -17,8 +17,8 @@ import {
   MAX_HEADERS,
   REQUEST_TIMEOUT_MS,
 } from "./limits.js";
-import { endConnection, hadLastWord } from "./lingering-close.js";
-import type { OpenRequests } from "./shutdown.js";
+import { endConnection, isClosing } from "./lingering-close.js";
+import type { InFlightRequests } from "./shutdown.js";
 import { prepareTlsServer, type TlsSetup, tlsOptions } from "./tls.js";
 
 /** What is served, and how. */
@@ -34,7 +34,7 @@ export interface ServeOptions extends ToolRoutesOptions {
 /** The application, and the requests that wait there for their answer. */
 export interface App {
   readonly app: FastifyInstance;
-  readonly requests: OpenRequests<FastifyReply>;
+  readonly requests: InFlightRequests<FastifyReply>;
 }
 
 /** Refuses what came on a connection once the requests before it have their answers. */
@@ -139,7 +139,7 @@ function refuseClient(
   deadlines: Deadlines,
   afterAnswers: AfterAnswers,
 ): ErrorCode | undefined {
-  if (hadLastWord(socket)) return undefined;
+  if (isClosing(socket)) return undefined;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return undefined;

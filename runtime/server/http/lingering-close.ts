@@ -35,7 +35,7 @@ export function isKept(unread: number): boolean {
  * Ends an answer that was written whole, though its request has not come whole: takes what still comes, and cuts a client
  * that goes on too long.
  */
-export function endOnceRead(request: IncomingMessage, response: ServerResponse, ms: number): void {
+export function drainThenEnd(request: IncomingMessage, response: ServerResponse, ms: number): void {
   const { socket } = request;
   const stop = linger(socket, ms);
   let discarded = 0;
@@ -79,7 +79,7 @@ const bytesRead = (socket: Duplex) => (socket as Duplex & { bytesRead?: number }
  * Whether a connection has had its last word; then whatever else the parser finds on it gets none. Closes our side, and
  * the whole connection when the client goes on too long.
  */
-export function hadLastWord(socket: Duplex): boolean {
+export function isClosing(socket: Duplex): boolean {
   const before = lingering.get(socket);
   if (before === undefined) return false;
   socket.end();
@@ -88,11 +88,11 @@ export function hadLastWord(socket: Duplex): boolean {
 }
 
 /** Cuts a client that does not take its answer. */
-export function cutUnlessTaken(response: ServerResponse, ms: number): void {
+export function destroyUnlessFlushed(response: ServerResponse, ms: number): void {
   if (response.writableFinished) return;
   if (response.socket === null) {
     // Behind the answer of an earlier request on the same connection, whose tool may still run.
-    response.once("socket", () => cutUnlessTaken(response, ms));
+    response.once("socket", () => destroyUnlessFlushed(response, ms));
     return;
   }
   const timer = setTimeout(() => response.socket?.destroy(), ms).unref();

@@ -18,7 +18,7 @@ export interface ShutdownOptions {
 }
 
 /** What became of the requests of a server that stopped. */
-export interface Stopped {
+export interface ShutdownSummary {
   /** Milliseconds that it took. */
   readonly ms: number;
   /** Requests that had begun when the listener closed and got their answer. */
@@ -39,7 +39,7 @@ export const LINGER_MS = 2_000;
  *
  * @typeParam R what the transport knows a request by
  */
-export class OpenRequests<R> {
+export class InFlightRequests<R> {
   readonly #open = new Set<R>();
   readonly #waiting: (() => void)[] = [];
   #answered = 0;
@@ -126,7 +126,7 @@ export class OpenRequests<R> {
 
 /** What a server consists of, as far as its end goes. */
 export interface ShutdownParts {
-  readonly requests: Omit<OpenRequests<never>, "begin" | "end" | "find">;
+  readonly requests: Omit<InFlightRequests<never>, "begin" | "end" | "find">;
   readonly log: ServerLogger;
   /** Closes the listener and idle connections; resolves when the others are closed as well. */
   close(): Promise<void>;
@@ -142,7 +142,7 @@ export interface ShutdownParts {
 export class Shutdown {
   readonly #readinessDelayMs: number;
   readonly #drainMs: number;
-  #stopped: Promise<Stopped> | undefined;
+  #stopped: Promise<ShutdownSummary> | undefined;
   #closed = false;
 
   /** @throws RangeError for a time out of its range */
@@ -166,12 +166,12 @@ export class Shutdown {
    *
    * @param signal what it was told by, for the log
    */
-  stop(parts: ShutdownParts, signal: string | undefined): Promise<Stopped> {
+  stop(parts: ShutdownParts, signal: string | undefined): Promise<ShutdownSummary> {
     this.#stopped ??= this.#stop(parts, signal);
     return this.#stopped;
   }
 
-  async #stop(parts: ShutdownParts, signal: string | undefined): Promise<Stopped> {
+  async #stop(parts: ShutdownParts, signal: string | undefined): Promise<ShutdownSummary> {
     const { requests, log } = parts;
     const started = performance.now();
     log.info({ ...(signal !== undefined && { signal }), running: requests.size }, "stopping");

@@ -6,7 +6,7 @@ import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
 import type { Logger } from "../../tool.js";
 import { type Answer, type Execution, type ToolHost, takeInput } from "../call/messages.js";
 import { SafeLogger } from "../log/safe-logger.js";
-import { handedOver } from "./worker-handover.js";
+import { receiveTools } from "./worker-handover.js";
 import {
   type Job,
   KEPT_MS,
@@ -45,7 +45,7 @@ const loaded = await load().then(
 async function load(): Promise<ToolHost> {
   // As when node was started with it.
   process.argv[1] = entry;
-  const tools = handedOver();
+  const tools = receiveTools();
   const late = new Promise<never>((_, reject) => {
     setTimeout(() => reject(new Error(`it did not call bootstrap within ${LOAD_MS} ms`)), LOAD_MS).unref();
   });

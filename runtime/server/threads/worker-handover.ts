@@ -7,14 +7,14 @@ const TAKER = Symbol.for("svc-runtime.isolate.v1");
 const holder = globalThis as { [TAKER]?: (tools: readonly ServedTool[]) => void };
 
 /** Resolves with the tools of the first `bootstrap` on this thread. */
-export function handedOver(): Promise<readonly ServedTool[]> {
+export function receiveTools(): Promise<readonly ServedTool[]> {
   return new Promise((resolve) => {
     holder[TAKER] = resolve;
   });
 }
 
 /** On a thread of isolate.ts hands it the tools, else does nothing. */
-export function handOver(tools: readonly ServedTool[]): boolean {
+export function offerTools(tools: readonly ServedTool[]): boolean {
   holder[TAKER]?.(tools);
   return holder[TAKER] !== undefined;
 }
