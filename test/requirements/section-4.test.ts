@@ -45,7 +45,7 @@ describe("the leader's signature covers the inputs only", () => {
     for (const sentence of [
       "**HTTPS is part of the protocol.**",
       "The leader's signature covers the inputs only: not the nonce, the leader's id, the tool or the time.",
-      "Whoever can read a request can repeat it under another nonce",
+      "Anyone who can read a request can repeat it under another nonce",
       "over authenticated HTTPS",
     ]) {
       assert.ok(readme.includes(sentence), sentence);
