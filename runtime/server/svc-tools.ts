@@ -46,6 +46,13 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
     await parts.release();
     throw error;
   }
+  const { pluginTimeout = 0 } = app.initialConfig;
+  if (pluginTimeout > 0 && pluginTimeout < shutdown.drainMs) {
+    log.warn(
+      { pluginTimeout, drainMs: shutdown.drainMs },
+      "app.close() rejects when calls take longer than pluginTimeout: set it to 0 in the application",
+    );
+  }
   log.info({ prefix: app.prefix, ...parts.summary }, "mounted");
 };
 

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
@@ -18,6 +19,7 @@ import {
 } from "#runtime/index.js";
 import { MAX_INLINE_BYTES, MAX_PORT_BYTES } from "#runtime/wire/data.js";
 import { MAX_RESULT_BYTES } from "#runtime/wire/output.js";
+import { until } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
 import { freePort } from "./process.js";
 
@@ -35,7 +37,8 @@ const snippets: readonly Snippet[] = [...README.matchAll(/^```(.*)\n([\s\S]*?)^`
 }));
 const port = await freePort();
 /** Snippets name the default port; the tests take a free one. */
-const here = (text: string) => text.replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`);
+const here = (text: string) =>
+  text.replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`).replaceAll("port: 8080", `port: ${port}`);
 
 const project = mkdtempSync(join(tmpdir(), "svc-readme-"));
 let server: ChildProcess | undefined;
@@ -62,12 +65,22 @@ async function start(command: string): Promise<void> {
   server = child;
   atEnd(() => child.kill("SIGKILL"));
   let log = "";
-  await new Promise<void>((resolve, reject) => {
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      log += text;
-      if (log.includes('"msg":"serving"')) resolve();
-    });
-    child.once("exit", (code) => reject(new Error(`${command} ended with exit code ${code}:\n${log}`)));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    log += text;
+  });
+  await until(() => {
+    assert.equal(child.exitCode, null, `${command} ended:\n${log}`);
+    return isOpen(port);
+  }, "it listens");
+}
+
+/** Whether a port of this machine takes connections. */
+function isOpen(number: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(number, "127.0.0.1", () => {
+      socket.destroy();
+      resolve(true);
+    }).once("error", () => resolve(false));
   });
 }
 

@@ -165,6 +165,9 @@ describe("tools in an application", () => {
     kept.close();
     await closed;
     assert.ok(log.entries.some(({ message }) => message === "stopped"));
+    // The default of fastify, which close() is subject to.
+    const warned = log.entries.find(({ level }) => level === "warn");
+    assert.deepEqual(warned?.fields, { pluginTimeout: 10_000, drainMs: 25_000 });
 
     const stubborn = countingTool({
       path: "stubborn",

@@ -55,6 +55,8 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     // Checked by hand, because the answers are ours.
     http: { requireHostHeader: false },
     return503OnClosing: false,
+    // It also bounds the end: `app.close()` rejects when calls take longer.
+    pluginTimeout: 0,
     // Made when a route of the author's needs them: fastify loads ajv for them at start-up.
     ...(configure === undefined && {
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },

@@ -141,14 +141,15 @@ export interface ShutdownParts {
 /** Where a server is in its life, and the one way to its end. */
 export class Shutdown {
   readonly #readinessDelayMs: number;
-  readonly #drainMs: number;
+  /** Milliseconds that requests have to end by themselves. */
+  readonly drainMs: number;
   #stopped: Promise<ShutdownSummary> | undefined;
   #closed = false;
 
   /** @throws RangeError for a time out of its range */
   constructor({ readinessDelayMs = 0, drainMs = DEFAULT_DRAIN_MS }: ShutdownOptions = {}) {
     this.#readinessDelayMs = checkedInteger("shutdown.readinessDelayMs", readinessDelayMs, 0, 600_000, "milliseconds");
-    this.#drainMs = checkedInteger("shutdown.drainMs", drainMs, 0, 3_600_000, "milliseconds");
+    this.drainMs = checkedInteger("shutdown.drainMs", drainMs, 0, 3_600_000, "milliseconds");
   }
 
   /** Whether the server was told to stop: it is not ready any more, and answers ask callers to connect anew. */
@@ -191,11 +192,11 @@ export class Shutdown {
   }
 
   async #drain({ requests, log, abortRuns }: ShutdownParts): Promise<void> {
-    const unsent = setTimeout(() => requests.refuseUnsent(), Math.min(LINGER_MS, this.#drainMs));
-    const drained = await requests.none(this.#drainMs);
+    const unsent = setTimeout(() => requests.refuseUnsent(), Math.min(LINGER_MS, this.drainMs));
+    const drained = await requests.none(this.drainMs);
     clearTimeout(unsent);
     if (drained) return;
-    log.warn({ running: requests.size, drainMs: this.#drainMs }, "the drain limit has passed: tools are told to end");
+    log.warn({ running: requests.size, drainMs: this.drainMs }, "the drain limit has passed: tools are told to end");
     abortRuns();
     if (await requests.none(GRACE_MS)) return;
     log.warn({ running: requests.size, graceMs: GRACE_MS }, "tools did not end: their callers are told 503");
