@@ -66,7 +66,7 @@ const CASES: Readonly<Record<string, readonly [fits: string[], not: string[]]>> 
   ],
 };
 
-const members = FORMAT_NAMES.map((name) => `  /** @format ${name} */\n  ${JSON.stringify(name)}?: string;`);
+const members = Object.keys(CASES).map((name) => `  /** @format ${name} */\n  ${JSON.stringify(name)}?: string;`);
 const project = new ToolProject({
   "src/a.ts": toolSource(
     "A",
@@ -105,7 +105,7 @@ test("a text that does not fit its format is refused, with the path and never th
   assert.deepEqual(decode("unknown", "anything"), { unknown: "anything" });
 });
 
-test("every format that is checked has cases here", () => {
+test("every format that is checked has cases", () => {
   assert.deepEqual(Object.keys(CASES).sort(), [...FORMAT_NAMES].sort());
 });
 
