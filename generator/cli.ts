@@ -11,7 +11,7 @@ import { type Diagnostic, formatDiagnostics, hasErrors } from "./diagnostics/dia
 import { quoted } from "./diagnostics/quote.js";
 import type { GeneratedFile } from "./emit/render.js";
 import type { Generated } from "./generate.js";
-import { recordOf, unchangedSince } from "./project/build-info.js";
+import { buildInfoFile, freshBuildInfo } from "./project/build-info.js";
 import type { GenerateOptions } from "./project/layout.js";
 import { VERSION } from "./version.js";
 
@@ -37,7 +37,7 @@ const USAGE = `svc-gen ${VERSION}: tool servers from TypeScript classes
 const HELP = "see svc-gen --help";
 
 /** What the command line acts on; the tests give their own. */
-export interface Surroundings {
+export interface CliHost {
   readonly cwd: string;
   readonly colour: boolean;
   readonly print: (text: string) => void;
@@ -45,40 +45,40 @@ export interface Surroundings {
 }
 
 /** Runs one command line and says with which code to exit. */
-export async function run(args: readonly string[], around: Surroundings): Promise<number> {
+export async function run(args: readonly string[], host: CliHost): Promise<number> {
   try {
-    return await command(args, around);
+    return await command(args, host);
   } catch (error) {
     if (!(error instanceof UsageError) && !(error instanceof UnwritableError)) throw error;
     const { message } = error;
     const [code, hint] = error instanceof UsageError ? ["usage", HELP] : ["disk", "nothing was replaced"];
-    if (args.includes("--json")) around.print(asJson([{ severity: "error", code, message, hint }]));
-    else around.complain(`svc-gen: ${message} (${hint})\n`);
+    if (args.includes("--json")) host.print(asJson([{ severity: "error", code, message, hint }]));
+    else host.complain(`svc-gen: ${message} (${hint})\n`);
     return EXIT.usage;
   }
 }
 
-async function command(args: readonly string[], around: Surroundings): Promise<number> {
+async function command(args: readonly string[], host: CliHost): Promise<number> {
   const { command: name, rest, values } = readArguments(args);
   if (values.help) {
-    around.print(USAGE);
+    host.print(USAGE);
     return EXIT.done;
   }
   if (values.version) {
-    around.print(`${VERSION}\n`);
+    host.print(`${VERSION}\n`);
     return EXIT.done;
   }
   if (rest.length > 0 && name !== "explain" && name !== "diff") {
     throw new UsageError(`${name} takes no argument, got ${quoted(rest[0] ?? "")}`);
   }
   const options: GenerateOptions = {
-    ...projectOf(values.project, around.cwd),
+    ...projectOf(values.project, host.cwd),
     ...(values.out === undefined ? {} : { out: values.out }),
   };
-  const reporter = { ...around, json: values.json === true, quiet: values.quiet === true };
+  const reporter = { ...host, json: values.json === true, quiet: values.quiet === true };
   switch (name) {
     case "explain":
-      around.print(explainCode(rest, reporter.json));
+      host.print(explainCode(rest, reporter.json));
       return EXIT.done;
     case "meta":
       return meta(options, values.fqn, values.url, reporter);
@@ -101,30 +101,26 @@ function projectOf(project: string | undefined, cwd: string): Pick<GenerateOptio
   return { root, tsconfig: relative(root, tsconfig) };
 }
 
-interface Reporter extends Surroundings {
+interface Reporter extends CliHost {
   readonly json: boolean;
   readonly quiet: boolean;
 }
 
 /** Prints diagnostics; as JSON also the paths of stale files, in the one array. */
-function report(
-  { diagnostics }: Pick<Generated, "diagnostics">,
-  around: Reporter,
-  stale: readonly string[] = [],
-): void {
-  const shown = shownOf(diagnostics, around);
-  if (around.json) {
+function report({ diagnostics }: Pick<Generated, "diagnostics">, host: Reporter, stale: readonly string[] = []): void {
+  const shown = visibleDiagnostics(diagnostics, host);
+  if (host.json) {
     const files = stale.map((file) => ({ severity: "error", code: "stale", file, hint: "run `svc-gen`" }));
-    around.print(asJson([...shown, ...files]));
+    host.print(asJson([...shown, ...files]));
     return;
   }
   if (shown.length === 0) return;
-  around.complain(formatDiagnostics(shown, around.colour));
+  host.complain(formatDiagnostics(shown, host.colour));
   const errors = shown.filter(({ severity }) => severity === "error");
-  if (errors.length > 0) around.complain(`\n${summary(errors)}\n`);
+  if (errors.length > 0) host.complain(`\n${summary(errors)}\n`);
 }
 
-function shownOf(diagnostics: readonly Diagnostic[], { quiet }: Reporter): readonly Diagnostic[] {
+function visibleDiagnostics(diagnostics: readonly Diagnostic[], { quiet }: Reporter): readonly Diagnostic[] {
   return quiet ? diagnostics.filter(({ severity }) => severity !== "note") : diagnostics;
 }
 
@@ -148,61 +144,61 @@ async function generateNow(options: GenerateOptions): Promise<Generated> {
 }
 
 /** The options as they name a record. */
-function recorded({ root: _, ...options }: GenerateOptions): Record<string, string> {
+function buildOptions({ root: _, ...options }: GenerateOptions): Record<string, string> {
   return options;
 }
 
-async function write(options: GenerateOptions, around: Reporter): Promise<number> {
-  const same = unchangedSince(options.root, recorded(options));
+async function write(options: GenerateOptions, host: Reporter): Promise<number> {
+  const same = freshBuildInfo(options.root, buildOptions(options));
   if (same !== undefined) {
-    report(same, around);
-    if (!around.json) around.print("up to date\n");
+    report(same, host);
+    if (!host.json) host.print("up to date\n");
     return EXIT.done;
   }
   const generated = await generateNow(options);
-  report(generated, around);
+  report(generated, host);
   if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
   const written = writeChanged(options.root, generated.files);
-  if (!around.json) {
+  if (!host.json) {
     const texts = written.map((path) => `wrote ${path}\n`);
-    around.print(texts.length === 0 ? "up to date\n" : texts.join(""));
+    host.print(texts.length === 0 ? "up to date\n" : texts.join(""));
   }
-  remember(options, generated);
+  saveBuildInfo(options, generated);
   return EXIT.done;
 }
 
-async function watch(options: GenerateOptions, around: Reporter): Promise<number> {
+async function watch(options: GenerateOptions, host: Reporter): Promise<number> {
   const { watchProject } = await import("./commands/watch.js");
-  let said = "";
+  let lastText = "";
   await watchProject(options, {
     write: (files) => writeChanged(options.root, files),
     tell: ({ diagnostics, wrote, milliseconds }) => {
-      const shown = shownOf(diagnostics, around);
-      if (around.json) {
-        around.print(`${JSON.stringify({ diagnostics: shown, wrote, milliseconds })}\n`);
+      const shown = visibleDiagnostics(diagnostics, host);
+      if (host.json) {
+        host.print(`${JSON.stringify({ diagnostics: shown, wrote, milliseconds })}\n`);
         return;
       }
       const errors = shown.filter(({ severity }) => severity === "error").length;
-      const text = shown.length === 0 ? "" : formatDiagnostics(shown, around.colour);
+      const text = shown.length === 0 ? "" : formatDiagnostics(shown, host.colour);
       // Notes are said once, until there are others.
-      if (errors > 0 || text !== said) around.complain(text);
-      said = text;
-      if (errors > 0) around.print(`${counted(errors, "error")}; waiting\n`);
-      else around.print(`${wrote.length === 0 ? "up to date" : `wrote ${wrote.join(", ")}`} in ${milliseconds} ms\n`);
+      if (errors > 0 || text !== lastText) host.complain(text);
+      lastText = text;
+      if (errors > 0) host.print(`${counted(errors, "error")}; waiting\n`);
+      else host.print(`${wrote.length === 0 ? "up to date" : `wrote ${wrote.join(", ")}`} in ${milliseconds} ms\n`);
     },
   });
   return EXIT.done;
 }
 
-async function check(options: GenerateOptions, around: Reporter): Promise<number> {
-  const same = unchangedSince(options.root, recorded(options));
+async function check(options: GenerateOptions, host: Reporter): Promise<number> {
+  const same = freshBuildInfo(options.root, buildOptions(options));
   if (same !== undefined) {
-    report(same, around);
+    report(same, host);
     return EXIT.done;
   }
   const generated = await generateNow(options);
   if (hasErrors(generated.diagnostics)) {
-    report(generated, around);
+    report(generated, host);
     return EXIT.diagnostics;
   }
   const stale = generated.files.flatMap((file) => {
@@ -211,25 +207,25 @@ async function check(options: GenerateOptions, around: Reporter): Promise<number
   });
   report(
     generated,
-    around,
+    host,
     stale.map(({ path }) => path),
   );
   if (stale.length > 0) {
-    if (!around.json) {
+    if (!host.json) {
       const { staleReport } = await import("./commands/check.js");
-      around.complain(staleReport(stale));
+      host.complain(staleReport(stale));
     }
     return EXIT.stale;
   }
-  remember(options, generated);
+  saveBuildInfo(options, generated);
   return EXIT.done;
 }
 
 /** Keeps the record for the next run; there is none without node_modules, or where nothing can be written. */
-function remember(options: GenerateOptions, generated: Generated): void {
+function saveBuildInfo(options: GenerateOptions, generated: Generated): void {
   if (!existsSync(join(options.root, "node_modules"))) return;
   try {
-    replaceFiles([recordOf(options.root, recorded(options), generated)]);
+    replaceFiles([buildInfoFile(options.root, buildOptions(options), generated)]);
   } catch (error) {
     if (!(error instanceof UnwritableError)) throw error;
   }
@@ -239,22 +235,22 @@ async function meta(
   options: GenerateOptions,
   fqn: string | undefined,
   url: string | undefined,
-  around: Reporter,
+  host: Reporter,
 ): Promise<number> {
   if (url === undefined) throw new UsageError("meta wants --url URL, under which the tool is served");
   const generated = await generateNow(options);
-  report(generated, { ...around, quiet: true, json: false });
+  report(generated, { ...host, quiet: true, json: false });
   if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
   const { registrationDocument } = await import("./commands/meta.js");
   const documents = generated.files.find(({ path }) => path === "meta.json")?.text ?? "[]";
-  around.print(registrationDocument(documents, fqn, url));
+  host.print(registrationDocument(documents, fqn, url));
   return EXIT.done;
 }
 
-function diff(files: readonly string[], around: Reporter): number {
-  const [old, next] = files.length === 0 ? headAndHere(around.cwd) : givenDocuments(files, around.cwd);
+function diff(files: readonly string[], host: Reporter): number {
+  const [old, next] = files.length === 0 ? headAndHere(host.cwd) : givenDocuments(files, host.cwd);
   const differences = diffDocuments(old, next);
-  around.print(around.json ? listDifferences(differences) : formatDifferences(differences));
+  host.print(host.json ? listDifferences(differences) : formatDifferences(differences));
   return isBroken(differences) ? EXIT.broken : EXIT.done;
 }
 

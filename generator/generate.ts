@@ -3,23 +3,23 @@
 import { relative, sep } from "node:path";
 import { type Acknowledgement, withoutAcknowledged } from "./diagnostics/acknowledge.js";
 import { type Diagnostic, diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
-import { findMisfits } from "./emit/check-examples.js";
+import { checkExamples } from "./emit/check-examples.js";
 import { importsOf } from "./emit/entrypoint.js";
 import { checkPorts } from "./emit/ports.js";
 import { type GeneratedFile, render } from "./emit/render.js";
 import { Schemas } from "./emit/schema.js";
-import { type Outcome, outcomeOf } from "./emit/tool-artifacts.js";
+import { artifactsOf, type ToolArtifacts } from "./emit/tool-artifacts.js";
 import type { Tool } from "./model.js";
-import type { Reads } from "./project/input-recorder.js";
-import { type GenerateOptions, type Layout, layoutOf, shown } from "./project/layout.js";
+import type { InputSnapshot } from "./project/input-recorder.js";
+import { displayPath, type GenerateOptions, type Layout, layoutOf } from "./project/layout.js";
 import { compileOnce, compilerErrors, openProgram, type Program, readProject } from "./project/program.js";
 import type { ts } from "./project/typescript.js";
 import { lower, readTypes, type TypeReader } from "./types/lower.js";
-import { doubles, findTools } from "./types/tool-classes.js";
+import { duplicateTools, findTools } from "./types/tool-classes.js";
 import { VERSION } from "./version.js";
 
 export interface Generated extends Result {
-  readonly reads: Reads;
+  readonly inputs: InputSnapshot;
 }
 
 export interface Result {
@@ -31,13 +31,17 @@ export interface Result {
 /** Everything that svc-gen would write for a project. */
 export function generate(options: GenerateOptions): Generated {
   const project = readProject(layoutOf(options));
-  if ("diagnostics" in project) return { files: [], diagnostics: project.diagnostics, reads: project.recorder.reads() };
+  if ("diagnostics" in project)
+    return { files: [], diagnostics: project.diagnostics, inputs: project.recorder.snapshot() };
   const result = generateFrom(openProgram(project, compileOnce(project)));
-  return { ...result, reads: project.recorder.reads() };
+  return { ...result, inputs: project.recorder.snapshot() };
 }
 
 /** The results of source files of a good run by path, reused while the key of the file stays the same. */
-export type FileResults = Map<string, { readonly key: string; readonly result: FileResult; readonly texts: Outcome[] }>;
+export type FileResults = Map<
+  string,
+  { readonly key: string; readonly result: FileResult; readonly texts: ToolArtifacts[] }
+>;
 
 /** The same from an open program. `reusable` has the results of an earlier program; a good run adds its own. */
 export function generateFrom(program: Program, reusable: FileResults = new Map()): Result {
@@ -63,14 +67,15 @@ export function generateFrom(program: Program, reusable: FileResults = new Map()
     ...compiler,
     ...found,
     ...(tools.length === 0 && found.length === 0 ? [noTools(program)] : []),
-    ...doubles(tools),
+    ...duplicateTools(tools),
   ];
   const acknowledged = results.flatMap((each) => each.acknowledged);
   const diagnostics = withoutIdleNotes(withoutAcknowledged(all, acknowledged));
   if (hasErrors(diagnostics)) return { files: [], diagnostics };
   const texts = results.flatMap(({ path, key, texts, ...result }) => {
-    const written = texts ?? result.tools.map((tool) => outcomeOf(tool, schemas));
-    if (key !== undefined && result.tools.every(isAtHome)) reusable.set(path, { key, result, texts: written });
+    const written = texts ?? result.tools.map((tool) => artifactsOf(tool, schemas));
+    if (key !== undefined && result.tools.every(importedFromOwnFile))
+      reusable.set(path, { key, result, texts: written });
     return written;
   });
   return { files: filesOf(layout, texts), diagnostics };
@@ -92,7 +97,7 @@ function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas): F
     diagnostics: [
       ...diagnostics,
       ...lowered.flatMap((each) => each.diagnostics),
-      ...lowered.flatMap(({ samples, tool }) => findMisfits(samples, tool, schemas)),
+      ...lowered.flatMap(({ examples, tool }) => checkExamples(examples, tool, schemas)),
       ...tools.flatMap(checkPorts),
     ],
     acknowledged: lowered.flatMap((each) => each.acknowledged),
@@ -100,12 +105,12 @@ function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas): F
 }
 
 /** Whether a tool is imported from its own file; otherwise its import depends on files that its own does not import. */
-function isAtHome(tool: Tool): boolean {
+function importedFromOwnFile(tool: Tool): boolean {
   return tool.import.file === tool.place.file;
 }
 
 function noTools({ layout, sources }: Program): Diagnostic {
-  return diagnostic("SVC100", {}, `in the ${sources.length} files of ${shown(layout, layout.tsconfig)}`);
+  return diagnostic("SVC100", {}, `in the ${sources.length} files of ${displayPath(layout, layout.tsconfig)}`);
 }
 
 /** A note about a member that has an error says nothing. */
@@ -116,7 +121,7 @@ function withoutIdleNotes(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.filter((each) => each.severity !== "note" || !marks(each).some((mark) => wrong.has(mark)));
 }
 
-function filesOf(layout: Layout, tools: readonly Outcome[]): GeneratedFile[] {
+function filesOf(layout: Layout, tools: readonly ToolArtifacts[]): GeneratedFile[] {
   const out = relative(layout.root, layout.out).split(sep).join("/");
   const header = { version: VERSION };
   const contracts = render("contracts", { ...header, contracts: tools.map(({ contract }) => contract) });

@@ -65,7 +65,7 @@ export interface Member {
   readonly place: Place;
   readonly optional: boolean;
   /** Of an output port: what a reference may stand for (`DataRef`), its value as a whole or each item of its list. */
-  readonly held?: "value" | "items";
+  readonly byReference?: "value" | "items";
   readonly shape: Shape;
   readonly doc?: Doc;
 }
@@ -97,7 +97,7 @@ export interface ClassImport {
 }
 
 /** What a class says about itself without being run. */
-export interface Facts {
+export interface StaticMetadata {
   /** With the version in shortest form. */
   readonly fqn: string;
   readonly description: string;
@@ -106,7 +106,7 @@ export interface Facts {
 }
 
 /** One tool, complete. */
-export interface Tool extends Facts {
+export interface Tool extends StaticMetadata {
   readonly import: ClassImport;
   readonly place: Place;
   readonly input: ObjectShape;
@@ -170,7 +170,7 @@ export function mapRefs(shape: Shape, replace: (ref: Shape & { kind: "ref" }) =>
 }
 
 /** One value of a comment, as the wire would carry it. */
-export interface Sample {
+export interface Example {
   readonly value: Json;
   readonly shape: Shape;
   /** Whether `null` stands for an absent value. */

@@ -10,11 +10,11 @@ export interface StaleFile {
 }
 
 const CONTEXT = 3;
-const SHOWN = 60;
+const MAX_LINES = 60;
 /** Characters of a line: schemas and tables stand on one. */
-const WIDEST = 200;
+const MAX_LINE_LENGTH = 200;
 /** Added and removed lines beyond which looking for the smallest difference would take seconds. */
-const FARTHEST = 2000;
+const MAX_EDITS = 2000;
 
 /** The message for stale files: what differs and the command that mends it. */
 export function staleReport(files: readonly StaleFile[]): string {
@@ -29,15 +29,15 @@ export function staleReport(files: readonly StaleFile[]): string {
 export function unified(path: string, old: string, next: string): string {
   const patch = createTwoFilesPatch(path, path, old, next, "", "as svc-gen writes it", {
     context: CONTEXT,
-    maxEditLength: FARTHEST,
+    maxEditLength: MAX_EDITS,
     headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
   });
-  if (patch === undefined) return `${path}: differs in more than ${FARTHEST} lines\n`;
+  if (patch === undefined) return `${path}: differs in more than ${MAX_EDITS} lines\n`;
   const lines = patch.trimEnd().split("\n").map(cut);
-  const more = lines.length - SHOWN;
-  return `${[...lines.slice(0, SHOWN), ...(more > 0 ? [`… ${more} more lines`] : [])].join("\n")}\n`;
+  const more = lines.length - MAX_LINES;
+  return `${[...lines.slice(0, MAX_LINES), ...(more > 0 ? [`… ${more} more lines`] : [])].join("\n")}\n`;
 }
 
 function cut(line: string): string {
-  return line.length <= WIDEST ? line : `${line.slice(0, WIDEST)}… (${line.length} characters)`;
+  return line.length <= MAX_LINE_LENGTH ? line : `${line.slice(0, MAX_LINE_LENGTH)}… (${line.length} characters)`;
 }

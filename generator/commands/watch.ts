@@ -9,12 +9,12 @@ import { contentHash } from "../project/file-hash.js";
 import { type GenerateOptions, layoutOf } from "../project/layout.js";
 import {
   adaptHost,
+  type InvalidProject,
   markLibrary,
   openProgram,
   type Project,
   readProject,
   rootsOf,
-  type Unusable,
 } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 
@@ -35,11 +35,11 @@ export interface Effects {
   /** Writes what differs from the disk and returns the paths written. */
   readonly write: (files: Result["files"]) => readonly string[];
   /** Reports one run. */
-  readonly tell: (turn: Turn) => void;
+  readonly tell: (result: WatchResult) => void;
 }
 
 /** One run: its diagnostics, the files written, and the time since the first event that caused it. */
-export interface Turn {
+export interface WatchResult {
   readonly diagnostics: readonly Diagnostic[];
   readonly wrote: readonly string[];
   readonly milliseconds: number;
@@ -57,7 +57,7 @@ export async function watchProject(
   });
   const watching = new Watching(options, effects, (error) => fail(error));
   try {
-    watching.turn();
+    watching.run();
     await Promise.race([end, failure]);
   } finally {
     watching.close();
@@ -98,7 +98,7 @@ class Watching {
     this.timer = setTimeout(() => {
       this.timer = undefined;
       try {
-        this.turn();
+        this.run();
       } catch (error) {
         this.fail(error);
       }
@@ -106,7 +106,7 @@ class Watching {
   }
 
   /** Reads the configuration if it may have changed, updates the program, and writes generated files that differ. */
-  turn(): void {
+  run(): void {
     const before = this.current;
     if (this.configChanged) this.readConfiguration();
     // An update may schedule another one.
@@ -178,8 +178,8 @@ class Watching {
   }
 
   /** Watches the generated files, everything that the configuration was read from, and the folders of sources. */
-  private followConfiguration({ recorder }: Project | Unusable): void {
-    const { files, missing, missingFolders, folders, listings, own } = recorder.reads();
+  private followConfiguration({ recorder }: Project | InvalidProject): void {
+    const { files, missing, missingFolders, folders, listings, own } = recorder.snapshot();
     const changed = () => {
       this.configChanged = true;
       this.schedule();

@@ -400,12 +400,15 @@ function spot(place: Place | undefined): string {
 }
 
 /** The widest line of source that is shown whole; a longer one is cut around the place. */
-const WIDEST = 160;
+const MAX_SOURCE_WIDTH = 160;
 
 /** The line of source with its number, and marks below what is meant. */
 function frame({ line, column, length, source }: Place, severity: Severity, paint: Paint): string[] {
-  const from = source.length <= WIDEST ? 0 : Math.max(0, Math.min(column - 1 - WIDEST / 4, source.length - WIDEST));
-  const text = source.slice(from, from + WIDEST);
+  const from =
+    source.length <= MAX_SOURCE_WIDTH
+      ? 0
+      : Math.max(0, Math.min(column - 1 - MAX_SOURCE_WIDTH / 4, source.length - MAX_SOURCE_WIDTH));
+  const text = source.slice(from, from + MAX_SOURCE_WIDTH);
   const at = column - 1 - from;
   const number = String(line);
   const marks = "~".repeat(Math.max(1, Math.min(length, text.length - at)));

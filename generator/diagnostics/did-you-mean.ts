@@ -2,13 +2,13 @@
 
 import { distance } from "fastest-levenshtein";
 
-const FARTHEST = 2;
+const MAX_DISTANCE = 2;
 
 /** The known names that a few slips of the fingers turn into `name`, nearest first; letter case is no difference. */
-export function closest(name: string, known: readonly string[], farthest = FARTHEST): readonly string[] {
+export function closest(name: string, known: readonly string[], maxDistance = MAX_DISTANCE): readonly string[] {
   if (name.length > 100) return [];
   const wanted = name.toLowerCase();
-  const limit = Math.min(farthest, Math.floor(wanted.length * 0.4));
+  const limit = Math.min(maxDistance, Math.floor(wanted.length * 0.4));
   return known
     .map((each) => ({ each, steps: distance(wanted, each.toLowerCase()) }))
     .filter(({ steps }) => steps <= limit)
@@ -17,7 +17,7 @@ export function closest(name: string, known: readonly string[], farthest = FARTH
 }
 
 /** `"; did you mean X?"`, or nothing when no name is near. */
-export function didYouMean(name: string, known: readonly string[], farthest?: number): string {
-  const [nearest] = closest(name, known, farthest);
+export function didYouMean(name: string, known: readonly string[], maxDistance?: number): string {
+  const [nearest] = closest(name, known, maxDistance);
   return nearest === undefined ? "" : `; did you mean ${nearest}?`;
 }

@@ -5,14 +5,14 @@
 import { ValueDecoder, WireFault } from "svc-runtime/generator";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { type Json, printJson } from "../json.js";
-import type { Sample, Tool } from "../model.js";
+import type { Example, Tool } from "../model.js";
 import { codec } from "./codecs.js";
 import type { Schemas } from "./schema.js";
 
 /** A diagnostic for each value that does not fit its type. */
-export function findMisfits(samples: readonly Sample[], { definitions }: Tool, schemas: Schemas): Diagnostic[] {
+export function checkExamples(examples: readonly Example[], { definitions }: Tool, schemas: Schemas): Diagnostic[] {
   const codecs = definitions.map(({ name, shape }) => [name, codec(shape)] as const);
-  return samples.flatMap(({ value, shape, optional, subject, place }) => {
+  return examples.flatMap(({ value, shape, optional, subject, place }) => {
     if (value === null && optional) return [];
     const problem =
       walkProblem(value, new ValueDecoder(codec(shape), codecs)) ??

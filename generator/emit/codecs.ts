@@ -37,16 +37,18 @@ export function outputVariants(tool: Tool): Variant[] {
  * Whether a member is a `many` port: a list that is not optional, not held elsewhere as a whole, and whose values can be
  * read one by one.
  */
-export function isMany({ optional, held, shape }: Member, definitions: readonly Definition[]): boolean {
+export function isMany({ optional, byReference, shape }: Member, definitions: readonly Definition[]): boolean {
   const list = resolve(shape, definitions);
   return (
-    !optional && held !== "value" && (list.kind === "array" || (list.kind === "tuple" && itemCodec(list) !== undefined))
+    !optional &&
+    byReference !== "value" &&
+    (list.kind === "array" || (list.kind === "tuple" && itemCodec(list) !== undefined))
   );
 }
 
 function port(member: Member, definitions: readonly Definition[]): Port {
   const { name, optional, shape } = member;
-  const held = member.held === undefined ? {} : { held: true };
+  const held = member.byReference === undefined ? {} : { held: true };
   const list = resolve(shape, definitions);
   if ((list.kind !== "array" && list.kind !== "tuple") || !isMany(member, definitions)) {
     return { name, many: false, ...(optional ? { optional } : {}), ...held, codec: codec(shape) };

@@ -3,7 +3,7 @@
 import { sep } from "node:path";
 import type { Layout } from "../project/layout.js";
 import { type ImportView, specifier } from "./render.js";
-import type { Outcome } from "./tool-artifacts.js";
+import type { ToolArtifacts } from "./tool-artifacts.js";
 
 /** What no import can be called, and what the entrypoint uses itself. */
 const TAKEN = [
@@ -18,7 +18,7 @@ const TAKEN = [
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
 /** Imports of the tool classes, one a tool, under names that are unique in the entrypoint. */
-export function importsOf(tools: readonly Outcome[], { root, out }: Layout): ImportView[] {
+export function importsOf(tools: readonly ToolArtifacts[], { root, out }: Layout): ImportView[] {
   const slashed = (path: string) => path.split(sep).join("/");
   const server = `${slashed(out)}/server.ts`;
   const home = slashed(root);

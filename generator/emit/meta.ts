@@ -1,15 +1,20 @@
 /** The metadata document of a tool (protocol.md section 9), order kept. */
 
 import { type Json, type JsonObject, object } from "../json.js";
-import type { Facts } from "../model.js";
+import type { StaticMetadata } from "../model.js";
 
 /** What `GET /meta` answers for the tool at `url`. */
-export function metadata(facts: Facts, url: string, inputSchema: JsonObject, outputSchema: JsonObject): JsonObject {
+export function metadata(
+  tool: StaticMetadata,
+  url: string,
+  inputSchema: JsonObject,
+  outputSchema: JsonObject,
+): JsonObject {
   return object(
-    ["fqn", facts.fqn],
+    ["fqn", tool.fqn],
     ["url", url],
-    ["timeout", facts.timeout],
-    ["description", facts.description],
+    ["timeout", tool.timeout],
+    ["description", tool.description],
     ["input_schema", inputSchema],
     ["output_schema", outputSchema],
   );

@@ -28,7 +28,7 @@ export function checkPorts(tool: Tool): Diagnostic[] {
   for (const member of [...inputs, ...tool.output.flatMap(({ payload }) => payload.members)]) {
     if (!isPortName(member.name)) report("SVC152", member, whyNoName(member.name));
     if (isMany(member, tool.definitions)) report(isFillable(member, tool) ? "SVC155" : "SVC157", member);
-    else if (member.held === undefined && mayBeList(member, tool)) report("SVC156", member);
+    else if (member.byReference === undefined && mayBeList(member, tool)) report("SVC156", member);
   }
   return found;
 }

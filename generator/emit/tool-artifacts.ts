@@ -9,7 +9,7 @@ import { renderContract } from "./render.js";
 import type { Schemas } from "./schema.js";
 
 /** Plain data that survives JSON. */
-export interface Outcome {
+export interface ToolArtifacts {
   readonly fqn: string;
   readonly path: string;
   readonly import: ClassImport;
@@ -22,7 +22,7 @@ export interface Outcome {
 }
 
 /** Writes the texts of a tool in which nothing was found wrong. */
-export function outcomeOf(tool: Tool, schemas: Schemas): Outcome {
+export function artifactsOf(tool: Tool, schemas: Schemas): ToolArtifacts {
   const input = schemas.input(tool);
   const output = schemas.output(tool);
   for (const schema of [input, output]) schemas.judge.compile(schema);

@@ -9,20 +9,20 @@ import { fileURLToPath } from "node:url";
 import type { Diagnostic } from "../diagnostics/diagnostics.js";
 import { VERSION } from "../version.js";
 import { bytesHash, contentHash, fileHash, folderHash } from "./file-hash.js";
-import type { Reads } from "./input-recorder.js";
+import type { InputSnapshot } from "./input-recorder.js";
 
 /** A good run. */
 export interface RunResult {
-  readonly reads: Reads;
+  readonly inputs: InputSnapshot;
   readonly files: readonly { readonly path: string; readonly text: string }[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export interface Manifest {
+export interface BuildInfo {
   /** The generator, by version and by its own files. */
   readonly generator: string;
   readonly options: Readonly<Record<string, string>>;
-  readonly reads: Reads;
+  readonly inputs: InputSnapshot;
   /** Hashes of what was written, by path relative to the project. */
   readonly written: Readonly<Record<string, string>>;
   /** Notes, to be said again. */
@@ -33,58 +33,58 @@ export interface Manifest {
  * Where the record of a project is; runs with other options have their own, and so have other projects, whose record a copied
  * or shared `node_modules` may hold.
  */
-function manifestPath(root: string, options: Readonly<Record<string, string>>): string {
+function buildInfoPath(root: string, options: Readonly<Record<string, string>>): string {
   const name = contentHash(JSON.stringify([root, options])).slice(0, 16);
   return join(root, "node_modules/.cache/svc-gen", `${name}.json`);
 }
 
 /** The record of a good run, as a file to write. */
-export function recordOf(
+export function buildInfoFile(
   root: string,
   options: Readonly<Record<string, string>>,
-  { reads, files, diagnostics }: RunResult,
+  { inputs, files, diagnostics }: RunResult,
 ): { readonly target: string; readonly content: string } {
-  const manifest: Manifest = {
+  const info: BuildInfo = {
     generator: GENERATOR,
     options,
-    reads,
+    inputs,
     written: Object.fromEntries(files.map(({ path, text }) => [path, contentHash(text)])),
     diagnostics,
   };
-  const text = JSON.stringify(manifest);
-  return { target: manifestPath(root, options), content: `${contentHash(text)}\n${text}` };
+  const text = JSON.stringify(info);
+  return { target: buildInfoPath(root, options), content: `${contentHash(text)}\n${text}` };
 }
 
 /** The record, when it is whole and one of this generator with these options. */
-function readManifest(root: string, options: Readonly<Record<string, string>>): Manifest | undefined {
+function readBuildInfo(root: string, options: Readonly<Record<string, string>>): BuildInfo | undefined {
   try {
-    const [hash, text = ""] = readFileSync(manifestPath(root, options), "utf8").split("\n");
+    const [hash, text = ""] = readFileSync(buildInfoPath(root, options), "utf8").split("\n");
     if (hash !== contentHash(text)) return undefined;
-    const manifest = JSON.parse(text) as Manifest;
-    const same = manifest.generator === GENERATOR && JSON.stringify(manifest.options) === JSON.stringify(options);
-    return same ? manifest : undefined;
+    const info = JSON.parse(text) as BuildInfo;
+    const same = info.generator === GENERATOR && JSON.stringify(info.options) === JSON.stringify(options);
+    return same ? info : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** The record of the last good run, when every lookup of that run would find the same and its files are as written. */
-export function unchangedSince(root: string, options: Readonly<Record<string, string>>): Manifest | undefined {
-  const manifest = readManifest(root, options);
-  if (manifest === undefined) return undefined;
-  const { files, missing, missingFolders, found, folders, listings, links, own } = manifest.reads;
+export function freshBuildInfo(root: string, options: Readonly<Record<string, string>>): BuildInfo | undefined {
+  const info = readBuildInfo(root, options);
+  if (info === undefined) return undefined;
+  const { files, missing, missingFolders, found, folders, listings, links, own } = info.inputs;
   const holds = (hashes: Readonly<Record<string, string>>, hashOf: (path: string) => string | undefined) =>
     Object.entries(hashes).every(([path, hash]) => hashOf(path) === hash);
   const same =
     holds(files, fileHash) &&
-    holds(manifest.written, (path) => bytesHash(join(root, path))) &&
+    holds(info.written, (path) => bytesHash(join(root, path))) &&
     found.every((path) => kindOf(path) === "file") &&
     missing.every((path) => kindOf(path) !== "file") &&
     missingFolders.every((path) => kindOf(path) !== "folder") &&
     holds(folders, (path) => folderHash(path, own)) &&
     holds(listings, (path) => folderHash(path, own)) &&
     holds(links, realPath);
-  return same ? manifest : undefined;
+  return same ? info : undefined;
 }
 
 function kindOf(path: string): "file" | "folder" | undefined {

@@ -29,12 +29,12 @@ function bytesOf(path: string): Buffer | undefined {
   }
 }
 
-export type Entry = readonly [name: string, isFolder: boolean];
+export type FolderEntry = readonly [name: string, isFolder: boolean];
 
 /** The files and folders in a folder, links followed; links that lead nowhere are neither. None where there is no such folder. */
-export function entriesOf(path: string): Entry[] {
+export function entriesOf(path: string): FolderEntry[] {
   try {
-    return readdirSync(path, { withFileTypes: true }).flatMap((entry): Entry[] => {
+    return readdirSync(path, { withFileTypes: true }).flatMap((entry): FolderEntry[] => {
       const kind = entry.isSymbolicLink() ? targetOf(join(path, entry.name)) : entry;
       return kind?.isFile() || kind?.isDirectory() ? [[entry.name, kind.isDirectory()]] : [];
     });

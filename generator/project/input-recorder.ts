@@ -6,7 +6,7 @@ import { contentHash, entriesOf, folderHash } from "./file-hash.js";
 import { ts } from "./typescript.js";
 
 /** By absolute path. */
-export interface Reads {
+export interface InputSnapshot {
   /** Hashes of the files whose text was read. */
   readonly files: Readonly<Record<string, string>>;
   /** Paths at which there was no file: one that appears there may shadow what was found elsewhere. */
@@ -46,7 +46,7 @@ const { matchFiles } = ts as unknown as {
 };
 
 /** Records every file-system lookup that goes through a host. */
-export class Recorder {
+export class InputRecorder {
   private readonly files = new Map<string, string>();
   private readonly missing = new Set<string>();
   private readonly missingFolders = new Set<string>();
@@ -129,7 +129,7 @@ export class Recorder {
   }
 
   /** Everything recorded so far. */
-  reads(): Reads {
+  snapshot(): InputSnapshot {
     const isOwn = (path: string) => this.own.includes(path);
     const sorted = (entries: ReadonlyMap<string, string>) =>
       Object.fromEntries([...entries].sort(([one], [other]) => (one < other ? -1 : 1)));

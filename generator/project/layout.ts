@@ -12,7 +12,7 @@ export interface Layout {
 }
 
 /** A path as people and generated files see it: relative to the project, forward slashes. */
-export function shown(layout: Layout, path: string): string {
+export function displayPath(layout: Layout, path: string): string {
   return relative(layout.root, path).split(sep).join("/");
 }
 

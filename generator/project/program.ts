@@ -6,13 +6,13 @@ import { dirname, join, resolve } from "node:path";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Place } from "../model.js";
 import { provideModule } from "./bare-typescript.js";
-import { Recorder } from "./input-recorder.js";
-import { type Layout, shown } from "./layout.js";
+import { InputRecorder } from "./input-recorder.js";
+import { displayPath, type Layout } from "./layout.js";
 import {
-  type Installed,
+  type InstalledTypeScript,
   installedTypeScript,
-  learnLibraries,
   libraryFile,
+  registerLibNames,
   withDefaults,
 } from "./project-typescript.js";
 import { ts } from "./typescript.js";
@@ -47,13 +47,13 @@ const STUBS: readonly (readonly [name: string, text: string])[] = [
 export interface Project {
   readonly layout: Layout;
   readonly options: ts.CompilerOptions;
-  readonly installed: Installed | undefined;
+  readonly installed: InstalledTypeScript | undefined;
   /** Absolute paths, without the generated files. */
   readonly files: readonly string[];
   readonly references: readonly ts.ProjectReference[] | undefined;
   /** What is remarkable about the configuration. */
   readonly notes: readonly Diagnostic[];
-  readonly recorder: Recorder;
+  readonly recorder: InputRecorder;
 }
 
 /** What the generator writes, and the folder that it may make; sources may lie beside them. */
@@ -62,21 +62,21 @@ function ownPaths({ out, root }: Layout): string[] {
 }
 
 /** What is wrong with a configuration, and what it was read from. */
-export interface Unusable {
+export interface InvalidProject {
   readonly diagnostics: readonly Diagnostic[];
-  readonly recorder: Recorder;
+  readonly recorder: InputRecorder;
 }
 
 /** Reads the configuration that `layout` names. */
-export function readProject(layout: Layout): Project | Unusable {
-  const recorder = new Recorder(ownPaths(layout));
+export function readProject(layout: Layout): Project | InvalidProject {
+  const recorder = new InputRecorder(ownPaths(layout));
   const config = readConfig(layout, recorder);
-  const unusable = (...complaint: Parameters<typeof diagnostic>): Unusable => {
+  const invalid = (...complaint: Parameters<typeof diagnostic>): InvalidProject => {
     return { diagnostics: [diagnostic(...complaint)], recorder };
   };
-  if ("problem" in config) return unusable("SVC101", {}, config.problem);
+  if ("problem" in config) return invalid("SVC101", {}, config.problem);
   if (!(config.options.strictNullChecks ?? config.options.strict)) {
-    return unusable("SVC102", {}, shown(layout, layout.tsconfig));
+    return invalid("SVC102", {}, displayPath(layout, layout.tsconfig));
   }
   const stubs = STUBS.map(([name]) => join(layout.out, name));
   const options: ts.CompilerOptions = {
@@ -187,7 +187,7 @@ export function adaptHost<Host extends AdaptedHost>(host: Host, { layout, instal
 }
 
 /** ts-morph carries the compiler without its library files; typescript-json-schema's has them. */
-function libraryFolder(installed: Installed | undefined): string {
+function libraryFolder(installed: InstalledTypeScript | undefined): string {
   return installed?.libraries ?? dirname(schemaRequire().resolve("typescript"));
 }
 
@@ -209,7 +209,7 @@ function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
 interface Config {
   /** With the defaults of the project's own TypeScript. */
   readonly options: ts.CompilerOptions;
-  readonly installed: Installed | undefined;
+  readonly installed: InstalledTypeScript | undefined;
   readonly notes: readonly Diagnostic[];
   readonly files: readonly string[];
   readonly references: readonly ts.ProjectReference[] | undefined;
@@ -218,15 +218,15 @@ interface Config {
 /** @param above the configurations that refer to this one */
 function readConfig(
   layout: Layout,
-  recorder: Recorder,
+  recorder: InputRecorder,
   above: readonly string[] = [],
 ): Config | { readonly problem: string } {
   const path = layout.tsconfig;
   if (!existsSync(path)) recorder.file(path, undefined);
-  if (!existsSync(path)) return { problem: `${shown(layout, path)} does not exist` };
+  if (!existsSync(path)) return { problem: `${displayPath(layout, path)} does not exist` };
   const host = recorder.over(ts.sys);
   const installed = installedTypeScript(dirname(path), recorder);
-  if (installed !== undefined) learnLibraries(installed);
+  if (installed !== undefined) registerLibNames(installed);
   const { config, error } = ts.readConfigFile(path, host.readFile);
   if (error !== undefined) return { problem: ts.flattenDiagnosticMessageText(error.messageText, "\n") };
   const parsed = ts.parseJsonConfigFileContent(config, host, dirname(path), undefined, path);
@@ -253,7 +253,7 @@ function unknownValues(errors: readonly ts.Diagnostic[]): Diagnostic[] {
 function firstReferenced(
   layout: Layout,
   references: readonly ts.ProjectReference[],
-  recorder: Recorder,
+  recorder: InputRecorder,
   above: readonly string[],
 ): Config | { readonly problem: string } {
   for (const reference of references) {
@@ -262,7 +262,7 @@ function firstReferenced(
     const config = readConfig({ ...layout, tsconfig }, recorder, above);
     if ("problem" in config || config.files.length > 0) return config;
   }
-  return { problem: `${shown(layout, layout.tsconfig)} has no files` };
+  return { problem: `${displayPath(layout, layout.tsconfig)} has no files` };
 }
 
 /** TypeScript's own errors, in tsc's form; generated files and libraries have none. */
@@ -294,13 +294,13 @@ function said(layout: Layout, { file, start, length, messageText }: ts.Diagnosti
 function placeOf(layout: Layout, file: ts.SourceFile, start: number, length: number): Place {
   const { line, character } = file.getLineAndCharacterOfPosition(start);
   const source = file.text.slice(file.getPositionOfLineAndCharacter(line, 0)).split(/\r?\n/, 1)[0] ?? "";
-  const name = shownNames.get(file) ?? shown(layout, file.fileName);
-  shownNames.set(file, name);
+  const name = displayPaths.get(file) ?? displayPath(layout, file.fileName);
+  displayPaths.set(file, name);
   return { file: name, line: line + 1, column: character + 1, length, source };
 }
 
 /** Of files in which places were looked up: a file is parsed for one project. */
-const shownNames = new WeakMap<ts.SourceFile, string>();
+const displayPaths = new WeakMap<ts.SourceFile, string>();
 
 /** By file and by folder; both are looked up anew for every program. */
 const packageNames = new Map<string, string | undefined>();

@@ -6,17 +6,17 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
-import type { Recorder } from "./input-recorder.js";
+import type { InputRecorder } from "./input-recorder.js";
 import { ts } from "./typescript.js";
 
-export interface Installed {
+export interface InstalledTypeScript {
   readonly major: number;
   /** The folder of its `lib.*.d.ts`, when they may tell more than those of svc-gen's own compiler. */
   readonly libraries?: string;
 }
 
 /** The TypeScript in the nearest `node_modules` above a folder; undefined when there is none. */
-export function installedTypeScript(folder: string, recorder: Recorder): Installed | undefined {
+export function installedTypeScript(folder: string, recorder: InputRecorder): InstalledTypeScript | undefined {
   const manifest = join(folder, "node_modules/typescript/package.json");
   const text = ts.sys.readFile(manifest);
   recorder.file(manifest, text);
@@ -54,7 +54,7 @@ function librariesOf(typescript: string): string | undefined {
 const { libMap } = ts as unknown as { readonly libMap: Map<string, string> };
 
 /** Makes the names of libraries known that are newer than svc-gen's compiler: `"lib": ["es2025"]`. */
-export function learnLibraries({ libraries }: Installed): void {
+export function registerLibNames({ libraries }: InstalledTypeScript): void {
   for (const file of libraries === undefined ? [] : readdirSync(libraries)) {
     const name = /^lib\.(.+)\.d\.ts$/.exec(file)?.[1];
     if (name !== undefined && !libMap.has(name)) libMap.set(name, file);
@@ -78,8 +78,8 @@ export function libraryFile(path: string): string {
 /** The options with what the project's TypeScript takes for granted, where it changes what types mean. */
 export function withDefaults(
   given: ts.CompilerOptions,
-  installed: Installed | undefined,
-  recorder: Recorder,
+  installed: InstalledTypeScript | undefined,
+  recorder: InputRecorder,
 ): ts.CompilerOptions {
   const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   // Names of libraries that nobody here knows are dropped: none left means those of the target.
@@ -103,7 +103,7 @@ export function withDefaults(
 }
 
 /** From TypeScript 6 on no types come by themselves; `*` stands for all that are installed. */
-function typesOf(options: ts.CompilerOptions, recorder: Recorder): string[] {
+function typesOf(options: ts.CompilerOptions, recorder: InputRecorder): string[] {
   const { types: _, ...rest } = options;
   return (options.types ?? []).flatMap((name) =>
     name === "*" ? ts.getAutomaticTypeDirectiveNames(rest, recorder.over(ts.sys)) : [name],

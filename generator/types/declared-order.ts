@@ -6,11 +6,11 @@
 import { ts } from "../project/typescript.js";
 
 /** A type as written, with what its type parameters stand for there. */
-export interface Written {
+export interface TypeSyntax {
   readonly node: ts.TypeNode;
   readonly environment: Environment;
 }
-export type Environment = ReadonlyMap<ts.Symbol, Written>;
+export type Environment = ReadonlyMap<ts.Symbol, TypeSyntax>;
 
 /** What TypeScript keeps about mapped types and does not publish (5.9). */
 interface MappedType extends ts.ObjectType {
@@ -27,9 +27,9 @@ interface MappedSymbol extends ts.Symbol {
   };
 }
 
-const DEEPEST = 40;
+const MAX_DEPTH = 40;
 /** How often an alias is followed inside itself: recursive ones say the same again, several times as often each time. */
-const SELVES = 3;
+const MAX_SELF_EXPANSIONS = 3;
 
 /** What the intrinsic types of texts do. */
 const TEXT_MAPPINGS: Readonly<Record<string, (text: string) => string>> = {
@@ -56,10 +56,10 @@ export class DeclaredOrder {
   }
 
   /** Parentheses, `readonly` and type parameters followed, as far as the environment knows them. */
-  settle(written: Written | undefined): Written | undefined {
-    let at = written;
-    for (let hops = 0; at !== undefined && hops < DEEPEST; hops++) {
-      const { node, environment }: Written = at;
+  resolveSyntax(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
+    let at = syntax;
+    for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
+      const { node, environment }: TypeSyntax = at;
       if (ts.isParenthesizedTypeNode(node)) at = { node: node.type, environment };
       else if (ts.isTypeOperatorNode(node) && node.operator === ts.SyntaxKind.ReadonlyKeyword) {
         at = { node: node.type, environment };
@@ -74,8 +74,8 @@ export class DeclaredOrder {
   }
 
   /** The alias that a reference names and its type as declared, type parameters bound to the arguments. */
-  alias(written: Written): { readonly declaration: ts.TypeAliasDeclaration; readonly body: Written } | undefined {
-    const { node, environment } = written;
+  alias(syntax: TypeSyntax): { readonly declaration: ts.TypeAliasDeclaration; readonly body: TypeSyntax } | undefined {
+    const { node, environment } = syntax;
     if (!ts.isTypeReferenceNode(node)) return undefined;
     const declaration = this.referenced(node.typeName)?.declarations?.find(ts.isTypeAliasDeclaration);
     if (declaration === undefined) return undefined;
@@ -101,7 +101,7 @@ export class DeclaredOrder {
       const argument = args?.[index];
       if (key === undefined) return;
       if (argument !== undefined)
-        inner.set(key, this.settle({ node: argument, environment }) ?? { node: argument, environment });
+        inner.set(key, this.resolveSyntax({ node: argument, environment }) ?? { node: argument, environment });
       else if (parameter.default !== undefined) inner.set(key, { node: parameter.default, environment: inner });
       else inner.delete(key);
     });
@@ -109,8 +109,8 @@ export class DeclaredOrder {
   }
 
   /** The environment for the members of a type that was written like this: arguments of the reference and of its bases. */
-  inside(written: Written | undefined): Environment {
-    const at = this.settle(written);
+  inside(syntax: TypeSyntax | undefined): Environment {
+    const at = this.resolveSyntax(syntax);
     if (at === undefined) return new Map();
     const { node } = at;
     const alias = this.alias(at);
@@ -129,7 +129,7 @@ export class DeclaredOrder {
         if (!ts.isInterfaceDeclaration(declaration) && !ts.isClassDeclaration(declaration)) continue;
         inner = this.bind(declaration.typeParameters, args, inner);
         for (const clause of declaration.heritageClauses ?? []) {
-          if (depth < DEEPEST) {
+          if (depth < MAX_DEPTH) {
             for (const base of clause.types) visit(this.referenced(base.expression), base.typeArguments, depth + 1);
           }
         }
@@ -140,17 +140,17 @@ export class DeclaredOrder {
   }
 
   /** Constituents of a union, as written. */
-  union(types: readonly ts.Type[], written: Written | undefined): readonly ts.Type[] {
+  union(types: readonly ts.Type[], syntax: TypeSyntax | undefined): readonly ts.Type[] {
     const ranks = new Ranks(this.checker);
-    if (written !== undefined) this.rank(written, ranks, 0);
+    if (syntax !== undefined) this.rank(syntax, ranks, 0);
     for (const type of types) this.rankAliases(type, ranks, 0);
     return ranks.sort(types);
   }
 
   /** The names of mapped members in the order of the types that they come from (`"b" | "a"`), as written. */
-  private keyed(written: Written | undefined, properties: readonly ts.Symbol[]): string[] {
+  private keyed(syntax: TypeSyntax | undefined, properties: readonly ts.Symbol[]): string[] {
     const ranks = new Ranks(this.checker);
-    if (written !== undefined) this.rank(written, ranks, 0);
+    if (syntax !== undefined) this.rank(syntax, ranks, 0);
     return ranks.sortMapped(properties).map(({ name }) => name);
   }
 
@@ -162,9 +162,9 @@ export class DeclaredOrder {
   }
 
   /** Walks a written type in order and gives each constituent that it meets the next rank. */
-  rank(written: Written, ranks: Ranks, depth: number): void {
-    const at = this.settle(written);
-    if (at === undefined || depth > DEEPEST) return;
+  rank(syntax: TypeSyntax, ranks: Ranks, depth: number): void {
+    const at = this.resolveSyntax(syntax);
+    if (at === undefined || depth > MAX_DEPTH) return;
     const { node, environment } = at;
     const into = (inner: ts.TypeNode, bound: Environment = environment) =>
       this.rank({ node: inner, environment: bound }, ranks, depth + 1);
@@ -179,7 +179,7 @@ export class DeclaredOrder {
       return;
     }
     if (ts.isTypeOperatorNode(node) && node.operator === ts.SyntaxKind.KeyOfKeyword) {
-      const source = this.settle({ node: node.type, environment });
+      const source = this.resolveSyntax({ node: node.type, environment });
       const type = this.checker.getTypeFromTypeNode(source?.node ?? node.type);
       for (const { name } of this.properties(type, source)) ranks.addName(name);
       return;
@@ -205,7 +205,7 @@ export class DeclaredOrder {
         ranks.inside(declaration, () => into(body.node, body.environment));
       }
       // A distributed type has no node for each of its parts: they are told apart by the literals that made them.
-      for (const argument of node.typeArguments ?? []) if (ranks.meets(argument)) into(argument);
+      for (const argument of node.typeArguments ?? []) if (ranks.visitOnce(argument)) into(argument);
       if (alias?.body.node.kind === ts.SyntaxKind.IntrinsicKeyword) this.rankMapped(alias.declaration, at, ranks);
       const symbol = this.referenced(node.typeName);
       if (alias === undefined && symbol !== undefined && symbol.flags & ts.SymbolFlags.Enum)
@@ -219,12 +219,12 @@ export class DeclaredOrder {
   }
 
   /** What a written mapped type maps to; undefined for any other type. */
-  private mapped(written: Written): Written | undefined {
-    let at = this.settle(written);
-    for (let hops = 0; at !== undefined && hops < DEEPEST; hops++) {
-      const { node, environment }: Written = at;
+  private mapped(syntax: TypeSyntax): TypeSyntax | undefined {
+    let at = this.resolveSyntax(syntax);
+    for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
+      const { node, environment }: TypeSyntax = at;
       if (ts.isMappedTypeNode(node)) return node.type && { node: node.type, environment };
-      at = this.settle(this.alias(at)?.body);
+      at = this.resolveSyntax(this.alias(at)?.body);
     }
     return undefined;
   }
@@ -238,7 +238,7 @@ export class DeclaredOrder {
   }
 
   /** `Uppercase<"b" | "a">` and its kin: the texts of the argument, each as it is mapped. */
-  private rankMapped({ name }: ts.TypeAliasDeclaration, { node, environment }: Written, ranks: Ranks): void {
+  private rankMapped({ name }: ts.TypeAliasDeclaration, { node, environment }: TypeSyntax, ranks: Ranks): void {
     const [argument] = (node as ts.TypeReferenceNode).typeArguments ?? [];
     const map = TEXT_MAPPINGS[name.text];
     if (argument === undefined || map === undefined) return;
@@ -246,8 +246,8 @@ export class DeclaredOrder {
   }
 
   /** The literals of a type as texts, as written; none when it is no union of literals. */
-  private texts(written: Written): readonly string[] {
-    const at = this.settle(written) ?? written;
+  private texts(syntax: TypeSyntax): readonly string[] {
+    const at = this.resolveSyntax(syntax) ?? syntax;
     const type = this.checker.getTypeFromTypeNode(at.node);
     const parts = type.isUnion() ? this.union(type.types, at) : [type];
     return parts.flatMap((part) =>
@@ -276,7 +276,7 @@ export class DeclaredOrder {
     ranks: Ranks,
     depth: number,
   ): void {
-    const target = this.settle({ node: objectType, environment });
+    const target = this.resolveSyntax({ node: objectType, environment });
     const type = this.checker.getTypeFromTypeNode(target?.node ?? objectType);
     const index = this.checker.getTypeFromTypeNode(indexType);
     const wanted = index.isStringLiteral() ? index.value : undefined;
@@ -289,17 +289,17 @@ export class DeclaredOrder {
       for (const property of this.properties(part, target)) {
         if (wanted !== undefined && property.name !== wanted) continue;
         ranks.add(this.checker.getTypeOfSymbol(property));
-        const written = writtenOf(property);
-        if (written !== undefined) this.rank({ node: written, environment: bound }, ranks, depth + 1);
+        const syntax = typeAnnotation(property);
+        if (syntax !== undefined) this.rank({ node: syntax, environment: bound }, ranks, depth + 1);
       }
     }
   }
 
   /** The members of an object type in declared order: bases first, intersections left to right, mapped types by source. */
-  properties(type: ts.Type, written: Written | undefined): readonly ts.Symbol[] {
+  properties(type: ts.Type, syntax: TypeSyntax | undefined): readonly ts.Symbol[] {
     const properties = this.checker.getPropertiesOfType(type);
     const places = new Map<string, number>();
-    for (const name of this.memberNames(type, written, properties, 0))
+    for (const name of this.memberNames(type, syntax, properties, 0))
       if (!places.has(name)) places.set(name, places.size);
     const place = ({ name }: ts.Symbol) => places.get(name) ?? Number.MAX_SAFE_INTEGER;
     return [...properties].sort((one, other) => place(one) - place(other));
@@ -307,12 +307,12 @@ export class DeclaredOrder {
 
   private memberNames(
     type: ts.Type,
-    written: Written | undefined,
+    syntax: TypeSyntax | undefined,
     properties: readonly ts.Symbol[],
     depth: number,
   ): readonly string[] {
-    if (depth > DEEPEST) return properties.map(({ name }) => name);
-    const at = this.settle(written);
+    if (depth > MAX_DEPTH) return properties.map(({ name }) => name);
+    const at = this.resolveSyntax(syntax);
     if (type.isIntersection()) {
       const nodes = this.intersected(at);
       return type.types.flatMap((part, index) => {
@@ -340,11 +340,11 @@ export class DeclaredOrder {
   private mappedNames(
     type: MappedType,
     declaration: ts.MappedTypeNode,
-    written: Written | undefined,
+    syntax: TypeSyntax | undefined,
     properties: readonly ts.Symbol[],
     depth: number,
   ): readonly string[] {
-    const environment = this.environmentOf(declaration, written);
+    const environment = this.environmentOf(declaration, syntax);
     const source = mappedSource(type, this.checker);
     const known: string[] = [];
     if (source !== undefined && source.flags & ts.TypeFlags.StructuredType) {
@@ -361,24 +361,24 @@ export class DeclaredOrder {
   }
 
   /** What the type parameters stand for inside a mapped type, when the way from the written type leads there. */
-  private environmentOf(declaration: ts.MappedTypeNode, written: Written | undefined): Environment | undefined {
-    let at = written;
-    for (let hops = 0; at !== undefined && hops < DEEPEST; hops++) {
+  private environmentOf(declaration: ts.MappedTypeNode, syntax: TypeSyntax | undefined): Environment | undefined {
+    let at = syntax;
+    for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
       if (at.node === declaration) return at.environment;
-      at = this.settle(this.alias(at)?.body);
+      at = this.resolveSyntax(this.alias(at)?.body);
     }
     return undefined;
   }
 
   /** The `T` of `{ [K in keyof T]: … }`, and of `{ [P in K]: … }` where `K extends keyof T`, as written. */
-  private mappedSource(declaration: ts.MappedTypeNode, environment: Environment): Written | undefined {
+  private mappedSource(declaration: ts.MappedTypeNode, environment: Environment): TypeSyntax | undefined {
     let node = declaration.typeParameter.constraint;
     if (node !== undefined && ts.isTypeReferenceNode(node)) {
       const parameter = this.referenced(node.typeName)?.declarations?.find(ts.isTypeParameterDeclaration);
       node = parameter?.constraint ?? node;
     }
     if (node === undefined || !ts.isTypeOperatorNode(node)) return undefined;
-    return this.settle({ node: node.type, environment });
+    return this.resolveSyntax({ node: node.type, environment });
   }
 
   /** The `K` of `{ [P in K]: … }`, as written. */
@@ -386,7 +386,7 @@ export class DeclaredOrder {
     type: ts.Type,
     declaration: ts.MappedTypeNode,
     environment: Environment | undefined,
-  ): Written | undefined {
+  ): TypeSyntax | undefined {
     const node = declaration.typeParameter.constraint;
     if (node === undefined || environment !== undefined) return node && { node, environment: environment ?? new Map() };
     const [keys] = type.aliasTypeArguments ?? [];
@@ -394,16 +394,16 @@ export class DeclaredOrder {
     return { node: named?.type ?? node, environment: new Map() };
   }
 
-  private intersected(written: Written | undefined): readonly Written[] | undefined {
-    if (written === undefined) return undefined;
-    const { node, environment } = written;
+  private intersected(syntax: TypeSyntax | undefined): readonly TypeSyntax[] | undefined {
+    if (syntax === undefined) return undefined;
+    const { node, environment } = syntax;
     if (ts.isIntersectionTypeNode(node)) {
       return node.types.flatMap((type) => {
-        const inner = this.settle({ node: type, environment });
+        const inner = this.resolveSyntax({ node: type, environment });
         return inner === undefined ? [] : (this.intersected(inner) ?? [inner]);
       });
     }
-    const alias = this.alias(written);
+    const alias = this.alias(syntax);
     return alias === undefined ? undefined : this.intersected(alias.body);
   }
 }
@@ -414,7 +414,7 @@ class Ranks {
   private readonly keys = new Map<string, number>();
   private readonly nodes = new Map<ts.Node, number>();
   private readonly met = new Set<ts.TypeNode>();
-  private readonly selves = new Map<ts.TypeAliasDeclaration, number>();
+  private readonly expansions = new Map<ts.TypeAliasDeclaration, number>();
   private next = 0;
 
   constructor(private readonly checker: ts.TypeChecker) {}
@@ -429,7 +429,7 @@ class Ranks {
   }
 
   /** Whether an argument is met for the first time: once is enough, and nested ones would be walked again and again. */
-  meets(argument: ts.TypeNode): boolean {
+  visitOnce(argument: ts.TypeNode): boolean {
     if (this.met.has(argument)) return false;
     this.met.add(argument);
     return true;
@@ -437,11 +437,11 @@ class Ranks {
 
   /** Walks the body of an alias, unless that is going on often enough. */
   inside(alias: ts.TypeAliasDeclaration, walk: () => void): void {
-    const selves = this.selves.get(alias) ?? 0;
-    if (selves === SELVES) return;
-    this.selves.set(alias, selves + 1);
+    const open = this.expansions.get(alias) ?? 0;
+    if (open === MAX_SELF_EXPANSIONS) return;
+    this.expansions.set(alias, open + 1);
     walk();
-    this.selves.set(alias, selves);
+    this.expansions.set(alias, open);
   }
 
   addName(name: string): void {
@@ -538,7 +538,7 @@ function mappedSource(type: ts.Type, checker: ts.TypeChecker): ts.Type | undefin
 }
 
 /** The type annotation of a member, if it has one. */
-export function writtenOf(property: ts.Symbol): ts.TypeNode | undefined {
+export function typeAnnotation(property: ts.Symbol): ts.TypeNode | undefined {
   const declaration = property.valueDeclaration ?? property.declarations?.[0];
   if (declaration === undefined) return undefined;
   if (ts.isPropertySignature(declaration) || ts.isPropertyDeclaration(declaration) || ts.isParameter(declaration)) {

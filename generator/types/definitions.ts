@@ -6,7 +6,7 @@
 import { type Definition, forEachRef, mapRefs, type Shape } from "../model.js";
 
 /** How many levels a definition may have that is put where it is used. */
-const HIGHEST = 12;
+const MAX_INLINE_LEVELS = 12;
 
 /** A structured type that is being lowered or was lowered: what a second meeting refers to. */
 interface Entry {
@@ -57,7 +57,7 @@ export class Definitions {
    * Which definitions stay: those that contain themselves, are used more than once or have many levels (tsc gives up on values
    * that are nested too far); the others go where they are used.
    */
-  settle(roots: readonly Shape[]): { readonly kept: Definition[]; readonly inline: (shape: Shape) => Shape } {
+  choose(roots: readonly Shape[]): { readonly kept: Definition[]; readonly inline: (shape: Shape) => Shape } {
     const shapes = new Map<string, Shape>();
     for (const { name, shape } of this.entries.values()) if (shape !== undefined) shapes.set(name, shape);
     const uses = new Map<string, number>();
@@ -73,7 +73,7 @@ export class Definitions {
         visit(target, [...open, name]);
         const levels = height(target, heightOf);
         heights.set(name, levels);
-        if (levels > HIGHEST) staying.add(name);
+        if (levels > MAX_INLINE_LEVELS) staying.add(name);
       });
     };
     for (const root of roots) visit(root, []);

@@ -16,11 +16,11 @@ export interface Comment {
   readonly constraints: readonly Constraint[];
   readonly notSecret: boolean;
   /** The values of `@default` and `@example`. */
-  readonly samples: readonly { readonly tag: ts.JSDocTag; readonly value: Json }[];
+  readonly examples: readonly { readonly tag: ts.JSDocTag; readonly value: Json }[];
   /** What `@acknowledge` names. */
   readonly acknowledged: readonly { readonly tag: ts.JSDocTag; readonly text: string }[];
   /** Tags that mean nothing and are called nearly like one that does. */
-  readonly slips: readonly { readonly tag: ts.JSDocTag; readonly meant: string }[];
+  readonly misspellings: readonly { readonly tag: ts.JSDocTag; readonly meant: string }[];
 }
 
 export interface Constraint {
@@ -136,11 +136,11 @@ function comment(text: string, declarations: readonly ts.Node[]): Comment {
       tags.filter(({ name }) => name === known).map(({ name, text, tag }) => ({ tag: name, text, node: tag })),
     ),
     notSecret: tags.some(({ name }) => name === "notSecret"),
-    samples: own
+    examples: own
       .filter(({ name }) => name === "default" || name === "example")
       .map(({ tag, text }) => ({ tag, value: value(text) })),
     acknowledged: own.filter(({ name }) => name === "acknowledge"),
-    slips: own.flatMap(({ tag, name }) => {
+    misspellings: own.flatMap(({ tag, name }) => {
       const meant = KNOWN.includes(name) ? undefined : meantTag(name);
       return meant === undefined ? [] : [{ tag, meant }];
     }),
@@ -190,10 +190,10 @@ export function annotate({ description, annotations }: Comment, inner?: Doc): Do
 }
 
 /** A constraint that cannot be: its value is wrong, or no part of the type can take it. */
-export type Complaint = { readonly kind: "value" | "place"; readonly detail: string };
+export type ConstraintError = { readonly kind: "value" | "place"; readonly detail: string };
 
 /** Puts a constraint where it belongs: on the type itself, the branches of a union, or the elements of a list. */
-export function constrain(shape: Shape, constraint: Constraint): Shape | Complaint {
+export function constrain(shape: Shape, constraint: Constraint): Shape | ConstraintError {
   const keyword = parse(constraint);
   if (typeof keyword === "string") return { kind: "value", detail: `@${constraint.tag} ${keyword}` };
   const result = apply(shape, constraint.tag, keyword.value);
@@ -306,12 +306,12 @@ export function uncheckedFormat(shape: Shape): string | undefined {
 }
 
 /** The tags of a shape that no value can satisfy together, as they are written; undefined when there is a value. */
-export function contradiction(shape: Shape): string | undefined {
+export function conflictingTags(shape: Shape): string | undefined {
   switch (shape.kind) {
     case "union":
-      return shape.branches.map(contradiction).find((found) => found !== undefined);
+      return shape.branches.map(conflictingTags).find((found) => found !== undefined);
     case "array":
-      return overlong(shape, "minItems", "maxItems") ?? contradiction(shape.item);
+      return overlong(shape, "minItems", "maxItems") ?? conflictingTags(shape.item);
     case "tuple": {
       const least = shape.items.length - shape.optional + shape.tail.length;
       const most = shape.rest === undefined ? shape.items.length : Number.POSITIVE_INFINITY;
@@ -332,7 +332,7 @@ function keywordsOf({ doc }: Shape, names: readonly string[]): ReadonlyMap<strin
   return new Map(found as (readonly [string, number | bigint])[]);
 }
 
-function written(tags: ReadonlyMap<string, number | bigint>): string {
+function printTags(tags: ReadonlyMap<string, number | bigint>): string {
   return [...tags].map(([name, number]) => `@${name} ${number}`).join(" ");
 }
 
@@ -340,7 +340,7 @@ function overlong(shape: Shape, min: string, max: string, least = 0, most = Numb
   const tags = keywordsOf(shape, [min, max]);
   const from = Math.max(least, Number(tags.get(min) ?? least));
   const to = Math.min(most, Number(tags.get(max) ?? most));
-  return from <= to ? undefined : written(tags);
+  return from <= to ? undefined : printTags(tags);
 }
 
 /** Bounds without a number between them; of integers also without a multiple. */
@@ -358,7 +358,7 @@ function emptyRange(shape: Shape & { kind: "number" | "bigint" }): string | unde
   const isEmpty = integral
     ? firstMultiple(from, from === above, bound("multipleOf")) > lastInteger(to, to === below)
     : from > to || (open && from >= to);
-  return isEmpty ? written(tags) : undefined;
+  return isEmpty ? printTags(tags) : undefined;
 }
 
 /** The first integer from a bound on; with a whole `step`, the first multiple of it. */

@@ -7,28 +7,28 @@ import { FORMAT_NAMES } from "svc-runtime/generator";
 import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { didYouMean } from "../diagnostics/did-you-mean.js";
-import type { Sample } from "../model.js";
+import type { Example } from "../model.js";
 import {
   type Doc,
-  type Facts,
   type Literal,
   type Member,
   memberSubject,
   type ObjectShape,
   type OutputVariant,
   type Shape,
+  type StaticMetadata,
   type Tool,
 } from "../model.js";
 import type { Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
-import { DeclaredOrder, type Environment, type Written, writtenOf } from "./declared-order.js";
+import { DeclaredOrder, type Environment, type TypeSyntax, typeAnnotation } from "./declared-order.js";
 import { Definitions } from "./definitions.js";
 import {
   annotate,
   type Comment,
   Comments,
+  conflictingTags,
   constrain,
-  contradiction,
   endOfTag,
   hasStrayComment,
   readNodeComment,
@@ -37,15 +37,15 @@ import {
 import { looksSecret } from "./secret-names.js";
 import { escaped, textPattern } from "./template-pattern.js";
 import type { ToolClass, TypeUse } from "./tool-classes.js";
-import { isDataRef, isReference, isRuntimes, Kinds, partsOf } from "./type-predicates.js";
+import { isDataRef, isReference, isRuntimes, TypePredicates, unionConstituents } from "./type-predicates.js";
 
 /** What lowering makes of a tool class. */
-export interface Lowered {
+export interface LoweringResult {
   readonly tool: Tool;
   readonly diagnostics: readonly Diagnostic[];
   readonly acknowledged: readonly Acknowledgement[];
   /** The values of `@default` and `@example`, to be held against the types. */
-  readonly samples: readonly Sample[];
+  readonly examples: readonly Example[];
 }
 
 /** A program and what is read of its types once for all tools. */
@@ -61,16 +61,18 @@ export function readTypes(program: Program): TypeReader {
 }
 
 /** The model of one tool, or what is wrong with it. */
-export function lower(types: TypeReader, tool: ToolClass): Lowered {
+export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
   const { program } = types;
   const lowering = new Lowering(types, tool.name);
-  lowering.heed(readNodeComment(ts.isClassLike(tool.node) ? tool.node : tool.node.parent), { subject: tool.name });
+  lowering.recordTags(readNodeComment(ts.isClassLike(tool.node) ? tool.node : tool.node.parent), {
+    subject: tool.name,
+  });
   const input = lowering.input(tool.input);
   const output = lowering.output(tool.output);
-  const definitions = lowering.definitions.settle([input, ...output.map(({ payload }) => payload)]);
+  const definitions = lowering.definitions.choose([input, ...output.map(({ payload }) => payload)]);
   return {
     tool: {
-      ...(tool.facts ?? NO_FACTS),
+      ...(tool.metadata ?? NO_METADATA),
       import: tool.import,
       place: program.at(tool.node),
       input: definitions.inline(input) as ObjectShape,
@@ -79,32 +81,32 @@ export function lower(types: TypeReader, tool: ToolClass): Lowered {
     },
     diagnostics: lowering.diagnostics,
     acknowledged: lowering.acknowledged,
-    samples: lowering.samples.map((sample) => ({ ...sample, shape: definitions.inline(sample.shape) })),
+    examples: lowering.examples.map((example) => ({ ...example, shape: definitions.inline(example.shape) })),
   };
 }
 
 /** Stands for facts that were refused: nothing is written then. */
-const NO_FACTS: Facts = { fqn: "", description: "", path: "", timeout: 0 };
+const NO_METADATA: StaticMetadata = { fqn: "", description: "", path: "", timeout: 0 };
 
 /** A type in its place: how the diagnostics call it, where they point, how it was written. */
 interface Use {
   readonly subject: string;
   readonly node: ts.Node;
-  readonly written: Written | undefined;
+  readonly syntax: TypeSyntax | undefined;
   readonly depth: number;
 }
 
-const DEEPEST = 50;
+const MAX_DEPTH = 50;
 const EMPTY: ObjectShape = { kind: "object", members: [], indexes: [], closed: false };
 const { TypeFlags } = ts;
 
 class Lowering {
   readonly diagnostics: Diagnostic[] = [];
   readonly acknowledged: Acknowledgement[] = [];
-  readonly samples: Sample[] = [];
+  readonly examples: Example[] = [];
   private readonly checker: ts.TypeChecker;
   private readonly order: DeclaredOrder;
-  private readonly kinds: Kinds;
+  private readonly predicates: TypePredicates;
   readonly definitions = new Definitions();
   private side: "input" | "output" = "input";
   private tooDeep = false;
@@ -118,7 +120,7 @@ class Lowering {
     this.program = types.program;
     this.checker = types.program.checker;
     this.order = types.order;
-    this.kinds = new Kinds(types.program);
+    this.predicates = new TypePredicates(types.program);
   }
 
   private report(code: Code, use: { subject: string; node: ts.Node }, detail?: string): void {
@@ -144,10 +146,10 @@ class Lowering {
 
   // Input and output
 
-  input({ type, written, node }: TypeUse): ObjectShape {
+  input({ type, syntax, node }: TypeUse): ObjectShape {
     this.side = "input";
-    const use: Use = { subject: `${this.toolName}.Input`, node, written, depth: 0 };
-    if (!this.kinds.isPlainObject(type)) {
+    const use: Use = { subject: `${this.toolName}.Input`, node, syntax, depth: 0 };
+    if (!this.predicates.isPlainObject(type)) {
       this.report("SVC150", use, this.text(type));
       return EMPTY;
     }
@@ -156,17 +158,17 @@ class Lowering {
     return this.withDoc(shape, type, use);
   }
 
-  output({ type, written, node }: TypeUse): OutputVariant[] {
+  output({ type, syntax, node }: TypeUse): OutputVariant[] {
     this.side = "output";
-    const use: Use = { subject: `${this.toolName}.Output`, node, written, depth: 0 };
-    if (this.refers(type, written)) {
+    const use: Use = { subject: `${this.toolName}.Output`, node, syntax, depth: 0 };
+    if (this.refers(type, syntax)) {
       this.misplaced(use);
       return [];
     }
-    const parts = type.isUnion() ? this.order.union(type.types, written) : [type];
+    const parts = type.isUnion() ? this.order.union(type.types, syntax) : [type];
     const variants: OutputVariant[] = [];
     for (const part of parts) {
-      const variant = this.variant(part, { ...use, written: this.constituent(part, written) });
+      const variant = this.variant(part, { ...use, syntax: this.constituent(part, syntax) });
       if (variant === undefined) continue;
       if (variants.some(({ name }) => name === variant.name)) {
         this.diagnostics.push(diagnostic("SVC163", variant, JSON.stringify(variant.name)));
@@ -177,17 +179,17 @@ class Lowering {
 
   private variant(type: ts.Type, use: Use): OutputVariant | undefined {
     if (type.isStringLiteral()) {
-      const node = use.written?.node ?? use.node;
+      const node = use.syntax?.node ?? use.node;
       const subject = memberSubject(use.subject, type.value);
       if (this.isReserved(type.value, { subject, node })) return undefined;
       return { name: type.value, subject, place: this.program.at(node), text: true, payload: EMPTY };
     }
-    if (!this.kinds.isPlainObject(type)) {
-      this.report("SVC160", { ...use, node: use.written?.node ?? use.node }, this.text(type));
+    if (!this.predicates.isPlainObject(type)) {
+      this.report("SVC160", { ...use, node: use.syntax?.node ?? use.node }, this.text(type));
       return undefined;
     }
-    const [tag, ...more] = this.order.properties(type, use.written);
-    const where = { subject: use.subject, node: this.ours(this.declarationOf(type)) ?? use.written?.node ?? use.node };
+    const [tag, ...more] = this.order.properties(type, use.syntax);
+    const where = { subject: use.subject, node: this.ours(this.declarationOf(type)) ?? use.syntax?.node ?? use.node };
     if (tag === undefined || this.checker.getIndexInfosOfType(type).length > 0) {
       this.report("SVC164", where, this.text(type));
       return undefined;
@@ -196,15 +198,15 @@ class Lowering {
       this.report("SVC164", where, `it has ${more.length + 1}: ${[tag, ...more].map(({ name }) => name).join(", ")}`);
       return undefined;
     }
-    return this.tagged(tag, this.order.inside(use.written), use);
+    return this.tagged(tag, this.order.inside(use.syntax), use);
   }
 
   private tagged(tag: ts.Symbol, environment: Environment, outer: Use): OutputVariant | undefined {
     const node = this.ours(nameOf(tag)) ?? outer.node;
     const subject = memberSubject(outer.subject, tag.name);
-    const annotation = writtenOf(tag);
-    const written = annotation === undefined ? undefined : { node: annotation, environment };
-    const use: Use = { subject, node, written, depth: 1 };
+    const annotation = typeAnnotation(tag);
+    const syntax = annotation === undefined ? undefined : { node: annotation, environment };
+    const use: Use = { subject, node, syntax, depth: 1 };
     if (this.isReserved(tag.name, use)) return undefined;
     const type = this.checker.getTypeOfSymbol(tag);
     const optional = (tag.flags & ts.SymbolFlags.Optional) !== 0;
@@ -212,18 +214,18 @@ class Lowering {
       this.report("SVC162", use);
       return undefined;
     }
-    if (this.refers(type, written)) {
+    if (this.refers(type, syntax)) {
       this.misplaced(use);
       return undefined;
     }
-    if (!this.kinds.isPlainObject(type)) {
+    if (!this.predicates.isPlainObject(type)) {
       this.report("SVC161", use, this.text(type));
       return undefined;
     }
     const payload = this.object(type, use, true);
     if (payload.indexes.length > 0) this.report("SVC161", use, "it has an index signature, so its ports are not known");
     const comment = this.types.comments.of(tag);
-    this.heed(comment, use, payload);
+    this.recordTags(comment, use, payload);
     const doc = annotate(comment);
     const place = this.program.at(node);
     return { name: tag.name, subject, place, text: false, payload, ...(doc === undefined ? {} : { doc }) };
@@ -239,7 +241,7 @@ class Lowering {
 
   /** The shape of a type, with what the alias through which it was written says about it. */
   private shape(type: ts.Type, use: Use): Shape {
-    if (use.depth > DEEPEST) {
+    if (use.depth > MAX_DEPTH) {
       const subject = `${use.subject.split(".").slice(0, 4).join(".")}.…`;
       if (!this.tooDeep) this.report("SVC140", { ...use, subject });
       this.tooDeep = true;
@@ -247,28 +249,28 @@ class Lowering {
     }
     if (this.tooDeep) return { kind: "json" };
     let shape = this.bare(type, { ...use, depth: use.depth + 1 });
-    for (const comment of this.aliasComments(use.written)) shape = this.commented(shape, comment, use);
+    for (const comment of this.aliasComments(use.syntax)) shape = this.commented(shape, comment, use);
     return shape;
   }
 
-  private aliasComments(written: Written | undefined): Comment[] {
+  private aliasComments(syntax: TypeSyntax | undefined): Comment[] {
     const comments: Comment[] = [];
-    let at = this.order.settle(written);
-    for (let hops = 0; at !== undefined && hops < DEEPEST; hops++) {
+    let at = this.order.resolveSyntax(syntax);
+    for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
       const alias = this.order.alias(at);
       if (alias === undefined) break;
       if (isDataRef(alias.declaration)) break;
       if (!this.program.program.isSourceFileDefaultLibrary(alias.declaration.getSourceFile())) {
         comments.unshift(readNodeComment(alias.declaration));
       }
-      at = this.order.settle(alias.body);
+      at = this.order.resolveSyntax(alias.body);
     }
     return comments;
   }
 
   private commented(shape: Shape, comment: Comment, use: Use): Shape {
     const constrained = this.constrained(shape, comment, use);
-    this.heed(comment, use, constrained);
+    this.recordTags(comment, use, constrained);
     const doc = annotate(comment, constrained.doc);
     return doc === undefined ? constrained : { ...constrained, doc };
   }
@@ -284,8 +286,8 @@ class Lowering {
         continue;
       }
       result = next;
-      const tags = contradiction(result);
-      if (tags !== undefined && contradiction(before) === undefined) this.report("SVC172", at, tags);
+      const tags = conflictingTags(result);
+      if (tags !== undefined && conflictingTags(before) === undefined) this.report("SVC172", at, tags);
       const format = constraint.tag === "format" && this.side === "input" ? uncheckedFormat(result) : undefined;
       if (format !== undefined) this.report("SVC175", at, `${format}${didYouMean(format, FORMAT_NAMES)}`);
     }
@@ -293,8 +295,8 @@ class Lowering {
   }
 
   /** What a comment says beside description and constraints: slips of the pen, acknowledged notes, values as samples. */
-  heed(comment: Comment, { subject }: { readonly subject: string }, shape?: Shape, optional = false): void {
-    for (const { tag, meant } of comment.slips) {
+  recordTags(comment: Comment, { subject }: { readonly subject: string }, shape?: Shape, optional = false): void {
+    for (const { tag, meant } of comment.misspellings) {
       this.report("SVC174", { subject, node: tag }, `@${tag.tagName.text}; did you mean @${meant}?`);
     }
     for (const { tag, text } of comment.acknowledged) {
@@ -303,14 +305,14 @@ class Lowering {
       else this.acknowledged.push({ codes: read.codes, subject, place: this.program.at(tag, endOfTag(tag)) });
     }
     if (shape === undefined) return;
-    for (const { tag, value } of comment.samples) {
-      this.samples.push({ value, shape, optional, subject, place: this.program.at(tag, endOfTag(tag)) });
+    for (const { tag, value } of comment.examples) {
+      this.examples.push({ value, shape, optional, subject, place: this.program.at(tag, endOfTag(tag)) });
     }
   }
 
   private bare(type: ts.Type, use: Use): Shape {
     const { flags } = type;
-    if (this.refers(type, use.written)) return this.misplaced(use);
+    if (this.refers(type, use.syntax)) return this.misplaced(use);
     if (flags & (TypeFlags.Any | TypeFlags.Unknown)) return { kind: "json" };
     if (flags & TypeFlags.Never) return this.refuse("SVC137", use);
     if (flags & (TypeFlags.Undefined | TypeFlags.Void)) return this.refuse("SVC136", use, this.text(type));
@@ -354,8 +356,8 @@ class Lowering {
     if (declaration?.default === undefined || !ts.isClassLike(declaration.parent)) {
       return this.refuse("SVC139", use, this.text(type));
     }
-    const written = { node: declaration.default, environment: new Map() };
-    return this.shape(this.checker.getTypeFromTypeNode(declaration.default), { ...use, written });
+    const syntax = { node: declaration.default, environment: new Map() };
+    return this.shape(this.checker.getTypeFromTypeNode(declaration.default), { ...use, syntax });
   }
 
   /** A template literal type, or `Uppercase<string>` and its kin. */
@@ -372,7 +374,7 @@ class Lowering {
   private union(types: readonly ts.Type[], whole: ts.Type | undefined, use: Use): Shape {
     const rest = types.filter((part) => !(part.flags & TypeFlags.Undefined));
     if (whole !== undefined && rest.length < types.length) return this.refuse("SVC136", use, this.text(whole));
-    const ordered = this.order.union(rest, use.written);
+    const ordered = this.order.union(rest, use.syntax);
     const booleans = ordered.filter((part) => part.flags & TypeFlags.BooleanLiteral).length === 2;
     const branches: Shape[] = [];
     const values: Literal[] = [];
@@ -388,7 +390,7 @@ class Lowering {
         if (values.length === 0) branches.push({ kind: "literal", values });
         values.push(literal ?? null);
       } else {
-        branches.push(this.shape(part, { ...use, written: this.constituent(part, use.written) }));
+        branches.push(this.shape(part, { ...use, syntax: this.constituent(part, use.syntax) }));
       }
     }
     return this.branches(distinct(branches), use);
@@ -418,9 +420,9 @@ class Lowering {
   }
 
   /** How a constituent of a written union was written. */
-  private constituent(type: ts.Type, written: Written | undefined, depth = 0): Written | undefined {
-    const at = this.order.settle(written);
-    if (at === undefined || depth > DEEPEST) return undefined;
+  private constituent(type: ts.Type, syntax: TypeSyntax | undefined, depth = 0): TypeSyntax | undefined {
+    const at = this.order.resolveSyntax(syntax);
+    if (at === undefined || depth > MAX_DEPTH) return undefined;
     if (this.checker.getTypeFromTypeNode(at.node) === type) return at;
     if (ts.isUnionTypeNode(at.node)) {
       for (const node of at.node.types) {
@@ -440,15 +442,17 @@ class Lowering {
       return this.refuse("SVC137", use, this.text(type));
     }
     const simple = type.types.filter((part) => !(part.flags & (TypeFlags.Object | TypeFlags.NonPrimitive)));
-    const special = type.types.filter((part) => this.kinds.isList(part) || this.kinds.isSpecial(part));
+    const special = type.types.filter((part) => this.predicates.isList(part) || this.predicates.isSpecial(part));
     const [base] = [...simple, ...special];
     if (base !== undefined) {
       const others = type.types.filter((part) => part !== base);
-      const branded = others.every((part) => this.kinds.isBrand(part, base));
+      const branded = others.every((part) => this.predicates.isBrand(part, base));
       if (simple.length + special.length > 1 || !branded) return this.refuse("SVC142", use, this.text(type));
-      return this.shape(base, { ...use, written: undefined });
+      return this.shape(base, { ...use, syntax: undefined });
     }
-    const [name] = type.types.flatMap((part) => this.kinds.builtInClass(part) ?? this.kinds.builtInBase(part) ?? []);
+    const [name] = type.types.flatMap(
+      (part) => this.predicates.builtInClass(part) ?? this.predicates.builtInBase(part) ?? [],
+    );
     if (name !== undefined) return this.refuse("SVC135", use, `${name} in ${this.text(type)}`);
     return this.structured(type, use, () => this.object(type, use));
   }
@@ -460,17 +464,17 @@ class Lowering {
       return this.structured(type, use, () => this.tuple(type as ts.TupleTypeReference, use));
     if (this.checker.isArrayType(type))
       return this.structured(type, use, () => this.array(type as ts.TypeReference, use));
-    const name = this.kinds.builtIn(type);
+    const name = this.predicates.builtIn(type);
     if (name !== undefined) return this.builtInShape(name, type, use);
-    if (this.kinds.isCallable(type)) return this.refuse("SVC130", use);
-    const element = this.kinds.inheritedElement(type);
+    if (this.predicates.isCallable(type)) return this.refuse("SVC130", use);
+    const element = this.predicates.inheritedElement(type);
     if (element !== undefined) return this.structured(type, use, () => this.list(element, use));
-    const base = this.kinds.builtInBase(type);
+    const base = this.predicates.builtInBase(type);
     if (base !== undefined) return this.refuse("SVC135", use, `${this.text(type)}, which extends ${base}`);
     if (this.checker.getPropertyOfType(type, "nexusValue") !== undefined && isRuntimes(type.getSymbol())) {
       return this.refuse("SVC168", use, `${this.text(type)} does not say what the data is: write DataRef<T>`);
     }
-    if (this.kinds.isEmpty(type)) return { kind: "json", except: "null" };
+    if (this.predicates.isEmpty(type)) return { kind: "json", except: "null" };
     return this.structured(type, use, () => this.withDoc(this.object(type, use), type, use));
   }
 
@@ -495,16 +499,16 @@ class Lowering {
   }
 
   private elementUse(use: Use): Use {
-    const at = this.order.settle(use.written);
+    const at = this.order.resolveSyntax(use.syntax);
     const [argument] = at !== undefined && ts.isTypeReferenceNode(at.node) ? (at.node.typeArguments ?? []) : [];
     const node = at !== undefined && ts.isArrayTypeNode(at.node) ? at.node.elementType : argument;
-    const written = node === undefined || at === undefined ? undefined : { node, environment: at.environment };
-    return { ...use, subject: `${use.subject}[]`, written };
+    const syntax = node === undefined || at === undefined ? undefined : { node, environment: at.environment };
+    return { ...use, subject: `${use.subject}[]`, syntax };
   }
 
   private tuple(type: ts.TupleTypeReference, use: Use): Shape {
     const { elementFlags } = type.target;
-    const at = this.order.settle(use.written);
+    const at = this.order.resolveSyntax(use.syntax);
     const nodes = at !== undefined && ts.isTupleTypeNode(at.node) ? at.node.elements : undefined;
     const items: Shape[] = [];
     const tail: Shape[] = [];
@@ -513,8 +517,8 @@ class Lowering {
     this.checker.getTypeArguments(type).forEach((element, index) => {
       const flag = elementFlags[index] ?? ts.ElementFlags.Required;
       const node = nodes?.length === elementFlags.length ? elementNode(nodes[index]) : undefined;
-      const written = node === undefined || at === undefined ? undefined : { node, environment: at.environment };
-      const inner: Use = { ...use, subject: `${use.subject}[${index}]`, node: nodes?.[index] ?? use.node, written };
+      const syntax = node === undefined || at === undefined ? undefined : { node, environment: at.environment };
+      const inner: Use = { ...use, subject: `${use.subject}[${index}]`, node: nodes?.[index] ?? use.node, syntax };
       if (flag & ts.ElementFlags.Variadic) this.report("SVC139", inner, this.text(type));
       const shape =
         flag & ts.ElementFlags.Optional ? this.withoutUndefined(element, inner) : this.shape(element, inner);
@@ -532,20 +536,20 @@ class Lowering {
     const [only] = rest;
     if (rest.length === type.types.length) return this.shape(type, use);
     if (rest.length === 1 && only !== undefined) {
-      const written = this.constituent(only, use.written) ?? use.written;
-      return this.shape(only, { ...use, written });
+      const syntax = this.constituent(only, use.syntax) ?? use.syntax;
+      return this.shape(only, { ...use, syntax });
     }
-    if (this.refers(type, use.written)) return this.misplaced(use);
+    if (this.refers(type, use.syntax)) return this.misplaced(use);
     let shape = this.union(rest, undefined, { ...use, depth: use.depth + 1 });
-    for (const comment of this.aliasComments(use.written)) shape = this.commented(shape, comment, use);
+    for (const comment of this.aliasComments(use.syntax)) shape = this.commented(shape, comment, use);
     return shape;
   }
 
   /** @param payload whether the members are output ports */
   private object(type: ts.Type, use: Use, payload = false): ObjectShape {
-    const environment = this.order.inside(use.written);
+    const environment = this.order.inside(use.syntax);
     const members: Member[] = [];
-    for (const property of this.order.properties(type, use.written)) {
+    for (const property of this.order.properties(type, use.syntax)) {
       const member = this.member(property, environment, use, payload);
       if (member !== undefined) members.push(member);
     }
@@ -556,7 +560,7 @@ class Lowering {
         ...use,
         subject: `${use.subject}{}`,
         node: this.ours(info.declaration) ?? use.node,
-        written: info.declaration === undefined ? undefined : { node: info.declaration.type, environment },
+        syntax: info.declaration === undefined ? undefined : { node: info.declaration.type, environment },
       };
       if (info.keyType.flags & TypeFlags.ESSymbol) this.report("SVC141", inner);
       else if (info.type.flags & TypeFlags.Never) closed = true;
@@ -579,9 +583,9 @@ class Lowering {
   private member(property: ts.Symbol, environment: Environment, outer: Use, port: boolean): Member | undefined {
     const subject = subjectOf(outer.subject, property);
     const node = this.ours(nameOf(property)) ?? outer.node;
-    const annotation = writtenOf(property);
-    const written = annotation === undefined ? undefined : { node: annotation, environment };
-    const use: Use = { subject, node, written, depth: outer.depth };
+    const annotation = typeAnnotation(property);
+    const syntax = annotation === undefined ? undefined : { node: annotation, environment };
+    const use: Use = { subject, node, syntax, depth: outer.depth };
     if (this.isRefusedMember(property, use)) return undefined;
 
     const type = this.checker.getTypeOfSymbol(property);
@@ -589,9 +593,9 @@ class Lowering {
     const absent = parts.some((part) => part.flags & TypeFlags.Undefined);
     const optional = (property.flags & ts.SymbolFlags.Optional) !== 0 || absent;
     const nothing = parts.every((part) => part.flags & (TypeFlags.Undefined | TypeFlags.Never));
-    const held = port ? this.held(type, use) : undefined;
+    const data = port ? this.byReference(type, use) : undefined;
     const bare: Shape =
-      held?.shape ??
+      data?.shape ??
       (nothing && optional ? { kind: "null" } : optional ? this.withoutUndefined(type, use) : this.shape(type, use));
 
     const comment = this.types.comments.of(property);
@@ -599,10 +603,10 @@ class Lowering {
     if (this.side === "input" && looksSecret(property.name) && !comment.notSecret)
       this.report("SVC154", use, property.name);
     const shape = this.constrained(bare, comment, use);
-    this.heed(comment, use, shape, optional);
+    this.recordTags(comment, use, shape, optional);
     const doc: Doc | undefined = annotate(comment);
     const place = this.program.at(node);
-    const by = held === undefined ? {} : { held: held.by };
+    const by = data === undefined ? {} : { byReference: data.by };
     return { name: property.name, subject, place, optional, ...by, shape, ...(doc === undefined ? {} : { doc }) };
   }
 
@@ -624,13 +628,13 @@ class Lowering {
   // References to data held elsewhere
 
   /** An output port whose data may be held elsewhere, with the shape of that data; undefined for any other. */
-  private held(type: ts.Type, use: Use): { readonly by: "value" | "items"; readonly shape: Shape } | undefined {
-    if (this.refers(type, use.written)) return { by: "value", shape: this.content(type, use) };
-    const [list, ...more] = partsOf(type);
+  private byReference(type: ts.Type, use: Use): { readonly by: "value" | "items"; readonly shape: Shape } | undefined {
+    if (this.refers(type, use.syntax)) return { by: "value", shape: this.content(type, use) };
+    const [list, ...more] = unionConstituents(type);
     if (list === undefined || more.length > 0 || !this.checker.isArrayType(list)) return undefined;
     const [element] = this.checker.getTypeArguments(list as ts.TypeReference);
     const item = this.elementUse(use);
-    if (element === undefined || !this.refers(element, item.written)) return undefined;
+    if (element === undefined || !this.refers(element, item.syntax)) return undefined;
     // Not this very type: `undefined` was one of its parts.
     if (list !== type) {
       const detail = "an optional list is one value: write DataRef<T[]>, or leave the question mark out";
@@ -641,31 +645,31 @@ class Lowering {
 
   /** The T of a `DataRef<T>`, which is all that may stand in the type besides `undefined`. */
   private content(type: ts.Type, use: Use): Shape {
-    const parts = partsOf(type);
+    const parts = unionConstituents(type);
     const [reference, ...more] = parts.filter(isReference);
     const [argument] = reference === undefined ? [type] : this.checker.getTypeArguments(reference);
     const beside = parts.filter((part) => part !== reference);
-    const wanted = partsOf(argument ?? type);
+    const wanted = unionConstituents(argument ?? type);
     const exact =
       beside.length === 0 || (beside.length === wanted.length && beside.every((part) => wanted.includes(part)));
     if (argument === undefined || more.length > 0 || !exact) {
       return this.refuse("SVC168", use, "not beside other types: write DataRef<A | B>");
     }
-    let shape = this.withoutUndefined(argument, { ...use, written: this.argument(use.written) });
-    for (const comment of this.aliasComments(use.written)) shape = this.commented(shape, comment, use);
+    let shape = this.withoutUndefined(argument, { ...use, syntax: this.argument(use.syntax) });
+    for (const comment of this.aliasComments(use.syntax)) shape = this.commented(shape, comment, use);
     return shape;
   }
 
   /** Whether this is a `DataRef`, alone or beside other types. One of `unknown` or `any` is known by how it is written. */
-  private refers(type: ts.Type, written: Written | undefined): boolean {
-    if (type.flags & (TypeFlags.Any | TypeFlags.Unknown)) return this.argument(written) !== undefined;
-    return partsOf(type).some(isReference);
+  private refers(type: ts.Type, syntax: TypeSyntax | undefined): boolean {
+    if (type.flags & (TypeFlags.Any | TypeFlags.Unknown)) return this.argument(syntax) !== undefined;
+    return unionConstituents(type).some(isReference);
   }
 
   /** How the T of a written `DataRef<T>` was written; aliases and unions are looked through. */
-  private argument(written: Written | undefined, depth = 0): Written | undefined {
-    const at = this.order.settle(written);
-    if (at === undefined || depth > DEEPEST) return undefined;
+  private argument(syntax: TypeSyntax | undefined, depth = 0): TypeSyntax | undefined {
+    const at = this.order.resolveSyntax(syntax);
+    if (at === undefined || depth > MAX_DEPTH) return undefined;
     if (ts.isUnionTypeNode(at.node)) {
       for (const node of at.node.types) {
         const found = this.argument({ node, environment: at.environment }, depth + 1);
@@ -693,7 +697,7 @@ class Lowering {
 
   private structured(type: ts.Type, use: Use, make: () => Shape): Shape {
     const name = type.aliasSymbol?.name ?? type.getSymbol()?.name;
-    const isObject = (type.flags & (TypeFlags.Object | TypeFlags.Intersection)) !== 0 && !this.kinds.isList(type);
+    const isObject = (type.flags & (TypeFlags.Object | TypeFlags.Intersection)) !== 0 && !this.predicates.isList(type);
     return this.definitions.define(type, { name, isObject, subject: use.subject }, make);
   }
 
@@ -701,7 +705,7 @@ class Lowering {
     const symbol = type.getSymbol();
     if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return shape;
     const comment = this.types.comments.of(symbol);
-    this.heed(comment, use, shape);
+    this.recordTags(comment, use, shape);
     const doc = annotate(comment, shape.doc);
     return doc === undefined ? shape : { ...shape, doc };
   }

@@ -2,10 +2,10 @@
 
 import { ts } from "../project/typescript.js";
 
-export type Known = { readonly value: string | number; readonly node: ts.Node };
+export type StaticValue = { readonly value: string | number; readonly node: ts.Node };
 
 /** Works out constant expressions: literals, constants, templates, arithmetic, static members, calls without arguments. */
-export class Evaluator {
+export class StaticEvaluator {
   /** The expression that could not be worked out. */
   stuck: ts.Node | undefined;
 
@@ -15,7 +15,7 @@ export class Evaluator {
   ) {}
 
   /** What a method, getter or arrow-function member returns; the node is the returned expression. */
-  result(declaration: ts.Declaration, depth = 0): Known | undefined {
+  result(declaration: ts.Declaration, depth = 0): StaticValue | undefined {
     const expression = this.returned(declaration);
     if (expression === undefined) {
       this.stuck ??= ts.getNameOfDeclaration(declaration) ?? declaration;

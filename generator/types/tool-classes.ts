@@ -2,17 +2,17 @@
 
 import { parseFqn } from "svc-runtime/generator";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
-import type { ClassImport, Facts, Tool } from "../model.js";
-import { shown } from "../project/layout.js";
+import type { ClassImport, StaticMetadata, Tool } from "../model.js";
+import { displayPath } from "../project/layout.js";
 import { type Program, packageOf } from "../project/program.js";
 import { ts } from "../project/typescript.js";
-import type { Environment, Written } from "./declared-order.js";
-import { Evaluator } from "./static-values.js";
+import type { Environment, TypeSyntax } from "./declared-order.js";
+import { StaticEvaluator } from "./static-values.js";
 
 /** A type with the place where it was written, as far as that is known. */
 export interface TypeUse {
   readonly type: ts.Type;
-  readonly written: Written | undefined;
+  readonly syntax: TypeSyntax | undefined;
   /** Where to point when the type itself is at fault. */
   readonly node: ts.Node;
 }
@@ -22,7 +22,7 @@ export interface ToolClass {
   readonly name: string;
   readonly import: ClassImport;
   /** Undefined when something about them was refused; the types are looked at all the same. */
-  readonly facts: Facts | undefined;
+  readonly metadata: StaticMetadata | undefined;
   /** The class's name, for diagnostics. */
   readonly node: ts.Node;
   readonly input: TypeUse;
@@ -88,15 +88,15 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
     report("SVC111", at, name, node.typeParameters.map((parameter) => parameter.name.text).join(", "));
     return undefined;
   }
-  const facts = readFacts(program, node, symbol, name, report);
-  const written = typeArguments(checker, node, new Map(defaultsOf(checker, node, new Map())));
+  const metadata = readStaticMetadata(program, node, symbol, name, report);
+  const syntax = typeArguments(checker, node, new Map(defaultsOf(checker, node, new Map())));
   return {
     name,
     import: { ...imported, className: name },
-    facts,
+    metadata,
     node: at,
-    input: { type: input, written: written?.[0], node: written?.[0]?.node ?? at },
-    output: { type: output, written: written?.[1], node: written?.[1]?.node ?? at },
+    input: { type: input, syntax: syntax?.[0], node: syntax?.[0]?.node ?? at },
+    output: { type: output, syntax: syntax?.[1], node: syntax?.[1]?.node ?? at },
   };
 }
 
@@ -131,7 +131,7 @@ function typeArguments(
   checker: ts.TypeChecker,
   node: ClassNode,
   environment: Environment,
-): readonly (Written | undefined)[] | undefined {
+): readonly (TypeSyntax | undefined)[] | undefined {
   const base = node.heritageClauses?.find(({ token }) => token === ts.SyntaxKind.ExtendsKeyword)?.types[0];
   if (base === undefined) return undefined;
   const found = checker.getSymbolAtLocation(base.expression);
@@ -139,19 +139,19 @@ function typeArguments(
   const symbol = found.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(found) : found;
   const declaration = symbol.declarations?.find(ts.isClassDeclaration);
   if (declaration === undefined) return undefined;
-  const written = (base.typeArguments ?? []).map((argument) => ({ node: argument, environment }));
-  if (isRuntimeClass(declaration)) return written;
-  const inner = new Map<ts.Symbol, Written>(environment);
+  const syntax = (base.typeArguments ?? []).map((argument) => ({ node: argument, environment }));
+  if (isRuntimeClass(declaration)) return syntax;
+  const inner = new Map<ts.Symbol, TypeSyntax>(environment);
   declaration.typeParameters?.forEach((parameter, index) => {
-    const use = written[index] ?? (parameter.default && { node: parameter.default, environment: inner });
+    const use = syntax[index] ?? (parameter.default && { node: parameter.default, environment: inner });
     const key = checker.getSymbolAtLocation(parameter.name);
     if (use !== undefined && key !== undefined) inner.set(key, use);
   });
   return typeArguments(checker, declaration, inner);
 }
 
-function defaultsOf(checker: ts.TypeChecker, node: ClassNode, environment: Environment): [ts.Symbol, Written][] {
-  return (node.typeParameters ?? []).flatMap((parameter): [ts.Symbol, Written][] => {
+function defaultsOf(checker: ts.TypeChecker, node: ClassNode, environment: Environment): [ts.Symbol, TypeSyntax][] {
+  return (node.typeParameters ?? []).flatMap((parameter): [ts.Symbol, TypeSyntax][] => {
     const key = checker.getSymbolAtLocation(parameter.name);
     return key === undefined || parameter.default === undefined
       ? []
@@ -181,22 +181,22 @@ function findImport(program: Program, node: ClassNode, symbol: ts.Symbol): Omit<
       .map(({ name }) => (name === "export=" ? "default" : name))
       .sort();
     const name = names.find((each) => each === node.name?.text) ?? names.find((each) => each !== "default") ?? names[0];
-    if (name !== undefined) return { file: shown(layout, file.fileName), exportName: name };
+    if (name !== undefined) return { file: displayPath(layout, file.fileName), exportName: name };
   }
   return undefined;
 }
 
-function readFacts(
+function readStaticMetadata(
   program: Program,
   node: ClassNode,
   symbol: ts.Symbol,
   name: string,
   report: Report,
-): Facts | undefined {
+): StaticMetadata | undefined {
   const { checker } = program;
   const at = node.name ?? node;
   const statics = checker.getTypeOfSymbol(symbol);
-  const evaluator = new Evaluator(checker, statics);
+  const evaluator = new StaticEvaluator(checker, statics);
   let failed = false;
   const fail = (code: Code, where: ts.Node, subject: string, detail?: string): undefined => {
     failed = true;
@@ -252,7 +252,7 @@ export function canonicalPath(path: string): string {
 }
 
 /** Tools that one process cannot serve beside each other; those whose facts were refused left out. */
-export function doubles(tools: readonly Pick<Tool, "fqn" | "path" | "import" | "place">[]): Diagnostic[] {
+export function duplicateTools(tools: readonly Pick<Tool, "fqn" | "path" | "import" | "place">[]): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const check = (code: "SVC119" | "SVC120", key: (tool: Pick<Tool, "fqn" | "path">) => string) => {
     const seen = new Map<string, (typeof tools)[number]>();

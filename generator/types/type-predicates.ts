@@ -6,7 +6,7 @@ import { ts } from "../project/typescript.js";
 const { TypeFlags } = ts;
 
 /** Questions about the types of one program. */
-export class Kinds {
+export class TypePredicates {
   private readonly checker: ts.TypeChecker;
 
   constructor(private readonly program: Program) {
@@ -95,7 +95,7 @@ export class Kinds {
 }
 
 /** The parts of a union without `undefined`; any other type is its only part. */
-export function partsOf(type: ts.Type): readonly ts.Type[] {
+export function unionConstituents(type: ts.Type): readonly ts.Type[] {
   return type.isUnion() ? type.types.filter((part) => !(part.flags & TypeFlags.Undefined)) : [type];
 }
 

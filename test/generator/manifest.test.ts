@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { run } from "#generator/cli.js";
-import { unchangedSince } from "#generator/project/build-info.js";
+import { freshBuildInfo } from "#generator/project/build-info.js";
 import { REPOSITORY, ToolProject, toolSource } from "./project.js";
 
 const project = new ToolProject({
@@ -23,7 +23,7 @@ after(() => project.remove());
 /** Runs the command line and says whether it had to read the project. */
 async function svcGen(...args: string[]): Promise<{ code: number; out: string; read: boolean }> {
   const out = args[0] === "--out" ? { out: args[1] as string } : {};
-  const read = unchangedSince(project.root, out) === undefined;
+  const read = freshBuildInfo(project.root, out) === undefined;
   let printed = "";
   const print = (text: string) => {
     printed += text;
@@ -131,11 +131,11 @@ test("a record that is damaged or cut short is none", async () => {
       const damaged = Buffer.from(bytes);
       damaged[at] = (damaged[at] as number) ^ 1;
       writeFileSync(path, damaged);
-      assert.equal(unchangedSince(project.root, {}), undefined, `byte ${at} of ${path}`);
+      assert.equal(freshBuildInfo(project.root, {}), undefined, `byte ${at} of ${path}`);
     }
     for (const length of [0, 20, 40, 41, bytes.length - 1]) {
       writeFileSync(path, bytes.subarray(0, length));
-      assert.equal(unchangedSince(project.root, {}), undefined, `${length} bytes of ${path}`);
+      assert.equal(freshBuildInfo(project.root, {}), undefined, `${length} bytes of ${path}`);
     }
   }
   assert.equal((await svcGen()).read, true);
@@ -167,9 +167,11 @@ test("a process that began as another generator than the one on the disk says so
       cpSync(join(REPOSITORY, name), join(copy.root, name), { recursive: true });
     }
     const path = join(copy.root, "dist/generator/project/build-info.js");
-    const { recordOf } = (await import(pathToFileURL(path).href)) as typeof import("#generator/project/build-info.js");
+    const { buildInfoFile } = (await import(
+      pathToFileURL(path).href
+    )) as typeof import("#generator/project/build-info.js");
     const generated = copy.generate();
-    const record = () => recordOf(copy.root, {}, generated);
+    const record = () => buildInfoFile(copy.root, {}, generated);
     const before = record();
     utimesSync(path, 1_000, 1_000);
     assert.deepEqual(record(), before);
