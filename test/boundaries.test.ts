@@ -145,7 +145,11 @@ const ROOMS: readonly Room[] = [
   },
 
   // Of the runtime the generator has what `svc-runtime/generator` exports.
-  { name: "generator/model", files: ["model", "json", "version"].map((name) => `generator/${name}.ts`), node: ["fs"] },
+  {
+    name: "generator/model",
+    files: ["model", "json", "keywords", "version"].map((name) => `generator/${name}.ts`),
+    node: ["fs"],
+  },
   {
     name: "generator/diagnostics",
     files: ["generator/diagnostics/*.ts"],

@@ -5,6 +5,7 @@
 
 import { derivePorts, PortError } from "svc-runtime/generator";
 import { type Json, JsonObject, printJson, readJson } from "../json.js";
+import { ANNOTATIONS } from "../keywords.js";
 import { UsageError } from "./arguments.js";
 
 export interface Difference {
@@ -174,8 +175,6 @@ function comparePorts(where: string, before: PortList, after: PortList, found: C
   if (moved !== undefined) report(moved, "it moved: the order of the ports changed");
 }
 
-const TEXTS = new Set(["description", "title", "examples", "default", "deprecated"]);
-
 function compareSchemas(port: string, before: Json | undefined, after: Json | undefined, found: Change[]): void {
   if (textOf(before) === textOf(after)) return;
   const bare = [before, after].map((schema) => textOf(schema === undefined ? undefined : withoutTexts(schema)));
@@ -186,7 +185,9 @@ function compareSchemas(port: string, before: Json | undefined, after: Json | un
 function withoutTexts(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(withoutTexts);
   if (!(schema instanceof JsonObject)) return schema;
-  const kept = [...schema.members].filter(([name, value]) => !TEXTS.has(name) || value instanceof JsonObject);
+  const kept = [...schema.members].filter(
+    ([name, value]) => !ANNOTATIONS.includes(name) || value instanceof JsonObject,
+  );
   return new JsonObject(new Map(kept.map(([name, value]) => [name, withoutTexts(value)])));
 }
 

@@ -11,6 +11,7 @@ import {
   type Variant,
 } from "svc-runtime/generator";
 import type { Json } from "../json.js";
+import { type ConstraintKeyword, keywordsOf } from "../keywords.js";
 import {
   type Definition,
   type Member,
@@ -143,12 +144,12 @@ function objectCodec({ members, indexes, closed }: ObjectShape): Codec {
 }
 
 /** The value of a keyword of JSON Schema that JSDoc has set on a shape. */
-function keyword({ doc }: Shape, name: string): Json | undefined {
+function keyword({ doc }: Shape, name: ConstraintKeyword): Json | undefined {
   return doc?.keywords.find(([known]) => known === name)?.[1];
 }
 
 /** Keywords with the values that a check makes of them, without those that are not set. */
-function constraints<Name extends string, Value>(
+function constraints<Name extends ConstraintKeyword, Value>(
   shape: Shape,
   names: readonly Name[],
   convert: (value: Json) => Value,
@@ -162,8 +163,7 @@ function constraints<Name extends string, Value>(
 }
 
 function mapBounds<Value>(shape: Shape, convert: (bound: number | bigint) => Value) {
-  const names = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"] as const;
-  return constraints(shape, names, (value) => convert(value as number | bigint));
+  return constraints(shape, keywordsOf("numbers"), (value) => convert(value as number | bigint));
 }
 
 /** A bound beyond 2^53 is exact in the schema; numbers are compared with the nearest one. */
@@ -177,7 +177,7 @@ function textConstraints(shape: Shape & { kind: "string" | "json" }): TextConstr
   const patterns = [own, keyword(shape, "pattern") as string | undefined].filter((each) => each !== undefined);
   const format = keyword(shape, "format");
   return {
-    ...constraints(shape, ["minLength", "maxLength"], Number),
+    ...constraints(shape, keywordsOf("text", "count"), Number),
     ...(patterns.length > 0 ? { patterns: [...new Set(patterns)] } : {}),
     ...(FORMAT_NAMES.includes(format as string) ? { format: format as string } : {}),
   };
@@ -185,7 +185,7 @@ function textConstraints(shape: Shape & { kind: "string" | "json" }): TextConstr
 
 function listConstraints(shape: Shape): ListConstraints {
   return {
-    ...constraints(shape, ["minItems", "maxItems"], Number),
+    ...constraints(shape, keywordsOf("lists", "count"), Number),
     ...(keyword(shape, "uniqueItems") === true ? { uniqueItems: true } : {}),
   };
 }

@@ -6,6 +6,7 @@
 
 import { createRequire } from "node:module";
 import { type Json, JsonObject, object, readJson } from "../json.js";
+import { ANNOTATIONS } from "../keywords.js";
 import {
   type Definition,
   type Doc,
@@ -268,8 +269,6 @@ function asOne(schema: JsonObject): JsonObject {
   if (schema.get("type") !== "array") return object(["anyOf", [schema]]);
   return new JsonObject(new Map([...schema.members, ["type", ["array"]]]));
 }
-
-const ANNOTATIONS = ["description", "title", "default", "deprecated", "examples"];
 
 /** What JSDoc says goes after what the type says: first what is checked, then what is for people. */
 function documented(schema: JsonObject, doc: Doc | undefined): JsonObject {

@@ -6,6 +6,7 @@
 import { bigintRange, FORMAT_NAMES } from "svc-runtime/generator";
 import { closest } from "../diagnostics/did-you-mean.js";
 import { type Json, readJson } from "../json.js";
+import { CONSTRAINTS, type ConstraintKeyword, keywordsOf, SHAPES, type Target } from "../keywords.js";
 import type { Doc, Shape } from "../model.js";
 import { ts } from "../project/typescript.js";
 
@@ -23,34 +24,18 @@ export interface Comment {
   readonly misspellings: readonly { readonly tag: ts.JSDocTag; readonly meant: string }[];
 }
 
+type ConstraintTag = ConstraintKeyword | "asType";
+
 export interface Constraint {
-  readonly tag: string;
+  readonly tag: ConstraintTag;
   readonly text: string;
   readonly node: ts.JSDocTag;
 }
 
-const ANNOTATIONS = ["title", "default", "example", "deprecated"];
-const CONSTRAINTS = [
-  "asType",
-  "format",
-  "minimum",
-  "maximum",
-  "exclusiveMinimum",
-  "exclusiveMaximum",
-  "multipleOf",
-  "minLength",
-  "maxLength",
-  "pattern",
-  "minItems",
-  "maxItems",
-  "uniqueItems",
-];
-const KNOWN = [...ANNOTATIONS, ...CONSTRAINTS, "notSecret", "acknowledge"];
-
-const NUMERIC = new Set(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]);
-const COUNTS = new Set(["minLength", "maxLength", "minItems", "maxItems"]);
-const TEXTUAL = new Set(["minLength", "maxLength", "pattern", "format"]);
-const LISTS = new Set(["minItems", "maxItems", "uniqueItems"]);
+const ANNOTATION_TAGS = ["title", "default", "example", "deprecated"];
+/** In the order in which they are applied. */
+const CONSTRAINT_TAGS: readonly ConstraintTag[] = ["asType", ...(Object.keys(CONSTRAINTS) as ConstraintKeyword[])];
+const KNOWN = [...ANNOTATION_TAGS, ...CONSTRAINT_TAGS, "notSecret", "acknowledge"];
 
 /** The comments of declarations (of all declarations of a merged one), each read once for all tools that share it. */
 export class Comments {
@@ -120,7 +105,7 @@ function comment(text: string, declarations: readonly ts.Node[]): Comment {
   const annotations: [string, Json][] = [];
   const examples: Json[] = [];
   for (const { name, text } of tags) {
-    if (!ANNOTATIONS.includes(name)) continue;
+    if (!ANNOTATION_TAGS.includes(name)) continue;
     if (name === "example") examples.push(value(text));
     else if (name === "title") annotations.push(["title", text]);
     else if (name === "default") annotations.push(["default", value(text)]);
@@ -132,8 +117,8 @@ function comment(text: string, declarations: readonly ts.Node[]): Comment {
   return {
     description: tidied(text),
     annotations,
-    constraints: CONSTRAINTS.flatMap((known) =>
-      tags.filter(({ name }) => name === known).map(({ name, text, tag }) => ({ tag: name, text, node: tag })),
+    constraints: CONSTRAINT_TAGS.flatMap((known) =>
+      tags.filter(({ name }) => name === known).map(({ text, tag }) => ({ tag: known, text, node: tag })),
     ),
     notSecret: tags.some(({ name }) => name === "notSecret"),
     examples: own
@@ -201,13 +186,18 @@ export function constrain(shape: Shape, constraint: Constraint): Shape | Constra
 }
 
 /** What a tag is for, and what it stands on. */
-function misplaced(shape: Shape, tag: string): string {
-  if (shape.kind === "array" && !LISTS.has(tag)) return misplaced(shape.item, tag);
-  if (shape.kind === "bigint" && NUMERIC.has(tag)) return `@${tag} takes a whole number on a bigint`;
+function misplaced(shape: Shape, tag: ConstraintTag): string {
+  const on = targetOf(tag);
+  if (shape.kind === "array" && on !== "lists") return misplaced(shape.item, tag);
+  if (shape.kind === "bigint" && on === "numbers" && tag !== "asType")
+    return `@${tag} takes a whole number on a bigint`;
   if (shape.kind === "bigint" && tag === "format") return '@format is "int64" or "uint64" on a bigint';
   if (shape.kind === "date" && tag === "format") return '@format is "date-time" on a Date';
-  const wanted = TEXTUAL.has(tag) ? "text" : LISTS.has(tag) ? "lists" : "numbers";
-  return `@${tag} is for ${wanted}, not for ${CALLED[shape.kind]}`;
+  return `@${tag} is for ${on}, not for ${CALLED[shape.kind]}`;
+}
+
+function targetOf(tag: ConstraintTag): Target {
+  return tag === "asType" ? "numbers" : CONSTRAINTS[tag].on;
 }
 
 const CALLED: Readonly<Record<Shape["kind"], string>> = {
@@ -227,38 +217,47 @@ const CALLED: Readonly<Record<Shape["kind"], string>> = {
   ref: "an object",
 };
 
+/** The value of the keyword, or what is wrong with it. */
 function parse({ tag, text }: Constraint): { value: Json } | string {
   if (tag === "asType") return text === "integer" ? { value: text } : 'takes "integer"';
-  if (tag === "format") return /^[a-z][a-z0-9-]*$/.test(text) ? { value: text } : "takes the name of a format";
-  if (tag === "uniqueItems") return text === "" || text === "true" ? { value: true } : "takes no value";
-  if (tag === "pattern") {
-    if (text === "") return "takes a regular expression";
-    try {
-      new RegExp(text, "u");
-      return { value: text };
-    } catch (error) {
-      const reason = error instanceof Error ? error.message.replace(/^.*: /s, "") : "";
-      return `takes a regular expression (with the flag u): ${reason}`;
-    }
+  const number = /^-?\d/.test(text) ? value(text) : text;
+  switch (CONSTRAINTS[tag].takes) {
+    case "name":
+      return /^[a-z][a-z0-9-]*$/.test(text) ? { value: text } : "takes the name of a format";
+    case "true":
+      return text === "" || text === "true" ? { value: true } : "takes no value";
+    case "regex":
+      return parseRegex(text);
+    case "count":
+      return typeof number === "number" && Number.isSafeInteger(number) && number >= 0
+        ? { value: number }
+        : "takes a whole number from 0";
+    case "positive":
+      if (typeof number !== "number" && typeof number !== "bigint") return "takes a number";
+      return number > 0 ? { value: number } : "takes a number above 0";
+    case "number":
+      return typeof number === "number" || typeof number === "bigint" ? { value: number } : "takes a number";
   }
-  const json = /^-?\d/.test(text) ? value(text) : text;
-  if (COUNTS.has(tag)) {
-    return typeof json === "number" && Number.isSafeInteger(json) && json >= 0
-      ? { value: json }
-      : "takes a whole number from 0";
-  }
-  if (typeof json !== "number" && typeof json !== "bigint") return "takes a number";
-  if (tag === "multipleOf" && json <= 0) return "takes a number above 0";
-  return { value: json };
 }
 
-function apply(shape: Shape, tag: string, json: Json): Shape | undefined {
+function parseRegex(text: string): { value: Json } | string {
+  if (text === "") return "takes a regular expression";
+  try {
+    new RegExp(text, "u");
+    return { value: text };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^.*: /s, "") : "";
+    return `takes a regular expression (with the flag u): ${reason}`;
+  }
+}
+
+function apply(shape: Shape, tag: ConstraintTag, json: Json): Shape | undefined {
   if (shape.kind === "union") {
     const branches = shape.branches.map((branch) => apply(branch, tag, json));
     if (branches.every((branch) => branch === undefined)) return undefined;
     return { ...shape, branches: branches.map((branch, index) => branch ?? (shape.branches[index] as Shape)) };
   }
-  if (shape.kind === "array" && !LISTS.has(tag)) {
+  if (shape.kind === "array" && targetOf(tag) !== "lists") {
     const item = apply(shape.item, tag, json);
     return item === undefined ? undefined : { ...shape, item };
   }
@@ -269,24 +268,11 @@ function apply(shape: Shape, tag: string, json: Json): Shape | undefined {
   return applies(shape, tag, json) ? withKeyword(shape, tag, json) : undefined;
 }
 
-function applies(shape: Shape, tag: string, json: Json): boolean {
-  switch (shape.kind) {
-    case "json":
-      return tag !== "format";
-    case "number":
-      return NUMERIC.has(tag);
-    case "bigint":
-      return NUMERIC.has(tag) && (typeof json === "bigint" || Number.isInteger(json));
-    case "string":
-      return TEXTUAL.has(tag);
-    case "date":
-      return tag === "format" && json === "date-time";
-    case "array":
-    case "tuple":
-      return LISTS.has(tag);
-    default:
-      return false;
-  }
+function applies(shape: Shape, keyword: ConstraintKeyword, json: Json): boolean {
+  if (shape.kind === "json") return keyword !== "format";
+  if (shape.kind === "date") return keyword === "format" && json === "date-time";
+  if (shape.kind === "bigint" && typeof json !== "bigint" && !Number.isInteger(json)) return false;
+  return SHAPES[CONSTRAINTS[keyword].on].includes(shape.kind);
 }
 
 function withKeyword(shape: Shape, tag: string, json: Json): Shape {
@@ -311,14 +297,14 @@ export function conflictingTags(shape: Shape): string | undefined {
     case "union":
       return shape.branches.map(conflictingTags).find((found) => found !== undefined);
     case "array":
-      return overlong(shape, "minItems", "maxItems") ?? conflictingTags(shape.item);
+      return overlong(shape, "lists") ?? conflictingTags(shape.item);
     case "tuple": {
       const least = shape.items.length - shape.optional + shape.tail.length;
       const most = shape.rest === undefined ? shape.items.length : Number.POSITIVE_INFINITY;
-      return overlong(shape, "minItems", "maxItems", least, most);
+      return overlong(shape, "lists", least, most);
     }
     case "string":
-      return overlong(shape, "minLength", "maxLength");
+      return overlong(shape, "text");
     case "number":
     case "bigint":
       return emptyRange(shape);
@@ -327,7 +313,7 @@ export function conflictingTags(shape: Shape): string | undefined {
   }
 }
 
-function keywordsOf({ doc }: Shape, names: readonly string[]): ReadonlyMap<string, number | bigint> {
+function numbersOf({ doc }: Shape, names: readonly string[]): ReadonlyMap<string, number | bigint> {
   const found = (doc?.keywords ?? []).filter(([name]) => names.includes(name));
   return new Map(found as (readonly [string, number | bigint])[]);
 }
@@ -336,8 +322,10 @@ function printTags(tags: ReadonlyMap<string, number | bigint>): string {
   return [...tags].map(([name, number]) => `@${name} ${number}`).join(" ");
 }
 
-function overlong(shape: Shape, min: string, max: string, least = 0, most = Number.POSITIVE_INFINITY) {
-  const tags = keywordsOf(shape, [min, max]);
+/** The tags for a length or count of which no value is between `least` and `most`. */
+function overlong(shape: Shape, on: "text" | "lists", least = 0, most = Number.POSITIVE_INFINITY) {
+  const [min, max] = keywordsOf(on, "count") as [min: ConstraintKeyword, max: ConstraintKeyword];
+  const tags = numbersOf(shape, [min, max]);
   const from = Math.max(least, Number(tags.get(min) ?? least));
   const to = Math.min(most, Number(tags.get(max) ?? most));
   return from <= to ? undefined : printTags(tags);
@@ -345,7 +333,7 @@ function overlong(shape: Shape, min: string, max: string, least = 0, most = Numb
 
 /** Bounds without a number between them; of integers also without a multiple. */
 function emptyRange(shape: Shape & { kind: "number" | "bigint" }): string | undefined {
-  const tags = keywordsOf(shape, [...NUMERIC]);
+  const tags = numbersOf(shape, keywordsOf("numbers"));
   const bound = (name: string) => tags.get(name);
   const { min: least, max: most } =
     shape.kind === "bigint" ? bigintRange(shape.format) : { min: -Number.MAX_VALUE, max: Number.MAX_VALUE };

@@ -1,0 +1,51 @@
+/** The keywords of JSON Schema that come from JSDoc tags: what each constrains and which value it takes. */
+
+import type { Shape } from "./model.js";
+
+/** The values that a keyword constrains, in the words of diagnostics. */
+export type Target = "numbers" | "text" | "lists";
+
+/** The value of a keyword: `name` of a format, `count` from 0 on, `positive` number. */
+type Argument = "number" | "positive" | "count" | "regex" | "name" | "true";
+
+/** The keywords that constrain values, in the order of the schema. Each is the JSDoc tag of the same name. */
+export const CONSTRAINTS = {
+  format: { on: "text", takes: "name" },
+  minimum: { on: "numbers", takes: "number" },
+  maximum: { on: "numbers", takes: "number" },
+  exclusiveMinimum: { on: "numbers", takes: "number" },
+  exclusiveMaximum: { on: "numbers", takes: "number" },
+  multipleOf: { on: "numbers", takes: "positive" },
+  minLength: { on: "text", takes: "count" },
+  maxLength: { on: "text", takes: "count" },
+  pattern: { on: "text", takes: "regex" },
+  minItems: { on: "lists", takes: "count" },
+  maxItems: { on: "lists", takes: "count" },
+  uniqueItems: { on: "lists", takes: "true" },
+} as const satisfies Record<string, { readonly on: Target; readonly takes: Argument }>;
+
+export type ConstraintKeyword = keyof typeof CONSTRAINTS;
+
+/** The shapes whose values a keyword can constrain; any JSON value (`json`) may be one of them. */
+export const SHAPES: Readonly<Record<Target, readonly Shape["kind"][]>> = {
+  numbers: ["number", "bigint"],
+  text: ["string"],
+  lists: ["array", "tuple"],
+};
+
+/** The keywords that only document; in a schema they go behind all others. */
+export const ANNOTATIONS: readonly string[] = ["description", "title", "default", "deprecated", "examples"];
+
+type KeywordOf<On extends Target, Takes extends Argument> = {
+  [Name in ConstraintKeyword]: (typeof CONSTRAINTS)[Name] extends { readonly on: On; readonly takes: Takes }
+    ? Name
+    : never;
+}[ConstraintKeyword];
+
+/** The keywords for some values, all of them or those that take one kind of argument. */
+export function keywordsOf<On extends Target, Takes extends Argument = Argument>(on: On, takes?: Takes) {
+  const names = Object.entries(CONSTRAINTS).flatMap(([name, keyword]) =>
+    keyword.on === on && (takes === undefined || keyword.takes === takes) ? [name] : [],
+  );
+  return names as KeywordOf<On, Takes>[];
+}
