@@ -196,7 +196,6 @@ const ROOMS: readonly Room[] = [
     name: "generator/generate",
     files: ["generator/generate.ts"],
     below: ["model", "diagnostics", "project", "types", "emit"].map((room) => `generator/${room}`),
-    node: ["path"],
   },
   {
     name: "generator/commands",

@@ -4,7 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import { basename, dirname, resolve, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Diagnostic, hasErrors } from "../diagnostics/diagnostics.js";
-import { type FileResults, generateFrom, type Result } from "../generate.js";
+import { generateFrom, type Result, type ResultCache } from "../generate.js";
 import { contentHash } from "../project/file-hash.js";
 import { type GenerateOptions, layoutOf } from "../project/layout.js";
 import {
@@ -69,7 +69,7 @@ type Builder = ts.SemanticDiagnosticsBuilderProgram;
 class Watching {
   private project: Project | undefined;
   private program: ts.WatchOfFilesAndCompilerOptions<Builder> | undefined;
-  private results: FileResults = new Map();
+  private results: ResultCache = new Map();
   private current: Result | undefined;
   /** Of the files of the program that `current` was made from. */
   private versions = "";

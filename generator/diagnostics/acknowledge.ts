@@ -1,4 +1,4 @@
-/** `@acknowledge SVC155`: notes that an author has read and does not want to read again. */
+/** Which notes are shown: `@acknowledge SVC155` silences those that an author has read. */
 
 import type { Place } from "../model.js";
 import { CODES, type Diagnostic, diagnostic } from "./diagnostics.js";
@@ -20,8 +20,20 @@ export function readAcknowledged(text: string): { readonly codes: readonly strin
   return { problem: "@acknowledge takes codes of notes, such as SVC155" };
 }
 
-/** The diagnostics without the acknowledged notes, and a note for each tag that found none for one of its codes. */
-export function withoutAcknowledged(
+/** The diagnostics without acknowledged notes and notes on what has an error, and with notes on idle tags. */
+export function filterNotes(
+  diagnostics: readonly Diagnostic[],
+  acknowledged: readonly Acknowledgement[],
+): Diagnostic[] {
+  const kept = withoutAcknowledged(diagnostics, acknowledged);
+  const marks = ({ place, subject }: Diagnostic) => [place && `${place.file}:${place.line}:${place.column}`, subject];
+  const wrong = new Set(kept.filter(({ severity }) => severity === "error").flatMap(marks));
+  wrong.delete(undefined);
+  return kept.filter((each) => each.severity !== "note" || !marks(each).some((mark) => wrong.has(mark)));
+}
+
+/** The diagnostics without acknowledged notes, and a note for each tag with a code that no note has. */
+function withoutAcknowledged(
   diagnostics: readonly Diagnostic[],
   acknowledged: readonly Acknowledgement[],
 ): Diagnostic[] {

@@ -251,7 +251,16 @@ export function canonicalPath(path: string): string {
   return path.split("/").filter(Boolean).join("/");
 }
 
-/** Tools that one process cannot serve beside each other; those whose facts were refused left out. */
+/** Whether a tool is imported from its own file; otherwise its import depends on files that its own does not import. */
+export function importedFromOwnFile(tool: Pick<Tool, "import" | "place">): boolean {
+  return tool.import.file === tool.place.file;
+}
+
+export function noTools({ layout, sources }: Program): Diagnostic {
+  return diagnostic("SVC100", {}, `in the ${sources.length} files of ${displayPath(layout, layout.tsconfig)}`);
+}
+
+/** Diagnostics for tools of one FQN or one path, which one process cannot serve together. Refused metadata is skipped. */
 export function duplicateTools(tools: readonly Pick<Tool, "fqn" | "path" | "import" | "place">[]): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const check = (code: "SVC119" | "SVC120", key: (tool: Pick<Tool, "fqn" | "path">) => string) => {
