@@ -1,10 +1,10 @@
-/** Files are replaced as a whole, or nothing is. No compiler in this file. */
+/** Atomic replacement of files. It does not load the compiler. */
 
 import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { quoted } from "./diagnostics/quote.js";
 
-/** A file cannot be written: exit code 2. */
+/** A file cannot be written. Ends svc-gen with exit code 2. */
 export class UnwritableError extends Error {
   constructor(target: string, cause: unknown) {
     const { code = "" } = cause as NodeJS.ErrnoException;
@@ -25,8 +25,8 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Replaces each file as a whole, so that nobody reads half of one; and none before all the new texts are on the disk, so
- * that a full disk changes nothing.
+ * Replaces each file by a rename, so that no reader sees half of one. All texts are written before the first rename, so
+ * a full disk changes nothing.
  *
  * @throws UnwritableError
  */

@@ -1,4 +1,4 @@
-/** The command line: arguments, exit codes, what is written. Other files have effects only when this one asks for them. */
+/** The command line: arguments, exit codes, output. All effects of svc-gen start here. */
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
@@ -36,7 +36,7 @@ const USAGE = `svc-gen ${VERSION}: tool servers from TypeScript classes
 
 const HELP = "see svc-gen --help";
 
-/** What the command line acts on; the tests give their own. */
+/** The environment of the command line. Tests pass their own. */
 export interface CliHost {
   readonly cwd: string;
   readonly colour: boolean;
@@ -44,7 +44,11 @@ export interface CliHost {
   readonly complain: (text: string) => void;
 }
 
-/** Runs one command line and says with which code to exit. */
+/**
+ * Runs one command line.
+ *
+ * @returns the exit code
+ */
 export async function run(args: readonly string[], host: CliHost): Promise<number> {
   try {
     return await command(args, host);
@@ -90,7 +94,7 @@ async function command(args: readonly string[], host: CliHost): Promise<number> 
   }
 }
 
-/** The project of a tsconfig.json, or of the folder that holds one: its root is the folder of the nearest package.json. */
+/** The project of a tsconfig.json, or of the folder of one. The root is the folder of the nearest package.json. */
 function projectOf(project: string | undefined, cwd: string): Pick<GenerateOptions, "root" | "tsconfig"> {
   if (project === undefined) return { root: cwd };
   const given = resolve(cwd, project);
@@ -106,7 +110,7 @@ interface Reporter extends CliHost {
   readonly quiet: boolean;
 }
 
-/** Prints diagnostics; as JSON also the paths of stale files, in the one array. */
+/** Prints diagnostics. As JSON, the same array also has the paths of stale files. */
 function report({ diagnostics }: Pick<Generated, "diagnostics">, host: Reporter, stale: readonly string[] = []): void {
   const shown = visibleDiagnostics(diagnostics, host);
   if (host.json) {
@@ -137,13 +141,13 @@ function counted(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** The generator, loaded when it is needed: TypeScript takes longer to load than everything else that is done here. */
+/** Runs the generator. It is imported on demand, because TypeScript takes longer to load than everything else here. */
 async function generateNow(options: GenerateOptions): Promise<Generated> {
   const { generate } = await import("./generate.js");
   return generate(options);
 }
 
-/** The options as they name a record. */
+/** The options that identify a build info. */
 function buildOptions({ root: _, ...options }: GenerateOptions): Record<string, string> {
   return options;
 }
@@ -180,7 +184,7 @@ async function watch(options: GenerateOptions, host: Reporter): Promise<number> 
       }
       const errors = shown.filter(({ severity }) => severity === "error").length;
       const text = shown.length === 0 ? "" : formatDiagnostics(shown, host.colour);
-      // Notes are said once, until there are others.
+      // Unchanged notes are printed once.
       if (errors > 0 || text !== lastText) host.complain(text);
       lastText = text;
       if (errors > 0) host.print(`${counted(errors, "error")}; waiting\n`);
@@ -221,7 +225,7 @@ async function check(options: GenerateOptions, host: Reporter): Promise<number> 
   return EXIT.done;
 }
 
-/** Keeps the record for the next run; there is none without node_modules, or where nothing can be written. */
+/** Saves the build info for the next run, unless there is no node_modules or it is read-only. */
 function saveBuildInfo(options: GenerateOptions, generated: Generated): void {
   if (!existsSync(join(options.root, "node_modules"))) return;
   try {
@@ -266,7 +270,7 @@ function givenDocuments(files: readonly string[], cwd: string): [NamedText, Name
   return [read(old), read(next)];
 }
 
-/** The committed meta.json and the one on disk. */
+/** The meta.json of git HEAD and the one on disk. */
 function headAndHere(cwd: string): [NamedText, NamedText] {
   const { status, stdout } = spawnSync("git", ["show", "HEAD:./meta.json"], { cwd, encoding: "utf8" });
   if (status !== 0) throw new UsageError("diff without files wants a meta.json committed in git HEAD");
@@ -278,7 +282,11 @@ function headAndHere(cwd: string): [NamedText, NamedText] {
   ];
 }
 
-/** Writes the files that differ from what is there, and returns their paths. */
+/**
+ * Writes the files that differ from the disk.
+ *
+ * @returns their paths
+ */
 function writeChanged(root: string, files: readonly GeneratedFile[]): string[] {
   const changed = files
     .map(({ path, text }) => ({ path, target: join(root, path), content: Buffer.from(text) }))

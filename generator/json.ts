@@ -5,7 +5,7 @@
 
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 
-/** An object as an ordered map. A repeated name keeps its first place and its last value, as `Map.set` does. */
+/** An object as an ordered map. A repeated name keeps its first position and its last value, as in `Map.set`. */
 export class JsonObject {
   constructor(readonly members: ReadonlyMap<string, Json>) {}
 
@@ -14,14 +14,14 @@ export class JsonObject {
   }
 }
 
-/** An ordered object from pairs; a pair that is `undefined` or `false` is left out. */
+/** Makes an ordered object from pairs. Pairs that are `undefined` or `false` are left out. */
 export function object(...pairs: readonly (readonly [string, Json] | undefined | false)[]): JsonObject {
   const members = new Map<string, Json>();
   for (const pair of pairs) if (pair) members.set(pair[0], pair[1]);
   return new JsonObject(members);
 }
 
-/** JSON text: compact, or pretty with `indent` spaces a level (as `serde_json` and `JSON.stringify` lay it out). */
+/** Prints JSON: compact, or with `indent` spaces a level in the layout of `serde_json` and `JSON.stringify`. */
 export function printJson(value: Json, indent = 0, level = 0): string {
   if (typeof value === "bigint") return value.toString();
   if (value === null || typeof value !== "object") return JSON.stringify(value);
@@ -45,7 +45,11 @@ const TOKEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in texts
   /[ \t\n\r]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true|false|null))/y;
 
-/** Reads JSON text; throws a `SyntaxError` that names the offset. Integers that a number cannot hold become bigints. */
+/**
+ * Parses JSON. Integers beyond ±(2^53−1) become bigints.
+ *
+ * @throws {SyntaxError} that names the offset
+ */
 export function readJson(text: string): Json {
   let at = 0;
   const fail = (wanted: string): never => {
@@ -93,7 +97,7 @@ export function readJson(text: string): Json {
   return result;
 }
 
-/** Undefined beyond the doubles, which would be read as an infinity. */
+/** Undefined beyond the range of doubles, where `Number` gives an infinity. */
 function number(text: string): number | bigint | undefined {
   const value = Number(text);
   if (!Number.isFinite(value)) return undefined;

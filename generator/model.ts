@@ -1,11 +1,11 @@
 /**
- * What the generator knows about a project: plain readonly data by `kind`, without compiler objects. `lower` makes it;
- * `schema`, `encoders` and `ports` read it. Order everywhere is the declared order.
+ * The model of a tool: plain readonly data by `kind`, without compiler objects. `types/lower.ts` makes it, `emit/`
+ * reads it. Order everywhere is the declared order.
  */
 
 import type { Json } from "./json.js";
 
-/** A place in a source file, 1-based, the file relative to the project with forward slashes. */
+/** A place in a source file, 1-based. `file` is relative to the project, with forward slashes. */
 export interface Place {
   readonly file: string;
   readonly line: number;
@@ -15,7 +15,7 @@ export interface Place {
   readonly source: string;
 }
 
-/** What JSDoc says about a member or a type: keywords of JSON Schema, in the order of the allow-list. */
+/** Documentation and constraints of a member or a type, as keywords of JSON Schema in the order of the allow-list. */
 export interface Doc {
   readonly description?: string;
   readonly keywords: readonly (readonly [keyword: string, value: Json])[];
@@ -51,26 +51,26 @@ export interface TupleShape {
 export interface ObjectShape {
   readonly kind: "object";
   readonly members: readonly Member[];
-  /** Index signatures. A `pattern` limits the names; without one it is every name that no member declares. */
+  /** Index signatures. `pattern` limits the names; an index without one takes every undeclared name. */
   readonly indexes: readonly { readonly pattern?: string; readonly shape: Shape }[];
-  /** True when the type forbids members that it does not declare (`[name: string]: never`). */
+  /** True when the type forbids undeclared members (`[name: string]: never`). */
   readonly closed: boolean;
   readonly doc?: Doc;
 }
 
-/** One declared member; it names itself (`Sum.Input.items[].when`). */
+/** One declared member. `subject` is its full name: `Sum.Input.items[].when`. */
 export interface Member {
   readonly name: string;
   readonly subject: string;
   readonly place: Place;
   readonly optional: boolean;
-  /** Of an output port: what a reference may stand for (`DataRef`), its value as a whole or each item of its list. */
+  /** Of an output port of type `DataRef`: whether a reference replaces the whole value or each item of its list. */
   readonly byReference?: "value" | "items";
   readonly shape: Shape;
   readonly doc?: Doc;
 }
 
-/** One output variant; `text` when declared as a string literal. */
+/** One output variant. `text` is true for a string literal. */
 export interface OutputVariant {
   readonly name: string;
   readonly subject: string;
@@ -80,32 +80,32 @@ export interface OutputVariant {
   readonly doc?: Doc;
 }
 
-/** A type that contains itself or is used in several places, by a name that is unique within the tool. */
+/** A named type that is recursive or used more than once. The name is unique within the tool. */
 export interface Definition {
   readonly name: string;
   readonly shape: Shape;
 }
 
-/** Where generated code finds the class. */
+/** The import of a tool class in generated code. */
 export interface ClassImport {
   /** Relative to the project, as in {@link Place}. */
   readonly file: string;
-  /** The exported name; `default` for a default export. */
+  /** The exported name, or `default`. */
   readonly exportName: string;
-  /** What the class is called in its own file, when it has a name. */
+  /** The name of the class in its own file, or one made from the name of the export or the file. */
   readonly className: string;
 }
 
-/** What a class says about itself without being run. */
+/** The values of a class's static methods, read without running it. */
 export interface StaticMetadata {
-  /** With the version in shortest form. */
+  /** In canonical form: the version has no superfluous parts. */
   readonly fqn: string;
   readonly description: string;
   readonly path: string;
   readonly timeout: number;
 }
 
-/** One tool, complete. */
+/** The model of one tool. */
 export interface Tool extends StaticMetadata {
   readonly import: ClassImport;
   readonly place: Place;
@@ -126,14 +126,14 @@ export function resolve(shape: Shape, definitions: readonly Definition[]): Shape
   return at;
 }
 
-/** How a member is called: `Sum.Input.tags`, `Sum.Input["odd name"]`. */
+/** The full name of a member: `Sum.Input.tags`, `Sum.Input["odd name"]`. */
 export function memberSubject(subject: string, name: string): string {
   return /^[\p{ID_Start}$_#][\p{ID_Continue}$]*$/u.test(name)
     ? `${subject}.${name}`
     : `${subject}[${JSON.stringify(name)}]`;
 }
 
-/** Every reference in a shape, in order. */
+/** Visits every reference in a shape, in order. */
 export function forEachRef(shape: Shape, visit: (name: string) => void): void {
   mapRefs(shape, (ref) => {
     visit(ref.name);
@@ -141,7 +141,7 @@ export function forEachRef(shape: Shape, visit: (name: string) => void): void {
   });
 }
 
-/** The same shape with its references replaced. */
+/** Replaces the references in a shape. */
 export function mapRefs(shape: Shape, replace: (ref: Shape & { kind: "ref" }) => Shape): Shape {
   const into = (inner: Shape) => mapRefs(inner, replace);
   switch (shape.kind) {
@@ -169,13 +169,13 @@ export function mapRefs(shape: Shape, replace: (ref: Shape & { kind: "ref" }) =>
   }
 }
 
-/** One value of a comment, as the wire would carry it. */
+/** The value of one `@default` or `@example`, to be checked against the type. */
 export interface Example {
   readonly value: Json;
   readonly shape: Shape;
-  /** Whether `null` stands for an absent value. */
+  /** Whether `null` means an absent value. */
   readonly optional: boolean;
   readonly subject: string;
-  /** Of the tag. */
+  /** The place of the tag. */
   readonly place: Place;
 }

@@ -1,4 +1,4 @@
-/** The version of svc-gen, for the headers of generated files. */
+/** The version of svc-gen, printed in generated files. */
 
 import { readFileSync } from "node:fs";
 

@@ -1,10 +1,10 @@
-/** The arguments of the command line, and what is wrong with them in one line. */
+/** Parsing of the command line, with one-line errors. */
 
 import { parseArgs } from "node:util";
 import { closest, didYouMean } from "../diagnostics/did-you-mean.js";
 import { quoted } from "../diagnostics/quote.js";
 
-/** The command line cannot be obeyed: exit code 2. The message quotes what was given, control characters escaped. */
+/** The command line is invalid: exit code 2. The message quotes the input, control characters escaped. */
 export class UsageError extends Error {}
 
 const OPTIONS = {
@@ -20,7 +20,7 @@ const OPTIONS = {
   version: { type: "boolean" },
 } as const;
 
-/** The commands, and which options mean something to each. */
+/** The commands and the options of each. */
 const COMMANDS: Readonly<Record<string, readonly (keyof typeof OPTIONS)[]>> = {
   generate: ["check", "watch", "project", "out", "json", "quiet"],
   check: ["check", "project", "out", "json", "quiet"],
@@ -29,10 +29,14 @@ const COMMANDS: Readonly<Record<string, readonly (keyof typeof OPTIONS)[]>> = {
   diff: ["json"],
 };
 
-/** The command with its arguments and options; throws a {@link UsageError}. */
+/**
+ * Parses the command, its arguments and its options.
+ *
+ * @throws UsageError
+ */
 export function readArguments(args: readonly string[]) {
   const config = { args: [...args], allowPositionals: true, options: OPTIONS } as const;
-  // Not strict, because the sentences of the strict reading would print what was given as it is.
+  // Not strict: the errors of strict parsing would print the input unescaped.
   for (const token of parseArgs({ ...config, strict: false, tokens: true }).tokens) {
     if (token.kind === "option") checkOption(token.name, token.rawName, token.value, token.inlineValue);
   }
@@ -61,7 +65,7 @@ function checkOption(name: string, given: string, value: string | undefined, inl
   }
 }
 
-/** The error for a name that is none of the known ones: the nearest, or else what there is. */
+/** An error for an unknown name that lists the nearest known names, or else the first ones. */
 export function unknownName(what: string, name: string, known: readonly string[], near = closest(name, known, 3)) {
   const shown = (near.length > 0 ? near : known).slice(0, 3).join(near.length > 0 ? " or " : ", ");
   const more = near.length === 0 && known.length > 3 ? `, … (${known.length})` : "";

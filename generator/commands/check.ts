@@ -1,22 +1,22 @@
-/** `svc-gen --check`: what would change, as a unified diff. */
+/** `svc-gen --check`: the changes that a run would make, as a unified diff. */
 
 import { createTwoFilesPatch } from "diff";
 
 export interface StaleFile {
   readonly path: string;
-  /** Undefined when there is no such file. */
+  /** Undefined when the file does not exist. */
   readonly old: string | undefined;
   readonly text: string;
 }
 
 const CONTEXT = 3;
 const MAX_LINES = 60;
-/** Characters of a line: schemas and tables stand on one. */
+/** In characters. Schemas and tables fill one long line each. */
 const MAX_LINE_LENGTH = 200;
-/** Added and removed lines beyond which looking for the smallest difference would take seconds. */
+/** Added and removed lines. Beyond that the search for the smallest difference takes seconds. */
 const MAX_EDITS = 2000;
 
-/** The message for stale files: what differs and the command that mends it. */
+/** The message for stale files: the differences and the command that updates them. */
 export function staleReport(files: readonly StaleFile[]): string {
   const parts = files.map(({ path, old, text }) =>
     old === undefined ? `${path}: missing\n` : unified(path, old, text),
@@ -25,7 +25,7 @@ export function staleReport(files: readonly StaleFile[]): string {
   return `${parts.join("\n")}\nsvc-gen: ${count} stale; run \`svc-gen\` and commit the result\n`;
 }
 
-/** A unified diff with {@link CONTEXT} lines around each change, cut to what a person reads. */
+/** A unified diff with {@link CONTEXT} lines around each change, cut to {@link MAX_LINES} lines. */
 export function unified(path: string, old: string, next: string): string {
   const patch = createTwoFilesPatch(path, path, old, next, "", "as svc-gen writes it", {
     context: CONTEXT,

@@ -1,6 +1,6 @@
 /**
- * `svc-gen diff`: is a contract still the one that callers know? Port by port: removing or retyping is breaking, adding
- * something that no caller has to send or understand is additive.
+ * `svc-gen diff`: the compatibility of two contracts, port by port. Removing or retyping a port is breaking; a change
+ * that no caller must follow is additive or compatible.
  */
 
 import { derivePorts, PortError } from "svc-runtime/generator";
@@ -9,7 +9,7 @@ import { ANNOTATIONS } from "../keywords.js";
 import { UsageError } from "./arguments.js";
 
 export interface Difference {
-  /** Without the version, which is `before` and `after`. */
+  /** The FQN without the version, which is in `before` and `after`. */
   readonly tool: string;
   readonly before?: string;
   readonly after?: string;
@@ -19,20 +19,24 @@ export interface Difference {
 
 type Level = "compatible" | "additive" | "breaking";
 
-/** One difference: of the tool as a whole, of `input NAME`, of `variant TAG` or of `variant TAG port NAME`. */
+/** One difference of the whole tool, of `input NAME`, of `variant TAG` or of `variant TAG port NAME`. */
 interface Change {
   readonly kind: Level;
   readonly port?: string;
   readonly change: string;
 }
 
-/** The text of a `meta.json`, and how complaints call it. */
+/** The text of a `meta.json` and its name in messages. */
 export interface NamedText {
   readonly name: string;
   readonly text: string;
 }
 
-/** Compares two `meta.json` tool by tool; throws a {@link UsageError} when one is none. */
+/**
+ * Compares two `meta.json` tool by tool.
+ *
+ * @throws UsageError when one is not a meta.json
+ */
 export function diffDocuments(oldText: NamedText, newText: NamedText): Difference[] {
   const before = toolsOf(oldText);
   const after = toolsOf(newText);
@@ -50,14 +54,14 @@ export function diffDocuments(oldText: NamedText, newText: NamedText): Differenc
 const NEW: Change = { kind: "additive", change: "the tool is new" };
 const GONE: Change = { kind: "breaking", change: "the tool is gone" };
 
-/** Whether a contract changed for the worse under an unchanged version. */
+/** Whether a contract has a breaking change under an unchanged version, or is gone. */
 export function isBroken(differences: readonly Difference[]): boolean {
   return differences.some(
     ({ verdict, before, after }) => verdict === "breaking" && (after === undefined || before === after),
   );
 }
 
-/** For people: one line a tool, its changes below it. */
+/** Prints differences as text: one line a tool, its changes below it. */
 export function formatDifferences(differences: readonly Difference[]): string {
   const lines = differences.flatMap(({ tool, before, after, verdict, changes }) => {
     const version = before === after || after === undefined ? `@${before}` : `@${before ?? "-"} -> @${after}`;
@@ -70,7 +74,7 @@ function sentence({ kind, port, change }: Change): string {
   return `  ${kind}: ${port === undefined ? "" : `${port}: `}${change}`;
 }
 
-/** For programs: one entry a change, as one JSON array. */
+/** Prints differences as one JSON array with one entry a change. */
 export function listDifferences(differences: readonly Difference[]): string {
   const entries = differences.flatMap(({ tool, before, after, changes }) =>
     changes.map((change) => ({ tool, before, after, ...change })),
@@ -93,7 +97,7 @@ function versionOf(document: JsonObject | undefined): string {
   return String(document?.get("fqn")).split("@")[1] ?? "";
 }
 
-/** What {@link readJson} and {@link derivePorts} refuse is a fault of the file that was named. */
+/** Reports errors of {@link readJson} and {@link derivePorts} as faults of the named file. */
 function orUsageError<T>(name: string, read: () => T): T {
   try {
     return read();
@@ -165,7 +169,7 @@ function comparePorts(where: string, before: PortList, after: PortList, found: C
   }
   for (const { name } of after) {
     if (before.some((port) => port.name === name)) continue;
-    // Every port is present in a signed call and hashed in its place: a new one breaks whoever does not send it.
+    // A signed call has every port and hashes it in its place, so an old caller that lacks this one fails.
     report(name, `it is new: ${where === "input" ? "callers do not send it" : "the port schema differs"}`);
   }
   const shared = (list: PortList, other: PortList) =>

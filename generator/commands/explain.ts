@@ -4,7 +4,11 @@ import { CODES, type Code, explain } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import { UsageError, unknownName } from "./arguments.js";
 
-/** The page of a code, or as JSON what the page is made of; throws a {@link UsageError} when there is no such code. */
+/**
+ * The page of a code, as text or as JSON.
+ *
+ * @throws UsageError when there is no such code
+ */
 export function explainCode(given: readonly string[], json: boolean): string {
   const [text, ...more] = given;
   if (text === undefined || more.length > 0) throw new UsageError("explain wants one code, such as SVC112");
@@ -14,7 +18,10 @@ export function explainCode(given: readonly string[], json: boolean): string {
   return `${JSON.stringify({ code, ...CODES[code as Code] }, undefined, 2)}\n`;
 }
 
-/** Digits alone are taken for a code; of codes those of the nearest numbers are named, TypeScript's are explained elsewhere. */
+/**
+ * Suggests the codes with the nearest numbers; digits alone count as a code. TypeScript's codes are documented
+ * elsewhere.
+ */
 function unknownCode(given: string): UsageError {
   if (/^ts\d+$/i.test(given))
     return new UsageError(`${quoted(given)} is TypeScript's; explain knows the codes of svc-gen`);

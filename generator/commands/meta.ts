@@ -1,4 +1,4 @@
-/** `svc-gen meta`: the metadata document of one tool at the address where it is served, for registration. */
+/** `svc-gen meta`: the metadata document of one tool with its public URL, for registration. */
 
 import { parseFqn } from "svc-runtime/generator";
 import { quoted } from "../diagnostics/quote.js";
@@ -6,7 +6,11 @@ import { withUrl } from "../emit/meta.js";
 import { JsonObject, printJson, readJson } from "../json.js";
 import { UsageError, unknownName } from "./arguments.js";
 
-/** The document of `fqn` (or of the only tool) out of the text of `meta.json`; throws a {@link UsageError}. */
+/**
+ * Selects the document of `fqn`, or of the only tool, from the text of `meta.json`.
+ *
+ * @throws UsageError
+ */
 export function registrationDocument(metaJson: string, fqn: string | undefined, url: string): string {
   if (!/^https?:\/\/[^\s/?#]+/.test(url)) throw new UsageError(`--url wants an http or https URL, got ${quoted(url)}`);
   const all = readJson(metaJson);

@@ -1,4 +1,4 @@
-/** `svc-gen --watch`: TypeScript's watch program, and a run whenever it or the configuration has changed. */
+/** `svc-gen --watch`: TypeScript's watch program, with a run after each change of it or of the configuration. */
 
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, resolve, sep } from "node:path";
@@ -18,21 +18,21 @@ import {
 } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 
-/** Milliseconds without another event after which a run begins: one save is several events. */
+/** Milliseconds without another event before a run starts. One save causes several events. */
 const SETTLE_MS = 10;
 
-/** Folders have listeners, not files: a file that is replaced is another one. */
+/** Folders are watched instead of files, because a replaced file loses its watcher. */
 const WATCH_OPTIONS: ts.WatchOptions = {
   watchFile: ts.WatchFileKind.UseFsEventsOnParentDirectory,
   watchDirectory: ts.WatchDirectoryKind.UseFsEvents,
   synchronousWatchDirectory: true,
 };
-/** How often TypeScript looks at a path whose folder does not exist. */
+/** Polling interval for paths whose folder does not exist. */
 const POLL_MS = 250;
 
-/** The effects, which are the command line's. */
+/** The effects of a run, provided by the command line. */
 export interface Effects {
-  /** Writes what differs from the disk and returns the paths written. */
+  /** Writes the files that differ from the disk and returns their paths. */
   readonly write: (files: Result["files"]) => readonly string[];
   /** Reports one run. */
   readonly tell: (result: WatchResult) => void;
@@ -71,10 +71,10 @@ class Watching {
   private program: ts.WatchOfFilesAndCompilerOptions<Builder> | undefined;
   private results: ResultCache = new Map();
   private current: Result | undefined;
-  /** Of the files of the program that `current` was made from. */
+  /** Versions of the files of the program behind `current`. */
   private versions = "";
   private configChanged = true;
-  /** Updates that TypeScript has scheduled. */
+  /** Program updates that TypeScript has scheduled. */
   private readonly updates = new Set<() => void>();
   private readonly watchers = new Map<string, ts.FileWatcher>();
   private timer: NodeJS.Timeout | undefined;
@@ -105,11 +105,11 @@ class Watching {
     }, SETTLE_MS);
   }
 
-  /** Reads the configuration if it may have changed, updates the program, and writes generated files that differ. */
+  /** Reads the configuration if it may have changed, updates the program and writes the generated files that differ. */
   run(): void {
     const before = this.current;
     if (this.configChanged) this.readConfiguration();
-    // An update may schedule another one.
+    // An update may schedule another one, which the loop runs too.
     for (const update of this.updates) {
       this.updates.delete(update);
       update();
@@ -170,14 +170,14 @@ class Watching {
     while (builder.getSemanticDiagnosticsOfNextAffectedFile() !== undefined);
     const program = builder.getProgram();
     const current = generateFrom(openProgram(project, program, builder, keysOf(builder)), this.results);
-    // A program may be another one because of a folder that has appeared somewhere, the generated one included.
+    // A new folder anywhere, the generated one included, gives a new program of the same files.
     const versions = (program.getSourceFiles() as readonly InnerFile[]).map(versionOf).join("\n");
     if (versions === this.versions && isDeepStrictEqual(current, this.current)) return;
     this.versions = versions;
     this.current = current;
   }
 
-  /** Watches the generated files, everything that the configuration was read from, and the folders of sources. */
+  /** Watches the generated files, every input of the configuration, and the folders of sources. */
   private followConfiguration({ recorder }: Project | InvalidProject): void {
     const { files, missing, missingFolders, folders, listings, own } = recorder.snapshot();
     const changed = () => {
@@ -193,13 +193,13 @@ class Watching {
       wanted.set(`${folder}${sep}${identityOf(folder)}`, () => this.watchFolder(folder, changed));
     }
     const gone = [...this.watchers.keys()].filter((key) => !wanted.has(key));
-    // Another folder may have taken the place of one; TypeScript shares the watchers of a path, which hear nothing of it.
+    // A folder was replaced by another. TypeScript shares one watcher per path, which does not see the new folder.
     const moved = gone.some((key) => /^-?\d+ /.test(basename(key)) && existsSync(dirname(key)));
     if (moved) this.closeProgram();
     this.closeWatchers(moved ? [...this.watchers.keys()] : gone);
     const opened = [...wanted].filter(([key]) => !this.watchers.has(key));
     for (const [key, watch] of opened) this.watchers.set(key, watch());
-    // Something may have changed between the reading and now.
+    // A change between reading the configuration and watching its inputs would be missed.
     if (opened.length > 0) changed();
   }
 
@@ -224,13 +224,16 @@ class Watching {
     return ts.sys.watchDirectory?.(folder, hear, false, WATCH_OPTIONS) ?? { close() {} };
   }
 
-  /** Whether an event is about the text of a known source: the folder holds the same files. */
+  /** Whether an event changes only the text of a known source, not the set of files. */
   private isSourceSaved(path: string): boolean {
     return this.project?.files.includes(resolve(path)) === true && existsSync(path);
   }
 }
 
-/** Calls back for a file that comes, changes or goes. TypeScript takes each for a change where it watches the folder. */
+/**
+ * Watches for the creation, change and deletion of a file. TypeScript reports each as a change when it watches the
+ * folder.
+ */
 const watchFile: NonNullable<ts.System["watchFile"]> = (path, callback) => {
   let existed = existsSync(path);
   const hear: ts.FileWatcherCallback = (name, _, time) => {
@@ -244,7 +247,9 @@ const watchFile: NonNullable<ts.System["watchFile"]> = (path, callback) => {
   return ts.sys.watchFile?.(path, hear, POLL_MS, options) ?? { close() {} };
 };
 
-/** Which folder is at a path; numbers of deleted folders are given to new ones, which are younger. */
+/**
+ * The identity of the folder at a path. Inode numbers of deleted folders are reused; the birth time tells them apart.
+ */
 function identityOf(folder: string): string {
   const stats = statSync(folder, { throwIfNoEntry: false });
   return `${stats?.ino ?? -1} ${stats?.birthtimeMs}`;
@@ -271,9 +276,9 @@ function createBuilder(project: Project): ts.CreateProgram<Builder> {
   };
 }
 
-/** What TypeScript keeps about files and does not publish (5.9). */
+/** Internal properties of source files (TypeScript 5.9). */
 interface InnerFile extends ts.SourceFile {
-  /** The hash of its text, in a watch program. */
+  /** The hash of the text, in a watch program. */
   readonly version: string;
   readonly imports: readonly unknown[];
   readonly moduleAugmentations: readonly unknown[];
@@ -286,8 +291,8 @@ function versionOf(file: InnerFile): string {
 }
 
 /**
- * The key of a source file: the versions of all files that it imports, directly or not, and of those that every file sees.
- * Undefined when a file that every file sees has imports of its own.
+ * Makes the key of a source file from the versions of all its direct and indirect imports and of all global files.
+ * Undefined when a global file has imports of its own.
  */
 function keysOf(builder: Builder): (file: ts.SourceFile) => string | undefined {
   const program = builder.getProgram();
@@ -311,7 +316,10 @@ function keysOf(builder: Builder): (file: ts.SourceFile) => string | undefined {
   };
 }
 
-/** A script, augmentations, ambient modules, a global name for a module; JavaScript, where any assignment may be one. */
+/**
+ * Whether every file sees its declarations: a script, augmentations, ambient modules, a global name for a module, or
+ * JavaScript, in which any assignment may declare.
+ */
 function isGlobal(file: InnerFile): boolean {
   return (
     !ts.isExternalModule(file) ||

@@ -6,12 +6,12 @@ import { CODES, type Diagnostic, diagnostic } from "./diagnostics.js";
 /** The codes that one tag names. */
 export interface Acknowledgement {
   readonly codes: readonly string[];
-  /** What it stands on: notes about it and about what is inside it are acknowledged. */
+  /** The documented member, class or type. The tag silences notes about it and about its parts. */
   readonly subject: string;
   readonly place: Place;
 }
 
-/** The codes in the text of a tag, or what is wrong with it. Words after a dash are for people. */
+/** Parses the codes in the text of a tag. Words after a dash are a comment. */
 export function readAcknowledged(text: string): { readonly codes: readonly string[] } | { readonly problem: string } {
   const [list = ""] = text.split(/\s-\s/, 1);
   const codes = list.split(/[\s,]+/).filter(Boolean);
@@ -39,7 +39,7 @@ function withoutAcknowledged(
 ): Diagnostic[] {
   const covers = ({ subject, codes }: Acknowledgement, { code, subject: inner = "" }: Diagnostic) =>
     codes.includes(code) && isWithin(inner, subject);
-  // The comment of a type that is used in several places speaks in each of them.
+  // The tag of a type that is used in several places counts once for each use.
   const tags = new Map<string, Acknowledgement[]>();
   for (const each of acknowledged) {
     const { file, line, column } = each.place;
@@ -57,7 +57,7 @@ function withoutAcknowledged(
   return [...diagnostics.filter((note) => !acknowledged.some((each) => covers(each, note))), ...idle];
 }
 
-/** Whether a subject is that one or inside it: `Sum.Input.tags[]` is inside `Sum.Input.tags` and `Sum`. */
+/** Whether a subject is `outer` or a part of it: `Sum.Input.tags[]` is a part of `Sum.Input.tags` and of `Sum`. */
 function isWithin(subject: string, outer: string): boolean {
   return subject.startsWith(outer) && !/^[\p{ID_Continue}$]/u.test(subject.slice(outer.length));
 }

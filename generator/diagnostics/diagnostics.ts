@@ -1,6 +1,6 @@
 /**
- * Everything svc-gen can complain about: the table of codes, and how one complaint reads on a terminal. Codes are stable:
- * a number is never given a second meaning. `docs/diagnostics.md` is printed from this table.
+ * The table of diagnostics and their layout on a terminal. Codes are stable: a number never gets a second meaning.
+ * `docs/diagnostics.md` is printed from this table.
  */
 
 import { FORMAT_NAMES } from "svc-runtime/generator";
@@ -10,11 +10,11 @@ export type Severity = "error" | "warning" | "note";
 
 interface Entry {
   readonly severity: Severity;
-  /** What is wrong, as a sentence without the subject. */
+  /** The problem, as a sentence without the subject. */
   readonly title: string;
-  /** What to do about it. */
+  /** The remedy. */
   readonly hint: string;
-  /** Why it is so. */
+  /** The reason for the rule. */
   readonly why: string;
 }
 
@@ -25,7 +25,7 @@ function note(title: string, hint: string, why: string): Entry {
   return { severity: "note", title, hint, why };
 }
 
-/** The table. 100: project, 110: class and its facts, 130: types, 150: input, 160: output, 170: JSDoc. */
+/** 100: project, 110: class and static metadata, 130: types, 150: input, 160: output, 170: JSDoc. */
 export const CODES = {
   SVC100: error(
     "no tool class was found",
@@ -326,20 +326,20 @@ export const CODES = {
 
 export type Code = keyof typeof CODES;
 
-/** One complaint. TypeScript's own errors have codes of their own form (`TS2322`). */
+/** One diagnostic. TypeScript's own errors keep their codes (`TS2322`). */
 export interface Diagnostic {
   readonly code: Code | `TS${number}`;
   readonly severity: Severity;
   readonly message: string;
   readonly place?: Place;
-  /** The member or class that it is about: `Sum.Input.items[].when`. */
+  /** The member or class concerned: `Sum.Input.items[].when`. */
   readonly subject?: string;
   readonly hint?: string;
-  /** Other places that TypeScript names: `'x' is declared here.` */
+  /** Related places from TypeScript: `'x' is declared here.` */
   readonly related?: readonly { readonly message: string; readonly place?: Place }[];
 }
 
-/** A complaint of the table. `detail` says what is special about this case. */
+/** Makes a diagnostic from the table. `detail` describes the particular case. */
 export function diagnostic(
   code: Code,
   where: { readonly place?: Place; readonly subject?: string },
@@ -349,7 +349,7 @@ export function diagnostic(
   return { code, severity, message: detail === undefined ? title : `${title}: ${detail}`, hint, ...where };
 }
 
-/** Whether generation must stop. */
+/** Whether a diagnostic is an error, which stops generation. */
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some(({ severity }) => severity === "error");
 }
@@ -363,7 +363,7 @@ const painter =
   (name, text) =>
     colour ? COLOURS[name] + text + COLOURS.off : text;
 
-/** How a complaint reads on a terminal: place, code, message, code frame, related places, hint. */
+/** Formats one diagnostic for a terminal: place, code, message, code frame, related places, hint. */
 export function formatDiagnostic(diagnostic: Diagnostic, colour = false): string {
   const paint = painter(colour);
   const { severity, place, hint, related = [] } = diagnostic;
@@ -377,7 +377,7 @@ export function formatDiagnostic(diagnostic: Diagnostic, colour = false): string
   return lines.join("\n").trimEnd();
 }
 
-/** All complaints of a run: notes first, a line each and one hint a code, then the others in full. */
+/** Formats all diagnostics of a run: notes first, one line each and one hint a code, then the others in full. */
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], colour = false): string {
   const paint = painter(colour);
   const notes = diagnostics.filter(({ severity }) => severity === "note");
@@ -399,10 +399,10 @@ function spot(place: Place | undefined): string {
   return place === undefined ? "" : `${place.file}:${place.line}:${place.column} - `;
 }
 
-/** The widest line of source that is shown whole; a longer one is cut around the place. */
+/** Longer lines of source are cut around the place. */
 const MAX_SOURCE_WIDTH = 160;
 
-/** The line of source with its number, and marks below what is meant. */
+/** The line of source with its number, and a line of marks below the place. */
 function frame({ line, column, length, source }: Place, severity: Severity, paint: Paint): string[] {
   const from =
     source.length <= MAX_SOURCE_WIDTH
@@ -418,13 +418,13 @@ function frame({ line, column, length, source }: Place, severity: Severity, pain
   ];
 }
 
-/** What `svc-gen explain SVC112` prints. */
+/** The page that `svc-gen explain SVC112` prints. */
 export function explain(code: Code): string {
   const { severity, title, hint, why } = CODES[code];
   return `${code} (${severity}): ${title}\n\n${why}\n\nWhat to do: ${hint}\n`;
 }
 
-/** `docs/diagnostics.md`, as a whole. */
+/** The text of `docs/diagnostics.md`. */
 export function diagnosticsPage(): string {
   const entries = Object.entries(CODES).map(([code, { severity, title, hint, why }]) => {
     return `## ${code}\n\n**${title}** (${severity})\n\n${why}\n\nWhat to do: ${hint}\n`;

@@ -1,10 +1,10 @@
-/** The nearest of known names, for "did you mean". */
+/** The nearest known names, for "did you mean". */
 
 import { distance } from "fastest-levenshtein";
 
 const MAX_DISTANCE = 2;
 
-/** The known names that a few slips of the fingers turn into `name`, nearest first; letter case is no difference. */
+/** The known names within a small edit distance of `name`, nearest first. Letter case is ignored. */
 export function closest(name: string, known: readonly string[], maxDistance = MAX_DISTANCE): readonly string[] {
   if (name.length > 100) return [];
   const wanted = name.toLowerCase();
@@ -16,7 +16,7 @@ export function closest(name: string, known: readonly string[], maxDistance = MA
     .map(({ each }) => each);
 }
 
-/** `"; did you mean X?"`, or nothing when no name is near. */
+/** `"; did you mean X?"`, or an empty text when no name is near. */
 export function didYouMean(name: string, known: readonly string[], maxDistance?: number): string {
   const [nearest] = closest(name, known, maxDistance);
   return nearest === undefined ? "" : `; did you mean ${nearest}?`;

@@ -1,8 +1,8 @@
-/** Quotation of what a user has given, for messages. */
+/** Quotation of user input in messages. */
 
 const MAX_LENGTH = 60;
 
-/** A text as JSON: control characters and what is not ASCII escaped, long texts cut. */
+/** The text as a JSON string in printable ASCII, cut to {@link MAX_LENGTH} characters. */
 export function quoted(text: string): string {
   const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
   return JSON.stringify(cut).replace(

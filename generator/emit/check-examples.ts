@@ -1,6 +1,4 @@
-/**
- * The values of `@default` and `@example`: a server has to take them, and they have to fit the schema that publishes them.
- */
+/** Checks the values of `@default` and `@example` against the type and against the published schema. */
 
 import { ValueDecoder, WireFault } from "svc-runtime/generator";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
@@ -22,7 +20,7 @@ export function checkExamples(examples: readonly Example[], { definitions }: Too
 }
 
 function walkProblem(value: Json, decoder: ValueDecoder): string | undefined {
-  // JSON has no text for a number beyond the doubles.
+  // JSON cannot express an infinity.
   if (typeof value === "number" && !Number.isFinite(value)) return "expected a number within the range of doubles";
   try {
     decoder.read(Buffer.from(printJson(value)));

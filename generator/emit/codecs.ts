@@ -1,4 +1,4 @@
-/** Model -> what the runtime reads and writes values by: ports with their codecs, as ordered data. */
+/** Model -> ports with their codecs: ordered data by which the runtime reads and writes values. */
 
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -35,8 +35,8 @@ export function outputVariants(tool: Tool): Variant[] {
 }
 
 /**
- * Whether a member is a `many` port: a list that is not optional, not held elsewhere as a whole, and whose values can be
- * read one by one.
+ * Whether a member is a `many` port: a list that is not optional, not a `DataRef` as a whole, and has one codec for all
+ * items.
  */
 export function isMany({ optional, byReference, shape }: Member, definitions: readonly Definition[]): boolean {
   const list = resolve(shape, definitions);
@@ -63,7 +63,7 @@ function port(member: Member, definitions: readonly Definition[]): Port {
 const UNCONVERTED = new Set<Codec["kind"]>(["json", "null", "boolean", "string", "number", "literal"]);
 
 /**
- * One codec for every value of a tuple. There is none when the places need different conversions (`[Date, string]`): such
+ * The one codec for all items of a tuple. Undefined when positions need different conversions (`[Date, string]`): such
  * a tuple travels as one value.
  */
 function itemCodec({ items, rest, tail }: TupleShape): Codec | undefined {
@@ -78,7 +78,7 @@ function same(one: Codec, other: Codec): boolean {
   return isDeepStrictEqual(one, other);
 }
 
-/** How a value of this shape is written and read, with the constraints that the runtime checks. */
+/** The codec of a shape, with the constraints that the runtime checks. */
 export function codec(shape: Shape): Codec {
   switch (shape.kind) {
     case "null":
@@ -143,12 +143,12 @@ function objectCodec({ members, indexes, closed }: ObjectShape): Codec {
   };
 }
 
-/** The value of a keyword of JSON Schema that JSDoc has set on a shape. */
+/** The value of a keyword that a JSDoc tag has set. */
 function keyword({ doc }: Shape, name: ConstraintKeyword): Json | undefined {
   return doc?.keywords.find(([known]) => known === name)?.[1];
 }
 
-/** Keywords with the values that a check makes of them, without those that are not set. */
+/** The given keywords as constraints of the runtime, without unset ones. */
 function constraints<Name extends ConstraintKeyword, Value>(
   shape: Shape,
   names: readonly Name[],
@@ -166,12 +166,12 @@ function mapBounds<Value>(shape: Shape, convert: (bound: number | bigint) => Val
   return constraints(shape, keywordsOf("numbers"), (value) => convert(value as number | bigint));
 }
 
-/** A bound beyond 2^53 is exact in the schema; numbers are compared with the nearest one. */
+/** Bounds as numbers: a bound beyond 2^53 is exact in the schema and rounded in the check. */
 function numberBounds(shape: Shape): NumberBounds {
   return mapBounds(shape, Number);
 }
 
-/** The pattern of a template literal type holds beside that of the comment. */
+/** The constraints of a text. The pattern of a template literal type applies together with `@pattern`. */
 function textConstraints(shape: Shape & { kind: "string" | "json" }): TextConstraints {
   const own = shape.kind === "string" ? shape.pattern : undefined;
   const patterns = [own, keyword(shape, "pattern") as string | undefined].filter((each) => each !== undefined);

@@ -1,11 +1,11 @@
-/** The entrypoint: imports of the tool classes. */
+/** The imports of the tool classes in the entrypoint. */
 
 import { sep } from "node:path";
 import type { Layout } from "../project/layout.js";
 import { type ImportView, specifier } from "./render.js";
 import type { ToolArtifacts } from "./tool-artifacts.js";
 
-/** What no import can be called, and what the entrypoint uses itself. */
+/** Reserved words and the names that the entrypoint itself uses. */
 const TAKEN = [
   ..."arguments await break case catch class const continue debugger default delete do else enum eval export".split(
     " ",
@@ -17,7 +17,7 @@ const TAKEN = [
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/** Imports of the tool classes, one a tool, under names that are unique in the entrypoint. */
+/** One import a tool, under a name that is unique in the entrypoint. */
 export function importsOf(tools: readonly ToolArtifacts[], { root, out }: Layout): ImportView[] {
   const slashed = (path: string) => path.split(sep).join("/");
   const server = `${slashed(out)}/server.ts`;
@@ -39,7 +39,7 @@ export function importsOf(tools: readonly ToolArtifacts[], { root, out }: Layout
   });
 }
 
-/** Exported names may be any text (`export { A as "some name" }`). */
+/** Exported names may be arbitrary text (`export { A as "some name" }`). */
 function quotedName(name: string): string {
   return IDENTIFIER.test(name) ? name : JSON.stringify(name);
 }

@@ -1,9 +1,9 @@
-/** The metadata document of a tool (protocol.md section 9), order kept. */
+/** The metadata document of a tool (protocol.md section 9), in fixed order. */
 
 import { type Json, type JsonObject, object } from "../json.js";
 import type { StaticMetadata } from "../model.js";
 
-/** What `GET /meta` answers for the tool at `url`. */
+/** The body of `GET /meta` for the tool at `url`. */
 export function metadata(
   tool: StaticMetadata,
   url: string,
@@ -20,12 +20,12 @@ export function metadata(
   );
 }
 
-/** The `url` that `--meta` prints: nothing is known about hosts then. */
+/** The `url` in `meta.json`, where the host is not known yet. */
 export function localUrl(path: string): string {
   return path === "" ? "http://localhost/" : `http://localhost${path.startsWith("/") ? "" : "/"}${path}`;
 }
 
-/** The document for another address: what registration takes. */
+/** The document with its public URL, for registration. */
 export function withUrl(document: JsonObject, url: string): JsonObject {
   const members: [string, Json][] = [...document.members];
   return object(...members.map(([name, value]) => [name, name === "url" ? url : value] as const));

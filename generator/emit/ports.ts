@@ -1,14 +1,14 @@
-/** The limits of the network on a tool's ports (protocol.md section 1), and notes for its author. */
+/** The limits of the network on the ports of a tool (protocol.md section 1), and notes for its author. */
 
 import { isPortName, MAX_INPUT_PORTS, MAX_VARIANT_PORTS, MAX_VARIANTS } from "svc-runtime/generator";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { type Member, resolve, type Tool } from "../model.js";
 import { isMany } from "./codecs.js";
 
-/** Values of one `many` port. */
+/** The maximal number of values of a `many` port. */
 const MAX_VALUES = 256;
 
-/** What the network would refuse about a tool's ports, and what its author should know about them. */
+/** Reports ports that the network would refuse, and notes about others. */
 export function checkPorts(tool: Tool): Diagnostic[] {
   const found: Diagnostic[] = [];
   const report = (code: Code, where: Pick<Member, "place" | "subject">, detail?: string) => {
@@ -38,7 +38,7 @@ function whyNoName(name: string): string {
   return length === name.length ? `it has ${length} bytes` : "it has a character beyond ASCII";
 }
 
-/** Whether a `many` port takes any number of values that it can carry. */
+/** Whether some list has a length that both the type and a `many` port allow. */
 function isFillable({ shape, doc }: Member, tool: Tool): boolean {
   const list = resolve(shape, tool.definitions);
   const keywords = new Map([...(list.doc?.keywords ?? []), ...(shape.doc?.keywords ?? []), ...(doc?.keywords ?? [])]);

@@ -1,8 +1,8 @@
-/** Values and code as TypeScript source in which nothing is but what can be seen. */
+/** Values and code as TypeScript source without invisible characters. */
 
 /**
- * A value as TypeScript source: texts in which nothing but printable characters stands as it is, so that no name can end a
- * text, a line or a comment, or turn the reading direction; in the quotes that need fewer escapes, as formatters have them.
+ * Prints a value as TypeScript source. Texts have printable characters only, so no name can end a text, a line or a
+ * comment, or change the writing direction. Quotes are those that need fewer escapes, as formatters choose them.
  */
 export function literal(value: unknown): string {
   if (typeof value === "string") return quoted(value);
@@ -25,7 +25,7 @@ function quoted(text: string): string {
   return `'${printed.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }
 
-/** Text that stands in double quotes as it is. */
+/** Text that needs no escapes in double quotes. */
 const PLAIN = /^[ !#-;=-[\]-~]*$/;
 
 function counted(text: string, character: string): number {
@@ -34,7 +34,7 @@ function counted(text: string, character: string): number {
   return count;
 }
 
-/** Code in which what cannot be seen stands within texts only: there it is written as an escape. */
+/** Escapes the invisible characters of code, which may stand in string literals only. */
 export function escaped(code: string): string {
   return code.replace(/[^\n\x20-\x7e\p{L}\p{N}\p{P}\p{S}]/gu, (character) =>
     [...Array(character.length).keys()]

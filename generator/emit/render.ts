@@ -1,4 +1,6 @@
-/** A closed, typed view -> Handlebars -> text. Values are printed by typed helpers; templates hold no behaviour. */
+/**
+ * Renders Handlebars templates over closed, typed views. Typed helpers print the values; templates hold no behaviour.
+ */
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -6,45 +8,45 @@ import { posix } from "node:path";
 import type { Contract } from "svc-runtime/generator";
 import { literal } from "./print-literal.js";
 
-/** One generated file: its path relative to the project, forward slashes. */
+/** One generated file. `path` is relative to the project, with forward slashes. */
 export interface GeneratedFile {
   readonly path: string;
   readonly text: string;
 }
 
 export interface ImportView {
-  /** `{ Sum }`, `{ Sum as Sum2 }` or `Sum`, an identifier at the end of it. */
+  /** `{ Sum }`, `{ Sum as Sum2 }` or `Sum`; the last identifier is `local`. */
   readonly clause: string;
   readonly local: string;
   readonly from: string;
 }
 
-/** The values in the header of every file. */
+/** The values in the header of each file. */
 interface Header {
   readonly version: string;
 }
 
-/** What the template of each file is rendered over. */
+/** The view of each template. */
 export interface Views {
-  /** `contracts`: the entries as text. */
+  /** `contracts` are the rendered entries. */
   readonly contracts: Header & { readonly contracts: readonly string[] };
   readonly server: Header & { readonly imports: readonly ImportView[]; readonly several: boolean };
 }
 
-// Its one-file build: the same code in forty files takes 30 ms more to load.
+// The one-file build: the same code in forty files takes 30 ms more to load.
 const Handlebars = createRequire(import.meta.url)("handlebars/dist/handlebars.js") as typeof import("handlebars");
 const handlebars = Handlebars.create();
 handlebars.registerHelper("literal", (value: unknown) => literal(value));
 
-/** Every template has its own compiled form, made at first use. */
+/** Compiled templates by name, compiled at first use. */
 const compiled = new Map<string, HandlebarsTemplateDelegate>();
 
-/** The text of one file over the view; unknown names are errors. */
+/** Renders one file. A name that the view lacks is an error. */
 export function render<Name extends keyof Views>(template: Name, view: Views[Name]): string {
   return run(template, view);
 }
 
-/** The entry of one contract, as far as it depends on the tool alone. */
+/** Renders one entry of `contracts.ts`, which depends on its tool alone. */
 export function renderContract(contract: Contract): string {
   return run("contract", contract).trimEnd();
 }
@@ -59,7 +61,10 @@ function run(template: string, view: object): string {
   return delegate(view);
 }
 
-/** The specifier by which `from` imports `to`, both absolute or both below one folder: `.js` for `.ts`, `.mjs` for `.mts`. */
+/**
+ * The specifier of an import of `to` in `from`: `.js` for `.ts`, `.mjs` for `.mts`. Both paths are absolute or below
+ * one folder.
+ */
 export function specifier(from: string, to: string): string {
   const path = posix.relative(posix.dirname(from), to).replace(/\.([cm]?)tsx?$/, ".$1js");
   return path.startsWith(".") ? path : `./${path}`;

@@ -1,4 +1,4 @@
-/** ajv over the schemas that are published: whether each is a schema, and whether values fit it. */
+/** Validation with ajv: of the published schemas, and of values against them. */
 
 import { createRequire } from "node:module";
 import type { Ajv2020 } from "ajv/dist/2020.js";
@@ -7,7 +7,7 @@ import { type Json, JsonObject, printJson } from "../json.js";
 
 const require = createRequire(import.meta.url);
 
-/** JSON Schema 2020-12 by ajv in strict mode, which refuses unknown keywords and those that can never apply. */
+/** ajv for JSON Schema 2020-12 in strict mode, which refuses unknown keywords and keywords that can never apply. */
 export class SchemaJudge {
   private readonly ajv: Ajv2020;
 
@@ -21,21 +21,21 @@ export class SchemaJudge {
   /**
    * Compiles a schema.
    *
-   * @returns what says why a value does not fit it, undefined when it does
-   * @throws {Error} of ajv, when it is no schema
+   * @returns a function that explains why a value does not fit, or returns undefined when it does
+   * @throws {Error} of ajv when the schema is invalid
    */
   compile(schema: JsonObject): (value: Json) => string | undefined {
     this.knowFormats(schema);
     const validate = this.ajv.compile(JSON.parse(printJson(schema)));
     return (value) => {
-      // ajv knows no bigints, and numbers would lose what tells them apart.
+      // ajv has no bigints, and as numbers different ones may be equal.
       if (hasBigint(value) || validate(JSON.parse(printJson(value)))) return undefined;
       const [error] = validate.errors ?? [];
       return `${error?.instancePath || "it"} ${error?.message}`;
     };
   }
 
-  /** Any other format is published and not checked. */
+  /** Registers the formats that are published and not checked. */
   private knowFormats(schema: Json): void {
     if (Array.isArray(schema)) {
       for (const each of schema) this.knowFormats(each);

@@ -1,7 +1,7 @@
 /**
- * Model -> JSON Schema 2020-12, in declared order. Single values (primitives, literals) are asked of typescript-json-schema,
- * fed the resolved type; how they are put together is this file's: objects in declared order, required flags, index
- * signatures, tuples, unions, absent members, definitions.
+ * Model -> JSON Schema 2020-12, in declared order. typescript-json-schema, fed the resolved type, describes single
+ * values (primitives, literals). This file composes them: objects, required members, index signatures, tuples, unions,
+ * definitions.
  */
 
 import { createRequire } from "node:module";
@@ -27,13 +27,13 @@ import { SchemaJudge } from "./schema-judge.js";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
-/** The part of typescript-json-schema's generator that is used here. */
+/** The used part of typescript-json-schema's generator. */
 interface TypeSchemas {
   getTypeDefinition(type: ts.Type, asRef: boolean): Record<string, unknown>;
 }
 
 /**
- * typescript-json-schema's generator over the project's own checker. Its reading of comments is switched off: it would
+ * Opens typescript-json-schema's generator over the project's checker. Its parsing of comments is disabled: it would
  * run `require()` found in them and follow `@$ref`, `@ignore` and `@type`.
  */
 function openTypeSchemas(checker: ts.TypeChecker): TypeSchemas {
@@ -48,11 +48,11 @@ function openTypeSchemas(checker: ts.TypeChecker): TypeSchemas {
   return new Bare([], {}, {}, {}, checker, { ...getDefaultArgs(), ref: false }) as unknown as TypeSchemas;
 }
 
-/** Writes the schemas of tools of one project. */
+/** Makes the schemas of the tools of one project. */
 export class Schemas {
   private readonly types: TypeSchemas;
   private readonly known = new Map<string, JsonObject>();
-  /** Judges what is written. */
+  /** Validates the schemas that are made. */
   readonly judge = new SchemaJudge();
 
   constructor(private readonly checker: ts.TypeChecker) {
@@ -65,7 +65,7 @@ export class Schemas {
     return object(["$schema", DIALECT], ...this.object(tool.input, tool.definitions).members, ...definitions);
   }
 
-  /** The schema of the output: `oneOf` the variants. */
+  /** The schema of the output: `oneOf` over the variants. */
   output(tool: Tool): JsonObject {
     const variants = tool.output.map((variant) => this.variant(variant, tool.definitions));
     const definitions = this.definitions(
@@ -75,7 +75,7 @@ export class Schemas {
     return object(["$schema", DIALECT], ["oneOf", variants], ...definitions);
   }
 
-  /** The schema of one value, with the definitions that it needs. */
+  /** The schema of one value, with its definitions. */
   value(shape: Shape, definitions: readonly Definition[]): JsonObject {
     return object(...this.shape(shape).members, ...this.definitions({ definitions }, [shape]));
   }
@@ -91,7 +91,7 @@ export class Schemas {
     return documented(tagged, doc);
   }
 
-  /** `$defs` with what the roots reach. */
+  /** `$defs` with the definitions that the roots reach. */
   private definitions(tool: Pick<Tool, "definitions">, roots: readonly Shape[]): [string, Json][] {
     const reached = new Set<string>();
     const visit = (shape: Shape): void =>
@@ -172,7 +172,7 @@ export class Schemas {
     return object(["type", types.length === 1 ? (types[0] as string) : types], ["enum", values]);
   }
 
-  /** @param port whether its items are the values of a port, of which none is null because it is absent */
+  /** @param port whether the items are the values of a port, where null never means an absent item */
   private tuple({ items, optional, rest, tail }: TupleShape, port = false): JsonObject {
     const between = [rest, ...tail].filter((shape) => shape !== undefined).map((shape) => this.shape(shape));
     const required = items.length - optional;
@@ -232,7 +232,7 @@ export class Schemas {
   }
 }
 
-/** The schema with `null` admitted. */
+/** Adds `null` to the values that a schema accepts. */
 function nullable(schema: JsonObject): JsonObject {
   const { members } = schema;
   const type = members.get("type");
@@ -264,20 +264,20 @@ function nullable(schema: JsonObject): JsonObject {
 
 const isList = ({ kind }: Shape) => kind === "array" || kind === "tuple";
 
-/** A list that travels as one value: `"type": "array"` exactly would make it a `many` port. */
+/** Marks a list that travels as one value: exactly `"type": "array"` would make it a `many` port. */
 function asOne(schema: JsonObject): JsonObject {
   if (schema.get("type") !== "array") return object(["anyOf", [schema]]);
   return new JsonObject(new Map([...schema.members, ["type", ["array"]]]));
 }
 
-/** What JSDoc says goes after what the type says: first what is checked, then what is for people. */
+/** Adds JSDoc keywords behind those of the type: first constraints, then annotations. */
 function documented(schema: JsonObject, doc: Doc | undefined): JsonObject {
   if (doc === undefined) return schema;
   const members = new Map(schema.members);
   if (doc.description !== undefined) members.set("description", doc.description);
   for (const [keyword, value] of doc.keywords) {
     const pattern = keyword === "pattern" ? members.get("pattern") : undefined;
-    // The pattern of the type itself holds too.
+    // The pattern of the type itself applies too.
     if (pattern !== undefined && pattern !== value) members.set("allOf", [object(["pattern", pattern])]);
     members.set(keyword, value);
   }

@@ -1,4 +1,4 @@
-/** What one tool comes to: every text that is generated for it alone, so that it can be kept until the tool changes. */
+/** The generated texts of one tool. They depend on the tool alone, so they are reused until it changes. */
 
 import { derivePorts } from "svc-runtime/generator";
 import { type JsonObject, printJson } from "../json.js";
@@ -8,20 +8,20 @@ import { localUrl, metadata } from "./meta.js";
 import { renderContract } from "./render.js";
 import type { Schemas } from "./schema.js";
 
-/** Plain data that survives JSON. */
+/** Plain data that can be stored as JSON. */
 export interface ToolArtifacts {
   readonly fqn: string;
   readonly path: string;
   readonly import: ClassImport;
-  /** The class's name. */
+  /** The place of the class's name. */
   readonly place: Place;
-  /** Its entry in `contracts.ts`. */
+  /** The entry in `contracts.ts`. */
   readonly contract: string;
-  /** Its entry in `meta.json`. */
+  /** The entry in `meta.json`. */
   readonly document: string;
 }
 
-/** Writes the texts of a tool in which nothing was found wrong. */
+/** Makes the texts of a tool without errors. */
 export function artifactsOf(tool: Tool, schemas: Schemas): ToolArtifacts {
   const input = schemas.input(tool);
   const output = schemas.output(tool);

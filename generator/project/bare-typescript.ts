@@ -1,7 +1,7 @@
 /**
- * Has `require("ts-morph")` give its TypeScript and nothing else: what surrounds it, among it a copy of TypeScript's library
- * files, takes 60 to 100 ms and 20 MB, and nothing here uses it. Where the compiler is not where it is looked for, ts-morph
- * is loaded as a whole.
+ * Makes `require("ts-morph")` load its TypeScript only. The rest of ts-morph, with a copy of TypeScript's library
+ * files, takes 60 to 100 ms and 20 MB and is unused here. When the compiler is not at the expected path, all of
+ * ts-morph is loaded.
  */
 
 import { existsSync } from "node:fs";
@@ -13,7 +13,7 @@ const morph = require.resolve("ts-morph");
 const compiler = compilerOf(morph);
 if (compiler !== undefined) provideModule(morph, () => ({ ts: require(compiler) }));
 
-/** Has `require` of a file give these exports, unless the file is loaded already. */
+/** Sets the exports of a module before `require` loads it. A module that is loaded already stays. */
 export function provideModule(path: string, exports: () => unknown): void {
   if (require.cache[path] !== undefined) return;
   require.cache[path] = Object.assign(new Module(path), { exports: exports(), loaded: true, filename: path });

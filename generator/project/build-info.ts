@@ -1,6 +1,7 @@
 /**
- * The record of the last good run, kept in `node_modules/.cache/svc-gen`: hashes of everything that was read and written.
- * While it holds, the result would be the same, and TypeScript is not even loaded. No compiler in this file.
+ * The build info of the last run without errors, in `node_modules/.cache/svc-gen`: hashes of all inputs and outputs.
+ * While they match, the result would be the same, and TypeScript is not even loaded. This file does not load the
+ * compiler.
  */
 
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
@@ -11,7 +12,7 @@ import { VERSION } from "../version.js";
 import { bytesHash, contentHash, fileHash, folderHash } from "./file-hash.js";
 import type { InputSnapshot } from "./input-recorder.js";
 
-/** A good run. */
+/** A run without errors. */
 export interface RunResult {
   readonly inputs: InputSnapshot;
   readonly files: readonly { readonly path: string; readonly text: string }[];
@@ -19,26 +20,26 @@ export interface RunResult {
 }
 
 export interface BuildInfo {
-  /** The generator, by version and by its own files. */
+  /** Version and hash of the generator's own files. */
   readonly generator: string;
   readonly options: Readonly<Record<string, string>>;
   readonly inputs: InputSnapshot;
-  /** Hashes of what was written, by path relative to the project. */
+  /** Hashes of the generated files, by path relative to the project. */
   readonly written: Readonly<Record<string, string>>;
-  /** Notes, to be said again. */
+  /** Notes, which an up-to-date run repeats. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Where the record of a project is; runs with other options have their own, and so have other projects, whose record a copied
- * or shared `node_modules` may hold.
+ * The path of a build info. The name depends on the options and the root: a `node_modules` that is copied or shared may
+ * hold the build info of several projects.
  */
 function buildInfoPath(root: string, options: Readonly<Record<string, string>>): string {
   const name = contentHash(JSON.stringify([root, options])).slice(0, 16);
   return join(root, "node_modules/.cache/svc-gen", `${name}.json`);
 }
 
-/** The record of a good run, as a file to write. */
+/** The build info of a run, as a file to write. */
 export function buildInfoFile(
   root: string,
   options: Readonly<Record<string, string>>,
@@ -55,7 +56,7 @@ export function buildInfoFile(
   return { target: buildInfoPath(root, options), content: `${contentHash(text)}\n${text}` };
 }
 
-/** The record, when it is whole and one of this generator with these options. */
+/** Reads the build info. Undefined when it is damaged, or of another generator or other options. */
 function readBuildInfo(root: string, options: Readonly<Record<string, string>>): BuildInfo | undefined {
   try {
     const [hash, text = ""] = readFileSync(buildInfoPath(root, options), "utf8").split("\n");
@@ -68,7 +69,7 @@ function readBuildInfo(root: string, options: Readonly<Record<string, string>>):
   }
 }
 
-/** The record of the last good run, when every lookup of that run would find the same and its files are as written. */
+/** The build info of the last run, if every lookup of that run would give the same and its outputs are unchanged. */
 export function freshBuildInfo(root: string, options: Readonly<Record<string, string>>): BuildInfo | undefined {
   const info = readBuildInfo(root, options);
   if (info === undefined) return undefined;
@@ -104,12 +105,12 @@ function realPath(path: string): string | undefined {
   }
 }
 
-/** Packages whose version may change what is generated. */
+/** Packages whose version may change the generated text. */
 const PACKAGES = ["@ts-morph/common", "ajv", "ajv-formats", "handlebars", "typescript-json-schema"];
 
 /**
- * Version, and size and time of the generator's own files and of its packages' manifests: a rebuilt generator of one version is
- * another one. Taken once: a process that stays is still the generator that it began as when there is another one on the disk.
+ * Version, and sizes and times of the generator's files and of its packages' manifests, so that a rebuilt generator
+ * differs. Computed once: a running process keeps its identity when the files on disk change.
  */
 const GENERATOR = generatorHash();
 
@@ -129,7 +130,7 @@ function generatorHash(): string {
   return `${VERSION} ${contentHash(JSON.stringify([process.versions.node, stats]))}`;
 }
 
-/** The file of this name in a folder or in the nearest one that it is in. */
+/** The file of this name in a folder or the nearest folder above. */
 function nearest(folder: string, name: string): string | undefined {
   const path = join(folder, name);
   if (existsSync(path)) return path;

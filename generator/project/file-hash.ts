@@ -1,4 +1,4 @@
-/** What files and folders hold, as short texts that are equal when the contents are. No compiler in this file. */
+/** Hashes of files and folders. This file does not load the compiler. */
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
@@ -8,14 +8,14 @@ export function contentHash(content: string | Buffer): string {
   return createHash("sha1").update(content).digest("hex");
 }
 
-/** The hash of a file's text, equal to {@link contentHash} of the text in UTF-8; a byte order mark is none of it. */
+/** The hash of a file's text: {@link contentHash} of the UTF-8 without a byte order mark. */
 export function fileHash(path: string): string | undefined {
   const bytes = bytesOf(path);
   const marked = bytes?.[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return bytes && contentHash(marked ? bytes.subarray(3) : bytes);
 }
 
-/** The hash of all that is in a file, a byte order mark too. */
+/** The hash of all bytes of a file, a byte order mark included. */
 export function bytesHash(path: string): string | undefined {
   const bytes = bytesOf(path);
   return bytes && contentHash(bytes);
@@ -31,7 +31,10 @@ function bytesOf(path: string): Buffer | undefined {
 
 export type FolderEntry = readonly [name: string, isFolder: boolean];
 
-/** The files and folders in a folder, links followed; links that lead nowhere are neither. None where there is no such folder. */
+/**
+ * The files and folders in a folder, symbolic links followed and broken ones skipped. Empty when there is no such
+ * folder.
+ */
 export function entriesOf(path: string): FolderEntry[] {
   try {
     return readdirSync(path, { withFileTypes: true }).flatMap((entry): FolderEntry[] => {
@@ -47,12 +50,12 @@ function targetOf(link: string): Stats | undefined {
   try {
     return statSync(link);
   } catch {
-    // It leads nowhere, in a circle, or to what is closed to us.
+    // The link is broken, circular or not accessible.
     return undefined;
   }
 }
 
-/** Names and kinds of the entries but for `own`; what is in the files has hashes of its own. */
+/** The hash of the names and kinds of the entries except `own`. Files have hashes of their own. */
 export function folderHash(path: string, own: readonly string[], entries = entriesOf(path)): string {
   const others = entries.filter(
     ([name, isFolder]) => (isFolder || !name.endsWith(".tmp")) && !own.includes(join(path, name)),

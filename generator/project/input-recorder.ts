@@ -5,23 +5,23 @@ import { dirname, resolve, sep } from "node:path";
 import { contentHash, entriesOf, folderHash } from "./file-hash.js";
 import { ts } from "./typescript.js";
 
-/** By absolute path. */
+/** The inputs of a run, by absolute path. */
 export interface InputSnapshot {
   /** Hashes of the files whose text was read. */
   readonly files: Readonly<Record<string, string>>;
-  /** Paths at which there was no file: one that appears there may shadow what was found elsewhere. */
+  /** Paths without a file. A new file there may shadow one that was found elsewhere. */
   readonly missing: readonly string[];
-  /** Paths at which there was no folder. */
+  /** Paths without a folder. */
   readonly missingFolders: readonly string[];
-  /** Files that were looked up but not read. */
+  /** Files that were found but not read. */
   readonly found: readonly string[];
-  /** Hashes of the folders whose entries decide what belongs to the project. */
+  /** Hashes of the folders that are searched for files of the project. */
   readonly folders: Readonly<Record<string, string>>;
-  /** Hashes of the folders whose entries are packages of types that every file sees. */
+  /** Hashes of the folders of packages of global types. */
   readonly listings: Readonly<Record<string, string>>;
   /** Targets of symbolic links. */
   readonly links: Readonly<Record<string, string>>;
-  /** The folder and the files that the generator writes: no input of it. */
+  /** The generated files and their folder, which are not inputs. */
   readonly own: readonly string[];
 }
 
@@ -30,7 +30,7 @@ type Host = Pick<
   "fileExists" | "readFile" | "directoryExists" | "getDirectories" | "readDirectory" | "realpath"
 >;
 
-/** What TypeScript looks through folders with and does not publish (5.9). */
+/** TypeScript's internal search of folders (5.9). */
 const { matchFiles } = ts as unknown as {
   matchFiles(
     path: string,
@@ -58,20 +58,20 @@ export class InputRecorder {
   /** @param own paths that the generator writes */
   constructor(private readonly own: readonly string[]) {}
 
-  /** Records the text of a file, or that there is none. */
+  /** Records the text of a file, or its absence. */
   file(path: string, text: string | undefined): void {
     const absolute = resolve(path);
     if (text === undefined) this.missing.add(absolute);
     else if (!this.files.has(absolute)) this.files.set(absolute, contentHash(text));
   }
 
-  /** The entries of a folder that is looked through for files; recorded when any file in it may belong to the project. */
+  /** The entries of a folder. They are recorded when a file in it may belong to the project. */
   private entries(path: string, bases: readonly string[]): { files: string[]; directories: string[] } {
     const folder = resolve(path);
     const entries = entriesOf(folder);
     if (bases.some((base) => folder === base || folder.startsWith(base.endsWith(sep) ? base : base + sep))) {
       this.folders.set(folder, folderHash(folder, this.own, entries));
-      // The folder that the generator may make is no news in the one that it is in.
+      // The parent's hash leaves out the output folder, which the generator may create; it gets a hash of its own.
       const [out] = this.own;
       if (out !== undefined && dirname(out) === folder) this.folders.set(out, folderHash(out, this.own));
     }
@@ -79,7 +79,7 @@ export class InputRecorder {
     return { files: names(false), directories: names(true) };
   }
 
-  /** The same host, recording its lookups. */
+  /** Wraps a host to record its lookups. */
   over<H extends Host>(host: H): H {
     return {
       ...host,

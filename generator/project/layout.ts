@@ -1,17 +1,17 @@
-/** The places of a tool project: its root, its configuration, the folder of generated files. */
+/** The paths of a tool project: root, configuration, output folder. */
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 
-/** Where the project is and where generated files go; all paths absolute. */
+/** All paths are absolute. */
 export interface Layout {
   readonly tsconfig: string;
-  /** The package root: diagnostics and headers name files relative to it. */
+  /** The package root. Paths in diagnostics and generated files are relative to it. */
   readonly root: string;
   /** The folder of the generated files. */
   readonly out: string;
 }
 
-/** A path as people and generated files see it: relative to the project, forward slashes. */
+/** A path in diagnostics and generated files: relative to the root, with forward slashes. */
 export function displayPath(layout: Layout, path: string): string {
   return relative(layout.root, path).split(sep).join("/");
 }
@@ -25,7 +25,7 @@ export interface GenerateOptions {
   readonly out?: string;
 }
 
-/** Absolute places from the options. */
+/** Resolves the options to absolute paths. */
 export function layoutOf({ root, tsconfig = "tsconfig.json", out = "src/generated" }: GenerateOptions): Layout {
   const at = (path: string) => (isAbsolute(path) ? path : join(root, path));
   return { root: resolve(root), tsconfig: resolve(at(tsconfig)), out: resolve(at(out)) };

@@ -1,4 +1,4 @@
-/** Opens a tool project: one program for everything that svc-gen reads, and TypeScript's own opinion of it. */
+/** Opens a tool project as one TypeScript program and collects TypeScript's errors. */
 
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -24,17 +24,17 @@ export interface Program {
   readonly program: ts.Program;
   readonly checked: Checked;
   readonly checker: ts.TypeChecker;
-  /** The same text as long as nothing has changed that the result of a source file depends on; undefined when unknown. */
+  /** A key that changes with everything that the result of a source file depends on; undefined when unknown. */
   readonly keyOf: (file: ts.SourceFile) => string | undefined;
-  /** Files of the project that may hold tools, in the order of their paths. */
+  /** The files of the project that may hold tools, ordered by path. */
   readonly sources: readonly ts.SourceFile[];
-  /** Whether a path is that of a file that is generated, for which a stub stands. */
+  /** Whether a path is that of a generated file, which a stub replaces. */
   readonly isGenerated: (path: string) => boolean;
-  /** The place of a node, which may be told to end earlier, and the line of source there. */
+  /** The place of a node and its line of source. `end` shortens the node. */
   readonly at: (node: ts.Node, end?: number) => Place;
 }
 
-/** What stands for the generated files while the project is read, so that their last state does not matter. */
+/** Replacements of the generated files, so that their last state has no influence. */
 const STUBS: readonly (readonly [name: string, text: string])[] = [
   [
     "contracts.ts",
@@ -43,7 +43,7 @@ const STUBS: readonly (readonly [name: string, text: string])[] = [
   ["server.ts", "export {};\n"],
 ];
 
-/** A project before it is read: what its configuration says. */
+/** The configuration of a project. */
 export interface Project {
   readonly layout: Layout;
   readonly options: ts.CompilerOptions;
@@ -51,23 +51,23 @@ export interface Project {
   /** Absolute paths, without the generated files. */
   readonly files: readonly string[];
   readonly references: readonly ts.ProjectReference[] | undefined;
-  /** What is remarkable about the configuration. */
+  /** Notes about the configuration. */
   readonly notes: readonly Diagnostic[];
   readonly recorder: InputRecorder;
 }
 
-/** What the generator writes, and the folder that it may make; sources may lie beside them. */
+/** The generated files and their folder, which may also hold sources. */
 function ownPaths({ out, root }: Layout): string[] {
   return [out, ...STUBS.map(([name]) => join(out, name)), join(root, "meta.json")];
 }
 
-/** What is wrong with a configuration, and what it was read from. */
+/** The errors of a configuration, and the files it was read from. */
 export interface InvalidProject {
   readonly diagnostics: readonly Diagnostic[];
   readonly recorder: InputRecorder;
 }
 
-/** Reads the configuration that `layout` names. */
+/** Reads the configuration at `layout.tsconfig`. */
 export function readProject(layout: Layout): Project | InvalidProject {
   const recorder = new InputRecorder(ownPaths(layout));
   const config = readConfig(layout, recorder);
@@ -94,7 +94,7 @@ export function readProject(layout: Layout): Project | InvalidProject {
   return { layout, options, installed, files, references, notes, recorder };
 }
 
-/** The program of one run, every lookup recorded. */
+/** Makes the program of a single run, with every lookup recorded. */
 export function compileOnce(project: Project): ts.Program {
   const disk = ts.createCompilerHost(project.options);
   const host = adaptHost(project.recorder.over(disk), project);
@@ -118,7 +118,7 @@ export function rootsOf({ files, layout }: Project): string[] {
   return [...files, ...STUBS.map(([name]) => join(layout.out, name))];
 }
 
-/** TypeScript's opinion of a program: the program itself, or a builder that reuses the opinions of unaffected files. */
+/** The source of TypeScript's errors: the program, or a builder that reuses those of unaffected files. */
 type Checked = Pick<ts.BuilderProgram, "getGlobalDiagnostics" | "getSyntacticDiagnostics" | "getSemanticDiagnostics">;
 
 /** @param keyOf see {@link Program.keyOf}; without it no result is reused */
@@ -162,11 +162,11 @@ export function openProgram(
   };
 }
 
-/** The methods of a host that {@link adaptHost} replaces. */
+/** The methods that {@link adaptHost} replaces. */
 type AdaptedHost = Pick<ts.CompilerHost, "fileExists" | "readFile" | "directoryExists">;
 
 /**
- * TypeScript's own host, with stubs for the generated files, the library files of the project's TypeScript, and the
+ * Adapts a host of TypeScript: stubs for the generated files, the library files of the project's TypeScript, and the
  * sources of referenced projects, built or not.
  */
 export function adaptHost<Host extends AdaptedHost>(host: Host, { layout, installed }: Project) {
@@ -186,18 +186,21 @@ export function adaptHost<Host extends AdaptedHost>(host: Host, { layout, instal
   };
 }
 
-/** ts-morph carries the compiler without its library files; typescript-json-schema's has them. */
+/**
+ * The folder of library files. ts-morph has the compiler without them, so the default is that of
+ * typescript-json-schema.
+ */
 function libraryFolder(installed: InstalledTypeScript | undefined): string {
   return installed?.libraries ?? dirname(schemaRequire().resolve("typescript"));
 }
 
-/** TypeScript 6 has dropped the mark in them by which earlier ones know their library files. */
+/** Sets the mark of library files, which those of TypeScript 6 no longer have and the compiler of svc-gen needs. */
 export function markLibrary(file: ts.SourceFile, { installed }: Project): ts.SourceFile {
   if (dirname(resolve(file.fileName)) === libraryFolder(installed)) file.hasNoDefaultLib = true;
   return file;
 }
 
-/** The folders that files are in, and all those that these are in. */
+/** All folders above the given paths. */
 function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
   const folders = new Set<string>();
   for (const path of paths) {
@@ -215,7 +218,7 @@ interface Config {
   readonly references: readonly ts.ProjectReference[] | undefined;
 }
 
-/** @param above the configurations that refer to this one */
+/** @param above the configurations that lead to this one by references */
 function readConfig(
   layout: Layout,
   recorder: InputRecorder,
@@ -234,14 +237,14 @@ function readConfig(
   if (parsed.fileNames.length === 0 && references !== undefined) {
     return firstReferenced(layout, references, recorder, [...above, path]);
   }
-  // What a newer TypeScript understands is no fault; a base file that is missing is one (TS5083, TS6053).
+  // Options of a newer TypeScript are accepted; a missing base file (TS5083, TS6053) is an error.
   const missing = parsed.errors.find(({ code }) => code === 5083 || code === 6053);
   if (missing !== undefined) return { problem: ts.flattenDiagnosticMessageText(missing.messageText, "\n") };
   const options = withDefaults(parsed.options, installed, recorder);
   return { options, installed, notes: unknownValues(parsed.errors), files: parsed.fileNames, references };
 }
 
-/** Values that svc-gen's compiler does not know (TS6046), but for targets: every unknown one is the newest. */
+/** Notes on option values that svc-gen's compiler does not know (TS6046). An unknown target is taken as the newest. */
 function unknownValues(errors: readonly ts.Diagnostic[]): Diagnostic[] {
   const names = errors
     .filter(({ code }) => code === 6046)
@@ -249,7 +252,7 @@ function unknownValues(errors: readonly ts.Diagnostic[]): Diagnostic[] {
   return [...new Set(names)].filter((name) => name !== "target").map((name) => diagnostic("SVC104", {}, name));
 }
 
-/** A tsconfig that only names others: the first of them that has files. */
+/** The configuration behind a tsconfig that only has references: the first one with files. */
 function firstReferenced(
   layout: Layout,
   references: readonly ts.ProjectReference[],
@@ -265,7 +268,7 @@ function firstReferenced(
   return { problem: `${displayPath(layout, layout.tsconfig)} has no files` };
 }
 
-/** TypeScript's own errors, in tsc's form; generated files and libraries have none. */
+/** TypeScript's errors in the form of tsc, without those of generated files and libraries. */
 export function compilerErrors(opened: Program): Diagnostic[] {
   const { program, checked, layout } = opened;
   const found = [...checked.getGlobalDiagnostics()];
@@ -299,10 +302,10 @@ function placeOf(layout: Layout, file: ts.SourceFile, start: number, length: num
   return { file: name, line: line + 1, column: character + 1, length, source };
 }
 
-/** Of files in which places were looked up: a file is parsed for one project. */
+/** Display paths of files; every file is parsed for one project. */
 const displayPaths = new WeakMap<ts.SourceFile, string>();
 
-/** By file and by folder; both are looked up anew for every program. */
+/** Package names by file and by folder, cleared for every program. */
 const packageNames = new Map<string, string | undefined>();
 
 /** The name of the package that a file belongs to, symlinks followed. */
@@ -336,7 +339,7 @@ function findPackage(fileName: string): string | undefined {
   return name;
 }
 
-/** The name in a package's manifest; none in one that is being written. */
+/** The name in a package's manifest; undefined when it is not valid JSON, as while it is written. */
 function nameIn(manifest: string): string | undefined {
   try {
     return JSON.parse(readFileSync(manifest, "utf8")).name;
@@ -346,8 +349,8 @@ function nameIn(manifest: string): string | undefined {
 }
 
 /**
- * typescript-json-schema brings a TypeScript of its own. It gets ts-morph's instead, before it is loaded: one compiler
- * in the process, 0.2 s less to load, and the types of one are the types of the other. Both must be of one minor version.
+ * Makes typescript-json-schema use ts-morph's TypeScript instead of its own. One compiler in the process loads 0.2 s
+ * faster and makes the types interchangeable. Both must be of one minor version.
  */
 export function shareCompiler(): void {
   const fromSchema = schemaRequire();
@@ -362,7 +365,7 @@ export function shareCompiler(): void {
   provideModule(path, () => ts);
 }
 
-/** Finds what typescript-json-schema finds. */
+/** Resolves modules as typescript-json-schema does. */
 function schemaRequire(): NodeJS.Require {
   return createRequire(createRequire(import.meta.url).resolve("typescript-json-schema"));
 }

@@ -1,6 +1,6 @@
 /**
- * The TypeScript that the project itself is compiled with: which version it is, where its library files are, and what it
- * reads into a tsconfig.json that says nothing. svc-gen reads with a compiler of its own, and must see what that one sees.
+ * The TypeScript that the project is compiled with: its version, library files and default options. svc-gen has a
+ * compiler of its own and must see the same types.
  */
 
 import { existsSync, readdirSync, realpathSync } from "node:fs";
@@ -11,7 +11,7 @@ import { ts } from "./typescript.js";
 
 export interface InstalledTypeScript {
   readonly major: number;
-  /** The folder of its `lib.*.d.ts`, when they may tell more than those of svc-gen's own compiler. */
+  /** The folder of its `lib.*.d.ts`, when they may be newer than those of svc-gen's compiler. */
   readonly libraries?: string;
 }
 
@@ -28,7 +28,7 @@ export function installedTypeScript(folder: string, recorder: InputRecorder): In
   return { major, ...(libraries === undefined ? {} : { libraries }) };
 }
 
-/** Of the version that a package's manifest names; undefined when it names none, as one that is being written. */
+/** The major version in a package's manifest; undefined when there is none, as while it is written. */
 function majorOf(manifest: string): number | undefined {
   try {
     const major = Number.parseInt(JSON.parse(manifest).version, 10);
@@ -38,7 +38,7 @@ function majorOf(manifest: string): number | undefined {
   }
 }
 
-/** Beside the compiler, or in the package of its native build. */
+/** The folder of library files: beside the compiler, or in the package of its native build. */
 function librariesOf(typescript: string): string | undefined {
   const folders = [join(typescript, "lib")];
   const native = `@typescript/typescript-${process.platform}-${process.arch}/package.json`;
@@ -50,10 +50,10 @@ function librariesOf(typescript: string): string | undefined {
   return folders.find((folder) => existsSync(join(folder, "lib.es5.d.ts")));
 }
 
-/** The compiler's table of libraries by name, which is not in its declarations. */
+/** The compiler's internal table of libraries by name. */
 const { libMap } = ts as unknown as { readonly libMap: Map<string, string> };
 
-/** Makes the names of libraries known that are newer than svc-gen's compiler: `"lib": ["es2025"]`. */
+/** Registers library names that are newer than svc-gen's compiler: `"lib": ["es2025"]`. */
 export function registerLibNames({ libraries }: InstalledTypeScript): void {
   for (const file of libraries === undefined ? [] : readdirSync(libraries)) {
     const name = /^lib\.(.+)\.d\.ts$/.exec(file)?.[1];
@@ -62,7 +62,7 @@ export function registerLibNames({ libraries }: InstalledTypeScript): void {
 }
 
 /**
- * The file that a library is in: a proposal that has become part of an edition has moved, `lib.esnext.promise.d.ts` to
+ * The file of a library. A proposal that became part of an edition has moved: `lib.esnext.promise.d.ts` is now
  * `lib.es2025.promise.d.ts`.
  */
 export function libraryFile(path: string): string {
@@ -75,14 +75,14 @@ export function libraryFile(path: string): string {
   return newest === undefined ? path : join(dirname(path), newest);
 }
 
-/** The options with what the project's TypeScript takes for granted, where it changes what types mean. */
+/** Adds the defaults of the project's TypeScript that change what types mean. */
 export function withDefaults(
   given: ts.CompilerOptions,
   installed: InstalledTypeScript | undefined,
   recorder: InputRecorder,
 ): ts.CompilerOptions {
   const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  // Names of libraries that nobody here knows are dropped: none left means those of the target.
+  // Unknown library names are dropped; an empty list means the libraries of the target.
   if (given.lib?.length === 0) delete options.lib;
   if (installed === undefined) return { strict: true, target: ts.ScriptTarget.ESNext, ...options };
   if (installed.major < 6) return options;
@@ -102,7 +102,7 @@ export function withDefaults(
   };
 }
 
-/** From TypeScript 6 on no types come by themselves; `*` stands for all that are installed. */
+/** Type packages. TypeScript 6 includes none by default; `*` means all that are installed. */
 function typesOf(options: ts.CompilerOptions, recorder: InputRecorder): string[] {
   const { types: _, ...rest } = options;
   return (options.types ?? []).flatMap((name) =>

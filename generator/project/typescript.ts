@@ -1,6 +1,6 @@
 /**
- * The one compiler of the process: ts-morph's TypeScript, which typescript-json-schema is given too (schema.ts). Loaded
- * by `require`: an `import` would first scan its megabytes for names.
+ * The one compiler of the process: ts-morph's TypeScript, which typescript-json-schema shares (`shareCompiler` in
+ * program.ts). It is loaded by `require`, because an `import` would first scan its megabytes for exported names.
  */
 
 import "./bare-typescript.js";

@@ -1,37 +1,40 @@
 /**
- * The declared order. The checker sorts union members, and the members of mapped types over them, by its own type ids,
- * which unrelated files change; here the order comes from the type as it is written in the source.
+ * The declared order of union members and object members. The checker sorts union members, and the members of mapped
+ * types over them, by internal type ids, which unrelated files change. Here the order comes from the syntax of the
+ * type.
  */
 
 import { ts } from "../project/typescript.js";
 
-/** A type as written, with what its type parameters stand for there. */
+/** The syntax of a type, with the arguments of the type parameters in scope. */
 export interface TypeSyntax {
   readonly node: ts.TypeNode;
   readonly environment: Environment;
 }
 export type Environment = ReadonlyMap<ts.Symbol, TypeSyntax>;
 
-/** What TypeScript keeps about mapped types and does not publish (5.9). */
+/** Internal properties of mapped types (TypeScript 5.9). */
 interface MappedType extends ts.ObjectType {
   readonly declaration?: ts.MappedTypeNode;
-  /** `T` in `{ [K in keyof T]: … }` and in `Pick<T, K>`; set once the members were asked for. */
+  /** `T` in `{ [K in keyof T]: … }` and in `Pick<T, K>`. Set by the first request for the members. */
   readonly modifiersType?: ts.Type;
 }
 interface MappedSymbol extends ts.Symbol {
   readonly links?: {
-    /** The member of `T` that this one was made of. */
+    /** The member of `T` behind this one. */
     readonly syntheticOrigin?: ts.Symbol;
-    /** What `K` is for this member. */
+    /** The type of `K` for this member. */
     readonly keyType?: ts.Type;
   };
 }
 
 const MAX_DEPTH = 40;
-/** How often an alias is followed inside itself: recursive ones say the same again, several times as often each time. */
+/**
+ * Nested expansions of one alias. A recursive alias adds nothing new after a few, and each level multiplies the work.
+ */
 const MAX_SELF_EXPANSIONS = 3;
 
-/** What the intrinsic types of texts do. */
+/** The intrinsic string types. */
 const TEXT_MAPPINGS: Readonly<Record<string, (text: string) => string>> = {
   Uppercase: (text) => text.toUpperCase(),
   Lowercase: (text) => text.toLowerCase(),
@@ -44,7 +47,7 @@ export class DeclaredOrder {
 
   constructor(private readonly checker: ts.TypeChecker) {}
 
-  /** The symbol that a reference names, imports followed. */
+  /** The symbol that a reference names, through imports. */
   referenced(name: ts.Node): ts.Symbol | undefined {
     if (!this.symbols.has(name)) this.symbols.set(name, this.symbolAt(name));
     return this.symbols.get(name);
@@ -55,7 +58,7 @@ export class DeclaredOrder {
     return symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias ? this.checker.getAliasedSymbol(symbol) : symbol;
   }
 
-  /** Parentheses, `readonly` and type parameters followed, as far as the environment knows them. */
+  /** Looks through parentheses, `readonly` and type parameters that the environment binds. */
   resolveSyntax(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
     let at = syntax;
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
@@ -73,7 +76,7 @@ export class DeclaredOrder {
     return at;
   }
 
-  /** The alias that a reference names and its type as declared, type parameters bound to the arguments. */
+  /** The alias that a reference names, and its type with the type parameters bound to the arguments. */
   alias(syntax: TypeSyntax): { readonly declaration: ts.TypeAliasDeclaration; readonly body: TypeSyntax } | undefined {
     const { node, environment } = syntax;
     if (!ts.isTypeReferenceNode(node)) return undefined;
@@ -88,7 +91,7 @@ export class DeclaredOrder {
     };
   }
 
-  /** An environment in which the parameters stand for the arguments (or their defaults). */
+  /** Binds type parameters to their arguments or defaults. */
   bind(
     parameters: readonly ts.TypeParameterDeclaration[] | undefined,
     args: readonly ts.TypeNode[] | undefined,
@@ -108,7 +111,7 @@ export class DeclaredOrder {
     return inner;
   }
 
-  /** The environment for the members of a type that was written like this: arguments of the reference and of its bases. */
+  /** The environment for the members of a type: the type arguments of the reference and of its bases. */
   inside(syntax: TypeSyntax | undefined): Environment {
     const at = this.resolveSyntax(syntax);
     if (at === undefined) return new Map();
@@ -139,7 +142,7 @@ export class DeclaredOrder {
     return inner;
   }
 
-  /** Constituents of a union, as written. */
+  /** The constituents of a union in declared order. */
   union(types: readonly ts.Type[], syntax: TypeSyntax | undefined): readonly ts.Type[] {
     const ranks = new Ranks(this.checker);
     if (syntax !== undefined) this.rank(syntax, ranks, 0);
@@ -147,7 +150,7 @@ export class DeclaredOrder {
     return ranks.sort(types);
   }
 
-  /** The names of mapped members in the order of the types that they come from (`"b" | "a"`), as written. */
+  /** The names of mapped members in the declared order of their keys (`"b" | "a"`). */
   private keyed(syntax: TypeSyntax | undefined, properties: readonly ts.Symbol[]): string[] {
     const ranks = new Ranks(this.checker);
     if (syntax !== undefined) this.rank(syntax, ranks, 0);
@@ -161,14 +164,14 @@ export class DeclaredOrder {
     }
   }
 
-  /** Walks a written type in order and gives each constituent that it meets the next rank. */
+  /** Walks the syntax of a type and gives each constituent the next rank. */
   rank(syntax: TypeSyntax, ranks: Ranks, depth: number): void {
     const at = this.resolveSyntax(syntax);
     if (at === undefined || depth > MAX_DEPTH) return;
     const { node, environment } = at;
     const into = (inner: ts.TypeNode, bound: Environment = environment) =>
       this.rank({ node: inner, environment: bound }, ranks, depth + 1);
-    // What an intersection of unions comes to is ranked by its parts.
+    // The constituents of an intersection of unions are ranked by their parts.
     if (ts.isUnionTypeNode(node) || ts.isIntersectionTypeNode(node)) {
       for (const type of node.types) into(type);
       return;
@@ -186,7 +189,8 @@ export class DeclaredOrder {
     }
     if (ts.isIndexedAccessTypeNode(node)) {
       this.rankAccess(node, environment, ranks, depth);
-      // Members of a generic type have no place of their own, but their names do, and what each name is mapped to.
+      // The member types of a generic type may be unranked, so their names and the type that a mapped type gives them
+      // are ranked.
       if (ts.isTypeOperatorNode(node.indexType)) into(node.indexType);
       const mapped = this.mapped({ node: node.objectType, environment });
       if (mapped !== undefined) into(mapped.node, mapped.environment);
@@ -204,7 +208,8 @@ export class DeclaredOrder {
         const { declaration, body } = alias;
         ranks.inside(declaration, () => into(body.node, body.environment));
       }
-      // A distributed type has no node for each of its parts: they are told apart by the literals that made them.
+      // The constituents of a distributed type have no syntax of their own; the literals in the arguments tell them
+      // apart.
       for (const argument of node.typeArguments ?? []) if (ranks.visitOnce(argument)) into(argument);
       if (alias?.body.node.kind === ts.SyntaxKind.IntrinsicKeyword) this.rankMapped(alias.declaration, at, ranks);
       const symbol = this.referenced(node.typeName);
@@ -218,7 +223,7 @@ export class DeclaredOrder {
     }
   }
 
-  /** What a written mapped type maps to; undefined for any other type. */
+  /** The member type of a mapped type; undefined for any other type. */
   private mapped(syntax: TypeSyntax): TypeSyntax | undefined {
     let at = this.resolveSyntax(syntax);
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
@@ -237,7 +242,7 @@ export class DeclaredOrder {
     }
   }
 
-  /** `Uppercase<"b" | "a">` and its kin: the texts of the argument, each as it is mapped. */
+  /** Ranks `Uppercase<"b" | "a">` and the like: the literals of the argument, each mapped. */
   private rankMapped({ name }: ts.TypeAliasDeclaration, { node, environment }: TypeSyntax, ranks: Ranks): void {
     const [argument] = (node as ts.TypeReferenceNode).typeArguments ?? [];
     const map = TEXT_MAPPINGS[name.text];
@@ -245,7 +250,7 @@ export class DeclaredOrder {
     for (const text of this.texts({ node: argument, environment })) ranks.addName(map(text));
   }
 
-  /** The literals of a type as texts, as written; none when it is no union of literals. */
+  /** The literals of a union as texts in declared order; empty for any other type. */
   private texts(syntax: TypeSyntax): readonly string[] {
     const at = this.resolveSyntax(syntax) ?? syntax;
     const type = this.checker.getTypeFromTypeNode(at.node);
@@ -259,7 +264,7 @@ export class DeclaredOrder {
     );
   }
 
-  /** Every text of a template of literals: the first placeholder varies slowest. */
+  /** All texts of a template over literals. The first placeholder varies slowest. */
   private templateTexts({ head, templateSpans }: ts.TemplateLiteralTypeNode, environment: Environment): string[] {
     let texts = [head.text];
     for (const { type, literal } of templateSpans) {
@@ -269,7 +274,7 @@ export class DeclaredOrder {
     return texts;
   }
 
-  /** `(typeof COLORS)[number]`, `Shapes[keyof Shapes]`, `Shape["kind"]`: elements and members in order. */
+  /** Ranks the elements or members of `(typeof COLORS)[number]`, `Shapes[keyof Shapes]`, `Shape["kind"]`. */
   private rankAccess(
     { objectType, indexType }: ts.IndexedAccessTypeNode,
     environment: Environment,
@@ -295,7 +300,10 @@ export class DeclaredOrder {
     }
   }
 
-  /** The members of an object type in declared order: bases first, intersections left to right, mapped types by source. */
+  /**
+   * The members of an object type in declared order: bases first, intersections from left to right, mapped types by
+   * their source.
+   */
   properties(type: ts.Type, syntax: TypeSyntax | undefined): readonly ts.Symbol[] {
     const properties = this.checker.getPropertiesOfType(type);
     const places = new Map<string, number>();
@@ -360,7 +368,7 @@ export class DeclaredOrder {
     return [...known, ...this.keyed(this.mappedKeys(type, declaration, environment), rest)];
   }
 
-  /** What the type parameters stand for inside a mapped type, when the way from the written type leads there. */
+  /** The environment inside a mapped type, if the syntax leads there through aliases. */
   private environmentOf(declaration: ts.MappedTypeNode, syntax: TypeSyntax | undefined): Environment | undefined {
     let at = syntax;
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
@@ -370,7 +378,7 @@ export class DeclaredOrder {
     return undefined;
   }
 
-  /** The `T` of `{ [K in keyof T]: … }`, and of `{ [P in K]: … }` where `K extends keyof T`, as written. */
+  /** The syntax of `T` in `{ [K in keyof T]: … }`, and in `{ [P in K]: … }` where `K extends keyof T`. */
   private mappedSource(declaration: ts.MappedTypeNode, environment: Environment): TypeSyntax | undefined {
     let node = declaration.typeParameter.constraint;
     if (node !== undefined && ts.isTypeReferenceNode(node)) {
@@ -381,7 +389,7 @@ export class DeclaredOrder {
     return this.resolveSyntax({ node: node.type, environment });
   }
 
-  /** The `K` of `{ [P in K]: … }`, as written. */
+  /** The syntax of `K` in `{ [P in K]: … }`. */
   private mappedKeys(
     type: ts.Type,
     declaration: ts.MappedTypeNode,
@@ -408,7 +416,7 @@ export class DeclaredOrder {
   }
 }
 
-/** Which constituent comes first, by what is known: the type itself, a name, or its declaration. */
+/** Ranks of constituents, by type, by name or by declaration. */
 class Ranks {
   private readonly types = new Map<ts.Type, number>();
   private readonly keys = new Map<string, number>();
@@ -428,14 +436,14 @@ class Ranks {
     if (node !== undefined && !this.nodes.has(node)) this.nodes.set(node, rank);
   }
 
-  /** Whether an argument is met for the first time: once is enough, and nested ones would be walked again and again. */
+  /** True at the first visit of an argument. Without that, nested arguments would be walked repeatedly. */
   visitOnce(argument: ts.TypeNode): boolean {
     if (this.met.has(argument)) return false;
     this.met.add(argument);
     return true;
   }
 
-  /** Walks the body of an alias, unless that is going on often enough. */
+  /** Walks the body of an alias, unless {@link MAX_SELF_EXPANSIONS} walks of it are in progress. */
   inside(alias: ts.TypeAliasDeclaration, walk: () => void): void {
     const open = this.expansions.get(alias) ?? 0;
     if (open === MAX_SELF_EXPANSIONS) return;
@@ -458,7 +466,7 @@ class Ranks {
     return this.keys.get(`string ${name}`) ?? this.keys.get(`number ${name}`) ?? Number.MAX_SAFE_INTEGER;
   }
 
-  /** The rank of a type; of an intersection those of its parts, of a mapped type also that of what it maps. */
+  /** The ranks of a type: of an intersection those of its parts, of a mapped type also those of its source. */
   private of(type: ts.Type): readonly number[] {
     const key = keyOf(type);
     const known = this.types.get(type) ?? (key === undefined ? undefined : this.keys.get(key));
@@ -472,7 +480,7 @@ class Ranks {
     return first === undefined || rank < first ? [rank, ...mapped] : mapped;
   }
 
-  /** By rank; what was never met follows by place of declaration, then by its text: never by type id. */
+  /** Sorts by rank; unranked types follow by place of declaration, then by text, never by type id. */
   sort(types: readonly ts.Type[]): ts.Type[] {
     if (types.length < 2) return [...types];
     return [...types].sort((one, other) => {
@@ -488,7 +496,7 @@ class Ranks {
     });
   }
 
-  /** Members of a mapped type, by the types that they come from, then by name. */
+  /** Sorts the members of a mapped type by their keys, then by name. */
   sortMapped(properties: readonly ts.Symbol[]): ts.Symbol[] {
     const rank = (property: ts.Symbol) => {
       const key = (property as MappedSymbol).links?.keyType;
@@ -497,7 +505,9 @@ class Ranks {
     return [...properties].sort((one, other) => compareLists(rank(one), rank(other)) || compare(one.name, other.name));
   }
 
-  /** Two types that one declaration gives (`{ [K in T]: … }`, `Box<T>`): by the names and literals in which they differ. */
+  /**
+   * Compares two types of one declaration (`{ [K in T]: … }`, `Box<T>`) by the names and literals in which they differ.
+   */
   private compareParts(one: ts.Type, other: ts.Type): number {
     return compareLists(this.parts(one), this.parts(other));
   }
@@ -529,7 +539,7 @@ function declarationOf(type: ts.Type): ts.Node | undefined {
   return type.getSymbol()?.declarations?.[0];
 }
 
-/** The `T` of a mapped type over the members of another; undefined for any other type. */
+/** The source of a mapped type; undefined for any other type. */
 function mappedSource(type: ts.Type, checker: ts.TypeChecker): ts.Type | undefined {
   const mapped: MappedType = type as ts.ObjectType;
   if (mapped.declaration === undefined || !ts.isMappedTypeNode(mapped.declaration)) return undefined;
@@ -537,7 +547,7 @@ function mappedSource(type: ts.Type, checker: ts.TypeChecker): ts.Type | undefin
   return mapped.modifiersType;
 }
 
-/** The type annotation of a member, if it has one. */
+/** The type annotation of a member, if any. */
 export function typeAnnotation(property: ts.Symbol): ts.TypeNode | undefined {
   const declaration = property.valueDeclaration ?? property.declarations?.[0];
   if (declaration === undefined) return undefined;
@@ -547,7 +557,7 @@ export function typeAnnotation(property: ts.Symbol): ts.TypeNode | undefined {
   return ts.isGetAccessorDeclaration(declaration) ? declaration.type : undefined;
 }
 
-/** The members of an enum as written, merged declarations by place. */
+/** The members of an enum, merged declarations ordered by place. */
 export function enumMembers(symbol: ts.Symbol): ts.EnumMember[] {
   return (symbol.declarations ?? [])
     .filter(ts.isEnumDeclaration)
@@ -562,7 +572,7 @@ function isReference(type: ts.Type): type is ts.TypeReference {
   );
 }
 
-/** Own members by place of declaration; those without one keep the checker's order. */
+/** Sorts own members by place of declaration. If any has none, all keep the checker's order. */
 function byPlace(properties: readonly ts.Symbol[]): ts.Symbol[] {
   return properties.every((property) => property.declarations?.[0] !== undefined)
     ? [...properties].sort((one, other) => comparePlaces(one.declarations?.[0], other.declarations?.[0]))

@@ -1,14 +1,14 @@
 /**
- * The structured types of one tool, by name. Each is lowered once; what contains itself, is used more than once or has many
- * levels becomes a definition, everything else stands where it is used. No compiler in this file.
+ * The structured types of one tool, by name. Each is lowered once. A type that is recursive, used more than once or
+ * deeply nested becomes a definition; any other is inlined where it is used. This file does not load the compiler.
  */
 
 import { type Definition, forEachRef, mapRefs, type Shape } from "../model.js";
 
-/** How many levels a definition may have that is put where it is used. */
+/** A definition with more levels is never inlined. */
 const MAX_INLINE_LEVELS = 12;
 
-/** A structured type that is being lowered or was lowered: what a second meeting refers to. */
+/** A structured type, lowered or being lowered. */
 interface Entry {
   readonly name: string;
   readonly named: boolean;
@@ -16,21 +16,21 @@ interface Entry {
   referred: boolean;
 }
 
-/** How a type is called. */
+/** The inputs of a definition's name. */
 interface Naming {
-  /** As it was declared. */
+  /** The declared name of the type. */
   readonly name: string | undefined;
   readonly isObject: boolean;
-  /** Where it is met. */
+  /** The subject of the first use. */
   readonly subject: string;
 }
 
 export class Definitions {
-  /** By what stands for the type. */
+  /** Keyed by type identity. */
   private readonly entries = new Map<object, Entry>();
   private readonly names = new Set<string>();
 
-  /** Lowers a structured type once; a second meeting refers to the first, also while that is still under way. */
+  /** Lowers a structured type once. A repeated use, also inside the type itself, gives a reference. */
   define(type: object, naming: Naming, make: () => Shape): Shape {
     const known = this.entries.get(type);
     if (known !== undefined && (known.named || known.referred || known.shape === undefined)) {
@@ -41,12 +41,12 @@ export class Definitions {
     const entry: Entry = { name: this.uniqueName(naming), named, referred: false };
     this.entries.set(type, entry);
     entry.shape = make();
-    // A large one is never written twice: nested generic types would double with every level.
+    // A large shape is never inlined: nested generic types would double with every level.
     if (isLarge(entry.shape)) entry.referred = true;
     return named || entry.referred ? { kind: "ref", name: entry.name } : entry.shape;
   }
 
-  /** What a reference refers to, as far as that is known; any other shape is itself. */
+  /** The shape behind a reference, if it is known already; any other shape unchanged. */
   resolve(shape: Shape): Shape {
     if (shape.kind !== "ref") return shape;
     const entry = [...this.entries.values()].find(({ name }) => name === shape.name);
@@ -54,8 +54,8 @@ export class Definitions {
   }
 
   /**
-   * Which definitions stay: those that contain themselves, are used more than once or have many levels (tsc gives up on values
-   * that are nested too far); the others go where they are used.
+   * Chooses the definitions to keep: recursive ones, those used more than once, and deeply nested ones (tsc rejects
+   * values that are nested too far). The others are to be inlined.
    */
   choose(roots: readonly Shape[]): { readonly kept: Definition[]; readonly inline: (shape: Shape) => Shape } {
     const shapes = new Map<string, Shape>();
@@ -105,7 +105,7 @@ export class Definitions {
   }
 }
 
-/** Whether a shape has more than some twenty parts, those of its definitions not counted. */
+/** Whether a shape has 20 parts or more, without those of its definitions. */
 function isLarge(shape: Shape): boolean {
   let left = 20;
   const visit = (value: unknown): void => {
@@ -117,7 +117,7 @@ function isLarge(shape: Shape): boolean {
   return left <= 0;
 }
 
-/** How many levels a shape has, with those of the definitions that it refers to. */
+/** The number of levels of a shape and the definitions that it refers to. */
 function height(shape: unknown, heightOf: (name: string) => number): number {
   if (shape === null || typeof shape !== "object") return 0;
   const { kind, name } = shape as Partial<Shape & { kind: "ref" }>;

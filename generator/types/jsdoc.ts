@@ -1,6 +1,6 @@
 /**
- * JSDoc as schema: an allow-list of tags, read as text. Nothing in a comment is ever executed, required or followed; a
- * tag that is not in the list means nothing.
+ * JSDoc as schema: an allow-list of tags, read as text. Nothing in a comment is ever executed, required or followed;
+ * unknown tags are ignored.
  */
 
 import { bigintRange, FORMAT_NAMES } from "svc-runtime/generator";
@@ -10,7 +10,7 @@ import { CONSTRAINTS, type ConstraintKeyword, keywordsOf, SHAPES, type Target } 
 import type { Doc, Shape } from "../model.js";
 import { ts } from "../project/typescript.js";
 
-/** What one comment says, before it is known which type it is for. */
+/** The content of one comment, independent of the type that it documents. */
 export interface Comment {
   readonly description: string;
   readonly annotations: readonly (readonly [keyword: string, value: Json])[];
@@ -18,9 +18,9 @@ export interface Comment {
   readonly notSecret: boolean;
   /** The values of `@default` and `@example`. */
   readonly examples: readonly { readonly tag: ts.JSDocTag; readonly value: Json }[];
-  /** What `@acknowledge` names. */
+  /** The texts of `@acknowledge`. */
   readonly acknowledged: readonly { readonly tag: ts.JSDocTag; readonly text: string }[];
-  /** Tags that mean nothing and are called nearly like one that does. */
+  /** Unknown tags with a name close to a known one. */
   readonly misspellings: readonly { readonly tag: ts.JSDocTag; readonly meant: string }[];
 }
 
@@ -33,11 +33,11 @@ export interface Constraint {
 }
 
 const ANNOTATION_TAGS = ["title", "default", "example", "deprecated"];
-/** In the order in which they are applied. */
+/** In the order of application. */
 const CONSTRAINT_TAGS: readonly ConstraintTag[] = ["asType", ...(Object.keys(CONSTRAINTS) as ConstraintKeyword[])];
 const KNOWN = [...ANNOTATION_TAGS, ...CONSTRAINT_TAGS, "notSecret", "acknowledge"];
 
-/** The comments of declarations (of all declarations of a merged one), each read once for all tools that share it. */
+/** The comments of symbols, with all declarations of a merged one. Each is parsed once for all tools. */
 export class Comments {
   private readonly known = new Map<ts.Symbol, Comment>();
   private readonly checker: ts.TypeChecker;
@@ -45,7 +45,7 @@ export class Comments {
   constructor(checker: ts.TypeChecker) {
     this.checker = {
       ...checker,
-      // Inherited comments are found through members.
+      // TypeScript finds inherited comments through the members of base types.
       getPropertyOfType: (type, name) => {
         const property = checker.getPropertyOfType(type, name);
         if (property !== undefined) forgetComment(property);
@@ -71,14 +71,17 @@ export class Comments {
 }
 
 /**
- * Makes TypeScript read the comment of a symbol anew. It caches the comment in the symbol, which outlives its program under
- * `--watch`, while an inherited comment may come from another file.
+ * Makes TypeScript parse the comment of a symbol again. It caches the comment in the symbol, which outlives its program
+ * under `--watch`, while an inherited comment may come from another file that changed.
  */
 function forgetComment(symbol: ts.Symbol): void {
   delete (symbol as { documentationComment?: unknown }).documentationComment;
 }
 
-/** Whether a JSDoc comment stands before a declaration on the line of what is before it: TypeScript attaches it to nothing. */
+/**
+ * Whether a JSDoc comment before a declaration begins on the line of the previous token: TypeScript attaches it to
+ * nothing.
+ */
 export function hasStrayComment(declaration: ts.Node): boolean {
   const { text } = declaration.getSourceFile();
   const behind = ts.getTrailingCommentRanges(text, declaration.pos) ?? [];
@@ -112,7 +115,7 @@ function comment(text: string, declarations: readonly ts.Node[]): Comment {
     else annotations.push(["deprecated", true]);
   }
   if (examples.length > 0) annotations.push(["examples", examples]);
-  // Nobody can correct the comments of a dependency here.
+  // Comments of dependencies cannot be corrected in the project, so they cause no diagnostics.
   const own = tags.filter(({ tag }) => !tag.getSourceFile().isDeclarationFile);
   return {
     description: tidied(text),
@@ -132,13 +135,15 @@ function comment(text: string, declarations: readonly ts.Node[]): Comment {
   };
 }
 
-/** The known tag that a name is a misspelling or the beginning of (`minimun`, `MinLength`, `max`). */
+/** The known tag that a name misspells or abbreviates (`minimun`, `MinLength`, `max`). */
 function meantTag(name: string): string | undefined {
   const begins = name.length >= 3 ? KNOWN.find((known) => known.startsWith(name.toLowerCase())) : undefined;
   return closest(name, KNOWN)[0] ?? begins;
 }
 
-/** Where a tag ends as people see it: with its first line, the end of the comment left out; undefined for other nodes. */
+/**
+ * The end of the visible part of a tag: of its first line, without the end of the comment. Undefined for other nodes.
+ */
 export function endOfTag(node: ts.Node): number | undefined {
   const isTag = node.kind >= ts.SyntaxKind.FirstJSDocTagNode && node.kind <= ts.SyntaxKind.LastJSDocTagNode;
   if (!isTag) return undefined;
@@ -146,7 +151,7 @@ export function endOfTag(node: ts.Node): number | undefined {
   return node.getStart() + line.replace(/\*\/$/, "").trimEnd().length;
 }
 
-/** The text of a tag as it stands in the source, without the asterisks of the comment. */
+/** The source text of a tag, without the asterisks of the comment. */
 function textOf(tag: ts.JSDocTag): string {
   const source = tag.getSourceFile().text;
   return source
@@ -165,7 +170,7 @@ function value(text: string): Json {
   }
 }
 
-/** The annotations as keywords; an outer comment wins over an inner one. */
+/** The annotations as keywords. An outer comment overrides an inner one. */
 export function annotate({ description, annotations }: Comment, inner?: Doc): Doc | undefined {
   const keywords = new Map(inner?.keywords);
   for (const [keyword, json] of annotations) keywords.set(keyword, json);
@@ -174,10 +179,13 @@ export function annotate({ description, annotations }: Comment, inner?: Doc): Do
   return { ...(text === undefined ? {} : { description: text }), keywords: [...keywords] };
 }
 
-/** A constraint that cannot be: its value is wrong, or no part of the type can take it. */
+/** An error of a constraint: its value is invalid, or no part of the type can take it. */
 export type ConstraintError = { readonly kind: "value" | "place"; readonly detail: string };
 
-/** Puts a constraint where it belongs: on the type itself, the branches of a union, or the elements of a list. */
+/**
+ * Adds a constraint to the part of a type that it applies to: the type itself, branches of a union, or elements of a
+ * list.
+ */
 export function constrain(shape: Shape, constraint: Constraint): Shape | ConstraintError {
   const keyword = parse(constraint);
   if (typeof keyword === "string") return { kind: "value", detail: `@${constraint.tag} ${keyword}` };
@@ -185,7 +193,7 @@ export function constrain(shape: Shape, constraint: Constraint): Shape | Constra
   return result ?? { kind: "place", detail: misplaced(shape, constraint.tag) };
 }
 
-/** What a tag is for, and what it stands on. */
+/** The message for a tag on a type that it does not apply to. */
 function misplaced(shape: Shape, tag: ConstraintTag): string {
   const on = targetOf(tag);
   if (shape.kind === "array" && on !== "lists") return misplaced(shape.item, tag);
@@ -281,7 +289,7 @@ function withKeyword(shape: Shape, tag: string, json: Json): Shape {
   return { ...shape, doc: { ...shape.doc, keywords: [...keywords, [tag, json]] } };
 }
 
-/** A format of text that is published and not checked, if the shape has one. */
+/** The format of a text shape that is published and not checked, if any. */
 export function uncheckedFormat(shape: Shape): string | undefined {
   if (shape.kind === "union") return shape.branches.map(uncheckedFormat).find((found) => found !== undefined);
   if (shape.kind === "array") return uncheckedFormat(shape.item);
@@ -291,7 +299,7 @@ export function uncheckedFormat(shape: Shape): string | undefined {
     : undefined;
 }
 
-/** The tags of a shape that no value can satisfy together, as they are written; undefined when there is a value. */
+/** The tags of a shape that no value satisfies together, as source text; undefined when some value does. */
 export function conflictingTags(shape: Shape): string | undefined {
   switch (shape.kind) {
     case "union":
@@ -331,7 +339,7 @@ function overlong(shape: Shape, on: "text" | "lists", least = 0, most = Number.P
   return from <= to ? undefined : printTags(tags);
 }
 
-/** Bounds without a number between them; of integers also without a multiple. */
+/** The tags for a range without a number; for integers, without a multiple of the step. */
 function emptyRange(shape: Shape & { kind: "number" | "bigint" }): string | undefined {
   const tags = numbersOf(shape, keywordsOf("numbers"));
   const bound = (name: string) => tags.get(name);
@@ -349,7 +357,7 @@ function emptyRange(shape: Shape & { kind: "number" | "bigint" }): string | unde
   return isEmpty ? printTags(tags) : undefined;
 }
 
-/** The first integer from a bound on; with a whole `step`, the first multiple of it. */
+/** The first integer from a bound on; with an integer `step`, the first multiple of it. */
 function firstMultiple(from: number | bigint, exclusive: boolean, step: number | bigint = 1): bigint {
   const ceiling = typeof from === "bigint" ? from : BigInt(Math.ceil(from));
   // biome-ignore lint/suspicious/noDoubleEquals: a bigint and a number of one value are one bound

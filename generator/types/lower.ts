@@ -1,6 +1,6 @@
 /**
- * Compiler types -> model. What has a JSON meaning becomes a shape; everything else is refused, all of it at once, at the
- * member that is at fault. Types are told apart by what they are, not by what they are called.
+ * Compiler types -> model. Types with a JSON meaning become shapes. All others are refused, all at once, each at the
+ * member that has it. Types are identified by meaning and declaration, not by name.
  */
 
 import { FORMAT_NAMES } from "svc-runtime/generator";
@@ -39,16 +39,16 @@ import { escaped, textPattern } from "./template-pattern.js";
 import type { ToolClass, TypeUse } from "./tool-classes.js";
 import { isDataRef, isReference, isRuntimes, TypePredicates, unionConstituents } from "./type-predicates.js";
 
-/** What lowering makes of a tool class. */
+/** The model of a tool class, with its diagnostics. */
 export interface LoweringResult {
   readonly tool: Tool;
   readonly diagnostics: readonly Diagnostic[];
   readonly acknowledged: readonly Acknowledgement[];
-  /** The values of `@default` and `@example`, to be held against the types. */
+  /** The values of `@default` and `@example`, to be checked against the types. */
   readonly examples: readonly Example[];
 }
 
-/** A program and what is read of its types once for all tools. */
+/** A program, with caches that all tools share. */
 export interface TypeReader {
   readonly program: Program;
   readonly order: DeclaredOrder;
@@ -60,7 +60,7 @@ export function readTypes(program: Program): TypeReader {
   return { program, order: new DeclaredOrder(checker), comments: new Comments(checker) };
 }
 
-/** The model of one tool, or what is wrong with it. */
+/** Lowers one tool class. */
 export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
   const { program } = types;
   const lowering = new Lowering(types, tool.name);
@@ -85,10 +85,10 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
   };
 }
 
-/** Stands for facts that were refused: nothing is written then. */
+/** A placeholder for refused metadata, which is never generated. */
 const NO_METADATA: StaticMetadata = { fqn: "", description: "", path: "", timeout: 0 };
 
-/** A type in its place: how the diagnostics call it, where they point, how it was written. */
+/** One use of a type: its name in diagnostics, their place, and its syntax. */
 interface Use {
   readonly subject: string;
   readonly node: ts.Node;
@@ -239,7 +239,7 @@ class Lowering {
 
   // Any type
 
-  /** The shape of a type, with what the alias through which it was written says about it. */
+  /** The shape of a type, with the comments of the aliases that its syntax goes through. */
   private shape(type: ts.Type, use: Use): Shape {
     if (use.depth > MAX_DEPTH) {
       const subject = `${use.subject.split(".").slice(0, 4).join(".")}.…`;
@@ -294,7 +294,7 @@ class Lowering {
     return result;
   }
 
-  /** What a comment says beside description and constraints: slips of the pen, acknowledged notes, values as samples. */
+  /** Records the tags other than annotations and constraints: misspelled tags, acknowledged notes, example values. */
   recordTags(comment: Comment, { subject }: { readonly subject: string }, shape?: Shape, optional = false): void {
     for (const { tag, meant } of comment.misspellings) {
       this.report("SVC174", { subject, node: tag }, `@${tag.tagName.text}; did you mean @${meant}?`);
@@ -349,7 +349,7 @@ class Lowering {
     return undefined;
   }
 
-  /** A type parameter with a default, of a tool class that has one. */
+  /** A type parameter of a tool class, lowered as its default. */
   private parameter(type: ts.Type, use: Use): Shape {
     const symbol = type.getSymbol();
     const declaration = symbol?.declarations?.find(ts.isTypeParameterDeclaration);
@@ -360,7 +360,7 @@ class Lowering {
     return this.shape(this.checker.getTypeFromTypeNode(declaration.default), { ...use, syntax });
   }
 
-  /** A template literal type, or `Uppercase<string>` and its kin. */
+  /** A template literal type, or `Uppercase<string>` and the like. */
   private patterned(type: ts.TemplateLiteralType | ts.StringMappingType, use: Use): Shape {
     const pattern = textPattern(type);
     return pattern === undefined
@@ -370,7 +370,7 @@ class Lowering {
 
   // Unions and intersections
 
-  /** A union without `undefined`, which is the business of the member that holds it. */
+  /** Lowers a union. `undefined` in it is refused, unless an optional member has removed it. */
   private union(types: readonly ts.Type[], whole: ts.Type | undefined, use: Use): Shape {
     const rest = types.filter((part) => !(part.flags & TypeFlags.Undefined));
     if (whole !== undefined && rest.length < types.length) return this.refuse("SVC136", use, this.text(whole));
@@ -397,7 +397,7 @@ class Lowering {
   }
 
   private branches(found: readonly Shape[], use: Use): Shape {
-    // A `null` that was met before any other type is no literal of its own.
+    // A literal branch of `null` alone is `null`.
     const branches = found.map((branch): Shape => {
       return branch.kind === "literal" && branch.values.every((each) => each === null) ? { kind: "null" } : branch;
     });
@@ -419,7 +419,7 @@ class Lowering {
     return { kind: "union", branches };
   }
 
-  /** How a constituent of a written union was written. */
+  /** The syntax of one constituent of a union. */
   private constituent(type: ts.Type, syntax: TypeSyntax | undefined, depth = 0): TypeSyntax | undefined {
     const at = this.order.resolveSyntax(syntax);
     if (at === undefined || depth > MAX_DEPTH) return undefined;
@@ -627,7 +627,7 @@ class Lowering {
 
   // References to data held elsewhere
 
-  /** An output port whose data may be held elsewhere, with the shape of that data; undefined for any other. */
+  /** The referenced data of an output port of type `DataRef`; undefined for any other type. */
   private byReference(type: ts.Type, use: Use): { readonly by: "value" | "items"; readonly shape: Shape } | undefined {
     if (this.refers(type, use.syntax)) return { by: "value", shape: this.content(type, use) };
     const [list, ...more] = unionConstituents(type);
@@ -635,7 +635,7 @@ class Lowering {
     const [element] = this.checker.getTypeArguments(list as ts.TypeReference);
     const item = this.elementUse(use);
     if (element === undefined || !this.refers(element, item.syntax)) return undefined;
-    // Not this very type: `undefined` was one of its parts.
+    // The type is a union of the list and `undefined`.
     if (list !== type) {
       const detail = "an optional list is one value: write DataRef<T[]>, or leave the question mark out";
       return { by: "value", shape: this.refuse("SVC168", use, detail) };
@@ -643,7 +643,7 @@ class Lowering {
     return { by: "items", shape: { kind: "array", item: this.content(element, item) } };
   }
 
-  /** The T of a `DataRef<T>`, which is all that may stand in the type besides `undefined`. */
+  /** Lowers the `T` of a `DataRef<T>`, the only type that may stand beside `undefined`. */
   private content(type: ts.Type, use: Use): Shape {
     const parts = unionConstituents(type);
     const [reference, ...more] = parts.filter(isReference);
@@ -660,13 +660,15 @@ class Lowering {
     return shape;
   }
 
-  /** Whether this is a `DataRef`, alone or beside other types. One of `unknown` or `any` is known by how it is written. */
+  /**
+   * Whether a type is a `DataRef`, alone or in a union. `DataRef<unknown>` and `DataRef<any>` are recognized by syntax.
+   */
   private refers(type: ts.Type, syntax: TypeSyntax | undefined): boolean {
     if (type.flags & (TypeFlags.Any | TypeFlags.Unknown)) return this.argument(syntax) !== undefined;
     return unionConstituents(type).some(isReference);
   }
 
-  /** How the T of a written `DataRef<T>` was written; aliases and unions are looked through. */
+  /** The syntax of the `T` of a `DataRef<T>`, through aliases and unions. */
   private argument(syntax: TypeSyntax | undefined, depth = 0): TypeSyntax | undefined {
     const at = this.order.resolveSyntax(syntax);
     if (at === undefined || depth > MAX_DEPTH) return undefined;
@@ -710,7 +712,7 @@ class Lowering {
     return doc === undefined ? shape : { ...shape, doc };
   }
 
-  /** The node, unless it is TypeScript's own: nobody can change anything there. */
+  /** The node, unless it is in TypeScript's library, where a diagnostic would not help. */
   private ours(node: ts.Node | undefined): ts.Node | undefined {
     return node === undefined || this.program.program.isSourceFileDefaultLibrary(node.getSourceFile())
       ? undefined
@@ -723,12 +725,12 @@ class Lowering {
   }
 }
 
-/** Whether JSON can say a literal: NaN, infinities and half of a surrogate pair it cannot. */
+/** Whether a literal has a JSON form. NaN, infinities and lone surrogates have none. */
 function hasJson(value: Literal): boolean {
   return typeof value === "number" ? Number.isFinite(value) : typeof value !== "string" || value.isWellFormed();
 }
 
-/** What TypeScript takes for a numeric name: the text of a number as JavaScript prints it. */
+/** TypeScript's numeric names: numbers as JavaScript prints them. */
 const NUMERIC_NAME =
   "^(?:0|-?(?:[1-9][0-9]{0,20}(?:\\.[0-9]*[1-9])?|0\\.(?!0{6})[0-9]*[1-9]|[1-9](?:\\.[0-9]*[1-9])?e(?:\\+(?:2[1-9]|[3-9][0-9]|[1-3][0-9]{2})|-(?:[7-9]|[1-9][0-9]|[1-3][0-9]{2}))|Infinity)|NaN)$";
 
@@ -748,21 +750,21 @@ function elementNode(node: ts.TypeNode | undefined): ts.TypeNode | undefined {
   return ts.isArrayTypeNode(inner.type) ? inner.type.elementType : undefined;
 }
 
-/** How a member is called as it is written; private names and symbols have internal ones. */
+/** The full name of a member as in the source; private names and symbols have internal ones. */
 function subjectOf(outer: string, { name, escapedName }: ts.Symbol): string {
   const internal = /^__(#|@)(?:\d+@)?(.*?)(?:@\d+)?$/.exec(String(escapedName));
   if (internal === null) return memberSubject(outer, name);
   return internal[1] === "#" ? `${outer}.${internal[2]}` : `${outer}[${internal[2]}]`;
 }
 
-/** The pattern of an index signature without the declared members, which have types of their own. */
+/** Excludes the declared members, which have types of their own, from the pattern of an index signature. */
 function ofOthers(pattern: string, members: readonly Member[]): string {
   const expression = new RegExp(pattern, "u");
   const declared = members.filter(({ name }) => expression.test(name)).map(({ name }) => escaped(name));
   return declared.length === 0 ? pattern : `^(?!(?:${declared.join("|")})$)${pattern.slice(1)}`;
 }
 
-/** Each shape once, where it was met first. */
+/** Removes duplicates; the first one stays. */
 function distinct(shapes: readonly Shape[]): readonly Shape[] {
   const found = new Map<string, Shape>();
   for (const shape of shapes) {

@@ -1,4 +1,4 @@
-/** Names of inputs that look like secrets. Inputs can become public, so svc-gen refuses them (SVC154). */
+/** Input names that look like secrets. Inputs can become public, so svc-gen refuses such names (SVC154). */
 
 const SECRETS = [
   ["api", "key"],
@@ -19,7 +19,7 @@ const SECRETS = [
   ["credentials"],
 ];
 
-/** Whether the name ends in the words of a secret: `apiKey`, `GITHUB_TOKEN`; not `tokenId` or `maxTokens`. */
+/** Whether a name ends in the words of a secret: `apiKey`, `GITHUB_TOKEN`; not `tokenId` or `maxTokens`. */
 export function looksSecret(name: string): boolean {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")

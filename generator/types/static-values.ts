@@ -1,12 +1,12 @@
-/** The values of expressions that can be read without running anything. */
+/** Evaluation of constant expressions, without running code. */
 
 import { ts } from "../project/typescript.js";
 
 export type StaticValue = { readonly value: string | number; readonly node: ts.Node };
 
-/** Works out constant expressions: literals, constants, templates, arithmetic, static members, calls without arguments. */
+/** Evaluates literals, constants, templates, arithmetic, static members and calls without arguments. */
 export class StaticEvaluator {
-  /** The expression that could not be worked out. */
+  /** The first expression that could not be evaluated. */
   stuck: ts.Node | undefined;
 
   constructor(
@@ -14,7 +14,7 @@ export class StaticEvaluator {
     private readonly statics: ts.Type,
   ) {}
 
-  /** What a method, getter or arrow-function member returns; the node is the returned expression. */
+  /** The value that a method, getter or arrow-function member returns. `node` is the returned expression. */
   result(declaration: ts.Declaration, depth = 0): StaticValue | undefined {
     const expression = this.returned(declaration);
     if (expression === undefined) {
@@ -105,7 +105,7 @@ export class StaticEvaluator {
     }
   }
 
-  /** The declaration behind a name; `this.x` is looked up on the tool class itself, so that overrides count. */
+  /** The declaration behind a name. `this.x` is looked up on the tool class, so that overrides apply. */
   private declarationOf(node: ts.Expression): ts.Declaration | undefined {
     if (ts.isPropertyAccessExpression(node) && node.expression.kind === ts.SyntaxKind.ThisKeyword) {
       return this.checker.getPropertyOfType(this.statics, node.name.text)?.valueDeclaration;
@@ -134,7 +134,7 @@ export class StaticEvaluator {
   }
 }
 
-/** The expression of a body that is constants and then one return. */
+/** The returned expression of a body that has only variable declarations before its one return. */
 function lastReturn(body: ts.Block): ts.Expression | undefined {
   const last = body.statements.at(-1);
   const before = body.statements.slice(0, -1);

@@ -2,15 +2,18 @@
 
 import { ts } from "../project/typescript.js";
 
-/** What JavaScript reads as a finite number: `isFinite(+text)`, and that is what `${number}` takes. */
+/** The texts that `${number}` accepts: `isFinite(+text)`. */
 const NUMBER =
   "(?:\\s+|\\s*(?:[+-]?(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)\\s*)";
 const BIGINT = "-?(?:0|[1-9][0-9]*|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)";
-/** The characters and classes of characters in both. */
+/** The characters and character classes of both patterns. */
 const NUMBER_ATOMS = /\\.|\[[^\]]+\]|[0-]/g;
 const ANY = "[\\s\\S]";
 
-/** `Uppercase<string>` and its kin: texts that the mapping leaves as they are, by their first and their other characters. */
+/**
+ * `Uppercase<string>` and the like accept the texts that the mapping does not change, here by first and other
+ * characters.
+ */
 const MAPPED: Readonly<Record<string, readonly [first: string, other: string]>> = {
   Uppercase: ["\\P{Changes_When_Uppercased}", "\\P{Changes_When_Uppercased}"],
   Lowercase: ["\\P{Changes_When_Lowercased}", "\\P{Changes_When_Lowercased}"],
@@ -21,17 +24,17 @@ const MAPPED: Readonly<Record<string, readonly [first: string, other: string]>> 
 /**
  * The pattern of a template literal type or a mapped string, without anchors; undefined when a placeholder has none.
  *
- * TypeScript does not search: a placeholder ends where the text behind it comes first, or after one character when there
- * is none, and the last takes what is left; `${string}:${number}` does not take "a:b:1". Written so, an expression also
- * takes no more than linear time. It refers back to nothing, which is what engines of other languages lack first.
+ * TypeScript does not backtrack: a placeholder ends at the first occurrence of the text behind it, or after one
+ * character when there is none, and the last takes the rest. So `${string}:${number}` does not accept "a:b:1". A
+ * pattern of this form also takes linear time. It has no back references, which other regex engines often lack.
  */
 export function textPattern(type: ts.TemplateLiteralType | ts.StringMappingType): string | undefined {
   return placeholder(type, undefined, []);
 }
 
 /**
- * @param next the text behind it; undefined at the end
- * @param around texts of which none may begin within it
+ * @param next the text behind the placeholder; undefined at the end
+ * @param around texts that must not begin within it
  */
 function placeholder(type: ts.Type, next: string | undefined, around: readonly string[]): string | undefined {
   const { flags } = type;
@@ -42,7 +45,7 @@ function placeholder(type: ts.Type, next: string | undefined, around: readonly s
   if (flags & ts.TypeFlags.Number) return one ? before("[\\s0-9]", ends) : number(NUMBER, ends);
   if (flags & ts.TypeFlags.BigInt) return one ? before("[0-9]", ends) : number(BIGINT, ends);
   if (type.isIntersection()) {
-    // What brands a text says nothing about it.
+    // A brand does not restrict the text.
     const [base, ...more] = type.types.filter((part) => !(part.flags & ts.TypeFlags.Object));
     return base === undefined || more.length > 0 ? undefined : placeholder(base, next, around);
   }
@@ -85,14 +88,14 @@ function many(kind: string, ends: readonly string[]): string {
   return kind === ANY && isCharacter ? `[^${escaped(end)}]*` : `${before(kind, ends)}*`;
 }
 
-/** A character of a kind at which none of `ends` begins. */
+/** A character of a kind where none of `ends` begins. */
 function before(kind: string, ends: readonly string[]): string {
   const mayBegin = (end: string) => new RegExp(`^${kind}$`, "u").test(String.fromCodePoint(end.codePointAt(0) ?? 0));
   const not = ends.filter(mayBegin).map((end) => `(?!${escaped(end)})`);
   return not.length === 0 ? kind : `(?:${not.join("")}${kind})`;
 }
 
-/** A text as the expression that takes it alone. */
+/** Escapes a text for a regular expression. */
 export function escaped(literal: string): string {
   return literal.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }

@@ -1,4 +1,4 @@
-/** Finds the tool classes of a project and what they say about themselves, by meaning and without running them. */
+/** Finds the tool classes of a project and reads their static metadata without running them. */
 
 import { parseFqn } from "svc-runtime/generator";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
@@ -9,21 +9,21 @@ import { ts } from "../project/typescript.js";
 import type { Environment, TypeSyntax } from "./declared-order.js";
 import { StaticEvaluator } from "./static-values.js";
 
-/** A type with the place where it was written, as far as that is known. */
+/** A type with its syntax, if known. */
 export interface TypeUse {
   readonly type: ts.Type;
   readonly syntax: TypeSyntax | undefined;
-  /** Where to point when the type itself is at fault. */
+  /** The place of diagnostics about the type itself. */
   readonly node: ts.Node;
 }
 
-/** One tool class, still in the compiler's terms. */
+/** One tool class in the compiler's terms. */
 export interface ToolClass {
   readonly name: string;
   readonly import: ClassImport;
-  /** Undefined when something about them was refused; the types are looked at all the same. */
+  /** Undefined when some of it was refused; the types are checked all the same. */
   readonly metadata: StaticMetadata | undefined;
-  /** The class's name, for diagnostics. */
+  /** The name of the class. */
   readonly node: ts.Node;
   readonly input: TypeUse;
   readonly output: TypeUse;
@@ -31,7 +31,7 @@ export interface ToolClass {
 
 type ClassNode = ts.ClassDeclaration | ts.ClassExpression;
 
-/** The tools of one file, in the order of their places. */
+/** The tool classes of one file, in source order. */
 export function findTools(program: Program, file: ts.SourceFile): { tools: ToolClass[]; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
   const tools: ToolClass[] = [];
@@ -46,7 +46,7 @@ export function findTools(program: Program, file: ts.SourceFile): { tools: ToolC
 
 type Report = (code: Code, at: ts.Node, subject: string, detail?: string) => void;
 
-/** Classes outside functions; those inside are made at run time and have no name to import. */
+/** All classes outside functions. Classes inside are created at run time and cannot be imported. */
 function classesOf(file: ts.SourceFile): ClassNode[] {
   const found: ClassNode[] = [];
   const visit = (node: ts.Node): void => {
@@ -104,7 +104,7 @@ function isPhantom(symbol: ts.Symbol): boolean {
   return (symbol.declarations ?? []).some((declaration) => isRuntimeClass(declaration.parent));
 }
 
-/** Whether this is SvcTool itself: a class of that name in the package svc-runtime. */
+/** Whether a node is SvcTool itself: a class of that name in the package svc-runtime. */
 function isRuntimeClass(node: ts.Node | undefined): boolean {
   return (
     node !== undefined &&
@@ -126,7 +126,7 @@ function fileStem(node: ts.Node): string {
   );
 }
 
-/** The Input and Output arguments as written at SvcTool, through generic bases. */
+/** The syntax of the Input and Output arguments of SvcTool, through generic bases. */
 function typeArguments(
   checker: ts.TypeChecker,
   node: ClassNode,
@@ -159,7 +159,7 @@ function defaultsOf(checker: ts.TypeChecker, node: ClassNode, environment: Envir
   });
 }
 
-/** How generated code imports the class: from its own file when it is exported there, else from one that exports it. */
+/** The import of a class: from its own file when exported there, else from another file that exports it. */
 function findImport(program: Program, node: ClassNode, symbol: ts.Symbol): Omit<ClassImport, "className"> | undefined {
   const { checker, layout } = program;
   const own = node.getSourceFile();
@@ -202,7 +202,7 @@ function readStaticMetadata(
     failed = true;
     report(code, where, subject, detail);
   };
-  /** The value of a static fact with its place; undefined when the class does not give it. */
+  /** The value of a static method with its place; undefined when the class does not override it. */
   const fact = (key: string, kind: "string" | "number") => {
     const member = checker.getPropertyOfType(statics, key);
     const declaration = member?.valueDeclaration;
@@ -246,12 +246,12 @@ function readStaticMetadata(
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** A path without its empty segments: what tells two tools apart. */
+/** A path without empty segments. Tools with equal canonical paths collide. */
 export function canonicalPath(path: string): string {
   return path.split("/").filter(Boolean).join("/");
 }
 
-/** Whether a tool is imported from its own file; otherwise its import depends on files that its own does not import. */
+/** Whether a tool is imported from its own file. Otherwise its import depends on files outside its own imports. */
 export function importedFromOwnFile(tool: Pick<Tool, "import" | "place">): boolean {
   return tool.import.file === tool.place.file;
 }

@@ -1,11 +1,11 @@
-/** What a type is, told by its meaning and its declaration, not by its name alone. */
+/** Predicates on types, by meaning and declaration, not by name alone. */
 
 import { type Program, packageOf } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 
 const { TypeFlags } = ts;
 
-/** Questions about the types of one program. */
+/** Predicates on the types of one program. */
 export class TypePredicates {
   private readonly checker: ts.TypeChecker;
 
@@ -13,7 +13,7 @@ export class TypePredicates {
     this.checker = program.checker;
   }
 
-  /** Whether the type's members can be ports: an object type or an intersection of them, not a list and not built in. */
+  /** Whether the members can be ports: an object type or an intersection of them, neither a list nor built in. */
   isPlainObject(type: ts.Type): boolean {
     if (type.isIntersection()) return type.types.every((part) => this.isPlainObject(part));
     if (!(type.flags & TypeFlags.Object) || this.isList(type)) return false;
@@ -36,7 +36,7 @@ export class TypePredicates {
     return name === "Date" || name === "Uint8Array";
   }
 
-  /** The name of a class or interface of the language's own library; `Buffer` too, which node's types add. */
+  /** The name of a class or interface of the language's library or of node's types, such as `Buffer`. */
   builtIn(type: ts.Type): string | undefined {
     const symbol = type.getSymbol();
     if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return undefined;
@@ -48,7 +48,7 @@ export class TypePredicates {
     return files.length > 0 && files.every(ofNode) ? symbol.name : undefined;
   }
 
-  /** What a class or interface extends, however far away, of those: its values are more than their own members. */
+  /** The built-in class among the direct and indirect bases. Values of such a type are more than their own members. */
   builtInBase(type: ts.Type): string | undefined {
     const { target = type } = type as Partial<ts.TypeReference>;
     if (!target.isClassOrInterface()) return undefined;
@@ -56,7 +56,7 @@ export class TypePredicates {
     return bases.map((base) => this.builtInClass(base) ?? this.builtInBase(base)).find((name) => name !== undefined);
   }
 
-  /** The name of a built-in type with a constructor or methods; `Intl.NumberFormatOptions` has neither, and is data. */
+  /** The name of a built-in type with a constructor or methods. `Intl.NumberFormatOptions` has neither, and is data. */
   builtInClass(type: ts.Type): string | undefined {
     const isClass =
       ((type.getSymbol()?.flags ?? 0) & ts.SymbolFlags.Value) !== 0 ||
@@ -64,7 +64,7 @@ export class TypePredicates {
     return isClass ? this.builtIn(type) : undefined;
   }
 
-  /** The `T` of an interface that is `T[]` by another name: `interface List extends Array<T> {}`. */
+  /** The `T` of an interface that only renames `T[]`: `interface List extends Array<T> {}`. */
   inheritedElement(type: ts.Type): ts.Type | undefined {
     const { target = type } = type as Partial<ts.TypeReference>;
     if (!target.isClassOrInterface() || target.isClass()) return undefined;
@@ -75,17 +75,20 @@ export class TypePredicates {
     return this.checker.getIndexTypeOfType(type, ts.IndexKind.Number);
   }
 
-  /** `{}`, and whatever else has no members: everything but null and undefined. */
+  /** Whether a type has no members, as `{}`: it accepts everything but null and undefined. */
   isEmpty(type: ts.Type): boolean {
     return this.checker.getPropertiesOfType(type).length === 0 && this.checker.getIndexInfosOfType(type).length === 0;
   }
 
-  /** What brands a type: an object type of members that no JSON value carries (`{ readonly __brand: "Id" }`), or `{}`. */
+  /**
+   * Whether a type is a brand: an object type of members that no JSON value has (`{ readonly __brand: "Id" }`), or
+   * `{}`.
+   */
   isBrand(type: ts.Type, base: ts.Type): boolean {
     if (type.isIntersection()) return type.types.every((part) => this.isBrand(part, base));
     const isObject = (type.flags & TypeFlags.Object) !== 0 && !this.isList(type) && !this.isCallable(type);
     if (!isObject || this.builtIn(type) !== undefined) return false;
-    // A primitive has no members of its own, so whatever is intersected with it is a brand; a list or a date may have some.
+    // Any object type intersected with a primitive is a brand; with a list or a date it may add data.
     const primitive = !(base.flags & TypeFlags.Object);
     return (
       primitive ||
@@ -94,12 +97,12 @@ export class TypePredicates {
   }
 }
 
-/** The parts of a union without `undefined`; any other type is its only part. */
+/** The constituents of a union without `undefined`. Any other type is its only constituent. */
 export function unionConstituents(type: ts.Type): readonly ts.Type[] {
   return type.isUnion() ? type.types.filter((part) => !(part.flags & TypeFlags.Undefined)) : [type];
 }
 
-/** Whether this is the reference of a `DataRef`, told by its declaration in svc-runtime. */
+/** Whether a type is the reference in a `DataRef`, by its declaration in svc-runtime. */
 export function isReference(type: ts.Type): type is ts.TypeReference {
   const symbol = type.getSymbol();
   return symbol?.name === "DataReference" && isRuntimes(symbol);
