@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// The committed entry of the command line over the build: npm links no file that does not exist yet.
+// The committed entry point of the command line: npm does not link a file that exists only after the build.
 import { existsSync } from "node:fs";
 import module from "node:module";
 
-// Node 22 and later keep what V8 compiles for the next process.
+// Node 22 and later cache the compiled code for the next process.
 module.enableCompileCache?.();
 const built = new URL("../dist/generator/cli.js", import.meta.url);
 if (existsSync(built)) {

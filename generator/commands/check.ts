@@ -11,7 +11,7 @@ export interface StaleFile {
 
 const CONTEXT = 3;
 const MAX_LINES = 60;
-/** In characters. Schemas and tables fill one long line each. */
+/** In characters. A schema or a table fills one long line. */
 const MAX_LINE_LENGTH = 200;
 /** Added and removed lines. Beyond that the search for the smallest difference takes seconds. */
 const MAX_EDITS = 2000;

@@ -65,12 +65,12 @@ export function isBroken(differences: readonly Difference[]): boolean {
 export function formatDifferences(differences: readonly Difference[]): string {
   const lines = differences.flatMap(({ tool, before, after, verdict, changes }) => {
     const version = before === after || after === undefined ? `@${before}` : `@${before ?? "-"} -> @${after}`;
-    return [`${tool}${version}: ${verdict}`, ...changes.map(sentence)];
+    return [`${tool}${version}: ${verdict}`, ...changes.map(formatChange)];
   });
   return lines.map((line) => `${line}\n`).join("");
 }
 
-function sentence({ kind, port, change }: Change): string {
+function formatChange({ kind, port, change }: Change): string {
   return `  ${kind}: ${port === undefined ? "" : `${port}: `}${change}`;
 }
 
@@ -181,18 +181,18 @@ function comparePorts(where: string, before: PortList, after: PortList, found: C
 
 function compareSchemas(port: string, before: Json | undefined, after: Json | undefined, found: Change[]): void {
   if (textOf(before) === textOf(after)) return;
-  const bare = [before, after].map((schema) => textOf(schema === undefined ? undefined : withoutTexts(schema)));
+  const bare = [before, after].map((schema) => textOf(schema === undefined ? undefined : withoutAnnotations(schema)));
   if (bare[0] === bare[1]) found.push({ kind: "compatible", port, change: "its documentation changed" });
   else found.push({ kind: "breaking", port, change: "its type changed" });
 }
 
-function withoutTexts(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map(withoutTexts);
+function withoutAnnotations(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(withoutAnnotations);
   if (!(schema instanceof JsonObject)) return schema;
   const kept = [...schema.members].filter(
     ([name, value]) => !ANNOTATIONS.includes(name) || value instanceof JsonObject,
   );
-  return new JsonObject(new Map(kept.map(([name, value]) => [name, withoutTexts(value)])));
+  return new JsonObject(new Map(kept.map(([name, value]) => [name, withoutAnnotations(value)])));
 }
 
 function member(schema: Json, name: string): Json | undefined {

@@ -55,18 +55,18 @@ export async function watchProject(
   const failure = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  const watching = new Watching(options, effects, (error) => fail(error));
+  const session = new WatchSession(options, effects, (error) => fail(error));
   try {
-    watching.run();
+    session.run();
     await Promise.race([end, failure]);
   } finally {
-    watching.close();
+    session.close();
   }
 }
 
 type Builder = ts.SemanticDiagnosticsBuilderProgram;
 
-class Watching {
+class WatchSession {
   private project: Project | undefined;
   private program: ts.WatchOfFilesAndCompilerOptions<Builder> | undefined;
   private results: ResultCache = new Map();
@@ -78,7 +78,7 @@ class Watching {
   private readonly updates = new Set<() => void>();
   private readonly watchers = new Map<string, ts.FileWatcher>();
   private timer: NodeJS.Timeout | undefined;
-  private since = performance.now();
+  private firstEventAt = performance.now();
 
   constructor(
     private readonly options: GenerateOptions,
@@ -93,7 +93,7 @@ class Watching {
   }
 
   private schedule(): void {
-    if (this.timer === undefined) this.since = performance.now();
+    if (this.timer === undefined) this.firstEventAt = performance.now();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.timer = undefined;
@@ -118,7 +118,7 @@ class Watching {
     if (current === undefined) return;
     const wrote = hasErrors(current.diagnostics) ? [] : this.effects.write(current.files);
     if (current === before && wrote.length === 0) return;
-    const milliseconds = Math.round(performance.now() - this.since);
+    const milliseconds = Math.round(performance.now() - this.firstEventAt);
     this.effects.tell({ diagnostics: current.diagnostics, wrote, milliseconds });
   }
 
@@ -218,10 +218,10 @@ class Watching {
   }
 
   private watchFolder(folder: string, changed: () => void): ts.FileWatcher {
-    const hear = (path: string) => {
+    const onEvent = (path: string) => {
       if (!this.isSourceSaved(path)) changed();
     };
-    return ts.sys.watchDirectory?.(folder, hear, false, WATCH_OPTIONS) ?? { close() {} };
+    return ts.sys.watchDirectory?.(folder, onEvent, false, WATCH_OPTIONS) ?? { close() {} };
   }
 
   /** Whether an event changes only the text of a known source, not the set of files. */
@@ -236,7 +236,7 @@ class Watching {
  */
 const watchFile: NonNullable<ts.System["watchFile"]> = (path, callback) => {
   let existed = existsSync(path);
-  const hear: ts.FileWatcherCallback = (name, _, time) => {
+  const onEvent: ts.FileWatcherCallback = (name, _, time) => {
     const exists = existsSync(path);
     const { Changed, Created, Deleted } = ts.FileWatcherEventKind;
     const kind = exists ? (existed ? Changed : Created) : Deleted;
@@ -244,7 +244,7 @@ const watchFile: NonNullable<ts.System["watchFile"]> = (path, callback) => {
     callback(name, kind, time);
   };
   const options = existsSync(dirname(path)) ? WATCH_OPTIONS : { watchFile: ts.WatchFileKind.FixedPollingInterval };
-  return ts.sys.watchFile?.(path, hear, POLL_MS, options) ?? { close() {} };
+  return ts.sys.watchFile?.(path, onEvent, POLL_MS, options) ?? { close() {} };
 };
 
 /**

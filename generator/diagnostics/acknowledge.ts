@@ -20,7 +20,7 @@ export function readAcknowledged(text: string): { readonly codes: readonly strin
   return { problem: "@acknowledge takes codes of notes, such as SVC155" };
 }
 
-/** The diagnostics without acknowledged notes and notes on what has an error, and with notes on idle tags. */
+/** Drops notes that are acknowledged or about a member with an error, and adds a note for each tag without effect. */
 export function filterNotes(
   diagnostics: readonly Diagnostic[],
   acknowledged: readonly Acknowledgement[],
@@ -32,7 +32,7 @@ export function filterNotes(
   return kept.filter((each) => each.severity !== "note" || !marks(each).some((mark) => wrong.has(mark)));
 }
 
-/** The diagnostics without acknowledged notes, and a note for each tag with a code that no note has. */
+/** Drops acknowledged notes, and adds a note for each tag that names a code no note has. */
 function withoutAcknowledged(
   diagnostics: readonly Diagnostic[],
   acknowledged: readonly Acknowledgement[],

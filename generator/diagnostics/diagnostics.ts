@@ -368,10 +368,10 @@ export function formatDiagnostic(diagnostic: Diagnostic, colour = false): string
   const paint = painter(colour);
   const { severity, place, hint, related = [] } = diagnostic;
   const lines = [headline(diagnostic, paint)];
-  if (place !== undefined) lines.push("", ...frame(place, severity, paint), "");
+  if (place !== undefined) lines.push("", ...codeFrame(place, severity, paint), "");
   for (const { message, place: other } of related) {
-    lines.push(`  ${spot(other)}${message}`);
-    if (other !== undefined) lines.push(...frame(other, "note", paint).map((line) => `    ${line}`), "");
+    lines.push(`  ${placePrefix(other)}${message}`);
+    if (other !== undefined) lines.push(...codeFrame(other, "note", paint).map((line) => `    ${line}`), "");
   }
   if (hint !== undefined) lines.push(`  ${paint("dim", "hint:")} ${hint}`);
   return lines.join("\n").trimEnd();
@@ -392,10 +392,10 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], colour = f
 }
 
 function headline({ code, severity, message, place, subject }: Diagnostic, paint: Paint): string {
-  return `${spot(place)}${paint(severity, severity)} ${code}: ${subject === undefined ? "" : `${subject}: `}${message}`;
+  return `${placePrefix(place)}${paint(severity, severity)} ${code}: ${subject === undefined ? "" : `${subject}: `}${message}`;
 }
 
-function spot(place: Place | undefined): string {
+function placePrefix(place: Place | undefined): string {
   return place === undefined ? "" : `${place.file}:${place.line}:${place.column} - `;
 }
 
@@ -403,7 +403,7 @@ function spot(place: Place | undefined): string {
 const MAX_SOURCE_WIDTH = 160;
 
 /** The line of source with its number, and a line of marks below the place. */
-function frame({ line, column, length, source }: Place, severity: Severity, paint: Paint): string[] {
+function codeFrame({ line, column, length, source }: Place, severity: Severity, paint: Paint): string[] {
   const from =
     source.length <= MAX_SOURCE_WIDTH
       ? 0

@@ -13,13 +13,13 @@ export function checkExamples(examples: readonly Example[], { definitions }: Too
   return examples.flatMap(({ value, shape, optional, subject, place }) => {
     if (value === null && optional) return [];
     const problem =
-      walkProblem(value, new ValueDecoder(codec(shape), codecs)) ??
+      decodingProblem(value, new ValueDecoder(codec(shape), codecs)) ??
       schemas.judge.compile(schemas.value(shape, definitions))(value);
     return problem === undefined ? [] : [diagnostic("SVC173", { place, subject }, problem)];
   });
 }
 
-function walkProblem(value: Json, decoder: ValueDecoder): string | undefined {
+function decodingProblem(value: Json, decoder: ValueDecoder): string | undefined {
   // JSON cannot express an infinity.
   if (typeof value === "number" && !Number.isFinite(value)) return "expected a number within the range of doubles";
   try {

@@ -6,7 +6,7 @@ import { type ImportView, specifier } from "./render.js";
 import type { ToolArtifacts } from "./tool-artifacts.js";
 
 /** Reserved words and the names that the entrypoint itself uses. */
-const TAKEN = [
+const RESERVED_NAMES = [
   ..."arguments await break case catch class const continue debugger default delete do else enum eval export".split(
     " ",
   ),
@@ -22,7 +22,7 @@ export function importsOf(tools: readonly ToolArtifacts[], { root, out }: Layout
   const slashed = (path: string) => path.split(sep).join("/");
   const server = `${slashed(out)}/server.ts`;
   const home = slashed(root);
-  const taken = new Set(TAKEN);
+  const taken = new Set(RESERVED_NAMES);
   return tools.map(({ import: { file, exportName, className } }) => {
     const base = IDENTIFIER.test(exportName) && exportName !== "default" ? exportName : className;
     let local = base;

@@ -20,20 +20,20 @@ export function checkPorts(tool: Tool): Diagnostic[] {
   const variant = tool.output[MAX_VARIANTS];
   if (variant !== undefined) report("SVC166", variant, `this is number ${MAX_VARIANTS + 1} of ${tool.output.length}`);
   for (const { name, payload, ...where } of tool.output) {
-    if (!isPortName(name)) report("SVC152", where, whyNoName(name));
+    if (!isPortName(name)) report("SVC152", where, portNameProblem(name));
     const over = payload.members[MAX_VARIANT_PORTS];
     if (over !== undefined)
       report("SVC167", over, `this is number ${MAX_VARIANT_PORTS + 1} of ${payload.members.length}`);
   }
   for (const member of [...inputs, ...tool.output.flatMap(({ payload }) => payload.members)]) {
-    if (!isPortName(member.name)) report("SVC152", member, whyNoName(member.name));
+    if (!isPortName(member.name)) report("SVC152", member, portNameProblem(member.name));
     if (isMany(member, tool.definitions)) report(isFillable(member, tool) ? "SVC155" : "SVC157", member);
     else if (member.byReference === undefined && mayBeList(member, tool)) report("SVC156", member);
   }
   return found;
 }
 
-function whyNoName(name: string): string {
+function portNameProblem(name: string): string {
   const length = Buffer.byteLength(name);
   return length === name.length ? `it has ${length} bytes` : "it has a character beyond ASCII";
 }
@@ -52,9 +52,9 @@ function isFillable({ shape, doc }: Member, tool: Tool): boolean {
 }
 
 function mayBeList({ shape }: Member, tool: Tool): boolean {
-  const settled = resolve(shape, tool.definitions);
+  const resolved = resolve(shape, tool.definitions);
   const isList = (kind: string) => kind === "array" || kind === "tuple" || kind === "json";
-  if (settled.kind === "union")
-    return settled.branches.some((branch) => isList(resolve(branch, tool.definitions).kind));
-  return isList(settled.kind);
+  if (resolved.kind === "union")
+    return resolved.branches.some((branch) => isList(resolve(branch, tool.definitions).kind));
+  return isList(resolved.kind);
 }

@@ -5,7 +5,7 @@
  * comment, or change the writing direction. Quotes are those that need fewer escapes, as formatters choose them.
  */
 export function literal(value: unknown): string {
-  if (typeof value === "string") return quoted(value);
+  if (typeof value === "string") return stringLiteral(value);
   if (typeof value === "bigint") return `${value}n`;
   if (value === null || typeof value === "boolean") return String(value);
   if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
@@ -18,24 +18,24 @@ export function literal(value: unknown): string {
   throw new TypeError(`no literal for a ${typeof value}`);
 }
 
-function quoted(text: string): string {
+function stringLiteral(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
-  const printed = escaped(JSON.stringify(text)).replace(/<(?=[/!])/g, "\\u003c");
-  if (counted(text, '"') <= counted(text, "'")) return printed;
+  const printed = escapeInvisible(JSON.stringify(text)).replace(/<(?=[/!])/g, "\\u003c");
+  if (countOf(text, '"') <= countOf(text, "'")) return printed;
   return `'${printed.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }
 
 /** Text that needs no escapes in double quotes. */
 const PLAIN = /^[ !#-;=-[\]-~]*$/;
 
-function counted(text: string, character: string): number {
+function countOf(text: string, character: string): number {
   let count = 0;
   for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) count++;
   return count;
 }
 
-/** Escapes the invisible characters of code, which may stand in string literals only. */
-export function escaped(code: string): string {
+/** Escapes the invisible characters of code, which are in string literals only. */
+export function escapeInvisible(code: string): string {
   return code.replace(/[^\n\x20-\x7e\p{L}\p{N}\p{P}\p{S}]/gu, (character) =>
     [...Array(character.length).keys()]
       .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`)

@@ -28,7 +28,7 @@ export class SchemaJudge {
     this.knowFormats(schema);
     const validate = this.ajv.compile(JSON.parse(printJson(schema)));
     return (value) => {
-      // ajv has no bigints, and as numbers different ones may be equal.
+      // ajv has no bigints, and converted to numbers different ones may become equal.
       if (hasBigint(value) || validate(JSON.parse(printJson(value)))) return undefined;
       const [error] = validate.errors ?? [];
       return `${error?.instancePath || "it"} ${error?.message}`;

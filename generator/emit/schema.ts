@@ -81,14 +81,14 @@ export class Schemas {
   }
 
   private variant({ name, text, payload, doc }: OutputVariant, definitions: readonly Definition[]): Json {
-    if (text) return documented(object(["const", name]), doc);
+    if (text) return withDoc(object(["const", name]), doc);
     const tagged = object(
       ["type", "object"],
       ["properties", object([name, this.object(payload, definitions)])],
       ["required", [name]],
       ["additionalProperties", false],
     );
-    return documented(tagged, doc);
+    return withDoc(tagged, doc);
   }
 
   /** `$defs` with the definitions that the roots reach. */
@@ -109,7 +109,7 @@ export class Schemas {
   }
 
   private shape(shape: Shape): JsonObject {
-    return documented(this.bare(shape), shape.doc);
+    return withDoc(this.bare(shape), shape.doc);
   }
 
   private bare(shape: Shape): JsonObject {
@@ -217,8 +217,8 @@ export class Schemas {
     const own = many && shape.kind === "tuple" ? this.tuple(shape, true) : this.bare(shape);
     const bare = optional ? nullable(own) : own;
     const whole = ports !== undefined && !optional && isList(resolve(shape, ports)) && !many;
-    const schema = whole ? asOne(bare) : bare;
-    return [name, documented(documented(schema, shape.doc), doc)];
+    const schema = whole ? asSingleValue(bare) : bare;
+    return [name, withDoc(withDoc(schema, shape.doc), doc)];
   }
 
   private union(branches: readonly Shape[]): JsonObject {
@@ -265,13 +265,13 @@ function nullable(schema: JsonObject): JsonObject {
 const isList = ({ kind }: Shape) => kind === "array" || kind === "tuple";
 
 /** Marks a list that travels as one value: exactly `"type": "array"` would make it a `many` port. */
-function asOne(schema: JsonObject): JsonObject {
+function asSingleValue(schema: JsonObject): JsonObject {
   if (schema.get("type") !== "array") return object(["anyOf", [schema]]);
   return new JsonObject(new Map([...schema.members, ["type", ["array"]]]));
 }
 
 /** Adds JSDoc keywords behind those of the type: first constraints, then annotations. */
-function documented(schema: JsonObject, doc: Doc | undefined): JsonObject {
+function withDoc(schema: JsonObject, doc: Doc | undefined): JsonObject {
   if (doc === undefined) return schema;
   const members = new Map(schema.members);
   if (doc.description !== undefined) members.set("description", doc.description);

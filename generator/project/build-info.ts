@@ -46,7 +46,7 @@ export function buildInfoFile(
   { inputs, files, diagnostics }: RunResult,
 ): { readonly target: string; readonly content: string } {
   const info: BuildInfo = {
-    generator: GENERATOR,
+    generator: GENERATOR_ID,
     options,
     inputs,
     written: Object.fromEntries(files.map(({ path, text }) => [path, contentHash(text)])),
@@ -62,7 +62,7 @@ function readBuildInfo(root: string, options: Readonly<Record<string, string>>):
     const [hash, text = ""] = readFileSync(buildInfoPath(root, options), "utf8").split("\n");
     if (hash !== contentHash(text)) return undefined;
     const info = JSON.parse(text) as BuildInfo;
-    const same = info.generator === GENERATOR && JSON.stringify(info.options) === JSON.stringify(options);
+    const same = info.generator === GENERATOR_ID && JSON.stringify(info.options) === JSON.stringify(options);
     return same ? info : undefined;
   } catch {
     return undefined;
@@ -112,7 +112,7 @@ const PACKAGES = ["@ts-morph/common", "ajv", "ajv-formats", "handlebars", "types
  * Version, and sizes and times of the generator's files and of its packages' manifests, so that a rebuilt generator
  * differs. Computed once: a running process keeps its identity when the files on disk change.
  */
-const GENERATOR = generatorHash();
+const GENERATOR_ID = generatorHash();
 
 function generatorHash(): string {
   const here = fileURLToPath(new URL("..", import.meta.url));
@@ -122,7 +122,7 @@ function generatorHash(): string {
       .filter((name) => /\.(?:js|hbs)$/.test(name))
       .map((name) => join(folder, name)),
   );
-  const packages = PACKAGES.map((name) => nearest(here, join("node_modules", name, "package.json")));
+  const packages = PACKAGES.map((name) => findUpwards(here, join("node_modules", name, "package.json")));
   const stats = [...own, ...packages].map((path) => {
     const found = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
     return [path, found?.size, found?.mtimeMs];
@@ -131,8 +131,8 @@ function generatorHash(): string {
 }
 
 /** The file of this name in a folder or the nearest folder above. */
-function nearest(folder: string, name: string): string | undefined {
+function findUpwards(folder: string, name: string): string | undefined {
   const path = join(folder, name);
   if (existsSync(path)) return path;
-  return dirname(folder) === folder ? undefined : nearest(dirname(folder), name);
+  return dirname(folder) === folder ? undefined : findUpwards(dirname(folder), name);
 }

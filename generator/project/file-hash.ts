@@ -35,7 +35,7 @@ export type FolderEntry = readonly [name: string, isFolder: boolean];
  * The files and folders in a folder, symbolic links followed and broken ones skipped. Empty when there is no such
  * folder.
  */
-export function entriesOf(path: string): FolderEntry[] {
+export function folderEntries(path: string): FolderEntry[] {
   try {
     return readdirSync(path, { withFileTypes: true }).flatMap((entry): FolderEntry[] => {
       const kind = entry.isSymbolicLink() ? targetOf(join(path, entry.name)) : entry;
@@ -56,7 +56,7 @@ function targetOf(link: string): Stats | undefined {
 }
 
 /** The hash of the names and kinds of the entries except `own`. Files have hashes of their own. */
-export function folderHash(path: string, own: readonly string[], entries = entriesOf(path)): string {
+export function folderHash(path: string, own: readonly string[], entries = folderEntries(path)): string {
   const others = entries.filter(
     ([name, isFolder]) => (isFolder || !name.endsWith(".tmp")) && !own.includes(join(path, name)),
   );

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
-import { contentHash, entriesOf, folderHash } from "./file-hash.js";
+import { contentHash, folderEntries, folderHash } from "./file-hash.js";
 import { ts } from "./typescript.js";
 
 /** The inputs of a run, by absolute path. */
@@ -68,7 +68,7 @@ export class InputRecorder {
   /** The entries of a folder. They are recorded when a file in it may belong to the project. */
   private entries(path: string, bases: readonly string[]): { files: string[]; directories: string[] } {
     const folder = resolve(path);
-    const entries = entriesOf(folder);
+    const entries = folderEntries(folder);
     if (bases.some((base) => folder === base || folder.startsWith(base.endsWith(sep) ? base : base + sep))) {
       this.folders.set(folder, folderHash(folder, this.own, entries));
       // The parent's hash leaves out the output folder, which the generator may create; it gets a hash of its own.

@@ -61,7 +61,7 @@ function ownPaths({ out, root }: Layout): string[] {
   return [out, ...STUBS.map(([name]) => join(out, name)), join(root, "meta.json")];
 }
 
-/** The errors of a configuration, and the files it was read from. */
+/** The errors of a configuration, and the files that it was read from. */
 export interface InvalidProject {
   readonly diagnostics: readonly Diagnostic[];
   readonly recorder: InputRecorder;
@@ -281,14 +281,14 @@ export function compilerErrors(opened: Program): Diagnostic[] {
     .sortAndDeduplicateDiagnostics(found)
     .filter(({ category }) => category === ts.DiagnosticCategory.Error)
     .map((each) => {
-      const related = (each.relatedInformation ?? []).map((other) => said(layout, other));
-      const common = { code: `TS${each.code}`, severity: "error", ...said(layout, each) } as const;
+      const related = (each.relatedInformation ?? []).map((other) => messageAndPlace(layout, other));
+      const common = { code: `TS${each.code}`, severity: "error", ...messageAndPlace(layout, each) } as const;
       return related.length === 0 ? common : { ...common, related };
     });
 }
 
 /** The message of a diagnostic of TypeScript and its place. */
-function said(layout: Layout, { file, start, length, messageText }: ts.DiagnosticRelatedInformation) {
+function messageAndPlace(layout: Layout, { file, start, length, messageText }: ts.DiagnosticRelatedInformation) {
   const message = ts.flattenDiagnosticMessageText(messageText, "\n");
   if (file === undefined || start === undefined) return { message };
   return { message, place: placeOf(layout, file, start, length ?? 1) };
@@ -322,7 +322,7 @@ function findPackage(fileName: string): string | undefined {
     folders.push(folder);
     const manifest = join(folder, "package.json");
     if (existsSync(manifest)) {
-      const name = nameIn(manifest);
+      const name = packageName(manifest);
       if (name !== undefined) {
         packageNames.set(folder, name);
         break;
@@ -340,7 +340,7 @@ function findPackage(fileName: string): string | undefined {
 }
 
 /** The name in a package's manifest; undefined when it is not valid JSON, as while it is written. */
-function nameIn(manifest: string): string | undefined {
+function packageName(manifest: string): string | undefined {
   try {
     return JSON.parse(readFileSync(manifest, "utf8")).name;
   } catch {

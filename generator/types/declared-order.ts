@@ -77,7 +77,9 @@ export class DeclaredOrder {
   }
 
   /** The alias that a reference names, and its type with the type parameters bound to the arguments. */
-  alias(syntax: TypeSyntax): { readonly declaration: ts.TypeAliasDeclaration; readonly body: TypeSyntax } | undefined {
+  resolveAlias(
+    syntax: TypeSyntax,
+  ): { readonly declaration: ts.TypeAliasDeclaration; readonly body: TypeSyntax } | undefined {
     const { node, environment } = syntax;
     if (!ts.isTypeReferenceNode(node)) return undefined;
     const declaration = this.referenced(node.typeName)?.declarations?.find(ts.isTypeAliasDeclaration);
@@ -112,16 +114,17 @@ export class DeclaredOrder {
   }
 
   /** The environment for the members of a type: the type arguments of the reference and of its bases. */
-  inside(syntax: TypeSyntax | undefined): Environment {
+  memberEnvironment(syntax: TypeSyntax | undefined): Environment {
     const at = this.resolveSyntax(syntax);
     if (at === undefined) return new Map();
     const { node } = at;
-    const alias = this.alias(at);
-    if (alias !== undefined) return this.inside(alias.body);
+    const alias = this.resolveAlias(at);
+    if (alias !== undefined) return this.memberEnvironment(alias.body);
     if (ts.isIntersectionTypeNode(node)) {
       const inner = new Map(at.environment);
       for (const type of node.types) {
-        for (const [key, value] of this.inside({ node: type, environment: at.environment })) inner.set(key, value);
+        for (const [key, value] of this.memberEnvironment({ node: type, environment: at.environment }))
+          inner.set(key, value);
       }
       return inner;
     }
@@ -143,7 +146,7 @@ export class DeclaredOrder {
   }
 
   /** The constituents of a union in declared order. */
-  union(types: readonly ts.Type[], syntax: TypeSyntax | undefined): readonly ts.Type[] {
+  sortUnion(types: readonly ts.Type[], syntax: TypeSyntax | undefined): readonly ts.Type[] {
     const ranks = new Ranks(this.checker);
     if (syntax !== undefined) this.rank(syntax, ranks, 0);
     for (const type of types) this.rankAliases(type, ranks, 0);
@@ -151,7 +154,7 @@ export class DeclaredOrder {
   }
 
   /** The names of mapped members in the declared order of their keys (`"b" | "a"`). */
-  private keyed(syntax: TypeSyntax | undefined, properties: readonly ts.Symbol[]): string[] {
+  private sortKeys(syntax: TypeSyntax | undefined, properties: readonly ts.Symbol[]): string[] {
     const ranks = new Ranks(this.checker);
     if (syntax !== undefined) this.rank(syntax, ranks, 0);
     return ranks.sortMapped(properties).map(({ name }) => name);
@@ -171,7 +174,7 @@ export class DeclaredOrder {
     const { node, environment } = at;
     const into = (inner: ts.TypeNode, bound: Environment = environment) =>
       this.rank({ node: inner, environment: bound }, ranks, depth + 1);
-    // The constituents of an intersection of unions are ranked by their parts.
+    // An intersection of unions is ranked by its parts.
     if (ts.isUnionTypeNode(node) || ts.isIntersectionTypeNode(node)) {
       for (const type of node.types) into(type);
       return;
@@ -192,7 +195,7 @@ export class DeclaredOrder {
       // The member types of a generic type may be unranked, so their names and the type that a mapped type gives them
       // are ranked.
       if (ts.isTypeOperatorNode(node.indexType)) into(node.indexType);
-      const mapped = this.mapped({ node: node.objectType, environment });
+      const mapped = this.mappedMemberType({ node: node.objectType, environment });
       if (mapped !== undefined) into(mapped.node, mapped.environment);
       return;
     }
@@ -203,10 +206,10 @@ export class DeclaredOrder {
     const type = this.checker.getTypeFromTypeNode(node);
     ranks.add(type);
     if (ts.isTypeReferenceNode(node)) {
-      const alias = this.alias(at);
+      const alias = this.resolveAlias(at);
       if (alias !== undefined) {
         const { declaration, body } = alias;
-        ranks.inside(declaration, () => into(body.node, body.environment));
+        ranks.expand(declaration, () => into(body.node, body.environment));
       }
       // The constituents of a distributed type have no syntax of their own; the literals in the arguments tell them
       // apart.
@@ -224,12 +227,12 @@ export class DeclaredOrder {
   }
 
   /** The member type of a mapped type; undefined for any other type. */
-  private mapped(syntax: TypeSyntax): TypeSyntax | undefined {
+  private mappedMemberType(syntax: TypeSyntax): TypeSyntax | undefined {
     let at = this.resolveSyntax(syntax);
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
       const { node, environment }: TypeSyntax = at;
       if (ts.isMappedTypeNode(node)) return node.type && { node: node.type, environment };
-      at = this.resolveSyntax(this.alias(at)?.body);
+      at = this.resolveSyntax(this.resolveAlias(at)?.body);
     }
     return undefined;
   }
@@ -247,14 +250,14 @@ export class DeclaredOrder {
     const [argument] = (node as ts.TypeReferenceNode).typeArguments ?? [];
     const map = TEXT_MAPPINGS[name.text];
     if (argument === undefined || map === undefined) return;
-    for (const text of this.texts({ node: argument, environment })) ranks.addName(map(text));
+    for (const text of this.literalTexts({ node: argument, environment })) ranks.addName(map(text));
   }
 
   /** The literals of a union as texts in declared order; empty for any other type. */
-  private texts(syntax: TypeSyntax): readonly string[] {
+  private literalTexts(syntax: TypeSyntax): readonly string[] {
     const at = this.resolveSyntax(syntax) ?? syntax;
     const type = this.checker.getTypeFromTypeNode(at.node);
-    const parts = type.isUnion() ? this.union(type.types, at) : [type];
+    const parts = type.isUnion() ? this.sortUnion(type.types, at) : [type];
     return parts.flatMap((part) =>
       part.isStringLiteral() || part.isNumberLiteral()
         ? [String(part.value)]
@@ -268,7 +271,7 @@ export class DeclaredOrder {
   private templateTexts({ head, templateSpans }: ts.TemplateLiteralTypeNode, environment: Environment): string[] {
     let texts = [head.text];
     for (const { type, literal } of templateSpans) {
-      const inner = this.texts({ node: type, environment });
+      const inner = this.literalTexts({ node: type, environment });
       texts = texts.flatMap((text) => inner.map((each) => `${text}${each}${literal.text}`));
     }
     return texts;
@@ -285,8 +288,8 @@ export class DeclaredOrder {
     const type = this.checker.getTypeFromTypeNode(target?.node ?? objectType);
     const index = this.checker.getTypeFromTypeNode(indexType);
     const wanted = index.isStringLiteral() ? index.value : undefined;
-    const bound = this.inside(target);
-    for (const part of type.isUnion() ? this.union(type.types, target) : [type]) {
+    const bound = this.memberEnvironment(target);
+    for (const part of type.isUnion() ? this.sortUnion(type.types, target) : [type]) {
       if (this.checker.isTupleType(part)) {
         for (const element of this.checker.getTypeArguments(part as ts.TypeReference)) ranks.add(element);
         continue;
@@ -322,7 +325,7 @@ export class DeclaredOrder {
     if (depth > MAX_DEPTH) return properties.map(({ name }) => name);
     const at = this.resolveSyntax(syntax);
     if (type.isIntersection()) {
-      const nodes = this.intersected(at);
+      const nodes = this.intersectionParts(at);
       return type.types.flatMap((part, index) => {
         const use = nodes?.length === type.types.length ? nodes[index] : undefined;
         return this.memberNames(part, use, this.checker.getPropertiesOfType(part), depth + 1);
@@ -330,13 +333,13 @@ export class DeclaredOrder {
     }
     const mapped = type as MappedType;
     if (mapped.declaration !== undefined && ts.isMappedTypeNode(mapped.declaration)) {
-      return this.mappedNames(mapped, mapped.declaration, at, properties, depth);
+      return this.mappedMemberNames(mapped, mapped.declaration, at, properties, depth);
     }
     const symbol = type.getSymbol();
     if (symbol === undefined) return properties.map(({ name }) => name);
     const names: string[] = [];
-    if (type.isClassOrInterface() || isReference(type)) {
-      const target = isReference(type) ? (type.target as ts.InterfaceType) : (type as ts.InterfaceType);
+    if (type.isClassOrInterface() || isTypeReference(type)) {
+      const target = isTypeReference(type) ? (type.target as ts.InterfaceType) : (type as ts.InterfaceType);
       for (const base of this.checker.getBaseTypes(target)) {
         names.push(...this.memberNames(base, undefined, this.checker.getPropertiesOfType(base), depth + 1));
       }
@@ -345,7 +348,7 @@ export class DeclaredOrder {
     return [...names, ...byPlace(own).map(({ name }) => name)];
   }
 
-  private mappedNames(
+  private mappedMemberNames(
     type: MappedType,
     declaration: ts.MappedTypeNode,
     syntax: TypeSyntax | undefined,
@@ -356,7 +359,7 @@ export class DeclaredOrder {
     const source = mappedSource(type, this.checker);
     const known: string[] = [];
     if (source !== undefined && source.flags & ts.TypeFlags.StructuredType) {
-      const use = environment && this.mappedSource(declaration, environment);
+      const use = environment && this.mappedSourceSyntax(declaration, environment);
       const order = this.memberNames(source, use, this.checker.getPropertiesOfType(source), depth + 1);
       const origin = (property: ts.Symbol) => (property as MappedSymbol).links?.syntheticOrigin?.name ?? property.name;
       const place = (property: ts.Symbol) => order.indexOf(origin(property));
@@ -365,7 +368,7 @@ export class DeclaredOrder {
     }
     const rest = properties.filter(({ name }) => !known.includes(name));
     if (rest.length === 0) return known;
-    return [...known, ...this.keyed(this.mappedKeys(type, declaration, environment), rest)];
+    return [...known, ...this.sortKeys(this.mappedKeySyntax(type, declaration, environment), rest)];
   }
 
   /** The environment inside a mapped type, if the syntax leads there through aliases. */
@@ -373,13 +376,13 @@ export class DeclaredOrder {
     let at = syntax;
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
       if (at.node === declaration) return at.environment;
-      at = this.resolveSyntax(this.alias(at)?.body);
+      at = this.resolveSyntax(this.resolveAlias(at)?.body);
     }
     return undefined;
   }
 
   /** The syntax of `T` in `{ [K in keyof T]: … }`, and in `{ [P in K]: … }` where `K extends keyof T`. */
-  private mappedSource(declaration: ts.MappedTypeNode, environment: Environment): TypeSyntax | undefined {
+  private mappedSourceSyntax(declaration: ts.MappedTypeNode, environment: Environment): TypeSyntax | undefined {
     let node = declaration.typeParameter.constraint;
     if (node !== undefined && ts.isTypeReferenceNode(node)) {
       const parameter = this.referenced(node.typeName)?.declarations?.find(ts.isTypeParameterDeclaration);
@@ -390,7 +393,7 @@ export class DeclaredOrder {
   }
 
   /** The syntax of `K` in `{ [P in K]: … }`. */
-  private mappedKeys(
+  private mappedKeySyntax(
     type: ts.Type,
     declaration: ts.MappedTypeNode,
     environment: Environment | undefined,
@@ -402,17 +405,17 @@ export class DeclaredOrder {
     return { node: named?.type ?? node, environment: new Map() };
   }
 
-  private intersected(syntax: TypeSyntax | undefined): readonly TypeSyntax[] | undefined {
+  private intersectionParts(syntax: TypeSyntax | undefined): readonly TypeSyntax[] | undefined {
     if (syntax === undefined) return undefined;
     const { node, environment } = syntax;
     if (ts.isIntersectionTypeNode(node)) {
       return node.types.flatMap((type) => {
         const inner = this.resolveSyntax({ node: type, environment });
-        return inner === undefined ? [] : (this.intersected(inner) ?? [inner]);
+        return inner === undefined ? [] : (this.intersectionParts(inner) ?? [inner]);
       });
     }
-    const alias = this.alias(syntax);
-    return alias === undefined ? undefined : this.intersected(alias.body);
+    const alias = this.resolveAlias(syntax);
+    return alias === undefined ? undefined : this.intersectionParts(alias.body);
   }
 }
 
@@ -421,7 +424,7 @@ class Ranks {
   private readonly types = new Map<ts.Type, number>();
   private readonly keys = new Map<string, number>();
   private readonly nodes = new Map<ts.Node, number>();
-  private readonly met = new Set<ts.TypeNode>();
+  private readonly visited = new Set<ts.TypeNode>();
   private readonly expansions = new Map<ts.TypeAliasDeclaration, number>();
   private next = 0;
 
@@ -438,13 +441,13 @@ class Ranks {
 
   /** True at the first visit of an argument. Without that, nested arguments would be walked repeatedly. */
   visitOnce(argument: ts.TypeNode): boolean {
-    if (this.met.has(argument)) return false;
-    this.met.add(argument);
+    if (this.visited.has(argument)) return false;
+    this.visited.add(argument);
     return true;
   }
 
   /** Walks the body of an alias, unless {@link MAX_SELF_EXPANSIONS} walks of it are in progress. */
-  inside(alias: ts.TypeAliasDeclaration, walk: () => void): void {
+  expand(alias: ts.TypeAliasDeclaration, walk: () => void): void {
     const open = this.expansions.get(alias) ?? 0;
     if (open === MAX_SELF_EXPANSIONS) return;
     this.expansions.set(alias, open + 1);
@@ -513,7 +516,7 @@ class Ranks {
   }
 
   private parts(type: ts.Type): readonly number[] {
-    if (isReference(type)) return this.checker.getTypeArguments(type).flatMap((argument) => this.of(argument));
+    if (isTypeReference(type)) return this.checker.getTypeArguments(type).flatMap((argument) => this.of(argument));
     return this.checker
       .getPropertiesOfType(type)
       .flatMap((property) => [this.ofName(property.name), ...this.of(this.checker.getTypeOfSymbol(property))]);
@@ -565,7 +568,7 @@ export function enumMembers(symbol: ts.Symbol): ts.EnumMember[] {
     .flatMap(({ members }) => [...members]);
 }
 
-function isReference(type: ts.Type): type is ts.TypeReference {
+function isTypeReference(type: ts.Type): type is ts.TypeReference {
   return (
     ((type as ts.ObjectType).objectFlags & ts.ObjectFlags.Reference) !== 0 &&
     (type as ts.TypeReference).target !== undefined

@@ -35,7 +35,7 @@ export interface Constraint {
 const ANNOTATION_TAGS = ["title", "default", "example", "deprecated"];
 /** In the order of application. */
 const CONSTRAINT_TAGS: readonly ConstraintTag[] = ["asType", ...(Object.keys(CONSTRAINTS) as ConstraintKeyword[])];
-const KNOWN = [...ANNOTATION_TAGS, ...CONSTRAINT_TAGS, "notSecret", "acknowledge"];
+const KNOWN_TAGS = [...ANNOTATION_TAGS, ...CONSTRAINT_TAGS, "notSecret", "acknowledge"];
 
 /** The comments of symbols, with all declarations of a merged one. Each is parsed once for all tools. */
 export class Comments {
@@ -66,7 +66,7 @@ export class Comments {
   private read(symbol: ts.Symbol): Comment {
     const { declarations = [] } = symbol;
     forgetComment(symbol);
-    return comment(ts.displayPartsToString(symbol.getDocumentationComment(this.checker)), declarations);
+    return parseComment(ts.displayPartsToString(symbol.getDocumentationComment(this.checker)), declarations);
   }
 }
 
@@ -82,7 +82,7 @@ function forgetComment(symbol: ts.Symbol): void {
  * Whether a JSDoc comment before a declaration begins on the line of the previous token: TypeScript attaches it to
  * nothing.
  */
-export function hasStrayComment(declaration: ts.Node): boolean {
+export function hasDetachedComment(declaration: ts.Node): boolean {
   const { text } = declaration.getSourceFile();
   const behind = ts.getTrailingCommentRanges(text, declaration.pos) ?? [];
   return behind.some(
@@ -94,31 +94,31 @@ export function hasStrayComment(declaration: ts.Node): boolean {
 export function readNodeComment(node: ts.Node): Comment {
   const blocks = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
   const description = blocks.map((block) => ts.getTextOfJSDocComment(block.comment) ?? "").join("\n");
-  return comment(description, [node]);
+  return parseComment(description, [node]);
 }
 
-function tidied(text: string): string {
+function normalizedText(text: string): string {
   return text.replace(/\r\n?/g, "\n").trim();
 }
 
-function comment(text: string, declarations: readonly ts.Node[]): Comment {
+function parseComment(text: string, declarations: readonly ts.Node[]): Comment {
   const tags = declarations
     .flatMap((declaration) => ts.getJSDocTags(declaration))
-    .map((tag) => ({ tag, name: tag.tagName.text, text: textOf(tag) }));
+    .map((tag) => ({ tag, name: tag.tagName.text, text: tagText(tag) }));
   const annotations: [string, Json][] = [];
   const examples: Json[] = [];
   for (const { name, text } of tags) {
     if (!ANNOTATION_TAGS.includes(name)) continue;
-    if (name === "example") examples.push(value(text));
+    if (name === "example") examples.push(parseJsonOrText(text));
     else if (name === "title") annotations.push(["title", text]);
-    else if (name === "default") annotations.push(["default", value(text)]);
+    else if (name === "default") annotations.push(["default", parseJsonOrText(text)]);
     else annotations.push(["deprecated", true]);
   }
   if (examples.length > 0) annotations.push(["examples", examples]);
   // Comments of dependencies cannot be corrected in the project, so they cause no diagnostics.
   const own = tags.filter(({ tag }) => !tag.getSourceFile().isDeclarationFile);
   return {
-    description: tidied(text),
+    description: normalizedText(text),
     annotations,
     constraints: CONSTRAINT_TAGS.flatMap((known) =>
       tags.filter(({ name }) => name === known).map(({ text, tag }) => ({ tag: known, text, node: tag })),
@@ -126,19 +126,19 @@ function comment(text: string, declarations: readonly ts.Node[]): Comment {
     notSecret: tags.some(({ name }) => name === "notSecret"),
     examples: own
       .filter(({ name }) => name === "default" || name === "example")
-      .map(({ tag, text }) => ({ tag, value: value(text) })),
+      .map(({ tag, text }) => ({ tag, value: parseJsonOrText(text) })),
     acknowledged: own.filter(({ name }) => name === "acknowledge"),
     misspellings: own.flatMap(({ tag, name }) => {
-      const meant = KNOWN.includes(name) ? undefined : meantTag(name);
+      const meant = KNOWN_TAGS.includes(name) ? undefined : similarTag(name);
       return meant === undefined ? [] : [{ tag, meant }];
     }),
   };
 }
 
 /** The known tag that a name misspells or abbreviates (`minimun`, `MinLength`, `max`). */
-function meantTag(name: string): string | undefined {
-  const begins = name.length >= 3 ? KNOWN.find((known) => known.startsWith(name.toLowerCase())) : undefined;
-  return closest(name, KNOWN)[0] ?? begins;
+function similarTag(name: string): string | undefined {
+  const begins = name.length >= 3 ? KNOWN_TAGS.find((known) => known.startsWith(name.toLowerCase())) : undefined;
+  return closest(name, KNOWN_TAGS)[0] ?? begins;
 }
 
 /**
@@ -152,7 +152,7 @@ export function endOfTag(node: ts.Node): number | undefined {
 }
 
 /** The source text of a tag, without the asterisks of the comment. */
-function textOf(tag: ts.JSDocTag): string {
+function tagText(tag: ts.JSDocTag): string {
   const source = tag.getSourceFile().text;
   return source
     .slice(tag.tagName.end, tag.end)
@@ -162,7 +162,7 @@ function textOf(tag: ts.JSDocTag): string {
     .trim();
 }
 
-function value(text: string): Json {
+function parseJsonOrText(text: string): Json {
   try {
     return readJson(text);
   } catch {
@@ -187,28 +187,28 @@ export type ConstraintError = { readonly kind: "value" | "place"; readonly detai
  * list.
  */
 export function constrain(shape: Shape, constraint: Constraint): Shape | ConstraintError {
-  const keyword = parse(constraint);
+  const keyword = parseConstraint(constraint);
   if (typeof keyword === "string") return { kind: "value", detail: `@${constraint.tag} ${keyword}` };
-  const result = apply(shape, constraint.tag, keyword.value);
-  return result ?? { kind: "place", detail: misplaced(shape, constraint.tag) };
+  const result = applyConstraint(shape, constraint.tag, keyword.value);
+  return result ?? { kind: "place", detail: misplacedTag(shape, constraint.tag) };
 }
 
 /** The message for a tag on a type that it does not apply to. */
-function misplaced(shape: Shape, tag: ConstraintTag): string {
+function misplacedTag(shape: Shape, tag: ConstraintTag): string {
   const on = targetOf(tag);
-  if (shape.kind === "array" && on !== "lists") return misplaced(shape.item, tag);
+  if (shape.kind === "array" && on !== "lists") return misplacedTag(shape.item, tag);
   if (shape.kind === "bigint" && on === "numbers" && tag !== "asType")
     return `@${tag} takes a whole number on a bigint`;
   if (shape.kind === "bigint" && tag === "format") return '@format is "int64" or "uint64" on a bigint';
   if (shape.kind === "date" && tag === "format") return '@format is "date-time" on a Date';
-  return `@${tag} is for ${on}, not for ${CALLED[shape.kind]}`;
+  return `@${tag} is for ${on}, not for ${SHAPE_NAMES[shape.kind]}`;
 }
 
 function targetOf(tag: ConstraintTag): Target {
   return tag === "asType" ? "numbers" : CONSTRAINTS[tag].on;
 }
 
-const CALLED: Readonly<Record<Shape["kind"], string>> = {
+const SHAPE_NAMES: Readonly<Record<Shape["kind"], string>> = {
   json: "any JSON value",
   null: "null",
   boolean: "a boolean",
@@ -225,10 +225,10 @@ const CALLED: Readonly<Record<Shape["kind"], string>> = {
   ref: "an object",
 };
 
-/** The value of the keyword, or what is wrong with it. */
-function parse({ tag, text }: Constraint): { value: Json } | string {
+/** The value of the keyword, or a message about what the tag takes. */
+function parseConstraint({ tag, text }: Constraint): { value: Json } | string {
   if (tag === "asType") return text === "integer" ? { value: text } : 'takes "integer"';
-  const number = /^-?\d/.test(text) ? value(text) : text;
+  const number = /^-?\d/.test(text) ? parseJsonOrText(text) : text;
   switch (CONSTRAINTS[tag].takes) {
     case "name":
       return /^[a-z][a-z0-9-]*$/.test(text) ? { value: text } : "takes the name of a format";
@@ -259,24 +259,24 @@ function parseRegex(text: string): { value: Json } | string {
   }
 }
 
-function apply(shape: Shape, tag: ConstraintTag, json: Json): Shape | undefined {
+function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | undefined {
   if (shape.kind === "union") {
-    const branches = shape.branches.map((branch) => apply(branch, tag, json));
+    const branches = shape.branches.map((branch) => applyConstraint(branch, tag, json));
     if (branches.every((branch) => branch === undefined)) return undefined;
     return { ...shape, branches: branches.map((branch, index) => branch ?? (shape.branches[index] as Shape)) };
   }
   if (shape.kind === "array" && targetOf(tag) !== "lists") {
-    const item = apply(shape.item, tag, json);
+    const item = applyConstraint(shape.item, tag, json);
     return item === undefined ? undefined : { ...shape, item };
   }
   if (tag === "asType") return shape.kind === "number" ? { ...shape, integer: true } : undefined;
   if (tag === "format" && shape.kind === "bigint") {
     return json === "int64" || json === "uint64" ? { ...shape, format: json } : undefined;
   }
-  return applies(shape, tag, json) ? withKeyword(shape, tag, json) : undefined;
+  return isApplicable(shape, tag, json) ? withKeyword(shape, tag, json) : undefined;
 }
 
-function applies(shape: Shape, keyword: ConstraintKeyword, json: Json): boolean {
+function isApplicable(shape: Shape, keyword: ConstraintKeyword, json: Json): boolean {
   if (shape.kind === "json") return keyword !== "format";
   if (shape.kind === "date") return keyword === "format" && json === "date-time";
   if (shape.kind === "bigint" && typeof json !== "bigint" && !Number.isInteger(json)) return false;
@@ -305,14 +305,14 @@ export function conflictingTags(shape: Shape): string | undefined {
     case "union":
       return shape.branches.map(conflictingTags).find((found) => found !== undefined);
     case "array":
-      return overlong(shape, "lists") ?? conflictingTags(shape.item);
+      return emptyCountRange(shape, "lists") ?? conflictingTags(shape.item);
     case "tuple": {
       const least = shape.items.length - shape.optional + shape.tail.length;
       const most = shape.rest === undefined ? shape.items.length : Number.POSITIVE_INFINITY;
-      return overlong(shape, "lists", least, most);
+      return emptyCountRange(shape, "lists", least, most);
     }
     case "string":
-      return overlong(shape, "text");
+      return emptyCountRange(shape, "text");
     case "number":
     case "bigint":
       return emptyRange(shape);
@@ -331,7 +331,7 @@ function printTags(tags: ReadonlyMap<string, number | bigint>): string {
 }
 
 /** The tags for a length or count of which no value is between `least` and `most`. */
-function overlong(shape: Shape, on: "text" | "lists", least = 0, most = Number.POSITIVE_INFINITY) {
+function emptyCountRange(shape: Shape, on: "text" | "lists", least = 0, most = Number.POSITIVE_INFINITY) {
   const [min, max] = keywordsOf(on, "count") as [min: ConstraintKeyword, max: ConstraintKeyword];
   const tags = numbersOf(shape, [min, max]);
   const from = Math.max(least, Number(tags.get(min) ?? least));

@@ -30,14 +30,14 @@ import {
   conflictingTags,
   constrain,
   endOfTag,
-  hasStrayComment,
+  hasDetachedComment,
   readNodeComment,
   uncheckedFormat,
 } from "./jsdoc.js";
 import { looksSecret } from "./secret-names.js";
-import { escaped, textPattern } from "./template-pattern.js";
+import { escapeRegex, textPattern } from "./template-pattern.js";
 import type { ToolClass, TypeUse } from "./tool-classes.js";
-import { isDataRef, isReference, isRuntimes, TypePredicates, unionConstituents } from "./type-predicates.js";
+import { isDataRef, isDataReference, isFromRuntime, TypePredicates, unionConstituents } from "./type-predicates.js";
 
 /** The model of a tool class, with its diagnostics. */
 export interface LoweringResult {
@@ -140,7 +140,7 @@ class Lowering {
     return { kind: "json" };
   }
 
-  private text(type: ts.Type): string {
+  private printType(type: ts.Type): string {
     return this.checker.typeToString(type, undefined, ts.TypeFormatFlags.None);
   }
 
@@ -150,7 +150,7 @@ class Lowering {
     this.side = "input";
     const use: Use = { subject: `${this.toolName}.Input`, node, syntax, depth: 0 };
     if (!this.predicates.isPlainObject(type)) {
-      this.report("SVC150", use, this.text(type));
+      this.report("SVC150", use, this.printType(type));
       return EMPTY;
     }
     const shape = this.object(type, use);
@@ -161,14 +161,14 @@ class Lowering {
   output({ type, syntax, node }: TypeUse): OutputVariant[] {
     this.side = "output";
     const use: Use = { subject: `${this.toolName}.Output`, node, syntax, depth: 0 };
-    if (this.refers(type, syntax)) {
-      this.misplaced(use);
+    if (this.containsDataRef(type, syntax)) {
+      this.refuseDataRef(use);
       return [];
     }
-    const parts = type.isUnion() ? this.order.union(type.types, syntax) : [type];
+    const parts = type.isUnion() ? this.order.sortUnion(type.types, syntax) : [type];
     const variants: OutputVariant[] = [];
     for (const part of parts) {
-      const variant = this.variant(part, { ...use, syntax: this.constituent(part, syntax) });
+      const variant = this.variant(part, { ...use, syntax: this.constituentSyntax(part, syntax) });
       if (variant === undefined) continue;
       if (variants.some(({ name }) => name === variant.name)) {
         this.diagnostics.push(diagnostic("SVC163", variant, JSON.stringify(variant.name)));
@@ -185,24 +185,27 @@ class Lowering {
       return { name: type.value, subject, place: this.program.at(node), text: true, payload: EMPTY };
     }
     if (!this.predicates.isPlainObject(type)) {
-      this.report("SVC160", { ...use, node: use.syntax?.node ?? use.node }, this.text(type));
+      this.report("SVC160", { ...use, node: use.syntax?.node ?? use.node }, this.printType(type));
       return undefined;
     }
     const [tag, ...more] = this.order.properties(type, use.syntax);
-    const where = { subject: use.subject, node: this.ours(this.declarationOf(type)) ?? use.syntax?.node ?? use.node };
+    const where = {
+      subject: use.subject,
+      node: this.outsideLibrary(this.declarationOf(type)) ?? use.syntax?.node ?? use.node,
+    };
     if (tag === undefined || this.checker.getIndexInfosOfType(type).length > 0) {
-      this.report("SVC164", where, this.text(type));
+      this.report("SVC164", where, this.printType(type));
       return undefined;
     }
     if (more.length > 0) {
       this.report("SVC164", where, `it has ${more.length + 1}: ${[tag, ...more].map(({ name }) => name).join(", ")}`);
       return undefined;
     }
-    return this.tagged(tag, this.order.inside(use.syntax), use);
+    return this.taggedVariant(tag, this.order.memberEnvironment(use.syntax), use);
   }
 
-  private tagged(tag: ts.Symbol, environment: Environment, outer: Use): OutputVariant | undefined {
-    const node = this.ours(nameOf(tag)) ?? outer.node;
+  private taggedVariant(tag: ts.Symbol, environment: Environment, outer: Use): OutputVariant | undefined {
+    const node = this.outsideLibrary(nameOf(tag)) ?? outer.node;
     const subject = memberSubject(outer.subject, tag.name);
     const annotation = typeAnnotation(tag);
     const syntax = annotation === undefined ? undefined : { node: annotation, environment };
@@ -214,12 +217,12 @@ class Lowering {
       this.report("SVC162", use);
       return undefined;
     }
-    if (this.refers(type, syntax)) {
-      this.misplaced(use);
+    if (this.containsDataRef(type, syntax)) {
+      this.refuseDataRef(use);
       return undefined;
     }
     if (!this.predicates.isPlainObject(type)) {
-      this.report("SVC161", use, this.text(type));
+      this.report("SVC161", use, this.printType(type));
       return undefined;
     }
     const payload = this.object(type, use, true);
@@ -248,8 +251,8 @@ class Lowering {
       return { kind: "json" };
     }
     if (this.tooDeep) return { kind: "json" };
-    let shape = this.bare(type, { ...use, depth: use.depth + 1 });
-    for (const comment of this.aliasComments(use.syntax)) shape = this.commented(shape, comment, use);
+    let shape = this.shapeOfType(type, { ...use, depth: use.depth + 1 });
+    for (const comment of this.aliasComments(use.syntax)) shape = this.withComment(shape, comment, use);
     return shape;
   }
 
@@ -257,7 +260,7 @@ class Lowering {
     const comments: Comment[] = [];
     let at = this.order.resolveSyntax(syntax);
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
-      const alias = this.order.alias(at);
+      const alias = this.order.resolveAlias(at);
       if (alias === undefined) break;
       if (isDataRef(alias.declaration)) break;
       if (!this.program.program.isSourceFileDefaultLibrary(alias.declaration.getSourceFile())) {
@@ -268,14 +271,14 @@ class Lowering {
     return comments;
   }
 
-  private commented(shape: Shape, comment: Comment, use: Use): Shape {
-    const constrained = this.constrained(shape, comment, use);
+  private withComment(shape: Shape, comment: Comment, use: Use): Shape {
+    const constrained = this.withConstraints(shape, comment, use);
     this.recordTags(comment, use, constrained);
     const doc = annotate(comment, constrained.doc);
     return doc === undefined ? constrained : { ...constrained, doc };
   }
 
-  private constrained(shape: Shape, comment: Comment, use: Use): Shape {
+  private withConstraints(shape: Shape, comment: Comment, use: Use): Shape {
     let result = shape;
     for (const constraint of comment.constraints) {
       const at = { subject: use.subject, node: constraint.node };
@@ -310,12 +313,12 @@ class Lowering {
     }
   }
 
-  private bare(type: ts.Type, use: Use): Shape {
+  private shapeOfType(type: ts.Type, use: Use): Shape {
     const { flags } = type;
-    if (this.refers(type, use.syntax)) return this.misplaced(use);
+    if (this.containsDataRef(type, use.syntax)) return this.refuseDataRef(use);
     if (flags & (TypeFlags.Any | TypeFlags.Unknown)) return { kind: "json" };
     if (flags & TypeFlags.Never) return this.refuse("SVC137", use);
-    if (flags & (TypeFlags.Undefined | TypeFlags.Void)) return this.refuse("SVC136", use, this.text(type));
+    if (flags & (TypeFlags.Undefined | TypeFlags.Void)) return this.refuse("SVC136", use, this.printType(type));
     if (flags & TypeFlags.Null) return { kind: "null" };
     if (flags & (TypeFlags.ESSymbol | TypeFlags.UniqueESSymbol)) return this.refuse("SVC132", use);
     if (flags & TypeFlags.NonPrimitive) return { kind: "json", except: "primitives" };
@@ -323,22 +326,24 @@ class Lowering {
     if (flags & TypeFlags.Number) return { kind: "number" };
     if (flags & TypeFlags.Boolean) return { kind: "boolean" };
     if (flags & TypeFlags.BigInt) return { kind: "bigint" };
-    if (flags & TypeFlags.BigIntLiteral) return this.refuse("SVC138", use, this.text(type));
+    if (flags & TypeFlags.BigIntLiteral) return this.refuse("SVC138", use, this.printType(type));
     const literal = this.literal(type);
     if (literal !== undefined) {
-      return hasJson(literal) ? { kind: "literal", values: [literal] } : this.refuse("SVC149", use, this.text(type));
+      return hasJson(literal)
+        ? { kind: "literal", values: [literal] }
+        : this.refuse("SVC149", use, this.printType(type));
     }
     if (flags & TypeFlags.Union)
-      return this.structured(type, use, () => this.union((type as ts.UnionType).types, type, use));
+      return this.define(type, use, () => this.union((type as ts.UnionType).types, type, use));
     if (flags & TypeFlags.Enum) return { kind: "number" };
     if (flags & (TypeFlags.TemplateLiteral | TypeFlags.StringMapping)) {
       return this.patterned(type as ts.TemplateLiteralType | ts.StringMappingType, use);
     }
     if (flags & TypeFlags.TypeParameter) return this.parameter(type, use);
-    if (flags & TypeFlags.Instantiable) return this.refuse("SVC139", use, this.text(type));
+    if (flags & TypeFlags.Instantiable) return this.refuse("SVC139", use, this.printType(type));
     if (flags & TypeFlags.Intersection) return this.intersection(type as ts.IntersectionType, use);
     if (flags & TypeFlags.Object) return this.objectType(type, use);
-    return this.refuse("SVC144", use, this.text(type));
+    return this.refuse("SVC144", use, this.printType(type));
   }
 
   private literal(type: ts.Type): Literal | undefined {
@@ -354,7 +359,7 @@ class Lowering {
     const symbol = type.getSymbol();
     const declaration = symbol?.declarations?.find(ts.isTypeParameterDeclaration);
     if (declaration?.default === undefined || !ts.isClassLike(declaration.parent)) {
-      return this.refuse("SVC139", use, this.text(type));
+      return this.refuse("SVC139", use, this.printType(type));
     }
     const syntax = { node: declaration.default, environment: new Map() };
     return this.shape(this.checker.getTypeFromTypeNode(declaration.default), { ...use, syntax });
@@ -364,7 +369,7 @@ class Lowering {
   private patterned(type: ts.TemplateLiteralType | ts.StringMappingType, use: Use): Shape {
     const pattern = textPattern(type);
     return pattern === undefined
-      ? this.refuse("SVC146", use, this.text(type))
+      ? this.refuse("SVC146", use, this.printType(type))
       : { kind: "string", pattern: `^${pattern}$` };
   }
 
@@ -373,8 +378,8 @@ class Lowering {
   /** Lowers a union. `undefined` in it is refused, unless an optional member has removed it. */
   private union(types: readonly ts.Type[], whole: ts.Type | undefined, use: Use): Shape {
     const rest = types.filter((part) => !(part.flags & TypeFlags.Undefined));
-    if (whole !== undefined && rest.length < types.length) return this.refuse("SVC136", use, this.text(whole));
-    const ordered = this.order.union(rest, use.syntax);
+    if (whole !== undefined && rest.length < types.length) return this.refuse("SVC136", use, this.printType(whole));
+    const ordered = this.order.sortUnion(rest, use.syntax);
     const booleans = ordered.filter((part) => part.flags & TypeFlags.BooleanLiteral).length === 2;
     const branches: Shape[] = [];
     const values: Literal[] = [];
@@ -386,11 +391,11 @@ class Lowering {
         literal !== undefined ||
         (part.flags & TypeFlags.Null && branches.every(({ kind }) => kind === "literal"))
       ) {
-        if (!hasJson(literal ?? null)) this.report("SVC149", use, this.text(part));
+        if (!hasJson(literal ?? null)) this.report("SVC149", use, this.printType(part));
         if (values.length === 0) branches.push({ kind: "literal", values });
         values.push(literal ?? null);
       } else {
-        branches.push(this.shape(part, { ...use, syntax: this.constituent(part, use.syntax) }));
+        branches.push(this.shape(part, { ...use, syntax: this.constituentSyntax(part, use.syntax) }));
       }
     }
     return this.branches(distinct(branches), use);
@@ -420,26 +425,26 @@ class Lowering {
   }
 
   /** The syntax of one constituent of a union. */
-  private constituent(type: ts.Type, syntax: TypeSyntax | undefined, depth = 0): TypeSyntax | undefined {
+  private constituentSyntax(type: ts.Type, syntax: TypeSyntax | undefined, depth = 0): TypeSyntax | undefined {
     const at = this.order.resolveSyntax(syntax);
     if (at === undefined || depth > MAX_DEPTH) return undefined;
     if (this.checker.getTypeFromTypeNode(at.node) === type) return at;
     if (ts.isUnionTypeNode(at.node)) {
       for (const node of at.node.types) {
-        const found = this.constituent(type, { node, environment: at.environment }, depth + 1);
+        const found = this.constituentSyntax(type, { node, environment: at.environment }, depth + 1);
         if (found !== undefined) return found;
       }
       return undefined;
     }
-    const alias = this.order.alias(at);
-    if (alias !== undefined) return this.constituent(type, alias.body, depth + 1);
+    const alias = this.order.resolveAlias(at);
+    if (alias !== undefined) return this.constituentSyntax(type, alias.body, depth + 1);
     const declaration: ts.Node | undefined = type.getSymbol()?.declarations?.[0];
     return declaration === at.node ? at : undefined;
   }
 
   private intersection(type: ts.IntersectionType, use: Use): Shape {
     if (this.checker.isTypeAssignableTo(type, this.checker.getNeverType())) {
-      return this.refuse("SVC137", use, this.text(type));
+      return this.refuse("SVC137", use, this.printType(type));
     }
     const simple = type.types.filter((part) => !(part.flags & (TypeFlags.Object | TypeFlags.NonPrimitive)));
     const special = type.types.filter((part) => this.predicates.isList(part) || this.predicates.isSpecial(part));
@@ -447,42 +452,41 @@ class Lowering {
     if (base !== undefined) {
       const others = type.types.filter((part) => part !== base);
       const branded = others.every((part) => this.predicates.isBrand(part, base));
-      if (simple.length + special.length > 1 || !branded) return this.refuse("SVC142", use, this.text(type));
+      if (simple.length + special.length > 1 || !branded) return this.refuse("SVC142", use, this.printType(type));
       return this.shape(base, { ...use, syntax: undefined });
     }
     const [name] = type.types.flatMap(
       (part) => this.predicates.builtInClass(part) ?? this.predicates.builtInBase(part) ?? [],
     );
-    if (name !== undefined) return this.refuse("SVC135", use, `${name} in ${this.text(type)}`);
-    return this.structured(type, use, () => this.object(type, use));
+    if (name !== undefined) return this.refuse("SVC135", use, `${name} in ${this.printType(type)}`);
+    return this.define(type, use, () => this.object(type, use));
   }
 
   // Object types
 
   private objectType(type: ts.Type, use: Use): Shape {
     if (this.checker.isTupleType(type))
-      return this.structured(type, use, () => this.tuple(type as ts.TupleTypeReference, use));
-    if (this.checker.isArrayType(type))
-      return this.structured(type, use, () => this.array(type as ts.TypeReference, use));
+      return this.define(type, use, () => this.tuple(type as ts.TupleTypeReference, use));
+    if (this.checker.isArrayType(type)) return this.define(type, use, () => this.array(type as ts.TypeReference, use));
     const name = this.predicates.builtIn(type);
     if (name !== undefined) return this.builtInShape(name, type, use);
     if (this.predicates.isCallable(type)) return this.refuse("SVC130", use);
     const element = this.predicates.inheritedElement(type);
-    if (element !== undefined) return this.structured(type, use, () => this.list(element, use));
+    if (element !== undefined) return this.define(type, use, () => this.list(element, use));
     const base = this.predicates.builtInBase(type);
-    if (base !== undefined) return this.refuse("SVC135", use, `${this.text(type)}, which extends ${base}`);
-    if (this.checker.getPropertyOfType(type, "nexusValue") !== undefined && isRuntimes(type.getSymbol())) {
-      return this.refuse("SVC168", use, `${this.text(type)} does not say what the data is: write DataRef<T>`);
+    if (base !== undefined) return this.refuse("SVC135", use, `${this.printType(type)}, which extends ${base}`);
+    if (this.checker.getPropertyOfType(type, "nexusValue") !== undefined && isFromRuntime(type.getSymbol())) {
+      return this.refuse("SVC168", use, `${this.printType(type)} does not say what the data is: write DataRef<T>`);
     }
     if (this.predicates.isEmpty(type)) return { kind: "json", except: "null" };
-    return this.structured(type, use, () => this.withDoc(this.object(type, use), type, use));
+    return this.define(type, use, () => this.withDoc(this.object(type, use), type, use));
   }
 
   private builtInShape(name: string, type: ts.Type, use: Use): Shape {
     if (name === "Date") return { kind: "date" };
     if (name === "Uint8Array") return { kind: "bytes" };
-    if (/^(?:Readonly|Weak)?(?:Map|Set)$/.test(name)) return this.refuse("SVC134", use, this.text(type));
-    if (name === "Promise" || name === "PromiseLike") return this.refuse("SVC143", use, this.text(type));
+    if (/^(?:Readonly|Weak)?(?:Map|Set)$/.test(name)) return this.refuse("SVC134", use, this.printType(type));
+    if (name === "Promise" || name === "PromiseLike") return this.refuse("SVC143", use, this.printType(type));
     if (name === "Function" || name === "CallableFunction" || name === "NewableFunction")
       return this.refuse("SVC130", use);
     if (name === "Buffer") return this.refuse("SVC135", use, "Buffer; use Uint8Array, which a Buffer is");
@@ -491,7 +495,7 @@ class Lowering {
 
   private array(type: ts.TypeReference, use: Use): Shape {
     const [element] = this.checker.getTypeArguments(type);
-    return element === undefined ? this.refuse("SVC144", use, this.text(type)) : this.list(element, use);
+    return element === undefined ? this.refuse("SVC144", use, this.printType(type)) : this.list(element, use);
   }
 
   private list(element: ts.Type, use: Use): Shape {
@@ -519,7 +523,7 @@ class Lowering {
       const node = nodes?.length === elementFlags.length ? elementNode(nodes[index]) : undefined;
       const syntax = node === undefined || at === undefined ? undefined : { node, environment: at.environment };
       const inner: Use = { ...use, subject: `${use.subject}[${index}]`, node: nodes?.[index] ?? use.node, syntax };
-      if (flag & ts.ElementFlags.Variadic) this.report("SVC139", inner, this.text(type));
+      if (flag & ts.ElementFlags.Variadic) this.report("SVC139", inner, this.printType(type));
       const shape =
         flag & ts.ElementFlags.Optional ? this.withoutUndefined(element, inner) : this.shape(element, inner);
       if (flag & ts.ElementFlags.Rest) rest = shape;
@@ -536,18 +540,18 @@ class Lowering {
     const [only] = rest;
     if (rest.length === type.types.length) return this.shape(type, use);
     if (rest.length === 1 && only !== undefined) {
-      const syntax = this.constituent(only, use.syntax) ?? use.syntax;
+      const syntax = this.constituentSyntax(only, use.syntax) ?? use.syntax;
       return this.shape(only, { ...use, syntax });
     }
-    if (this.refers(type, use.syntax)) return this.misplaced(use);
+    if (this.containsDataRef(type, use.syntax)) return this.refuseDataRef(use);
     let shape = this.union(rest, undefined, { ...use, depth: use.depth + 1 });
-    for (const comment of this.aliasComments(use.syntax)) shape = this.commented(shape, comment, use);
+    for (const comment of this.aliasComments(use.syntax)) shape = this.withComment(shape, comment, use);
     return shape;
   }
 
   /** @param payload whether the members are output ports */
   private object(type: ts.Type, use: Use, payload = false): ObjectShape {
-    const environment = this.order.inside(use.syntax);
+    const environment = this.order.memberEnvironment(use.syntax);
     const members: Member[] = [];
     for (const property of this.order.properties(type, use.syntax)) {
       const member = this.member(property, environment, use, payload);
@@ -559,14 +563,14 @@ class Lowering {
       const inner: Use = {
         ...use,
         subject: `${use.subject}{}`,
-        node: this.ours(info.declaration) ?? use.node,
+        node: this.outsideLibrary(info.declaration) ?? use.node,
         syntax: info.declaration === undefined ? undefined : { node: info.declaration.type, environment },
       };
       if (info.keyType.flags & TypeFlags.ESSymbol) this.report("SVC141", inner);
       else if (info.type.flags & TypeFlags.Never) closed = true;
       else {
         const pattern = this.keyPattern(info.keyType, inner);
-        const names = pattern === undefined ? {} : { pattern: ofOthers(pattern, members) };
+        const names = pattern === undefined ? {} : { pattern: excludeMembers(pattern, members) };
         indexes.push({ ...names, shape: this.withoutUndefined(info.type, inner) });
       }
     }
@@ -576,17 +580,17 @@ class Lowering {
   private keyPattern(key: ts.Type, use: Use): string | undefined {
     if (key.flags & TypeFlags.String) return undefined;
     if (key.flags & TypeFlags.Number) return NUMERIC_NAME;
-    const shape = this.bare(key, use);
+    const shape = this.shapeOfType(key, use);
     return shape.kind === "string" ? shape.pattern : undefined;
   }
 
   private member(property: ts.Symbol, environment: Environment, outer: Use, port: boolean): Member | undefined {
     const subject = subjectOf(outer.subject, property);
-    const node = this.ours(nameOf(property)) ?? outer.node;
+    const node = this.outsideLibrary(nameOf(property)) ?? outer.node;
     const annotation = typeAnnotation(property);
     const syntax = annotation === undefined ? undefined : { node: annotation, environment };
     const use: Use = { subject, node, syntax, depth: outer.depth };
-    if (this.isRefusedMember(property, use)) return undefined;
+    if (this.refuseMember(property, use)) return undefined;
 
     const type = this.checker.getTypeOfSymbol(property);
     const parts = type.isUnion() ? type.types : [type];
@@ -599,10 +603,10 @@ class Lowering {
       (nothing && optional ? { kind: "null" } : optional ? this.withoutUndefined(type, use) : this.shape(type, use));
 
     const comment = this.types.comments.of(property);
-    if ((property.declarations ?? []).some(hasStrayComment)) this.report("SVC147", use);
+    if ((property.declarations ?? []).some(hasDetachedComment)) this.report("SVC147", use);
     if (this.side === "input" && looksSecret(property.name) && !comment.notSecret)
       this.report("SVC154", use, property.name);
-    const shape = this.constrained(bare, comment, use);
+    const shape = this.withConstraints(bare, comment, use);
     this.recordTags(comment, use, shape, optional);
     const doc: Doc | undefined = annotate(comment);
     const place = this.program.at(node);
@@ -610,7 +614,8 @@ class Lowering {
     return { name: property.name, subject, place, optional, ...by, shape, ...(doc === undefined ? {} : { doc }) };
   }
 
-  private isRefusedMember(property: ts.Symbol, use: Use): boolean {
+  /** Reports a member that has no JSON form; returns whether it did. */
+  private refuseMember(property: ts.Symbol, use: Use): boolean {
     const escaped = String(property.escapedName);
     const modifiers = (property.declarations ?? []).reduce(
       (all, declaration) => all | ts.getCombinedModifierFlags(declaration),
@@ -625,28 +630,28 @@ class Lowering {
     return true;
   }
 
-  // References to data held elsewhere
+  // Data references
 
   /** The referenced data of an output port of type `DataRef`; undefined for any other type. */
   private byReference(type: ts.Type, use: Use): { readonly by: "value" | "items"; readonly shape: Shape } | undefined {
-    if (this.refers(type, use.syntax)) return { by: "value", shape: this.content(type, use) };
+    if (this.containsDataRef(type, use.syntax)) return { by: "value", shape: this.dataRefContent(type, use) };
     const [list, ...more] = unionConstituents(type);
     if (list === undefined || more.length > 0 || !this.checker.isArrayType(list)) return undefined;
     const [element] = this.checker.getTypeArguments(list as ts.TypeReference);
     const item = this.elementUse(use);
-    if (element === undefined || !this.refers(element, item.syntax)) return undefined;
+    if (element === undefined || !this.containsDataRef(element, item.syntax)) return undefined;
     // The type is a union of the list and `undefined`.
     if (list !== type) {
       const detail = "an optional list is one value: write DataRef<T[]>, or leave the question mark out";
       return { by: "value", shape: this.refuse("SVC168", use, detail) };
     }
-    return { by: "items", shape: { kind: "array", item: this.content(element, item) } };
+    return { by: "items", shape: { kind: "array", item: this.dataRefContent(element, item) } };
   }
 
   /** Lowers the `T` of a `DataRef<T>`, the only type that may stand beside `undefined`. */
-  private content(type: ts.Type, use: Use): Shape {
+  private dataRefContent(type: ts.Type, use: Use): Shape {
     const parts = unionConstituents(type);
-    const [reference, ...more] = parts.filter(isReference);
+    const [reference, ...more] = parts.filter(isDataReference);
     const [argument] = reference === undefined ? [type] : this.checker.getTypeArguments(reference);
     const beside = parts.filter((part) => part !== reference);
     const wanted = unionConstituents(argument ?? type);
@@ -655,39 +660,39 @@ class Lowering {
     if (argument === undefined || more.length > 0 || !exact) {
       return this.refuse("SVC168", use, "not beside other types: write DataRef<A | B>");
     }
-    let shape = this.withoutUndefined(argument, { ...use, syntax: this.argument(use.syntax) });
-    for (const comment of this.aliasComments(use.syntax)) shape = this.commented(shape, comment, use);
+    let shape = this.withoutUndefined(argument, { ...use, syntax: this.dataRefArgument(use.syntax) });
+    for (const comment of this.aliasComments(use.syntax)) shape = this.withComment(shape, comment, use);
     return shape;
   }
 
   /**
    * Whether a type is a `DataRef`, alone or in a union. `DataRef<unknown>` and `DataRef<any>` are recognized by syntax.
    */
-  private refers(type: ts.Type, syntax: TypeSyntax | undefined): boolean {
-    if (type.flags & (TypeFlags.Any | TypeFlags.Unknown)) return this.argument(syntax) !== undefined;
-    return unionConstituents(type).some(isReference);
+  private containsDataRef(type: ts.Type, syntax: TypeSyntax | undefined): boolean {
+    if (type.flags & (TypeFlags.Any | TypeFlags.Unknown)) return this.dataRefArgument(syntax) !== undefined;
+    return unionConstituents(type).some(isDataReference);
   }
 
   /** The syntax of the `T` of a `DataRef<T>`, through aliases and unions. */
-  private argument(syntax: TypeSyntax | undefined, depth = 0): TypeSyntax | undefined {
+  private dataRefArgument(syntax: TypeSyntax | undefined, depth = 0): TypeSyntax | undefined {
     const at = this.order.resolveSyntax(syntax);
     if (at === undefined || depth > MAX_DEPTH) return undefined;
     if (ts.isUnionTypeNode(at.node)) {
       for (const node of at.node.types) {
-        const found = this.argument({ node, environment: at.environment }, depth + 1);
+        const found = this.dataRefArgument({ node, environment: at.environment }, depth + 1);
         if (found !== undefined) return found;
       }
       return undefined;
     }
-    const alias = this.order.alias(at);
+    const alias = this.order.resolveAlias(at);
     if (alias === undefined) return undefined;
-    if (!isDataRef(alias.declaration)) return this.argument(alias.body, depth + 1);
+    if (!isDataRef(alias.declaration)) return this.dataRefArgument(alias.body, depth + 1);
     const [parameter] = alias.declaration.typeParameters ?? [];
     const symbol = parameter && this.checker.getSymbolAtLocation(parameter.name);
     return symbol && alias.body.environment.get(symbol);
   }
 
-  private misplaced(use: Use): Shape {
+  private refuseDataRef(use: Use): Shape {
     const detail =
       this.side === "input"
         ? "an input arrives resolved: declare the type of the data"
@@ -697,7 +702,7 @@ class Lowering {
 
   // Definitions
 
-  private structured(type: ts.Type, use: Use, make: () => Shape): Shape {
+  private define(type: ts.Type, use: Use, make: () => Shape): Shape {
     const name = type.aliasSymbol?.name ?? type.getSymbol()?.name;
     const isObject = (type.flags & (TypeFlags.Object | TypeFlags.Intersection)) !== 0 && !this.predicates.isList(type);
     return this.definitions.define(type, { name, isObject, subject: use.subject }, make);
@@ -713,7 +718,7 @@ class Lowering {
   }
 
   /** The node, unless it is in TypeScript's library, where a diagnostic would not help. */
-  private ours(node: ts.Node | undefined): ts.Node | undefined {
+  private outsideLibrary(node: ts.Node | undefined): ts.Node | undefined {
     return node === undefined || this.program.program.isSourceFileDefaultLibrary(node.getSourceFile())
       ? undefined
       : node;
@@ -758,9 +763,9 @@ function subjectOf(outer: string, { name, escapedName }: ts.Symbol): string {
 }
 
 /** Excludes the declared members, which have types of their own, from the pattern of an index signature. */
-function ofOthers(pattern: string, members: readonly Member[]): string {
+function excludeMembers(pattern: string, members: readonly Member[]): string {
   const expression = new RegExp(pattern, "u");
-  const declared = members.filter(({ name }) => expression.test(name)).map(({ name }) => escaped(name));
+  const declared = members.filter(({ name }) => expression.test(name)).map(({ name }) => escapeRegex(name));
   return declared.length === 0 ? pattern : `^(?!(?:${declared.join("|")})$)${pattern.slice(1)}`;
 }
 

@@ -7,7 +7,7 @@ export type StaticValue = { readonly value: string | number; readonly node: ts.N
 /** Evaluates literals, constants, templates, arithmetic, static members and calls without arguments. */
 export class StaticEvaluator {
   /** The first expression that could not be evaluated. */
-  stuck: ts.Node | undefined;
+  failedAt: ts.Node | undefined;
 
   constructor(
     private readonly checker: ts.TypeChecker,
@@ -18,7 +18,7 @@ export class StaticEvaluator {
   result(declaration: ts.Declaration, depth = 0): StaticValue | undefined {
     const expression = this.returned(declaration);
     if (expression === undefined) {
-      this.stuck ??= ts.getNameOfDeclaration(declaration) ?? declaration;
+      this.failedAt ??= ts.getNameOfDeclaration(declaration) ?? declaration;
       return undefined;
     }
     const value = this.value(expression, depth);
@@ -46,7 +46,7 @@ export class StaticEvaluator {
 
   private value(node: ts.Expression, depth: number): string | number | undefined {
     const value = depth > 50 ? undefined : this.expression(node, depth + 1);
-    if (value === undefined) this.stuck ??= node;
+    if (value === undefined) this.failedAt ??= node;
     return value;
   }
 

@@ -40,7 +40,7 @@ function placeholder(type: ts.Type, next: string | undefined, around: readonly s
   const { flags } = type;
   const one = next === "";
   const ends = next ? [...around, next] : around;
-  if (flags & (ts.TypeFlags.String | ts.TypeFlags.Any)) return one ? before(ANY, ends) : many(ANY, ends);
+  if (flags & (ts.TypeFlags.String | ts.TypeFlags.Any)) return one ? before(ANY, ends) : repeated(ANY, ends);
   if (flags & ts.TypeFlags.StringMapping) return mapped(type as ts.StringMappingType, one, ends);
   if (flags & ts.TypeFlags.Number) return one ? before("[\\s0-9]", ends) : number(NUMBER, ends);
   if (flags & ts.TypeFlags.BigInt) return one ? before("[0-9]", ends) : number(BIGINT, ends);
@@ -70,7 +70,7 @@ function mapped({ symbol, type }: ts.StringMappingType, one: boolean, ends: read
   const [first, other] = MAPPED[symbol.name] ?? [];
   if (first === undefined || other === undefined || !(type.flags & ts.TypeFlags.String)) return undefined;
   if (one) return before(first, ends);
-  return first === other ? many(first, ends) : `(?:${before(first, ends)}${many(other, ends)})?`;
+  return first === other ? repeated(first, ends) : `(?:${before(first, ends)}${repeated(other, ends)})?`;
 }
 
 function number(pattern: string, ends: readonly string[]): string {
@@ -78,24 +78,24 @@ function number(pattern: string, ends: readonly string[]): string {
 }
 
 function text(literal: string, ends: readonly string[]): string {
-  return [...literal].map((character) => before(escaped(character), ends)).join("");
+  return [...literal].map((character) => before(escapeRegex(character), ends)).join("");
 }
 
 /** Any number of characters of a kind, before the first of `ends`. */
-function many(kind: string, ends: readonly string[]): string {
+function repeated(kind: string, ends: readonly string[]): string {
   const [end, ...more] = ends;
   const isCharacter = end !== undefined && more.length === 0 && [...end].length === 1;
-  return kind === ANY && isCharacter ? `[^${escaped(end)}]*` : `${before(kind, ends)}*`;
+  return kind === ANY && isCharacter ? `[^${escapeRegex(end)}]*` : `${before(kind, ends)}*`;
 }
 
 /** A character of a kind where none of `ends` begins. */
 function before(kind: string, ends: readonly string[]): string {
   const mayBegin = (end: string) => new RegExp(`^${kind}$`, "u").test(String.fromCodePoint(end.codePointAt(0) ?? 0));
-  const not = ends.filter(mayBegin).map((end) => `(?!${escaped(end)})`);
+  const not = ends.filter(mayBegin).map((end) => `(?!${escapeRegex(end)})`);
   return not.length === 0 ? kind : `(?:${not.join("")}${kind})`;
 }
 
 /** Escapes a text for a regular expression. */
-export function escaped(literal: string): string {
+export function escapeRegex(literal: string): string {
   return literal.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }

@@ -203,22 +203,22 @@ function readStaticMetadata(
     report(code, where, subject, detail);
   };
   /** The value of a static method with its place; undefined when the class does not override it. */
-  const fact = (key: string, kind: "string" | "number") => {
+  const staticValue = (key: string, kind: "string" | "number") => {
     const member = checker.getPropertyOfType(statics, key);
     const declaration = member?.valueDeclaration;
     if (declaration === undefined || isRuntimeClass(declaration.parent)) return undefined;
     const where = ts.getNameOfDeclaration(declaration) ?? declaration;
     const value = evaluator.result(declaration);
     if (value === undefined || typeof value.value !== kind) {
-      return fail("SVC113", value?.node ?? evaluator.stuck ?? where, `${name}.${key}()`);
+      return fail("SVC113", value?.node ?? evaluator.failedAt ?? where, `${name}.${key}()`);
     }
     return { value: value.value, node: value.node };
   };
 
-  const fqn = fact("fqn", "string");
-  const description = fact("description", "string");
-  const path = fact("path", "string");
-  const timeout = fact("timeout", "number");
+  const fqn = staticValue("fqn", "string");
+  const description = staticValue("description", "string");
+  const path = staticValue("path", "string");
+  const timeout = staticValue("timeout", "number");
   const meta = checker.getPropertyOfType(statics, "meta")?.valueDeclaration;
   if (meta !== undefined && !isRuntimeClass(meta.parent)) {
     report("SVC121", ts.getNameOfDeclaration(meta) ?? meta, `${name}.meta()`);
@@ -233,15 +233,15 @@ function readStaticMetadata(
   const givesDescription = description !== undefined || !failed;
   if (text.trim() === "" && givesDescription) fail("SVC115", description?.node ?? at, `${name}.description()`);
 
-  const place = typeof path?.value === "string" ? path.value : "";
-  if (!/^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/.test(place)) fail("SVC122", path?.node ?? at, `${name}.path()`);
+  const urlPath = typeof path?.value === "string" ? path.value : "";
+  if (!/^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/.test(urlPath)) fail("SVC122", path?.node ?? at, `${name}.path()`);
 
   const milliseconds = typeof timeout?.value === "number" ? timeout.value : DEFAULT_TIMEOUT_MS;
   if (!Number.isInteger(milliseconds) || milliseconds < 1 || milliseconds > 2_147_483_647) {
     fail("SVC118", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds}`);
   }
   if (failed || canonical === undefined) return undefined;
-  return { fqn: canonical, description: text, path: place, timeout: milliseconds };
+  return { fqn: canonical, description: text, path: urlPath, timeout: milliseconds };
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -260,7 +260,9 @@ export function noTools({ layout, sources }: Program): Diagnostic {
   return diagnostic("SVC100", {}, `in the ${sources.length} files of ${displayPath(layout, layout.tsconfig)}`);
 }
 
-/** Diagnostics for tools of one FQN or one path, which one process cannot serve together. Refused metadata is skipped. */
+/**
+ * Diagnostics for tools with the same FQN or path, which one process cannot serve together. Refused ones are skipped.
+ */
 export function duplicateTools(tools: readonly Pick<Tool, "fqn" | "path" | "import" | "place">[]): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const check = (code: "SVC119" | "SVC120", key: (tool: Pick<Tool, "fqn" | "path">) => string) => {

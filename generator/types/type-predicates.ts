@@ -103,16 +103,16 @@ export function unionConstituents(type: ts.Type): readonly ts.Type[] {
 }
 
 /** Whether a type is the reference in a `DataRef`, by its declaration in svc-runtime. */
-export function isReference(type: ts.Type): type is ts.TypeReference {
+export function isDataReference(type: ts.Type): type is ts.TypeReference {
   const symbol = type.getSymbol();
-  return symbol?.name === "DataReference" && isRuntimes(symbol);
+  return symbol?.name === "DataReference" && isFromRuntime(symbol);
 }
 
 export function isDataRef(declaration: ts.TypeAliasDeclaration): boolean {
   return declaration.name.text === "DataRef" && packageOf(declaration.getSourceFile().fileName) === "svc-runtime";
 }
 
-export function isRuntimes(symbol: ts.Symbol | undefined): boolean {
+export function isFromRuntime(symbol: ts.Symbol | undefined): boolean {
   const [declaration] = symbol?.declarations ?? [];
   return declaration !== undefined && packageOf(declaration.getSourceFile().fileName) === "svc-runtime";
 }
