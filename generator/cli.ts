@@ -111,17 +111,21 @@ interface Reporter extends CliHost {
 }
 
 /** Prints diagnostics. As JSON, the same array also has the paths of stale files. */
-function report({ diagnostics }: Pick<Generated, "diagnostics">, host: Reporter, stale: readonly string[] = []): void {
-  const shown = visibleDiagnostics(diagnostics, host);
-  if (host.json) {
+function report(
+  { diagnostics }: Pick<Generated, "diagnostics">,
+  reporter: Reporter,
+  stale: readonly string[] = [],
+): void {
+  const shown = visibleDiagnostics(diagnostics, reporter);
+  if (reporter.json) {
     const files = stale.map((file) => ({ severity: "error", code: "stale", file, hint: "run `svc-gen`" }));
-    host.print(asJson([...shown, ...files]));
+    reporter.print(asJson([...shown, ...files]));
     return;
   }
   if (shown.length === 0) return;
-  host.complain(formatDiagnostics(shown, host.colour));
+  reporter.complain(formatDiagnostics(shown, reporter.colour));
   const errors = shown.filter(({ severity }) => severity === "error");
-  if (errors.length > 0) host.complain(`\n${summary(errors)}\n`);
+  if (errors.length > 0) reporter.complain(`\n${summary(errors)}\n`);
 }
 
 function visibleDiagnostics(diagnostics: readonly Diagnostic[], { quiet }: Reporter): readonly Diagnostic[] {
@@ -152,57 +156,57 @@ function buildOptions({ root: _, ...options }: GenerateOptions): Record<string, 
   return options;
 }
 
-async function write(options: GenerateOptions, host: Reporter): Promise<number> {
+async function write(options: GenerateOptions, reporter: Reporter): Promise<number> {
   const same = freshBuildInfo(options.root, buildOptions(options));
   if (same !== undefined) {
-    report(same, host);
-    if (!host.json) host.print("up to date\n");
+    report(same, reporter);
+    if (!reporter.json) reporter.print("up to date\n");
     return EXIT.done;
   }
   const generated = await generateNow(options);
-  report(generated, host);
+  report(generated, reporter);
   if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
   const written = writeChanged(options.root, generated.files);
-  if (!host.json) {
+  if (!reporter.json) {
     const texts = written.map((path) => `wrote ${path}\n`);
-    host.print(texts.length === 0 ? "up to date\n" : texts.join(""));
+    reporter.print(texts.length === 0 ? "up to date\n" : texts.join(""));
   }
   saveBuildInfo(options, generated);
   return EXIT.done;
 }
 
-async function watch(options: GenerateOptions, host: Reporter): Promise<number> {
+async function watch(options: GenerateOptions, reporter: Reporter): Promise<number> {
   const { watchProject } = await import("./commands/watch.js");
   let lastText = "";
   await watchProject(options, {
     write: (files) => writeChanged(options.root, files),
     tell: ({ diagnostics, wrote, milliseconds }) => {
-      const shown = visibleDiagnostics(diagnostics, host);
-      if (host.json) {
-        host.print(`${JSON.stringify({ diagnostics: shown, wrote, milliseconds })}\n`);
+      const shown = visibleDiagnostics(diagnostics, reporter);
+      if (reporter.json) {
+        reporter.print(`${JSON.stringify({ diagnostics: shown, wrote, milliseconds })}\n`);
         return;
       }
       const errors = shown.filter(({ severity }) => severity === "error").length;
-      const text = shown.length === 0 ? "" : formatDiagnostics(shown, host.colour);
+      const text = shown.length === 0 ? "" : formatDiagnostics(shown, reporter.colour);
       // Unchanged notes are printed once.
-      if (errors > 0 || text !== lastText) host.complain(text);
+      if (errors > 0 || text !== lastText) reporter.complain(text);
       lastText = text;
-      if (errors > 0) host.print(`${plural(errors, "error")}; waiting\n`);
-      else host.print(`${wrote.length === 0 ? "up to date" : `wrote ${wrote.join(", ")}`} in ${milliseconds} ms\n`);
+      if (errors > 0) reporter.print(`${plural(errors, "error")}; waiting\n`);
+      else reporter.print(`${wrote.length === 0 ? "up to date" : `wrote ${wrote.join(", ")}`} in ${milliseconds} ms\n`);
     },
   });
   return EXIT.done;
 }
 
-async function check(options: GenerateOptions, host: Reporter): Promise<number> {
+async function check(options: GenerateOptions, reporter: Reporter): Promise<number> {
   const same = freshBuildInfo(options.root, buildOptions(options));
   if (same !== undefined) {
-    report(same, host);
+    report(same, reporter);
     return EXIT.done;
   }
   const generated = await generateNow(options);
   if (hasErrors(generated.diagnostics)) {
-    report(generated, host);
+    report(generated, reporter);
     return EXIT.diagnostics;
   }
   const stale = generated.files.flatMap((file) => {
@@ -211,13 +215,13 @@ async function check(options: GenerateOptions, host: Reporter): Promise<number> 
   });
   report(
     generated,
-    host,
+    reporter,
     stale.map(({ path }) => path),
   );
   if (stale.length > 0) {
-    if (!host.json) {
+    if (!reporter.json) {
       const { staleReport } = await import("./commands/check.js");
-      host.complain(staleReport(stale));
+      reporter.complain(staleReport(stale));
     }
     return EXIT.stale;
   }
@@ -239,22 +243,22 @@ async function meta(
   options: GenerateOptions,
   fqn: string | undefined,
   url: string | undefined,
-  host: Reporter,
+  reporter: Reporter,
 ): Promise<number> {
   if (url === undefined) throw new UsageError("meta wants --url URL, under which the tool is served");
   const generated = await generateNow(options);
-  report(generated, { ...host, quiet: true, json: false });
+  report(generated, { ...reporter, quiet: true, json: false });
   if (hasErrors(generated.diagnostics)) return EXIT.diagnostics;
   const { registrationDocument } = await import("./commands/meta.js");
   const documents = generated.files.find(({ path }) => path === "meta.json")?.text ?? "[]";
-  host.print(registrationDocument(documents, fqn, url));
+  reporter.print(registrationDocument(documents, fqn, url));
   return EXIT.done;
 }
 
-function diff(files: readonly string[], host: Reporter): number {
-  const [old, next] = files.length === 0 ? committedAndCurrent(host.cwd) : givenDocuments(files, host.cwd);
+function diff(files: readonly string[], reporter: Reporter): number {
+  const [old, next] = files.length === 0 ? committedAndCurrent(reporter.cwd) : givenDocuments(files, reporter.cwd);
   const differences = diffDocuments(old, next);
-  host.print(host.json ? listDifferences(differences) : formatDifferences(differences));
+  reporter.print(reporter.json ? listDifferences(differences) : formatDifferences(differences));
   return isBroken(differences) ? EXIT.broken : EXIT.done;
 }
 

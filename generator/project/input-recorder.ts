@@ -80,7 +80,7 @@ export class InputRecorder {
   }
 
   /** Wraps a host to record its lookups. */
-  over<H extends Host>(host: H): H {
+  wrap<H extends Host>(host: H): H {
     return {
       ...host,
       fileExists: (path: string) => {

@@ -71,8 +71,8 @@ export interface InvalidProject {
 export function readProject(layout: Layout): Project | InvalidProject {
   const recorder = new InputRecorder(ownPaths(layout));
   const config = readConfig(layout, recorder);
-  const invalid = (...complaint: Parameters<typeof diagnostic>): InvalidProject => {
-    return { diagnostics: [diagnostic(...complaint)], recorder };
+  const invalid = (...reason: Parameters<typeof diagnostic>): InvalidProject => {
+    return { diagnostics: [diagnostic(...reason)], recorder };
   };
   if ("problem" in config) return invalid("SVC101", {}, config.problem);
   if (!(config.options.strictNullChecks ?? config.options.strict)) {
@@ -97,7 +97,7 @@ export function readProject(layout: Layout): Project | InvalidProject {
 /** Makes the program of a single run, with every lookup recorded. */
 export function compileOnce(project: Project): ts.Program {
   const disk = ts.createCompilerHost(project.options);
-  const host = adaptHost(project.recorder.over(disk), project);
+  const host = adaptHost(project.recorder.wrap(disk), project);
   return ts.createProgram({
     rootNames: rootsOf(project),
     options: project.options,
@@ -227,7 +227,7 @@ function readConfig(
   const path = layout.tsconfig;
   if (!existsSync(path)) recorder.file(path, undefined);
   if (!existsSync(path)) return { problem: `${displayPath(layout, path)} does not exist` };
-  const host = recorder.over(ts.sys);
+  const host = recorder.wrap(ts.sys);
   const installed = installedTypeScript(dirname(path), recorder);
   if (installed !== undefined) registerLibNames(installed);
   const { config, error } = ts.readConfigFile(path, host.readFile);

@@ -106,6 +106,6 @@ export function withDefaults(
 function typesOf(options: ts.CompilerOptions, recorder: InputRecorder): string[] {
   const { types: _, ...rest } = options;
   return (options.types ?? []).flatMap((name) =>
-    name === "*" ? ts.getAutomaticTypeDirectiveNames(rest, recorder.over(ts.sys)) : [name],
+    name === "*" ? ts.getAutomaticTypeDirectiveNames(rest, recorder.wrap(ts.sys)) : [name],
   );
 }

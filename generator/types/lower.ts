@@ -7,9 +7,9 @@ import { FORMAT_NAMES } from "svc-runtime/generator";
 import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { didYouMean } from "../diagnostics/did-you-mean.js";
-import type { Example } from "../model.js";
 import {
   type Doc,
+  type Example,
   type Literal,
   type Member,
   memberSubject,
@@ -64,9 +64,8 @@ export function readTypes(program: Program): TypeReader {
 export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
   const { program } = types;
   const lowering = new Lowering(types, tool.name);
-  lowering.recordTags(readNodeComment(ts.isClassLike(tool.node) ? tool.node : tool.node.parent), {
-    subject: tool.name,
-  });
+  const declaration = ts.isClassLike(tool.node) ? tool.node : tool.node.parent;
+  lowering.recordTags(readNodeComment(declaration), { subject: tool.name });
   const input = lowering.input(tool.input);
   const output = lowering.output(tool.output);
   const definitions = lowering.definitions.choose([input, ...output.map(({ payload }) => payload)]);
