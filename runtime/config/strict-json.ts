@@ -3,12 +3,11 @@
 // Texts of the document never get into a message: a key may stand in the wrong place, even as a member's name.
 
 import { parseFqn } from "../fqn.js";
+import { MAX_U64 } from "../wire/integer-bounds.js";
 import { lineColumn, locate } from "../wire/json.js";
 import { JsonError } from "../wire/json-error.js";
 import { JsonDouble, JsonObject, type JsonValue, readJson } from "../wire/json-value.js";
 import { hasKeyForm } from "./keys.js";
-
-const MAX_U64 = (1n << 64n) - 1n;
 
 /** Where a document came from. */
 export interface DocumentSource {

@@ -10,7 +10,8 @@ import { type Ed25519Engine, prepareSigningKey } from "../wire/ed25519.js";
 import type { SigningKey } from "../wire/ed25519-keys.js";
 import { sha256 } from "../wire/hash.js";
 import { SignatureHeaders } from "../wire/http-names.js";
-import { build, type JsonDocument, MAX_DEPTH, parseJson, quote, textOf } from "../wire/json.js";
+import { MAX_U64 } from "../wire/integer-bounds.js";
+import { foldTape, type JsonDocument, MAX_DEPTH, parseJson, quote, textOf } from "../wire/json.js";
 import { invocationNonce } from "../wire/nonce.js";
 import { InputHasher, SIGNATURE_VERSION } from "../wire/signature.js";
 import { PlainValueError, plainText } from "../wire/untyped-json.js";
@@ -159,7 +160,7 @@ function travelsAsData(text: Buffer, around: number): boolean {
 
 function levels(document: JsonDocument): number {
   const above = (depths: readonly number[]) => 1 + depths.reduce((most, depth) => Math.max(most, depth), 0);
-  return build<number>(document, 0, { scalar: () => 0, array: above, object: (_names, depths) => above(depths) });
+  return foldTape<number>(document, 0, { scalar: () => 0, array: above, object: (_names, depths) => above(depths) });
 }
 
 /** How a request is signed. */
@@ -223,7 +224,7 @@ export function prepareLeader({ id, keyId, key }: Leader): PreparedLeader {
   if (typeof id !== "string" || !/^[\x21-\x7e]+$/.test(id)) {
     throw new RangeError("leader id: expected visible ASCII characters");
   }
-  if (!(typeof keyId === "bigint" || Number.isSafeInteger(keyId)) || keyId < 0 || keyId > 2n ** 64n - 1n) {
+  if (!(typeof keyId === "bigint" || Number.isSafeInteger(keyId)) || keyId < 0 || keyId > MAX_U64) {
     throw new RangeError("leader key id: expected an integer from 0 to 2^64-1");
   }
   return { id, keyId: BigInt(keyId), key: privateKey(key) };

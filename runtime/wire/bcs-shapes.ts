@@ -1,27 +1,27 @@
-/** What is written as BCS: ports, values and commitments (protocol.md section 3). */
+/** Shapes of the structures encoded as BCS: ports, values and commitments (protocol.md section 3). */
 
-/** What the values of a port are: object ids, or data. */
+/** Kind of a port's values: object ids, or data. */
 export type ValueKind = "object" | "data";
 
-/** One port as the chain sees it. */
+/** One port in the on-chain schema. */
 export interface PortShape {
   readonly name: string;
   readonly many: boolean;
 }
 
-/** One output variant as the chain sees it. */
+/** One output variant in the on-chain schema. */
 export interface VariantShape {
   readonly name: string;
   readonly ports: readonly PortShape[];
 }
 
-/** The ports of a tool, in schema order; svc-gen makes data ports only. */
+/** The ports of a tool, in schema order. svc-gen generates data ports only. */
 export interface MetaSchema {
   readonly inputPorts: readonly PortShape[];
   readonly outputVariants: readonly VariantShape[];
 }
 
-/** One value by its fields; whether they are allowed is checked where values are made (data.ts). */
+/** The fields of one value, unchecked; data.ts validates them. */
 export type RawValue =
   | { readonly kind: "object"; readonly id: Uint8Array }
   | { readonly kind: "inline"; readonly bytes: Uint8Array }
@@ -34,7 +34,7 @@ export interface PortCommitment {
   readonly commitments: readonly Uint8Array[];
 }
 
-/** A result as it goes over the wire: names and values in order. */
+/** A result in wire order: names and values. */
 export interface RawOutput {
   readonly tag: string;
   readonly ports: readonly { readonly name: string; readonly values: readonly RawValue[] }[];

@@ -1,11 +1,15 @@
 /**
- * BCS of what a server writes (protocol.md section 3), by hand: a server needs no library for it. Each writer is proved equal
- * to the layout that bcs.ts declares.
+ * Hand-written BCS encoders for a server (protocol.md section 3), which avoid loading a library. Tests compare each
+ * with the layout declared in bcs.ts.
  */
 
 import type { PortCommitment, RawOutput, RawValue } from "./bcs-shapes.js";
 
-/** Bytes of an exact length. */
+/**
+ * Checks the length of a byte array.
+ *
+ * @throws RangeError
+ */
 export function exactBytes(name: string, value: Uint8Array, length: number): Uint8Array {
   if (!(value instanceof Uint8Array) || value.length !== length) {
     const got = value instanceof Uint8Array ? `${value.length}` : typeof value;
@@ -14,12 +18,12 @@ export function exactBytes(name: string, value: Uint8Array, length: number): Uin
   return value;
 }
 
-/** Bytes that {@link writeLength} needs for a length. */
+/** Encoded size of a length, in bytes. */
 export function lengthSize(length: number): number {
   return length < 0x80 ? 1 : length < 0x4000 ? 2 : length < 0x20_0000 ? 3 : length < 0x1000_0000 ? 4 : 5;
 }
 
-/** Writes a length as ULEB128; gives the position after it. */
+/** Writes a length as ULEB128 and returns the position after it. */
 export function writeLength(target: Buffer, at: number, length: number): number {
   let rest = length;
   let position = at;
@@ -42,20 +46,20 @@ function valueSize(value: RawValue): number {
   }
 }
 
-/** Bytes of BCS(NexusData) of a port's values. */
+/** Size of BCS(NexusData) of a port's values, in bytes. */
 export function nexusDataSize(values: readonly RawValue[], many: boolean): number {
   let size = many ? 1 + lengthSize(values.length) : 1;
   for (const value of values) size += valueSize(value);
   return size;
 }
 
-/** Bytes that are copied one by one, which is faster than `set` for so few. */
-const FEW = 64;
+/** Up to this many bytes a loop is faster than `set`. */
+const MAX_LOOPED_BYTES = 64;
 
-/** Copies bytes; gives the position after them. */
+/** Copies bytes and returns the position after them. */
 export function copyBytes(target: Buffer, at: number, bytes: Uint8Array): number {
   const { length } = bytes;
-  if (length > FEW) target.set(bytes, at);
+  if (length > MAX_LOOPED_BYTES) target.set(bytes, at);
   else for (let i = 0; i < length; i++) target[at + i] = bytes[i] as number;
   return at + length;
 }
@@ -64,7 +68,7 @@ function writeBytes(target: Buffer, at: number, bytes: Uint8Array): number {
   return copyBytes(target, writeLength(target, at, bytes.length), bytes);
 }
 
-/** Writes a name, which is short and ASCII. */
+/** Writes a name: short and ASCII. */
 function writeName(target: Buffer, at: number, text: string): number {
   const position = writeLength(target, at, text.length);
   for (let i = 0; i < text.length; i++) target[position + i] = text.charCodeAt(i);
@@ -86,7 +90,7 @@ function writeValue(target: Buffer, at: number, value: RawValue): number {
   }
 }
 
-/** BCS of a result, written into one buffer of its exact size. Names are ASCII. */
+/** BCS of a result, in one buffer of exactly its size. Names are ASCII. */
 export function encodeOutput({ tag, ports }: RawOutput): Buffer {
   let size = lengthSize(tag.length) + tag.length + lengthSize(ports.length);
   for (const { name, values } of ports) {
@@ -102,7 +106,7 @@ export function encodeOutput({ tag, ports }: RawOutput): Buffer {
   return target;
 }
 
-/** BCS of one NexusData, its variant byte counted. */
+/** BCS of one NexusData, variant byte included. */
 export function encodeNexusData(values: readonly RawValue[], many: boolean): Uint8Array {
   if (!many && values.length !== 1) throw new RangeError(`one: expected one value, got ${values.length}`);
   const target = Buffer.allocUnsafeSlow(nexusDataSize(values, many));

@@ -1,11 +1,12 @@
 /**
- * The BCS layouts of the protocol (protocol.md section 3), declared with @mysten/bcs and wrapped: exact length, canonical
- * form. The only file that sees it. What a server writes has a writer by hand in bcs-writer.ts.
+ * The BCS layouts of the protocol (protocol.md section 3), declared with @mysten/bcs and restricted to exact lengths
+ * and canonical form. The only importer of @mysten/bcs: a server writes with the hand-written bcs-writer.ts.
  */
 
 import { bcs } from "@mysten/bcs";
 import type { MetaSchema, PortCommitment, PortShape, RawOutput, RawValue, ValueKind } from "./bcs-shapes.js";
 import { exactBytes } from "./bcs-writer.js";
+import { MAX_U64 } from "./integer-bounds.js";
 
 const VALUE_KIND = { object: 0, data: 1 } as const;
 
@@ -55,11 +56,9 @@ const NoncePreimage = bcs.struct("NoncePreimage", {
   iteration: bcs.u64(),
 });
 
-const U64_MAX = 2n ** 64n - 1n;
-
-/** A u64 that is one: @mysten/bcs would take `NaN`, `1.5` and `"7"`. */
+/** Checks a u64: @mysten/bcs accepts `NaN`, `1.5` and `"7"`. */
 function u64(name: string, value: bigint): bigint {
-  if (typeof value !== "bigint" || value < 0n || value > U64_MAX) {
+  if (typeof value !== "bigint" || value < 0n || value > MAX_U64) {
     throw new RangeError(`${name}: expected a bigint from 0 to 2^64-1`);
   }
   return value;
@@ -110,14 +109,14 @@ export function encodePortCommitmentDeclared(commitment: PortCommitment): Uint8A
   return Commitment.serialize(commitmentInput(commitment)).toBytes();
 }
 
-/** BCS of the commitments of all input ports, in port order: what the input hash is made of. The declared layout. */
+/** BCS of the commitments of all input ports, in port order, by the declared layout: the preimage of the input hash. */
 export function encodeInputPreimage(ports: readonly { name: string; commitment: PortCommitment }[]): Uint8Array {
   return InputPreimage.serialize(
     ports.map(({ name, commitment }) => ({ port_name: ascii(name), commitment: commitmentInput(commitment) })),
   ).toBytes();
 }
 
-/** What an invocation nonce is made of (protocol.md section 4). */
+/** The fields that an invocation nonce is derived from (protocol.md section 4). */
 export interface Invocation {
   /** 32 bytes. */
   readonly executionId: Uint8Array;

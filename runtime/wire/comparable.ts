@@ -1,6 +1,6 @@
 /**
- * Equality of decoded values for `uniqueItems`: the order of members and the spelling of numbers and dates mean nothing, and
- * undeclared members are not there, so that a tool never gets two equal items.
+ * Equality of decoded values for `uniqueItems`. The order of members and the spelling of numbers and dates are ignored,
+ * and decoded values have no undeclared members, so a tool never gets two equal items.
  */
 
 import { asBuffer } from "./bytes.js";
@@ -8,23 +8,23 @@ import { repetition } from "./constraints.js";
 import { sha256 } from "./hash.js";
 import type { Mismatch } from "./mismatch.js";
 
-/** What is wrong with decoded items of which no two may be equal. */
+/** The mismatch of an array with two equal items, if it has them. */
 export function repeatedItem(items: readonly unknown[]): Mismatch | undefined {
   return items.length < 2 ? undefined : repetition(items.map(comparableText));
 }
 
-/** Texts of containers: lists within lists that must differ compare each only once. */
+/** Texts of containers, cached so that nested unique arrays compute each once. */
 const known = new WeakMap<object, string>();
-/** Length from which on a text is known by its hash. */
-const LONG = 128;
+/** From this length on a text is replaced by its hash. */
+const MIN_HASHED_LENGTH = 128;
 
-/** A text that two decoded values share exactly when they are equal. Takes O(n log n) for n members. */
+/** A text that is the same for two decoded values exactly when they are equal. O(n log n) for n members. */
 function comparableText(value: unknown): string {
   switch (typeof value) {
     case "string":
       return JSON.stringify(value);
     case "number":
-      // The digits of an integral double, so that it equals the exact integer, if there is one.
+      // An integral double equals the exact integer with the same digits.
       return Number.isInteger(value) && Math.abs(value) < 2 ** 64 ? String(BigInt(value)) : String(value);
     case "object":
       return value === null ? "null" : objectText(value);
@@ -39,7 +39,7 @@ function objectText(value: object): string {
   let text = known.get(value);
   if (text === undefined) {
     text = Array.isArray(value) ? `[${value.map(comparableText).join(",")}]` : membersText(value);
-    if (text.length > LONG) text = `hash ${sha256(Buffer.from(text)).toString("base64")}`;
+    if (text.length > MIN_HASHED_LENGTH) text = `hash ${sha256(Buffer.from(text)).toString("base64")}`;
     known.set(value, text);
   }
   return text;

@@ -1,20 +1,20 @@
-/** The constraints of codecs as functions, made once at start-up: what is wrong with a value, or nothing. */
+/** Constraints of codecs, compiled at start-up to functions that return a mismatch or undefined. */
 
 import type { IntegerBounds, ListConstraints, NumberBounds, TextConstraints } from "./contract.js";
 import { formats } from "./formats.js";
 import { Mismatch } from "./mismatch.js";
 
 /**
- * UTF-16 units of the longest text that a pattern or a format is tried on; a longer one does not fit. Regular expressions
- * backtrack: some take quadratic time, some run out of stack, and a text may be as long as a body.
+ * Longest text that is matched against a pattern or a format, in UTF-16 units; a longer one does not fit. Backtracking
+ * may take quadratic time or overflow the stack, and a text may be as long as a body.
  */
 export const MAX_MATCHED_LENGTH = 65_536;
 
-const broken = (expected: string, got: string) => new Mismatch(expected, got, true);
+const violation = (expected: string, got: string) => new Mismatch(expected, got, true);
 
 type Check<T> = (value: T) => Mismatch | undefined;
 
-/** All checks as one; undefined when there are none. */
+/** Combines checks; undefined for none. */
 function every<T>(checks: readonly Check<T>[]): Check<T> | undefined {
   const [first, second] = checks;
   if (second === undefined) return first;
@@ -27,7 +27,7 @@ function every<T>(checks: readonly Check<T>[]): Check<T> | undefined {
   };
 }
 
-/** Checks the bounds of a number. */
+/** The check of a number's bounds. */
 export function numberCheck(bounds: NumberBounds): Check<number | bigint> | undefined {
   return boundsCheck(bounds, "a number", isMultiple);
 }
@@ -37,7 +37,7 @@ function isMultiple(value: number | bigint, step: number): boolean {
   return Number.isInteger(Number(value) / step);
 }
 
-/** Checks the bounds of an exact integer. */
+/** The check of an exact integer's bounds. */
 export function integerCheck(bounds: IntegerBounds): Check<bigint> | undefined {
   const exact: { -readonly [Keyword in keyof NumberBounds]: bigint } = {};
   for (const keyword of BOUNDS) {
@@ -49,7 +49,7 @@ export function integerCheck(bounds: IntegerBounds): Check<bigint> | undefined {
 
 const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"] as const;
 
-/** Comparisons of numbers with bigints are exact in JavaScript. */
+/** The check of the bounds. JavaScript compares numbers with bigints exactly. */
 function boundsCheck<Value extends number | bigint, Bound extends number | bigint>(
   bounds: { readonly [Keyword in keyof NumberBounds]: Bound },
   kind: string,
@@ -63,7 +63,7 @@ function boundsCheck<Value extends number | bigint, Bound extends number | bigin
     words: string,
     got: string,
   ) => {
-    if (bound !== undefined) checks.push((value) => (fits(value, bound) ? undefined : broken(words, got)));
+    if (bound !== undefined) checks.push((value) => (fits(value, bound) ? undefined : violation(words, got)));
   };
   check(minimum, (value, bound) => value >= bound, `${kind} of at least ${minimum}`, "a smaller one");
   check(maximum, (value, bound) => value <= bound, `${kind} of at most ${maximum}`, "a larger one");
@@ -73,17 +73,17 @@ function boundsCheck<Value extends number | bigint, Bound extends number | bigin
   return every(checks);
 }
 
-/** Checks the length, the patterns and the format of a text. */
+/** The check of a text's length, patterns and format. */
 export function textCheck({ minLength, maxLength, patterns = [], format }: TextConstraints): Check<string> | undefined {
   const checks: Check<string>[] = [];
   if (minLength !== undefined || maxLength !== undefined) {
     checks.push((text) => {
       const length = codePoints(text);
       if (minLength !== undefined && length < minLength) {
-        return broken(`at least ${minLength} characters`, String(length));
+        return violation(`at least ${minLength} characters`, String(length));
       }
       return maxLength !== undefined && length > maxLength
-        ? broken(`at most ${maxLength} characters`, String(length))
+        ? violation(`at most ${maxLength} characters`, String(length))
         : undefined;
     });
   }
@@ -102,13 +102,13 @@ export function textCheck({ minLength, maxLength, patterns = [], format }: TextC
 function matchCheck(matches: (text: string) => boolean, expected: string): Check<string> {
   return (text) => {
     if (text.length > MAX_MATCHED_LENGTH) {
-      return broken(`${expected}, of at most ${MAX_MATCHED_LENGTH} characters`, String(text.length));
+      return violation(`${expected}, of at most ${MAX_MATCHED_LENGTH} characters`, String(text.length));
     }
-    return matches(text) ? undefined : broken(expected, "one that is not so");
+    return matches(text) ? undefined : violation(expected, "one that is not so");
   };
 }
 
-/** The length of a text in code points, as JSON Schema counts it. A lone surrogate counts as one. */
+/** Length of a text in code points, as in JSON Schema. A lone surrogate counts as one. */
 function codePoints(text: string): number {
   let { length } = text;
   for (let index = 0; index < text.length - 1; index++) {
@@ -123,22 +123,28 @@ function codePoints(text: string): number {
   return length;
 }
 
-/** Checks the number of items of a list. */
+/** The check of a list's length. */
 export function countCheck({ minItems, maxItems }: ListConstraints): Check<number> | undefined {
   if (minItems === undefined && maxItems === undefined) return undefined;
   return (count) => {
-    if (minItems !== undefined && count < minItems) return broken(`at least ${minItems} items`, String(count));
-    return maxItems !== undefined && count > maxItems ? broken(`at most ${maxItems} items`, String(count)) : undefined;
+    if (minItems !== undefined && count < minItems) return violation(`at least ${minItems} items`, String(count));
+    return maxItems !== undefined && count > maxItems
+      ? violation(`at most ${maxItems} items`, String(count))
+      : undefined;
   };
 }
 
-/** What is wrong with a list of which no two items may be equal. @param texts one for all items that are equal */
+/**
+ * The mismatch of a list with two equal items, if it has them.
+ *
+ * @param texts of the items: the same text for equal items
+ */
 export function repetition(texts: Iterable<string>): Mismatch | undefined {
   const places = new Map<string, number>();
   let place = 0;
   for (const text of texts) {
     const first = places.get(text);
-    if (first !== undefined) return broken("items that differ", `two that are equal, ${first} and ${place}`);
+    if (first !== undefined) return violation("items that differ", `two that are equal, ${first} and ${place}`);
     places.set(text, place++);
   }
   return undefined;

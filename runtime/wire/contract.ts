@@ -1,8 +1,8 @@
 /**
- * What generated code hands over: the contract that svc-gen derives from one tool class (protocol.md sections 1 and 2).
+ * The contract that svc-gen derives from one tool class (protocol.md sections 1 and 2).
  *
- * A contract is plain ordered data. Nothing here depends on the tool class, so `contracts.ts` of a
- * project imports no tool, and a tool imports no generated code.
+ * A contract is plain ordered data and independent of the tool class: a project's `contracts.ts` imports no tool, and a
+ * tool imports no generated code.
  */
 
 /** Bounds of a number. */
@@ -14,7 +14,7 @@ export interface NumberBounds {
   readonly multipleOf?: number;
 }
 
-/** Bounds of an exact integer, as decimal digits: they may be beyond 2^53. */
+/** Bounds of an exact integer, as decimal digits, since they may exceed 2^53. */
 export type IntegerBounds = { readonly [Keyword in keyof NumberBounds]: string };
 
 /** Constraints of a text. */
@@ -22,9 +22,9 @@ export interface TextConstraints {
   /** In code points. */
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** Regular expressions with the flag `u`, all of which match: that of a template literal type, that of `@pattern`. */
+  /** Regular expressions with the flag `u`, all required: those of a template literal type and of `@pattern`. */
   readonly patterns?: readonly string[];
-  /** A name that {@link formats} knows. */
+  /** A key of {@link formats}. */
   readonly format?: string;
 }
 
@@ -36,13 +36,13 @@ export interface ListConstraints {
 }
 
 /**
- * How one TypeScript type is written to JSON and read back, with the constraints of its values. Reading checks all of it;
- * writing checks the types everywhere, and constraints where a union chooses by them.
+ * JSON encoding of one TypeScript type, with the constraints of its values. Decoding checks types and constraints;
+ * encoding checks types, and constraints only where a union chooses a branch by them.
  */
 export type Codec =
   /**
-   * Any JSON value as it stands (`unknown`, `any`, `object`). Integers beyond ±(2^53−1) are bigints in it. Each constraint
-   * is for the values of its own kind.
+   * Any JSON value (`unknown`, `any`, `object`). Integers beyond ±(2^53−1) are bigints. Each constraint applies to
+   * values of its own kind.
    */
   | ({ readonly kind: "json"; readonly except?: "null" | "primitives" } & NumberBounds &
       Omit<TextConstraints, "format"> &
@@ -50,9 +50,9 @@ export type Codec =
   | { readonly kind: "null" }
   | { readonly kind: "boolean" }
   | ({ readonly kind: "string" } & TextConstraints)
-  /** A JavaScript number; an integer text beyond ±(2^53−1) is refused. `integer`: declared with `@asType integer`. */
+  /** A JavaScript number. An integer text beyond ±(2^53−1) is refused. `integer`: declared with `@asType integer`. */
   | ({ readonly kind: "number"; readonly integer?: boolean } & NumberBounds)
-  /** A union of literals (or one), enums included. */
+  /** One literal or a union of literals, enums included. */
   | { readonly kind: "literal"; readonly values: readonly (string | number | boolean | null)[] }
   /** An exact integer: −2^63 to 2^64−1, narrowed by `format`. */
   | ({ readonly kind: "bigint"; readonly format?: "int64" | "uint64" } & IntegerBounds)
@@ -61,7 +61,7 @@ export type Codec =
   /** A `Uint8Array`, as canonical standard base64 with padding. */
   | { readonly kind: "bytes" }
   | ({ readonly kind: "array"; readonly item: Codec } & ListConstraints)
-  /** `items` of which the last `optional` may be missing, then any number of `rest`, then exactly `tail`. */
+  /** `items`, of which the last `optional` may be missing, then any number of `rest`, then exactly `tail`. */
   | ({
       readonly kind: "tuple";
       readonly items: readonly Codec[];
@@ -70,9 +70,9 @@ export type Codec =
       readonly tail?: readonly Codec[];
     } & ListConstraints)
   /**
-   * Members in declared order, then those of index signatures, sorted by name. `patterns` are the types of members whose
-   * names match, `rest` that of every other member; with patterns (or an empty list of them) and no `rest` the type
-   * forbids any other member.
+   * Members in declared order, then members of index signatures, sorted by name. `patterns` are the types of members by
+   * matching name, `rest` is the type of every other member. With `patterns`, even empty, and no `rest`, the type
+   * forbids other members.
    */
   | {
       readonly kind: "object";
@@ -80,54 +80,54 @@ export type Codec =
       readonly patterns?: readonly (readonly [pattern: string, codec: Codec])[];
       readonly rest?: Codec;
     }
-  /** Of the branches that the value fits with their constraints, the first of those that leave the fewest members out. */
+  /** Of the branches that the value fits, constraints included, the first with the fewest undeclared members. */
   | { readonly kind: "union"; readonly branches: readonly Codec[] }
-  /** A definition of the contract, by name: for types that contain themselves. */
+  /** A definition of the contract, by name, for recursive types. */
   | { readonly kind: "ref"; readonly name: string };
 
-/** One declared member of an object: absent, `null` and `undefined` mean the same when it is optional. */
+/** One declared member of an object. For an optional member absent, `null` and `undefined` are the same. */
 export interface Member {
   readonly name: string;
   readonly optional?: boolean;
   readonly codec: Codec;
 }
 
-/** One port, in schema order. The codec of a `many` port is that of one of its values. */
+/** One port, in schema order. The codec of a `many` port describes one of its values. */
 export interface Port {
   readonly name: string;
   readonly many: boolean;
-  /** Of a `many` input: the type of the whole list, where it says more than that of one value (a tuple, constraints). */
+  /** The type of the whole list of a `many` input, when it adds to the type of one value: a tuple, constraints. */
   readonly list?: Extract<Codec, { readonly kind: "array" | "tuple" }>;
-  /** An optional member of the type: always a `one`, `null` on the wire when absent. */
+  /** Whether the member is optional: a `one` port, `null` on the wire when absent. */
   readonly optional?: boolean;
-  /** Of an output: a value may be held elsewhere, and a reference stand for it (`DataRef`). */
+  /** Whether an output port accepts references to stored values (`DataRef`). */
   readonly held?: boolean;
   readonly codec: Codec;
 }
 
-/** One output variant. `text`: declared as a string literal, written by the tool as `"done"` instead of `{done: {}}`. */
+/** One output variant. `text`: declared as a string literal, so the tool returns `"done"` instead of `{done: {}}`. */
 export interface Variant {
   readonly name: string;
   readonly text?: boolean;
   readonly ports: readonly Port[];
 }
 
-/** Everything that svc-gen knows about one tool. */
+/** Everything that svc-gen derives from one tool. */
 export interface Contract {
-  /** With the version in shortest form. */
+  /** The version is in its shortest form. */
   readonly fqn: string;
   readonly description: string;
-  /** As the class's `path()` says. */
+  /** The class's `path()`. */
   readonly path: string;
   /** Milliseconds. */
   readonly timeout: number;
-  /** JSON texts, because the textual order of members is the order of the ports. */
+  /** JSON text, because the textual order of members is the order of the ports. */
   readonly inputSchema: string;
   readonly outputSchema: string;
   readonly input: readonly Port[];
-  /** True when the input type forbids members that it does not declare. */
+  /** Whether the input type forbids undeclared members. */
   readonly closedInput?: boolean;
   readonly output: readonly Variant[];
-  /** What `ref` codecs name. */
+  /** Targets of `ref` codecs. */
   readonly definitions?: readonly (readonly [name: string, codec: Codec])[];
 }

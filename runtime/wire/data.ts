@@ -1,7 +1,7 @@
 /**
- * The values that ports carry: object ids, inline data, references to stored data (protocol.md section 3).
+ * The values of ports: object ids, inline data and references to stored data (protocol.md section 3).
  *
- * Every instance is valid: constructors refuse what the protocol refuses, with an error that says which rule.
+ * Every instance is valid: constructors throw an error that names the violated rule.
  */
 
 import { decodeBase64, decodeBase64url } from "./base64.js";
@@ -21,14 +21,14 @@ import {
 } from "./json.js";
 import { JsonError } from "./json-error.js";
 
-/** Bytes of one inline value. */
+/** Limit of one inline value, in bytes. */
 export const MAX_INLINE_BYTES = 61_440;
-/** Bytes of BCS(NexusData) of one port, its variant byte counted. */
+/** Limit of BCS(NexusData) of one port, in bytes, variant byte included. */
 export const MAX_PORT_BYTES = 65_536;
-/** Values of a `many` port. */
+/** Limit of the values of a `many` port. */
 export const MAX_VALUES = 256;
 
-/** Thrown for a value that the protocol refuses. The message names the rule, not the value. */
+/** A value that violates the protocol. The message names the rule, never the value. */
 export class NexusDataError extends RangeError {
   override readonly name = "NexusDataError";
 }
@@ -36,27 +36,26 @@ export class NexusDataError extends RangeError {
 /** One value of a port. */
 export type NexusValue = ObjectValue | InlineValue | WalrusValue;
 
-/** Names the member that carries a type for the compiler and is never there. */
+/** Key of a type-only member, which never exists at run time. */
 export declare const content: unique symbol;
 
 /**
- * What stands for data of type T in an output: a stored blob, or one value of the protocol. It carries T for the
- * compiler, so that a reference to something else does not fit; what says nothing about its content fits every T.
+ * A reference to data of type T in an output: a stored blob, or one value of the protocol. T exists for the compiler
+ * only: a reference to another type does not fit, and a reference without a type fits every T.
  */
 export interface DataReference<out T> {
-  /** The value that the port carries: inline data, or a reference to a blob. */
+  /** The value of the port: inline data, or a reference to a blob. */
   nexusValue(): NexusValue;
   readonly [content]?: T;
 }
 
 /**
- * The type of an output port whose data may be held elsewhere: the value itself, which
- * is written inline, or what stands for it. `DataRef<T>[]` is a `many` port of such values. The schema shows T, which is
- * what a downstream tool gets.
+ * The type of an output port that accepts stored data: the value itself, which is written inline, or a reference to it.
+ * `DataRef<T>[]` is a `many` port of such values. The schema contains T, the type that a downstream tool gets.
  */
 export type DataRef<T> = T | DataReference<T>;
 
-/** Bytes that hold the JSON text of a T; any bytes will do where nothing is said about them. */
+/** Bytes with the JSON text of a T. Untyped bytes are assignable to every `Encoded<T>`. */
 export type Encoded<T> = Uint8Array & { readonly [content]?: T };
 
 /** The id of an on-chain object: 32 bytes. */
@@ -67,7 +66,7 @@ export class ObjectValue {
   }
 }
 
-/** A JSON text carried in place: at most 61,440 bytes. */
+/** Inline JSON text of at most 61,440 bytes. */
 export class InlineValue {
   readonly kind = "inline";
   constructor(readonly bytes: Uint8Array) {
@@ -84,12 +83,12 @@ export class InlineValue {
   }
 }
 
-/** A reference to a blob in Walrus: its id as 43 ASCII bytes of base64url, and the SHA-256 of its content. */
+/** A reference to a blob in Walrus: the id as 43 ASCII bytes of base64url, and the SHA-256 of the content. */
 export class WalrusValue {
   readonly kind = "walrus";
   /**
-   * @param size bytes of the blob where they are known; counted into the resolved output budget, not part of the wire
-   * @param returned called once a result with this value has left; not part of the wire
+   * @param size bytes of the blob, where known: counted in the resolved output budget, not sent
+   * @param returned called after a result with this value was sent; not sent itself
    */
   constructor(
     readonly blobId: Uint8Array,
@@ -130,7 +129,7 @@ export const NexusValue = {
   /**
    * Inline data.
    *
-   * @param text one JSON document; its canonical form is what is carried
+   * @param text one JSON document, converted to its canonical form
    * @throws {@link NexusDataError}, {@link JsonError}
    */
   json(text: string | Uint8Array): InlineValue {
@@ -142,7 +141,7 @@ export const NexusValue = {
    * @param blobId 43 characters of base64url, or their ASCII bytes
    * @param contentDigest 32 bytes, the SHA-256 of the content
    * @param size bytes of the content, where known
-   * @param returned called once a result with this value has left
+   * @param returned called after a result with this value was sent
    * @throws {@link NexusDataError}
    */
   walrus(
@@ -155,7 +154,11 @@ export const NexusValue = {
   },
 };
 
-/** The 32 bytes of an object id in hex. */
+/**
+ * Parses an object id: 1 to 64 hex digits, `0x` optional, padded on the left to 32 bytes.
+ *
+ * @throws {@link NexusDataError}
+ */
 export function parseObjectId(text: string): Uint8Array {
   const digits = text.startsWith("0x") ? text.slice(2) : text;
   if (!/^[0-9a-fA-F]{1,64}$/.test(digits)) {
@@ -176,7 +179,7 @@ export function commitmentOf(value: NexusValue): Uint8Array {
   }
 }
 
-/** What one port carries: one value, or 1 to 256 values, all objects or all data. */
+/** The content of one port: one value, or 1 to 256 values, all objects or all data. */
 export class NexusData {
   private constructor(
     readonly values: readonly NexusValue[],
@@ -206,7 +209,7 @@ export class NexusData {
   }
 
   /**
-   * The value of a `one`, as a {@link DataRef}.
+   * The single value, as a {@link DataRef}.
    *
    * @throws {@link NexusDataError} when there are several
    */
@@ -216,13 +219,13 @@ export class NexusData {
     return value as NexusValue;
   }
 
-  /** What the values are: objects, or data (inline or stored). */
+  /** Kind of the values: objects, or data (inline or stored). */
   get kind(): ValueKind {
     return valueKind(this.values[0] as NexusValue);
   }
 
   /**
-   * Reads the JSON form: `{"one":ITEM}` or `{"many":[ITEM,…]}`.
+   * Parses the JSON form: `{"one":ITEM}` or `{"many":[ITEM,…]}`.
    *
    * @throws {@link NexusDataError}, {@link JsonError}
    */
@@ -239,7 +242,7 @@ export class NexusData {
     return NexusData.many(itemsOf(document, many).map((item) => valueFrom(document, item)));
   }
 
-  /** The JSON form, members in the protocol's order, data as its canonical text. */
+  /** The JSON form: members in the order of the protocol, data as canonical text. */
   toJson(): string {
     const items = this.values.map(valueJson);
     return this.isMany ? `{"many":[${items.join(",")}]}` : `{"one":${items[0]}}`;
@@ -253,7 +256,7 @@ export class NexusData {
   /**
    * The commitment of a port with this content.
    *
-   * @throws {@link NexusDataError} when the port is of the other kind
+   * @throws {@link NexusDataError} when the port has the other kind
    */
   commitment(portKind: ValueKind): PortCommitment {
     if (this.kind !== portKind) throw new NexusDataError(`port: expected ${portKind} values, got ${this.kind} values`);
@@ -266,7 +269,7 @@ export class NexusData {
   }
 }
 
-/** Whether this is a value: only the classes check what they hold, an object literal of their shape does not. */
+/** Whether this is an instance of a value class. Object literals of the same shape are unchecked and do not count. */
 export function isNexusValue(value: unknown): value is NexusValue {
   return value instanceof InlineValue || value instanceof ObjectValue || value instanceof WalrusValue;
 }
@@ -275,7 +278,7 @@ function requireValue(value: unknown): void {
   if (!isNexusValue(value)) throw new NexusDataError("value: expected a NexusValue");
 }
 
-/** Whether a value is an object or data. */
+/** The kind of a value. */
 export function valueKind(value: NexusValue): ValueKind {
   return value.kind === "object" ? "object" : "data";
 }
@@ -293,7 +296,7 @@ function valueJson(value: NexusValue): string {
   }
 }
 
-/** Entries of an object's members by name. */
+/** Entries of an object's members, by name. */
 function membersOf(document: JsonDocument, entry: number, what: string): Map<string, number> {
   if (document.tape[entry] !== OBJECT) throw new NexusDataError(`${what}: expected an object`);
   return new Map(uniqueMembers(document, entry).map(([key, value]) => [stringOf(document, key), value]));
@@ -335,8 +338,8 @@ function valueFrom(document: JsonDocument, entry: number): NexusValue {
 }
 
 /**
- * A result with explicit ports, for an `encodeOutput` that builds its own. Names, order,
- * cardinality, kinds and sizes are checked against the contract when it is returned.
+ * A result with explicit ports, for an override of `encodeOutput`. Names, order, cardinality, kinds and sizes are
+ * checked against the contract when it is returned.
  */
 export class OffchainToolOutput {
   private constructor(

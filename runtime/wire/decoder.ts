@@ -1,7 +1,7 @@
 /**
- * From checked JSON to typed values: one walk over codec and tape (protocol.md section 5). It checks kinds, ranges and
- * constraints and makes the value in the same step, so that what a tool gets is what was checked. What no type asks for is
- * passed over and never made. Each pair of codec and value is judged at most once.
+ * Decodes checked JSON to typed values in one walk over codec and tape (protocol.md section 5). Kinds, ranges and
+ * constraints are checked while the value is made, so a tool gets exactly what was checked. Undeclared members are
+ * skipped without being decoded. Each pair of codec and value is decoded at most once.
  */
 
 import { decodeBase64 } from "./base64.js";
@@ -9,7 +9,7 @@ import { repeatedItem } from "./comparable.js";
 import { countCheck, integerCheck, numberCheck, textCheck } from "./constraints.js";
 import type { Codec, Contract } from "./contract.js";
 import { parseDateTime } from "./date-time.js";
-import { WireFault } from "./fault.js";
+import { inputFault } from "./fault.js";
 import {
   ARRAY,
   DOUBLE,
@@ -27,6 +27,7 @@ import {
   STRING,
   scalarOf,
   stringOf,
+  stringValueOf,
   TRUE,
 } from "./json.js";
 import { JsonError } from "./json-error.js";
@@ -34,20 +35,20 @@ import { bigintRange, literalMismatch, Mismatch } from "./mismatch.js";
 import { chooseBranch, compileIndexes, type Tally } from "./union-choice.js";
 import { plainValueOf, setMember } from "./untyped-json.js";
 
-/** Makes the tool's value of an entry, or says why it cannot. */
-export type Decode = (document: JsonDocument, entry: number, reading: Reading) => unknown;
+/** Decodes an entry to the tool's value; a {@link Mismatch} when it does not fit. */
+export type Decode = (document: JsonDocument, entry: number, context: DecodeContext) => unknown;
 
-/** What one reading of one document knows beside its values. */
-export class Reading implements Tally {
-  passedOver = 0;
+/** State of decoding one document. */
+export class DecodeContext implements Tally {
+  undeclaredCount = 0;
   private readonly decoded = new Map<Decode, Map<number, Decoded>>();
 
-  /** @param strict whether a declared member that is repeated is a fault; else its last value counts */
+  /** @param strict whether a repeated declared member is a fault; otherwise its last value counts */
   constructor(readonly strict: boolean) {}
 
   /**
-   * What a definition made of an entry before: branches of a union that try the same one share the work. What a literal
-   * refused is not kept, since that is found again at once, and a body may hold millions.
+   * Caches what a definition made of an entry, for the branches of a union that try the same definition. A mismatch of
+   * a literal is not cached: it is cheap to find again, and a body may hold millions.
    */
   once(decode: Decode, entry: number, make: () => unknown): unknown {
     let known = this.decoded.get(decode);
@@ -55,23 +56,23 @@ export class Reading implements Tally {
       known = new Map();
       this.decoded.set(decode, known);
     }
-    const before = this.passedOver;
+    const before = this.undeclaredCount;
     let made = known.get(entry);
     if (made === undefined) {
       const value = make();
-      if (value instanceof Mismatch && value.isOfAnotherBranch) return value;
-      made = { value, passedOver: this.passedOver - before };
+      if (value instanceof Mismatch && value.isOtherBranch) return value;
+      made = { value, undeclaredCount: this.undeclaredCount - before };
       known.set(entry, made);
     }
-    this.passedOver = before + made.passedOver;
+    this.undeclaredCount = before + made.undeclaredCount;
     return made.value instanceof Mismatch ? made.value.copy() : made.value;
   }
 }
 
-/** What was made of an entry, and how many members were passed over in it. */
+/** The value of an entry, and the number of undeclared members in it. */
 interface Decoded {
   readonly value: unknown;
-  readonly passedOver: number;
+  readonly undeclaredCount: number;
 }
 
 /** Decodes single values by codec. */
@@ -88,15 +89,18 @@ export class ValueDecoder {
    * @throws {@link WireFault} `input_deserialization_error` with the member's path
    */
   read(bytes: Uint8Array): unknown {
-    const value = this.decode(readInput("", bytes), 0, new Reading(false));
+    const value = this.decode(readInput("", bytes), 0, new DecodeContext(false));
     if (value instanceof Mismatch) throw inputFault(value.describe());
     return value;
   }
 }
 
-export const inputFault = (details: string) => new WireFault("input_deserialization_error", details);
-
-/** Checks a text; one that is no JSON is a fault of its place. */
+/**
+ * Parses a text of the input.
+ *
+ * @param place path of the text, for the message
+ * @throws {@link WireFault} when it is not JSON
+ */
 export function readInput(place: string, bytes: Uint8Array): JsonDocument {
   try {
     return parseJson(bytes);
@@ -119,20 +123,14 @@ const KINDS: Readonly<Record<number, string>> = {
   [OBJECT]: "an object",
 };
 
-/** What an entry is, in words. */
-export function kindOfEntry({ tape }: JsonDocument, entry: number): string {
+/** The kind of an entry, for messages. */
+export function entryKind({ tape }: JsonDocument, entry: number): string {
   return KINDS[tape[entry] as number] as string;
-}
-
-/** The text of a string entry; undefined for any other. */
-function textOfEntry(document: JsonDocument, entry: number): string | undefined {
-  const kind = document.tape[entry];
-  return kind === STRING || kind === ESCAPED_STRING ? stringOf(document, entry) : undefined;
 }
 
 export const repeatedMember = () => new Mismatch("the member once", "it twice");
 
-/** The names of an object's members, compared as bytes: a text is made of a name with escapes only. */
+/** Looks up declared member names by bytes; only a name with escapes is decoded to a string. */
 export class MemberNames {
   private readonly bytes: readonly Buffer[];
   private readonly byLength = new Map<number, number[]>();
@@ -148,7 +146,11 @@ export class MemberNames {
     }
   }
 
-  /** The index of the name that a key has, −1 when it has none. `expected`: the one that comes next in declared order. */
+  /**
+   * The index of a key's name; −1 for an undeclared name.
+   *
+   * @param expected the next index in declared order, tried first
+   */
   indexOf(document: JsonDocument, key: number, expected: number): number {
     const next = this.bytes[expected];
     if (next !== undefined && isStringOf(document, key, next)) return expected;
@@ -156,18 +158,18 @@ export class MemberNames {
     if (tape[key] === ESCAPED_STRING) return this.byName.get(stringOf(document, key)) ?? -1;
     const candidates = this.byLength.get((tape[key + 2] as number) - (tape[key + 1] as number) - 2);
     if (candidates === undefined) return -1;
-    if (candidates.length > MANY_NAMES) return this.byName.get(stringOf(document, key)) ?? -1;
+    if (candidates.length > MAX_COMPARED_NAMES) return this.byName.get(stringOf(document, key)) ?? -1;
     for (const index of candidates) if (isStringOf(document, key, this.bytes[index] as Buffer)) return index;
     return -1;
   }
 }
 
-/** Names of one length up to which comparing each of them is faster than making a text. */
-const MANY_NAMES = 8;
+/** Up to this many names of one length, comparing each is faster than a look-up by string. */
+const MAX_COMPARED_NAMES = 8;
 
-/** Turns codecs into closures, once, at start-up. */
+/** Compiles codecs to closures at start-up. */
 export class DecoderCompiler {
-  /** Whether a value may be tried against several branches. */
+  /** Whether a codec is a union, so that a value may be tried against several branches. */
   private unions = false;
   private readonly definitions: ReadonlyMap<string, Codec>;
   private readonly compiled = new Map<string, Decode>();
@@ -182,17 +184,17 @@ export class DecoderCompiler {
         return this.json(codec);
       case "null":
         return (document, entry) =>
-          document.tape[entry] === NULL ? null : new Mismatch("null", kindOfEntry(document, entry));
+          document.tape[entry] === NULL ? null : new Mismatch("null", entryKind(document, entry));
       case "boolean":
         return (document, entry) => {
           const kind = document.tape[entry];
-          return kind === TRUE || (kind === FALSE ? false : new Mismatch("a boolean", kindOfEntry(document, entry)));
+          return kind === TRUE || (kind === FALSE ? false : new Mismatch("a boolean", entryKind(document, entry)));
         };
       case "string": {
         const check = textCheck(codec);
         return (document, entry) => {
-          const text = textOfEntry(document, entry);
-          if (text === undefined) return new Mismatch("a string", kindOfEntry(document, entry));
+          const text = stringValueOf(document, entry);
+          if (text === undefined) return new Mismatch("a string", entryKind(document, entry));
           return check?.(text) ?? text;
         };
       }
@@ -202,39 +204,39 @@ export class DecoderCompiler {
         const values = new Set<unknown>(codec.values);
         const mismatch = literalMismatch(codec.values);
         return (document, entry) => {
-          if ((document.tape[entry] as number) >= ARRAY) return mismatch(kindOfEntry(document, entry));
+          if ((document.tape[entry] as number) >= ARRAY) return mismatch(entryKind(document, entry));
           const value = scalarOf(document, entry);
-          return values.has(value) ? value : mismatch(kindOfEntry(document, entry));
+          return values.has(value) ? value : mismatch(entryKind(document, entry));
         };
       }
       case "bigint":
         return this.bigint(codec);
       case "date":
         return (document, entry) => {
-          const text = textOfEntry(document, entry);
+          const text = stringValueOf(document, entry);
           const date = text === undefined ? undefined : parseDateTime(text);
-          return date ?? new Mismatch("an RFC 3339 date-time", kindOfEntry(document, entry));
+          return date ?? new Mismatch("an RFC 3339 date-time", entryKind(document, entry));
         };
       case "bytes":
         return (document, entry) => {
-          const text = textOfEntry(document, entry);
+          const text = stringValueOf(document, entry);
           const bytes = text === undefined ? undefined : decodeBase64(text);
           return bytes === undefined
-            ? new Mismatch("standard base64 with padding", kindOfEntry(document, entry))
+            ? new Mismatch("standard base64 with padding", entryKind(document, entry))
             : ownBytes(bytes);
         };
       case "array":
       case "tuple": {
         const list = this.list(codec);
-        return (document, entry, reading) => list.decode(document, entry, reading);
+        return (document, entry, context) => list.decode(document, entry, context);
       }
       case "object":
         return this.object(codec);
       case "union": {
         this.unions = true;
         const branches = codec.branches.map((branch) => this.compile(branch));
-        return (document, entry, reading) =>
-          chooseBranch(branches, reading, (branch) => branch(document, entry, reading));
+        return (document, entry, context) =>
+          chooseBranch(branches, context, (branch) => branch(document, entry, context));
       }
       case "ref":
         return this.reference(codec.name);
@@ -261,7 +263,7 @@ export class DecoderCompiler {
       const kind = document.tape[entry] as number;
       if (except === "null" && kind === NULL) return new Mismatch("a value", "null");
       if (except === "primitives" && kind < ARRAY) {
-        return new Mismatch("an object or an array", kindOfEntry(document, entry));
+        return new Mismatch("an object or an array", entryKind(document, entry));
       }
       if (kind === ARRAY) return array(document, entry);
       if (kind === OBJECT) return plainValueOf(document, entry);
@@ -278,10 +280,10 @@ export class DecoderCompiler {
     return (document, entry) => {
       const kind = document.tape[entry];
       if (kind === LARGE_INTEGER) return new Mismatch("a number within ±(2^53-1)", "an integer beyond it");
-      if (kind !== SMALL_INTEGER && kind !== DOUBLE) return new Mismatch(expected, kindOfEntry(document, entry));
+      if (kind !== SMALL_INTEGER && kind !== DOUBLE) return new Mismatch(expected, entryKind(document, entry));
       if (integer && kind === DOUBLE) return new Mismatch(expected, "a number that is no integer");
       const value = scalarOf(document, entry) as number;
-      // serde's reading is not JavaScript's: at the edge of the range it has numbers that a double has not.
+      // At the edge of the range serde accepts numbers that JavaScript reads as infinite.
       if (!Number.isFinite(value)) return new Mismatch("a number within the range of doubles", "one beyond it");
       return check?.(value) ?? value;
     };
@@ -294,7 +296,7 @@ export class DecoderCompiler {
       const kind = document.tape[entry];
       if (kind === DOUBLE) return new Mismatch("an integer", "a number that is no integer");
       if (kind !== SMALL_INTEGER && kind !== LARGE_INTEGER) {
-        return new Mismatch("an integer", kindOfEntry(document, entry));
+        return new Mismatch("an integer", entryKind(document, entry));
       }
       const value = BigInt(scalarOf(document, entry) as number | bigint);
       if (value < min || value > max) return new Mismatch(name, "an integer outside its range");
@@ -310,35 +312,35 @@ export class DecoderCompiler {
       literal: codec.kind === "literal",
     }));
     const count = declared.length;
-    // First what tells the branches of a union apart.
+    // Literals are decoded first: they tell the branches of a union apart.
     const literals = [...declared.keys()].filter((i) => declared[i]?.literal && !declared[i]?.optional);
     const names = new MemberNames(declared.map(({ name }) => name));
     const decoderOf = compileIndexes(codec, (each) => this.compile(each));
-    return (document, entry, reading) => {
+    return (document, entry, context) => {
       const { tape } = document;
-      if (tape[entry] !== OBJECT) return new Mismatch("an object", kindOfEntry(document, entry));
-      // The root is no member, so 0 is that of an absent one.
+      if (tape[entry] !== OBJECT) return new Mismatch("an object", entryKind(document, entry));
+      // Tape index 0 is the root and never a member: it marks absent members.
       const values = new Array<number>(count).fill(0);
       const repeated: number[] = [];
       const others = decoderOf === undefined ? undefined : new Map<string, number>();
-      let passedOver = 0;
+      let undeclaredCount = 0;
       const end = tape[entry + 3] as number;
       for (let key = entry + STRIDE, next = 0; key < end; key = tape[key + STRIDE + 3] as number) {
         const index = names.indexOf(document, key, next);
         if (index < 0) {
-          if (others === undefined) passedOver++;
+          if (others === undefined) undeclaredCount++;
           else others.set(stringOf(document, key), key + STRIDE);
           continue;
         }
-        if (reading.strict && values[index] !== 0) repeated.push(index);
+        if (context.strict && values[index] !== 0) repeated.push(index);
         values[index] = key + STRIDE;
         next = index + 1;
       }
       for (const i of literals) {
         if (values[i] === 0) continue;
         const { name, decode } = declared[i] as (typeof declared)[number];
-        const value = decode(document, values[i] as number, reading);
-        if (value instanceof Mismatch) return value.within(name).asAnotherBranch();
+        const value = decode(document, values[i] as number, context);
+        if (value instanceof Mismatch) return value.within(name).asOtherBranch();
       }
       const object: Record<string, unknown> = {};
       let fitting = 0;
@@ -350,20 +352,20 @@ export class DecoderCompiler {
           if (!optional) return new Mismatch("a value", "nothing").within(name).after(fitting);
           continue;
         }
-        const value = decode(document, member, reading);
+        const value = decode(document, member, context);
         if (value instanceof Mismatch) return value.within(name).after(fitting);
         fitting++;
         setMember(object, name, value);
       }
-      if (passedOver > 1 && this.unions && hasRepeatedName(document, entry)) {
-        passedOver = distinctUndeclared(document, entry, names);
+      if (undeclaredCount > 1 && this.unions && hasRepeatedName(document, entry)) {
+        undeclaredCount = distinctUndeclared(document, entry, names);
       }
-      reading.passedOver += passedOver;
+      context.undeclaredCount += undeclaredCount;
       if (others === undefined) return object;
       for (const [name, member] of others) {
         const decode = decoderOf?.(name);
         if (decode === undefined) return new Mismatch("only declared members", "another");
-        const value = decode(document, member, reading);
+        const value = decode(document, member, context);
         if (value instanceof Mismatch) return value.within("*");
         setMember(object, name, value);
       }
@@ -377,11 +379,11 @@ export class DecoderCompiler {
       throw new RangeError(`contract: a codec refers to ${JSON.stringify(name)}, which it lacks`);
     const known = this.compiled.get(name);
     if (known !== undefined) return known;
-    // Registered before it is compiled, because the definition may contain itself.
-    const decode: Decode = (document, entry, reading) =>
+    // Registered before it is compiled, because the definition may be recursive.
+    const decode: Decode = (document, entry, context) =>
       this.unions && holdsContainer(document, entry)
-        ? reading.once(decode, entry, () => target(document, entry, reading))
-        : target(document, entry, reading);
+        ? context.once(decode, entry, () => target(document, entry, context))
+        : target(document, entry, context);
     this.compiled.set(name, decode);
     const target = this.compile(codec);
     return decode;
@@ -390,12 +392,12 @@ export class DecoderCompiler {
 
 type ListCodec = Extract<Codec, { readonly kind: "array" | "tuple" }>;
 
-/** Decodes lists; their items stand in one array, or each in a document of its own as the values of a `many` port do. */
+/** Decodes lists: the items of an array, or the values of a `many` port, each in a document of its own. */
 export class ListDecoder {
   private readonly item: Decode | undefined;
   private readonly fixed: readonly Decode[] = [];
   private readonly tail: readonly Decode[] = [];
-  /** Before which of the fixed items none may be missing. */
+  /** Number of leading items that are required. */
   private readonly required: number = 0;
   private readonly check: ((count: number) => Mismatch | undefined) | undefined;
   private readonly unique: boolean;
@@ -421,54 +423,54 @@ export class ListDecoder {
   }
 
   /** Decodes an array. */
-  decode(document: JsonDocument, entry: number, reading: Reading): unknown {
+  decode(document: JsonDocument, entry: number, context: DecodeContext): unknown {
     const { tape } = document;
-    if (tape[entry] !== ARRAY) return new Mismatch("an array", kindOfEntry(document, entry));
+    if (tape[entry] !== ARRAY) return new Mismatch("an array", entryKind(document, entry));
     const count = this.check === undefined ? 0 : itemCount(document, entry);
     const wrong = this.check?.(count);
     if (wrong !== undefined) return wrong;
     const values: unknown[] = [];
     const end = tape[entry + 3] as number;
     for (let item = entry + STRIDE, i = 0; item < end; item = tape[item + 3] as number, i++) {
-      const value = this.decodeItem(document, item, reading, i, count);
+      const value = this.decodeItem(document, item, context, i, count);
       if (value instanceof Mismatch) return value.within(i);
       values.push(value);
     }
     return (this.unique ? repeatedItem(values) : undefined) ?? values;
   }
 
-  /** Decodes texts of one document each. */
+  /** Decodes one text per item. */
   decodeEach(texts: readonly { readonly document: JsonDocument; readonly entry: number }[]): unknown {
     const wrong = this.check?.(texts.length);
     if (wrong !== undefined) return wrong;
     const values: unknown[] = [];
     for (const [i, { document, entry }] of texts.entries()) {
-      const value = this.decodeItem(document, entry, new Reading(false), i, texts.length);
+      const value = this.decodeItem(document, entry, new DecodeContext(false), i, texts.length);
       if (value instanceof Mismatch) return value.within(i);
       values.push(value);
     }
     return (this.unique ? repeatedItem(values) : undefined) ?? values;
   }
 
-  private decodeItem(document: JsonDocument, entry: number, reading: Reading, i: number, count: number): unknown {
+  private decodeItem(document: JsonDocument, entry: number, context: DecodeContext, i: number, count: number): unknown {
     const { fixed, tail } = this;
-    if (fixed.length === 0 && tail.length === 0) return (this.item as Decode)(document, entry, reading);
-    // An optional item that is null is absent, like an optional member.
+    if (fixed.length === 0 && tail.length === 0) return (this.item as Decode)(document, entry, context);
+    // `null` for an optional item means absent, as for an optional member.
     if (i >= this.required && i < fixed.length && document.tape[entry] === NULL) return undefined;
     const fromEnd = count - i;
     const decode = fromEnd <= tail.length ? tail[tail.length - fromEnd] : (fixed[i] ?? this.item);
-    return (decode as Decode)(document, entry, reading);
+    return (decode as Decode)(document, entry, context);
   }
 }
 
-/** Whether a container holds another: only then may branches of a union try one thing again and again. */
+/** Whether a container holds another container: only then may nested unions decode an entry repeatedly. */
 function holdsContainer({ tape }: JsonDocument, entry: number): boolean {
   const end = tape[entry + 3] as number;
   for (let inner = entry + STRIDE; inner < end; inner += STRIDE) if ((tape[inner] as number) >= ARRAY) return true;
   return false;
 }
 
-/** The names of undeclared members, each once: of a repeated one only the last counts. */
+/** The number of distinct names of undeclared members. */
 function distinctUndeclared(document: JsonDocument, entry: number, names: MemberNames): number {
   const { tape } = document;
   const distinct = new Set<string>();
@@ -486,7 +488,7 @@ function itemCount({ tape }: JsonDocument, array: number): number {
   return count;
 }
 
-/** Bytes with a buffer of their own: small Buffers share one with the rest of the process. */
+/** Bytes in an `ArrayBuffer` of their own: small Buffers share a pool with the rest of the process. */
 function ownBytes(bytes: Buffer): Uint8Array {
   return bytes.buffer.byteLength === bytes.length ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes);
 }

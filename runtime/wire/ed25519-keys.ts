@@ -1,11 +1,11 @@
-/** Keys of Ed25519 and the names of what works with them (ed25519.ts). */
+/** Ed25519 keys and engine names (see ed25519.ts). */
 
-/** The names of the three engines, as they appear in the log. */
+/** Names of the three engines, as logged. */
 export type EngineName = "libsodium" | "node:crypto" | "noble";
 
-/** A public key made ready once for any engine. Build it with `prepareVerifyKey`. */
+/** A public key prepared for any engine. Made by `prepareVerifyKey`. */
 export class VerifyKey {
-  /** The 32-byte encoding, as it was given. */
+  /** The original 32-byte encoding. */
   readonly bytes: Uint8Array;
 
   /** @internal use `prepareVerifyKey` */
@@ -15,11 +15,11 @@ export class VerifyKey {
 }
 
 /**
- * A private key made ready once for any engine. Build it with `prepareSigningKey`. The secret is no property of
- * the object, so that printing or serialising it shows the public key only.
+ * A private key prepared for any engine. Made by `prepareSigningKey`. The secret is not a property of the object, so
+ * printing or serialising it shows only the public key.
  */
 export class SigningKey {
-  /** The 32-byte public key that belongs to the secret. */
+  /** The 32-byte public key of the secret. */
   readonly publicKey: Uint8Array;
 
   /** @internal use `prepareSigningKey` */

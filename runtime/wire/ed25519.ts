@@ -1,4 +1,4 @@
-// Ed25519 with the verdicts of ed25519-dalek's `verify_strict`, whichever library does the arithmetic.
+// Ed25519 with the verdicts of ed25519-dalek's `verify_strict`, over three libraries.
 //
 // A signature is accepted when S is below the group order, A and R are canonical encodings of curve points outside
 // the small subgroup, and the cofactorless equation S·B = R + k·A holds (protocol section 4). libsodium decides exactly
@@ -16,14 +16,14 @@ const SIGNATURE_BYTES = 64;
 /** L, the order of the prime subgroup: 2^252 + 27742317777372353535851937790883648493. */
 const ORDER = Point.CURVE().n;
 
-/** One implementation of Ed25519. All of them give the same verdicts and the same signatures. */
+/** One implementation of Ed25519. All implementations return the same verdicts and the same signatures. */
 export interface Ed25519Engine {
   readonly name: EngineName;
   /**
-   * Whether `signature` is `publicKey`'s signature of `message` in the sense of `verify_strict` (protocol section 4).
+   * Verifies the signature of a message in the sense of `verify_strict` (protocol section 4).
    *
-   * A signature that is not 64 bytes or a raw key that is not 32 bytes long verifies nothing: the answer is false.
-   * Pass a prepared key where one key verifies many messages.
+   * Returns false for a signature that is not 64 bytes long or a raw key that is not 32 bytes long. Pass a prepared key
+   * where one key verifies many messages.
    *
    * @throws TypeError when an argument is not of the declared type
    */
@@ -36,7 +36,7 @@ export interface Ed25519Engine {
   sign(key: SigningKey, message: Uint8Array): Buffer;
 }
 
-/** Ed25519 done here or elsewhere: an engine, or something in front of one that answers later. */
+/** Ed25519 on this thread or another: an engine, or an asynchronous front to one. */
 export interface Ed25519Work {
   readonly name: EngineName;
   /** As {@link Ed25519Engine.verify}, with a prepared key. */
@@ -45,14 +45,13 @@ export interface Ed25519Work {
   sign(key: SigningKey, message: Uint8Array): Buffer | Promise<Buffer>;
 }
 
-/** Seed and public key, 64 bytes: libsodium's form of the secret, whose first half is RFC 8032's. */
+/** Seed and public key, 64 bytes: libsodium's form of the secret. The first half is the private key of RFC 8032. */
 const secrets = new WeakMap<SigningKey, Buffer>();
 const privateKeyObjects = new WeakMap<SigningKey, KeyObject>();
 const publicKeyObjects = new WeakMap<VerifyKey, KeyObject>();
 
 /**
- * Makes a public key ready for repeated use. The bytes are copied. Whether a strict verification could accept the
- * key at all is a question of its own: {@link isValidPublicKey}.
+ * Prepares a public key for repeated use. The bytes are copied, and not checked: see {@link isValidPublicKey}.
  *
  * @param publicKey 32 bytes
  * @throws TypeError when it is no Uint8Array, RangeError when it has another length
@@ -62,7 +61,7 @@ export function prepareVerifyKey(publicKey: Uint8Array): VerifyKey {
 }
 
 /**
- * Makes a private key ready for repeated use: derives its public key once. The bytes are copied.
+ * Prepares a private key for repeated use and derives its public key. The bytes are copied.
  *
  * @param seed the 32-byte private key of RFC 8032
  * @throws TypeError when it is no Uint8Array, RangeError when it has another length
@@ -75,7 +74,7 @@ export function prepareSigningKey(seed: Uint8Array): SigningKey {
 }
 
 /**
- * A copy of the 32-byte private key that a key was prepared from, for another thread of this process.
+ * A copy of the 32-byte private key of a prepared key, for another thread of this process.
  *
  * @throws TypeError when the key is not prepared
  */
@@ -110,8 +109,8 @@ function secretOfSeed(seed: Uint8Array): Buffer {
 }
 
 /**
- * Whether the strict verification could ever accept a signature by this key: 32 bytes, the canonical encoding of a
- * curve point, not of small order. Slow (about 0.2 ms): for the loading of keys.
+ * Whether strict verification can accept a signature by this key: 32 bytes, the canonical encoding of a curve point
+ * that is not of small order. Takes about 0.2 ms: meant for loading keys.
  *
  * @throws TypeError when it is no Uint8Array
  */
@@ -123,9 +122,9 @@ export function isValidPublicKey(publicKey: Uint8Array): boolean {
 // libsodium
 
 /**
- * libsodium through the optional package sodium-native: the engine of the hot path, exact by itself.
+ * libsodium through the optional package sodium-native: the fastest engine, strict without further checks.
  *
- * @returns undefined when the package or its native part is not there
+ * @returns undefined when the package or its native part is missing
  */
 export function loadSodiumEngine(): Ed25519Engine | undefined {
   const library = sodium;
@@ -136,7 +135,7 @@ export function loadSodiumEngine(): Ed25519Engine | undefined {
       const key = keyBytes(publicKey);
       assertBytes(message, "message");
       assertBytes(signature, "signature");
-      // sodium-native takes longer signatures and reads their first 64 bytes.
+      // sodium-native accepts longer signatures and reads their first 64 bytes.
       if (signature.length !== SIGNATURE_BYTES || key.length !== PUBLIC_KEY_BYTES) return false;
       return library.crypto_sign_verify_detached(signature, message, key) === true;
     },
@@ -152,7 +151,7 @@ export function loadSodiumEngine(): Ed25519Engine | undefined {
 
 // node:crypto
 
-/** OpenSSL through node:crypto, with the checks that it leaves out. */
+/** OpenSSL through node:crypto, with the checks that it lacks. */
 export const nodeEngine: Ed25519Engine = {
   name: "node:crypto",
   verify(publicKey, message, signature) {
@@ -200,7 +199,7 @@ function publicKeyObject(publicKey: VerifyKey | Uint8Array, bytes: Uint8Array): 
   return key;
 }
 
-/** The y coordinates of the small subgroup, as encoded with the sign bit clear: five of them, two also as y + p. */
+/** Encodings of the y coordinates of the small subgroup, sign bit clear: five, of which two also as y + p. */
 const SMALL_ORDER_ENCODINGS = [
   "0000000000000000000000000000000000000000000000000000000000000000",
   "0100000000000000000000000000000000000000000000000000000000000000",
@@ -211,7 +210,7 @@ const SMALL_ORDER_ENCODINGS = [
   "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 ].map((hex) => Buffer.from(hex, "hex"));
 
-/** Whether the first 32 bytes are a canonical field element and no point of the small subgroup, whatever the sign. */
+/** Whether the first 32 bytes are a canonical field element outside the small subgroup, for either sign. */
 function isStrictEncoding(bytes: Uint8Array): boolean {
   return isReducedCoordinate(bytes) && !SMALL_ORDER_ENCODINGS.some((encoding) => sameCoordinate(bytes, encoding));
 }
@@ -221,7 +220,7 @@ function sameCoordinate(bytes: Uint8Array, encoding: Uint8Array): boolean {
   return ((bytes[31] as number) & 0x7f) === encoding[31];
 }
 
-/** Whether y is below p = 2^255 − 19, the sign bit aside. */
+/** Whether y, without the sign bit, is below p = 2^255 − 19. */
 function isReducedCoordinate(bytes: Uint8Array): boolean {
   if (((bytes[31] as number) & 0x7f) !== 0x7f) return true;
   for (let i = 30; i > 0; i--) if (bytes[i] !== 0xff) return true;
@@ -242,8 +241,8 @@ function isReducedScalar(signature: Uint8Array): boolean {
 // @noble/ed25519
 
 /**
- * @noble/ed25519's arithmetic under the strict rule spelled out: the reference that the others are tested against, and
- * a fallback in plain JavaScript. About thirty times slower than libsodium.
+ * The strict rule written out over the arithmetic of @noble/ed25519: the reference for tests, and a fallback in plain
+ * JavaScript. About thirty times slower than libsodium.
  */
 export const nobleEngine: Ed25519Engine = {
   name: "noble",
@@ -257,7 +256,7 @@ export const nobleEngine: Ed25519Engine = {
     const a = strictPoint(bytes);
     if (a === undefined || s >= ORDER || strictPoint(encodedR) === undefined) return false;
     const k = littleEndian(createHash("sha512").update(encodedR).update(bytes).update(message).digest()) % ORDER;
-    // noble's own verify multiplies this equation by the cofactor, and so accepts points of mixed order.
+    // noble's own verify multiplies this equation by the cofactor, which accepts points of mixed order.
     const r = Point.BASE.multiplyUnsafe(s).subtract(a.multiplyUnsafe(k));
     return Buffer.compare(r.toBytes(), encodedR) === 0;
   },
@@ -285,18 +284,18 @@ function littleEndian(bytes: Uint8Array): bigint {
 
 // Choice
 
-/** The engine that a process uses, with a sentence for its log. */
+/** The chosen engine, with the reason for the log. */
 export interface EngineSelection {
   readonly engine: Ed25519Engine;
-  /** Why this one: lower case, no full stop. */
+  /** Lower case, no full stop. */
   readonly reason: string;
 }
 
 /**
- * Picks the engine, once at start-up: libsodium when it loads and passes the self-test, else node:crypto.
+ * Chooses the engine at start-up: libsodium when it loads and passes the self-test, otherwise node:crypto.
  *
- * @param preference take this engine and no other
- * @param loadSodium where libsodium comes from; tests take it away here
+ * @param preference requires this engine
+ * @param loadSodium loads libsodium; replaced by tests
  * @throws Error when the preferred engine cannot be loaded, or when the chosen one fails its self-test
  */
 export function selectEngine(preference?: EngineName, loadSodium = loadSodiumEngine): EngineSelection {
@@ -330,7 +329,7 @@ function tested(engine: Ed25519Engine): Ed25519Engine {
   throw new Error(`ed25519 engine ${engine.name} must pass its self-test, but it failed: use another build of Node`);
 }
 
-/** RFC 8032 section 7.1, test 2: one signature made and checked, and three forgeries that laxer rules let through. */
+/** RFC 8032 section 7.1, test 2: signs and verifies once, and rejects three forgeries that laxer rules accept. */
 export function passesSelfTest(engine: Ed25519Engine): boolean {
   try {
     const key = prepareSigningKey(

@@ -1,9 +1,7 @@
-/** A fault of a request or a result that the caller is told about, with fixed words and places, never with values. */
-
-/** The codes of faults that `wire` finds (protocol.md section 7). */
+/** Error codes of faults in requests and results (protocol.md section 7). */
 export type WireCode = "input_integrity_error" | "input_deserialization_error" | "output_serialization_error";
 
-/** Thrown by `wire`. `details` reaches the caller: it holds places, kinds and limits, nothing of the input. */
+/** A fault of a request or a result. `details` is sent to the caller: paths, kinds and limits, never a value. */
 export class WireFault extends Error {
   override readonly name = "WireFault";
   constructor(
@@ -14,10 +12,13 @@ export class WireFault extends Error {
   }
 }
 
-/** A place inside a value: `tags[1]`, `deep.at`, `["odd name"]`. */
+/** Makes the fault of an input. */
+export const inputFault = (details: string) => new WireFault("input_deserialization_error", details);
+
+/** The path of a member inside a value: names and array indexes. */
 export type Path = readonly (string | number)[];
 
-/** A path as an author would write it; empty for the value itself. */
+/** The source notation of a path: `tags[1]`, `deep.at`, `["odd name"]`; empty for the value itself. */
 export function pathText(path: Path): string {
   let text = "";
   for (const step of path) {

@@ -1,15 +1,15 @@
 /**
- * The formats of texts that decoding checks (`@format` in JSDoc), by their names in JSON Schema. The rules are ajv-formats'
- * full ones; a date-time is what a `Date` member takes. None of them takes more than linear time.
+ * Text formats checked when decoding (`@format` in JSDoc), by JSON Schema name. The rules are the full ones of
+ * ajv-formats; `date-time` accepts the same texts as a `Date` member. All checks take linear time.
  */
 
 import { fullFormats } from "ajv-formats/dist/formats.js";
 import { parseDateTime } from "./date-time.js";
 
-type Check = (text: string) => boolean;
+type FormatCheck = (text: string) => boolean;
 
-/** Generated contracts name these: a name that is here stays. */
-export const formats: Readonly<Record<string, Check>> = {
+/** Checks by name. Generated contracts refer to the names, so none may be removed. */
+export const formats: Readonly<Record<string, FormatCheck>> = {
   date: checkOf("date"),
   time: checkOf("time"),
   "date-time": (text) => parseDateTime(text) !== undefined,
@@ -26,12 +26,12 @@ export const formats: Readonly<Record<string, Check>> = {
   "relative-json-pointer": checkOf("relative-json-pointer"),
 };
 
-function checkOf(name: keyof typeof fullFormats): Check {
+function checkOf(name: keyof typeof fullFormats): FormatCheck {
   const format: unknown = fullFormats[name];
   if (format instanceof RegExp) return (text) => format.test(text);
-  const { validate } = format as { validate: Check };
-  return typeof format === "function" ? (format as Check) : validate;
+  const { validate } = format as { validate: FormatCheck };
+  return typeof format === "function" ? (format as FormatCheck) : validate;
 }
 
-/** Names of the formats that are checked. Any other one is published and not checked. */
+/** Names of the checked formats. Any other format is published in the schema but not checked. */
 export const FORMAT_NAMES: readonly string[] = Object.keys(formats);

@@ -11,7 +11,7 @@ export class SignatureHeaders {
   readonly toolSignature: string;
 
   /**
-   * @param prefix `X-Svc-`, or `X-Nexus-` for leaders that are older than this toolkit
+   * @param prefix `X-Svc-`, or `X-Nexus-` for older leaders
    * @throws RangeError when the prefix cannot begin a header name (RFC 9110 section 5.1)
    */
   constructor(prefix: string) {

@@ -1,21 +1,20 @@
 /**
- * From JSON texts to the typed input of a tool (protocol.md sections 2, 5 and 6): its ports are decoded one by one, from
- * the committed texts of a signed request or from the members of an unsigned body.
+ * Decodes the typed input of a tool (protocol.md sections 2, 5 and 6), port by port: from the committed texts of a
+ * signed request or from the members of an unsigned body.
  */
 
 import type { Contract, Port } from "./contract.js";
 import {
   type Decode,
+  DecodeContext,
   DecoderCompiler,
-  inputFault,
   type ListDecoder,
   MemberNames,
-  Reading,
   readInput,
   repeatedMember,
 } from "./decoder.js";
 import type { CommittedText } from "./envelope.js";
-import { type Path, pathText } from "./fault.js";
+import { inputFault, type Path, pathText } from "./fault.js";
 import { type JsonDocument, NULL, OBJECT, STRIDE } from "./json.js";
 import { Mismatch } from "./mismatch.js";
 import { setMember } from "./untyped-json.js";
@@ -23,7 +22,7 @@ import { setMember } from "./untyped-json.js";
 interface CompiledPort {
   readonly port: Port;
   readonly decode: Decode;
-  /** Of a `many` port. */
+  /** Only for a `many` port. */
   readonly list: ListDecoder | undefined;
 }
 
@@ -46,7 +45,7 @@ export class InputDecoder {
   /**
    * Decodes the committed texts of a signed request.
    *
-   * @param values for each port, in order, the texts whose hash matched
+   * @param values the texts whose hash matched, by port in schema order
    * @returns the tool's input
    * @throws {@link WireFault} `input_deserialization_error` with the path of the failing member
    */
@@ -62,7 +61,7 @@ export class InputDecoder {
       } else {
         const { document, entry } = readText(texts[0] as CommittedText, [name]);
         if (port.optional && document.tape[entry] === NULL) continue;
-        value = decode(document, entry, new Reading(false));
+        value = decode(document, entry, new DecodeContext(false));
       }
       if (value instanceof Mismatch) throw inputFault(value.describe([name]));
       setMember(input, name, value);
@@ -94,7 +93,7 @@ export class InputDecoder {
       next = index + 1;
     }
     const input: Record<string, unknown> = {};
-    const reading = new Reading(true);
+    const context = new DecodeContext(true);
     for (const [i, { port, decode }] of this.ports.entries()) {
       const { name, optional } = port;
       const member = members[i] as number;
@@ -103,7 +102,7 @@ export class InputDecoder {
         if (!optional) throw inputFault(`${pathText([name])}: expected a value, got nothing`);
         continue;
       }
-      const value = decode(document, member, reading);
+      const value = decode(document, member, context);
       if (value instanceof Mismatch) throw inputFault(value.describe([name]));
       setMember(input, name, value);
     }
@@ -112,7 +111,7 @@ export class InputDecoder {
   }
 }
 
-/** A committed text as an entry of a checked document. */
+/** A committed text as an entry of a parsed document. */
 function readText(text: CommittedText, path: Path): { readonly document: JsonDocument; readonly entry: number } {
   return text.document === undefined ? { document: readInput(pathText(path), text.bytes), entry: 0 } : text;
 }

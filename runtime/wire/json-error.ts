@@ -1,9 +1,9 @@
-/** A text that is not JSON, or not JSON that the protocol accepts. */
+/** A text that is not JSON, or that the protocol does not accept. */
 export class JsonError extends Error {
   override readonly name = "JsonError";
   /**
-   * @param reason a fixed text that holds nothing of the input
-   * @param offset of the byte where reading stopped
+   * @param reason a fixed text without any part of the input
+   * @param offset of the byte where parsing stopped
    */
   constructor(
     readonly reason: string,

@@ -1,13 +1,15 @@
-/** JSON documents as values of which nothing is lost, and as text for people (protocol.md section 3). */
+/** Lossless values of JSON documents (protocol.md section 3), and indented JSON text. */
 
-import { build, DOUBLE, parseJson, quote, scalarOf } from "./json.js";
+import { DOUBLE, foldTape, parseJson, quote, scalarOf } from "./json.js";
 
-/** A double whose value is integral, told apart from an integer: `1.0`, `1e3`, `-0`, digits beyond u64. */
+/** A double with an integral value, as opposed to an integer: `1.0`, `1e3`, `-0`, digits beyond u64. */
 export class JsonDouble {
   constructor(readonly value: number) {}
 }
 
-/** An object in textual order; a repeated member keeps its first place, takes its last value, and is named. */
+/**
+ * An object in textual order. A repeated member has its first position and its last value, and is listed in `repeated`.
+ */
 export class JsonObject {
   constructor(
     readonly members: ReadonlyMap<string, JsonValue>,
@@ -16,18 +18,18 @@ export class JsonObject {
 }
 
 /**
- * A JSON value with nothing lost: integers within ±(2^53−1) are numbers, larger ones bigints, doubles with a fraction
- * numbers, doubles with an integral value {@link JsonDouble}s.
+ * A lossless JSON value: integers within ±(2^53−1) are numbers and larger ones bigints; doubles with a fraction are
+ * numbers and integral ones {@link JsonDouble}s.
  */
 export type JsonValue = null | boolean | string | number | bigint | JsonDouble | JsonValue[] | JsonObject;
 
 /**
- * Reads one document.
+ * Parses one document.
  *
  * @throws {@link JsonError}
  */
 export function readJson(bytes: Uint8Array): JsonValue {
-  return build<JsonValue>(parseJson(bytes), 0, {
+  return foldTape<JsonValue>(parseJson(bytes), 0, {
     scalar: (document, entry) => {
       const value = scalarOf(document, entry);
       return document.tape[entry] === DOUBLE && Number.isInteger(value) ? new JsonDouble(value as number) : value;
@@ -45,13 +47,13 @@ export function readJson(bytes: Uint8Array): JsonValue {
   });
 }
 
-/** A JSON text with one member or item a line, indented by two spaces, everything else as it is written. */
+/** Formats a JSON text with one member or item per line, indented by two spaces; scalars keep their spelling. */
 export function prettyJson(text: string): string {
   const document = parseJson(Buffer.from(text));
   interface Block {
     readonly lines: readonly string[];
   }
-  const { lines } = build<Block>(document, 0, {
+  const { lines } = foldTape<Block>(document, 0, {
     scalar: ({ bytes, tape }, entry) => ({ lines: [bytes.toString("utf8", tape[entry + 1], tape[entry + 2])] }),
     array: (items) => block("[", items, "]"),
     object: (names, values) =>

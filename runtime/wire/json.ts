@@ -1,9 +1,9 @@
 /**
- * JSON over bytes, as serde_json reads and prints it (protocol.md section 5).
+ * Parses and prints JSON like serde_json, over bytes (protocol.md section 5).
  *
- * One pass over the bytes checks the whole document and leaves a tape: an entry for each value and key, in textual
- * order. Everything else works on the tape: the text as sent, the canonical text, values with exact integers. Nothing
- * here recurses, and nothing costs more than a constant for each byte, whatever the input.
+ * One pass over the bytes validates the document and writes a tape: an entry for each value and key, in textual order.
+ * Sent text, canonical text and values with exact integers are derived from the tape. No function recurses, and the
+ * cost is linear in the bytes for any input.
  */
 
 import { isAscii, isUtf8 } from "node:buffer";
@@ -11,86 +11,86 @@ import { randomInt } from "node:crypto";
 import { asBuffer } from "./bytes.js";
 import { JsonError } from "./json-error.js";
 
-/** Levels of arrays and objects that are accepted (protocol.md section 1); one more is refused. */
+/** Limit of nested arrays and objects (protocol.md section 1). */
 export const MAX_DEPTH = 127;
 
-/** Kinds of tape entries. */
+// Kinds of tape entries.
 export const NULL = 0;
 export const FALSE = 1;
 export const TRUE = 2;
 /** An integer text within ±(2^53−1). */
 export const SMALL_INTEGER = 3;
-/** An integer text beyond that, within i64 or u64. */
+/** A larger integer text, within i64 or u64. */
 export const LARGE_INTEGER = 4;
 /** Every other number: `-0`, `1.0`, `1e3`, digits beyond u64. */
 export const DOUBLE = 5;
-/** A string whose text holds no escape. */
+/** A string without escapes. */
 export const STRING = 6;
-/** A string whose text holds at least one escape. */
+/** A string with at least one escape. */
 export const ESCAPED_STRING = 7;
 export const ARRAY = 8;
 export const OBJECT = 9;
 
-/** Numbers a tape entry has: kind, first byte, byte after the last, tape index after the subtree. */
+/** Numbers per tape entry: kind, first byte, byte after the last, tape index after the subtree. */
 export const STRIDE = 4;
 
-/** What a checked text holds that JSON.parse would lose or misread. */
+/** Features of a document that JSON.parse would lose or misread. */
 export interface JsonFacts {
-  /** Whether an integer beyond ±(2^53−1) stands anywhere. */
+  /** Whether there is an integer beyond ±(2^53−1). */
   readonly large: boolean;
-  /** Whether a double stands anywhere. */
+  /** Whether there is a double. */
   readonly doubles: boolean;
-  /** Whether the name of a member has an escape. JSON.parse of V8 13.6 to 14.6 (Node 24 to 26) takes some of them for others. */
+  /** Whether a member's name has an escape: V8 13.6 to 14.6 (Node 24 to 26) misreads some escaped keys. */
   readonly escapedNames: boolean;
-  /** Whether any string has an escape. */
+  /** Whether a string has an escape. */
   readonly escapes: boolean;
 }
 
-/** A checked document. Entries are addressed by their tape index; the root is entry 0. */
+/** A parsed document. Entries are addressed by tape index; the root is entry 0. */
 export interface JsonDocument extends JsonFacts {
   readonly bytes: Buffer;
-  /** Whether all bytes are ASCII: texts of those are made in half the time. */
+  /** Whether all bytes are ASCII, which halves the time of decoding strings. */
   readonly ascii: boolean;
-  /** Longer than its entries: they end where the root does, at `tape[3]`. */
+  /** The entries end at `tape[3]`; the array may be longer. */
   readonly tape: Int32Array;
-  /** Whether white space stands outside strings. */
+  /** Whether there is white space outside strings. */
   readonly spaced: boolean;
 }
 
-/** Bytes of a document up to which its tape has room for as many entries as it may well have. */
-const LARGE = 1 << 16;
-/** Bytes or characters of a string that are looked at one by one before it counts as long. */
-const SHORT = 64;
+/** Up to this many bytes the first tape has room for the usual number of entries. */
+const MAX_ROOMY_BYTES = 1 << 16;
+/** Bytes or characters of a string that are checked one by one before it is treated as long. */
+const MAX_SHORT_LENGTH = 64;
 const OF_OBJECT = 1;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** 1 for the bytes that a string may hold as they are: all but `"`, `\` and control characters. */
+/** 1 for the bytes that a string may contain unescaped: all except `"`, `\` and control characters. */
 const PLAIN = new Uint8Array(256).fill(1, 0x20);
 PLAIN[QUOTE] = 0;
 PLAIN[BACKSLASH] = 0;
 
-/** 1 for JSON's white space. */
+/** 1 for JSON white space. */
 const SPACE = new Uint8Array(256);
 for (const byte of [0x20, 0x09, 0x0a, 0x0d]) SPACE[byte] = 1;
 
 /**
- * Marks those of four bytes that are not plain by their highest bit: a byte that is too small for a difference gets it, one
- * of UTF-8 has it and loses it. Further bytes may be marked above a marked one.
+ * Sets the high bit of each of the four bytes that is not plain: a subtraction that underflows sets it, and `~word`
+ * clears it for UTF-8 bytes. A borrow may also mark bytes above a marked one.
  */
-function oddBytes(word: number): number {
+function markSpecialBytes(word: number): number {
   const controls = word - 0x20202020;
   const quotes = (word ^ 0x22222222) - 0x01010101;
   const backslashes = (word ^ 0x5c5c5c5c) - 0x01010101;
   return (controls | quotes | backslashes) & ~word;
 }
 
-const HIGHEST_BITS = 0x80808080;
+const HIGH_BITS = 0x80808080;
 
 /**
- * Checks one JSON document: grammar, UTF-8, surrogate escapes, number range, depth; nothing may follow it but white
- * space, no byte-order mark may precede it.
+ * Parses one JSON document and checks grammar, UTF-8, surrogate escapes, number range and depth. Only white space may
+ * surround it; a byte-order mark is refused.
  *
  * @throws {@link JsonError}
  */
@@ -101,7 +101,7 @@ export function parseJson(input: Uint8Array): JsonDocument {
   return new Scanner(bytes, ascii, newTape(bytes.length)).scan();
 }
 
-/** Where the bytes first differ from the text that they decode to. */
+/** The offset of the first invalid UTF-8 byte. */
 function invalidUtf8At(bytes: Buffer): number {
   const valid = Buffer.from(bytes.toString("utf8"));
   let offset = 0;
@@ -110,18 +110,18 @@ function invalidUtf8At(bytes: Buffer): number {
 }
 
 /**
- * Numbers of the memory that the tapes of small documents share. Such a tape is written into what is left of it, and the next
- * one follows: memory of its own costs as much as the scan of a small call.
+ * Length of the array shared by the tapes of small documents, which are written one after another: allocating one array
+ * per document costs as much as scanning a small call.
  */
 const POOL_LENGTH = 16_384;
-/** Numbers that are left to a tape at least, enough for a small call. */
+/** Minimum room for a tape in the shared array, enough for a small call. */
 const POOL_RESERVE = 2_048;
 let pool = new Int32Array(POOL_LENGTH);
 let pooled = 0;
 
-/** A tape for a document of some bytes; it may be too short. */
+/** Allocates a tape for a document of some bytes. It may be too short and grow later. */
 function newTape(bytes: number): Int32Array {
-  const length = 64 + ((Math.min(bytes, LARGE) >> 2) & ~3);
+  const length = 64 + ((Math.min(bytes, MAX_ROOMY_BYTES) >> 2) & ~3);
   if (length > POOL_RESERVE) return new Int32Array(length);
   if (pooled + POOL_RESERVE > POOL_LENGTH) {
     pool = new Int32Array(POOL_LENGTH);
@@ -131,26 +131,26 @@ function newTape(bytes: number): Int32Array {
 }
 
 /**
- * How many entries follow a position at most: a comma or a colon stands before each, or the opening of a container. Memory
- * that is counted too much for, because texts hold such bytes, is never touched; a tape that doubled would be there twice.
+ * Upper bound of the entries after a position: each follows a comma, a colon or an opening bracket. Strings may contain
+ * such bytes, but excess memory is never touched, whereas repeated doubling would copy the tape.
  */
-function mostEntries(bytes: Buffer, position: number): number {
+function maxEntries(bytes: Buffer, position: number): number {
   let count = 1;
   for (let at = position; at < bytes.length; at++) count += STARTS[bytes[at] as number] as number;
   return count;
 }
 
-/** 1 for the bytes that an entry may follow. */
+/** 1 for the bytes that may precede an entry. */
 const STARTS = new Uint8Array(256);
 for (const character of "[{,:") STARTS[character.charCodeAt(0)] = 1;
 
 /**
- * The containers around the place that is read, of one document at a time: scanning is synchronous. Their tape indexes, that
- * of an object with OF_OBJECT, a bit that no index has.
+ * Tape indexes of the containers around the current position, with the bit OF_OBJECT, which no index has, for objects.
+ * Shared by all documents because scanning is synchronous.
  */
 const open = new Int32Array(MAX_DEPTH);
 
-/** Reads one document and writes its tape. */
+/** Scans one document and writes its tape. */
 class Scanner {
   private top = 0;
   private position = 0;
@@ -159,7 +159,7 @@ class Scanner {
   private doubles = false;
   private escapedNames = false;
   private escapes = false;
-  /** The bytes by fours, from the first that lies on a multiple of four; made for the first long string. */
+  /** The bytes as 32-bit words, from the first aligned byte; created for the first long string. */
   private words: Int32Array | undefined;
 
   constructor(
@@ -188,7 +188,7 @@ class Scanner {
       } else {
         this.scalar(byte);
       }
-      // After a value: close what ends here, then go on with the next member or item.
+      // After a value: close ending containers, then continue with the next member or item.
       for (;;) {
         byte = this.skipSpace();
         if (depth === 0) {
@@ -229,7 +229,7 @@ class Scanner {
     let { tape } = this;
     const { top } = this;
     if (top + STRIDE > tape.length) {
-      const larger = new Int32Array(top + STRIDE * (1 + mostEntries(this.bytes, end)));
+      const larger = new Int32Array(top + STRIDE * (1 + maxEntries(this.bytes, end)));
       larger.set(tape);
       tape = larger;
       this.tape = tape;
@@ -241,14 +241,14 @@ class Scanner {
     this.top = top + STRIDE;
   }
 
-  /** The container of an entry ends here. */
+  /** Ends the container of an entry at the current position. */
   private close(entry: number): void {
     const { tape } = this;
     tape[entry + 2] = this.position;
     tape[entry + 3] = this.top;
   }
 
-  /** The next byte that is no white space; undefined at the end. */
+  /** Skips white space and returns the next byte; undefined at the end. */
   private skipSpace(): number | undefined {
     const { bytes } = this;
     let byte = bytes[this.position];
@@ -261,7 +261,7 @@ class Scanner {
     return byte;
   }
 
-  /** A member's name with its colon. */
+  /** Scans a member's name and its colon. */
   private key(): void {
     if (this.bytes[this.position] !== QUOTE) this.fail("expected a member name in double quotes");
     if (this.string() === ESCAPED_STRING) this.escapedNames = true;
@@ -297,7 +297,7 @@ class Scanner {
     this.push(kind, start, this.position);
   }
 
-  /** @returns its kind */
+  /** Scans a string and returns its kind. */
   private string(): number {
     const { bytes } = this;
     const { length } = bytes;
@@ -305,7 +305,7 @@ class Scanner {
     let position = start + 1;
     let kind = STRING;
     for (;;) {
-      const soon = Math.min(position + SHORT, length);
+      const soon = Math.min(position + MAX_SHORT_LENGTH, length);
       while (position < soon && PLAIN[bytes[position] as number] === 1) position++;
       if (position === soon && soon < length) {
         position = this.skipWords(position);
@@ -324,26 +324,26 @@ class Scanner {
     return kind;
   }
 
-  /** Skips bytes of a string by eights while all of them are plain. Gives a position up to which all are. */
+  /** Skips plain bytes of a string eight at a time. Returns a position before which all bytes are plain. */
   private skipWords(from: number): number {
     const { bytes } = this;
     const ahead = -bytes.byteOffset & 3;
     this.words ??= new Int32Array(bytes.buffer, bytes.byteOffset + ahead, (bytes.length - ahead) >> 2);
     const { words } = this;
     const last = words.length - 1;
-    // From the word that the position lies in: what precedes it there is looked at once more.
+    // Starts with the word that contains the position, whose earlier bytes are checked again.
     const first = (from - ahead) >> 2;
     let word = first;
     while (
       word < last &&
-      ((oddBytes(words[word] as number) | oddBytes(words[word + 1] as number)) & HIGHEST_BITS) === 0
+      ((markSpecialBytes(words[word] as number) | markSpecialBytes(words[word + 1] as number)) & HIGH_BITS) === 0
     ) {
       word += 2;
     }
     return word === first ? from : ahead + 4 * word;
   }
 
-  /** An escape at the current position; gives the position after it. */
+  /** Checks the escape at the current position and returns the position after it. */
   private escape(): number {
     const { bytes, position } = this;
     switch (bytes[position + 1]) {
@@ -426,7 +426,7 @@ class Scanner {
     if (kind === LARGE_INTEGER) this.large = true;
     if (kind === DOUBLE) {
       this.doubles = true;
-      // 200 digits and a power below 100 are within the range, and a negative power leaves it for no number.
+      // Up to 200 digits with a power below 100 are in range, and a negative power never leaves it.
       if (isFar && !Number.isFinite(serdeDouble(bytes, start, end))) {
         this.position = start;
         this.fail("number out of range");
@@ -435,7 +435,7 @@ class Scanner {
     this.push(kind, start, end);
   }
 
-  /** One digit or more. */
+  /** Scans one or more digits. */
   private digits(): void {
     const { bytes } = this;
     const { length } = bytes;
@@ -451,7 +451,7 @@ class Scanner {
   }
 }
 
-/** The kind of an integer text that is `-0` or has 16 digits and more. */
+/** The kind of an integer text that is `-0` or has at least 16 digits. */
 function integerKind(bytes: Buffer, negative: boolean, digits: number, end: number): number {
   const count = end - digits;
   if (count < 16 || count > 20) return DOUBLE;
@@ -462,11 +462,11 @@ function integerKind(bytes: Buffer, negative: boolean, digits: number, end: numb
   return count === limit.length && text <= limit ? LARGE_INTEGER : DOUBLE;
 }
 
-/** 10^0 to 10^308, each the nearest double: `10 ** n` is not (protocol.md section 5). */
+/** The nearest doubles of 10^0 to 10^308, unlike `10 ** n` (protocol.md section 5). */
 const POWERS_OF_TEN = Float64Array.from({ length: 309 }, (_, n) => Number(`1e${n}`));
 
 /**
- * The double that serde_json reads by default: not correctly rounded (protocol.md section 5).
+ * The double that serde_json reads by default, which is not correctly rounded (protocol.md section 5).
  *
  * @returns ±Infinity when the number is out of range
  */
@@ -511,14 +511,16 @@ function serdeDouble(bytes: Buffer, start: number, end: number): number {
   return negative ? -value : value;
 }
 
-/** A u64 that takes decimal digits as long as they fit: 15 in a number, the rest in another, a BigInt once at most. */
+/**
+ * A u64 built from decimal digits: 15 digits in one number and the rest in another, so that a BigInt is made only once.
+ */
 class Significand {
   private high = 0;
   private highDigits = 0;
   private low = 0;
   private lowDigits = 0;
 
-  /** Appends a digit, or leaves all as it was and gives false when it would leave u64. */
+  /** Appends a digit. Returns false, unchanged, when the result would exceed u64. */
   take(digit: number): boolean {
     if (this.high === 0 || this.highDigits < 15) {
       this.high = this.high * 10 + digit;
@@ -526,7 +528,7 @@ class Significand {
       return true;
     }
     if (this.lowDigits === 5) return false;
-    // 19 digits always fit; a 20th does up to 18446744073709551615.
+    // 19 digits always fit; 20 digits fit up to 18446744073709551615.
     if (this.lowDigits === 4) {
       const nineteen = this.exact();
       if (nineteen > 1844674407370955161n || (nineteen === 1844674407370955161n && digit > 5)) return false;
@@ -546,22 +548,22 @@ class Significand {
 }
 
 /**
- * A finite double as serde_json prints it, always with a point or an exponent: `1.0`, `0.00001`, `1e+16`, `-0.0`.
+ * Prints a finite double like serde_json, always with a point or an exponent: `1.0`, `0.00001`, `1e+16`, `-0.0`.
  *
- * @param legacy as serde_json did before 1.0.147: no `+` in the exponent
+ * @param legacy like serde_json before 1.0.147: no `+` in the exponent
  */
 export function formatDouble(value: number, legacy = false): string {
   if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
   const magnitude = Math.abs(value);
-  // Between these bounds JavaScript prints the same digits, without an exponent too.
+  // Between these bounds JavaScript prints the same digits, also without an exponent.
   if (magnitude >= 1e-5 && magnitude < 1e16) return Number.isInteger(value) ? `${value}.0` : String(value);
   const text = value.toExponential();
   return legacy ? text.replace("+", "") : text;
 }
 
 /**
- * Whether a double stands as serde_json prints it, as far as that can be seen without reading it: a point, at most 15
- * digits, from 1e-5 on. Such a number is read exactly, and its shortest digits are the ones that stand there.
+ * Whether a double surely has the spelling that serde_json prints: a point, at most 15 digits, at least 1e-5. Such a
+ * number is read exactly, and its digits are the shortest ones. False does not mean that the spelling differs.
  */
 function isPrintedDouble(bytes: Buffer, start: number, end: number): boolean {
   const first = bytes[start] === 0x2d ? start + 1 : start;
@@ -578,26 +580,26 @@ function isPrintedDouble(bytes: Buffer, start: number, end: number): boolean {
     const byte = bytes[at] as number;
     if ((byte | 0x20) === 0x65) return false;
     if (byte !== 0x30) zeros = false;
-    // Five zeros behind `0.`: smaller than 1e-5.
+    // Five zeros after `0.`: below 1e-5.
     if (zeros && at - point === 5) return false;
   }
   return bytes[end - 1] !== 0x30 || end - point === 2;
 }
 
 /** The three spellings of a text that a leader may have hashed (protocol.md section 5). */
-export type Form = "sent" | "canonical" | "legacy";
+export type TextForm = "sent" | "canonical" | "legacy";
 
 /**
- * The text of one entry without white space, as its bytes.
+ * The text of one entry, as bytes without white space.
  *
- * - `sent`: as it stands, repeated members included
- * - `canonical`: as serde_json prints it: a repeated member keeps its first place and its last value, minimal escapes,
- *   integers kept, doubles as serde_json reads and prints them
- * - `legacy`: canonical, with exponents as serde_json printed them before 1.0.147
+ * - `sent`: the original spelling, repeated members included
+ * - `canonical`: the spelling of serde_json: a repeated member has its first position and its last value, minimal
+ *   escapes, integers unchanged, doubles as serde_json reads and prints them
+ * - `legacy`: canonical, with exponents as printed by serde_json before 1.0.147
  *
- * @returns a view of the document where the text stands in it as it is wanted, else a buffer of its own
+ * @returns a view of the document where it contains the text, otherwise a new buffer
  */
-export function textOf(document: JsonDocument, entry: number, form: Form): Buffer {
+export function textOf(document: JsonDocument, entry: number, form: TextForm): Buffer {
   const { bytes, tape, spaced } = document;
   const start = tape[entry + 1] as number;
   const end = tape[entry + 2] as number;
@@ -606,31 +608,31 @@ export function textOf(document: JsonDocument, entry: number, form: Form): Buffe
   return new TextWriter(document, form).write(entry);
 }
 
-/** A container that is being written: what of it is still to come. */
+/** A container being written, with its remaining content. */
 interface OpenContainer {
   readonly close: number;
-  /** Tape index of the next item, or of the next member's name; not used when there are `members`. */
+  /** Tape index of the next item or the next member's name; unused when `members` is set. */
   next: number;
   readonly end: number;
-  /** Members in an order that is not the tape's, and the place of the next one. */
+  /** Members in an order other than the tape's, and the index of the next one. */
   readonly members: readonly (readonly [key: number, value: number])[] | undefined;
   place: number;
   first: boolean;
 }
 
-/** Writes one entry in one form. Stretches that stand in the document as they are wanted are copied whole. */
+/** Writes one entry in one form. Unchanged stretches of the document are copied at once. */
 class TextWriter {
   private readonly source: Buffer;
   private readonly unchanged: boolean;
   private target = EMPTY;
   private at = 0;
-  /** The stretch of the document that comes next in the text: not copied yet, since it may grow. */
+  /** Pending stretch of the document, not copied yet because it may grow. */
   private from = 0;
   private to = 0;
 
   constructor(
     private readonly document: JsonDocument,
-    private readonly form: Form,
+    private readonly form: TextForm,
   ) {
     this.source = document.bytes;
     this.unchanged = form === "sent";
@@ -663,7 +665,7 @@ class TextWriter {
     return this.text();
   }
 
-  /** A scalar whole; of a container its opening, what it holds is left to the caller. */
+  /** Writes a scalar, or the opening bracket of a container, whose content is left to the caller. */
   private entry(entry: number, open: OpenContainer[]): void {
     const { tape } = this.document;
     const kind = tape[entry];
@@ -700,7 +702,7 @@ class TextWriter {
         ? formatDouble(serdeDouble(this.source, start, end), this.form === "legacy")
         : quote(stringOf(this.document, entry));
     this.flush();
-    // No character takes more than three bytes for each of its UTF-16 units.
+    // UTF-8 has at most three bytes per UTF-16 unit.
     this.reserve(text.length * 3);
     this.at += this.target.write(text, this.at);
   }
@@ -751,7 +753,7 @@ const COLON = 0x3a;
 const CLOSE_ARRAY = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 
-/** The members of an object entry where one is repeated; undefined when they are those of the tape. */
+/** The unique members of an object entry with repeated members; undefined when there are none. */
 function repeatedMembers(document: JsonDocument, object: number): [key: number, value: number][] | undefined {
   if (!hasRepeatedName(document, object)) return undefined;
   const all = allMembers(document, object);
@@ -759,7 +761,7 @@ function repeatedMembers(document: JsonDocument, object: number): [key: number, 
   return unique === all ? undefined : unique;
 }
 
-/** Whether an object at or below an entry may have a member twice. */
+/** Whether an object at or below an entry may have a repeated member. */
 function hasRepeatedMembers(document: JsonDocument, root: number): boolean {
   const { tape } = document;
   const end = tape[root + 3] as number;
@@ -769,15 +771,15 @@ function hasRepeatedMembers(document: JsonDocument, root: number): boolean {
   return false;
 }
 
-/** Different in each process, so that no caller can choose names that collide. */
+/** Random per process, so that a caller cannot choose colliding names. */
 const HASH_SEED = randomInt(2 ** 31);
 
-/** Names of an object up to which each is compared with each. */
-const FEW_NAMES = 8;
+/** Up to this many names of an object are compared pairwise. */
+const MAX_PAIRWISE_NAMES = 8;
 
 /**
- * Whether two members of an object entry may have one name: two are spelt alike, or one has an escape. A hash table of tape
- * indexes; making texts of a million names would take a second.
+ * Whether an object entry may have a repeated name: two names have the same bytes, or one has an escape. Uses a hash
+ * table of tape indexes, because decoding a million names to strings takes a second.
  */
 export function hasRepeatedName(document: JsonDocument, object: number): boolean {
   const { bytes, tape } = document;
@@ -788,7 +790,7 @@ export function hasRepeatedName(document: JsonDocument, object: number): boolean
     count++;
   }
   if (count < 2) return false;
-  if (count <= FEW_NAMES) {
+  if (count <= MAX_PAIRWISE_NAMES) {
     for (let key = object + STRIDE; key < end; key = tape[key + STRIDE + 3] as number) {
       for (let other = object + STRIDE; other < key; other = tape[other + STRIDE + 3] as number) {
         if (isSameText(document, key, other)) return true;
@@ -824,7 +826,7 @@ function isSameText({ bytes, tape }: JsonDocument, one: number, other: number): 
   return true;
 }
 
-/** All members of an object entry in textual order, repeated ones included. */
+/** The members of an object entry in textual order, repeated ones included. */
 export function allMembers({ tape }: JsonDocument, object: number): [key: number, value: number][] {
   const members: [number, number][] = [];
   for (let key = object + STRIDE; key < (tape[object + 3] as number); ) {
@@ -835,7 +837,7 @@ export function allMembers({ tape }: JsonDocument, object: number): [key: number
   return members;
 }
 
-/** The members of an object entry, a repeated one in its first place with its last value. */
+/** The members of an object entry; a repeated one has its first position and its last value. */
 export function uniqueMembers(
   document: JsonDocument,
   object: number,
@@ -851,19 +853,19 @@ export function uniqueMembers(
   return places.size === members.length ? members : [...places.values()];
 }
 
-/** The entries of an array entry. */
+/** The items of an array entry. */
 export function itemsOf({ tape }: JsonDocument, array: number): number[] {
   const items: number[] = [];
   for (let item = array + STRIDE; item < (tape[array + 3] as number); item = tape[item + 3] as number) items.push(item);
   return items;
 }
 
-/** A well-formed string as serde_json writes it: JSON.stringify escapes exactly the same characters. */
+/** Quotes a well-formed string like serde_json, which escapes exactly the same characters as JSON.stringify. */
 export function quote(text: string): string {
-  return text.length <= SHORT && isPlain(text) ? `"${text}"` : JSON.stringify(text);
+  return text.length <= MAX_SHORT_LENGTH && isPlain(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** Whether a text is ASCII without anything to escape. */
+/** Whether a text is ASCII and needs no escapes. */
 function isPlain(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -872,7 +874,7 @@ function isPlain(text: string): boolean {
   return true;
 }
 
-/** Whether an entry is a string without escapes that has exactly these bytes. */
+/** Whether an entry is a string without escapes and with exactly these bytes. */
 export function isStringOf({ bytes, tape }: JsonDocument, entry: number, wanted: Buffer): boolean {
   const start = (tape[entry + 1] as number) + 1;
   if (tape[entry] !== STRING || (tape[entry + 2] as number) - 1 - start !== wanted.length) return false;
@@ -880,7 +882,14 @@ export function isStringOf({ bytes, tape }: JsonDocument, entry: number, wanted:
   return true;
 }
 
-/** The text of a string entry, escapes resolved. */
+/** The decoded text of a string entry, undefined for any other entry. */
+export function stringValueOf(document: JsonDocument, entry: number | undefined): string | undefined {
+  if (entry === undefined) return undefined;
+  const kind = document.tape[entry];
+  return kind === STRING || kind === ESCAPED_STRING ? stringOf(document, entry) : undefined;
+}
+
+/** The decoded text of a string entry. */
 export function stringOf({ bytes, ascii, tape }: JsonDocument, entry: number): string {
   const start = tape[entry + 1] as number;
   const end = tape[entry + 2] as number;
@@ -888,7 +897,7 @@ export function stringOf({ bytes, ascii, tape }: JsonDocument, entry: number): s
   return JSON.parse(bytes.toString("utf8", start, end)) as string;
 }
 
-/** The value of a scalar entry; a double has JavaScript's value of its text. */
+/** The value of a scalar entry; a double is read as by JavaScript, not serde_json. */
 export function scalarOf(document: JsonDocument, entry: number): null | boolean | string | number | bigint {
   const { bytes, tape } = document;
   switch (tape[entry]) {
@@ -909,7 +918,7 @@ export function scalarOf(document: JsonDocument, entry: number): null | boolean 
   }
 }
 
-/** JavaScript's value of a double's text; where all steps are exact but the last, that one rounds as JavaScript does. */
+/** JavaScript's value of a double's text. Without an exponent and up to 15 digits only the division rounds. */
 function double(bytes: Buffer, start: number, end: number): number {
   const first = bytes[start] === 0x2d ? start + 1 : start;
   if (end - first > 16) return Number(bytes.toString("latin1", start, end));
@@ -930,7 +939,7 @@ function double(bytes: Buffer, start: number, end: number): number {
   return first > start ? -value : value;
 }
 
-/** Exact, because every step is. */
+/** The value of a small integer's text; every step is exact. */
 function smallInteger(bytes: Buffer, start: number, end: number): number {
   const negative = bytes[start] === 0x2d;
   let value = 0;
@@ -938,8 +947,8 @@ function smallInteger(bytes: Buffer, start: number, end: number): number {
   return negative ? -value : value;
 }
 
-/** How {@link build} makes values. */
-export interface Builder<T> {
+/** Makes the values of {@link foldTape}. */
+export interface TapeFold<T> {
   scalar(document: JsonDocument, entry: number): T;
   array(items: T[]): T;
   /** `names` and `values` in textual order, repeated members included. */
@@ -952,8 +961,8 @@ interface Frame<T> {
   readonly values: T[];
 }
 
-/** Makes a value of an entry and all below it, from the leaves up. */
-export function build<T>(document: JsonDocument, root: number, builder: Builder<T>): T {
+/** Folds an entry and its subtree to one value, from the leaves up, without recursion. */
+export function foldTape<T>(document: JsonDocument, root: number, fold: TapeFold<T>): T {
   const { tape } = document;
   const open: Frame<T>[] = [];
   for (let entry = root; ; ) {
@@ -969,9 +978,9 @@ export function build<T>(document: JsonDocument, root: number, builder: Builder<
       entry += STRIDE;
       continue;
     }
-    if (kind === ARRAY) value = builder.array([]);
-    else if (kind === OBJECT) value = builder.object([], []);
-    else value = builder.scalar(document, entry);
+    if (kind === ARRAY) value = fold.array([]);
+    else if (kind === OBJECT) value = fold.object([], []);
+    else value = fold.scalar(document, entry);
     entry += STRIDE;
     for (;;) {
       const container = open[open.length - 1];
@@ -980,18 +989,16 @@ export function build<T>(document: JsonDocument, root: number, builder: Builder<
       if (container.end !== entry) break;
       open.pop();
       value =
-        container.names === undefined
-          ? builder.array(container.values)
-          : builder.object(container.names, container.values);
+        container.names === undefined ? fold.array(container.values) : fold.object(container.names, container.values);
     }
   }
 }
 
 /**
- * Where in a document the value at a path stands, for an error message.
+ * Finds the byte offset of the value at a path, for an error message.
  *
- * @param occurrence `repeat`: of the last repetition of the member's name itself
- * @returns the byte offset; that of the nearest value above when there is no such member
+ * @param occurrence `repeat`: the offset of the member's name, at its last occurrence
+ * @returns the byte offset; that of the nearest existing ancestor when there is no such member
  * @throws {@link JsonError} when the document is not JSON
  */
 export function locate(
@@ -1018,7 +1025,7 @@ export function locate(
   return tape[(occurrence === "repeat" ? keyEntry : entry) + 1] as number;
 }
 
-/** Line and column, both from 1, of a byte offset; columns count characters. */
+/** Line and column of a byte offset, both from 1; columns count characters. */
 export function lineColumn(bytes: Uint8Array, offset: number): { line: number; column: number } {
   const before = asBuffer(bytes).subarray(0, offset);
   let line = 1;

@@ -1,21 +1,25 @@
-/** A value that does not fit its type: a place, what was expected, what was got. Kinds, never values. */
+/** Mismatches between values and their types. */
 
 import { type Path, pathText } from "./fault.js";
+import { MAX_I64, MAX_U64, MIN_I64 } from "./integer-bounds.js";
 
+/** A value that does not fit its type: its path, the expected and the actual kind. Never contains the value. */
 export class Mismatch {
-  /** From the inside out; exactly as long as it has to be, since a union may keep many. */
+  /** Innermost step first. An array of exact length, since a union may hold many mismatches. */
   private path: readonly (string | number)[] = [];
   private elsewhere = false;
   private fitting = 0;
 
-  /** @param constraint whether the value is of its type and breaks a constraint: it is meant for this branch of a union */
+  /**
+   * @param constraint whether the value has the type and violates a constraint: a strong sign of the intended branch
+   */
   constructor(
     readonly expected: string,
     readonly got: string,
     private readonly constraint = false,
   ) {}
 
-  /** The same, seen from the container; called from the inside out. */
+  /** Prepends the step from the container, in place. Called from the innermost container outwards. */
   within(step: string | number): this {
     this.path = [...this.path, step];
     this.elsewhere = false;
@@ -23,24 +27,24 @@ export class Mismatch {
     return this;
   }
 
-  /** How many members of the object fitted before this one did not. */
+  /** Records the number of members of the object that fitted before this one. */
   after(fitting: number): this {
     this.fitting = fitting;
     return this;
   }
 
-  /** A literal member does not match: the value is hardly meant for this branch of a union. */
-  asAnotherBranch(): this {
+  /** Marks the mismatch of a literal member: the value is probably meant for another branch of the union. */
+  asOtherBranch(): this {
     this.elsewhere = true;
     return this;
   }
 
-  /** Whether a literal told the value from this branch: that is found again at once. */
-  get isOfAnotherBranch(): boolean {
+  /** Whether a literal member ruled this branch out, which is cheap to find again. */
+  get isOtherBranch(): boolean {
     return this.elsewhere;
   }
 
-  /** One that can be placed anew; {@link within} changes the one that it is called on. */
+  /** A copy for {@link within}, which changes its receiver. */
   copy(expected = this.expected): Mismatch {
     const copy = new Mismatch(expected, this.got, this.constraint);
     copy.path = this.path;
@@ -49,8 +53,11 @@ export class Mismatch {
     return copy;
   }
 
-  /** How much it tells among those of a union: the deeper, and of one depth a constraint or the later, the closer was the branch. */
-  tellsMoreThan(other: Mismatch): boolean {
+  /**
+   * Whether this mismatch comes from a branch closer to the value: the deeper path first, then a violated constraint,
+   * then the later member.
+   */
+  isMoreSpecificThan(other: Mismatch): boolean {
     if (this.depth !== other.depth) return this.depth > other.depth;
     return this.constraint === other.constraint ? this.fitting > other.fitting : this.constraint;
   }
@@ -59,7 +66,7 @@ export class Mismatch {
     return this.elsewhere ? 0.5 : this.path.length;
   }
 
-  isAtPlaceOf({ path }: Mismatch): boolean {
+  hasPathOf({ path }: Mismatch): boolean {
     return path.length === this.path.length && path.every((step, i) => step === this.path[i]);
   }
 
@@ -70,22 +77,22 @@ export class Mismatch {
   }
 }
 
-/** The most telling of the mismatches of a union: the deepest, with all that was expected at its place. */
+/** The most specific mismatch of a union's branches, with every kind that was expected at its path. */
 export function unionMismatch(mismatches: readonly Mismatch[]): Mismatch {
   let best = mismatches[0] as Mismatch;
-  for (const mismatch of mismatches) if (mismatch.tellsMoreThan(best)) best = mismatch;
-  const equals = mismatches.filter((mismatch) => !best.tellsMoreThan(mismatch) && mismatch.isAtPlaceOf(best));
+  for (const mismatch of mismatches) if (mismatch.isMoreSpecificThan(best)) best = mismatch;
+  const equals = mismatches.filter((mismatch) => !best.isMoreSpecificThan(mismatch) && mismatch.hasPathOf(best));
   return best.copy([...new Set(equals.map(({ expected }) => expected))].join(" or "));
 }
 
-/** Explains values of a kind (in words) that are none of these literals. */
+/** Makes the mismatch of a value that equals none of the literals, by the kind of the value. */
 export function literalMismatch(literals: readonly unknown[]): (kind: string) => Mismatch {
   const expected = literals.map((literal) => JSON.stringify(literal)).join(" or ");
   const kinds = new Set(literals.map(kindOf));
   return (kind) => new Mismatch(expected, kinds.has(kind) ? kind.replace(/^an?/, "another") : kind);
 }
 
-/** What a value is, in words. */
+/** The kind of a value, for messages. */
 export function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "nothing";
@@ -100,10 +107,10 @@ export function kindOf(value: unknown): string {
   }
 }
 
-const QUALIFIED = { int64: [-(2n ** 63n), 2n ** 63n - 1n], uint64: [0n, 2n ** 64n - 1n] } as const;
+const FORMAT_BOUNDS = { int64: [MIN_I64, MAX_I64], uint64: [0n, MAX_U64] } as const;
 
-/** The bounds of a bigint (protocol.md section 5) and their name. */
+/** The bounds of a bigint codec (protocol.md section 5), and their name for messages. */
 export function bigintRange(format: "int64" | "uint64" | undefined): { min: bigint; max: bigint; name: string } {
-  const [min, max] = format === undefined ? ([QUALIFIED.int64[0], QUALIFIED.uint64[1]] as const) : QUALIFIED[format];
+  const [min, max] = format === undefined ? ([MIN_I64, MAX_U64] as const) : FORMAT_BOUNDS[format];
   return { min, max, name: format === undefined ? "an integer from -2^63 to 2^64-1" : `an ${format} integer` };
 }

@@ -1,6 +1,6 @@
 /**
- * From the result of a tool to the bytes that are signed (protocol.md sections 2, 3 and 7): the tag and the ports in
- * schema order, whatever order the tool's object had.
+ * Encodes the result of a tool to the signed bytes (protocol.md sections 2, 3 and 7): the tag, then the ports in schema
+ * order, independent of the order of the tool's object.
  */
 
 import type { RawOutput } from "./bcs-shapes.js";
@@ -18,6 +18,7 @@ import {
   type NexusValue,
   OffchainToolOutput,
 } from "./data.js";
+import { formatDateTime } from "./date-time.js";
 import { ErrEval } from "./err-eval.js";
 import { pathText, WireFault } from "./fault.js";
 import { formatDouble, MAX_DEPTH, quote } from "./json.js";
@@ -25,14 +26,14 @@ import { bigintRange, kindOf, literalMismatch, Mismatch } from "./mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
 import { chooseBranch, compileIndexes, mayShareValues, type Tally } from "./union-choice.js";
 
-/** Bytes of BCS of a whole result (protocol.md section 1). */
+/** Limit of the BCS of a result, in bytes (protocol.md section 1). */
 export const MAX_RESULT_BYTES = 262_144;
-/** Inline bytes and known sizes of stored blobs of one result. */
+/** Limit of the inline bytes and the known sizes of stored blobs of one result together. */
 export const OUTPUT_BUDGET = 8 * 1024 * 1024;
 
 const fault = (details: string) => new WireFault("output_serialization_error", details);
 
-/** The variant that every tool may return and none declares. */
+/** The reserved failure variant, which every tool may return without declaring it. */
 const FAILURE: Variant = {
   name: FAILURE_VARIANT,
   ports: [{ name: FAILURE_PORT, many: false, codec: { kind: "string" } }],
@@ -58,7 +59,7 @@ export class OutputEncoder {
   }
 
   /**
-   * Encodes what `encodeOutput` of the tool returned.
+   * Encodes the value returned by the tool's `encodeOutput`.
    *
    * @throws {@link WireFault} `output_serialization_error` with port and reason
    */
@@ -77,7 +78,7 @@ export class OutputEncoder {
   }
 
   /**
-   * The JSON text of one value of a port, as it would be written inline; of any length.
+   * The inline JSON text of one value of a port, without a limit of length.
    *
    * @throws {@link WireFault} `output_serialization_error`
    */
@@ -85,7 +86,7 @@ export class OutputEncoder {
     const found = this.variants.get(tag)?.ports.find(({ port }) => port.name === name);
     if (found === undefined) throw fault(`${pathText([tag, name])}: the tool has no such output port`);
     const { port, encode } = found;
-    const text = port.optional && (value === undefined || value === null) ? "null" : encode(value, 0, begin());
+    const text = port.optional && (value === undefined || value === null) ? "null" : encode(value, 0, newContext());
     if (text instanceof Mismatch) throw fault(text.describe([tag, name]));
     return text;
   }
@@ -167,10 +168,10 @@ interface CompiledVariant {
   readonly ports: readonly { readonly port: Port; readonly encode: Encode }[];
 }
 
-/** Objects whose content is not in their members: as plain objects they would be written empty. */
+/** Classes whose content is not in their properties: written as plain objects, instances would be empty. */
 const OPAQUE = [Date, Map, Set, Promise];
 
-/** Whether a value is an object that its members describe. */
+/** Whether a value is an object described by its properties. */
 function hasMembers(value: unknown): value is object {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -182,14 +183,14 @@ function isBytes(value: unknown): boolean {
   return ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
 }
 
-/** What a tool gave, in words; of a built-in class the name. */
+/** The kind of a value, for messages; the name of an opaque class. */
 function givenKind(value: unknown): string {
   const type = OPAQUE.find((known) => value instanceof known);
   if (type !== undefined) return `a ${type.name}`;
   return isBytes(value) ? "bytes" : kindOf(value);
 }
 
-/** A member of a value: its own, or its class's (a getter); nothing of `Object.prototype`. */
+/** A property of a value: its own or its class's (a getter), but none of `Object.prototype`. */
 function memberOf(object: object, name: string): unknown {
   const value = (object as Record<string, unknown>)[name];
   if (Object.hasOwn(object, name)) return value;
@@ -197,7 +198,11 @@ function memberOf(object: object, name: string): unknown {
   return value === (Object.prototype as unknown as Record<string, unknown>)[name] ? undefined : value;
 }
 
-/** BCS of a conforming result, within its limit. */
+/**
+ * BCS of a conforming result.
+ *
+ * @throws {@link WireFault} when it is longer than {@link MAX_RESULT_BYTES}
+ */
 export function resultBytes(output: EncodedOutput): Buffer {
   const bytes = encodeOutput(output);
   if (bytes.length > MAX_RESULT_BYTES) {
@@ -244,9 +249,9 @@ function encodePort(tag: string, port: Port, encode: Encode, value: unknown): Ne
   return values;
 }
 
-/** One value of a port: what stands for data held elsewhere, where the port takes that, else the data itself. */
+/** One value of a port: a reference where the port accepts one, otherwise inline data. */
 function portValue(port: Port, encode: Encode, value: unknown, path: (string | number)[]): NexusValue {
-  if (port.held !== true || !isReference(value)) return inlineValue(encode(value, 0, begin()), path, port.held);
+  if (port.held !== true || !isReference(value)) return inlineValue(encode(value, 0, newContext()), path, port.held);
   let referred: unknown;
   try {
     referred = isNexusValue(value) ? value : value.nexusValue();
@@ -259,7 +264,7 @@ function portValue(port: Port, encode: Encode, value: unknown, path: (string | n
   return referred;
 }
 
-/** Whether a value stands for another: no data has a function as a member. */
+/** Whether a value is a reference. JSON data never has a function as a member. */
 function isReference(value: unknown): value is NexusValue | { nexusValue(): unknown } {
   if (value === null || typeof value !== "object") return false;
   return isNexusValue(value) || typeof (value as { nexusValue?: unknown }).nexusValue === "function";
@@ -275,22 +280,22 @@ function inlineValue(text: string | Mismatch, path: (string | number)[], held = 
   return new InlineValue(bytes);
 }
 
-/** Writes a value as JSON text, or says why it cannot. `depth`: levels of nesting around it. */
-type Encode = (value: unknown, depth: number, writing: Writing) => string | Mismatch;
+/** Writes a value as JSON text; a {@link Mismatch} when it does not fit. `depth`: levels of nesting around it. */
+type Encode = (value: unknown, depth: number, context: EncodeContext) => string | Mismatch;
 
-/** What one writing knows beside its text. */
-interface Writing extends Tally {
-  /** What definitions made of containers, by depth: branches of a union that try the same one share the work. */
-  made?: Map<Encode, Map<object, Made[]>>;
+/** State of encoding one value. */
+interface EncodeContext extends Tally {
+  /** Texts of containers by definition, object and depth, shared by the branches of a union. */
+  encoded?: Map<Encode, Map<object, EncodedContainer[]>>;
 }
 
-/** The text of a container, and how many members were passed over in it. */
-interface Made {
+/** The text of a container, and the number of undeclared members in it. */
+interface EncodedContainer {
   readonly text: string | Mismatch;
-  readonly passedOver: number;
+  readonly undeclaredCount: number;
 }
 
-const begin = (): Writing => ({ passedOver: 0 });
+const newContext = (): EncodeContext => ({ undeclaredCount: 0 });
 
 /** Encodes single values by codec. */
 export class ValueEncoder {
@@ -302,7 +307,7 @@ export class ValueEncoder {
 
   /** @throws {@link WireFault} `output_serialization_error` with the member's path */
   write(value: unknown): string {
-    const text = this.encode(value, 0, begin());
+    const text = this.encode(value, 0, newContext());
     if (text instanceof Mismatch) throw fault(text.describe());
     return text;
   }
@@ -318,7 +323,7 @@ function encodeString(value: unknown): string | Mismatch {
 function encodeNumber(value: unknown): string | Mismatch {
   if (typeof value !== "number") return new Mismatch("a number", kindOf(value));
   if (Number.isSafeInteger(value) && !Object.is(value, -0)) return String(value);
-  // A double: also beyond 2^53, where a reader would take digits for an exact integer.
+  // Integers beyond 2^53 are written as doubles too: plain digits would be read as an exact integer.
   return Number.isFinite(value) ? formatDouble(value) : new Mismatch("a finite number", String(value));
 }
 
@@ -326,7 +331,7 @@ function encodeSafeInteger(value: unknown): string | Mismatch {
   return Number.isSafeInteger(value) ? String(value) : new Mismatch("a safe integer", kindOf(value));
 }
 
-/** `unknown`: whatever JSON can say, and a bigint as the exact integer. */
+/** Encodes `unknown`: any JSON value, and a bigint as an exact integer. */
 function encodeAny(value: unknown, depth: number): string | Mismatch {
   switch (typeof value) {
     case "string":
@@ -342,7 +347,7 @@ function encodeAny(value: unknown, depth: number): string | Mismatch {
     case "object": {
       if (value === null) return "null";
       const { toJSON } = value as { toJSON?: unknown };
-      // Asked once, as JSON.stringify does: what it gives is not asked again.
+      // Called once, like JSON.stringify: `toJSON` of its result is ignored.
       const given: unknown = typeof toJSON === "function" ? toJSON.call(value) : value;
       return given === value || (typeof given === "object" && given !== null)
         ? encodeAnyObject(given as object, depth)
@@ -372,8 +377,9 @@ function encodeAnyObject(value: object, depth: number): string | Mismatch {
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /**
- * The own members that no type declares, without those that `encode` passes over. They have no order of their own: by
- * UTF-16 code units, as in RFC 8785 section 3.2.3. Their names are data, so a mismatch does not repeat them.
+ * The text of the undeclared own members, sorted by UTF-16 code units (RFC 8785 section 3.2.3) so that the result does
+ * not depend on insertion order. `encode` returns undefined to omit one. Names are data, so a mismatch does not contain
+ * them.
  */
 function undeclaredMembers(
   value: object,
@@ -394,26 +400,27 @@ function undeclaredMembers(
   }
   return text;
 }
-/** Turns codecs into closures, once, at start-up. */
+
+/** Compiles codecs to closures at start-up. */
 class EncoderCompiler {
   private readonly definitions: ReadonlyMap<string, Codec>;
   private readonly compiled = new Map<string, Encode>();
-  /** Whether a value may be tried against several branches. */
+  /** Whether a codec is a union, so that a value may be tried against several branches. */
   private unions = false;
-  /** Whether several of them may fit, and the members that each passes over decide. */
+  /** Whether several branches of a union may fit, so that undeclared members are counted. */
   private counting = false;
 
   constructor(definitions: NonNullable<Contract["definitions"]>) {
     this.definitions = new Map(definitions);
   }
 
-  /** @param choosing whether the value stands in a union, which takes a branch by its constraints too */
+  /** @param choosing whether the codec is inside a union, which checks constraints to choose a branch */
   compile(codec: Codec, choosing = false): Encode {
     switch (codec.kind) {
       case "json":
         return encodeAny;
       case "null":
-        // A type of `null` or `undefined`: both are JSON's null.
+        // Both `null` and `undefined` are written as null.
         return (value) => (value === null || value === undefined ? "null" : new Mismatch("null", kindOf(value)));
       case "boolean":
         return (value) => (typeof value === "boolean" ? String(value) : new Mismatch("a boolean", kindOf(value)));
@@ -457,9 +464,9 @@ class EncoderCompiler {
       case "array": {
         const encode = this.compile(codec.item, choosing);
         const list = choosing ? codec : {};
-        return (value, depth, writing) => {
+        return (value, depth, context) => {
           if (!Array.isArray(value)) return new Mismatch("an array", kindOf(value));
-          return encodeItems(value, depth, writing, () => encode, list);
+          return encodeItems(value, depth, context, () => encode, list);
         };
       }
       case "tuple":
@@ -470,7 +477,7 @@ class EncoderCompiler {
         this.unions = true;
         if (mayShareValues(codec.branches)) this.counting = true;
         const branches = codec.branches.map((branch) => this.compile(branch, true));
-        return (value, depth, writing) => chooseBranch(branches, writing, (branch) => branch(value, depth, writing));
+        return (value, depth, context) => chooseBranch(branches, context, (branch) => branch(value, depth, context));
       }
       case "ref":
         return this.reference(codec.name, choosing);
@@ -484,7 +491,7 @@ class EncoderCompiler {
     const last = tail.map((item) => this.compile(item, choosing));
     const between = rest === undefined ? undefined : this.compile(rest, choosing);
     const least = fixed.length - optional + last.length;
-    return (value, depth, writing) => {
+    return (value, depth, context) => {
       if (!Array.isArray(value)) return new Mismatch("an array", kindOf(value));
       if (value.length < least || (between === undefined && value.length > fixed.length + last.length)) {
         return new Mismatch(`an array of at least ${least} items as declared`, `${value.length} items`);
@@ -495,7 +502,7 @@ class EncoderCompiler {
         const mayMiss = i < fixed.length && i >= fixed.length - optional;
         return mayMiss && (value[i] === undefined || value[i] === null) ? () => "null" : (encode as Encode);
       };
-      return encodeItems(value, depth, writing, encoderAt, list);
+      return encodeItems(value, depth, context, encoderAt, list);
     };
   }
 
@@ -511,27 +518,27 @@ class EncoderCompiler {
     const literals = declared.filter(({ optional, literal }) => literal && !optional);
     const known = new Set(members.map(({ name }) => name));
     const encodeOther = compileIndexes(codec, (each) => this.compile(each, choosing));
-    return (value, depth, writing) => {
+    return (value, depth, context) => {
       if (!hasMembers(value)) return new Mismatch("an object", givenKind(value));
       if (depth === MAX_DEPTH) return tooDeep();
-      // First what tells the branches of a union apart.
+      // Literals are encoded first: they tell the branches of a union apart.
       for (const { name, encode } of literals) {
-        const encoded = encode(memberOf(value, name), depth + 1, writing);
-        if (typeof encoded !== "string") return encoded.within(name).asAnotherBranch();
+        const encoded = encode(memberOf(value, name), depth + 1, context);
+        if (typeof encoded !== "string") return encoded.within(name).asOtherBranch();
       }
       let text = "";
       for (const { name, key, optional, encode } of declared) {
         const member = memberOf(value, name);
         const absent = optional && (member === undefined || member === null);
-        const encoded = absent ? "null" : encode(member, depth + 1, writing);
+        const encoded = absent ? "null" : encode(member, depth + 1, context);
         if (typeof encoded !== "string") return encoded.within(name);
         text += `${text === "" ? "" : ","}${key}${encoded}`;
       }
       if (encodeOther === undefined && !this.counting) return `{${text}}`;
       const others = undeclaredMembers(value, known, (member, name) => {
         const encode = encodeOther?.(name);
-        if (encode === undefined) writing.passedOver++;
-        return encode?.(member, depth + 1, writing);
+        if (encode === undefined) context.undeclaredCount++;
+        return encode?.(member, depth + 1, context);
       });
       if (others instanceof Mismatch) return others;
       return `{${text}${text === "" || others === "" ? "" : ","}${others}}`;
@@ -545,16 +552,16 @@ class EncoderCompiler {
     const key = `${choosing} ${name}`;
     const known = this.compiled.get(key);
     if (known !== undefined) return known;
-    // Registered before it is compiled, because the definition may contain itself.
-    const encode: Encode = (value, depth, writing) => {
-      if (!this.unions || value === null || typeof value !== "object") return target(value, depth, writing);
-      writing.made ??= new Map();
-      let written = writing.made.get(encode);
+    // Registered before it is compiled, because the definition may be recursive.
+    const encode: Encode = (value, depth, context) => {
+      if (!this.unions || value === null || typeof value !== "object") return target(value, depth, context);
+      context.encoded ??= new Map();
+      let written = context.encoded.get(encode);
       if (written === undefined) {
         written = new Map();
-        writing.made.set(encode, written);
+        context.encoded.set(encode, written);
       }
-      const before = writing.passedOver;
+      const before = context.undeclaredCount;
       let entries = written.get(value);
       if (entries === undefined) {
         entries = [];
@@ -562,11 +569,11 @@ class EncoderCompiler {
       }
       let entry = entries[depth];
       if (entry === undefined) {
-        const text = target(value, depth, writing);
-        entry = { text, passedOver: writing.passedOver - before };
+        const text = target(value, depth, context);
+        entry = { text, undeclaredCount: context.undeclaredCount - before };
         entries[depth] = entry;
       }
-      writing.passedOver = before + entry.passedOver;
+      context.undeclaredCount = before + entry.undeclaredCount;
       return entry.text instanceof Mismatch ? entry.text.copy() : entry.text;
     };
     this.compiled.set(key, encode);
@@ -578,7 +585,7 @@ class EncoderCompiler {
 function encodeItems(
   values: readonly unknown[],
   depth: number,
-  writing: Writing,
+  context: EncodeContext,
   encoderOf: (i: number) => Encode,
   constraints: ListConstraints,
 ): string | Mismatch {
@@ -587,7 +594,7 @@ function encodeItems(
   if (wrong !== undefined) return wrong;
   const texts: string[] = [];
   for (let i = 0; i < values.length; i++) {
-    const encoded = encoderOf(i)(values[i], depth + 1, writing);
+    const encoded = encoderOf(i)(values[i], depth + 1, context);
     if (typeof encoded !== "string") return encoded.within(i);
     texts.push(encoded);
   }
@@ -596,7 +603,6 @@ function encodeItems(
 
 function encodeDate(value: unknown): string | Mismatch {
   if (!(value instanceof Date)) return new Mismatch("a Date", kindOf(value));
-  const year = value.getUTCFullYear();
-  if (!(year >= 0 && year <= 9999)) return new Mismatch("a Date of the years 0 to 9999", "another");
-  return `"${value.toISOString()}"`;
+  const text = formatDateTime(value);
+  return text === undefined ? new Mismatch("a Date of the years 0 to 9999", "another") : `"${text}"`;
 }

@@ -1,4 +1,4 @@
-/** The ports of a tool, derived from the texts of its schemas (protocol.md section 2). */
+/** Derives the ports of a tool from its schemas (protocol.md section 2). */
 
 import type { MetaSchema, PortShape, VariantShape } from "./bcs-shapes.js";
 import { JsonObject, type JsonValue, readJson } from "./json-value.js";
@@ -7,19 +7,19 @@ export const MAX_INPUT_PORTS = 32;
 export const MAX_VARIANTS = 8;
 export const MAX_VARIANT_PORTS = 16;
 export const MAX_NAME_BYTES = 128;
-/** The failure variant that every tool has and none declares. */
+/** The reserved failure variant, which every tool has without declaring it. */
 export const FAILURE_VARIANT = "_err_eval";
 export const FAILURE_PORT = "reason";
 
-/** A schema that the network would refuse at registration. */
+/** A schema that the network refuses at registration. */
 export class PortError extends Error {
   override readonly name = "PortError";
 }
 
 /**
- * Derives the ports from schema texts; their textual order is the order of the ports.
+ * Derives the ports from schema texts. The textual order of members is the order of the ports.
  *
- * @throws {@link PortError} when the network would refuse the schemas, {@link JsonError} when they are not JSON
+ * @throws {@link PortError} when the network refuses the schemas, {@link JsonError} when they are not JSON
  */
 export function derivePorts(inputSchema: string, outputSchema: string): MetaSchema {
   return {
@@ -85,7 +85,7 @@ function variantOf(document: JsonValue, schema: JsonValue): VariantShape {
   throw new PortError("output variant: expected an object schema with one property, or one string constant");
 }
 
-/** Refuses a name that is not 1 to 128 ASCII bytes. */
+/** @throws {@link PortError} unless the name has 1 to 128 ASCII bytes */
 function requireName(name: string, what: string): void {
   if (!isPortName(name)) throw new PortError(`${what}: expected a name of 1 to ${MAX_NAME_BYTES} ASCII bytes`);
 }
@@ -101,7 +101,7 @@ function member(schema: JsonValue, name: string): JsonValue | undefined {
   return schema instanceof JsonObject ? schema.members.get(name) : undefined;
 }
 
-/** The schema that a `$ref` names, following exactly one; siblings of it are ignored. */
+/** Resolves a `$ref`, one level only; its siblings are ignored. */
 function oneHop(document: JsonValue, schema: JsonValue, what: string): JsonValue {
   const reference = member(schema, "$ref");
   if (reference === undefined) return schema;

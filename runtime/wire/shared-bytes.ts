@@ -1,6 +1,4 @@
-/** Texts as bytes that threads can read where they are. */
-
-/** The UTF-8 bytes of a text in shared memory. */
+/** The UTF-8 bytes of a text in shared memory, which other threads read without a copy. */
 export function sharedBytes(text: string): Buffer {
   const bytes = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(text)));
   bytes.write(text);

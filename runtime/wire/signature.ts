@@ -1,17 +1,17 @@
-/** What is hashed and what is signed (protocol.md section 4). Pure bytes: keys and engines are elsewhere. */
+/** Hashed and signed messages (protocol.md section 4), without keys and engines. */
 
 import type { PortShape } from "./bcs-shapes.js";
 import { copyBytes, exactBytes, lengthSize, writeLength } from "./bcs-writer.js";
 import { sha256 } from "./hash.js";
 
-/** `X-Svc-Sig-V`. */
+/** Value of the header `X-Svc-Sig-V`. */
 export const SIGNATURE_VERSION = "3";
 
 const RESOLVED_INPUT = Buffer.from("nexus.direct.v3.resolved-input");
 const RAW_OUTPUT = Buffer.from("nexus.direct.v3.raw-output");
 const TOOL_RESPONSE = Buffer.from("nexus.direct.v3.tool-response");
 
-/** Computes the input hash of one tool: everything that does not depend on the values is laid out once. */
+/** Computes the input hash of one tool. The parts that do not depend on values are encoded once. */
 export class InputHasher {
   private readonly heads: readonly { readonly bytes: Buffer; readonly many: boolean }[];
   private readonly start: Buffer;
@@ -32,9 +32,9 @@ export class InputHasher {
   }
 
   /**
-   * The input hash.
+   * The input hash of commitments.
    *
-   * @param commitments for each port, in order, the 32-byte commitments of its values (one, or 1 to 256)
+   * @param commitments 32 bytes for each value, by port in schema order
    * @returns 32 bytes
    */
   hash(commitments: readonly (readonly Uint8Array[])[]): Buffer {
@@ -44,7 +44,7 @@ export class InputHasher {
   /**
    * The input hash of values.
    *
-   * @param commit gives the 32-byte commitment of one, which is used up before it is called again
+   * @param commit returns the 32-byte commitment of a value, which may be overwritten by the next call
    */
   hashOf<T>(ports: readonly (readonly T[])[], commit: (value: T) => Uint8Array): Buffer {
     return sha256(this.preimage(ports, commit));
@@ -74,7 +74,7 @@ export class InputHasher {
   }
 }
 
-/** SHA-256( resolved-input domain ‖ BCS of the port commitments ): the reference that {@link InputHasher} must equal. */
+/** SHA-256( resolved-input domain ‖ BCS of the port commitments ): the reference for {@link InputHasher}. */
 export function inputHashOf(preimageBcs: Uint8Array): Buffer {
   return sha256(Buffer.concat([RESOLVED_INPUT, preimageBcs]));
 }
@@ -85,9 +85,9 @@ export function outputHash(resultBcs: Uint8Array): Buffer {
 }
 
 /**
- * What a tool signs: tool-response domain ‖ leader signature ‖ nonce ‖ output hash.
+ * The message that a tool signs: tool-response domain ‖ leader signature ‖ nonce ‖ output hash.
  *
- * @throws RangeError when a part has not its exact length
+ * @throws RangeError for a part of the wrong length
  */
 export function toolSignatureMessage(leaderSignature: Uint8Array, nonce: Uint8Array, output: Uint8Array): Buffer {
   const message = Buffer.allocUnsafe(TOOL_RESPONSE.length + 128);

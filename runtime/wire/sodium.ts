@@ -2,7 +2,7 @@
 
 import { createRequire } from "node:module";
 
-/** The part of sodium-native that is used here; the package carries no types. Each call writes into its first arguments. */
+/** The used functions of sodium-native, which has no types. Each writes to its first arguments. */
 export interface Sodium {
   crypto_sign_seed_keypair(publicKey: Uint8Array, secret: Uint8Array, seed: Uint8Array): void;
   crypto_sign_detached(signature: Uint8Array, message: Uint8Array, secret: Uint8Array): void;
@@ -26,5 +26,5 @@ function load(): Sodium | undefined {
   }
 }
 
-/** Undefined when the package or its native part is not there. */
+/** Undefined when the package or its native part is missing. */
 export const sodium = load();

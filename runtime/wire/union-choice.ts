@@ -1,4 +1,4 @@
-/** Members that a type does not declare by name: what index signatures make of them, and how unions choose by them. */
+/** Undeclared members: decoding by index signatures, and the choice of a union's branch by their number. */
 
 import { MAX_MATCHED_LENGTH } from "./constraints.js";
 import type { Codec } from "./contract.js";
@@ -7,8 +7,8 @@ import { Mismatch, unionMismatch } from "./mismatch.js";
 /**
  * Compiles the index signatures of an object.
  *
- * @returns the compiled codec of a name, undefined for a name that no index signature takes (one too long to be matched
- * included); undefined when there are none
+ * @returns undefined when there are none; otherwise a function from a name to its compiled codec, or to undefined for a
+ * name that no index signature matches or that is too long to be matched
  */
 export function compileIndexes<T>(
   { patterns, rest }: Extract<Codec, { kind: "object" }>,
@@ -21,50 +21,50 @@ export function compileIndexes<T>(
     (name.length > MAX_MATCHED_LENGTH ? undefined : named.find(([pattern]) => pattern.test(name))?.[1]) ?? other;
 }
 
-/** What may hold members, and `json`, which leaves none out. */
-const HOLDING: ReadonlySet<Codec["kind"]> = new Set(["json", "object", "array", "tuple", "ref"]);
+/** Codecs that may contain members; `json` keeps all of them. */
+const CONTAINER_KINDS: ReadonlySet<Codec["kind"]> = new Set(["json", "object", "array", "tuple", "ref"]);
 
-/** Whether a value may fit several branches of a union, of which some do not declare all of its members. */
+/** Whether a value may fit several branches of a union that differ in the members they declare. */
 export function mayShareValues(branches: readonly Codec[]): boolean {
-  return branches.flatMap(alternatives).filter(({ kind }) => HOLDING.has(kind)).length > 1;
+  return branches.flatMap(alternatives).filter(({ kind }) => CONTAINER_KINDS.has(kind)).length > 1;
 }
 
-/** A codec, or the branches of one that is a union itself. */
+/** The branches of a codec, nested unions flattened. */
 function alternatives(codec: Codec): readonly Codec[] {
   return codec.kind === "union" ? codec.branches.flatMap(alternatives) : [codec];
 }
 
-/** What counts members that were passed over since a union began to choose; they are counted only where one does. */
+/** Counter of undeclared members, used where a union chooses a branch. */
 export interface Tally {
-  passedOver: number;
+  undeclaredCount: number;
 }
 
 /**
- * Chooses a branch of a union, and counts the members that it passes over as passed over by the union.
+ * Chooses the first of the fitting branches with the fewest undeclared members, and adds their number to the tally.
  *
- * @param attempt what a branch makes of the value
- * @returns what the first of those branches makes of it that pass over the fewest members; where none fits, what is wrong
+ * @param attempt decodes or encodes the value by a branch
+ * @returns the result of the chosen branch; the most specific mismatch when none fits
  */
 export function chooseBranch<B, T>(
   branches: readonly B[],
   tally: Tally,
   attempt: (branch: B) => T | Mismatch,
 ): T | Mismatch {
-  const before = tally.passedOver;
+  const before = tally.undeclaredCount;
   const mismatches: Mismatch[] = [];
   let best: T | undefined;
   let fewest = Number.POSITIVE_INFINITY;
   for (const branch of branches) {
-    tally.passedOver = 0;
+    tally.undeclaredCount = 0;
     const made = attempt(branch);
     if (made instanceof Mismatch) mismatches.push(made);
-    else if (tally.passedOver < fewest) {
+    else if (tally.undeclaredCount < fewest) {
       best = made;
-      fewest = tally.passedOver;
+      fewest = tally.undeclaredCount;
       if (fewest === 0) break;
     }
   }
   const fits = mismatches.length < branches.length;
-  tally.passedOver = before + (fits ? fewest : 0);
+  tally.undeclaredCount = before + (fits ? fewest : 0);
   return fits ? (best as T) : unionMismatch(mismatches);
 }

@@ -1,14 +1,15 @@
 /**
- * Plain JavaScript values as JSON texts and back, for callers that have no contract (protocol.md section 5): integers
- * exact, dates and bytes in the forms that the typed codecs read.
+ * Converts plain JavaScript values to JSON and back without a contract (protocol.md section 5): integers are exact,
+ * dates and bytes have the forms of the typed codecs.
  */
 
 import { asBuffer } from "./bytes.js";
+import { formatDateTime } from "./date-time.js";
 import { type Path, pathText } from "./fault.js";
-import { ARRAY, build, formatDouble, type JsonDocument, MAX_DEPTH, parseJson, quote, scalarOf } from "./json.js";
+import { ARRAY, foldTape, formatDouble, type JsonDocument, MAX_DEPTH, parseJson, quote, scalarOf } from "./json.js";
 import { bigintRange, kindOf } from "./mismatch.js";
 
-/** A value that has no JSON text. The message says where and which rule, never the value. */
+/** A value that cannot be written as JSON. The message names the path and the rule, never the value. */
 export class PlainValueError extends TypeError {
   override readonly name = "PlainValueError";
 }
@@ -16,10 +17,10 @@ export class PlainValueError extends TypeError {
 const BIGINT = bigintRange(undefined);
 
 /**
- * The JSON text of a value: a bigint as its exact digits, a safe integer as digits, any other number as a double, a
- * `Date` as RFC 3339 text, bytes as base64, members that are undefined left out, `toJSON` followed.
+ * Writes a value as JSON text: a bigint as exact digits, a safe integer as digits, any other number as a double, a
+ * `Date` as RFC 3339 text, bytes as base64. Undefined members are omitted; `toJSON` is called.
  *
- * @param path where the value stands, for messages
+ * @param path of the value, for messages
  * @throws {@link PlainValueError}
  */
 export function plainText(value: unknown, path: Path = []): string {
@@ -37,7 +38,7 @@ function write(value: unknown, path: Path, depth: number): string {
       return String(value);
     case "number":
       if (Number.isSafeInteger(value) && !Object.is(value, -0)) return String(value);
-      // Digits beyond 2^53 would be read as an exact integer, which a number is not.
+      // Plain digits beyond 2^53 would be read as an exact integer.
       return Number.isFinite(value) ? formatDouble(value) : fail(path, "a finite number", String(value));
     case "object":
       return value === null ? "null" : writeObject(value, path, depth);
@@ -53,7 +54,7 @@ function writeObject(value: object, path: Path, depth: number): string {
   }
   if (value instanceof Date) return date(value, path);
   if (Array.isArray(value)) {
-    // Array.from, because map skips the holes of a sparse array.
+    // Array.from visits the holes of a sparse array; map skips them.
     return `[${Array.from(value, (item: unknown, i) => write(item, [...path, i], depth + 1)).join(",")}]`;
   }
   const { toJSON } = value as { toJSON?: unknown };
@@ -74,11 +75,8 @@ function text(value: string, path: Path): string {
 }
 
 function date(value: Date, path: Path): string {
-  const year = value.getUTCFullYear();
-  // RFC 3339 has four digits for the year.
-  return year >= 0 && year <= 9999
-    ? `"${value.toISOString()}"`
-    : fail(path, "a Date of the years 0 to 9999", "another");
+  const text = formatDateTime(value);
+  return text === undefined ? fail(path, "a Date of the years 0 to 9999", "another") : `"${text}"`;
 }
 
 function fail(path: Path, expected: string, got: string): never {
@@ -87,8 +85,8 @@ function fail(path: Path, expected: string, got: string): never {
 }
 
 /**
- * The value of a JSON text: integers beyond ±(2^53−1) are bigints, every other number is a number; of a repeated member
- * the last counts.
+ * Reads a JSON text: integers beyond ±(2^53−1) are bigints, every other number is a number. The last value of a
+ * repeated member counts.
  *
  * @throws {@link JsonError}
  */
@@ -96,13 +94,13 @@ export function plainValue(bytes: Uint8Array): unknown {
   return plainValueOf(parseJson(bytes), 0);
 }
 
-/** The value of one entry of a checked document; by JSON.parse where that loses and misreads nothing. */
+/** The value of one entry of a parsed document; by JSON.parse where that is lossless. */
 export function plainValueOf(document: JsonDocument, entry: number): unknown {
   const { bytes, tape, large, escapedNames } = document;
   if ((tape[entry] as number) >= ARRAY && !large && !escapedNames) {
     return JSON.parse(bytes.toString("utf8", tape[entry + 1], tape[entry + 2]));
   }
-  return build<unknown>(document, entry, {
+  return foldTape<unknown>(document, entry, {
     scalar: scalarOf,
     array: (items) => items,
     object: (names, values) => {
@@ -113,7 +111,7 @@ export function plainValueOf(document: JsonDocument, entry: number): unknown {
   });
 }
 
-/** Sets an own member, `__proto__` included. */
+/** Sets an own property, also for the name `__proto__`. */
 export function setMember<T>(object: Record<string, T>, name: string, value: T): void {
   if (name === "__proto__") {
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });

@@ -1,10 +1,10 @@
-/** JSON of one type with errors that carry the member's path, both ways (protocol.md section 11). */
+/** Reads and writes JSON of one type, with the member's path in errors (protocol.md section 11). */
 
 import type { Codec, Contract } from "./contract.js";
 import { ValueDecoder } from "./decoder.js";
 import { ValueEncoder } from "./output.js";
 
-/** A value together with the pair that reads and writes it by a generated codec. */
+/** A value, read and written by a generated codec. */
 export class WithSerdeErrorPath<T> {
   constructor(public value: T) {}
 
@@ -12,7 +12,7 @@ export class WithSerdeErrorPath<T> {
    * Reads one JSON text.
    *
    * @param codec of a port in a generated contract
-   * @param definitions of the same contract, where its codecs refer to some
+   * @param definitions of the same contract, needed for `ref` codecs
    * @throws {@link WireFault} `input_deserialization_error`: `when.at: expected a string, got a number`
    */
   static fromJson<T>(codec: Codec, bytes: Uint8Array, definitions?: Contract["definitions"]): WithSerdeErrorPath<T> {

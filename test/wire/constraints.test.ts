@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { MAX_MATCHED_LENGTH } from "#runtime/wire/constraints.js";
 import type { Codec, Contract } from "#runtime/wire/contract.js";
-import { DecoderCompiler, Reading, ValueDecoder } from "#runtime/wire/decoder.js";
+import { DecodeContext, DecoderCompiler, ValueDecoder } from "#runtime/wire/decoder.js";
 import { WireFault } from "#runtime/wire/fault.js";
 import { parseJson } from "#runtime/wire/json.js";
 import { ValueEncoder } from "#runtime/wire/output.js";
@@ -200,7 +200,7 @@ describe("the walk looks at every entry a bounded number of times", () => {
         return target[key as unknown as number];
       },
     });
-    new DecoderCompiler(definitions).compile(codec)({ ...document, tape }, 0, new Reading(true));
+    new DecoderCompiler(definitions).compile(codec)({ ...document, tape }, 0, new DecodeContext(true));
     return count;
   }
   const ref = (name: string): Codec => ({ kind: "ref", name });

@@ -5,11 +5,11 @@ import type { AuthContext } from "../../tool.js";
 import { decodeBase64url } from "../../wire/base64.js";
 import type { Ed25519Work } from "../../wire/ed25519.js";
 import type { SignatureHeaders } from "../../wire/http-names.js";
+import { MAX_U64 } from "../../wire/integer-bounds.js";
 import { SIGNATURE_VERSION } from "../../wire/signature.js";
 import { RequestError } from "../errors/request-error.js";
 import type { RequestHeaders } from "./messages.js";
 
-const U64_MAX = 2n ** 64n - 1n;
 const DIGITS = /^[0-9]+$/;
 const VISIBLE = /^[\x21-\x7e]+$/;
 
@@ -41,8 +41,8 @@ export class Authenticator {
     if (!DIGITS.test(keyText)) this.fail("leaderKeyId", "expected decimal digits");
     // 20 digits or fewer once leading zeros are gone: no header makes BigInt work on thousands.
     const digits = keyText.length > 20 ? keyText.replace(/^0+(?=\d)/, "") : keyText;
-    const leaderKeyId = digits.length > 20 ? U64_MAX + 1n : BigInt(digits);
-    if (leaderKeyId > U64_MAX) this.fail("leaderKeyId", "expected a number below 2^64");
+    const leaderKeyId = digits.length > 20 ? MAX_U64 + 1n : BigInt(digits);
+    if (leaderKeyId > MAX_U64) this.fail("leaderKeyId", "expected a number below 2^64");
     const inputHash = this.bytes(request, "inputHash", 32);
     const leaderSignature = this.bytes(request, "leaderSignature", 64);
     const nonce = this.bytes(request, "nonce", 32);
