@@ -1,9 +1,9 @@
-/** The thread of blob-id.ts: loads the official encoder, computes one blob id, answers it. */
+/** Worker thread of blob-id.ts: loads the official encoder and computes one blob id. */
 
 import { createRequire } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** The part of `@mysten/walrus-wasm` that is used; its metadata is (blob id, root hash, length, encoding). */
+/** The used part of `@mysten/walrus-wasm`. The metadata is (blob id, root hash, length, encoding). */
 interface WalrusWasm {
   readonly BlobEncoder: new (shards: number) => { compute_metadata(content: Uint8Array): unknown };
 }

@@ -1,6 +1,6 @@
 /**
- * The Walrus blob id of some bytes, computed with the official encoder (`@mysten/walrus-wasm`) on a thread of its own: for
- * the 1,000 shards of Mainnet and Testnet it takes seconds of one core, whatever the size.
+ * Computes Walrus blob ids with the official encoder (`@mysten/walrus-wasm`), on threads: for the 1,000 shards of
+ * Mainnet and Testnet an id takes seconds of one core, independent of the size.
  */
 
 import { createRequire } from "node:module";
@@ -8,10 +8,10 @@ import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { requireInteger, StorageError } from "./storage-error.js";
 
-/** Shards of Mainnet and of Testnet. The blob id depends on it. */
+/** Number of shards of Mainnet and Testnet. The blob id depends on it. */
 export const DEFAULT_SHARDS = 1_000;
 
-/** Threads that encode at the same time, so that a core is left for the calls. */
+/** Limit of concurrent encoder threads, which leaves one core for calls. */
 const MAX_THREADS = Math.max(1, availableParallelism() - 1);
 
 let running = 0;
@@ -27,9 +27,9 @@ export class BlobIdEncoder {
   ) {}
 
   /**
-   * The encoder, when `@mysten/walrus-wasm` is installed.
+   * The encoder; undefined unless `@mysten/walrus-wasm` is installed.
    *
-   * @param shards 1 to 65,535: the network's constant
+   * @param shards 1 to 65,535: a constant of the network
    * @throws {@link StorageError} `invalid_option`
    */
   static find(shards: number = DEFAULT_SHARDS): BlobIdEncoder | undefined {
@@ -42,7 +42,7 @@ export class BlobIdEncoder {
   }
 
   /**
-   * Finds out once, with few shards, whether the thread starts and answers.
+   * Checks once, with few shards, that the thread starts and answers.
    *
    * @throws {@link StorageError} `encoder_failed`
    */
@@ -57,13 +57,13 @@ export class BlobIdEncoder {
   }
 
   /**
-   * The blob id of the content: 43 characters of base64url.
+   * Computes the blob id of the content: 43 characters of base64url.
    *
-   * @param signal ends the thread
+   * @param signal terminates the thread
    * @throws {@link StorageError} `encoder_failed`; the signal's reason
    */
   async compute(content: Uint8Array, signal: AbortSignal): Promise<string> {
-    await this.turn(signal);
+    await this.acquireThread(signal);
     try {
       return await this.encode(content, this.shards, signal);
     } finally {
@@ -72,7 +72,7 @@ export class BlobIdEncoder {
     }
   }
 
-  private async turn(signal: AbortSignal): Promise<void> {
+  private async acquireThread(signal: AbortSignal): Promise<void> {
     while (running >= MAX_THREADS) {
       await new Promise<void>((resolve) => {
         const proceed = () => {
@@ -91,15 +91,16 @@ export class BlobIdEncoder {
   }
 
   private encode(content: Uint8Array, shards: number, signal: AbortSignal): Promise<string> {
-    // Shared bytes are read where they are; others may not leave their owner, not even for this long.
+    // Shared memory is read in place; other bytes are copied, because transferring them would detach the caller's
+    // buffer.
     const shared = content.buffer instanceof SharedArrayBuffer;
     const given = shared ? content : Uint8Array.from(content);
     const worker = new Worker(new URL("./blob-id-thread.js", import.meta.url), {
       workerData: { module: this.module, shards, content: given },
       transferList: shared ? [] : [given.buffer as ArrayBuffer],
-      // The thread needs none of the loaders that the process was started with.
+      // Without the loaders of the process, which the thread does not need.
       execArgv: [],
-      // What it holds is in the encoder's own memory.
+      // The data is in WebAssembly memory, outside the JavaScript heap.
       resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 32 },
     });
     let onAbort: (() => void) | undefined;

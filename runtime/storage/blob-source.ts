@@ -1,44 +1,44 @@
-/** Reads a blob from an aggregator, as often as is worth it, and verifies what comes. */
+/** Reads and verifies blobs of an aggregator, with retries. */
 
 import { createHash } from "node:crypto";
-import { type Deadline, type Deadlines, type Retries, waitAfter } from "./deadline.js";
+import { backoffDelay, type Deadline, type Deadlines, type Retries } from "./deadline.js";
 import type { Endpoint } from "./endpoint.js";
-import { type Answer, exchange } from "./exchange.js";
+import { exchange, type HttpResponse, readBody } from "./http-exchange.js";
 import { StorageError } from "./storage-error.js";
 
-/** Where and how a blob is read. */
-export interface Source {
+/** The aggregator of blobs, with the limits of a read. */
+export interface BlobSource {
   readonly aggregator: Endpoint;
   readonly deadlines: Deadlines;
   readonly retries: Retries;
 }
 
-/** Failures that another try may not meet. A GET can always be repeated. */
-export function isPassing({ code, status }: StorageError): boolean {
+/** Whether another try may succeed. A GET can always be retried. */
+export function isTransient({ code, status }: StorageError): boolean {
   if (code === "refused") return status === 429 || (status !== undefined && status >= 500);
   return code === "connection_failed" || code === "connect_timeout" || code === "progress_timeout";
 }
 
 /**
- * Runs one try after another while they fail in passing.
+ * Runs an operation again after transient failures, up to the number of attempts.
  *
- * @param isWorth whether this failure is worth another try; {@link isPassing} by default
+ * @param shouldRetry whether to try again after this failure; {@link isTransient} by default
  */
-export async function repeat<T>(
+export async function retry<T>(
   retries: Retries,
   deadline: Deadline,
   run: () => Promise<T>,
-  isWorth: (error: StorageError) => boolean = isPassing,
+  shouldRetry: (error: StorageError) => boolean = isTransient,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await run();
     } catch (error) {
-      if (!(error instanceof StorageError) || attempt >= retries.attempts || !isWorth(error)) throw error;
+      if (!(error instanceof StorageError) || attempt >= retries.attempts || !shouldRetry(error)) throw error;
       try {
-        await deadline.pause(Math.max(waitAfter(attempt, retries), error.retryAfterMs ?? 0));
+        await deadline.pause(Math.max(backoffDelay(attempt, retries), error.retryAfterMs ?? 0));
       } catch (late) {
-        // The deadline fired between two tries: what the last try met says more.
+        // The deadline fired between two tries: the failure of the last try is more informative.
         throw deadline.signal.reason instanceof StorageError && deadline.signal.reason.code === "aborted"
           ? late
           : error;
@@ -47,28 +47,33 @@ export async function repeat<T>(
   }
 }
 
-/** What a blob must be. */
-export interface Expected {
+/** The expected content of a blob. */
+export interface ExpectedBlob {
   readonly blobId: string;
   /** 32 bytes. */
   readonly sha256: Uint8Array;
   readonly size: number;
-  /** The content itself, to compare with byte for byte. */
+  /** The content itself, for a comparison byte by byte. */
   readonly content?: Uint8Array;
 }
 
 /**
- * Reads a blob and compares it with what it must be, without keeping it.
+ * Reads a blob and compares it with the expected content, without holding it in memory.
  *
- * @param fresh whether it was stored just now: a cache before the aggregator may then answer 404 for a while
+ * @param fresh whether it was stored just now, so that a cache in front of the aggregator may still answer 404
  * @throws {@link StorageError} `content_mismatch`, and what {@link exchange} throws
  */
-export function verifyStored(source: Source, deadline: Deadline, expected: Expected, fresh: boolean): Promise<void> {
-  return repeat(
+export function verifyStored(
+  source: BlobSource,
+  deadline: Deadline,
+  expected: ExpectedBlob,
+  fresh: boolean,
+): Promise<void> {
+  return retry(
     source.retries,
     deadline,
     async () => {
-      const { length, chunks } = await get(source, deadline, expected.blobId);
+      const { length, chunks } = await requestBlob(source, deadline, expected.blobId);
       const hash = createHash("sha256");
       let at = 0;
       const mismatch = (what: string) =>
@@ -91,31 +96,30 @@ export function verifyStored(source: Source, deadline: Deadline, expected: Expec
       if (at !== expected.size) throw mismatch("fewer");
       if (!hash.digest().equals(expected.sha256)) throw mismatch("others");
     },
-    (error) => isPassing(error) || (fresh && error.code === "not_found"),
+    (error) => isTransient(error) || (fresh && error.code === "not_found"),
   );
 }
 
 /**
- * Reads a blob whole.
+ * Reads a blob into memory and verifies its digest.
  *
- * @param limit the most bytes that it may have
- * @returns exactly its bytes, the digest verified
+ * @param limit maximum size in bytes
  * @throws {@link StorageError} `over_budget`, `content_mismatch`, and what {@link exchange} throws
  */
 export function readStored(
-  source: Source,
+  source: BlobSource,
   deadline: Deadline,
   { blobId, sha256 }: { readonly blobId: string; readonly sha256: Uint8Array },
   limit: number,
 ): Promise<Uint8Array> {
-  return repeat(source.retries, deadline, async () => {
-    const { length, chunks } = await get(source, deadline, blobId);
+  return retry(source.retries, deadline, async () => {
+    const { length, chunks } = await requestBlob(source, deadline, blobId);
     const over = () => new StorageError("over_budget", `aggregator: expected at most ${limit} bytes, got more`);
     if (length !== undefined && length > limit) {
       await chunks.return();
       throw over();
     }
-    const content = length === undefined ? await collect(chunks, limit, over) : await fill(chunks, length);
+    const content = length === undefined ? await readBody(chunks, limit, over) : await readExactly(chunks, length);
     if (!createHash("sha256").update(content).digest().equals(sha256)) {
       throw new StorageError(
         "content_mismatch",
@@ -126,26 +130,15 @@ export function readStored(
   });
 }
 
-function get({ aggregator, deadlines }: Source, deadline: Deadline, blobId: string): Promise<Answer> {
-  // A blob id is base64url: nothing in it means anything in a path.
+function requestBlob({ aggregator, deadlines }: BlobSource, deadline: Deadline, blobId: string): Promise<HttpResponse> {
+  // A blob id is base64url, which has no special characters of paths.
   return exchange({ endpoint: aggregator, method: "GET", path: `/v1/blobs/${blobId}`, deadlines, deadline });
 }
 
-/** Into one buffer of the declared length; node:http gives no more and fails on fewer. */
-async function fill(chunks: Answer["chunks"], length: number): Promise<Buffer> {
+/** Reads a body of declared length into one buffer. node:http never returns more bytes and fails on fewer. */
+async function readExactly(chunks: HttpResponse["chunks"], length: number): Promise<Buffer> {
   const content = Buffer.allocUnsafeSlow(length);
   let at = 0;
   for await (const chunk of chunks) at += chunk.copy(content, at);
   return content.subarray(0, at);
-}
-
-async function collect(chunks: Answer["chunks"], limit: number, over: () => StorageError): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.length;
-    if (size > limit) throw over();
-    parts.push(chunk);
-  }
-  return Buffer.concat(parts, size);
 }

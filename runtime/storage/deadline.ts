@@ -1,18 +1,22 @@
-/** Time limits of an operation: the total one and the caller's signal as one signal. */
+/** Deadlines and retries of storage operations. */
 
 import { requireInteger, StorageError } from "./storage-error.js";
 
 /** Milliseconds; each 1 to 2,147,483,647. */
 export interface Deadlines {
-  /** For name, TCP connection and TLS handshake together: 5,000 by default. */
+  /** DNS, TCP connection and TLS handshake together: 5,000 by default. */
   readonly connectMs: number;
-  /** Between two movements of a body, sent or received: 10,000 by default. Waiting for an answer to begin is not counted. */
+  /**
+   * Between two chunks of a body, sent or received: 10,000 by default. The wait for the start of an answer is not
+   * counted.
+   */
   readonly progressMs: number;
-  /** For the whole operation with its retries: 60,000 by default. Stay below the tool's `timeout()`. */
+  /** The whole operation with its retries: 60,000 by default. Keep it below the tool's `timeout()`. */
   readonly totalMs: number;
 }
 
-const MAX_TIMER_MS = 2_147_483_647;
+/** Limit of timers, in milliseconds: a longer one fires at once. */
+export const MAX_TIMER_MS = 2_147_483_647;
 
 /** @throws {@link StorageError} `invalid_option` */
 export function deadlinesOf({ connectMs = 5_000, progressMs = 10_000, totalMs = 60_000 }: Partial<Deadlines> = {}) {
@@ -23,7 +27,10 @@ export function deadlinesOf({ connectMs = 5_000, progressMs = 10_000, totalMs = 
   };
 }
 
-/** One operation's limit. Its signal fires with a {@link StorageError} `total_timeout` or `aborted`. */
+/**
+ * Time limit and abort signal of one operation. The signal fires with a {@link StorageError} `total_timeout` or
+ * `aborted`.
+ */
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -46,12 +53,12 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** @throws the {@link StorageError} that the signal fired with, if it did */
+  /** @throws {@link StorageError} the signal's reason, if it fired */
   check(): void {
     this.signal.throwIfAborted();
   }
 
-  /** Waits for a promise no longer than the deadline. */
+  /** Waits for a promise until the deadline. */
   race<T>(promise: Promise<T>): Promise<T> {
     const { signal } = this;
     return new Promise((resolve, reject) => {
@@ -62,7 +69,7 @@ export class Deadline {
     });
   }
 
-  /** Lets time pass, no longer than the deadline. */
+  /** Waits for some milliseconds, at most until the deadline. */
   async pause(ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const passed = new Promise<void>((resolve) => {
@@ -75,7 +82,7 @@ export class Deadline {
     }
   }
 
-  /** The operation is over: what it may have left under way ends too. */
+  /** Ends the operation and aborts its remaining work. */
   end(): void {
     clearTimeout(this.#timer);
     this.#caller?.removeEventListener("abort", this.#onAbort);
@@ -83,11 +90,11 @@ export class Deadline {
   }
 }
 
-/** How often a request that can be repeated is tried. */
+/** Retries of idempotent requests. */
 export interface RetryOptions {
-  /** Tries altogether: 1 to 10, by default 3. */
+  /** Total number of tries: 1 to 10, 3 by default. */
   readonly attempts?: number;
-  /** Milliseconds before the second try, 200 by default; doubled for each further one, at most 5,000. */
+  /** Milliseconds before the second try: 200 by default, doubled for each further try, at most 5,000. */
   readonly backoffMs?: number;
 }
 
@@ -102,7 +109,7 @@ export function retriesOf({ attempts = 3, backoffMs = 200 }: RetryOptions = {}):
   };
 }
 
-/** Milliseconds to wait after a failed try, shortened by up to half at random so that callers do not come in step. */
-export function waitAfter(attempt: number, { backoffMs }: Retries): number {
+/** Milliseconds to wait after a failed try, randomly shortened by up to half so that callers do not synchronise. */
+export function backoffDelay(attempt: number, { backoffMs }: Retries): number {
   return Math.min(5_000, backoffMs * 2 ** (attempt - 1)) * (1 - Math.random() / 2);
 }

@@ -1,6 +1,6 @@
 /**
- * svc-runtime/storage/dev: a Walrus publisher and aggregator on this machine, kept in files, for authors and tests. The
- * HTTP interface is the real one; nothing is paid, encoded or distributed. Never a place for data that matters.
+ * svc-runtime/storage/dev: a local Walrus publisher and aggregator with blobs in files, for authors and tests. It has
+ * the real HTTP interface; nothing is paid, encoded or distributed. Not meant for production data.
  */
 
 import { createHash, randomBytes } from "node:crypto";
@@ -13,44 +13,44 @@ import { decodeBase64url } from "../wire/base64.js";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
 import type { WalrusStorageOptions } from "./walrus-storage.js";
 
-/** How a store is started. */
+/** Options of a store. */
 export interface DevStoreOptions {
-  /** Where the blobs are kept; made when missing. Blobs of an earlier run are served again. */
+  /** Directory of the blobs, created when missing. Blobs of an earlier run are served again. */
   readonly directory: string;
-  /** 0 by default: any free one. Only this machine can connect. */
+  /** 0 by default: any free port. Only local clients can connect. */
   readonly port?: number;
   /**
-   * `walrus` (the default where `@mysten/walrus-wasm` is installed): the ids of the real network. `substitute`: 32 bytes
-   * of SHA-256, quick and known to no network.
+   * `walrus` (the default where `@mysten/walrus-wasm` is installed): the ids of the real network. `substitute`: 32
+   * bytes of SHA-256, fast and valid on no network.
    */
   readonly blobIds?: "walrus" | "substitute";
-  /** Shards that the ids are computed for: 1,000 by default, as Mainnet and Testnet have. Small numbers are quick. */
+  /** Number of shards for computing ids: 1,000 by default, as on Mainnet and Testnet. Small numbers are fast. */
   readonly shards?: number;
-  /** Bytes of the largest blob: 10 MiB by default, as public publishers have it. */
+  /** Limit of a blob, in bytes: 10 MiB by default, as on public publishers. */
   readonly maxBytes?: number;
-  /** The `Authorization` that a PUT must have, if any. */
+  /** The required `Authorization` of a PUT, if any. */
   readonly authorization?: string;
 }
 
-/** What goes wrong with one request. */
+/** A simulated fault of one request. */
 export type DevFault =
-  /** The answer begins late; a blob is stored before the wait. */
+  /** The answer starts late; a blob is stored before the delay. */
   | { readonly kind: "slow"; readonly delayMs: number }
   /** The answer does not declare its length. */
   | { readonly kind: "chunked" }
-  /** Half of the answer's body, then nothing. */
+  /** The answer stops after half of its body; the connection stays open. */
   | { readonly kind: "stall" }
-  /** An error answer; `stored`: although the blob was stored. */
+  /** An error answer. `stored`: the blob is stored anyway. */
   | { readonly kind: "status"; readonly status: number; readonly stored?: boolean; readonly retryAfter?: number }
   /** The connection ends after half of the answer's body. */
   | { readonly kind: "truncated" }
-  /** One bit of the content is another (GET). */
+  /** One bit of the content is flipped (GET). */
   | { readonly kind: "wrong-bytes" }
   /** The answer names another blob id (PUT). */
   | { readonly kind: "wrong-id" }
-  /** The connection is reset: `before` the request's body was read, or `after` it was and a blob was stored. */
+  /** The connection is reset: `before` the request's body is read, or `after` the blob is stored. */
   | { readonly kind: "reset"; readonly when: "before" | "after" }
-  /** Any answer; a blob is stored. */
+  /** A custom answer; a blob is stored. */
   | {
       readonly kind: "answer";
       readonly status: number;
@@ -58,17 +58,17 @@ export type DevFault =
       readonly body: string | Uint8Array;
     };
 
-/** One request as the store saw it. */
+/** One received request. */
 export interface DevRequest {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Bytes of the body that came. */
+  /** Received bytes of the body. */
   bytes: number;
 }
 
-/** The record beside a blob. */
+/** The stored metadata of a blob. */
 interface DevBlob {
   readonly blobId: string;
   readonly size: number;
@@ -81,11 +81,11 @@ interface DevBlob {
 
 /** A running store. */
 export class DevStore {
-  /** The current epoch; raise it to let blobs expire. */
+  /** The current epoch. Raise it to expire blobs. */
   epoch = 1;
-  /** What was asked, oldest first. */
+  /** Received requests, oldest first. */
   readonly requests: DevRequest[] = [];
-  /** Blobs that were newly created, and would have been paid, in this run. */
+  /** Number of blobs newly created in this run, which a real publisher would have paid for. */
   created = 0;
   private readonly faults: { on: "PUT" | "GET"; fault: DevFault; times: number }[] = [];
   private readonly blobs = new Map<string, DevBlob>();
@@ -99,8 +99,8 @@ export class DevStore {
   /**
    * Starts a store on 127.0.0.1.
    *
-   * @throws TypeError when `blobIds` is `walrus` and the encoder is not installed; what the system says to the port and
-   * the directory
+   * @throws TypeError when `blobIds` is `walrus` and the encoder is not installed; system errors of the port and the
+   * directory
    */
   static async start(options: DevStoreOptions): Promise<DevStore> {
     const encoder = options.blobIds === "substitute" ? undefined : BlobIdEncoder.find(options.shards);
@@ -125,17 +125,17 @@ export class DevStore {
     return store;
   }
 
-  /** Where it listens: publisher and aggregator. */
+  /** The URL of publisher and aggregator. */
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Whose blob ids it gives. */
+  /** Kind of its blob ids. */
   get blobIds(): "walrus" | "substitute" {
     return this.encoder === undefined ? "substitute" : "walrus";
   }
 
-  /** The options with which a `WalrusStorage` uses it; a `WalrusReader` takes the aggregator. */
+  /** Options for a `WalrusStorage` that uses this store; a `WalrusReader` needs `aggregator` only. */
   connection(): Pick<WalrusStorageOptions, "publisher" | "aggregator" | "encoder" | "shards"> {
     const { authorization, shards = DEFAULT_SHARDS } = this.options;
     return {
@@ -145,27 +145,27 @@ export class DevStore {
     };
   }
 
-  /** Lets the next requests of a method go wrong, after the faults that were asked for before. */
+  /** Queues a fault for the next requests of a method, after the faults queued before. */
   fail(on: "PUT" | "GET", fault: DevFault, times = 1): void {
     this.faults.push({ on, fault, times });
   }
 
-  /** Takes back faults that have not happened. */
+  /** Removes all queued faults. */
   clearFaults(): void {
     this.faults.length = 0;
   }
 
-  /** How many requests of a method came. */
+  /** Number of received requests of a method. */
   count(method: "PUT" | "GET"): number {
     return this.requests.filter((request) => request.method === method).length;
   }
 
-  /** The bytes of a stored blob; undefined when it is not there. */
+  /** The bytes of a stored blob; undefined for an unknown id. */
   async content(blobId: string): Promise<Buffer | undefined> {
     return this.blobs.has(blobId) ? await readFile(join(this.options.directory, blobId)) : undefined;
   }
 
-  /** Ends it and its connections. The blobs stay. */
+  /** Stops the store and closes its connections. The blobs stay on disk. */
   async stop(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
@@ -202,12 +202,12 @@ export class DevStore {
   ): Promise<void> {
     const fault = this.nextFault("PUT");
     if (fault?.kind === "reset" && fault.when === "before") return reset(request);
-    if (fault?.kind === "status" && fault.stored !== true) return refuse(response, fault);
+    if (fault?.kind === "status" && fault.stored !== true) return sendFault(response, fault);
     if (this.options.authorization !== undefined && request.headers.authorization !== this.options.authorization) {
       return status(response, 401, "UNAUTHENTICATED", "the authorization is missing or wrong");
     }
-    const asked = parseQuery(query);
-    if (typeof asked === "string") return status(response, 400, "INVALID_ARGUMENT", asked);
+    const put = parseQuery(query);
+    if (typeof put === "string") return status(response, 400, "INVALID_ARGUMENT", put);
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) {
       seen.bytes += chunk.length;
@@ -217,19 +217,19 @@ export class DevStore {
       chunks.push(chunk);
     }
     const content = Buffer.concat(chunks);
-    const { blob, created } = await this.store(content, asked);
+    const { blob, created } = await this.store(content, put);
     if (fault?.kind === "reset") return reset(request);
-    if (fault?.kind === "status") return refuse(response, fault);
+    if (fault?.kind === "status") return sendFault(response, fault);
     if (fault?.kind === "slow") await pause(response, fault.delayMs);
     const named = fault?.kind === "wrong-id" ? randomBytes(32).toString("base64url") : blob.blobId;
-    const body = created ? newlyCreated(blob, named, asked.epochs) : alreadyCertified(blob, named);
+    const body = created ? newlyCreated(blob, named, put.epochs) : alreadyCertified(blob, named);
     send(response, "application/json", Buffer.from(JSON.stringify(body)), fault);
   }
 
   private async get(response: ServerResponse, blobId: string): Promise<void> {
     const fault = this.nextFault("GET");
     if (fault?.kind === "reset") return reset(response.req);
-    if (fault?.kind === "status") return refuse(response, fault);
+    if (fault?.kind === "status") return sendFault(response, fault);
     if (fault?.kind === "slow") await pause(response, fault.delayMs);
     if (decodeBase64url(blobId)?.length !== 32) return status(response, 400, "INVALID_ARGUMENT", "not a blob id");
     const blob = this.blobs.get(blobId);
@@ -247,11 +247,11 @@ export class DevStore {
     send(response, "application/octet-stream", content, fault);
   }
 
-  private async store(content: Buffer, asked: Asked): Promise<{ blob: DevBlob; created: boolean }> {
+  private async store(content: Buffer, put: PutQuery): Promise<{ blob: DevBlob; created: boolean }> {
     const blobId = await this.blobIdOf(content);
-    const endEpoch = this.epoch + asked.epochs;
+    const endEpoch = this.epoch + put.epochs;
     const there = this.blobs.get(blobId);
-    if (there !== undefined && !asked.force && there.deletable === asked.deletable && there.endEpoch >= endEpoch) {
+    if (there !== undefined && !put.force && there.deletable === put.deletable && there.endEpoch >= endEpoch) {
       return { blob: there, created: false };
     }
     const blob: DevBlob = {
@@ -260,8 +260,8 @@ export class DevStore {
       objectId: `0x${randomBytes(32).toString("hex")}`,
       registeredEpoch: this.epoch,
       endEpoch,
-      deletable: asked.deletable,
-      ...(asked.owner !== undefined && { owner: asked.owner }),
+      deletable: put.deletable,
+      ...(put.owner !== undefined && { owner: put.owner }),
     };
     const path = join(this.options.directory, blobId);
     await write(path, content);
@@ -277,12 +277,12 @@ export class DevStore {
   }
 }
 
-/** The id of the `substitute` kind: SHA-256 over a fixed text and the content. No Walrus network knows it. */
+/** A substitute blob id: SHA-256 over a fixed text and the content. Valid on no Walrus network. */
 export function substituteBlobId(content: Uint8Array): string {
   return createHash("sha256").update("svc-runtime dev store substitute blob id\n").update(content).digest("base64url");
 }
 
-interface Asked {
+interface PutQuery {
   readonly epochs: number;
   readonly deletable: boolean;
   readonly force: boolean;
@@ -299,7 +299,7 @@ const QUERY: ReadonlySet<string> = new Set([
   "share",
 ]);
 
-function parseQuery(query: URLSearchParams): Asked | string {
+function parseQuery(query: URLSearchParams): PutQuery | string {
   for (const name of query.keys()) if (!QUERY.has(name)) return "an unknown query parameter";
   const epochs = Number(query.get("epochs") ?? "1");
   if (!Number.isInteger(epochs) || epochs < 1 || epochs > 53) return "epochs must be 1 to 53";
@@ -311,7 +311,7 @@ function parseQuery(query: URLSearchParams): Asked | string {
 }
 
 function newlyCreated(blob: DevBlob, blobId: string, epochs: number) {
-  // Walrus stores about five times the size and 64 MB of metadata; the numbers here only look like it.
+  // Walrus stores about five times the size and 64 MB of metadata; this is only an approximation.
   const storageSize = 66_034_000 + 5 * blob.size;
   return {
     newlyCreated: {
@@ -337,14 +337,14 @@ function newlyCreated(blob: DevBlob, blobId: string, epochs: number) {
 }
 
 function alreadyCertified(blob: DevBlob, blobId: string) {
-  // A deletable blob of the publisher's own is named by its object, any other by the event of its certification.
+  // A publisher names its own deletable blob by its object, any other by the event of its certification.
   const by = blob.deletable
     ? { object: blob.objectId }
     : { event: { txDigest: "4XQHFa9S324wTzYHF3vsBSwpUZuLpmwTHYMFv9nsttSs", eventSeq: "0" } };
   return { alreadyCertified: { blobId, ...by, endEpoch: blob.endEpoch } };
 }
 
-/** Waits, no longer than the client does. */
+/** Waits until the client disconnects, at most `ms` milliseconds. */
 async function pause(response: ServerResponse, ms: number): Promise<void> {
   const left = new AbortController();
   response.once("close", () => left.abort());
@@ -361,12 +361,12 @@ function reset(request: IncomingMessage): void {
   request.socket.resetAndDestroy();
 }
 
-function refuse(response: ServerResponse, fault: Extract<DevFault, { kind: "status" }>): void {
+function sendFault(response: ServerResponse, fault: Extract<DevFault, { kind: "status" }>): void {
   if (fault.retryAfter !== undefined) response.setHeader("Retry-After", String(fault.retryAfter));
   status(response, fault.status, "INTERNAL", "a fault was asked for");
 }
 
-/** An error in Walrus's form. */
+/** Sends an error in the format of Walrus. */
 function status(response: ServerResponse, code: number, name: string, message: string): void {
   const body = JSON.stringify({ error: { status: name, code, message, details: [] } });
   response.writeHead(code, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) });

@@ -1,34 +1,34 @@
 /**
- * A publisher or an aggregator as the operator names it: an address, and headers that only this server gets. Nothing of
- * either is in a message or shown by `util.inspect` and `JSON.stringify`.
+ * A configured publisher or aggregator: an address, and headers sent to this server only. Neither appears in messages,
+ * `util.inspect` or `JSON.stringify`.
  */
 
 import { type OutgoingHttpHeaders, validateHeaderName, validateHeaderValue } from "node:http";
 import { StorageError } from "./storage-error.js";
 
-/** Which server; the first word of every message about it. */
+/** Kind of server, and the first word of every message about it. */
 export type Role = "publisher" | "aggregator";
 
-/** Headers of one request, name to value. Treated as secrets. */
+/** Headers of one request by name. Treated as secrets. */
 export type SecretHeaders = Readonly<Record<string, string>>;
 
-/** A server as the operator configures it. Never take any of this from a tool's input. */
+/** Configuration of a server, set by the operator. Never take any of it from a tool's input. */
 export interface EndpointOptions {
-  /** `https://…` (or `http://…`), without user information, query and fragment; a path is a prefix. */
+  /** `https://…` or `http://…` without user information, query and fragment. A path is a prefix. */
   readonly url: string | URL;
   /**
-   * Credentials, for instance `{ Authorization: "Bearer …" }`, or a function that gives them for each request (a Walrus
-   * publisher's JWT may be good for one upload only). Sent to this server and to no other. Over plain http only to this
-   * machine, unless `plaintextHeaders` is set.
+   * Credentials such as `{ Authorization: "Bearer …" }`, or a function that returns them for each request (the JWT of a
+   * Walrus publisher may be valid for one upload only). Sent to this server only; over plain http only to this machine,
+   * unless `plaintextHeaders` is set.
    */
   readonly headers?: SecretHeaders | (() => SecretHeaders | Promise<SecretHeaders>);
-  /** Sends `headers` over plain http to another machine too: for a mesh that encrypts underneath. */
+  /** Sends `headers` over plain http to other machines too: for a mesh that encrypts underneath. */
   readonly plaintextHeaders?: boolean;
-  /** Certificates in PEM form to trust instead of the system's. */
+  /** Trusted certificates in PEM form, instead of the system's. */
   readonly ca?: string | Buffer;
 }
 
-/** Names that belong to the exchange itself. */
+/** Headers set by the exchange itself. */
 const RESERVED: ReadonlySet<string> = new Set([
   "accept-encoding",
   "connection",
@@ -89,14 +89,14 @@ export class Endpoint {
     return address;
   }
 
-  /** @throws {@link StorageError} `invalid_option`: no headers came, or none that can be sent */
+  /** @throws {@link StorageError} `invalid_option` when the function fails or returns invalid headers */
   async headers(): Promise<OutgoingHttpHeaders> {
     if (typeof this.#headers !== "function") return { ...this.#headers };
     let headers: SecretHeaders;
     try {
       headers = await this.#headers();
     } catch {
-      // What was thrown is not kept: it may hold what the headers are made of.
+      // The cause is dropped because it may contain credentials.
       throw new StorageError("invalid_option", `${this.role}: headers: the function that gives them failed`);
     }
     return { ...checkedHeaders(this.role, headers) };
@@ -110,7 +110,7 @@ function checkedHeaders(role: Role, headers: SecretHeaders): SecretHeaders {
       validateHeaderName(name);
       validateHeaderValue(name, value);
     } catch {
-      // The fault of node:http is not kept: it may quote what it refuses.
+      // The error of node:http is dropped because it may quote the value.
       throw new StorageError(
         "invalid_option",
         `${role}: headers: expected names and values that HTTP can carry, and none of the exchange's own`,

@@ -1,6 +1,6 @@
 /**
- * An upload journal in one file, append-only. Each line is the SHA-256 (16 hex digits of it) of a JSON text and that
- * text: an entry, or `{"removed":KEY}`. A line counts once it is whole and on disk; a torn last line, as a crash leaves it,
+ * An upload journal in one append-only file. Each line is a checksum (16 hex digits of SHA-256) and a JSON text: an
+ * entry, or `{"removed":KEY}`. A line counts once it is complete and on disk; an incomplete last line, left by a crash,
  * is dropped when the file is opened.
  */
 
@@ -9,16 +9,16 @@ import { basename, dirname, join } from "node:path";
 import { sha256 } from "../wire/hash.js";
 import type { UploadEntry, UploadJournal } from "./journal.js";
 import { acquireLock } from "./lock-file.js";
-import { StorageError } from "./storage-error.js";
+import { StorageError, systemCode } from "./storage-error.js";
 
 const HEADER = "svc-runtime upload journal 1\n";
-/** The file is rewritten without its dead lines when they are larger than this and than the live ones. */
+/** The file is compacted when its dead lines exceed this size and the size of the live lines. */
 const COMPACT_BYTES = 1024 * 1024;
 
 /** An {@link UploadJournal} in a file. */
 export class FileJournal implements UploadJournal {
   private readonly entries = new Map<string, UploadEntry>();
-  private turn: Promise<unknown> = Promise.resolve();
+  private queue: Promise<unknown> = Promise.resolve();
   private broken = false;
   private liveBytes = 0;
 
@@ -30,15 +30,14 @@ export class FileJournal implements UploadJournal {
   ) {}
 
   /**
-   * Opens the journal, or makes it (mode 0600). Its directory must exist, on a file system that keeps what `fsync` was
-   * called for.
+   * Opens or creates the journal (mode 0600). Its directory must exist, on a file system with a reliable `fsync`.
    *
    * @throws {@link StorageError} `journal_failed`: it is open already, here or in another process or container, the
    * file is not a journal, or it is damaged before its last line
    */
   static async open(path: string): Promise<FileJournal> {
     const real = await resolvePath(path);
-    const lock = await lockOf(real);
+    const lock = await lockJournal(real);
     let file: FileHandle | undefined;
     try {
       file = await open(real, "a+", 0o600);
@@ -49,7 +48,7 @@ export class FileJournal implements UploadJournal {
     } catch (error) {
       await file?.close();
       await lock.close();
-      throw error instanceof StorageError ? error : failed("cannot be opened", error);
+      throw error instanceof StorageError ? error : journalError("cannot be opened", error);
     }
   }
 
@@ -62,23 +61,23 @@ export class FileJournal implements UploadJournal {
   }
 
   put(entry: UploadEntry): Promise<void> {
-    return this.inTurn(async () => {
-      await this.append(line(entry));
+    return this.enqueue(async () => {
+      await this.append(recordLine(entry));
       this.entries.set(entry.key, entry);
     });
   }
 
   remove(key: string): Promise<void> {
-    return this.inTurn(async () => {
+    return this.enqueue(async () => {
       if (!this.entries.has(key)) return;
-      await this.append(line({ removed: key }));
+      await this.append(recordLine({ removed: key }));
       this.entries.delete(key);
     });
   }
 
-  /** Waits for what is being written, and lets go of the file. */
+  /** Waits for pending writes, then closes the file and releases its lock. */
   close(): Promise<void> {
-    return this.inTurn(async () => {
+    return this.enqueue(async () => {
       this.broken = true;
       try {
         await this.file.close();
@@ -90,21 +89,21 @@ export class FileJournal implements UploadJournal {
 
   private async load(bytes: Buffer): Promise<void> {
     if (bytes.length < HEADER.length) {
-      if (!HEADER.startsWith(bytes.toString("latin1"))) throw failed("is not an upload journal");
+      if (!HEADER.startsWith(bytes.toString("latin1"))) throw journalError("is not an upload journal");
       await this.file.truncate(0);
       this.length = 0;
       await this.append(HEADER);
       await syncDirectory(this.path);
       return;
     }
-    if (bytes.toString("latin1", 0, HEADER.length) !== HEADER) throw failed("is not an upload journal");
+    if (bytes.toString("latin1", 0, HEADER.length) !== HEADER) throw journalError("is not an upload journal");
     let at = HEADER.length;
     for (let number = 2; at < bytes.length; number++) {
       const end = bytes.indexOf(10, at);
       const record = end === -1 ? undefined : parseLine(bytes.subarray(at, end));
       if (record === undefined) {
         if (end !== -1 && end + 1 < bytes.length)
-          throw failed(`is damaged in line ${number}: move it away and keep it`);
+          throw journalError(`is damaged in line ${number}: move it away and keep it`);
         await this.file.truncate(at);
         await this.file.datasync();
         this.length = at;
@@ -118,7 +117,7 @@ export class FileJournal implements UploadJournal {
   }
 
   private async append(text: string): Promise<void> {
-    if (this.broken) throw failed("is closed, or could not be written before");
+    if (this.broken) throw journalError("is closed, or could not be written before");
     if (this.length - this.liveBytes > COMPACT_BYTES && this.length > 2 * this.liveBytes) await this.compact();
     const bytes = Buffer.from(text);
     try {
@@ -126,25 +125,25 @@ export class FileJournal implements UploadJournal {
       await this.file.datasync();
       this.length += bytes.length;
     } catch (error) {
-      // Half a line may be there, and what follows it would be lost: take it back, or write no more.
+      // A partial line would invalidate the lines after it: remove it, or stop writing.
       try {
         await this.file.truncate(this.length);
         await this.file.datasync();
       } catch {
         this.broken = true;
       }
-      throw failed("cannot be written", error);
+      throw journalError("cannot be written", error);
     }
   }
 
-  /** Writes the live lines to a new file and puts it in place. When that fails, the old file goes on. */
+  /** Writes the live lines to a new file and renames it. On failure the old file stays in use. */
   private async compact(): Promise<void> {
     const next = `${this.path}.next`;
     let file: FileHandle | undefined;
     try {
       await rm(next, { force: true });
       file = await open(next, "ax+", 0o600);
-      await file.appendFile(HEADER + [...this.entries.values()].map(line).join(""));
+      await file.appendFile(HEADER + [...this.entries.values()].map(recordLine).join(""));
       await file.sync();
       const { size } = await file.stat();
       await rename(next, this.path);
@@ -155,7 +154,7 @@ export class FileJournal implements UploadJournal {
       await old.close();
     } catch {
       if (this.file !== file) await file?.close().catch(() => undefined);
-      // Tried again when as much has been added.
+      // Retried after as many bytes have been appended again.
       this.liveBytes = this.length;
       return;
     }
@@ -164,34 +163,34 @@ export class FileJournal implements UploadJournal {
 
   private countLive(): void {
     this.liveBytes = HEADER.length;
-    for (const entry of this.entries.values()) this.liveBytes += Buffer.byteLength(line(entry));
+    for (const entry of this.entries.values()) this.liveBytes += Buffer.byteLength(recordLine(entry));
   }
 
-  private inTurn<T>(work: () => Promise<T>, evenIfBroken = false): Promise<T> {
-    const result = this.turn.then(() => {
-      if (this.broken && !evenIfBroken) throw failed("is closed, or could not be written before");
+  private enqueue<T>(work: () => Promise<T>, allowBroken = false): Promise<T> {
+    const result = this.queue.then(() => {
+      if (this.broken && !allowBroken) throw journalError("is closed, or could not be written before");
       return work();
     });
-    this.turn = result.catch(() => undefined);
+    this.queue = result.catch(() => undefined);
     return result;
   }
 }
 
-type Line = UploadEntry | { readonly removed: string };
+type JournalRecord = UploadEntry | { readonly removed: string };
 
-function line(record: Line): string {
+function recordLine(record: JournalRecord): string {
   const text = JSON.stringify(record);
-  return `${check(text)} ${text}\n`;
+  return `${checksum(text)} ${text}\n`;
 }
 
-function check(text: string | Buffer): string {
+function checksum(text: string | Buffer): string {
   return sha256(Buffer.from(text)).toString("hex", 0, 8);
 }
 
-function parseLine(bytes: Buffer): Line | undefined {
+function parseLine(bytes: Buffer): JournalRecord | undefined {
   const text = bytes.subarray(17);
-  if (bytes[16] !== 32 || bytes.toString("latin1", 0, 16) !== check(text)) return undefined;
-  return JSON.parse(text.toString("utf8")) as Line;
+  if (bytes[16] !== 32 || bytes.toString("latin1", 0, 16) !== checksum(text)) return undefined;
+  return JSON.parse(text.toString("utf8")) as JournalRecord;
 }
 
 async function syncDirectory(path: string): Promise<void> {
@@ -204,14 +203,14 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-async function lockOf(path: string): Promise<FileHandle> {
+async function lockJournal(path: string): Promise<FileHandle> {
   let lock: FileHandle | undefined;
   try {
     lock = await acquireLock(`${path}.lock`);
   } catch (error) {
-    throw failed("cannot be locked", error);
+    throw journalError("cannot be locked", error);
   }
-  if (lock === undefined) throw failed("is open already: one storage at a time uses it");
+  if (lock === undefined) throw journalError("is open already: one storage at a time uses it");
   return lock;
 }
 
@@ -222,13 +221,11 @@ async function resolvePath(path: string): Promise<string> {
     try {
       return join(await realpath(dirname(path)), basename(path));
     } catch (error) {
-      throw failed("its directory cannot be found", error);
+      throw journalError("its directory cannot be found", error);
     }
   }
 }
 
-function failed(reason: string, error?: unknown): StorageError {
-  const code: unknown = (error as NodeJS.ErrnoException | undefined)?.code;
-  const known = typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? ` (${code})` : "";
-  return new StorageError("journal_failed", `upload journal: ${reason}${known}`);
+function journalError(reason: string, error?: unknown): StorageError {
+  return new StorageError("journal_failed", `upload journal: ${reason}${systemCode(error)}`);
 }

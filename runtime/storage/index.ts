@@ -1,6 +1,6 @@
 /**
- * svc-runtime/storage: results and inputs that do not fit inline. A tool uploads a large result and returns the reference;
- * a leader resolves references. See docs/storage.md.
+ * svc-runtime/storage: results and inputs that do not fit inline. A tool uploads a large result and returns its
+ * reference; a leader resolves references. See docs/storage.md.
  */
 
 export { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";

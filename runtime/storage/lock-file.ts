@@ -1,21 +1,21 @@
-/** An exclusive lock of the operating system on a file. Node has none of its own: fs-native-extensions calls the system. */
+/** Exclusive file locks of the operating system, through fs-native-extensions because Node has none. */
 
 import { type FileHandle, open } from "node:fs/promises";
 import { createRequire } from "node:module";
 
-/** The part of fs-native-extensions that is used here; the package carries no types. */
+/** The used part of fs-native-extensions, which has no types. */
 interface FileLocks {
-  /** Locks the whole file for the open file description of `fd`. False when another one has it. */
+  /** Locks the whole file for the open file description of `fd`; false when another one holds the lock. */
   tryLock(fd: number): boolean;
 }
 
 /**
- * Locks a file, which is made (mode 0600) when it is missing. Its content has no meaning, and it stays when the lock is
- * released: a removed file could be locked by one process while another makes and locks a new one.
+ * Locks a file, created (mode 0600) when missing. The file is empty and stays after the lock is released: one process
+ * could hold the lock of a removed file while another locks a new one.
  *
- * @returns the open file, which releases the lock when it is closed or its process ends; undefined when it is locked by
- * another process, in another container too, or by this one
- * @throws what the file system says, or that fs-native-extensions has no build for this system
+ * @returns the open file, which holds the lock until it is closed or the process ends; undefined when the file is
+ * locked already, by this process or another, also in another container
+ * @throws errors of the file system, or of loading fs-native-extensions where it has no build for this system
  */
 export async function acquireLock(path: string): Promise<FileHandle | undefined> {
   const locks = createRequire(import.meta.url)("fs-native-extensions") as FileLocks;

@@ -1,17 +1,17 @@
-/** What a publisher answers to a PUT: `{"newlyCreated":…}` or `{"alreadyCertified":…}`, exactly one (Walrus HTTP API). */
+/** Parses a publisher's response to a PUT: `{"newlyCreated":…}` or `{"alreadyCertified":…}` (Walrus HTTP API). */
 
 import { decodeBase64url } from "../wire/base64.js";
 import { type Paid, StorageError } from "./storage-error.js";
 
-/** Bytes that are read of an answer. */
-export const MAX_ANSWER_BYTES = 65_536;
+/** Limit of a response, in bytes. */
+export const MAX_RESPONSE_BYTES = 65_536;
 
-/** What the publisher says it did. */
-export interface PublisherAnswer {
-  /** Whether this request made, and paid for, a new blob object. */
+/** The publisher's account of an upload. */
+export interface PublisherResponse {
+  /** Whether this request created, and paid for, a new blob object. */
   readonly newlyCreated: boolean;
   readonly blobId: string;
-  /** The first epoch in which the blob is no longer stored. */
+  /** First epoch in which the blob is no longer stored. */
   readonly endEpoch: number;
   /** The Sui object of the blob: `0x` and 64 hex digits. */
   readonly objectId?: string;
@@ -20,10 +20,10 @@ export interface PublisherAnswer {
 }
 
 /** @throws {@link StorageError} `answer_invalid` */
-export function parsePublisherAnswer(body: Buffer): PublisherAnswer {
-  let answer: Members;
+export function parsePublisherResponse(body: Buffer): PublisherResponse {
+  let answer: JsonRecord;
   try {
-    answer = members(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)));
+    answer = recordOf(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)));
   } catch {
     throw invalid("expected a JSON object", "maybe");
   }
@@ -33,28 +33,28 @@ export function parsePublisherAnswer(body: Buffer): PublisherAnswer {
   }
   const newlyCreated = names[0] === "newlyCreated";
   try {
-    return newlyCreated ? created(members(answer.newlyCreated)) : certified(members(answer.alreadyCertified));
+    return newlyCreated ? created(recordOf(answer.newlyCreated)) : certified(recordOf(answer.alreadyCertified));
   } catch (error) {
-    if (!(error instanceof Misfit)) throw error;
+    if (!(error instanceof ShapeError)) throw error;
     throw invalid(`${names[0]}: ${error.message}`, newlyCreated ? "yes" : "no");
   }
 }
 
-function created(answer: Members): PublisherAnswer {
-  const blob = members(answer.blobObject, "blobObject");
+function created(answer: JsonRecord): PublisherResponse {
+  const blob = recordOf(answer.blobObject, "blobObject");
   const { deletable } = blob;
-  if (typeof deletable !== "boolean") throw new Misfit("expected `deletable` as true or false");
+  if (typeof deletable !== "boolean") throw new ShapeError("expected `deletable` as true or false");
   return {
     newlyCreated: true,
     blobId: blobId(blob.blobId),
-    endEpoch: integer("endEpoch", members(blob.storage, "storage").endEpoch),
+    endEpoch: integer("endEpoch", recordOf(blob.storage, "storage").endEpoch),
     objectId: objectId(blob.id),
     size: integer("size", blob.size),
     deletable,
   };
 }
 
-function certified(answer: Members): PublisherAnswer {
+function certified(answer: JsonRecord): PublisherResponse {
   return {
     newlyCreated: false,
     blobId: blobId(answer.blobId),
@@ -63,32 +63,32 @@ function certified(answer: Members): PublisherAnswer {
   };
 }
 
-type Members = Readonly<Record<string, unknown>>;
+type JsonRecord = Readonly<Record<string, unknown>>;
 
-class Misfit extends Error {}
+class ShapeError extends Error {}
 
-function members(value: unknown, name = "the member"): Members {
+function recordOf(value: unknown, name = "the member"): JsonRecord {
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
-    throw new Misfit(`expected ${name} as an object`);
+    throw new ShapeError(`expected ${name} as an object`);
   }
-  return value as Members;
+  return value as JsonRecord;
 }
 
 function integer(name: string, value: unknown): number {
-  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new Misfit(`expected \`${name}\` as an integer`);
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new ShapeError(`expected \`${name}\` as an integer`);
   return value as number;
 }
 
 function blobId(value: unknown): string {
   if (typeof value !== "string" || decodeBase64url(value)?.length !== 32) {
-    throw new Misfit("expected `blobId` as base64url of 32 bytes without padding");
+    throw new ShapeError("expected `blobId` as base64url of 32 bytes without padding");
   }
   return value;
 }
 
 function objectId(value: unknown): string {
   if (typeof value !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(value)) {
-    throw new Misfit("expected the object's id as `0x` and 64 hex digits");
+    throw new ShapeError("expected the object's id as `0x` and 64 hex digits");
   }
   return value.toLowerCase();
 }

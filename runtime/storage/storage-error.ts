@@ -1,8 +1,8 @@
-/** The one error of the storage: a closed set of codes, fixed words, nothing of a credential or of what a server sent. */
+/** The error of the storage: a closed set of codes and fixed messages, without credentials or server content. */
 
-/** What went wrong. */
+/** Cause of a failure. */
 export type StorageFault =
-  /** An option that cannot be used: an endpoint, a limit, a deadline. */
+  /** An invalid option: an endpoint, a limit, a deadline. */
   | "invalid_option"
   /** Content that is not bytes, empty or too large. */
   | "invalid_upload"
@@ -10,35 +10,35 @@ export type StorageFault =
   | "aborted"
   /** No connection (name, TCP and TLS) within `connectMs`. */
   | "connect_timeout"
-  /** A body stood still for `progressMs`. */
+  /** No progress of a body for `progressMs`. */
   | "progress_timeout"
   /** The whole operation, its retries included, took longer than `totalMs`. */
   | "total_timeout"
-  /** The connection could not be made, or ended before the answer did. */
+  /** The connection failed, or ended before the answer did. */
   | "connection_failed"
-  /** A server answered with a redirect; none is followed. */
+  /** A server answered with a redirect, which is never followed. */
   | "redirected"
-  /** A server answered with another status than 200; see `status`. */
+  /** A server answered with a status other than 200; see `status`. */
   | "refused"
   /** The aggregator does not have the blob. */
   | "not_found"
-  /** An answer that is not what the interface promises. */
+  /** An answer that violates the HTTP interface. */
   | "answer_invalid"
-  /** The publisher names another blob id than the official encoder computes from the content. */
+  /** The publisher answered another blob id than the official encoder computes from the content. */
   | "blob_id_mismatch"
-  /** What is stored is not what was uploaded, or not what the reference promises. */
+  /** The stored content differs from the upload, or from the digest of the reference. */
   | "content_mismatch"
-  /** The values to resolve are larger than the byte budget. */
+  /** The values to resolve exceed the byte budget. */
   | "over_budget"
-  /** The official encoder is missing although it is required, or did not give a blob id. */
+  /** The official encoder is required but missing, or returned no blob id. */
   | "encoder_failed"
   /** The journal cannot be read or written. */
   | "journal_failed";
 
-/** Whether storage was paid for: certainly not, perhaps (the whole content was sent and no answer tells), certainly. */
+/** Whether storage was paid for. `maybe`: the whole content was sent, but no answer confirms it. */
 export type Paid = "no" | "maybe" | "yes";
 
-/** What else is known of a failure. */
+/** Details of a failure. */
 export interface StorageErrorFacts {
   readonly paid?: Paid;
   readonly status?: number | undefined;
@@ -51,13 +51,13 @@ export interface StorageErrorFacts {
 /** A failure of an upload or a read. */
 export class StorageError extends Error {
   override readonly name = "StorageError";
-  /** Whether this operation may have cost something; what it bought is listed by `WalrusStorage.recover()`. */
+  /** Whether this operation may have cost something. `WalrusStorage.recover()` lists what it bought. */
   readonly paid: Paid;
-  /** The HTTP status that a server answered. */
+  /** The HTTP status of the answer. */
   readonly status: number | undefined;
-  /** Milliseconds after which the server wants to be asked again (429). */
+  /** Milliseconds to wait before a retry, as asked by the server (429). */
   readonly retryAfterMs: number | undefined;
-  /** The blob that was stored, where one is known. */
+  /** The stored blob, where known. */
   readonly blobId: string | undefined;
   /** The upload's key in the journal. */
   readonly key: string | undefined;
@@ -75,7 +75,7 @@ export class StorageError extends Error {
     this.key = facts.key;
   }
 
-  /** The same failure with more facts. */
+  /** The same failure with additional facts. */
   with(facts: StorageErrorFacts): StorageError {
     return new StorageError(this.code, this.message, {
       paid: this.paid,
@@ -89,10 +89,20 @@ export class StorageError extends Error {
   }
 }
 
-/** An integer option within its range. */
-export function requireInteger(name: string, value: number, least: number, most: number): number {
-  if (!Number.isSafeInteger(value) || value < least || value > most) {
-    throw new StorageError("invalid_option", `${name}: expected an integer from ${least} to ${most}`);
+/** The code of a system error in parentheses, for messages; empty when there is none. */
+export function systemCode(error: unknown): string {
+  const code: unknown = (error as NodeJS.ErrnoException | undefined)?.code;
+  return typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? ` (${code})` : "";
+}
+
+/**
+ * Checks an integer option.
+ *
+ * @throws {@link StorageError} `invalid_option`
+ */
+export function requireInteger(name: string, value: number, min: number, max: number): number {
+  if (!Number.isSafeInteger(value) || value < min || value > max) {
+    throw new StorageError("invalid_option", `${name}: expected an integer from ${min} to ${max}`);
   }
   return value;
 }

@@ -1,11 +1,11 @@
-/** A blob that is stored, and the reference that a result carries in its place. */
+/** A stored blob, and its reference in a result. */
 
 import { timingSafeEqual } from "node:crypto";
 import { type content, type DataReference, NexusData, NexusValue, type WalrusValue } from "../wire/data.js";
 import { sha256 } from "../wire/hash.js";
 import { StorageError } from "./storage-error.js";
 
-/** What is known of a stored blob. */
+/** Facts about a stored blob. */
 export interface StoredBlobFacts {
   readonly key: string;
   readonly blobId: string;
@@ -17,19 +17,19 @@ export interface StoredBlobFacts {
   readonly deletable?: boolean | undefined;
   readonly origin: BlobOrigin;
   readonly encoderChecked: boolean;
-  /** Called once a result that refers to the blob has left. */
+  /** Called after a result that refers to the blob was sent. */
   readonly returned?: (() => Promise<void>) | undefined;
 }
 
 /**
- * How the blob came to be stored: made and paid for by this upload; there already, says the publisher; uploaded before
- * and found again by the journal.
+ * Origin of the blob. `created`: created and paid for by this upload. `certified`: stored already, according to the
+ * publisher. `recovered`: uploaded before and found by the journal.
  */
 export type BlobOrigin = "created" | "certified" | "recovered";
 
 /**
- * A stored and verified blob whose content is the JSON text of a T: return it where the output has a `DataRef<T>`. Its
- * content was read back byte for byte; its id was computed by the official encoder too when `encoderChecked` is set.
+ * A stored and verified blob with the JSON text of a T: return it where the output has a `DataRef<T>`. The content was
+ * read back and compared byte by byte; with `encoderChecked` the official encoder also confirmed the id.
  */
 export class StoredBlob<out T = unknown> implements DataReference<T> {
   /** The upload's key in the journal. */
@@ -40,17 +40,17 @@ export class StoredBlob<out T = unknown> implements DataReference<T> {
   readonly sha256: Uint8Array;
   /** Bytes of the content. */
   readonly size: number;
-  /** The Sui object that owns the storage: `0x` and 64 hex digits, where the publisher named one. */
+  /** The Sui object of the blob: `0x` and 64 hex digits, where the publisher named it. */
   readonly objectId: string | undefined;
-  /** The address that the object was sent to (`sendObjectTo`); without one it is the publisher's, kept or burnt. */
+  /** The address that received the object (`sendObjectTo`); without one the publisher keeps or burns the object. */
   readonly owner: string | undefined;
-  /** The first epoch in which the blob is no longer stored; unknown for a blob found again without the publisher's answer. */
+  /** First epoch in which the blob is no longer stored; unknown for a blob recovered without the publisher's answer. */
   readonly endEpoch: number | undefined;
-  /** Whether its owner can delete it before that; unknown unless it was newly created. */
+  /** Whether the owner can delete it earlier; known only for a newly created blob. */
   readonly deletable: boolean | undefined;
   readonly origin: BlobOrigin;
   readonly encoderChecked: boolean;
-  /** For the compiler only: what the content stands for. */
+  /** Type of the content, for the compiler only. */
   declare readonly [content]?: T;
   readonly #returned: (() => Promise<void>) | undefined;
 
@@ -68,7 +68,10 @@ export class StoredBlob<out T = unknown> implements DataReference<T> {
     this.#returned = facts.returned;
   }
 
-  /** The reference as one value, its size known to the output budget; the upload is settled once a result with it has left. */
+  /**
+   * The reference as one value. The output budget counts its size; the upload is settled after a result with it was
+   * sent.
+   */
   nexusValue(): WalrusValue {
     return NexusValue.walrus(this.blobId, this.sha256, this.size, this.#returned);
   }
@@ -78,7 +81,7 @@ export class StoredBlob<out T = unknown> implements DataReference<T> {
     return NexusData.one(this.nexusValue());
   }
 
-  /** @throws {@link StorageError} `content_mismatch` when these are not the bytes of the blob */
+  /** @throws {@link StorageError} `content_mismatch` unless these are the bytes of the blob */
   verifyBytes(bytes: Uint8Array): void {
     if (bytes.length !== this.size || !timingSafeEqual(sha256(bytes), this.sha256)) {
       throw new StorageError("content_mismatch", `stored blob: expected its ${this.size} bytes, got others`, {

@@ -1,26 +1,26 @@
 /**
- * Resolves references to the bytes they stand for, within one byte budget: one blob after another, each
- * verified by its digest before the next is begun.
+ * Resolves references to bytes within one byte budget: one blob after another, each verified by its digest before the
+ * next.
  */
 
 import type { RawValue } from "../wire/bcs-shapes.js";
 import { NexusValue } from "../wire/data.js";
-import { readStored, type Source } from "./blob-source.js";
+import { type BlobSource, readStored } from "./blob-source.js";
 import { Deadline, type Deadlines, deadlinesOf, type RetryOptions, retriesOf } from "./deadline.js";
 import { Endpoint, type EndpointOptions } from "./endpoint.js";
 import { requireInteger, StorageError } from "./storage-error.js";
 
-/** Bytes that a call's values may have together, resolved (protocol.md section 1). */
+/** Limit of the resolved values of a call, in bytes (protocol.md section 1). */
 export const MAX_BUDGET_BYTES = 8 * 1024 * 1024;
-/** Bytes that an object id counts. */
+/** Bytes counted for an object id. */
 const OBJECT_BYTES = 32;
 
-/** What is left of a number of bytes. */
+/** A byte budget, shared by reads. */
 export class ByteBudget {
   #left: number;
 
   /**
-   * @param bytes 1 to 8 MiB, which is the default
+   * @param bytes 1 to 8 MiB, 8 MiB by default
    * @throws {@link StorageError} `invalid_option`
    */
   constructor(readonly bytes: number = MAX_BUDGET_BYTES) {
@@ -31,7 +31,7 @@ export class ByteBudget {
     return this.#left;
   }
 
-  /** @throws {@link StorageError} `over_budget`; nothing is taken then */
+  /** @throws {@link StorageError} `over_budget`, with the budget unchanged */
   take(bytes: number): void {
     if (bytes > this.#left) {
       const left = this.#left === this.bytes ? "" : `, of which ${this.#left} are left`;
@@ -41,33 +41,33 @@ export class ByteBudget {
   }
 }
 
-/** How a reader is set up, by the operator. */
+/** Options of a reader, set by the operator. */
 export interface WalrusReaderOptions {
   readonly aggregator: EndpointOptions;
-  /** Bytes of one `resolve` over all its values: 1 to 8 MiB, which is the default. */
+  /** Limit of the values of one `resolve`, in bytes: 1 to 8 MiB, 8 MiB by default. */
   readonly budgetBytes?: number;
-  /** `totalMs` is for all blobs of one `resolve`. */
+  /** `totalMs` covers all blobs of one `resolve`. */
   readonly deadlines?: Partial<Deadlines>;
-  /** For each blob. */
+  /** Applied to each blob. */
   readonly retries?: RetryOptions;
 }
 
-/** What one call may be told. */
+/** Options of one read. */
 export interface ReadOptions {
   readonly signal?: AbortSignal;
-  /** Shared by several calls; by default each has its own of `budgetBytes`. */
+  /** A budget shared by several reads; by default each has its own of `budgetBytes`. */
   readonly budget?: ByteBudget;
 }
 
 /** A value with nothing left to fetch. */
 export type ResolvedValue =
   | { readonly kind: "object"; readonly id: Uint8Array }
-  /** `stored`: the bytes came from the blob store, and are exactly those of the digest: send them as `bytes`. */
+  /** `stored`: the bytes are those of the digest in the reference. Send them unchanged, as `bytes`. */
   | { readonly kind: "data"; readonly bytes: Uint8Array; readonly stored: boolean };
 
-/** The reader. Holds no state between calls. */
+/** Resolves references. Stateless between calls. */
 export class WalrusReader {
-  readonly #source: Source;
+  readonly #source: BlobSource;
   readonly #budgetBytes: number;
 
   /** @throws {@link StorageError} `invalid_option` */
@@ -81,25 +81,25 @@ export class WalrusReader {
   }
 
   /**
-   * Resolves values in their order. Inline bytes, object ids (32 each) and downloaded bytes count into the budget; what is
-   * known to be too much fails before anything is fetched.
+   * Resolves values in order. Inline bytes, object ids (32 each) and downloaded bytes count in the budget. Known sizes
+   * over the budget fail before anything is fetched.
    *
-   * @param values of one port or of many: `NexusData.values`, or what a result was decoded to
-   * @throws {@link StorageError} `over_budget`, `content_mismatch`, `not_found` and the faults of the exchange;
-   * `NexusDataError` for a reference that the protocol refuses
+   * @param values of one or several ports: `NexusData.values`, or the values of a decoded result
+   * @throws {@link StorageError} `over_budget`, `content_mismatch`, `not_found` and the faults of the HTTP exchange;
+   * `NexusDataError` for a reference that violates the protocol
    */
   async resolve(values: readonly RawValue[], options: ReadOptions = {}): Promise<ResolvedValue[]> {
     const budget = options.budget ?? new ByteBudget(this.#budgetBytes);
-    // All references are valid, and what needs no download fits, before the first request.
+    // References and known sizes are checked before the first request.
     const references = values.map((value) => (value.kind === "walrus" ? referenceOf(value) : undefined));
-    const known = references.reduce((sum, reference) => sum + (reference?.size ?? 0), 0);
-    let here = 0;
+    const storedBytes = references.reduce((sum, reference) => sum + (reference?.size ?? 0), 0);
+    let inlineBytes = 0;
     for (const value of values) {
-      if (value.kind === "object") here += OBJECT_BYTES;
-      else if (value.kind === "inline") here += value.bytes.length;
+      if (value.kind === "object") inlineBytes += OBJECT_BYTES;
+      else if (value.kind === "inline") inlineBytes += value.bytes.length;
     }
-    if (here + known > budget.left) budget.take(here + known);
-    budget.take(here);
+    if (inlineBytes + storedBytes > budget.left) budget.take(inlineBytes + storedBytes);
+    budget.take(inlineBytes);
     const deadline = new Deadline(this.#source.deadlines.totalMs, options.signal);
     try {
       const resolved: ResolvedValue[] = [];
@@ -118,7 +118,7 @@ export class WalrusReader {
     }
   }
 
-  /** Reads what one reference stands for; see {@link resolve}. */
+  /** Reads the bytes of one reference; see {@link resolve}. */
   async read(reference: Extract<RawValue, { kind: "walrus" }>, options: ReadOptions = {}): Promise<Uint8Array> {
     const [value] = await this.resolve([reference], options);
     return (value as Extract<ResolvedValue, { kind: "data" }>).bytes;

@@ -1,9 +1,9 @@
 /**
- * Uploads to Walrus through a publisher, verified through an aggregator.
+ * Uploads blobs to Walrus through a publisher and verifies them through an aggregator.
  *
  *     intent recorded → PUT → answer recorded → id checked against the encoder → content read back → recorded → returned
  *
- * The order is what makes a crash harmless: at every point the journal holds what may have been paid for.
+ * This order makes a crash harmless: at every point the journal contains everything that may have been paid for.
  */
 
 import { type Encoded, parseObjectId } from "../wire/data.js";
@@ -11,100 +11,102 @@ import { sha256 } from "../wire/hash.js";
 import { sharedBytes } from "../wire/shared-bytes.js";
 import { PlainValueError, plainText } from "../wire/untyped-json.js";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
-import { type Expected, isPassing, repeat, type Source, verifyStored } from "./blob-source.js";
+import { type BlobSource, type ExpectedBlob, isTransient, retry, verifyStored } from "./blob-source.js";
 import { Deadline, type Deadlines, deadlinesOf, type RetryOptions, retriesOf } from "./deadline.js";
 import { Endpoint, type EndpointOptions } from "./endpoint.js";
-import { exchange } from "./exchange.js";
+import { exchange, readBody } from "./http-exchange.js";
 import type { UploadEntry, UploadJournal, UploadState } from "./journal.js";
-import { MAX_ANSWER_BYTES, type PublisherAnswer, parsePublisherAnswer } from "./publisher-response.js";
+import { MAX_RESPONSE_BYTES, type PublisherResponse, parsePublisherResponse } from "./publisher-response.js";
 import { type Paid, requireInteger, StorageError, type StorageErrorFacts } from "./storage-error.js";
 import { type BlobOrigin, StoredBlob } from "./stored-blob.js";
 
-/** Bytes of one upload: a result may refer to no more (protocol.md section 1, resolved output budget). */
+/** Limit of one upload, in bytes: the resolved output budget of a result (protocol.md section 1). */
 export const MAX_UPLOAD_BYTES = 8 * 1024 * 1024;
-/** Epochs that Walrus sells ahead. */
+/** Maximum number of epochs that Walrus sells ahead. */
 export const MAX_EPOCHS = 53;
 
-/** How a storage is set up. All of it is the operator's: what is paid, to whom, and who owns it. */
+/** Options of a storage, all set by the operator: price, payee and owner of blobs. */
 export interface WalrusStorageOptions {
-  /** Where blobs are stored; its `headers` go nowhere else. */
+  /** Stores blobs. Its `headers` are sent only there. */
   readonly publisher: EndpointOptions;
-  /** Where they are read back; better run by another than the publisher. */
+  /** Reads blobs back. Preferably run by another operator than the publisher. */
   readonly aggregator: EndpointOptions;
-  /** For how many epochs to pay: 1 to 53. */
+  /** Number of epochs to pay for: 1 to 53. */
   readonly epochs: number;
-  /** The Sui address that gets the blob object: 1 to 64 hex digits, `0x` optional. Without it the publisher decides. */
+  /**
+   * The Sui address that receives the blob object: 1 to 64 hex digits, `0x` optional. The publisher decides by default.
+   */
   readonly sendObjectTo?: string;
-  /** `true`: its owner can delete it early; `false`: nobody can. Without it the publisher decides. */
+  /** Whether the owner can delete the blob before its end epoch. The publisher decides by default. */
   readonly deletable?: boolean;
-  /** Bytes of one upload: 1 to 8 MiB, which is the default. */
+  /** Limit of one upload, in bytes: 1 to 8 MiB, 8 MiB by default. */
   readonly maxBytes?: number;
   readonly deadlines?: Partial<Deadlines>;
-  /** For each request that can be repeated. */
+  /** Applied to each request that can be retried. */
   readonly retries?: RetryOptions;
-  /** Remembers uploads over a crash. Without it nothing is remembered. */
+  /** Records uploads, so that they survive a crash. Without it nothing is recorded. */
   readonly journal?: UploadJournal;
   /**
-   * Whether the blob id is computed here too: `auto` (the default) where `@mysten/walrus-wasm` is installed, `required`,
-   * or `off`.
+   * Whether the blob id is computed locally: `auto` (the default) computes it where `@mysten/walrus-wasm` is installed;
+   * `required` and `off` are the alternatives.
    */
   readonly encoder?: "auto" | "required" | "off";
-  /** Shards of the network: 1,000 (Mainnet and Testnet) by default. */
+  /** Number of shards of the network: 1,000 (Mainnet and Testnet) by default. */
   readonly shards?: number;
 }
 
-/** What one upload may be told. */
+/** Options of one upload. */
 export interface UploadOptions {
-  /** Ends the upload: pass the invocation's. What was sent by then is listed by `recover()`. */
+  /** Aborts the upload: pass the signal of the invocation. `recover()` lists what was sent until then. */
   readonly signal?: AbortSignal;
-  /** Told how many bytes of the content the system took. What it throws ends the upload. */
+  /** Called with the bytes of the content handed to the system. An exception aborts the upload. */
   readonly onProgress?: (progress: UploadProgress) => void;
 }
 
-/** Bytes of the content, sent and altogether. A second try starts from 0. */
+/** Sent and total bytes of the content. A retry starts from 0. */
 export interface UploadProgress {
   readonly sent: number;
   readonly total: number;
 }
 
-/** An upload that is paid for, or may be, and was not settled. */
+/** An unsettled upload that was paid for, or may have been. */
 export interface UnreturnedUpload {
-  /** For `settle`. */
+  /** Argument of `settle`. */
   readonly key: string;
   readonly state: UploadState;
-  /** `yes`: the publisher said so. `maybe`: no answer tells. `no`: the blob was there already. */
+  /** `yes`: confirmed by the publisher. `maybe`: no answer. `no`: the blob was stored already. */
   readonly paid: Paid;
-  /** As the publisher answered it, else as the encoder computed it. */
+  /** The publisher's answer, otherwise the id computed by the encoder. */
   readonly blobId: string | undefined;
-  /** Set when the two differ: the publisher's answer was not accepted. */
+  /** Set when the computed id differs from the publisher's answer, which was rejected. */
   readonly computedBlobId: string | undefined;
   /** Of the content, 64 hex digits. */
   readonly sha256: string;
   readonly size: number;
   readonly epochs: number;
   readonly objectId: string | undefined;
-  /** Objects that earlier tries of this upload bought besides. */
+  /** Further objects bought by earlier tries of this upload. */
   readonly earlierObjectIds: readonly string[];
   readonly owner: string | undefined;
   readonly endEpoch: number | undefined;
   readonly startedAt: Date;
 }
 
-/** One upload on its way. */
-interface Job {
+/** One running upload. */
+interface UploadJob {
   readonly key: string;
   readonly content: Uint8Array;
   readonly sha256: Buffer;
   readonly deadline: Deadline;
   readonly onProgress: UploadOptions["onProgress"];
-  /** Starts the encoder when first called; undefined without one. */
+  /** Computes the blob id on the first call; returns undefined without an encoder. */
   readonly computed: () => Promise<string> | undefined;
 }
 
-/** The writer. Safe to share between tools and calls; uploads of equal content wait for each other. */
+/** Uploads blobs. Safe to share between tools and calls; uploads of equal content run one after another. */
 export class WalrusStorage {
   readonly #publisher: Endpoint;
-  readonly #source: Source;
+  readonly #source: BlobSource;
   readonly #query: Readonly<Record<string, string>>;
   readonly #epochs: number;
   readonly #owner: string | undefined;
@@ -142,21 +144,20 @@ export class WalrusStorage {
     };
   }
 
-  /** Whether blob ids are computed here. */
+  /** Whether blob ids are computed locally. */
   get computesBlobIds(): boolean {
     return this.#encoder !== undefined;
   }
 
   /**
-   * Stores the content and gives the reference, once everything about it was verified. An upload of the same content
-   * that was not settled is found again and not sent a second time, as long as the aggregator has it.
+   * Stores the content and returns the verified reference. An unsettled upload of the same content is found again and
+   * not sent a second time, as long as the aggregator has it.
    *
-   * The content must not change while it is uploaded. The upload is settled by the runtime once a result that refers to
-   * the blob has left; call {@link settle} for one that is given up.
+   * The content must not change during the upload. The runtime settles the upload after it sent a result that refers to
+   * the blob; call {@link settle} for an abandoned one.
    *
-   * @param content what the reference stands for, 1 byte to `maxBytes`: for a port, the JSON text of its value, as
-   * `portJson` of svc-runtime gives it
-   * @throws {@link StorageError}; its `paid` tells whether something may have been bought
+   * @param content 1 byte to `maxBytes`: for a port, the JSON text of its value, made by `portJson` of svc-runtime
+   * @throws {@link StorageError}; `paid` says whether something may have been bought
    */
   async upload<T = unknown>(content: Encoded<T>, { signal, onProgress }: UploadOptions = {}): Promise<StoredBlob<T>> {
     if (!(content instanceof Uint8Array)) throw new StorageError("invalid_upload", "upload: expected bytes");
@@ -168,7 +169,7 @@ export class WalrusStorage {
     const digest = sha256(content);
     const key = this.#keyOf(digest);
     let computing: Promise<string> | undefined;
-    const job: Job = {
+    const job: UploadJob = {
       key,
       content,
       sha256: digest,
@@ -193,7 +194,7 @@ export class WalrusStorage {
 
   /**
    * Stores a value as JSON text: bigints as exact integers, a `Date` as RFC 3339 text, bytes as base64, members in the
-   * order of the object. `portJson` of svc-runtime writes them in the order of the schema and checks the value first.
+   * order of the object. `portJson` of svc-runtime uses the order of the schema and checks the value.
    *
    * @throws {@link StorageError} as {@link upload} does; `invalid_upload` for a value without JSON text
    */
@@ -209,12 +210,12 @@ export class WalrusStorage {
   }
 
   /**
-   * What is paid for, or may be, and was not settled: after a crash, what was lost on the way to the caller. Uploads that
-   * are under way are not listed. Nothing is changed: upload the same content again to get its reference, or
-   * {@link settle} what nobody needs any more.
+   * Lists the unsettled uploads that were paid for, or may have been, for instance before a crash. Running uploads are
+   * not listed. Nothing is changed: upload the same content again to get its reference, or {@link settle} an upload
+   * that is no longer needed.
    */
   async recover(): Promise<readonly UnreturnedUpload[]> {
-    const entries = (await this.#recall((journal) => journal.list())) ?? [];
+    const entries = (await this.#useJournal((journal) => journal.list())) ?? [];
     return entries
       .filter(({ key }) => !this.#running.has(key))
       .sort((a, b) => a.startedAt - b.startedAt)
@@ -222,20 +223,20 @@ export class WalrusStorage {
   }
 
   /**
-   * Says that an upload has been returned, or is given up: the journal forgets it. The blob stays what it is: stored until
-   * its end epoch and its owner's.
+   * Marks an upload as returned or abandoned: the journal removes it. The blob stays stored until its end epoch and
+   * keeps its owner.
    */
   async settle({ key }: { readonly key: string }): Promise<void> {
-    await this.#recall((journal) => journal.remove(key));
+    await this.#useJournal((journal) => journal.remove(key));
   }
 
-  /** What is bought is part of the key: the same content for longer, or for another owner, is another upload. */
+  /** The key covers what is bought: the same content with other epochs or another owner is another upload. */
   #keyOf(digest: Uint8Array): string {
     const bought = JSON.stringify([Buffer.from(digest).toString("hex"), this.#epochs, this.#owner, this.#deletable]);
     return sha256(Buffer.from(bought)).toString("hex");
   }
 
-  async #exclusive<T>({ key, deadline }: Job, work: () => Promise<T>): Promise<T> {
+  async #exclusive<T>({ key, deadline }: UploadJob, work: () => Promise<T>): Promise<T> {
     const before = this.#running.get(key);
     let waiting = before !== undefined;
     const own = (async () => {
@@ -252,21 +253,21 @@ export class WalrusStorage {
     try {
       return await own;
     } finally {
-      // One that gave up waiting leaves the turn to those before it.
+      // An upload that stopped waiting keeps its entry until the earlier uploads end.
       if (waiting) void tail.then(leave);
       else leave();
     }
   }
 
-  async #store(job: Job): Promise<StoredBlob<never>> {
-    // An encoder that cannot work is found out before anything is paid.
+  async #store(job: UploadJob): Promise<StoredBlob<never>> {
+    // A broken encoder is detected before anything is paid.
     if (this.#encoder !== undefined) await job.deadline.race(this.#encoder.check());
-    const known = await this.#recall((journal) => journal.get(job.key));
+    const known = await this.#useJournal((journal) => journal.get(job.key));
     if (known !== undefined) {
-      const found = await this.#findAgain(job, known);
+      const found = await this.#findEarlier(job, known);
       if (found !== undefined) return found;
     }
-    // What an earlier try is known to have bought stays on record until there is an answer to this one.
+    // What an earlier try bought stays on record until this try has an answer.
     const entry: UploadEntry = {
       key: job.key,
       sha256: job.sha256.toString("hex"),
@@ -277,17 +278,17 @@ export class WalrusStorage {
       state: "intent",
     };
     await this.#record(entry);
-    const noting = this.#noteComputed(job, entry);
-    let answer: PublisherAnswer;
+    const idRecording = this.#recordComputedId(job, entry);
+    let answer: PublisherResponse;
     try {
       answer = await this.#put(job);
     } catch (error) {
-      await noting.stop();
-      return await this.#unanswered(job, entry, error, known);
+      await idRecording.stop();
+      return await this.#resolveUnanswered(job, entry, error, known);
     }
-    await noting.stop();
+    await idRecording.stop();
     const stored: UploadEntry = {
-      ...withoutBlob({ ...entry, ...noting.entry() }, answer.objectId),
+      ...withoutBlob({ ...entry, ...idRecording.entry() }, answer.objectId),
       state: "stored",
       blobId: answer.blobId,
       newlyCreated: answer.newlyCreated,
@@ -300,8 +301,8 @@ export class WalrusStorage {
     return await this.#verify(job, stored, answer.newlyCreated ? "created" : "certified");
   }
 
-  /** Checks all that an answer claims; what fails here is paid for and stays in the journal. */
-  async #verify(job: Job, stored: UploadEntry, origin: BlobOrigin): Promise<StoredBlob<never>> {
+  /** Verifies everything that an answer claims. An upload that fails here was paid for and stays in the journal. */
+  async #verify(job: UploadJob, stored: UploadEntry, origin: BlobOrigin): Promise<StoredBlob<never>> {
     const blobId = stored.blobId as string;
     const facts: StorageErrorFacts = { blobId, paid: stored.newlyCreated === false ? "no" : "yes" };
     try {
@@ -322,8 +323,8 @@ export class WalrusStorage {
     }
   }
 
-  /** The computed id, which must be the answered one; undefined without an encoder. */
-  async #checkedId(job: Job, stored: UploadEntry): Promise<string | undefined> {
+  /** The computed id, checked against the answered one; undefined without an encoder. */
+  async #checkedId(job: UploadJob, stored: UploadEntry): Promise<string | undefined> {
     const computed = stored.computedBlobId ?? (await job.computed());
     if (computed === undefined || computed === stored.blobId) return computed;
     await this.#record({ ...stored, computedBlobId: computed });
@@ -333,12 +334,12 @@ export class WalrusStorage {
     );
   }
 
-  #expected(job: Job, blobId: string): Expected {
+  #expected(job: UploadJob, blobId: string): ExpectedBlob {
     return { blobId, sha256: job.sha256, size: job.content.length, content: job.content };
   }
 
-  /** An earlier upload of the same, when the aggregator has it. */
-  async #findAgain(job: Job, known: UploadEntry): Promise<StoredBlob<never> | undefined> {
+  /** The blob of an earlier upload of the same content, when the aggregator has it. */
+  async #findEarlier(job: UploadJob, known: UploadEntry): Promise<StoredBlob<never> | undefined> {
     const blobId = known.computedBlobId ?? (await job.computed()) ?? known.blobId;
     if (blobId === undefined) return undefined;
     try {
@@ -350,8 +351,8 @@ export class WalrusStorage {
     return await this.#adopt(job, known, blobId);
   }
 
-  /** Takes over a blob that is there. What a publisher answered with another id is no fact about it. */
-  async #adopt(job: Job, known: UploadEntry, blobId: string): Promise<StoredBlob<never>> {
+  /** Adopts a stored blob. Facts from an answer with another id are dropped. */
+  async #adopt(job: UploadJob, known: UploadEntry, blobId: string): Promise<StoredBlob<never>> {
     const answered = known.blobId === blobId ? known : { ...withoutBlob(known), blobId };
     const computed = this.#encoder === undefined ? known.computedBlobId : blobId;
     const verified: UploadEntry = { ...answered, state: "verified", ...(computed && { computedBlobId: computed }) };
@@ -359,12 +360,12 @@ export class WalrusStorage {
     return this.#blobOf(verified, job.sha256, known.size, "recovered");
   }
 
-  /** Sends the content. Repeated only where the publisher cannot have carried it out. */
-  #put(job: Job): Promise<PublisherAnswer> {
+  /** Sends the content. Retried only when the publisher cannot have stored it. */
+  #put(job: UploadJob): Promise<PublisherResponse> {
     const { deadlines, retries } = this.#source;
     const { content, deadline, onProgress } = job;
     const total = content.length;
-    return repeat(
+    return retry(
       retries,
       deadline,
       async () => {
@@ -378,17 +379,11 @@ export class WalrusStorage {
           deadline,
           onSent: onProgress && ((sent) => onProgress({ sent, total })),
         });
-        const body: Buffer[] = [];
-        let size = 0;
-        for await (const chunk of chunks) {
-          size += chunk.length;
-          if (size > MAX_ANSWER_BYTES) {
-            const message = `publisher: expected an answer of at most ${MAX_ANSWER_BYTES} bytes, got more`;
-            throw new StorageError("answer_invalid", message, { paid: "maybe" });
-          }
-          body.push(chunk);
-        }
-        const answer = parsePublisherAnswer(Buffer.concat(body, size));
+        const tooLong = () => {
+          const message = `publisher: expected an answer of at most ${MAX_RESPONSE_BYTES} bytes, got more`;
+          return new StorageError("answer_invalid", message, { paid: "maybe" });
+        };
+        const answer = parsePublisherResponse(await readBody(chunks, MAX_RESPONSE_BYTES, tooLong));
         if (answer.size !== undefined && answer.size !== total) {
           const { blobId } = answer;
           const message = `publisher: expected the answer to name ${total} bytes, got another size`;
@@ -396,22 +391,22 @@ export class WalrusStorage {
         }
         return answer;
       },
-      (error) => error.paid === "no" && isPassing(error),
+      (error) => error.paid === "no" && isTransient(error),
     );
   }
 
-  /** After a PUT without a usable answer: it may still have done its work, which the aggregator can tell. */
-  async #unanswered(
-    job: Job,
+  /** Resolves a PUT without a usable answer: the aggregator shows whether the content was stored anyway. */
+  async #resolveUnanswered(
+    job: UploadJob,
     entry: UploadEntry,
     error: unknown,
     known: UploadEntry | undefined,
   ): Promise<StoredBlob<never>> {
     if (!(error instanceof StorageError)) throw error;
     if (error.paid === "no") {
-      // Certainly not stored by this try: the record is again what it was.
+      // Not stored by this try: the previous record is restored.
       if (known !== undefined) await this.#record(known);
-      else await this.#recall((journal) => journal.remove(job.key));
+      else await this.#useJournal((journal) => journal.remove(job.key));
       throw error;
     }
     let current = entry;
@@ -434,16 +429,16 @@ export class WalrusStorage {
     }
   }
 
-  /** Records the computed blob id while the content is under way, so that even an unanswered upload is known by name. */
-  #noteComputed(job: Job, entry: UploadEntry): { stop(): Promise<void>; entry(): Partial<UploadEntry> } {
+  /** Records the computed blob id while the content is sent, so that an unanswered upload can be found by its id. */
+  #recordComputedId(job: UploadJob, entry: UploadEntry): { stop(): Promise<void>; entry(): Partial<UploadEntry> } {
     let stopped = false;
-    let noted: Partial<UploadEntry> = {};
+    let found: Partial<UploadEntry> = {};
     let recording: Promise<void> = Promise.resolve();
     if (entry.computedBlobId === undefined) {
       job.computed()?.then(
         (computedBlobId) => {
           if (stopped) return;
-          noted = { computedBlobId };
+          found = { computedBlobId };
           recording = this.#record({ ...entry, computedBlobId });
           recording.catch(() => undefined);
         },
@@ -455,11 +450,11 @@ export class WalrusStorage {
         stopped = true;
         await recording.catch(() => undefined);
       },
-      entry: () => noted,
+      entry: () => found,
     };
   }
 
-  /** What it stands for is what the caller said. */
+  /** The type of the content is the caller's claim, hence `never`. */
   #blobOf(entry: UploadEntry, digest: Uint8Array, size: number, origin: BlobOrigin): StoredBlob<never> {
     return new StoredBlob({
       key: entry.key,
@@ -478,14 +473,14 @@ export class WalrusStorage {
 
   async #record(entry: UploadEntry): Promise<void> {
     try {
-      await this.#recall((journal) => journal.put(entry));
+      await this.#useJournal((journal) => journal.put(entry));
     } catch (error) {
       throw (error as StorageError).with({ paid: paidOf(entry), blobId: entry.blobId });
     }
   }
 
-  /** Asks the journal, if there is one. A store of the caller's may fail with anything. */
-  async #recall<T>(ask: (journal: UploadJournal) => Promise<T>): Promise<T | undefined> {
+  /** Runs a journal operation, if there is a journal. A caller's journal may throw anything. */
+  async #useJournal<T>(ask: (journal: UploadJournal) => Promise<T>): Promise<T | undefined> {
     try {
       return this.#journal && (await ask(this.#journal));
     } catch (cause) {
@@ -503,7 +498,7 @@ function addressOf(text: string): string {
   }
 }
 
-/** The entry without what an answer said of one blob; an object that was bought stays listed. */
+/** The entry without the facts of one blob; a bought object stays listed. */
 function withoutBlob(entry: UploadEntry, next?: string): UploadEntry {
   const { blobId: _, objectId, owner: _owner, endEpoch: _end, deletable: _kind, newlyCreated, ...rest } = entry;
   const bought = newlyCreated === true && objectId !== undefined && objectId !== next;

@@ -1,21 +1,21 @@
 /**
  * One HTTP exchange with a publisher or an aggregator, over node:http and node:https.
  *
- * Not `fetch`: it shows neither when a connection is made nor how far a body is sent, its own limits (300 s) cannot be
- * set without the undici package, it follows redirects and decompresses. Here each step has its deadline, the body goes
- * out in slices of the caller's own bytes, and the answer is pulled chunk by chunk, so that memory does not depend on what
- * a server sends. Every exchange has a connection of its own: a PUT on a connection that had gone stale could not be told
- * from one that was processed.
+ * `fetch` reports neither the connection nor the progress of a body, its limits (300 s) cannot be set without the
+ * undici package, and it follows redirects and decompresses. Here each step has a deadline, the body is sent in slices
+ * of the caller's bytes, and the answer is pulled chunk by chunk, so memory does not depend on the server. Every
+ * exchange has a connection of its own: a PUT that failed on a stale connection could not be told from one that was
+ * processed.
  */
 
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Deadline, Deadlines } from "./deadline.js";
 import type { Endpoint } from "./endpoint.js";
-import { StorageError, type StorageErrorFacts, type StorageFault } from "./storage-error.js";
+import { StorageError, type StorageErrorFacts, type StorageFault, systemCode } from "./storage-error.js";
 
-/** What is sent. */
-export interface Outgoing {
+/** A request. */
+export interface ExchangeOptions {
   readonly endpoint: Endpoint;
   readonly method: "GET" | "PUT";
   readonly path: string;
@@ -23,39 +23,38 @@ export interface Outgoing {
   readonly body?: Uint8Array;
   readonly deadlines: Deadlines;
   readonly deadline: Deadline;
-  /** Told after each slice that the system took. */
+  /** Called after each slice handed to the system. */
   readonly onSent?: ((sent: number) => void) | undefined;
 }
 
-/** Bytes handed to the system at once. */
+/** Size of the slices of a body, in bytes. */
 const SLICE = 128 * 1024;
 
-/** An answer with status 200, its body not yet read. */
-export interface Answer {
+/** A response with status 200, its body still unread. */
+export interface HttpResponse {
   /** The declared length of the body in bytes. */
   readonly length: number | undefined;
-  /** The body. Must be read to its end or returned from, which ends the connection. */
+  /** The body. Must be read to its end or closed by `return()`, which ends the connection. */
   readonly chunks: AsyncGenerator<Buffer, void>;
 }
 
 /**
- * Sends a request and gives the answer's head when it is a success.
+ * Sends a request and returns the head of a successful response.
  *
- * A failure says whether the request may have been carried out: a body that was not handed over to its last byte
- * cannot have been.
+ * The `paid` of a failure says whether the request may have been processed, which needs the last byte of its body.
  *
  * @throws {@link StorageError} `connect_timeout`, `progress_timeout`, `total_timeout`, `aborted`, `connection_failed`,
  * `redirected`, `refused`, `not_found`, `answer_invalid`
  */
-export async function exchange(outgoing: Outgoing): Promise<Answer> {
-  const { endpoint, method, path, query, body, deadline } = outgoing;
+export async function exchange(options: ExchangeOptions): Promise<HttpResponse> {
+  const { endpoint, method, path, query, body, deadline } = options;
   const headers = await deadline.race(endpoint.headers());
   headers["accept-encoding"] = "identity";
   if (body !== undefined) {
     headers["content-type"] = "application/octet-stream";
     headers["content-length"] = body.length;
   }
-  return new Exchange(outgoing).run(() =>
+  return new Exchange(options).run(() =>
     (endpoint.secure ? httpsRequest : httpRequest)(endpoint.address(path, query), {
       method,
       headers,
@@ -73,16 +72,16 @@ class Exchange {
   private failure: StorageError | undefined;
   private request: ClientRequest | undefined;
   private rejectHead: ((error: StorageError) => void) | undefined;
-  private readonly onAbort = () => this.fail(this.outgoing.deadline.signal.reason as StorageError);
+  private readonly onAbort = () => this.fail(this.options.deadline.signal.reason as StorageError);
 
-  constructor(private readonly outgoing: Outgoing) {}
+  constructor(private readonly options: ExchangeOptions) {}
 
-  run(open: () => ClientRequest): Promise<Answer> {
-    const { endpoint, body, deadlines, deadline } = this.outgoing;
+  run(open: () => ClientRequest): Promise<HttpResponse> {
+    const { endpoint, body, deadlines, deadline } = this.options;
     return new Promise((resolve, reject) => {
       this.rejectHead = reject;
       deadline.signal.addEventListener("abort", this.onAbort, { once: true });
-      this.limit("connect_timeout", deadlines.connectMs, "no connection");
+      this.startTimer("connect_timeout", deadlines.connectMs, "no connection");
       let request: ClientRequest;
       try {
         request = open();
@@ -91,28 +90,28 @@ class Exchange {
         return;
       }
       this.request = request;
-      request.on("error", (error: NodeJS.ErrnoException) => this.fail(this.broken(error)));
+      request.on("error", (error: NodeJS.ErrnoException) => this.fail(this.connectionError(error)));
       request.once("socket", (socket) => {
         socket.once(endpoint.secure ? "secureConnect" : "connect", () => {
           clearTimeout(this.timer);
           if (body === undefined) return;
           this.send(request, body).catch((error: unknown) => {
-            // Thrown by the caller's progress callback: it is theirs, and ends the upload.
+            // Thrown by the caller's progress callback, which aborts the upload.
             this.fail(this.error("aborted", "the progress callback threw", { cause: error }));
           });
         });
       });
-      request.once("response", (response) => this.answered(response, resolve));
+      request.once("response", (response) => this.onResponse(response, resolve));
       if (body === undefined) request.end();
       else request.flushHeaders();
     });
   }
 
-  private answered(response: IncomingMessage, resolve: (answer: Answer) => void): void {
+  private onResponse(response: IncomingMessage, resolve: (answer: HttpResponse) => void): void {
     clearTimeout(this.timer);
-    const refusal = this.refusal(response);
-    if (refusal !== undefined) {
-      this.fail(refusal);
+    const statusError = this.statusError(response);
+    if (statusError !== undefined) {
+      this.fail(statusError);
       return;
     }
     this.rejectHead = undefined;
@@ -121,11 +120,11 @@ class Exchange {
   }
 
   private async send(request: ClientRequest, body: Uint8Array): Promise<void> {
-    const { deadlines, onSent } = this.outgoing;
+    const { deadlines, onSent } = this.options;
     for (let at = 0; at < body.length; at += SLICE) {
       const slice = body.subarray(at, at + SLICE);
       const last = at + SLICE >= body.length;
-      this.limit("progress_timeout", deadlines.progressMs, "no part of the content was taken");
+      this.startTimer("progress_timeout", deadlines.progressMs, "no part of the content was taken");
       const taken = await new Promise<boolean>((resolve) => {
         const done = (error?: Error | null) => resolve(error === undefined || error === null);
         if (last) {
@@ -133,7 +132,7 @@ class Exchange {
           request.end(slice, done);
         } else request.write(slice, done);
       });
-      // An early answer or a failure has taken over.
+      // An early answer or a failure ends the sending.
       if (!taken || this.rejectHead === undefined || this.failure !== undefined) return;
       clearTimeout(this.timer);
       onSent?.(at + slice.length);
@@ -144,29 +143,29 @@ class Exchange {
     const iterator = response[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
     try {
       for (;;) {
-        this.limit("progress_timeout", this.outgoing.deadlines.progressMs, "no part of the answer came");
+        this.startTimer("progress_timeout", this.options.deadlines.progressMs, "no part of the answer came");
         const next = await iterator.next();
         clearTimeout(this.timer);
         if (this.failure !== undefined) throw this.failure;
         if (next.done) break;
         yield next.value;
       }
-      if (!response.complete) throw this.broken(undefined);
+      if (!response.complete) throw this.connectionError(undefined);
     } catch (error) {
-      throw this.failure ?? (error instanceof StorageError ? error : this.broken(error));
+      throw this.failure ?? (error instanceof StorageError ? error : this.connectionError(error));
     } finally {
       this.close();
     }
   }
 
-  private refusal(response: IncomingMessage): StorageError | undefined {
+  private statusError(response: IncomingMessage): StorageError | undefined {
     const status = response.statusCode ?? 0;
     if (status === 200) {
       const encoding = response.headers["content-encoding"];
       if (encoding === undefined || encoding === "identity") return undefined;
       return this.error("answer_invalid", "expected an answer without content encoding");
     }
-    const facts = { status, retryAfterMs: retryAfter(response.headers["retry-after"]) };
+    const facts = { status, retryAfterMs: parseRetryAfter(response.headers["retry-after"]) };
     if (status >= 300 && status < 400) {
       const paid = { ...facts, paid: "no" } as const;
       return this.error(
@@ -175,34 +174,32 @@ class Exchange {
         paid,
       );
     }
-    if (status === 404 && this.outgoing.method === "GET") {
+    if (status === 404 && this.options.method === "GET") {
       return this.error("not_found", "answered 404: it does not have the blob", facts);
     }
-    // A server that answers 4xx did not carry the request out; behind a 5xx of a gateway it may have.
+    // A server that answers 4xx did not process the request; behind a 5xx of a gateway it may have.
     const paid = status >= 400 && status < 500 ? ({ ...facts, paid: "no" } as const) : facts;
     return this.error("refused", `answered ${status}, expected 200`, paid);
   }
 
-  private limit(code: StorageFault, ms: number, what: string): void {
+  private startTimer(code: StorageFault, ms: number, what: string): void {
     clearTimeout(this.timer);
     if (this.failure !== undefined) return;
     this.timer = setTimeout(() => this.fail(this.error(code, `${what} within ${ms} ms`)), ms);
   }
 
-  private broken(error: unknown): StorageError {
-    const code: unknown = (error as NodeJS.ErrnoException | undefined)?.code;
-    const known = typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? ` (${code})` : "";
-    return this.error("connection_failed", `the connection failed or ended before the answer did${known}`);
+  private connectionError(error: unknown): StorageError {
+    return this.error("connection_failed", `the connection failed or ended before the answer did${systemCode(error)}`);
   }
 
   private error(code: StorageFault, message: string, facts: StorageErrorFacts = {}): StorageError {
-    const paid = this.outgoing.method === "PUT" && this.wholeBodySent ? "maybe" : "no";
-    return new StorageError(code, `${this.outgoing.endpoint.role}: ${message}`, { paid, ...facts });
+    const paid = this.options.method === "PUT" && this.wholeBodySent ? "maybe" : "no";
+    return new StorageError(code, `${this.options.endpoint.role}: ${message}`, { paid, ...facts });
   }
 
   private fail(error: StorageError): void {
     if (this.failure !== undefined) return;
-    const paid = this.outgoing.method === "PUT" && this.wholeBodySent && error.paid === "no" ? "maybe" : error.paid;
+    const paid = this.options.method === "PUT" && this.wholeBodySent && error.paid === "no" ? "maybe" : error.paid;
     this.failure = error.status === undefined ? error.with({ paid }) : error;
     this.close();
     this.rejectHead?.(this.failure);
@@ -211,12 +208,28 @@ class Exchange {
 
   private close(): void {
     clearTimeout(this.timer);
-    this.outgoing.deadline.signal.removeEventListener("abort", this.onAbort);
+    this.options.deadline.signal.removeEventListener("abort", this.onAbort);
     this.request?.destroy();
   }
 }
 
-/** Milliseconds of a `Retry-After` in seconds. */
-function retryAfter(value: string | undefined): number | undefined {
+/** Reads a body of unknown length into memory; throws `tooLong()` beyond `limit` bytes. */
+export async function readBody(
+  chunks: HttpResponse["chunks"],
+  limit: number,
+  tooLong: () => StorageError,
+): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > limit) throw tooLong();
+    parts.push(chunk);
+  }
+  return Buffer.concat(parts, size);
+}
+
+/** Converts a `Retry-After` in seconds to milliseconds. */
+function parseRetryAfter(value: string | undefined): number | undefined {
   return value !== undefined && /^\d{1,6}$/.test(value) ? Number(value) * 1000 : undefined;
 }
