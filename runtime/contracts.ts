@@ -1,4 +1,4 @@
-/** Where generated contracts meet tool classes: by FQN, under one symbol, so that two copies of the runtime agree. */
+/** Registry of generated contracts by FQN, under a global symbol that two copies of the runtime share. */
 
 import { parseFqn } from "./fqn.js";
 import type { Contract } from "./wire/contract.js";
@@ -12,14 +12,14 @@ function registry(): Map<string, Contract> {
 }
 
 /**
- * Makes the contracts that svc-gen derived known to this process. Called by the generated entrypoint with a value, since
- * bundlers drop imports for side effects.
+ * Registers the contracts that svc-gen derived. Called by the generated entrypoint, because bundlers drop imports for
+ * side effects.
  */
 export function provideContracts(contracts: readonly Contract[]): void {
   for (const contract of contracts) registry().set(contract.fqn, contract);
 }
 
-/** The contract of a tool, by its FQN in any spelling of the version. */
+/** The contract of a tool, by its FQN with any spelling of the version. */
 export function contractOf(fqn: string): Contract | undefined {
   return registry().get(parseFqn(fqn)?.text ?? fqn);
 }

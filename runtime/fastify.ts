@@ -1,4 +1,4 @@
-/** svc-runtime/fastify: tools in a fastify application of one's own, and the framework that a tool server is built on. */
+/** svc-runtime/fastify: the plugin that mounts tools in a fastify application, and the fastify framework itself. */
 
 export {
   default,

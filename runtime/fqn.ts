@@ -10,15 +10,15 @@ export interface ToolFqn {
   readonly name: string;
   /** 1 to 4,294,967,295. */
   readonly version: number;
-  /** `name@version` with the version in its shortest form: the text for metadata, look-up and comparison. */
+  /** `name@version` with the version in its shortest form, for metadata, look-up and comparison. */
   readonly text: string;
 }
 
 /**
- * Reads a tool's fully qualified name: at least three parts `[a-z][a-z0-9_-]+` joined by dots, `@`, and a decimal
+ * Parses a tool's fully qualified name: at least three parts `[a-z][a-z0-9_-]+` joined by dots, `@`, and a decimal
  * version from 1 to 4,294,967,295 whose leading zeros are dropped. Linear in the length of the text.
  *
- * @returns undefined when the text is no such name
+ * @returns undefined for any other text
  */
 export function parseFqn(text: string): ToolFqn | undefined {
   if (typeof text !== "string") return undefined;

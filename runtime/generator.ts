@@ -1,6 +1,6 @@
 /**
- * `svc-runtime/generator`: the pure code that svc-gen shares with the servers that it generates, so that both mean the same.
- * For svc-gen of the same version alone; anything here may change with any version.
+ * svc-runtime/generator: the pure code that svc-gen shares with generated servers, so that both agree. Only for svc-gen
+ * of the same version; every export may change with any version.
  */
 
 export { parseFqn } from "./fqn.js";

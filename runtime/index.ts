@@ -1,4 +1,4 @@
-/** svc-runtime: what a tool author imports. */
+/** svc-runtime: the public API for tool authors. */
 
 export { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "./config/config.js";
 export {
@@ -52,5 +52,5 @@ export {
 export { WireFault } from "./wire/fault.js";
 export { WithSerdeErrorPath } from "./wire/with-error-path.js";
 
-/** A value now or later; what fails throws. What hooks such as `health` and `authorize` give back. */
+/** A value or a promise of it: the return type of hooks such as `health` and `authorize`. Failures throw. */
 export type AnyResult<T = void> = T | Promise<T>;

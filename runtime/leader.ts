@@ -1,10 +1,10 @@
 /**
- * svc-runtime/leader: the other end of the wire, for leaders, authors and tests. Reads a tool's metadata, derives its
- * ports, builds and signs requests, sends them, verifies and decodes what comes back (protocol.md sections 2 to 7).
+ * svc-runtime/leader: the client of the protocol, for leaders, authors and tests. Reads a tool's metadata, derives its
+ * ports, builds, signs and sends requests, verifies and decodes results (protocol.md sections 2 to 7).
  */
 
 import { LeaderError } from "./leader/error.js";
-import { Connections, type Incoming, type TlsOptions } from "./leader/exchange.js";
+import { HttpClient, type HttpResponse, type TlsOptions } from "./leader/http-client.js";
 import { readMetadata, type ToolMetadata } from "./leader/metadata.js";
 import {
   buildEnvelope,
@@ -29,7 +29,7 @@ import { InputHasher, outputHash, SIGNATURE_VERSION } from "./wire/signature.js"
 import { plainValue } from "./wire/untyped-json.js";
 
 export { LeaderError, type LeaderFault } from "./leader/error.js";
-export type { TlsOptions } from "./leader/exchange.js";
+export type { TlsOptions } from "./leader/http-client.js";
 export { readMetadata, type ToolMetadata } from "./leader/metadata.js";
 export {
   buildEnvelope,
@@ -58,50 +58,50 @@ export { invocationNonce } from "./wire/nonce.js";
 export { derivePorts, FAILURE_VARIANT } from "./wire/ports.js";
 export { InputHasher, outputHash } from "./wire/signature.js";
 
-/** Milliseconds that a call may take beyond the tool's own timeout, so that the tool's 504 still arrives. */
+/** Milliseconds added to the tool's own timeout, so that the tool's 504 still arrives. */
 export const TIMEOUT_MARGIN_MS = 5_000;
-/** Milliseconds for reading the metadata. */
+/** Timeout of reading the metadata, in milliseconds. */
 export const META_TIMEOUT_MS = 10_000;
-/** Bytes of an answer to a call: four times the largest result. */
+/** Limit of an answer to a call, in bytes: four times the largest result. */
 export const MAX_ANSWER_BYTES = 4 * MAX_RESULT_BYTES;
-/** Bytes of a metadata document. */
+/** Limit of a metadata document, in bytes. */
 export const MAX_META_BYTES = 4 * 1024 * 1024;
 
-/** What a client is given once. */
+/** Options of a client. */
 export interface LeaderOptions {
-  /** Who signs; without it only unsigned calls can be made. */
+  /** The signer; without it only unsigned calls are possible. */
   readonly leader?: Leader;
-  /** The tool's public key. With it every signed call's result must carry the tool's signature, else it is refused. */
+  /** The tool's public key. With it the result of a signed call is refused unless the tool signed it. */
   readonly toolKey?: PublicKey;
-  /** The tool that is expected; another one's metadata is refused. */
+  /** The expected tool; metadata of another tool is refused. */
   readonly fqn?: string;
   /** `X-Svc-` by default, `X-Nexus-` for tools that serve older leaders. */
   readonly headerPrefix?: string;
   readonly tls?: TlsOptions;
-  /** Fetches the values that results refer to: a `WalrusReader` of svc-runtime/storage. */
+  /** Fetches the references of results: a `WalrusReader` of svc-runtime/storage. */
   readonly reader?: ValueReader;
 }
 
-/** What can be said for one call. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Milliseconds until the whole answer is there; the tool's timeout and 5 s by default. */
+  /** Timeout of the complete answer, in milliseconds: by default the tool's timeout and 5 s. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
 /**
  * - `verified`: signed by the tool's key
- * - `unverified`: signed, but no key was given to check it with
- * - `unsigned`: no signature; nothing proves that the tool made the result
+ * - `unverified`: signed, but the client has no key to verify it
+ * - `unsigned`: no signature, hence no proof that the tool made the result
  */
 export type SignatureState = "verified" | "unverified" | "unsigned";
 
-/** The answer to a call that gave a result. */
+/** The result of a call, with its signature. */
 export interface CallResult extends ToolResult {
   readonly signature: SignatureState;
-  /** The canonical result, as it came. */
+  /** The canonical result as received. */
   readonly bcs: Buffer;
-  /** 32 bytes: what the tool's signature covers of the result. */
+  /** 32 bytes: the hash of the result that the tool's signature covers. */
   readonly outputHash: Buffer;
   /** 64 bytes; absent when the result is unsigned. */
   readonly toolSignature?: Buffer;
@@ -116,11 +116,11 @@ export interface CallResult extends ToolResult {
  * ```
  */
 export class LeaderClient {
-  /** Where the tool is, without a slash at the end. */
+  /** The address of the tool, without a trailing slash. */
   readonly url: string;
-  /** What the tool says about itself. */
+  /** The tool's metadata. */
   readonly metadata: ToolMetadata;
-  /** Its ports, derived from the schemas. */
+  /** The ports, derived from the schemas. */
   readonly ports: MetaSchema;
   private readonly hasher: InputHasher;
   private readonly headerPrefix: string;
@@ -132,7 +132,7 @@ export class LeaderClient {
   private constructor(
     metadata: ToolMetadata,
     url: string,
-    private readonly connections: Connections,
+    private readonly http: HttpClient,
     options: LeaderOptions,
   ) {
     this.metadata = metadata;
@@ -149,35 +149,35 @@ export class LeaderClient {
   /**
    * Reads the metadata of the tool at an address.
    *
-   * @param url where the tool is: what stands before `/invoke`. Calls go here, whatever the document says
-   * @throws {@link LeaderError}; RangeError, TypeError for options that cannot be
+   * @param url the tool's address: the part before `/invoke`. Calls are sent here, not to the address in the document
+   * @throws {@link LeaderError}; RangeError, TypeError for invalid options
    */
   static async connect(url: string | URL, options: LeaderOptions & CallOptions = {}): Promise<LeaderClient> {
     const base = baseUrl(String(url));
-    const connections = new Connections(base.startsWith("https:"), options.tls);
+    const http = new HttpClient(base.startsWith("https:"), options.tls);
     try {
-      const { status, headers, body } = await connections.exchange({
+      const { status, headers, body } = await http.send({
         method: "GET",
         url: new URL(`${base}/meta`),
         headers: { Accept: "application/json" },
         timeoutMs: options.timeoutMs ?? META_TIMEOUT_MS,
         maxBytes: MAX_META_BYTES,
         signal: options.signal,
-        repeatable: true,
+        idempotent: true,
       });
-      if (status !== 200) throw refusal({ status, headers, body });
-      return new LeaderClient(readMetadata(body, options.fqn), base, connections, options);
+      if (status !== 200) throw responseError({ status, headers, body });
+      return new LeaderClient(readMetadata(body, options.fqn), base, http, options);
     } catch (error) {
-      connections.close();
+      http.close();
       throw error;
     }
   }
 
   /**
-   * Makes a client from a metadata document: one that `/meta` answered, or the list of a `meta.json`.
+   * Makes a client from a metadata document: an answer of `/meta`, or the list in a `meta.json`.
    *
-   * @param url where the tool is; by default what the document says
-   * @throws {@link LeaderError} `invalid_metadata`; RangeError, TypeError for options that cannot be
+   * @param url the tool's address; by default the one in the document
+   * @throws {@link LeaderError} `invalid_metadata`; RangeError, TypeError for invalid options
    */
   static fromMetadata(
     document: string | Uint8Array,
@@ -185,7 +185,7 @@ export class LeaderClient {
   ): LeaderClient {
     const metadata = readMetadata(document, options.fqn);
     const base = baseUrl(String(options.url ?? metadata.url));
-    return new LeaderClient(metadata, base, new Connections(base.startsWith("https:"), options.tls), options);
+    return new LeaderClient(metadata, base, new HttpClient(base.startsWith("https:"), options.tls), options);
   }
 
   /**
@@ -201,7 +201,7 @@ export class LeaderClient {
   /**
    * Builds and signs a request without sending it.
    *
-   * @throws {@link LeaderError} `invalid_input`; TypeError when the client was given no leader
+   * @throws {@link LeaderError} `invalid_input`; TypeError when the client has no leader
    */
   sign(input: object, options: Pick<SignOptions, "nonce"> = {}): SignedRequest {
     if (this.leader === undefined) throw new TypeError("sign: no leader: give the client `leader: { id, keyId, key }`");
@@ -210,8 +210,8 @@ export class LeaderClient {
   }
 
   /**
-   * Sends a signed request. The same request sent again is an exact retry: while the tool remembers it, it gives the
-   * same result and does not run again (protocol.md section 8).
+   * Sends a signed request. Sending the same request again is an exact retry: while the tool remembers it, the tool
+   * returns the same result without running again (protocol.md section 8).
    *
    * @throws {@link LeaderError}; with a `toolKey` also `unsigned_result` and `wrong_signature`
    */
@@ -238,8 +238,8 @@ export class LeaderClient {
   }
 
   /**
-   * Calls a tool that does not require signatures, with plain JSON (protocol.md section 6). Its result is never signed,
-   * so a `toolKey` plays no part.
+   * Calls a tool that does not require signatures, with plain JSON (protocol.md section 6). The result is never signed,
+   * so `toolKey` is not used.
    *
    * @throws {@link LeaderError}
    */
@@ -250,47 +250,47 @@ export class LeaderClient {
   }
 
   /**
-   * Fetches what the references of a result stand for and verifies it by its digest: 8 MiB over all ports, or what the
-   * reader's budget says.
+   * Fetches the content of a result's references and verifies it by digest: at most 8 MiB over all ports, or the
+   * reader's budget.
    *
    * ```ts
    * const { value, texts } = await render.resolve(await render.invoke(input));
    * await check.invoke({ report: texts.report }); // exactly what is stored
    * ```
    *
-   * @throws {@link LeaderError} `invalid_answer` for a stored value that is not JSON; `StorageError` for one that cannot
-   * be had; TypeError when there are references and the client was given no reader
+   * @throws {@link LeaderError} `invalid_answer` for a stored value that is not JSON; `StorageError` for one that
+   * cannot be fetched or verified; TypeError when there are references and the client has no reader
    */
   resolve(result: ToolResult, options: ReadOptions = {}): Promise<ResolvedResult> {
     return resolveResult(result, this.reader, options);
   }
 
-  /** The status that the tool's `/health` answers. */
+  /** The status of the tool's `/health`. */
   async health(options: CallOptions = {}): Promise<number> {
-    const { status } = await this.connections.exchange({
+    const { status } = await this.http.send({
       method: "GET",
       url: new URL(`${this.url}/health`),
       headers: {},
       timeoutMs: options.timeoutMs ?? this.metadata.timeout + TIMEOUT_MARGIN_MS,
       maxBytes: MAX_ANSWER_BYTES,
       signal: options.signal,
-      repeatable: true,
+      idempotent: true,
     });
     return status;
   }
 
-  /** Closes idle connections. They do not keep the process alive, so that this may be left out. */
+  /** Closes idle connections. Optional, since they do not keep the process alive. */
   close(): void {
-    this.connections.close();
+    this.http.close();
   }
 
   private post(
     headers: Readonly<Record<string, string>>,
     body: Uint8Array,
     options: CallOptions,
-    repeatable: boolean,
-  ): Promise<Incoming> {
-    return this.connections.exchange({
+    idempotent: boolean,
+  ): Promise<HttpResponse> {
+    return this.http.send({
       method: "POST",
       url: new URL(`${this.url}/invoke`),
       headers: { ...headers, Accept: `${RESULT_CONTENT_TYPE}, application/json;q=0.5` },
@@ -298,11 +298,11 @@ export class LeaderClient {
       timeoutMs: options.timeoutMs ?? this.metadata.timeout + TIMEOUT_MARGIN_MS,
       maxBytes: MAX_ANSWER_BYTES,
       signal: options.signal,
-      repeatable,
+      idempotent,
     });
   }
 
-  private signatureOf({ headers }: Incoming): Buffer | undefined {
+  private signatureOf({ headers }: HttpResponse): Buffer | undefined {
     const text = headers[this.headers.toolSignature.toLowerCase()];
     if (text === undefined) return undefined;
     const signature = typeof text === "string" ? decodeBase64url(text) : undefined;
@@ -323,7 +323,7 @@ function portsOf({ inputSchema, outputSchema }: ToolMetadata): MetaSchema {
   }
 }
 
-/** An address without query, fragment and final slashes. */
+/** The address without query, fragment and trailing slashes. */
 function baseUrl(text: string): string {
   if (!URL.canParse(text)) throw new TypeError("url: expected an absolute URL, such as https://tools.example/sum");
   const { protocol, host, pathname } = new URL(text);
@@ -333,19 +333,19 @@ function baseUrl(text: string): string {
   return `${protocol}//${host}${pathname.slice(0, end)}`;
 }
 
-function resultBody(answer: Incoming): Buffer {
-  if (answer.status !== 200) throw refusal(answer);
+function resultBody(answer: HttpResponse): Buffer {
+  if (answer.status !== 200) throw responseError(answer);
   if (answer.headers["content-type"] === RESULT_CONTENT_TYPE) return answer.body;
   throw new LeaderError("invalid_answer", `expected a result of type ${RESULT_CONTENT_TYPE}, got another`);
 }
 
-/** The server's own words, where they are of the protocol's form. */
-function refusal({ status, headers, body }: Incoming): LeaderError {
+/** The error of an answer: the server's code and details when they have the protocol's form. */
+function responseError({ status, headers, body }: HttpResponse): LeaderError {
   const { error: code, details } = errorMembers(body);
   if (typeof code !== "string" || !/^[a-z_]{1,64}$/.test(code)) {
     return new LeaderError("invalid_answer", "neither a result nor an error of the protocol", { status });
   }
-  // What a stranger wrote must not reach a terminal as control characters.
+  // Control characters of a remote text must not reach a terminal.
   const text = typeof details === "string" ? details.slice(0, 1000).replace(/\p{Cc}/gu, "\ufffd") : undefined;
   const after = headers["retry-after"];
   const retryAfter = after !== undefined && /^\d{1,9}$/.test(after) ? { retryAfter: Number(after) } : {};

@@ -1,4 +1,4 @@
-/** The bytes of an output port's value, for a tool that stores it. */
+/** Encodes the value of an output port, for a tool that stores it. */
 
 import { contractOf } from "./contracts.js";
 import type { Contract } from "./wire/contract.js";
@@ -6,7 +6,7 @@ import type { DataReference, Encoded } from "./wire/data.js";
 import { OutputEncoder } from "./wire/output.js";
 import { sharedBytes } from "./wire/shared-bytes.js";
 
-/** A tool class, as far as its output is concerned. */
+/** A tool class, reduced to its name and its output type. */
 interface ToolOf<Output> {
   fqn(): string;
   readonly prototype: { readonly __io: { readonly output: Output } };
@@ -15,10 +15,10 @@ interface ToolOf<Output> {
 type TagOf<Output> = Output extends object ? keyof Output & string : never;
 type PayloadOf<Output, Tag extends string> = Output extends { readonly [name in Tag]: infer Payload } ? Payload : never;
 
-/** What stands for the data of a port, if anything does. */
+/** The reference type of a port, or `never`. */
 type ReferenceOf<Port> = Extract<Port, DataReference<unknown>>;
 
-/** What is read where the port is: the T of a `DataRef<T>`; of a list one item. */
+/** The content type of a port: the T of a `DataRef<T>`; for a list the type of one item. */
 type ContentOf<Port> = [ReferenceOf<Port>] extends [never]
   ? Port extends readonly (infer Item)[]
     ? ContentOf<Item>
@@ -31,17 +31,17 @@ const encoders = new WeakMap<Contract, OutputEncoder>();
 
 /**
  * The JSON text of one value of an output port, exactly as the runtime writes it inline: checked against the contract,
- * members in the order of the schema, integers exact. The same value has the same bytes, so that it is stored once; and
- * what does not fit its port is found before anything is paid. The bytes are in shared memory, so that an upload makes no
- * copy of them.
+ * members in the order of the schema, integers exact. Equal values have equal bytes, so they are stored once, and a
+ * value that does not fit its port fails before anything is paid. The bytes are in shared memory, which an upload does
+ * not copy.
  *
  * ```ts
  * const report = await storage.upload(portJson(Render, "ok", "report", pages));
  * return { ok: { report } };
  * ```
  *
- * @param tool the class, once its contract is known: in a tool that is served, always
- * @param value of a list port one item
+ * @param tool the class, with its contract registered, which is always so in a running server
+ * @param value the value of the port; for a list port one item
  * @throws {@link WireFault} `output_serialization_error` with port and reason; TypeError for a tool without a contract
  */
 export function portJson<Output, Tag extends TagOf<Output>, Port extends keyof PayloadOf<Output, Tag> & string>(

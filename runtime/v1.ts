@@ -1,4 +1,4 @@
-/** The seam that generated code links against: what is here stays, so that files generated yesterday link tomorrow. */
+/** svc-runtime/v1: the stable interface of generated code. No export may be removed or changed. */
 
 export { provideContracts } from "./contracts.js";
 export { bootstrapEntrypoint as bootstrap } from "./server/entrypoint.js";

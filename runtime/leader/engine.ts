@@ -1,10 +1,10 @@
-/** The Ed25519 engine of this process's leaders, chosen once. */
+/** The Ed25519 engine of the leaders in this process, chosen once. */
 
 import { type Ed25519Engine, selectEngine } from "../wire/ed25519.js";
 
 let fastest: Ed25519Engine | undefined;
 
-/** The fastest engine that works here. */
+/** The fastest available engine. */
 export function engine(): Ed25519Engine {
   fastest ??= selectEngine().engine;
   return fastest;

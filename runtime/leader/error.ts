@@ -1,24 +1,24 @@
-/** How a call fails, as a leader sees it. */
+/** Errors of a leader's call. */
 
-/** What can go wrong on this side of the wire. */
+/** Causes of failure on the leader's side. */
 export type LeaderFault =
   /** The input does not fit the ports, or has no JSON form. */
   | "invalid_input"
-  /** The metadata document cannot be read, or is that of another tool. */
+  /** The metadata document is invalid, or describes another tool. */
   | "invalid_metadata"
   | "connection_failed"
-  /** No whole answer within the time given. */
+  /** No complete answer within the timeout. */
   | "timeout"
   | "aborted"
   | "answer_too_large"
-  /** An answer that is neither a result of this tool nor one of the protocol's errors. */
+  /** The answer is neither a result of this tool nor an error of the protocol. */
   | "invalid_answer"
-  /** A result without a signature, where the tool's public key was given. */
+  /** The result is unsigned, but the tool's public key was given. */
   | "unsigned_result"
-  /** A result whose signature is not the tool's signature of it. */
+  /** The signature of the result is not valid for the tool's key. */
   | "wrong_signature";
 
-/** What else is known of a failed call. */
+/** Details of a failed call. */
 export interface LeaderErrorFacts {
   readonly status?: number;
   readonly retryAfter?: number;
@@ -26,15 +26,15 @@ export interface LeaderErrorFacts {
 }
 
 /**
- * A call that gave no result. With a `status` a server answered so, and `code` and `details` are its words (protocol.md
- * section 7; errors are never signed, so they prove nothing), or `invalid_answer` when they are not of the protocol's
- * form. Without, `code` is a {@link LeaderFault}. No message holds a key, an input or a result.
+ * A call without a result. With a `status`, a server answered an error: `code` and `details` are the server's
+ * (protocol.md section 7; errors are unsigned and prove nothing), or `code` is `invalid_answer` when they violate the
+ * protocol. Without a `status`, `code` is a {@link LeaderFault}. No message contains a key, an input or a result.
  */
 export class LeaderError extends Error {
   override readonly name = "LeaderError";
-  /** The HTTP status of a refusal. */
+  /** The HTTP status of an error answer. */
   readonly status: number | undefined;
-  /** Seconds after which the server wants to be asked again (503, 429). */
+  /** Seconds to wait before a retry, as asked by the server (503, 429). */
   readonly retryAfter: number | undefined;
 
   constructor(

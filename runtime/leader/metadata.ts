@@ -1,4 +1,4 @@
-/** The metadata document of a tool, as a leader reads it (protocol.md section 9). */
+/** Reads the metadata document of a tool (protocol.md section 9). */
 
 import { parseFqn } from "../fqn.js";
 import { ARRAY, itemsOf, type JsonDocument, OBJECT, parseJson, stringOf, textOf, uniqueMembers } from "../wire/json.js";
@@ -8,22 +8,22 @@ import { LeaderError } from "./error.js";
 
 /** A tool's metadata document (protocol.md section 9). */
 export interface ToolMetadata {
-  /** With the version in shortest form. */
+  /** The version is in its shortest form. */
   readonly fqn: string;
-  /** Where the document says that the tool is. The client calls the address that it was given instead, when it was. */
+  /** The tool's address in the document. A client calls it only when no other address was given. */
   readonly url: string;
   /** Milliseconds. */
   readonly timeout: number;
   readonly description: string;
-  /** The schemas as texts, because the order of their members is the order of the ports. */
+  /** Schema as text, because the order of its members is the order of the ports. */
   readonly inputSchema: string;
   readonly outputSchema: string;
 }
 
 /**
- * Reads a metadata document, as `/meta` answers it or as `meta.json` lists it.
+ * Reads a metadata document: the answer of `/meta`, or the list in `meta.json`.
  *
- * @param fqn which tool of a list, or which tool is expected
+ * @param fqn the expected tool, which selects one of a list
  * @throws {@link LeaderError} `invalid_metadata`
  */
 export function readMetadata(text: string | Uint8Array, fqn?: string): ToolMetadata {

@@ -1,4 +1,4 @@
-/** From an input to the request that carries it: body, input hash, signature, headers (protocol.md sections 4 to 6). */
+/** Builds requests from inputs: body, input hash, signature, headers (protocol.md sections 4 to 6). */
 
 import { randomBytes } from "node:crypto";
 import { readSigningKey } from "../config/keys.js";
@@ -19,8 +19,8 @@ import { engine } from "./engine.js";
 import { LeaderError } from "./error.js";
 
 /**
- * A JSON text that is sent exactly as it is, as the value of a `one` port or an item of a `many` port. What is not its own
- * canonical form travels as base64 `bytes`, so that its formatting is part of what is signed.
+ * A JSON text sent unchanged, as the value of a `one` port or an item of a `many` port. A text that is not canonical is
+ * sent as base64 `bytes`, so that its formatting is signed.
  */
 export class JsonText {
   readonly bytes: Buffer;
@@ -29,24 +29,24 @@ export class JsonText {
   }
 }
 
-/** Who signs requests (protocol.md section 5). */
+/** The signer of requests (protocol.md section 5). */
 export interface Leader {
-  /** As in the tool's allow-list: visible ASCII characters. */
+  /** The id in the tool's allow-list: visible ASCII characters. */
   readonly id: string;
-  /** Which of the leader's keys: a u64. */
+  /** The id of the leader's key: a u64. */
   readonly keyId: bigint | number;
-  /** The private key: prepared, as 32 bytes, or as text in any form that the configuration takes. */
+  /** The private key: prepared, as 32 bytes, or as text in any form that the configuration accepts. */
   readonly key: SigningKey | Uint8Array | string;
 }
 
-/** The body of a signed request, and the hash that its signature covers. */
+/** The body of a signed request, and the signed hash. */
 export interface Envelope {
   readonly body: Buffer;
   /** 32 bytes. */
   readonly inputHash: Buffer;
 }
 
-/** A request that is ready to be sent, once or again: sending the same one twice is an exact retry. */
+/** A signed request. Sending it again is an exact retry. */
 export interface SignedRequest extends Envelope {
   readonly headers: Readonly<Record<string, string>>;
   /** 64 bytes. */
@@ -56,13 +56,13 @@ export interface SignedRequest extends Envelope {
 }
 
 /**
- * Builds the body of a signed request and its hash (protocol.md sections 4 and 5). A value travels as `data` only where
- * its bytes are their own canonical form, at most 61,440, and no deeper than the envelope leaves room for; else as
- * `bytes`.
+ * Builds the body of a signed request and its hash (protocol.md sections 4 and 5). A value is sent as `data` when its
+ * text is canonical, at most 61,440 bytes long and not too deep inside the envelope; otherwise as `bytes`.
  *
  * @param ports the tool's input ports in schema order
- * @param input a member for each port: plain values, bigints exact, or {@link JsonText}s. A missing `one` is sent as null
- * @param hasher made from the same ports, where many inputs are built
+ * @param input a member for each port: plain values, bigints exact, or {@link JsonText}s. A missing `one` is sent as
+ * null
+ * @param hasher of the same ports, to reuse it for many inputs
  * @throws {@link LeaderError} `invalid_input`
  */
 export function buildEnvelope(
@@ -72,9 +72,9 @@ export function buildEnvelope(
 ): Envelope {
   const texts = inputTexts(ports, input);
   const members = ports.map(({ name, many }, i) => {
-    // Levels of arrays and objects that stand around a value.
-    const around = many ? 6 : 5;
-    const items = (texts[i] as Buffer[]).map((text) => itemText(text, around));
+    // Levels of arrays and objects around a value.
+    const depth = many ? 6 : 5;
+    const items = (texts[i] as Buffer[]).map((text) => itemText(text, depth));
     return `{"port_name":${quote(name)},"value":${many ? `{"many":[${items.join(",")}]}` : `{"one":${items[0]}}`}}`;
   });
   return {
@@ -83,9 +83,13 @@ export function buildEnvelope(
   };
 }
 
-/** The body of an unsigned request: plain JSON of the input, members that are undefined left out (protocol.md section 6). */
+/**
+ * Builds the body of an unsigned request: plain JSON of the input without undefined members (protocol.md section 6).
+ *
+ * @throws {@link LeaderError} `invalid_input`
+ */
 export function buildUnsignedBody(ports: readonly PortShape[], input: object): Buffer {
-  const present = ports.filter(({ name, many }) => many || memberOf(input, name) !== undefined);
+  const present = ports.filter(({ name, many }) => many || ownMember(input, name) !== undefined);
   requireKnown(ports, input);
   const texts = inputTexts(present, pick(input, present));
   const parts: Buffer[] = [Buffer.from("{")];
@@ -97,11 +101,11 @@ export function buildUnsignedBody(ports: readonly PortShape[], input: object): B
   return Buffer.concat([...parts, Buffer.from("}")]);
 }
 
-/** The texts of all values, port by port. */
+/** The JSON texts of all values, by port. */
 function inputTexts(ports: readonly PortShape[], input: object): Buffer[][] {
   requireKnown(ports, input);
   return ports.map(({ name, many }) => {
-    const value = memberOf(input, name);
+    const value = ownMember(input, name);
     if (!many) return [valueText(value === undefined ? null : value, [name])];
     if (!Array.isArray(value) || value.length < 1 || value.length > MAX_VALUES) {
       const got = Array.isArray(value) ? `${value.length}` : "none";
@@ -114,12 +118,12 @@ function inputTexts(ports: readonly PortShape[], input: object): Buffer[][] {
   });
 }
 
-function memberOf(input: object, name: string): unknown {
+function ownMember(input: object, name: string): unknown {
   return Object.hasOwn(input, name) ? (input as Record<string, unknown>)[name] : undefined;
 }
 
 function pick(input: object, ports: readonly PortShape[]): object {
-  return Object.fromEntries(ports.map(({ name }) => [name, memberOf(input, name)]));
+  return Object.fromEntries(ports.map(({ name }) => [name, ownMember(input, name)]));
 }
 
 function requireKnown(ports: readonly PortShape[], input: object): void {
@@ -139,13 +143,13 @@ function valueText(value: unknown, path: (string | number)[]): Buffer {
   }
 }
 
-function itemText(text: Buffer, around: number): string {
-  return travelsAsData(text, around)
+function itemText(text: Buffer, depth: number): string {
+  return fitsInline(text, depth)
     ? `{"kind":"data","data":${text.toString("utf8")}}`
     : `{"kind":"data","bytes":"${text.toString("base64")}"}`;
 }
 
-function travelsAsData(text: Buffer, around: number): boolean {
+function fitsInline(text: Buffer, depth: number): boolean {
   if (text.length > MAX_INLINE_BYTES) return false;
   let document: JsonDocument;
   try {
@@ -154,33 +158,33 @@ function travelsAsData(text: Buffer, around: number): boolean {
     return false;
   }
   if (document.spaced || !textOf(document, 0, "canonical").equals(text)) return false;
-  const room = MAX_DEPTH - around;
+  const room = MAX_DEPTH - depth;
   return text.length <= 2 * room || levels(document) <= room;
 }
 
 function levels(document: JsonDocument): number {
-  const above = (depths: readonly number[]) => 1 + depths.reduce((most, depth) => Math.max(most, depth), 0);
+  const above = (depths: readonly number[]) => 1 + depths.reduce((max, depth) => Math.max(max, depth), 0);
   return foldTape<number>(document, 0, { scalar: () => 0, array: above, object: (_names, depths) => above(depths) });
 }
 
-/** How a request is signed. */
+/** Options of signing a request. */
 export interface SignOptions {
   /**
-   * 32 bytes, or the invocation that it is derived from (protocol.md section 4); random when absent. Two calls with one
-   * nonce and one input are one invocation: the second gets the first one's answer.
+   * 32 bytes, or the invocation to derive the nonce from (protocol.md section 4); random by default. Two calls with the
+   * same nonce and input are one invocation: the second gets the answer of the first.
    */
   readonly nonce?: Uint8Array | Invocation;
   /** `X-Svc-` by default. */
   readonly headerPrefix?: string;
-  /** The fastest that works here by default. */
+  /** By default the fastest available engine. */
   readonly engine?: Ed25519Engine;
 }
 
 /**
- * Signs a body: headers and body of one request (protocol.md section 5). The signature covers the inputs only, not the
- * nonce, the leader's id, the tool or the time: send it over authenticated HTTPS.
+ * Signs a body and makes the headers of the request (protocol.md section 5). The signature covers the inputs only, not
+ * the nonce, the leader's id, the tool or the time: send the request over authenticated HTTPS.
  *
- * @throws RangeError, TypeError for a leader that no tool would know
+ * @throws RangeError, TypeError for an invalid leader
  */
 export function signRequest(envelope: Envelope, leader: Leader, options: SignOptions = {}): SignedRequest {
   const { id, keyId, key } = prepareLeader(leader);
@@ -209,7 +213,7 @@ function nonceOf(nonce: Uint8Array | Invocation | undefined): Buffer {
   return nonce instanceof Uint8Array ? Buffer.from(exactBytes("nonce", nonce, 32)) : invocationNonce(nonce);
 }
 
-/** A leader whose key is ready. */
+/** A leader with a prepared key. */
 export interface PreparedLeader extends Leader {
   readonly keyId: bigint;
   readonly key: SigningKey;
@@ -218,7 +222,7 @@ export interface PreparedLeader extends Leader {
 /**
  * Checks a leader and prepares its key.
  *
- * @throws RangeError, TypeError for a leader that no tool would know
+ * @throws RangeError, TypeError for an invalid leader
  */
 export function prepareLeader({ id, keyId, key }: Leader): PreparedLeader {
   if (typeof id !== "string" || !/^[\x21-\x7e]+$/.test(id)) {

@@ -1,4 +1,4 @@
-/** From the references of a result to what they stand for (protocol.md sections 1 and 3). */
+/** Resolves the references of a result to their content (protocol.md sections 1 and 3). */
 
 import type { ReadOptions, ResolvedValue, WalrusReader } from "../storage/walrus-reader.js";
 import type { InlineValue } from "../wire/data.js";
@@ -9,25 +9,26 @@ import { LeaderError } from "./error.js";
 import { JsonText } from "./request.js";
 import type { ToolResult } from "./result.js";
 
-/** What fetches stored values: a `WalrusReader`, or anything that resolves as it does. */
+/** Fetches stored values: a `WalrusReader`, or an object with the same `resolve`. */
 export type ValueReader = Pick<WalrusReader, "resolve">;
 
-/** A result with nothing left to fetch. */
+/** A result with all references resolved. */
 export interface ResolvedResult {
   readonly tag: string;
-  /** The ports as a plain object, as in {@link ToolResult}, stored values in their places. */
+  /** The ports as a plain object, as in {@link ToolResult}, with stored values instead of references. */
   readonly value: Readonly<Record<string, unknown>>;
   /**
-   * The ports as the texts that the tool signed or stored, `many` ports as arrays. Pass these on to another tool: the
+   * The ports as the texts that the tool signed or stored, `many` ports as arrays. Pass these to another tool: the
    * formatting of a stored text is part of its commitment.
    */
   readonly texts: Readonly<Record<string, JsonText | readonly JsonText[]>>;
 }
 
 /**
- * Fetches and verifies what the references of a result stand for, all ports within one byte budget.
+ * Fetches and verifies the content of a result's references, all ports within one byte budget.
  *
- * @throws {@link LeaderError} `invalid_answer` for a stored value that is not JSON; what the reader throws: `StorageError`
+ * @throws {@link LeaderError} `invalid_answer` for a stored value that is not JSON; errors of the reader
+ * (`StorageError`)
  */
 export async function resolveResult(
   { tag, ports }: Pick<ToolResult, "tag" | "ports">,
@@ -52,7 +53,7 @@ export async function resolveResult(
   return { tag, value: Object.fromEntries(value), texts: Object.fromEntries(texts) };
 }
 
-/** For results that refer to nothing. */
+/** Reader of results without references. */
 const IN_PLACE: ValueReader = {
   resolve: async (values) =>
     values.map((value) => ({ kind: "data", bytes: (value as InlineValue).bytes, stored: false }) as const),

@@ -1,4 +1,4 @@
-/** From the bytes of a result to values, and whose they are (protocol.md sections 2 to 4). */
+/** Decodes results and verifies their signatures (protocol.md sections 2 to 4). */
 
 import { readPublicKey } from "../config/keys.js";
 import { decodeOutput } from "../wire/bcs.js";
@@ -23,13 +23,13 @@ export type PublicKey = VerifyKey | Uint8Array | string;
 export interface ResultPort {
   readonly name: string;
   readonly many: boolean;
-  /** Inline values hold JSON texts; stored ones are references that are still to be fetched and checked. */
+  /** Inline values contain JSON texts; stored values are references, not yet fetched and verified. */
   readonly values: readonly (InlineValue | WalrusValue)[];
 }
 
-/** What a tool returned. */
+/** The result of a call. */
 export interface ToolResult {
-  /** The variant: one that the tool declares, or `_err_eval`. */
+  /** The variant: a declared one, or `_err_eval`. */
   readonly tag: string;
   readonly ports: readonly ResultPort[];
   /**
@@ -75,7 +75,7 @@ function resultPort(name: string, many: boolean, raw: readonly RawValue[]): Resu
       ? new InlineValue(value.bytes)
       : NexusValue.walrus(value.blobId, value.contentDigest);
   });
-  // Checks what holds for a port as a whole: how many values, and their size together.
+  // Checks the number of values of the port and their total size.
   if (many) NexusData.many(values);
   else NexusData.one(values[0] as InlineValue | WalrusValue);
   return { name, many, values };
@@ -87,10 +87,10 @@ function portValue({ many, values }: ResultPort): unknown {
 }
 
 /**
- * Whether a signature is the tool's for this result and this request (protocol.md section 4).
+ * Verifies the tool's signature of a result (protocol.md section 4).
  *
- * @param request what was sent: its leader signature and its nonce are part of what the tool signs
- * @throws RangeError for a key that no signature could verify against
+ * @param request the sent request, whose leader signature and nonce are part of the signed message
+ * @throws RangeError for a key that no signature can verify against
  */
 export function verifyToolSignature(
   toolKey: PublicKey,
@@ -103,9 +103,9 @@ export function verifyToolSignature(
 }
 
 /**
- * A public key, ready to verify.
+ * Prepares a public key.
  *
- * @throws RangeError when no signature could verify against it
+ * @throws RangeError when no signature can verify against it
  */
 export function publicKey(key: PublicKey): VerifyKey {
   if (key instanceof VerifyKey) return key;

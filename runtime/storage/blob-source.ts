@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { backoffDelay, type Deadline, type Deadlines, type Retries } from "./deadline.js";
 import type { Endpoint } from "./endpoint.js";
-import { exchange, type HttpResponse, readBody } from "./http-exchange.js";
+import { exchange, type ResponseStream, readBody } from "./http-exchange.js";
 import { StorageError } from "./storage-error.js";
 
 /** The aggregator of blobs, with the limits of a read. */
@@ -130,13 +130,17 @@ export function readStored(
   });
 }
 
-function requestBlob({ aggregator, deadlines }: BlobSource, deadline: Deadline, blobId: string): Promise<HttpResponse> {
+function requestBlob(
+  { aggregator, deadlines }: BlobSource,
+  deadline: Deadline,
+  blobId: string,
+): Promise<ResponseStream> {
   // A blob id is base64url, which has no special characters of paths.
   return exchange({ endpoint: aggregator, method: "GET", path: `/v1/blobs/${blobId}`, deadlines, deadline });
 }
 
 /** Reads a body of declared length into one buffer. node:http never returns more bytes and fails on fewer. */
-async function readExactly(chunks: HttpResponse["chunks"], length: number): Promise<Buffer> {
+async function readExactly(chunks: ResponseStream["chunks"], length: number): Promise<Buffer> {
   const content = Buffer.allocUnsafeSlow(length);
   let at = 0;
   for await (const chunk of chunks) at += chunk.copy(content, at);

@@ -31,7 +31,7 @@ export interface ExchangeOptions {
 const SLICE = 128 * 1024;
 
 /** A response with status 200, its body still unread. */
-export interface HttpResponse {
+export interface ResponseStream {
   /** The declared length of the body in bytes. */
   readonly length: number | undefined;
   /** The body. Must be read to its end or closed by `return()`, which ends the connection. */
@@ -46,7 +46,7 @@ export interface HttpResponse {
  * @throws {@link StorageError} `connect_timeout`, `progress_timeout`, `total_timeout`, `aborted`, `connection_failed`,
  * `redirected`, `refused`, `not_found`, `answer_invalid`
  */
-export async function exchange(options: ExchangeOptions): Promise<HttpResponse> {
+export async function exchange(options: ExchangeOptions): Promise<ResponseStream> {
   const { endpoint, method, path, query, body, deadline } = options;
   const headers = await deadline.race(endpoint.headers());
   headers["accept-encoding"] = "identity";
@@ -76,7 +76,7 @@ class Exchange {
 
   constructor(private readonly options: ExchangeOptions) {}
 
-  run(open: () => ClientRequest): Promise<HttpResponse> {
+  run(open: () => ClientRequest): Promise<ResponseStream> {
     const { endpoint, body, deadlines, deadline } = this.options;
     return new Promise((resolve, reject) => {
       this.rejectHead = reject;
@@ -107,7 +107,7 @@ class Exchange {
     });
   }
 
-  private onResponse(response: IncomingMessage, resolve: (answer: HttpResponse) => void): void {
+  private onResponse(response: IncomingMessage, resolve: (answer: ResponseStream) => void): void {
     clearTimeout(this.timer);
     const statusError = this.statusError(response);
     if (statusError !== undefined) {
@@ -215,7 +215,7 @@ class Exchange {
 
 /** Reads a body of unknown length into memory; throws `tooLong()` beyond `limit` bytes. */
 export async function readBody(
-  chunks: HttpResponse["chunks"],
+  chunks: ResponseStream["chunks"],
   limit: number,
   tooLong: () => StorageError,
 ): Promise<Buffer> {

@@ -1,19 +1,20 @@
-/** One HTTP exchange with limits on time and size; certificates are checked as node:https does. */
+/** HTTP client with limits of time and size. Certificates are checked by the rules of node:https. */
 
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { MAX_TIMER_MS } from "../storage/deadline.js";
 import { LeaderError } from "./error.js";
 
-/** How a client reaches a server over TLS. */
+/** TLS options of a client. */
 export interface TlsOptions {
-  /** Certificates in PEM form to trust instead of the system's. */
+  /** Trusted certificates in PEM form, instead of the system's. */
   readonly ca?: string | Buffer | readonly (string | Buffer)[];
-  /** The name to ask for and to check, where it is not that of the URL. */
+  /** The server name to request and verify, by default the host of the URL. */
   readonly servername?: string;
 }
 
-/** What is sent. */
-export interface Outgoing {
+/** A request. */
+export interface HttpRequest {
   readonly method: "GET" | "POST";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -21,20 +22,20 @@ export interface Outgoing {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
-  /** Whether sending it twice is the same as sending it once: then a connection that had gone stale is replaced. */
-  readonly repeatable: boolean;
+  /** Whether the request may be sent twice, so that it is retried when a kept connection turns out to be closed. */
+  readonly idempotent: boolean;
 }
 
-/** What came back. */
-export interface Incoming {
+/** A complete response. */
+export interface HttpResponse {
   readonly status: number;
-  /** Names in lower case, repeated ones joined as node:http does. */
+  /** Names in lower case; repeated headers are joined by the rules of node:http. */
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** Connections to one server, kept alive. */
-export class Connections {
+/** Client of one server, with kept connections. */
+export class HttpClient {
   private readonly agent: HttpAgent;
 
   constructor(
@@ -52,8 +53,8 @@ export class Connections {
   }
 
   /** @throws {@link LeaderError} `connection_failed`, `timeout`, `aborted`, `answer_too_large` */
-  exchange(outgoing: Outgoing): Promise<Incoming> {
-    return this.attempt(outgoing, performance.now() + outgoing.timeoutMs);
+  send(options: HttpRequest): Promise<HttpResponse> {
+    return this.attempt(options, performance.now() + options.timeoutMs);
   }
 
   close(): void {
@@ -64,15 +65,15 @@ export class Connections {
     for (const sockets of Object.values(this.agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
   }
 
-  private attempt(outgoing: Outgoing, deadline: number): Promise<Incoming> {
-    const { method, url, headers, body, timeoutMs, maxBytes, signal, repeatable } = outgoing;
+  private attempt(options: HttpRequest, deadline: number): Promise<HttpResponse> {
+    const { method, url, headers, body, timeoutMs, maxBytes, signal, idempotent } = options;
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {
         reject(aborted(signal));
         return;
       }
-      let answering = false;
-      let over = false;
+      let responded = false;
+      let settled = false;
       const length = body === undefined ? {} : { "Content-Length": String(body.length) };
       const request = (this.secure ? httpsRequest : httpRequest)(url, {
         method,
@@ -80,7 +81,7 @@ export class Connections {
         agent: this.agent,
       });
       const end = () => {
-        over = true;
+        settled = true;
         clearTimeout(timer);
         signal?.removeEventListener("abort", onAbort);
       };
@@ -94,18 +95,18 @@ export class Connections {
       const timer = setTimeout(late, Math.min(Math.max(0, deadline - performance.now()), MAX_TIMER_MS));
       signal?.addEventListener("abort", onAbort, { once: true });
       request.on("error", (error: NodeJS.ErrnoException) => {
-        if (over) return;
-        // The server closed an idle connection just as it was used again; it has hardly kept the others.
-        if (repeatable && !answering && request.reusedSocket && STALE.has(error.code ?? "")) {
+        if (settled) return;
+        // The server closed an idle connection as it was used again, and probably the other idle ones too.
+        if (idempotent && !responded && request.reusedSocket && STALE_CODES.has(error.code ?? "")) {
           end();
           this.closeIdle();
-          resolve(this.attempt({ ...outgoing, repeatable: false }, deadline));
+          resolve(this.attempt({ ...options, idempotent: false }, deadline));
           return;
         }
         fail(new LeaderError("connection_failed", error.code ?? "the connection broke", { cause: error }));
       });
       request.once("response", (response) => {
-        answering = true;
+        responded = true;
         collect(response, maxBytes).then((answer) => {
           end();
           resolve({ status: response.statusCode ?? 0, headers: response.headers, body: answer });
@@ -116,10 +117,7 @@ export class Connections {
   }
 }
 
-/** A timer that is set later fires at once. */
-const MAX_TIMER_MS = 2_147_483_647;
-
-const STALE: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
+const STALE_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 
 function aborted(signal: AbortSignal | undefined): LeaderError {
   return new LeaderError("aborted", "the caller's signal fired", { cause: signal?.reason });
@@ -135,11 +133,11 @@ function collect(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
       else chunks.push(chunk);
     });
     response.once("end", () => resolve(Buffer.concat(chunks, size)));
-    response.once("error", (cause) => reject(broken(cause)));
-    response.once("close", () => reject(broken(undefined)));
+    response.once("error", (cause) => reject(connectionLost(cause)));
+    response.once("close", () => reject(connectionLost(undefined)));
   });
 }
 
-function broken(cause: unknown): LeaderError {
+function connectionLost(cause: unknown): LeaderError {
   return new LeaderError("connection_failed", "the connection ended before the answer did", { cause });
 }
