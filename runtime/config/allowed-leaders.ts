@@ -1,10 +1,10 @@
-// The leaders whose signatures are accepted: version 1 of the allow-list, inline or in a file (protocol section 10).
+// The allow-list of leaders, version 1, inline or in a file (protocol section 10).
 
 import { type BigIntStats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { asBuffer } from "../wire/bytes.js";
 import type { VerifyKey } from "../wire/ed25519-keys.js";
-import { hasKeyForm, readPublicKey } from "./keys.js";
+import { looksLikeKey, readPublicKey } from "./keys.js";
 import { readOperatorFile } from "./operator-file.js";
 import { ReloadCounter, type ReloadStats } from "./reload-stats.js";
 import { ConfigError, DocumentNode, type DocumentSource } from "./strict-json.js";
@@ -19,32 +19,32 @@ export interface LeaderResolver {
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined;
   /** Whether there is no key that a request could name. */
   readonly isEmpty: boolean;
-  /** Told once of each distinct failure to refresh a list. The server puts its log here; Node's warnings until then. */
+  /** Called once for each distinct failure to refresh a list. Set to the server's log; by default a process warning. */
   onWarning: (message: string) => void;
-  /** What has become of the versions of the list's file; undefined for a list that is in no file of its own. */
+  /** Statistics of the list's file; undefined for an inline list. */
   readonly reloads: ReloadStats | undefined;
 }
 
-/** One allow-list, ready for look-ups. */
+/** A parsed allow-list. */
 interface AllowedLeaders {
   readonly byLeader: ReadonlyMap<string, ReadonlyMap<bigint, VerifyKey>>;
-  /** Every key by its text in the list, so that a new version checks and prepares only what it adds. */
+  /** Keys by their text in the list, so that a new version prepares only added keys. */
   readonly byText: ReadonlyMap<string, VerifyKey>;
 }
 
-/** What a leader id header can hold (protocol section 5); a listed id outside it never matches. */
+/** Leader ids that fit in a header (protocol section 5); other listed ids never match. */
 const SENDABLE_ID = /^[\x21-\x7e]+$/;
 
 const EMPTY: AllowedLeaders = { byLeader: new Map(), byText: new Map() };
 
-/** The shape of an allow-list: everything of its kind, no value looked at. */
+/** An allow-list with checked members and kinds, but unchecked values. */
 interface AllowListShape {
   readonly version: DocumentNode;
   readonly keys: readonly { leaderId: string; kid: bigint; kidNode: DocumentNode; publicKey: DocumentNode }[];
 }
 
 /**
- * Checks the members and kinds of an allow-list: what is asked of it while signed requests are disabled.
+ * Checks the members and kinds of an allow-list, which is all that is checked while signed requests are disabled.
  *
  * @throws ConfigError
  */
@@ -90,9 +90,9 @@ function readVerifyKey(node: DocumentNode): VerifyKey {
   );
 }
 
-const toProcess = (message: string): void => process.emitWarning(message);
+const emitProcessWarning = (message: string): void => process.emitWarning(message);
 
-/** Finds nobody: the resolver while signed requests are disabled. */
+/** The empty resolver, for disabled signed requests. */
 export function noLeaders(): LeaderResolver {
   return new FixedLeaders(EMPTY);
 }
@@ -100,7 +100,7 @@ export function noLeaders(): LeaderResolver {
 /**
  * Reads an inline allow-list.
  *
- * @param previous the leaders that this list takes the place of: the keys that both have are not prepared again
+ * @param previous the replaced resolver, whose prepared keys are reused
  * @throws ConfigError
  */
 export function inlineLeaders(node: DocumentNode, previous?: LeaderResolver): LeaderResolver {
@@ -111,10 +111,9 @@ export function inlineLeaders(node: DocumentNode, previous?: LeaderResolver): Le
  * Reads an allow-list from a file and follows its changes: every look-up compares the file's identity, size and times,
  * and reads it again when they differ. An unreadable or invalid version leaves the previous list in force.
  *
- * @param path relative to the working directory of the process at this moment
- * @param previous the leaders that this list takes the place of: when they come from the same file, they stay, and with
- * them the last good version of it
- * @throws ConfigError when the file is missing, unreadable or invalid now
+ * @param path relative to the current working directory of the process
+ * @param previous the replaced resolver; returned, with its last good version, when it has the same file
+ * @throws ConfigError when the file is missing, unreadable or invalid
  */
 export function fileLeaders(path: string, previous?: LeaderResolver): LeaderResolver {
   return previous instanceof FileLeaders && previous.path === resolve(path) ? previous : new FileLeaders(path);
@@ -138,7 +137,7 @@ function sameKeys(a: ReadonlyMap<bigint, VerifyKey>, b: ReadonlyMap<bigint, Veri
 }
 
 class FixedLeaders implements LeaderResolver {
-  onWarning = toProcess;
+  onWarning = emitProcessWarning;
   readonly reloads = undefined;
   readonly list: AllowedLeaders;
 
@@ -159,26 +158,26 @@ function hasNoKey({ byLeader }: AllowedLeaders): boolean {
   return [...byLeader.values()].every((keys) => keys.size === 0);
 }
 
-/** A file that changed so shortly before it was read may change again under the same time stamp. */
-const UNSETTLED_MS = 100;
+/** A file read within this many milliseconds of its last change may change again with the same time stamp. */
+const MIN_STAMP_AGE_MS = 100;
 
 class FileLeaders implements LeaderResolver {
-  onWarning = toProcess;
+  onWarning = emitProcessWarning;
   readonly reloads = new ReloadCounter();
   readonly path: string;
   readonly #source: DocumentSource;
   #list = EMPTY;
-  /** The file as last read; undefined to read again at the next look-up whatever the file's stamp. */
+  /** Stamp of the file as last read; undefined to read it again at the next look-up. */
   #stamp: BigIntStats | undefined;
-  /** The bytes as last read, valid or not, and what is wrong with them. */
+  /** The bytes as last read, valid or not, and their fault. */
   #bytes: Buffer | undefined;
   #fault: ConfigError | undefined;
-  /** What was reported since the file was last good. */
+  /** Faults reported since the file was last good. */
   readonly #reported = new Set<string>();
 
   constructor(path: string) {
     this.path = resolve(path);
-    this.#source = { title: "allow-list", file: hasKeyForm(path) ? path : this.path };
+    this.#source = { title: "allow-list", file: looksLikeKey(path) ? path : this.path };
     this.#refresh();
     if (this.#fault !== undefined) throw this.#fault;
   }
@@ -200,9 +199,9 @@ class FileLeaders implements LeaderResolver {
     return this.#list.byLeader.get(leaderId)?.get(kid);
   }
 
-  /** Reads the file when it changed. Throws when it cannot be read; what is wrong with its content is kept. */
+  /** Reads the file when it changed. Throws when it cannot be read; an invalid content is recorded in `#fault`. */
   #refresh(): void {
-    if (this.#stamp !== undefined && isSameFile(statOf(this.path), this.#stamp)) return;
+    if (this.#stamp !== undefined && isSameFile(tryStat(this.path), this.#stamp)) return;
     const reading = readOperatorFile(this.path);
     if ("fault" in reading) throw new ConfigError(reading.fault, this.#source);
     const { bytes, stats } = reading;
@@ -218,7 +217,7 @@ class FileLeaders implements LeaderResolver {
         this.#fault = error;
       }
     }
-    this.#stamp = Math.abs(Date.now() - Number(stats.ctimeMs)) > UNSETTLED_MS ? stats : undefined;
+    this.#stamp = Math.abs(Date.now() - Number(stats.ctimeMs)) > MIN_STAMP_AGE_MS ? stats : undefined;
   }
 
   #seenGood(): void {
@@ -237,13 +236,13 @@ class FileLeaders implements LeaderResolver {
     try {
       this.onWarning(`${message}; the previous list stays in force`);
     } catch {
-      // A log that fails is not the caller's fault.
+      // A failing log must not affect the look-up.
     }
   }
 }
 
-/** The stamp of a file; undefined when it has none, for reasons that reading it will tell. */
-function statOf(path: string): BigIntStats | undefined {
+/** The stamp of a file; undefined on errors, which reading the file reports. */
+function tryStat(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true });
   } catch {

@@ -1,15 +1,13 @@
-/** Integers that an application sets in code. */
-
 /**
- * Checks a number that was set in code.
+ * Checks an integer option that was set in code.
  *
- * @param name as the caller wrote it, for the message
- * @param unit what it counts, where the name does not say
- * @throws RangeError when it is no integer from `least` to `most`
+ * @param name of the option, for the message
+ * @param unit of the value, where the name does not contain it
+ * @throws RangeError unless it is an integer from `min` to `max`
  */
-export function checkedInteger(name: string, value: unknown, least: number, most: number, unit?: string): number {
-  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return value as number;
+export function checkedInteger(name: string, value: unknown, min: number, max: number, unit?: string): number {
+  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
   throw new RangeError(
-    `${name}: expected an integer from ${least} to ${most}${unit === undefined ? "" : ` ${unit}`}, got ${typeof value === "number" ? value : typeof value}`,
+    `${name}: expected an integer from ${min} to ${max}${unit === undefined ? "" : ` ${unit}`}, got ${typeof value === "number" ? value : typeof value}`,
   );
 }

@@ -20,72 +20,72 @@ export { ConfigError };
 /** The environment variable that holds the path of the configuration file. */
 export const ENV_TOOLKIT_CONFIG_PATH = "SVC_TOOLKIT_CONFIG_PATH";
 
-/** Limit of an `/invoke` body in bytes, when the configuration gives none: 12 MiB. */
+/** Default limit of an `/invoke` body, in bytes: 12 MiB. */
 export const DEFAULT_INVOKE_MAX_BODY_BYTES = 12_582_912n;
 
-/** Lifetime of a completed replay entry in milliseconds, when the configuration gives none. */
+/** Default lifetime of a completed replay entry, in milliseconds. */
 export const DEFAULT_REPLAY_CACHE_TTL_MS = 300_000;
 
-/** Whether `/invoke` asks for signatures. */
+/** Whether `/invoke` requires signatures. */
 export const SignedHttpMode = {
   /** Signature headers are not required. */
   Disabled: "disabled",
-  /** A request that lacks a valid signature is rejected. */
+  /** Requests without a valid signature are rejected. */
   Required: "required",
 } as const;
 
 export type SignedHttpMode = (typeof SignedHttpMode)[keyof typeof SignedHttpMode];
 
-/** What signed mode needs to know of one tool. */
+/** Configuration of one tool in signed mode. */
 export interface ToolSigningConfig {
-  /** Signs the tool's results; without it they leave unsigned. */
+  /** Signs the tool's results; without it they are unsigned. */
   readonly signingKey?: SigningKey;
-  /** Lifetime of completed replay entries in milliseconds, 1 to 2^53 − 1 (a larger setting counts as that). */
+  /** Lifetime of completed replay entries in milliseconds, 1 to 2^53 − 1; larger settings are capped. */
   readonly replayTtlMs: number;
 }
 
-/** Everything that one version of a configuration says, validated; never changed afterwards. */
+/** One validated version of a configuration, immutable. */
 interface ConfigSnapshot {
   readonly invokeMaxBodyBytes: bigint;
   readonly mode: SignedHttpMode;
   readonly tools: ReadonlyMap<string, ToolSigningConfig>;
   readonly leaders: LeaderResolver;
-  /** Whether a private key is written in it, in force or not. */
+  /** Whether the document contains a private key, in force or not. */
   readonly holdsKey: boolean;
-  /** Whether it names an allow-list's file beside a list in place, which counts alone. */
-  readonly idlePath?: true;
+  /** Whether `allowed_leaders_path` is ignored because there is an inline list. */
+  readonly ignoredPath?: true;
 }
 
-/** Who may do what with a file, as node says it in `BigIntStats`. */
+/** Access rights of a file: a part of node's `BigIntStats`. */
 export interface FileRights {
   readonly mode: bigint;
 }
 
 /** The file that a configuration was read from. */
 export interface ConfigFile {
-  /** Absolute: the working directory may change. */
+  /** Absolute, because the working directory may change. */
   readonly path: string;
-  /** As it was given, for messages. */
+  /** The original path, for messages. */
   readonly source: DocumentSource;
-  /** Of what was read at first; the bytes hold keys and are not kept. */
+  /** Digest of the first version. The bytes contain keys and are not kept. */
   readonly digest: string;
   readonly stats: FileRights;
 }
 
-/** The file behind a configuration; undefined when it was given in code, or when there is none. */
+/** The file of a configuration; undefined for one set in code and for the defaults. */
 export let configFile: (config: ToolkitRuntimeConfig) => ConfigFile | undefined;
 let snapshotOf: (config: ToolkitRuntimeConfig) => ConfigSnapshot;
 let servedBy: (config: ToolkitRuntimeConfig) => Set<string>;
 let replaceSnapshot: (config: ToolkitRuntimeConfig, snapshot: ConfigSnapshot) => void;
 
 /**
- * The validated configuration of a process. One that was read from a file follows the file while a server uses it: a new
- * version that is valid as a whole takes the place of the old one between two look-ups.
+ * The validated configuration of a process. A configuration read from a file follows the file while a server uses it: a
+ * new version that is valid as a whole replaces the old one between two look-ups.
  */
 export class ToolkitRuntimeConfig {
   #snapshot: ConfigSnapshot;
   readonly #file: ConfigFile | undefined;
-  /** Tools that are or were served with it, by whichever server. */
+  /** Tools served with it, now or before, by any server. */
   readonly #served = new Set<string>();
 
   private constructor(snapshot: ConfigSnapshot, file?: ConfigFile) {
@@ -103,9 +103,9 @@ export class ToolkitRuntimeConfig {
   }
 
   /**
-   * Loads the file that `SVC_TOOLKIT_CONFIG_PATH` names, else takes the defaults: 12 MiB, unsigned.
+   * Loads the file named by `SVC_TOOLKIT_CONFIG_PATH`, otherwise the defaults: 12 MiB, unsigned.
    *
-   * @throws ConfigError when the variable is set but empty, or as {@link fromPath}
+   * @throws ConfigError when the variable is set but empty, and like {@link fromPath}
    */
   static fromEnv(env: Readonly<Record<string, string | undefined>> = process.env): ToolkitRuntimeConfig {
     const path = env[ENV_TOOLKIT_CONFIG_PATH];
@@ -119,8 +119,8 @@ export class ToolkitRuntimeConfig {
    * Loads a file.
    *
    * @param path relative to the working directory of the process
-   * @throws ConfigError when it, or the allow-list that it names, is missing, unreadable or invalid; TypeError when the
-   * path is no string
+   * @throws ConfigError when the file or its allow-list is missing, unreadable or invalid; TypeError when the path is
+   * not a string
    */
   static fromPath(path: string): ToolkitRuntimeConfig {
     if (typeof path !== "string") throw new TypeError(`configuration path must be a string, got ${typeof path}`);
@@ -135,7 +135,7 @@ export class ToolkitRuntimeConfig {
   /**
    * Parses JSON bytes.
    *
-   * @throws ConfigError as {@link fromPath}, TypeError when it is no Uint8Array
+   * @throws ConfigError like {@link fromPath}, TypeError when the argument is not a Uint8Array
    */
   static fromJsonBytes(bytes: Uint8Array): ToolkitRuntimeConfig {
     if (!(bytes instanceof Uint8Array)) {
@@ -147,7 +147,7 @@ export class ToolkitRuntimeConfig {
   /**
    * Parses a JSON string.
    *
-   * @throws ConfigError as {@link fromPath}, TypeError when it is no string
+   * @throws ConfigError like {@link fromPath}, TypeError when the argument is not a string
    */
   static fromJsonStr(json: string): ToolkitRuntimeConfig {
     if (typeof json !== "string") throw new TypeError(`configuration text must be a string, got ${typeof json}`);
@@ -156,7 +156,7 @@ export class ToolkitRuntimeConfig {
     throw new ConfigError("must be well-formed text, got a lone surrogate; correct it", { title: "configuration" });
   }
 
-  /** Maximum `/invoke` request body size in bytes, a u64. */
+  /** Limit of an `/invoke` request body, in bytes: a u64. */
   invokeMaxBodyBytes(): bigint {
     return this.#snapshot.invokeMaxBodyBytes;
   }
@@ -166,44 +166,44 @@ export class ToolkitRuntimeConfig {
     return this.#snapshot.mode === SignedHttpMode.Required;
   }
 
-  /** Whether the signed-request configuration has an entry for exactly this tool id; false while disabled. */
+  /** Whether there is an entry with exactly this tool id; false while signed requests are disabled. */
   hasTool(toolId: string): boolean {
     return this.#snapshot.tools.has(toolId);
   }
 
-  /** The entry of exactly this tool id, if there is one; none while disabled. */
+  /** The entry with exactly this tool id; undefined while signed requests are disabled. */
   toolConfig(toolId: string): ToolSigningConfig | undefined {
     return this.#snapshot.tools.get(toolId);
   }
 
-  /** Finds leader keys; nobody's while disabled. */
+  /** Resolver of leader keys, empty while signed requests are disabled. */
   get leaders(): LeaderResolver {
     return this.#snapshot.leaders;
   }
 }
 
-/** What a new version changed, in terms that a log may show. */
+/** Changes of a new version, without secrets, for the log. */
 export interface ConfigChange {
-  /** Served tools whose results are signed with another key from now on, or no longer, or for the first time. */
+  /** Served tools whose signing key was added, changed or removed. */
   readonly signingKeys: readonly string[];
-  /** Served tools whose replay entries live for another time. */
+  /** Served tools with another lifetime of replay entries. */
   readonly replayTtls: readonly string[];
-  /** Whether the allow-list is another one; one in a file of its own follows that file by itself. */
+  /** Whether the allow-list changed. A list in a file follows that file by itself. */
   readonly leaders: boolean;
-  /** A limit of bodies that waits for a restart. */
+  /** A new limit of bodies that takes effect after a restart. */
   readonly waitingBodyLimit: bigint | undefined;
 }
 
-/** Notes tools that are served with a configuration: no new version may be without their entries. */
-export function keepEntries(config: ToolkitRuntimeConfig, tools: readonly string[]): void {
+/** Pins served tools: no new version of the configuration may lack their entries. */
+export function pinServedTools(config: ToolkitRuntimeConfig, tools: readonly string[]): void {
   for (const fqn of tools) servedBy(config).add(fqn);
 }
 
 /**
- * Puts a new version of a configuration's file in force, whole or not at all.
+ * Puts a new version of a configuration's file in force, completely or not at all.
  *
- * @throws ConfigError when it is invalid, or changes what only a restart may: the mode, and that each served tool has an
- * entry; the old version then stays in force
+ * @throws ConfigError when it is invalid, changes the mode, or lacks the entry of a served tool, which needs a restart;
+ * the old version then stays in force
  */
 export function replaceConfig(config: ToolkitRuntimeConfig, bytes: Uint8Array, source: DocumentSource): ConfigChange {
   const served = [...servedBy(config)];
@@ -218,7 +218,7 @@ export function replaceConfig(config: ToolkitRuntimeConfig, bytes: Uint8Array, s
     const fault = `must keep the entries of all served tools, got none for ${dropped.join(", ")}; put them back`;
     throw new ConfigError(`${fault}, or restart the process without these tools`, source);
   }
-  // What is in force until the restart.
+  // In force until the restart.
   const { invokeMaxBodyBytes } = old;
   next.leaders.onWarning = old.leaders.onWarning;
   replaceSnapshot(config, { ...next, invokeMaxBodyBytes });
@@ -236,31 +236,31 @@ function sameKey(a: SigningKey | undefined, b: SigningKey | undefined): boolean 
   return a === undefined || b === undefined ? a === b : asBuffer(a.publicKey).equals(b.publicKey);
 }
 
-/** What is wrong with how a configuration's file is kept, though it can be used. */
-export function configWarning(config: ToolkitRuntimeConfig, stats: FileRights): string | undefined {
+/** The warning about unsafe access rights of a configuration's file, if any. */
+export function configFileWarning(config: ToolkitRuntimeConfig, stats: FileRights): string | undefined {
   if (!snapshotOf(config).holdsKey || !isWorldReadable(stats)) return undefined;
   return "holds a private key and everybody on this machine can read it: take that right away (chmod o-r)";
 }
 
-/** A day: a longer TTL is more often a slip of the unit than meant. */
-const LONG_TTL_MS = 86_400_000;
+/** A longer TTL than a day is probably a wrong unit. */
+const DAY_MS = 86_400_000;
 
-/** Sentences about what is valid in a configuration and hardly meant. */
-export function configDoubts(config: ToolkitRuntimeConfig): string[] {
-  const { invokeMaxBodyBytes, mode, leaders, tools, idlePath } = snapshotOf(config);
-  const doubts: string[] = [];
-  if (invokeMaxBodyBytes === 0n) doubts.push("invoke_max_body_bytes is 0: every call will be refused");
-  if (mode === SignedHttpMode.Disabled) return doubts;
-  if (leaders.isEmpty) doubts.push("no leader's key is in the allow-list: every call will be refused");
-  if (idlePath === true) doubts.push("allowed_leaders counts alone: the file at allowed_leaders_path is not read");
+/** Warnings about valid settings that are probably unintended. */
+export function configWarnings(config: ToolkitRuntimeConfig): string[] {
+  const { invokeMaxBodyBytes, mode, leaders, tools, ignoredPath } = snapshotOf(config);
+  const warnings: string[] = [];
+  if (invokeMaxBodyBytes === 0n) warnings.push("invoke_max_body_bytes is 0: every call will be refused");
+  if (mode === SignedHttpMode.Disabled) return warnings;
+  if (leaders.isEmpty) warnings.push("no leader's key is in the allow-list: every call will be refused");
+  if (ignoredPath === true) warnings.push("allowed_leaders counts alone: the file at allowed_leaders_path is not read");
   for (const [id, { replayTtlMs }] of tools) {
-    if (replayTtlMs <= LONG_TTL_MS) continue;
-    const days = Math.floor(replayTtlMs / LONG_TTL_MS);
-    doubts.push(
+    if (replayTtlMs <= DAY_MS) continue;
+    const days = Math.floor(replayTtlMs / DAY_MS);
+    warnings.push(
       `replay_cache_ttl_ms of ${JSON.stringify(id)} is ${days} days or more: it counts milliseconds, and a full replay memory refuses calls`,
     );
   }
-  return doubts;
+  return warnings;
 }
 
 function defaults(): ConfigSnapshot {
@@ -273,7 +273,7 @@ function defaults(): ConfigSnapshot {
   };
 }
 
-/** @param previous the leaders that are in force, if any */
+/** @param previous the leaders in force, if any */
 function readConfig(bytes: Uint8Array, source: DocumentSource, previous?: LeaderResolver): ConfigSnapshot {
   const root = DocumentNode.read(bytes, source).members({ optional: ["invoke_max_body_bytes", "signed_http"] });
   const invokeMaxBodyBytes = root.invoke_max_body_bytes?.orAbsent()?.u64() ?? DEFAULT_INVOKE_MAX_BODY_BYTES;
@@ -281,7 +281,7 @@ function readConfig(bytes: Uint8Array, source: DocumentSource, previous?: Leader
   return { ...(signed === undefined ? defaults() : readSignedHttp(signed, previous)), invokeMaxBodyBytes };
 }
 
-/** First the shape, which holds in both modes, then the values, which count only when signatures are required. */
+/** Checks the shape in both modes, and the values only when signatures are required. */
 function readSignedHttp(node: DocumentNode, previous?: LeaderResolver): Omit<ConfigSnapshot, "invokeMaxBodyBytes"> {
   const section = node.members({ optional: ["mode", "allowed_leaders_path", "allowed_leaders", "tools"] });
   const mode = section.mode === undefined ? SignedHttpMode.Required : readMode(section.mode);
@@ -299,7 +299,7 @@ function readSignedHttp(node: DocumentNode, previous?: LeaderResolver): Omit<Con
   const entries = new Map(tools.map((tool) => [tool.id, readTool(tool)]));
   if (inline !== undefined) {
     const leaders = inlineLeaders(inline, previous);
-    return { mode, tools: entries, leaders, holdsKey, ...(path !== undefined && { idlePath: true }) };
+    return { mode, tools: entries, leaders, holdsKey, ...(path !== undefined && { ignoredPath: true }) };
   }
   if (path !== undefined) return { mode, tools: entries, leaders: fileLeaders(path, previous), holdsKey };
   throw node.fault(

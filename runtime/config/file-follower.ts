@@ -1,61 +1,61 @@
-// Follows files that operators replace under a running process: by content, whatever way the new version came.
+// Follows files that operators replace under a running process, by content.
 //
-// A watch on the directory says when to look, and a poll looks anyway: a watch goes deaf when a directory is replaced,
-// does not see through links, does not exist on some file systems, and needs a descriptor that may not be there.
+// A watcher of the directory triggers checks early, and polling covers its gaps: a watcher stops working when the
+// directory is replaced, does not follow links, does not exist on some file systems, and needs a descriptor.
 
 import { type FSWatcher, watch } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { digestOf, type FileReading, type OperatorFile, readOperatorFileLater } from "./operator-file.js";
+import { digestOf, type FileReading, type OperatorFile, readOperatorFileAsync } from "./operator-file.js";
 import { ReloadCounter, type ReloadStats } from "./reload-stats.js";
 
-/** Milliseconds between looks at a file that nothing is heard of. */
+/** Milliseconds between checks without change events. */
 export const DEFAULT_RELOAD_INTERVAL_MS = 1_000;
-/** A version counts when two looks this far apart find the same: a file that is being written is not judged. */
+/** A version is judged when two reads this many milliseconds apart are equal, so that a partial write is not. */
 const SETTLE_MS = 100;
-/** But a file that never rests is judged as it is after this time. */
-const UNREST_MS = 1_000;
+/** After this many milliseconds a version is judged even if the file keeps changing. */
+const MAX_SETTLE_MS = 1_000;
 
-/** Why a version was not put in force. */
-export interface Refusal {
-  /** A sentence for the log: no text of the file. */
+/** The reason for not putting a version in force. */
+export interface VersionRefusal {
+  /** A sentence for the log, without text of the file. */
   readonly refused: string;
-  /** Whether the same files may be good later, because the reason lies elsewhere. */
+  /** Whether the same files may become valid, because the reason lies elsewhere. */
   readonly retry?: boolean;
 }
 
-/** Where the outcomes are told. */
+/** Log of the outcomes. */
 export interface FollowerLog {
   info(fields: Readonly<Record<string, unknown>>, message: string): void;
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 
-/** What is followed, and what becomes of a new version. */
+/** The followed files, and the handling of a new version. */
 export interface FollowerOptions {
-  /** Begins the sentences about all files together: `configuration "/etc/svc/config.json"`. */
+  /** Start of the sentences about all files together: `configuration "/etc/svc/config.json"`. */
   readonly title: string;
-  /** The files that make one version together. Absolute. */
+  /** Absolute paths of the files that together are one version. */
   readonly paths: readonly string[];
-  /** Of the version in force, in the order of `paths`. */
+  /** Digests of the version in force, in the order of `paths`. */
   readonly digests: readonly string[];
-  /** The sentence for a file that cannot be read, from what is wrong with it. */
+  /** Makes the sentence for an unreadable file from its fault. */
   describe(fault: string, index: number): string;
-  /** Validates a version and puts it in force, or says why not; then nothing may have changed. */
-  adopt(files: readonly OperatorFile[]): Refusal | undefined;
+  /** Validates a version and puts it in force, or returns the reason for a refusal and changes nothing. */
+  adopt(files: readonly OperatorFile[]): VersionRefusal | undefined;
   readonly log: FollowerLog;
   /** Default {@link DEFAULT_RELOAD_INTERVAL_MS}. */
   readonly intervalMs?: number;
 }
 
-/** What a look found: all files, and a text that is the same for the same contents and faults. */
-interface Look {
+/** The files as read, and a text that is equal for equal contents and faults. */
+interface Version {
   readonly state: string;
   readonly readings: readonly FileReading[];
 }
 
 /**
- * Follows files until it is closed. Does not keep the process alive. Never throws: whatever happens, what was last put
- * in force stays there.
+ * Follows files until it is closed, without keeping the process alive. Never throws: the version in force stays until
+ * another one is valid.
  */
 export class FileFollower {
   readonly #options: FollowerOptions;
@@ -64,13 +64,13 @@ export class FileFollower {
   readonly #watchers = new Map<string, { watcher: FSWatcher; ino: bigint; dev: bigint }>();
   /** The state of the version in force. */
   #inForce: string;
-  /** The state that was judged last; undefined to judge again whatever is found. */
+  /** The state judged last; undefined to judge the next one in any case. */
   #judged: string | undefined;
-  /** What was logged since the files were last good. */
+  /** Refusals logged since the files were last good. */
   readonly #reported = new Set<string>();
-  /** Those who asked for a look. */
-  readonly #asking: (() => void)[] = [];
-  #heard = false;
+  /** Callbacks of forced reloads. */
+  readonly #pendingReloads: (() => void)[] = [];
+  #notified = false;
   #wake: (() => void) | undefined;
   #closed = false;
 
@@ -86,11 +86,11 @@ export class FileFollower {
     return this.#counter;
   }
 
-  /** Looks now and judges what is there, without waiting for it to settle; resolves when that is done. */
+  /** Reads and judges the files now, without waiting for them to settle. */
   reload(): Promise<void> {
     if (this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
-      this.#asking.push(resolve);
+      this.#pendingReloads.push(resolve);
       this.#wake?.();
     });
   }
@@ -101,50 +101,50 @@ export class FileFollower {
     for (const { watcher } of this.#watchers.values()) watcher.close();
     this.#watchers.clear();
     this.#wake?.();
-    for (const done of this.#asking.splice(0)) done();
+    for (const done of this.#pendingReloads.splice(0)) done();
   }
 
   async #run(): Promise<void> {
     while (!this.#closed) {
-      const asking = this.#asking.splice(0);
-      this.#heard = false;
+      const reloads = this.#pendingReloads.splice(0);
+      this.#notified = false;
       try {
-        await this.#look(asking.length > 0);
+        await this.#check(reloads.length > 0);
       } catch {
-        // Only a log that fails gets here; the next look is not its victim.
+        // Only a failing log throws here, which must not stop the following.
       }
-      for (const done of asking) done();
-      await this.#rest();
+      for (const done of reloads) done();
+      await this.#waitForCheck();
     }
   }
 
-  async #look(asked: boolean): Promise<void> {
-    await Promise.all(this.#directories().map((directory) => this.#arm(directory)));
-    let look = await this.#read();
-    if (!asked && look.state !== this.#judged) {
-      const end = performance.now() + UNREST_MS;
+  async #check(forced: boolean): Promise<void> {
+    await Promise.all(this.#directories().map((directory) => this.#ensureWatcher(directory)));
+    let version = await this.#read();
+    if (!forced && version.state !== this.#judged) {
+      const end = performance.now() + MAX_SETTLE_MS;
       for (let settled = false; !settled && performance.now() < end; ) {
-        await this.#pass(this.#settleMs());
-        // Who asks gets a look of its own.
-        if (this.#asking.length > 0) return;
-        const again = await this.#read();
-        settled = again.state === look.state;
-        look = again;
+        await this.#sleep(this.#settleMs());
+        // A forced reload gets a check of its own.
+        if (this.#pendingReloads.length > 0) return;
+        const next = await this.#read();
+        settled = next.state === version.state;
+        version = next;
       }
     }
     if (this.#closed) return;
-    if (asked || look.state !== this.#judged) this.#judge(look, asked);
-    else if (look.state === this.#inForce) this.#counter.seenGood();
+    if (forced || version.state !== this.#judged) this.#judge(version, forced);
+    else if (version.state === this.#inForce) this.#counter.seenGood();
   }
 
-  #judge({ state, readings }: Look, asked: boolean): void {
+  #judge({ state, readings }: Version, forced: boolean): void {
     this.#judged = state;
     const { title, log } = this.#options;
     if (state === this.#inForce) {
-      const again = this.#counter.fault !== undefined;
+      const isRecovered = this.#counter.fault !== undefined;
       this.#counter.countUnchanged();
       this.#reported.clear();
-      log.info({}, `${title} ${again ? "holds the version in force again" : "is unchanged"}`);
+      log.info({}, `${title} ${isRecovered ? "holds the version in force again" : "is unchanged"}`);
       return;
     }
     const refusal = this.#adopt(readings);
@@ -156,14 +156,14 @@ export class FileFollower {
     }
     const { refused, retry } = refusal;
     if (retry === true) this.#judged = undefined;
-    // Judging the same again is no news, unless somebody asked.
-    if (retry !== true || asked || this.#counter.fault !== refused) this.#counter.countRefused(refused);
-    if (!asked && this.#reported.has(refused)) return;
+    // A retry with the same refusal is counted only when forced.
+    if (retry !== true || forced || this.#counter.fault !== refused) this.#counter.countRefused(refused);
+    if (!forced && this.#reported.has(refused)) return;
     this.#reported.add(refused);
     log.warn({}, `${refused}; the previous version stays in force`);
   }
 
-  #adopt(readings: readonly FileReading[]): Refusal | undefined {
+  #adopt(readings: readonly FileReading[]): VersionRefusal | undefined {
     const files: OperatorFile[] = [];
     for (const [i, reading] of readings.entries()) {
       if ("fault" in reading) return { refused: this.#options.describe(reading.fault, i) };
@@ -172,13 +172,13 @@ export class FileFollower {
     try {
       return this.#options.adopt(files);
     } catch {
-      // What an unforeseen error says may be a text of the file.
+      // The message of an unforeseen error may contain text of the file.
       return { refused: `${this.#options.title} could not be loaded` };
     }
   }
 
-  async #read(): Promise<Look> {
-    const readings = await Promise.all(this.#options.paths.map(readOperatorFileLater));
+  async #read(): Promise<Version> {
+    const readings = await Promise.all(this.#options.paths.map(readOperatorFileAsync));
     const states = readings.map((reading) => ("fault" in reading ? reading.fault : digestOf(reading.bytes)));
     return { state: stateOf(states), readings };
   }
@@ -187,17 +187,17 @@ export class FileFollower {
     return [...new Set(this.#options.paths.map(dirname))];
   }
 
-  /** Sees to it that a directory is watched, the one that is there now. */
-  async #arm(directory: string): Promise<void> {
+  /** Watches the directory that is at the path now, also after it was replaced. */
+  async #ensureWatcher(directory: string): Promise<void> {
     const found = await stat(directory, { bigint: true }).catch(() => undefined);
-    const armed = this.#watchers.get(directory);
-    if (this.#closed || (armed !== undefined && armed.ino === found?.ino && armed.dev === found.dev)) return;
-    armed?.watcher.close();
+    const current = this.#watchers.get(directory);
+    if (this.#closed || (current !== undefined && current.ino === found?.ino && current.dev === found.dev)) return;
+    current?.watcher.close();
     this.#watchers.delete(directory);
     if (found === undefined) return;
     try {
       const watcher = watch(directory, { persistent: false }, () => {
-        this.#heard = true;
+        this.#notified = true;
         this.#wake?.();
       });
       this.#watchers.set(directory, { watcher, ino: found.ino, dev: found.dev });
@@ -206,20 +206,22 @@ export class FileFollower {
         if (this.#watchers.get(directory)?.watcher === watcher) this.#watchers.delete(directory);
       });
     } catch {
-      // No descriptor, no inotify: polling does.
+      // Without descriptors or inotify, polling suffices.
     }
   }
 
-  /** Waits for the next look: at once when somebody asks, shortly when something was heard. */
-  async #rest(): Promise<void> {
-    await this.#pass(this.#settleMs());
-    await this.#pass(this.#intervalMs - this.#settleMs(), () => this.#heard);
+  /**
+   * Waits for the next check: until a forced reload, for the settle time after a change event, else for the interval.
+   */
+  async #waitForCheck(): Promise<void> {
+    await this.#sleep(this.#settleMs());
+    await this.#sleep(this.#intervalMs - this.#settleMs(), () => this.#notified);
   }
 
-  /** Lets time pass, unless somebody asks or `enough` holds. */
-  async #pass(milliseconds: number, enough: () => boolean = () => false): Promise<void> {
+  /** Waits for some milliseconds, or until a forced reload or `isDone`. */
+  async #sleep(milliseconds: number, isDone: () => boolean = () => false): Promise<void> {
     const end = performance.now() + milliseconds;
-    while (!this.#closed && this.#asking.length === 0 && !enough()) {
+    while (!this.#closed && this.#pendingReloads.length === 0 && !isDone()) {
       const left = end - performance.now();
       if (left <= 0) return;
       await new Promise<void>((resolve) => {

@@ -1,9 +1,9 @@
-// The texts in which operators write Ed25519 keys (protocol section 10). No message here holds any part of a text.
+// Text forms of Ed25519 keys in configurations (protocol section 10). No message contains any part of a text.
 
 import { isValidPublicKey, prepareSigningKey, prepareVerifyKey } from "../wire/ed25519.js";
 import type { SigningKey, VerifyKey } from "../wire/ed25519-keys.js";
 
-/** A key, or what stood in its place: a fixed text or a length. */
+/** A key, or a description of the invalid text: a fixed text or a length. */
 export type KeyReading<K> = { readonly key: K } | { readonly got: string };
 
 /**
@@ -15,7 +15,7 @@ export function readSigningKey(text: string): KeyReading<SigningKey> {
   return typeof seed === "string" ? { got: seed } : { key: prepareSigningKey(seed) };
 }
 
-/** Reads a public key: exactly 32 bytes of hex in any case, `0x` before it allowed, and one that can verify. */
+/** Reads a public key: 32 bytes of hex in any case, `0x` optional, that signatures can verify against. */
 export function readPublicKey(text: string): KeyReading<VerifyKey> {
   const digits = text.startsWith("0x") ? text.slice(2) : text;
   if (/[^0-9a-fA-F]/.test(digits)) return { got: "a text with other characters" };
@@ -25,12 +25,12 @@ export function readPublicKey(text: string): KeyReading<VerifyKey> {
   return { key: prepareVerifyKey(bytes) };
 }
 
-/** Whether a text could be a private or public key, so that no message may show it. */
-export function hasKeyForm(text: string): boolean {
+/** Whether a text may be a private or public key, which no message may contain. */
+export function looksLikeKey(text: string): boolean {
   return typeof decodeSeed(trimAscii(text)) !== "string";
 }
 
-/** The 32 bytes of a private key's text, or what it is instead. */
+/** The 32 bytes of a private key's text, or a description of an invalid text. */
 function decodeSeed(text: string): Buffer | string {
   const hex = /^(?:0x)?([0-9a-fA-F]{64}|[0-9a-fA-F]{66})$/.exec(text)?.[1];
   const bytes = hex === undefined ? decodeBase64(text) : Buffer.from(hex, "hex");
@@ -40,7 +40,7 @@ function decodeSeed(text: string): Buffer | string {
   return bytes.length === 32 ? bytes : `${bytes.length} bytes`;
 }
 
-/** Base64 or base64url, padded or not, without stray bits; Buffer.from alone takes anything. */
+/** Decodes base64 or base64url, padded or not, without stray bits. `Buffer.from` ignores invalid characters. */
 function decodeBase64(text: string): Buffer | undefined {
   if (/[-_]/.test(text) && /[+/]/.test(text)) return undefined;
   const standard = text.replaceAll("-", "+").replaceAll("_", "/");

@@ -1,69 +1,68 @@
-// Reads the files that an operator gives: configuration, allow-list, certificate, key. What is wrong with one is a
-// fixed text, never a part of it.
+// Reads the operator's files: configuration, allow-list, certificate, key. Faults are fixed texts without any content.
 
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { sha256 } from "../wire/hash.js";
 
-/** A file as it was read. */
+/** The content of a file. */
 export interface OperatorFile {
   readonly bytes: Buffer;
-  /** Of exactly the file that was read. */
+  /** Stats of the same open file. */
   readonly stats: BigIntStats;
 }
 
-/** A file, or what is wrong with it: `must be …, got …; …`. */
+/** A file, or its fault: `must be …, got …; …`. */
 export type FileReading = OperatorFile | { readonly fault: string };
 
-/** A larger file is not read: looked at each second, it would cost more than the calls. */
+/** Limit of a file, in bytes: reading a larger one every second would cost more than the calls. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Opening a pipe waits for no writer. */
+/** Non-blocking, so that opening a pipe does not wait for a writer. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** Reads a file now. Never throws. */
+/** Reads a file synchronously. Never throws. */
 export function readOperatorFile(path: string): FileReading {
   try {
     const file = openSync(path, FLAGS);
     try {
       const stats = fstatSync(file, { bigint: true });
-      return refusal(stats) ?? { bytes: readFileSync(file), stats };
+      return fileFault(stats) ?? { bytes: readFileSync(file), stats };
     } finally {
       closeSync(file);
     }
   } catch (error) {
-    return unreadable(error);
+    return readFault(error);
   }
 }
 
-/** The same without blocking the process, however slow the file system is. Never rejects. */
-export async function readOperatorFileLater(path: string): Promise<FileReading> {
+/** Reads a file asynchronously. Never rejects. */
+export async function readOperatorFileAsync(path: string): Promise<FileReading> {
   try {
     const file = await open(path, FLAGS);
     try {
       const stats = await file.stat({ bigint: true });
-      return refusal(stats) ?? { bytes: await file.readFile(), stats };
+      return fileFault(stats) ?? { bytes: await file.readFile(), stats };
     } finally {
       await file.close();
     }
   } catch (error) {
-    return unreadable(error);
+    return readFault(error);
   }
 }
 
-/** Tells versions of a file apart. */
+/** Digest of a file's version. */
 export function digestOf(bytes: Uint8Array): string {
   return sha256(bytes).toString("base64");
 }
 
-/** Whether anybody on the machine can read a file. Windows keeps such rights elsewhere. */
+/** Whether every user of the machine can read a file. Always false on Windows, whose mode has no such rights. */
 export function isWorldReadable({ mode }: Pick<BigIntStats, "mode">): boolean {
   return process.platform !== "win32" && (mode & 0o004n) !== 0n;
 }
 
-function refusal(stats: BigIntStats): { fault: string } | undefined {
-  if (!stats.isFile()) return { fault: unreadableFault("something else") };
-  // Whoever can write it decides who may call and with whose name.
+function fileFault(stats: BigIntStats): { fault: string } | undefined {
+  if (!stats.isFile()) return { fault: unreadableMessage("something else") };
+  // A user with write access could authorise any caller.
   if (process.platform !== "win32" && (stats.mode & 0o002n) !== 0n) {
     return { fault: "must not be writable by everybody, got a world-writable file; take that right away (chmod o-w)" };
   }
@@ -71,12 +70,12 @@ function refusal(stats: BigIntStats): { fault: string } | undefined {
   return undefined;
 }
 
-function unreadable(error: unknown): { fault: string } {
-  return { fault: unreadableFault((error as NodeJS.ErrnoException).code ?? "an unknown fault") };
+function readFault(error: unknown): { fault: string } {
+  return { fault: unreadableMessage((error as NodeJS.ErrnoException).code ?? "an unknown fault") };
 }
 
-/** The sentence for a file that cannot be read; `got` is the system's code. */
-function unreadableFault(got: string): string {
+/** The fault of an unreadable file, from the system's error code. */
+function unreadableMessage(got: string): string {
   return `must be a readable file, got ${got}; ${REMEDIES[got] ?? "correct the path or put the file there"}`;
 }
 

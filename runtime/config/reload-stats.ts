@@ -1,34 +1,38 @@
-/** What has become of the versions of a followed file: for metrics and readiness. */
+/** Statistics of followed files, for metrics and readiness. */
 
-/** Outcomes and ages, as they are when they are read. */
+/** Outcomes and ages of the versions of a file, current when read. */
 export interface ReloadStats {
-  /** New versions that were put in force. The version of the start is not counted. */
+  /** Number of new versions put in force, without the initial version. */
   readonly applied: number;
-  /** Distinct versions and faults that were refused while the last good version stayed in force. */
+  /** Number of distinct versions and faults refused while the last good version stayed in force. */
   readonly refused: number;
-  /** Returns to the version in force, after a fault or on a forced reload. */
+  /** Number of returns to the version in force, after a fault or on a forced reload. */
   readonly unchanged: number;
-  /** What is wrong with the file now; undefined while it holds the version in force. Never holds a text of the file. */
+  /**
+   * The current fault of the file; undefined while it contains the version in force. Never contains text of the file.
+   */
   readonly fault: string | undefined;
-  /** Milliseconds since the version in force was put in force. */
+  /** Milliseconds since the current version was put in force. */
   readonly versionAgeMs: number;
-  /** Milliseconds since the file was last seen to hold the version in force: about the interval while all is well. */
+  /**
+   * Milliseconds since the file last contained the version in force: at most about the interval in normal operation.
+   */
   readonly lastGoodAgeMs: number;
 }
 
-/** What has become of the versions of each file; undefined where there is none. */
+/** Statistics of each file; undefined without such a file. */
 export interface Reloads {
-  /** The configuration's file. */
+  /** The configuration file. */
   readonly config: ReloadStats | undefined;
-  /** The allow-list's, when the configuration names one. */
+  /** The allow-list file, when the configuration names one. */
   readonly allowList: ReloadStats | undefined;
-  /** The certificate's and its key's. */
+  /** The certificate and key files. */
   readonly certificate: ReloadStats | undefined;
-  /** When the certificate in force ends, in milliseconds since 1970. */
+  /** Expiry of the certificate in force, in milliseconds since 1970. */
   readonly certificateExpiresAt: number | undefined;
 }
 
-/** The counting side of {@link ReloadStats}. */
+/** Counter behind {@link ReloadStats}. */
 export class ReloadCounter implements ReloadStats {
   applied = 0;
   refused = 0;
@@ -52,14 +56,14 @@ export class ReloadCounter implements ReloadStats {
     return this.#now() - this.#goodAt;
   }
 
-  /** A new version is in force. */
+  /** Counts a new version in force. */
   countApplied(): void {
     this.applied++;
     this.#appliedAt = this.#now();
     this.seenGood();
   }
 
-  /** The version in force is back, or was looked at because somebody asked. */
+  /** Counts a return to the version in force, or a forced reload without a change. */
   countUnchanged(): void {
     this.unchanged++;
     this.seenGood();
@@ -70,7 +74,7 @@ export class ReloadCounter implements ReloadStats {
     this.fault = fault;
   }
 
-  /** The file holds the version in force. */
+  /** Records that the file contains the version in force. */
   seenGood(): void {
     this.fault = undefined;
     this.#goodAt = this.#now();

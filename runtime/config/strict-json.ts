@@ -1,24 +1,24 @@
-// A strict view of one JSON document that an operator wrote, whose every fault names its place.
+// A strict reader of an operator's JSON document. Every fault names its position.
 //
-// Texts of the document never get into a message: a key may stand in the wrong place, even as a member's name.
+// Messages never contain text of the document: a key may be misplaced, even as a member's name.
 
 import { parseFqn } from "../fqn.js";
 import { MAX_U64 } from "../wire/integer-bounds.js";
 import { lineColumn, locate } from "../wire/json.js";
 import { JsonError } from "../wire/json-error.js";
 import { JsonDouble, JsonObject, type JsonValue, readJson } from "../wire/json-value.js";
-import { hasKeyForm } from "./keys.js";
+import { looksLikeKey } from "./keys.js";
 
-/** Where a document came from. */
+/** The origin of a document. */
 export interface DocumentSource {
   readonly title: "configuration" | "allow-list";
   /** The file, when there is one. */
   readonly file?: string;
 }
 
-/** A place in a document. */
+/** A position in a document. */
 export interface DocumentPlace {
-  /** JSON pointer; empty for the whole document. Names that are not known to be harmless stand as `(entry N)`. */
+  /** JSON pointer; empty for the whole document. Names that may be secret are replaced by `(entry N)`. */
   readonly pointer: string;
   /** From 1. */
   readonly line: number;
@@ -27,50 +27,50 @@ export interface DocumentPlace {
 }
 
 /**
- * A configuration that cannot be used. The message names the file, the place, what was wanted, what was got (a kind,
- * never the text) and what to do.
+ * An invalid configuration. The message names the file, the position, the expected value, the kind of the actual value
+ * (never its text) and the remedy.
  */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
-  /** The file, when there is one and its path does not have the form of a key. */
+  /** The path of the file, unless it looks like a key. */
   readonly file: string | undefined;
   readonly pointer: string | undefined;
   readonly line: number | undefined;
   readonly column: number | undefined;
 
-  /** Which document it is. */
+  /** The kind of document. */
   readonly title: DocumentSource["title"];
 
-  /** @param fault what is wrong: what was wanted, what was got, what to do */
+  /** @param fault the predicate of the message: expected value, actual kind, remedy */
   constructor(fault: string, source: DocumentSource, place?: DocumentPlace) {
     const at = place && `, line ${place.line}, column ${place.column}: ${place.pointer || "the document"}`;
     super(`${titleOf(source)}${at ?? ""} ${fault}`);
     this.title = source.title;
-    this.file = shownFile(source);
+    this.file = displayFile(source);
     this.pointer = place?.pointer;
     this.line = place?.line;
     this.column = place?.column;
   }
 }
 
-/** How messages call a document. */
+/** The name of a document in messages. */
 export function titleOf(source: DocumentSource): string {
-  const file = shownFile(source);
+  const file = displayFile(source);
   return file === undefined ? source.title : `${source.title} ${JSON.stringify(file)}`;
 }
 
-/** A key that was written where a path belongs is not shown. */
-function shownFile({ file }: DocumentSource): string | undefined {
-  return file === undefined || hasKeyForm(file) ? undefined : file;
+/** The path for messages; undefined for a key that was given instead of a path. */
+function displayFile({ file }: DocumentSource): string | undefined {
+  return file === undefined || looksLikeKey(file) ? undefined : file;
 }
 
-/** The members that an object may have. */
-interface MemberNames<R extends string, O extends string> {
+/** The allowed members of an object. */
+interface MemberSpec<R extends string, O extends string> {
   readonly required?: readonly R[];
   readonly optional?: readonly O[];
 }
 
-/** One value of a document, with its place. Every method that finds another kind of value throws a ConfigError. */
+/** One value of a document, with its position. Every accessor throws a ConfigError for another kind of value. */
 export class DocumentNode {
   readonly #bytes: Uint8Array;
   readonly #source: DocumentSource;
@@ -107,9 +107,9 @@ export class DocumentNode {
     }
   }
 
-  /** The members of an object of known shape; unknown, repeated and missing ones are faults. `null` is a value. */
+  /** The members of an object of known shape. Unknown, repeated and missing members are faults; `null` is a value. */
   members<R extends string = never, O extends string = never>(
-    names: MemberNames<R, O>,
+    names: MemberSpec<R, O>,
   ): Record<R, DocumentNode> & Partial<Record<O, DocumentNode>> {
     const object = this.#object();
     const known: readonly string[] = [...(names.required ?? []), ...(names.optional ?? [])];
@@ -127,7 +127,7 @@ export class DocumentNode {
     return found as Record<R, DocumentNode> & Partial<Record<O, DocumentNode>>;
   }
 
-  /** The members of an object whose names are free, in order. */
+  /** The members of an object with arbitrary names, in order. */
   entries(): [name: string, node: DocumentNode][] {
     return [...this.#object().members].map(([name, value], i) => {
       return [name, this.#below(name, value, parseFqn(name) === undefined ? `(entry ${i + 1})` : name)];
@@ -146,12 +146,12 @@ export class DocumentNode {
     return this.#value;
   }
 
-  /** An integer from 0 to 2^64 − 1, exactly. */
+  /** An exact integer from 0 to 2^64 − 1. */
   u64(): bigint {
     return this.integer(0n, MAX_U64);
   }
 
-  /** An integer within bounds, exactly; `1.0` and `1e3` are none. */
+  /** An exact integer within bounds; `1.0` and `1e3` are not integers. */
   integer(min: bigint, max: bigint): bigint {
     const value = this.#value;
     const wanted = `an integer from ${min} to ${max}`;
@@ -164,12 +164,12 @@ export class DocumentNode {
     return integer;
   }
 
-  /** This node, or undefined for `null`: where the contract takes `null` for absent. */
+  /** This node, or undefined for `null`, for members where `null` means absent. */
   orAbsent(): DocumentNode | undefined {
     return this.#value === null ? undefined : this;
   }
 
-  /** What kind of value stands here. */
+  /** The kind of this value, for messages. */
   kind(): string {
     const value = this.#value;
     if (value === null) return "null";
@@ -182,7 +182,7 @@ export class DocumentNode {
       : "an integer";
   }
 
-  /** The error that says: this value must be `wanted`, but is `got`; do `remedy`. All three are fixed texts. */
+  /** Makes the error `must be WANTED, got GOT; REMEDY` at this value. All three are fixed texts. */
   fault(wanted: string, got: string, remedy: string): ConfigError {
     return this.#fault(`must be ${wanted}, got ${got}; ${remedy}`, this.#path, "value");
   }
@@ -192,9 +192,9 @@ export class DocumentNode {
     return new ConfigError(text, this.#source, { pointer: this.#pointer, ...place });
   }
 
-  #below(step: string | number, value: JsonValue, shown: string): DocumentNode {
+  #below(step: string | number, value: JsonValue, label: string): DocumentNode {
     const path = [...this.#path, step];
-    return new DocumentNode(this.#bytes, this.#source, value, path, `${this.#pointer}/${shown}`);
+    return new DocumentNode(this.#bytes, this.#source, value, path, `${this.#pointer}/${label}`);
   }
 
   #object(): JsonObject {

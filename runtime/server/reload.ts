@@ -1,15 +1,15 @@
 /** What a running server takes up without a restart: its configuration's file, its certificate (protocol.md section 10). */
 
 import {
-  configDoubts,
   configFile,
-  configWarning,
+  configFileWarning,
+  configWarnings,
   type FileRights,
-  keepEntries,
+  pinServedTools,
   replaceConfig,
   type ToolkitRuntimeConfig,
 } from "../config/config.js";
-import { FileFollower, type Refusal } from "../config/file-follower.js";
+import { FileFollower, type VersionRefusal } from "../config/file-follower.js";
 import type { Reloads } from "../config/reload-stats.js";
 import { ConfigError, titleOf } from "../config/strict-json.js";
 import { readPair, TlsFault, type TlsPair, type TlsServer, type TlsSetup, tlsFileTitle } from "./http/tls.js";
@@ -36,7 +36,7 @@ export class ServerReload {
 
   constructor(options: ReloadOptions) {
     this.#options = options;
-    keepEntries(options.config, options.served);
+    pinServedTools(options.config, options.served);
     this.#config = this.#followConfig();
   }
 
@@ -66,7 +66,7 @@ export class ServerReload {
     if (file === undefined) return undefined;
     const title = titleOf(file.source);
     const warnOfRights = (stats: FileRights) => {
-      const warning = configWarning(config, stats);
+      const warning = configFileWarning(config, stats);
       if (warning !== undefined) log.warn({}, `${title} ${warning}`);
     };
     warnOfRights(file.stats);
@@ -86,13 +86,13 @@ export class ServerReload {
     });
   }
 
-  #adoptConfig(bytes: Uint8Array, title: string): Refusal | undefined {
+  #adoptConfig(bytes: Uint8Array, title: string): VersionRefusal | undefined {
     const { config, log } = this.#options;
     const source = configFile(config)?.source ?? { title: "configuration" as const };
     try {
       const { waitingBodyLimit, ...change } = replaceConfig(config, bytes, source);
       log.info(change, `${title} is in force in a new version`);
-      for (const doubt of configDoubts(config)) log.warn({}, `configuration: ${doubt}`);
+      for (const warning of configWarnings(config)) log.warn({}, `configuration: ${warning}`);
       for (const tool of change.signingKeys) {
         if (config.toolConfig(tool)?.signingKey === undefined) {
           log.warn({ tool }, "results are not signed: no response_signing_key");

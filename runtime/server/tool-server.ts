@@ -1,7 +1,7 @@
 /** A tool server without its listener: tools with their configuration, replay store, load control, threads, reloads. */
 
 import { checkedInteger } from "../config/checked-integer.js";
-import { configDoubts, ToolkitRuntimeConfig } from "../config/config.js";
+import { configWarnings, ToolkitRuntimeConfig } from "../config/config.js";
 import { type EngineSelection, selectEngine } from "../wire/ed25519.js";
 import type { EngineName } from "../wire/ed25519-keys.js";
 import { SignatureHeaders } from "../wire/http-names.js";
@@ -70,7 +70,7 @@ export async function prepareTools(
   const signed = config.signedHttpIsRequired();
   config.leaders.onWarning = (message) => log.warn({}, message);
   if (signed) requireEntries(tools, config, log);
-  for (const doubt of configDoubts(config)) log.warn({}, `configuration: ${doubt}`);
+  for (const doubt of configWarnings(config)) log.warn({}, `configuration: ${doubt}`);
   const served = tools.map(({ fqn }) => fqn);
   const intervalMs = intervalOf(options.reloadIntervalMs);
   const shutdown = new Shutdown(options.shutdown);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { hasKeyForm, readPublicKey, readSigningKey } from "#runtime/config/keys.js";
+import { looksLikeKey, readPublicKey, readSigningKey } from "#runtime/config/keys.js";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
 
 const seed = Buffer.alloc(32, 0xfb);
@@ -41,7 +41,7 @@ describe("readSigningKey", () => {
     it(`takes ${name}, with ASCII white space around it`, () => {
       assert.equal(publicKeyRead(text), expected);
       assert.equal(publicKeyRead(` \t\r\n\v\f${text}\n \n`), expected);
-      assert.ok(hasKeyForm(text));
+      assert.ok(looksLikeKey(text));
     });
   }
 
@@ -95,7 +95,7 @@ describe("readSigningKey", () => {
   for (const [name, text, expectedGot] of refused) {
     it(`refuses ${name}`, () => {
       assert.equal(got(text), expectedGot);
-      assert.ok(!hasKeyForm(text));
+      assert.ok(!looksLikeKey(text));
     });
   }
 

@@ -20,7 +20,7 @@ import { basename, dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { FileFollower, type Refusal } from "#runtime/config/file-follower.js";
+import { FileFollower, type VersionRefusal } from "#runtime/config/file-follower.js";
 import { digestOf } from "#runtime/config/operator-file.js";
 import { attempt, until } from "./tools.js";
 
@@ -54,7 +54,7 @@ interface Followed {
 interface Options {
   readonly intervalMs?: number;
   /** In place of taking everything whose parts begin with the word that they end with. */
-  readonly adopt?: (content: string) => Refusal | undefined;
+  readonly adopt?: (content: string) => VersionRefusal | undefined;
 }
 
 const torn = (content: string) => (/^(\w+)( .* \1)?$/s.test(content) ? undefined : { refused: "the file is torn" });

@@ -8,7 +8,7 @@ import type { Server as NetServer, Socket } from "node:net";
 import { resolve } from "node:path";
 import { createSecureContext, type SecureContextOptions, type Server, type TLSSocket, type TlsOptions } from "node:tls";
 import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "../../config/environment.js";
-import { hasKeyForm } from "../../config/keys.js";
+import { looksLikeKey } from "../../config/keys.js";
 import { digestOf, isWorldReadable, type OperatorFile, readOperatorFile } from "../../config/operator-file.js";
 import { StartupError } from "../errors/startup-error.js";
 
@@ -96,7 +96,7 @@ export function tlsFromEnv(env: Readonly<Record<string, string | undefined>> = p
 export function tlsFileTitle({ certPath, keyPath }: TlsFiles, which: "cert" | "key"): string {
   const [name, path] = which === "cert" ? [ENV_TLS_CERT_PATH, certPath] : [ENV_TLS_KEY_PATH, keyPath];
   // A key that was given where a path belongs is not shown.
-  const shown = !path.includes("-----") && !path.split("/").some(hasKeyForm);
+  const shown = !path.includes("-----") && !path.split("/").some(looksLikeKey);
   return shown ? `${name} ${JSON.stringify(path)}` : name;
 }
 
