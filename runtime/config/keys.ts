@@ -33,7 +33,7 @@ export function looksLikeKey(text: string): boolean {
 /** The 32 bytes of a private key's text, or a description of an invalid text. */
 function decodeSeed(text: string): Buffer | string {
   const hex = /^(?:0x)?([0-9a-fA-F]{64}|[0-9a-fA-F]{66})$/.exec(text)?.[1];
-  const bytes = hex === undefined ? decodeBase64(text) : Buffer.from(hex, "hex");
+  const bytes = hex === undefined ? decodeAnyBase64(text) : Buffer.from(hex, "hex");
   if (bytes === undefined) return "a text in none of these forms";
   if (bytes.length === 0) return "an empty text";
   if (bytes.length === 33) return bytes[0] === 0 ? bytes.subarray(1) : "33 bytes that begin with another flag";
@@ -41,7 +41,7 @@ function decodeSeed(text: string): Buffer | string {
 }
 
 /** Decodes base64 or base64url, padded or not, without stray bits. `Buffer.from` ignores invalid characters. */
-function decodeBase64(text: string): Buffer | undefined {
+function decodeAnyBase64(text: string): Buffer | undefined {
   if (/[-_]/.test(text) && /[+/]/.test(text)) return undefined;
   const standard = text.replaceAll("-", "+").replaceAll("_", "/");
   const bytes = Buffer.from(standard, "base64");

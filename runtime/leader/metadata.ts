@@ -1,7 +1,7 @@
 /** Reads the metadata document of a tool (protocol.md section 9). */
 
 import { parseFqn } from "../fqn.js";
-import { ARRAY, itemsOf, type JsonDocument, OBJECT, parseJson, stringOf, textOf, uniqueMembers } from "../wire/json.js";
+import { ARRAY, itemsOf, type JsonDocument, membersByName, OBJECT, parseJson, textOf } from "../wire/json.js";
 import { JsonError } from "../wire/json-error.js";
 import { plainValueOf } from "../wire/untyped-json.js";
 import { LeaderError } from "./error.js";
@@ -52,7 +52,7 @@ function parse(bytes: Uint8Array): JsonDocument {
 
 function readOne(document: JsonDocument, entry: number): ToolMetadata {
   if (document.tape[entry] !== OBJECT) refuse("expected an object");
-  const members = new Map(uniqueMembers(document, entry).map(([key, value]) => [stringOf(document, key), value]));
+  const members = membersByName(document, entry);
   const required = (name: string): number => members.get(name) ?? refuse(`${name}: missing`);
   const string = (name: string): string => {
     const value = plainValueOf(document, required(name));

@@ -1,8 +1,16 @@
 /** Reads and verifies blobs of an aggregator, with retries. */
 
 import { createHash } from "node:crypto";
-import { backoffDelay, type Deadline, type Deadlines, type Retries } from "./deadline.js";
-import type { Endpoint } from "./endpoint.js";
+import {
+  backoffDelay,
+  type Deadline,
+  type Deadlines,
+  deadlinesOf,
+  type Retries,
+  type RetryOptions,
+  retriesOf,
+} from "./deadline.js";
+import { Endpoint, type EndpointOptions } from "./endpoint.js";
 import { exchange, type ResponseStream, readBody } from "./http-exchange.js";
 import { StorageError } from "./storage-error.js";
 
@@ -11,6 +19,22 @@ export interface BlobSource {
   readonly aggregator: Endpoint;
   readonly deadlines: Deadlines;
   readonly retries: Retries;
+}
+
+/** Options of a {@link BlobSource}. */
+interface BlobSourceOptions {
+  readonly aggregator: EndpointOptions;
+  readonly deadlines?: Partial<Deadlines> | undefined;
+  readonly retries?: RetryOptions | undefined;
+}
+
+/** @throws {@link StorageError} `invalid_option` */
+export function blobSourceOf({ aggregator, deadlines, retries }: BlobSourceOptions): BlobSource {
+  return {
+    aggregator: new Endpoint("aggregator", aggregator),
+    deadlines: deadlinesOf(deadlines),
+    retries: retriesOf(retries),
+  };
 }
 
 /** Whether another try may succeed. A GET can always be retried. */

@@ -5,9 +5,9 @@
 
 import type { RawValue } from "../wire/bcs-shapes.js";
 import { NexusValue } from "../wire/data.js";
-import { type BlobSource, readStored } from "./blob-source.js";
-import { Deadline, type Deadlines, deadlinesOf, type RetryOptions, retriesOf } from "./deadline.js";
-import { Endpoint, type EndpointOptions } from "./endpoint.js";
+import { type BlobSource, blobSourceOf, readStored } from "./blob-source.js";
+import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";
+import type { EndpointOptions } from "./endpoint.js";
 import { requireInteger, StorageError } from "./storage-error.js";
 
 /** Limit of the resolved values of a call, in bytes (protocol.md section 1). */
@@ -72,11 +72,7 @@ export class WalrusReader {
 
   /** @throws {@link StorageError} `invalid_option` */
   constructor({ aggregator, budgetBytes = MAX_BUDGET_BYTES, deadlines, retries }: WalrusReaderOptions) {
-    this.#source = {
-      aggregator: new Endpoint("aggregator", aggregator),
-      deadlines: deadlinesOf(deadlines),
-      retries: retriesOf(retries),
-    };
+    this.#source = blobSourceOf({ aggregator, deadlines, retries });
     this.#budgetBytes = new ByteBudget(budgetBytes).bytes;
   }
 

@@ -11,8 +11,8 @@ import { sha256 } from "../wire/hash.js";
 import { sharedBytes } from "../wire/shared-bytes.js";
 import { PlainValueError, plainText } from "../wire/untyped-json.js";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
-import { type BlobSource, type ExpectedBlob, isTransient, retry, verifyStored } from "./blob-source.js";
-import { Deadline, type Deadlines, deadlinesOf, type RetryOptions, retriesOf } from "./deadline.js";
+import { type BlobSource, blobSourceOf, type ExpectedBlob, isTransient, retry, verifyStored } from "./blob-source.js";
+import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";
 import { Endpoint, type EndpointOptions } from "./endpoint.js";
 import { exchange, readBody } from "./http-exchange.js";
 import type { UploadEntry, UploadJournal, UploadState } from "./journal.js";
@@ -119,11 +119,7 @@ export class WalrusStorage {
   /** @throws {@link StorageError} `invalid_option`, `encoder_failed` */
   constructor(options: WalrusStorageOptions) {
     this.#publisher = new Endpoint("publisher", options.publisher);
-    this.#source = {
-      aggregator: new Endpoint("aggregator", options.aggregator),
-      deadlines: deadlinesOf(options.deadlines),
-      retries: retriesOf(options.retries),
-    };
+    this.#source = blobSourceOf(options);
     this.#epochs = requireInteger("epochs", options.epochs, 1, MAX_EPOCHS);
     this.#owner = options.sendObjectTo === undefined ? undefined : addressOf(options.sendObjectTo);
     this.#deletable = options.deletable;

@@ -12,12 +12,12 @@ import {
   ARRAY,
   itemsOf,
   type JsonDocument,
+  membersByName,
   OBJECT,
   parseJson,
   STRING,
   stringOf,
   textOf,
-  uniqueMembers,
 } from "./json.js";
 import { JsonError } from "./json-error.js";
 
@@ -299,7 +299,7 @@ function valueJson(value: NexusValue): string {
 /** Entries of an object's members, by name. */
 function membersOf(document: JsonDocument, entry: number, what: string): Map<string, number> {
   if (document.tape[entry] !== OBJECT) throw new NexusDataError(`${what}: expected an object`);
-  return new Map(uniqueMembers(document, entry).map(([key, value]) => [stringOf(document, key), value]));
+  return membersByName(document, entry);
 }
 
 function valueFrom(document: JsonDocument, entry: number): NexusValue {

@@ -561,6 +561,13 @@ export function formatDouble(value: number, legacy = false): string {
   return legacy ? text.replace("+", "") : text;
 }
 
+/** Prints a number: a safe integer as digits, any other finite number as a double; undefined for the rest. */
+export function formatNumber(value: number): string | undefined {
+  if (Number.isSafeInteger(value) && !Object.is(value, -0)) return String(value);
+  // Plain digits beyond 2^53 would be read as an exact integer.
+  return Number.isFinite(value) ? formatDouble(value) : undefined;
+}
+
 /**
  * Whether a double surely has the spelling that serde_json prints: a point, at most 15 digits, at least 1e-5. Such a
  * number is read exactly, and its digits are the shortest ones. False does not mean that the spelling differs.
@@ -851,6 +858,11 @@ export function uniqueMembers(
     else place[1] = member[1];
   }
   return places.size === members.length ? members : [...places.values()];
+}
+
+/** The values of an object entry by decoded name; of a repeated member the last value. */
+export function membersByName(document: JsonDocument, object: number): Map<string, number> {
+  return new Map(allMembers(document, object).map(([key, value]) => [stringOf(document, key), value]));
 }
 
 /** The items of an array entry. */

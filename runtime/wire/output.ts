@@ -21,7 +21,7 @@ import {
 import { formatDateTime } from "./date-time.js";
 import { ErrEval } from "./err-eval.js";
 import { pathText, WireFault } from "./fault.js";
-import { formatDouble, MAX_DEPTH, quote } from "./json.js";
+import { formatNumber, MAX_DEPTH, quote } from "./json.js";
 import { bigintRange, kindOf, literalMismatch, Mismatch } from "./mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
 import { chooseBranch, compileIndexes, mayShareValues, type Tally } from "./union-choice.js";
@@ -322,9 +322,7 @@ function encodeString(value: unknown): string | Mismatch {
 
 function encodeNumber(value: unknown): string | Mismatch {
   if (typeof value !== "number") return new Mismatch("a number", kindOf(value));
-  if (Number.isSafeInteger(value) && !Object.is(value, -0)) return String(value);
-  // Integers beyond 2^53 are written as doubles too: plain digits would be read as an exact integer.
-  return Number.isFinite(value) ? formatDouble(value) : new Mismatch("a finite number", String(value));
+  return formatNumber(value) ?? new Mismatch("a finite number", String(value));
 }
 
 function encodeSafeInteger(value: unknown): string | Mismatch {

@@ -6,7 +6,7 @@
 import { asBuffer } from "./bytes.js";
 import { formatDateTime } from "./date-time.js";
 import { type Path, pathText } from "./fault.js";
-import { ARRAY, foldTape, formatDouble, type JsonDocument, MAX_DEPTH, parseJson, quote, scalarOf } from "./json.js";
+import { ARRAY, foldTape, formatNumber, type JsonDocument, MAX_DEPTH, parseJson, quote, scalarOf } from "./json.js";
 import { bigintRange, kindOf } from "./mismatch.js";
 
 /** A value that cannot be written as JSON. The message names the path and the rule, never the value. */
@@ -37,9 +37,7 @@ function write(value: unknown, path: Path, depth: number): string {
       if (value < BIGINT.min || value > BIGINT.max) fail(path, BIGINT.name, "one outside its range");
       return String(value);
     case "number":
-      if (Number.isSafeInteger(value) && !Object.is(value, -0)) return String(value);
-      // Plain digits beyond 2^53 would be read as an exact integer.
-      return Number.isFinite(value) ? formatDouble(value) : fail(path, "a finite number", String(value));
+      return formatNumber(value) ?? fail(path, "a finite number", String(value));
     case "object":
       return value === null ? "null" : writeObject(value, path, depth);
     default:
