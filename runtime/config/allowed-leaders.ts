@@ -119,7 +119,7 @@ export function fileLeaders(path: string, previous?: LeaderResolver): LeaderReso
   return previous instanceof FileLeaders && previous.path === resolve(path) ? previous : new FileLeaders(path);
 }
 
-/** Whether two resolvers find the same keys now and later. */
+/** Whether two resolvers always return the same keys. */
 export function sameLeaders(a: LeaderResolver, b: LeaderResolver): boolean {
   if (!(a instanceof FixedLeaders && b instanceof FixedLeaders)) return a === b;
   const [one, other] = [a.list.byLeader, b.list.byLeader];

@@ -159,10 +159,10 @@ function fitsInline(text: Buffer, depth: number): boolean {
   }
   if (document.spaced || !textOf(document, 0, "canonical").equals(text)) return false;
   const room = MAX_DEPTH - depth;
-  return text.length <= 2 * room || levels(document) <= room;
+  return text.length <= 2 * room || nestingDepth(document) <= room;
 }
 
-function levels(document: JsonDocument): number {
+function nestingDepth(document: JsonDocument): number {
   const above = (depths: readonly number[]) => 1 + depths.reduce((max, depth) => Math.max(max, depth), 0);
   return foldTape<number>(document, 0, { scalar: () => 0, array: above, object: (_names, depths) => above(depths) });
 }

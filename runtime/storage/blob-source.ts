@@ -85,7 +85,7 @@ export interface ExpectedBlob {
  * Reads a blob and compares it with the expected content, without holding it in memory.
  *
  * @param fresh whether it was stored just now, so that a cache in front of the aggregator may still answer 404
- * @throws {@link StorageError} `content_mismatch`, and what {@link exchange} throws
+ * @throws {@link StorageError} `content_mismatch`, and the errors of {@link exchange}
  */
 export function verifyStored(
   source: BlobSource,
@@ -128,7 +128,7 @@ export function verifyStored(
  * Reads a blob into memory and verifies its digest.
  *
  * @param limit maximum size in bytes
- * @throws {@link StorageError} `over_budget`, `content_mismatch`, and what {@link exchange} throws
+ * @throws {@link StorageError} `over_budget`, `content_mismatch`, and the errors of {@link exchange}
  */
 export function readStored(
   source: BlobSource,

@@ -190,7 +190,7 @@ export class DevStore {
     } else if (method === "GET" && blobId !== undefined) {
       await this.get(response, decodeURIComponent(blobId));
     } else {
-      status(response, 404, "NOT_FOUND", "no such endpoint");
+      sendError(response, 404, "NOT_FOUND", "no such endpoint");
     }
   }
 
@@ -204,15 +204,15 @@ export class DevStore {
     if (fault?.kind === "reset" && fault.when === "before") return reset(request);
     if (fault?.kind === "status" && fault.stored !== true) return sendFault(response, fault);
     if (this.options.authorization !== undefined && request.headers.authorization !== this.options.authorization) {
-      return status(response, 401, "UNAUTHENTICATED", "the authorization is missing or wrong");
+      return sendError(response, 401, "UNAUTHENTICATED", "the authorization is missing or wrong");
     }
     const put = parseQuery(query);
-    if (typeof put === "string") return status(response, 400, "INVALID_ARGUMENT", put);
+    if (typeof put === "string") return sendError(response, 400, "INVALID_ARGUMENT", put);
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) {
       seen.bytes += chunk.length;
       if (seen.bytes > (this.options.maxBytes ?? 10 * 1024 * 1024)) {
-        return status(response, 413, "FAILED_PRECONDITION", "the blob is too large");
+        return sendError(response, 413, "FAILED_PRECONDITION", "the blob is too large");
       }
       chunks.push(chunk);
     }
@@ -221,8 +221,8 @@ export class DevStore {
     if (fault?.kind === "reset") return reset(request);
     if (fault?.kind === "status") return sendFault(response, fault);
     if (fault?.kind === "slow") await pause(response, fault.delayMs);
-    const named = fault?.kind === "wrong-id" ? randomBytes(32).toString("base64url") : blob.blobId;
-    const body = created ? newlyCreated(blob, named, put.epochs) : alreadyCertified(blob, named);
+    const answeredId = fault?.kind === "wrong-id" ? randomBytes(32).toString("base64url") : blob.blobId;
+    const body = created ? newlyCreated(blob, answeredId, put.epochs) : alreadyCertified(blob, answeredId);
     send(response, "application/json", Buffer.from(JSON.stringify(body)), fault);
   }
 
@@ -231,10 +231,10 @@ export class DevStore {
     if (fault?.kind === "reset") return reset(response.req);
     if (fault?.kind === "status") return sendFault(response, fault);
     if (fault?.kind === "slow") await pause(response, fault.delayMs);
-    if (decodeBase64url(blobId)?.length !== 32) return status(response, 400, "INVALID_ARGUMENT", "not a blob id");
+    if (decodeBase64url(blobId)?.length !== 32) return sendError(response, 400, "INVALID_ARGUMENT", "not a blob id");
     const blob = this.blobs.get(blobId);
     if (blob === undefined || blob.endEpoch <= this.epoch) {
-      return status(response, 404, "NOT_FOUND", "the requested blob is not stored");
+      return sendError(response, 404, "NOT_FOUND", "the requested blob is not stored");
     }
     const content = await readFile(join(this.options.directory, blobId));
     if (fault?.kind === "wrong-bytes") {
@@ -250,9 +250,9 @@ export class DevStore {
   private async store(content: Buffer, put: PutQuery): Promise<{ blob: DevBlob; created: boolean }> {
     const blobId = await this.blobIdOf(content);
     const endEpoch = this.epoch + put.epochs;
-    const there = this.blobs.get(blobId);
-    if (there !== undefined && !put.force && there.deletable === put.deletable && there.endEpoch >= endEpoch) {
-      return { blob: there, created: false };
+    const existing = this.blobs.get(blobId);
+    if (existing !== undefined && !put.force && existing.deletable === put.deletable && existing.endEpoch >= endEpoch) {
+      return { blob: existing, created: false };
     }
     const blob: DevBlob = {
       blobId,
@@ -363,11 +363,11 @@ function reset(request: IncomingMessage): void {
 
 function sendFault(response: ServerResponse, fault: Extract<DevFault, { kind: "status" }>): void {
   if (fault.retryAfter !== undefined) response.setHeader("Retry-After", String(fault.retryAfter));
-  status(response, fault.status, "INTERNAL", "a fault was asked for");
+  sendError(response, fault.status, "INTERNAL", "a fault was asked for");
 }
 
 /** Sends an error in the format of Walrus. */
-function status(response: ServerResponse, code: number, name: string, message: string): void {
+function sendError(response: ServerResponse, code: number, name: string, message: string): void {
   const body = JSON.stringify({ error: { status: name, code, message, details: [] } });
   response.writeHead(code, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) });
   response.end(body);

@@ -54,18 +54,19 @@ export class Endpoint {
     readonly role: Role,
     { url, headers, plaintextHeaders = false, ca }: EndpointOptions,
   ) {
-    const refuse = (reason: string) => new StorageError("invalid_option", `${role}: ${reason}`);
-    if (!URL.canParse(String(url))) throw refuse("url: expected an absolute URL");
+    const invalid = (reason: string) => new StorageError("invalid_option", `${role}: ${reason}`);
+    if (!URL.canParse(String(url))) throw invalid("url: expected an absolute URL");
     const base = new URL(url);
-    if (base.protocol !== "https:" && base.protocol !== "http:") throw refuse("url: expected the scheme https or http");
+    if (base.protocol !== "https:" && base.protocol !== "http:")
+      throw invalid("url: expected the scheme https or http");
     if (base.username !== "" || base.password !== "") {
-      throw refuse("url: expected no user name and no password: give credentials as `headers`");
+      throw invalid("url: expected no user name and no password: give credentials as `headers`");
     }
     if (base.search !== "" || base.hash !== "" || /[?#]/.test(base.href)) {
-      throw refuse("url: expected no query and no fragment");
+      throw invalid("url: expected no query and no fragment");
     }
     if (headers !== undefined && base.protocol === "http:" && !isThisMachine(base.hostname) && !plaintextHeaders) {
-      throw refuse("url: expected https, because `headers` would travel in the clear");
+      throw invalid("url: expected https, because `headers` would travel in the clear");
     }
     base.pathname = base.pathname.replace(/\/+$/, "");
     this.#base = base;

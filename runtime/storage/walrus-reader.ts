@@ -59,7 +59,7 @@ export interface ReadOptions {
   readonly budget?: ByteBudget;
 }
 
-/** A value with nothing left to fetch. */
+/** A resolved value. */
 export type ResolvedValue =
   | { readonly kind: "object"; readonly id: Uint8Array }
   /** `stored`: the bytes are those of the digest in the reference. Send them unchanged, as `bytes`. */

@@ -170,7 +170,7 @@ const MAX_COMPARED_NAMES = 8;
 /** Compiles codecs to closures at start-up. */
 export class DecoderCompiler {
   /** Whether a codec is a union, so that a value may be tried against several branches. */
-  private unions = false;
+  private hasUnion = false;
   private readonly definitions: ReadonlyMap<string, Codec>;
   private readonly compiled = new Map<string, Decode>();
 
@@ -233,7 +233,7 @@ export class DecoderCompiler {
       case "object":
         return this.object(codec);
       case "union": {
-        this.unions = true;
+        this.hasUnion = true;
         const branches = codec.branches.map((branch) => this.compile(branch));
         return (document, entry, context) =>
           chooseBranch(branches, context, (branch) => branch(document, entry, context));
@@ -254,8 +254,8 @@ export class DecoderCompiler {
     const checkCount = countCheck(codec);
     const unique = codec.uniqueItems === true;
     const array = (document: JsonDocument, entry: number) => {
-      const wrong = checkCount?.(itemCount(document, entry));
-      if (wrong !== undefined) return wrong;
+      const mismatch = checkCount?.(itemCount(document, entry));
+      if (mismatch !== undefined) return mismatch;
       const items = plainValueOf(document, entry) as unknown[];
       return (unique ? repeatedItem(items) : undefined) ?? items;
     };
@@ -357,7 +357,7 @@ export class DecoderCompiler {
         fitting++;
         setMember(object, name, value);
       }
-      if (undeclaredCount > 1 && this.unions && hasRepeatedName(document, entry)) {
+      if (undeclaredCount > 1 && this.hasUnion && hasRepeatedName(document, entry)) {
         undeclaredCount = distinctUndeclared(document, entry, names);
       }
       context.undeclaredCount += undeclaredCount;
@@ -381,7 +381,7 @@ export class DecoderCompiler {
     if (known !== undefined) return known;
     // Registered before it is compiled, because the definition may be recursive.
     const decode: Decode = (document, entry, context) =>
-      this.unions && holdsContainer(document, entry)
+      this.hasUnion && holdsContainer(document, entry)
         ? context.once(decode, entry, () => target(document, entry, context))
         : target(document, entry, context);
     this.compiled.set(name, decode);
@@ -415,11 +415,11 @@ export class ListDecoder {
     this.tail = tail.map(compile);
     this.item = rest === undefined ? undefined : compile(rest);
     this.required = items.length - optional;
-    const least = this.required + tail.length;
-    const most = rest === undefined ? items.length + tail.length : Number.POSITIVE_INFINITY;
-    const range = most === least ? least : rest === undefined ? `${least} to ${most}` : `${least} or more`;
+    const min = this.required + tail.length;
+    const max = rest === undefined ? items.length + tail.length : Number.POSITIVE_INFINITY;
+    const range = max === min ? min : rest === undefined ? `${min} to ${max}` : `${min} or more`;
     this.check = (count) =>
-      count < least || count > most ? new Mismatch(`an array of ${range} items`, `${count} items`) : check?.(count);
+      count < min || count > max ? new Mismatch(`an array of ${range} items`, `${count} items`) : check?.(count);
   }
 
   /** Decodes an array. */
@@ -427,8 +427,8 @@ export class ListDecoder {
     const { tape } = document;
     if (tape[entry] !== ARRAY) return new Mismatch("an array", entryKind(document, entry));
     const count = this.check === undefined ? 0 : itemCount(document, entry);
-    const wrong = this.check?.(count);
-    if (wrong !== undefined) return wrong;
+    const mismatch = this.check?.(count);
+    if (mismatch !== undefined) return mismatch;
     const values: unknown[] = [];
     const end = tape[entry + 3] as number;
     for (let item = entry + STRIDE, i = 0; item < end; item = tape[item + 3] as number, i++) {
@@ -441,8 +441,8 @@ export class ListDecoder {
 
   /** Decodes one text per item. */
   decodeEach(texts: readonly { readonly document: JsonDocument; readonly entry: number }[]): unknown {
-    const wrong = this.check?.(texts.length);
-    if (wrong !== undefined) return wrong;
+    const mismatch = this.check?.(texts.length);
+    if (mismatch !== undefined) return mismatch;
     const values: unknown[] = [];
     for (const [i, { document, entry }] of texts.entries()) {
       const value = this.decodeItem(document, entry, new DecodeContext(false), i, texts.length);

@@ -54,7 +54,7 @@ const publicKeyObjects = new WeakMap<VerifyKey, KeyObject>();
  * Prepares a public key for repeated use. The bytes are copied, and not checked: see {@link isValidPublicKey}.
  *
  * @param publicKey 32 bytes
- * @throws TypeError when it is no Uint8Array, RangeError when it has another length
+ * @throws TypeError unless it is a Uint8Array, RangeError for another length
  */
 export function prepareVerifyKey(publicKey: Uint8Array): VerifyKey {
   return new VerifyKey(exactCopy(publicKey, PUBLIC_KEY_BYTES, "public key"));
@@ -64,7 +64,7 @@ export function prepareVerifyKey(publicKey: Uint8Array): VerifyKey {
  * Prepares a private key for repeated use and derives its public key. The bytes are copied.
  *
  * @param seed the 32-byte private key of RFC 8032
- * @throws TypeError when it is no Uint8Array, RangeError when it has another length
+ * @throws TypeError unless it is a Uint8Array, RangeError for another length
  */
 export function prepareSigningKey(seed: Uint8Array): SigningKey {
   const secret = secretOfSeed(seed);
@@ -85,7 +85,7 @@ export function secretSeed(key: SigningKey): Uint8Array {
 /**
  * The 32-byte public key of a 32-byte private key.
  *
- * @throws TypeError when it is no Uint8Array, RangeError when it has another length
+ * @throws TypeError unless it is a Uint8Array, RangeError for another length
  */
 export function publicKeyOf(seed: Uint8Array): Buffer {
   const secret = secretOfSeed(seed);
@@ -112,7 +112,7 @@ function secretOfSeed(seed: Uint8Array): Buffer {
  * Whether strict verification can accept a signature by this key: 32 bytes, the canonical encoding of a curve point
  * that is not of small order. Takes about 0.2 ms: meant for loading keys.
  *
- * @throws TypeError when it is no Uint8Array
+ * @throws TypeError unless it is a Uint8Array
  */
 export function isValidPublicKey(publicKey: Uint8Array): boolean {
   assertBytes(publicKey, "public key");
@@ -303,9 +303,9 @@ export function selectEngine(preference?: EngineName, loadSodium = loadSodiumEng
     const sodium = loadSodium();
     if (sodium !== undefined && passesSelfTest(sodium)) return { engine: sodium, reason: "sodium-native is installed" };
     const fault = sodium === undefined ? "cannot be loaded" : "fails its self-test";
-    return { engine: tested(nodeEngine), reason: `sodium-native ${fault}` };
+    return { engine: requireSelfTest(nodeEngine), reason: `sodium-native ${fault}` };
   }
-  return { engine: tested(engineNamed(preference, loadSodium)), reason: "chosen by name" };
+  return { engine: requireSelfTest(engineNamed(preference, loadSodium)), reason: "chosen by name" };
 }
 
 function engineNamed(name: EngineName, loadSodium: typeof loadSodiumEngine): Ed25519Engine {
@@ -324,7 +324,7 @@ function engineNamed(name: EngineName, loadSodium: typeof loadSodiumEngine): Ed2
   }
 }
 
-function tested(engine: Ed25519Engine): Ed25519Engine {
+function requireSelfTest(engine: Ed25519Engine): Ed25519Engine {
   if (passesSelfTest(engine)) return engine;
   throw new Error(`ed25519 engine ${engine.name} must pass its self-test, but it failed: use another build of Node`);
 }

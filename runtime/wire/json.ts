@@ -61,7 +61,7 @@ export interface JsonDocument extends JsonFacts {
 const MAX_ROOMY_BYTES = 1 << 16;
 /** Bytes or characters of a string that are checked one by one before it is treated as long. */
 const MAX_SHORT_LENGTH = 64;
-const OF_OBJECT = 1;
+const OBJECT_BIT = 1;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -136,19 +136,19 @@ function newTape(bytes: number): Int32Array {
  */
 function maxEntries(bytes: Buffer, position: number): number {
   let count = 1;
-  for (let at = position; at < bytes.length; at++) count += STARTS[bytes[at] as number] as number;
+  for (let at = position; at < bytes.length; at++) count += PRECEDES_ENTRY[bytes[at] as number] as number;
   return count;
 }
 
 /** 1 for the bytes that may precede an entry. */
-const STARTS = new Uint8Array(256);
-for (const character of "[{,:") STARTS[character.charCodeAt(0)] = 1;
+const PRECEDES_ENTRY = new Uint8Array(256);
+for (const character of "[{,:") PRECEDES_ENTRY[character.charCodeAt(0)] = 1;
 
 /**
- * Tape indexes of the containers around the current position, with the bit OF_OBJECT, which no index has, for objects.
+ * Tape indexes of the containers around the current position, with the bit OBJECT_BIT, which no index has, for objects.
  * Shared by all documents because scanning is synchronous.
  */
-const open = new Int32Array(MAX_DEPTH);
+const containers = new Int32Array(MAX_DEPTH);
 
 /** Scans one document and writes its tape. */
 class Scanner {
@@ -176,7 +176,7 @@ class Scanner {
       if (byte === 0x7b || byte === 0x5b) {
         if (depth === MAX_DEPTH) this.fail(`more than ${MAX_DEPTH} levels of nesting`);
         const isObject = byte === 0x7b;
-        open[depth++] = isObject ? this.top | OF_OBJECT : this.top;
+        containers[depth++] = isObject ? this.top | OBJECT_BIT : this.top;
         this.push(isObject ? OBJECT : ARRAY, this.position, this.position);
         this.position++;
         byte = this.skipSpace();
@@ -195,11 +195,11 @@ class Scanner {
           if (this.position < bytes.length) this.fail("text after the document");
           return this.document();
         }
-        const container = open[depth - 1] as number;
-        const isObject = (container & OF_OBJECT) !== 0;
+        const container = containers[depth - 1] as number;
+        const isObject = (container & OBJECT_BIT) !== 0;
         if (byte === (isObject ? 0x7d : 0x5d)) {
           this.position++;
-          this.close(container & ~OF_OBJECT);
+          this.close(container & ~OBJECT_BIT);
           depth--;
           continue;
         }

@@ -7,7 +7,7 @@ import { MAX_I64, MAX_U64, MIN_I64 } from "./integer-bounds.js";
 export class Mismatch {
   /** Innermost step first. An array of exact length, since a union may hold many mismatches. */
   private path: readonly (string | number)[] = [];
-  private elsewhere = false;
+  private isOther = false;
   private fitting = 0;
 
   /**
@@ -22,7 +22,7 @@ export class Mismatch {
   /** Prepends the step from the container, in place. Called from the innermost container outwards. */
   within(step: string | number): this {
     this.path = [...this.path, step];
-    this.elsewhere = false;
+    this.isOther = false;
     this.fitting = 0;
     return this;
   }
@@ -35,20 +35,20 @@ export class Mismatch {
 
   /** Marks the mismatch of a literal member: the value is probably meant for another branch of the union. */
   asOtherBranch(): this {
-    this.elsewhere = true;
+    this.isOther = true;
     return this;
   }
 
   /** Whether a literal member ruled this branch out, which is cheap to find again. */
   get isOtherBranch(): boolean {
-    return this.elsewhere;
+    return this.isOther;
   }
 
   /** A copy for {@link within}, which changes its receiver. */
   copy(expected = this.expected): Mismatch {
     const copy = new Mismatch(expected, this.got, this.constraint);
     copy.path = this.path;
-    copy.elsewhere = this.elsewhere;
+    copy.isOther = this.isOther;
     copy.fitting = this.fitting;
     return copy;
   }
@@ -63,7 +63,7 @@ export class Mismatch {
   }
 
   private get depth(): number {
-    return this.elsewhere ? 0.5 : this.path.length;
+    return this.isOther ? 0.5 : this.path.length;
   }
 
   hasPathOf({ path }: Mismatch): boolean {

@@ -24,7 +24,7 @@ import { pathText, WireFault } from "./fault.js";
 import { formatNumber, MAX_DEPTH, quote } from "./json.js";
 import { bigintRange, kindOf, literalMismatch, Mismatch } from "./mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
-import { chooseBranch, compileIndexes, mayShareValues, type Tally } from "./union-choice.js";
+import { branchesOverlap, chooseBranch, compileIndexes, type Tally } from "./union-choice.js";
 
 /** Limit of the BCS of a result, in bytes (protocol.md section 1). */
 export const MAX_RESULT_BYTES = 262_144;
@@ -169,14 +169,14 @@ interface CompiledVariant {
 }
 
 /** Classes whose content is not in their properties: written as plain objects, instances would be empty. */
-const OPAQUE = [Date, Map, Set, Promise];
+const OPAQUE_CLASSES = [Date, Map, Set, Promise];
 
 /** Whether a value is an object described by its properties. */
 function hasMembers(value: unknown): value is object {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return true;
-  return !isBytes(value) && !OPAQUE.some((type) => value instanceof type);
+  return !isBytes(value) && !OPAQUE_CLASSES.some((type) => value instanceof type);
 }
 
 function isBytes(value: unknown): boolean {
@@ -185,7 +185,7 @@ function isBytes(value: unknown): boolean {
 
 /** The kind of a value, for messages; the name of an opaque class. */
 function givenKind(value: unknown): string {
-  const type = OPAQUE.find((known) => value instanceof known);
+  const type = OPAQUE_CLASSES.find((known) => value instanceof known);
   if (type !== undefined) return `a ${type.name}`;
   return isBytes(value) ? "bytes" : kindOf(value);
 }
@@ -404,16 +404,16 @@ class EncoderCompiler {
   private readonly definitions: ReadonlyMap<string, Codec>;
   private readonly compiled = new Map<string, Encode>();
   /** Whether a codec is a union, so that a value may be tried against several branches. */
-  private unions = false;
+  private hasUnion = false;
   /** Whether several branches of a union may fit, so that undeclared members are counted. */
-  private counting = false;
+  private countsUndeclared = false;
 
   constructor(definitions: NonNullable<Contract["definitions"]>) {
     this.definitions = new Map(definitions);
   }
 
-  /** @param choosing whether the codec is inside a union, which checks constraints to choose a branch */
-  compile(codec: Codec, choosing = false): Encode {
+  /** @param inUnion whether the codec is inside a union, which checks constraints to choose a branch */
+  compile(codec: Codec, inUnion = false): Encode {
     switch (codec.kind) {
       case "json":
         return encodeAny;
@@ -423,13 +423,13 @@ class EncoderCompiler {
       case "boolean":
         return (value) => (typeof value === "boolean" ? String(value) : new Mismatch("a boolean", kindOf(value)));
       case "string": {
-        const check = choosing ? textCheck(codec) : undefined;
+        const check = inUnion ? textCheck(codec) : undefined;
         if (check === undefined) return encodeString;
         return (value) => (typeof value === "string" ? check(value) : undefined) ?? encodeString(value);
       }
       case "number": {
         const encode = codec.integer === true ? encodeSafeInteger : encodeNumber;
-        const check = choosing ? numberCheck(codec) : undefined;
+        const check = inUnion ? numberCheck(codec) : undefined;
         if (check === undefined) return encode;
         return (value) => (typeof value === "number" ? check(value) : undefined) ?? encode(value);
       }
@@ -445,7 +445,7 @@ class EncoderCompiler {
       }
       case "bigint": {
         const { min, max, name } = bigintRange(codec.format);
-        const check = choosing ? integerCheck(codec) : undefined;
+        const check = inUnion ? integerCheck(codec) : undefined;
         return (value) => {
           if (typeof value !== "bigint") return new Mismatch("a bigint", kindOf(value));
           if (value < min || value > max) return new Mismatch(name, "one outside its range");
@@ -460,39 +460,39 @@ class EncoderCompiler {
             ? `"${asBuffer(value).toString("base64")}"`
             : new Mismatch("a Uint8Array", kindOf(value));
       case "array": {
-        const encode = this.compile(codec.item, choosing);
-        const list = choosing ? codec : {};
+        const encode = this.compile(codec.item, inUnion);
+        const list = inUnion ? codec : {};
         return (value, depth, context) => {
           if (!Array.isArray(value)) return new Mismatch("an array", kindOf(value));
           return encodeItems(value, depth, context, () => encode, list);
         };
       }
       case "tuple":
-        return this.tuple(codec, choosing);
+        return this.tuple(codec, inUnion);
       case "object":
-        return this.object(codec, choosing);
+        return this.object(codec, inUnion);
       case "union": {
-        this.unions = true;
-        if (mayShareValues(codec.branches)) this.counting = true;
+        this.hasUnion = true;
+        if (branchesOverlap(codec.branches)) this.countsUndeclared = true;
         const branches = codec.branches.map((branch) => this.compile(branch, true));
         return (value, depth, context) => chooseBranch(branches, context, (branch) => branch(value, depth, context));
       }
       case "ref":
-        return this.reference(codec.name, choosing);
+        return this.reference(codec.name, inUnion);
     }
   }
 
-  private tuple(codec: Extract<Codec, { kind: "tuple" }>, choosing: boolean): Encode {
+  private tuple(codec: Extract<Codec, { kind: "tuple" }>, inUnion: boolean): Encode {
     const { items, optional = 0, rest, tail = [] } = codec;
-    const list = choosing ? codec : {};
-    const fixed = items.map((item) => this.compile(item, choosing));
-    const last = tail.map((item) => this.compile(item, choosing));
-    const between = rest === undefined ? undefined : this.compile(rest, choosing);
-    const least = fixed.length - optional + last.length;
+    const list = inUnion ? codec : {};
+    const fixed = items.map((item) => this.compile(item, inUnion));
+    const last = tail.map((item) => this.compile(item, inUnion));
+    const between = rest === undefined ? undefined : this.compile(rest, inUnion);
+    const min = fixed.length - optional + last.length;
     return (value, depth, context) => {
       if (!Array.isArray(value)) return new Mismatch("an array", kindOf(value));
-      if (value.length < least || (between === undefined && value.length > fixed.length + last.length)) {
-        return new Mismatch(`an array of at least ${least} items as declared`, `${value.length} items`);
+      if (value.length < min || (between === undefined && value.length > fixed.length + last.length)) {
+        return new Mismatch(`an array of at least ${min} items as declared`, `${value.length} items`);
       }
       const encoderAt = (i: number) => {
         const fromEnd = value.length - i;
@@ -504,18 +504,18 @@ class EncoderCompiler {
     };
   }
 
-  private object(codec: Extract<Codec, { kind: "object" }>, choosing: boolean): Encode {
+  private object(codec: Extract<Codec, { kind: "object" }>, inUnion: boolean): Encode {
     const { members } = codec;
     const declared = members.map(({ name, optional, codec }) => ({
       name,
       key: `${quote(name)}:`,
       optional: optional === true,
-      encode: this.compile(codec, choosing),
+      encode: this.compile(codec, inUnion),
       literal: codec.kind === "literal",
     }));
     const literals = declared.filter(({ optional, literal }) => literal && !optional);
     const known = new Set(members.map(({ name }) => name));
-    const encodeOther = compileIndexes(codec, (each) => this.compile(each, choosing));
+    const encodeOther = compileIndexes(codec, (each) => this.compile(each, inUnion));
     return (value, depth, context) => {
       if (!hasMembers(value)) return new Mismatch("an object", givenKind(value));
       if (depth === MAX_DEPTH) return tooDeep();
@@ -532,7 +532,7 @@ class EncoderCompiler {
         if (typeof encoded !== "string") return encoded.within(name);
         text += `${text === "" ? "" : ","}${key}${encoded}`;
       }
-      if (encodeOther === undefined && !this.counting) return `{${text}}`;
+      if (encodeOther === undefined && !this.countsUndeclared) return `{${text}}`;
       const others = undeclaredMembers(value, known, (member, name) => {
         const encode = encodeOther?.(name);
         if (encode === undefined) context.undeclaredCount++;
@@ -543,16 +543,16 @@ class EncoderCompiler {
     };
   }
 
-  private reference(name: string, choosing: boolean): Encode {
+  private reference(name: string, inUnion: boolean): Encode {
     const codec = this.definitions.get(name);
     if (codec === undefined)
       throw new RangeError(`contract: a codec refers to ${JSON.stringify(name)}, which it lacks`);
-    const key = `${choosing} ${name}`;
+    const key = `${inUnion} ${name}`;
     const known = this.compiled.get(key);
     if (known !== undefined) return known;
     // Registered before it is compiled, because the definition may be recursive.
     const encode: Encode = (value, depth, context) => {
-      if (!this.unions || value === null || typeof value !== "object") return target(value, depth, context);
+      if (!this.hasUnion || value === null || typeof value !== "object") return target(value, depth, context);
       context.encoded ??= new Map();
       let written = context.encoded.get(encode);
       if (written === undefined) {
@@ -575,7 +575,7 @@ class EncoderCompiler {
       return entry.text instanceof Mismatch ? entry.text.copy() : entry.text;
     };
     this.compiled.set(key, encode);
-    const target = this.compile(codec, choosing);
+    const target = this.compile(codec, inUnion);
     return encode;
   }
 }

@@ -25,13 +25,13 @@ export function compileIndexes<T>(
 const CONTAINER_KINDS: ReadonlySet<Codec["kind"]> = new Set(["json", "object", "array", "tuple", "ref"]);
 
 /** Whether a value may fit several branches of a union that differ in the members they declare. */
-export function mayShareValues(branches: readonly Codec[]): boolean {
-  return branches.flatMap(alternatives).filter(({ kind }) => CONTAINER_KINDS.has(kind)).length > 1;
+export function branchesOverlap(branches: readonly Codec[]): boolean {
+  return branches.flatMap(flattenBranches).filter(({ kind }) => CONTAINER_KINDS.has(kind)).length > 1;
 }
 
 /** The branches of a codec, nested unions flattened. */
-function alternatives(codec: Codec): readonly Codec[] {
-  return codec.kind === "union" ? codec.branches.flatMap(alternatives) : [codec];
+function flattenBranches(codec: Codec): readonly Codec[] {
+  return codec.kind === "union" ? codec.branches.flatMap(flattenBranches) : [codec];
 }
 
 /** Counter of undeclared members, used where a union chooses a branch. */
