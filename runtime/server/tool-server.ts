@@ -70,7 +70,7 @@ export async function prepareTools(
   const signed = config.signedHttpIsRequired();
   config.leaders.onWarning = (message) => log.warn({}, message);
   if (signed) requireEntries(tools, config, log);
-  for (const doubt of configWarnings(config)) log.warn({}, `configuration: ${doubt}`);
+  for (const warning of configWarnings(config)) log.warn({}, `configuration: ${warning}`);
   const served = tools.map(({ fqn }) => fqn);
   const intervalMs = intervalOf(options.reloadIntervalMs);
   const shutdown = new Shutdown(options.shutdown);

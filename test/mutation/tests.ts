@@ -28,8 +28,8 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/server/http/request-body.ts": runtime("request-body", "serve", "invoke-envelope"),
   "runtime/server/http/limits.ts": runtime("request-body", "defaults", "bootstrap"),
   "runtime/server/call/auth.ts": runtime("invoke-auth", "bootstrap"),
-  "runtime/server/observe/safe-logger.ts": runtime("safe-logger", "request-log", "log-faults"),
-  "generator/types/ports.ts": generator("ports", "classes", "contract", "cli"),
+  "runtime/server/log/safe-logger.ts": runtime("safe-logger", "request-log", "log-faults"),
+  "generator/emit/ports.ts": generator("ports", "classes", "contract", "cli"),
   "generator/commands/diff.ts": generator("diff", "cli"),
   "generator/types/jsdoc.ts": generator("jsdoc", "classes", "contract", "data-ref", "formats"),
 };
