@@ -1,20 +1,20 @@
 /**
- * The gate over docs/protocol.md: every sentence is in the manifest, and says where it is proved, who owns it, or why
- * there is nothing to prove.
+ * The gate over docs/protocol.md: every sentence is in the manifest, and is proven, or says who owns it or why there is
+ * nothing to prove. That the proven ones are is for run.ts to say, at the end of a run.
  */
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { entryFaults, listingFaults } from "./manifest.js";
+import { entryFaults, listingFaults, proofFaults } from "./manifest.js";
+import { declaredIn, proves, provesRow } from "./proves.js";
 import { REQUIREMENTS, type Requirement } from "./requirements.js";
 import { sentencesOf } from "./sentences.js";
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const PROTOCOL = readFileSync(`${ROOT}/docs/protocol.md`, "utf8");
+const PROTOCOL = readFileSync(fileURLToPath(new URL("../docs/protocol.md", import.meta.url)), "utf8");
 
 describe("requirements", () => {
   it("name every sentence of the protocol once, and no other", () => {
@@ -23,20 +23,12 @@ describe("requirements", () => {
 
   for (const requirement of REQUIREMENTS) {
     it(`${requirement.id} ${requirement.text.slice(0, 70)}`, () => {
-      assert.deepEqual(entryFaults(requirement, ROOT), []);
+      assert.deepEqual(entryFaults(requirement), []);
     });
   }
 });
 
 describe("the gate", () => {
-  const root = mkdtempSync(join(tmpdir(), "svc-requirements-"));
-  after(() => rmSync(root, { recursive: true }));
-  mkdirSync(join(root, "test"));
-  writeFileSync(
-    join(root, "test/a.test.ts"),
-    'it("one", () => {});\nit("two", () => {});\nit("two again", () => {}); // it("four")\n/** it("five") */\nit("six", () => {\n  // seven\n});\n',
-  );
-
   const listed = (id: string, text: string): Requirement => ({ id, text, reason: "said" });
   const text =
     "# Title\n\n## 1. Names\n\nA name is short. It ends.\n\n| a | b |\n|---|---|\n| x | 1 |\n\n- An item:\n  its rest.\n";
@@ -86,50 +78,92 @@ describe("the gate", () => {
     }
   });
 
-  const proofs = (...of: string[]) => ({ proofs: of });
+  const ENTRY = { id: "1.1", text: "A name is short." };
+  const one = "expected one of proven, an owner and a reason";
   for (const [entry, fault] of [
-    [{}, "expected proofs, an owner or both, or else a reason"],
-    [{ reason: "a remark", owner: "shared replay" }, "expected proofs, an owner or both, or else a reason"],
-    [
-      { reason: "a remark", ...proofs('test/a.test.ts › "one"') },
-      "expected proofs, an owner or both, or else a reason",
-    ],
+    [{}, one],
+    [{ reason: "a remark", owner: "shared replay" }, one],
+    [{ reason: "a remark", proven: true }, one],
+    [{ owner: "shared replay", proven: true }, one],
     [{ reason: "TODO" }, "expected a reason"],
     [{ reason: " " }, "expected a reason"],
     [{ owner: "nobody" }, "no capability is called nobody"],
     [{ owner: "toString" }, "no capability is called toString"],
-    [proofs(), "expected at least one proof"],
-    [proofs("test/a.test.ts"), "expected `file › text`: test/a.test.ts"],
-    [proofs("test/a.test.ts › "), "expected `file › text`: test/a.test.ts › "],
-    [proofs("test/b.test.ts › one"), "there is no test/b.test.ts"],
-    [proofs("README.md › one"), "expected a test file: README.md"],
-    [proofs("test/a.test.ts › three"), "test/a.test.ts has this text 0 times, expected once: three"],
-    ...["four", "five", "seven"].map(
-      (comment) =>
-        [
-          proofs(`test/a.test.ts › ${comment}`),
-          `test/a.test.ts has this text 0 times, expected once: ${comment}`,
-        ] as const,
-    ),
-    [
-      proofs('test/a.test.ts › "one"', "test/a.test.ts › two"),
-      "test/a.test.ts has this text 2 times, expected once: two",
-    ],
-    [proofs("test/a.test.ts › one › two"), "test/a.test.ts has this text 0 times, expected once: one › two"],
   ] as readonly [object, string][]) {
     it(`finds ${JSON.stringify(entry)}`, () => {
-      assert.deepEqual(entryFaults({ id: "1.1", text: "A name is short.", ...entry }, root), [fault]);
+      assert.deepEqual(entryFaults({ ...ENTRY, ...entry }), [fault]);
     });
   }
 
-  it("takes proofs, an owner, both, and a reason", () => {
-    for (const entry of [
-      proofs('test/a.test.ts › "one"', "test/a.test.ts › two again", 'test/a.test.ts › it("six", () => {'),
-      { owner: "shared replay" as const },
-      { owner: "shared replay" as const, ...proofs('test/a.test.ts › "two"') },
-      { reason: "a remark" },
-    ]) {
-      assert.deepEqual(entryFaults({ id: "1.1", text: "A name is short.", ...entry }, root), []);
+  it("takes what is proven, an owner and a reason", () => {
+    for (const entry of [{ proven: true }, { owner: "shared replay" }, { reason: "a remark" }] as const) {
+      assert.deepEqual(entryFaults({ ...ENTRY, ...entry }), []);
+    }
+  });
+});
+
+describe("proofs", () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-requirements-"));
+  after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "1"), '["/a.test.ts","1.1","1.2"]\n["/b.test.ts","1.3"]\n["/a.test.ts","1.2"]\n');
+  writeFileSync(join(folder, "2"), '["/c.test.ts","1.4"]\n["/c.tes');
+
+  it("are those of the files that passed, without a line that its process did not end", () => {
+    const declared = (...files: string[]) => [...declaredIn(folder, new Set(files))];
+    assert.deepEqual(declared("/a.test.ts", "/c.test.ts"), ["1.1", "1.2", "1.4"]);
+    assert.deepEqual(declared("/b.test.ts"), ["1.3"]);
+    assert.deepEqual(declared(), []);
+  });
+
+  it("are missing for what claims to be proven and nothing declared", () => {
+    const claims = [
+      { id: "1.1", text: "A name is short.", proven: true },
+      { id: "1.2", text: "It ends.", proven: true },
+      { id: "1.3", text: "It begins.", reason: "a remark" },
+    ] as const;
+    assert.deepEqual(proofFaults(claims, new Set(["1.1"])), ["1.2 It ends."]);
+    assert.deepEqual(proofFaults(claims, new Set(["1.2", "1.1"])), []);
+  });
+
+  const recorded = (declare: () => void) => {
+    const before = process.env.SVC_PROOFS;
+    const own = mkdtempSync(join(folder, "own-"));
+    process.env.SVC_PROOFS = own;
+    try {
+      declare();
+      return [...declaredIn(own, new Set([process.argv[1] ?? ""]))];
+    } finally {
+      if (before === undefined) delete process.env.SVC_PROOFS;
+      else process.env.SVC_PROOFS = before;
+      rmSync(own, { recursive: true });
+    }
+  };
+
+  it("are recorded, all of a test and those of a row that name it", () => {
+    const row = (what: string) => provesRow(what, { "1.3": ["short"], "1.4": ["long", "short"] });
+    assert.deepEqual(
+      recorded(() => proves("1.1", "1.2")),
+      ["1.1", "1.2"],
+    );
+    assert.deepEqual(
+      recorded(() => row("short")),
+      ["1.3", "1.4"],
+    );
+    assert.deepEqual(
+      recorded(() => row("long")),
+      ["1.4"],
+    );
+    assert.deepEqual(
+      recorded(() => row("another")),
+      [],
+    );
+  });
+
+  it("are of sentences that the manifest gives as proven", () => {
+    // 0.1 is listed with a reason.
+    for (const id of ["0.1", "1.0", "1", ""]) {
+      assert.throws(() => proves("1.1", id), RangeError);
+      assert.throws(() => provesRow("short", { [id]: ["short"] }), RangeError);
     }
   });
 });

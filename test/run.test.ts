@@ -66,6 +66,21 @@ test("a file that does not end is ended at its limit, with the processes that it
   }, "the process is gone");
 });
 
+test("what is given as proven and no test declared is listed where proofs are asked for, and the exit code is 1", () => {
+  const proves = JSON.stringify(new URL("proves.ts", import.meta.url).href);
+  const source = `import { proves } from ${proves}; test("one", () => proves("1.1", "1.2"));`;
+  const { status, stdout } = run("proves.test.ts", source, "--proofs");
+  assert.match(stdout, /^✔ .*\n1 files, .*\ngiven as proven, declared by no test:\n {2}1\.3 \| domain strings .*\n/);
+  assert.equal(status, 1);
+  assert.equal(run("proves.test.ts", source).status, 0);
+});
+
+test("a file that failed declares nothing, and is all that a run with it has to say", () => {
+  const { status, stdout } = run("fails.test.ts", 'test("one", () => { throw new Error("no"); });', "--proofs");
+  assert.match(stdout, /failed:\n {2}.*fails\.test\.ts: exit code 1\n$/);
+  assert.equal(status, 1);
+});
+
 test("a selection that selects nothing is an error", () => {
   const args = ["--import", "tsx", "test/run.ts", "no-such-file"];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: "utf8" });

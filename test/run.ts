@@ -4,15 +4,21 @@
  * A file runs in a process group of its own. The group is killed when the file has ended or has reached its time limit,
  * so neither a failed test nor a process that it started outlives it.
  *
- *     node --import tsx test/run.ts [--jobs=2] [--limit=300] [--verbose] [part of a path …]
+ * A run of all files that passed also has to prove what test/requirements.ts gives as proven: every such sentence was
+ * declared by a test (proves.ts).
+ *
+ *     node --import tsx test/run.ts [--jobs=2] [--limit=300] [--verbose] [--proofs] [part of a path …]
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { availableParallelism } from "node:os";
-import { isAbsolute } from "node:path";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { proofFaults } from "./manifest.js";
+import { declaredIn } from "./proves.js";
+import { REQUIREMENTS } from "./requirements.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const { values, positionals } = parseArgs({
@@ -24,6 +30,8 @@ const { values, positionals } = parseArgs({
     limit: { type: "string", default: process.env.SVC_TEST_FULL === "1" ? "1800" : "300" },
     /** Prints the report of every file. */
     verbose: { type: "boolean", default: false },
+    /** Asks for the proofs after a run of some files too. */
+    proofs: { type: "boolean", default: false },
   },
 });
 const [jobs, limit] = [Number(values.jobs), Number(values.limit)];
@@ -48,6 +56,10 @@ function folderOf(entry: { name: string; isDirectory(): boolean }): string[] {
   return entry.isDirectory() ? [`test/${entry.name}`] : [];
 }
 
+/** Where tests declare what they prove. */
+const proofs = mkdtempSync(join(tmpdir(), "svc-proofs-"));
+process.once("exit", () => rmSync(proofs, { recursive: true, force: true }));
+
 const running = new Set<ChildProcess>();
 
 function killGroup({ pid }: ChildProcess): void {
@@ -69,6 +81,7 @@ function runFile(file: string): Promise<Report> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, ["--import", "tsx", "--test-reporter=spec", file], {
       cwd: ROOT,
+      env: { ...process.env, SVC_PROOFS: proofs },
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
@@ -109,6 +122,7 @@ const countOf = (what: string, text: string): number =>
   Number(new RegExp(`^ℹ ${what} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
 
 const files = selectFiles();
+const passed = new Set<string>();
 const failed: string[] = [];
 const totals = { tests: 0, skipped: 0 };
 const began = performance.now();
@@ -122,7 +136,8 @@ async function work(): Promise<void> {
     const [tests, skipped] = [countOf("tests", text), countOf("skipped", text)];
     totals.tests += tests;
     totals.skipped += skipped;
-    if (fault !== undefined) failed.push(`${file}: ${fault}`);
+    if (fault === undefined) passed.add(resolve(ROOT, file));
+    else failed.push(`${file}: ${fault}`);
     const counts = `${tests} tests${skipped > 0 ? `, ${skipped} skipped` : ""}`;
     console.log(`${fault === undefined ? "✔" : "✖"} ${secondsSince(started).padStart(7)}  ${file}: ${fault ?? counts}`);
     if (fault !== undefined || values.verbose) console.log(text);
@@ -132,5 +147,8 @@ async function work(): Promise<void> {
 await Promise.all(Array.from({ length: jobs }, work));
 console.log(`${files.length} files, ${totals.tests} tests, ${totals.skipped} skipped, in ${secondsSince(began)}`);
 if (failed.length > 0) console.log(`failed:\n  ${failed.join("\n  ")}`);
+const asked = failed.length === 0 && (values.proofs || positionals.length === 0);
+const unproven = asked ? proofFaults(REQUIREMENTS, declaredIn(proofs, passed)) : [];
+if (unproven.length > 0) console.log(`given as proven, declared by no test:\n  ${unproven.join("\n  ")}`);
 // A file without a report counts as a failure above; a run without tests would be no proof of anything.
-process.exitCode = failed.length > 0 || totals.tests === 0 ? 1 : 0;
+process.exitCode = failed.length > 0 || unproven.length > 0 || totals.tests === 0 ? 1 : 0;
