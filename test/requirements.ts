@@ -41,36 +41,16 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: '| header prefix | `X-Svc-`. ★ In code, `bootstrap(…, { headerPrefix: "X-Nexus-" })` serves existing leaders: exactly one prefix is read and written, nothing else changes |',
     proven: true,
   },
-  {
-    id: "1.2",
-    text: "| signature version | `3` |",
-    proven: true,
-  },
+  { id: "1.2", text: "| signature version | `3` |", proven: true },
   {
     id: "1.3",
     text: "| domain strings (ASCII, no terminator) | `nexus.direct.v3.resolved-input`, `nexus.direct.v3.raw-output`, `nexus.direct.v3.tool-response`, `nexus.direct.v3.invocation-nonce` |",
     proven: true,
   },
-  {
-    id: "1.4",
-    text: "| result content type | `application/vnd.nexus.canonical-tool-response+bcs` |",
-    proven: true,
-  },
-  {
-    id: "1.5",
-    text: "| error content type | `application/json`, without parameters |",
-    proven: true,
-  },
-  {
-    id: "1.6",
-    text: "| input ports | at most 32 |",
-    proven: true,
-  },
-  {
-    id: "1.7",
-    text: "| output variants; ports of one variant | 1 to 8; at most 16 |",
-    proven: true,
-  },
+  { id: "1.4", text: "| result content type | `application/vnd.nexus.canonical-tool-response+bcs` |", proven: true },
+  { id: "1.5", text: "| error content type | `application/json`, without parameters |", proven: true },
+  { id: "1.6", text: "| input ports | at most 32 |", proven: true },
+  { id: "1.7", text: "| output variants; ports of one variant | 1 to 8; at most 16 |", proven: true },
   {
     id: "1.8",
     text: "| port and variant names | 1 to 128 ASCII bytes (control characters allowed by the protocol) |",
@@ -81,21 +61,13 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "| BCS of the whole port schema | at most 65,536 bytes (the other limits keep it below) |",
     proven: true,
   },
-  {
-    id: "1.10",
-    text: "| values in a `many` | 1 to 256 |",
-    proven: true,
-  },
+  { id: "1.10", text: "| values in a `many` | 1 to 256 |", proven: true },
   {
     id: "1.11",
     text: "| one inline value in NexusData and in an output | at most 61,440 bytes; BCS(NexusData) of one port, its variant byte counted, at most 65,536. An input item has no such limit |",
     proven: true,
   },
-  {
-    id: "1.12",
-    text: "| BCS of a whole result | at most 262,144 bytes |",
-    proven: true,
-  },
+  { id: "1.12", text: "| BCS of a whole result | at most 262,144 bytes |", proven: true },
   {
     id: "1.13",
     text: "| resolved input budget | 8 MiB over all ports and values of a signed call: inline bytes, every item of a `many`, 32 bytes an object id; a `data` item counts as its text without whitespace, a `bytes` item as its decoded bytes; over it 422 `input_deserialization_error`, before the hash is compared. Unsigned calls have only the body limit |",
@@ -116,11 +88,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "| tool timeout | 10 s by default: construction, authorize, input decoding, invoke, output encoding together; an integer 1 … 2,147,483,647 ms, else a start-up error |",
     proven: true,
   },
-  {
-    id: "1.17",
-    text: "| replay TTL | 300,000 ms by default |",
-    proven: true,
-  },
+  { id: "1.17", text: "| replay TTL | 300,000 ms by default |", proven: true },
   {
     id: "1.18",
     text: "| TLS | handshake 10 s; TLS 1.2 or later; ★ ALPN `http/1.1` only (HTTP/2 off: no leader needs it, and its flood attacks then cannot apply) |",
@@ -142,26 +110,14 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "`domain.name@version`, at least three dot-separated parts, each `[a-z][a-z0-9_-]+` (two characters or more); version decimal, 1 to 4,294,967,295, leading zeros allowed; its text everywhere (metadata, look-up, duplicates) has the version in shortest form (`test/vectors/fqn.json`).",
     proven: true,
   },
-  {
-    id: "1.23",
-    text: "`description()` blank or only whitespace: refused by svc-gen and ★ at start-up.",
-    proven: true,
-  },
+  { id: "1.23", text: "`description()` blank or only whitespace: refused by svc-gen and ★ at start-up.", proven: true },
   {
     id: "2.1",
     text: "The input ports of a tool are the properties of its input schema **in the order in which they are declared** (the textual order of the JSON), the outputs of a variant likewise; a repeated property keeps its first place and its last value; `type` and `required` of the containing object are not looked at; an input schema without `properties` is refused.",
     proven: true,
   },
-  {
-    id: "2.2",
-    text: 'A port is `many` when its schema has `"type":',
-    proven: true,
-  },
-  {
-    id: "2.3",
-    text: '"array"` exactly, otherwise `one`; `["array","null"]` and `anyOf` are `one`.',
-    proven: true,
-  },
+  { id: "2.2", text: 'A port is `many` when its schema has `"type":', proven: true },
+  { id: "2.3", text: '"array"` exactly, otherwise `one`; `["array","null"]` and `anyOf` are `one`.', proven: true },
   {
     id: "2.4",
     text: "Where a schema is a `$ref` (root, port, variant, payload) exactly one hop is followed: a JSON pointer within the document, percent-decoded, siblings ignored; a non-local or unresolvable one is a refusal.",
@@ -182,11 +138,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "Cases with verdicts and the BCS of the port schema:",
     reason: "the heading of the next sentence",
   },
-  {
-    id: "2.8",
-    text: "`test/vectors/schema.json`.",
-    proven: true,
-  },
+  { id: "2.8", text: "`test/vectors/schema.json`.", proven: true },
   { id: "2.9", text: "Optional members.", reason: "the heading of the next sentence" },
   {
     id: "2.10",
@@ -223,11 +175,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: '`_err_eval` cannot be declared: it is the reserved failure variant with the single inline `one` port `reason`; any tool returns it with `return errEval("text")` (typed so that it fits every Output; the inline bytes are the JSON string of the text); it is signed like a success.',
     proven: true,
   },
-  {
-    id: "3.1",
-    text: "ValueKind       enum   0 Object, 1 Data",
-    proven: true,
-  },
+  { id: "3.1", text: "ValueKind       enum   0 Object, 1 Data", proven: true },
   {
     id: "3.2",
     text: "NexusValue      enum   0 Object { id: 32 bytes }, 1 InlineData { bytes: vec u8 }, 2 WalrusData { blob_id: vec u8, content_digest: vec u8 }",
@@ -243,16 +191,8 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "PortCommitment  enum   0 One { kind: ValueKind, commitment: vec u8 }, 1 Many { kind: ValueKind, commitments: vec vec u8 }",
     proven: true,
   },
-  {
-    id: "3.5",
-    text: "PortSchema      struct port_name: vec u8, is_many: bool, value_kind: ValueKind",
-    proven: true,
-  },
-  {
-    id: "3.6",
-    text: "OutputVariant   struct variant_name: vec u8, ports: vec PortSchema",
-    proven: true,
-  },
+  { id: "3.5", text: "PortSchema      struct port_name: vec u8, is_many: bool, value_kind: ValueKind", proven: true },
+  { id: "3.6", text: "OutputVariant   struct variant_name: vec u8, ports: vec PortSchema", proven: true },
   {
     id: "3.7",
     text: "MetaSchema      struct input_ports: vec PortSchema, output_variants: vec OutputVariant",
@@ -273,26 +213,14 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "A Walrus blob id is the 43-character canonical base64url text (no padding) of 32 bytes, stored as its ASCII bytes; the content digest is 32 bytes (SHA-256 of the content).",
     proven: true,
   },
-  {
-    id: "3.11",
-    text: "The values of one port are all objects or all data.",
-    proven: true,
-  },
-  {
-    id: "3.12",
-    text: "A Many of one value and a One of it have the same BCS within a result.",
-    proven: true,
-  },
+  { id: "3.11", text: "The values of one port are all objects or all data.", proven: true },
+  { id: "3.12", text: "A Many of one value and a One of it have the same BCS within a result.", proven: true },
   {
     id: "3.13",
     text: 'NexusData as JSON is `{"one":ITEM}` or `{"many":[…]}`, ITEM as in section 5 without `bytes`, or `{"kind":"walrus","blob_id":B64,"content_digest":B64}`, both standard base64 with padding of the stored bytes; written with the members in this order, ids as `0x` and 64 lower-case digits, data as its canonical JSON text.',
     proven: true,
   },
-  {
-    id: "3.14",
-    text: "An object id is 1 to 64 hex digits, `0x` optional, left-padded to 32 bytes.",
-    proven: true,
-  },
+  { id: "3.14", text: "An object id is 1 to 64 hex digits, `0x` optional, left-padded to 32 bytes.", proven: true },
   { id: "3.15", text: "`test/vectors/nexus-data.json`:", reason: "the heading of the next sentence" },
   {
     id: "3.16",
@@ -310,31 +238,15 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "input hash = SHA-256( resolved-input domain ‖ BCS( vec of { port_name: vec u8, commitment:",
     proven: true,
   },
-  {
-    id: "4.4",
-    text: "PortCommitment } in port order ) )",
-    proven: true,
-  },
-  {
-    id: "4.5",
-    text: "leader signature = Ed25519 over the 32-byte input hash.",
-    proven: true,
-  },
-  {
-    id: "4.6",
-    text: "output hash = SHA-256( raw-output domain ‖ BCS(OffchainToolOutput) )",
-    proven: true,
-  },
+  { id: "4.4", text: "PortCommitment } in port order ) )", proven: true },
+  { id: "4.5", text: "leader signature = Ed25519 over the 32-byte input hash.", proven: true },
+  { id: "4.6", text: "output hash = SHA-256( raw-output domain ‖ BCS(OffchainToolOutput) )", proven: true },
   {
     id: "4.7",
     text: "tool signature = Ed25519 over ( tool-response domain ‖ leader signature (64) ‖ nonce (32) ‖ output hash (32) )",
     proven: true,
   },
-  {
-    id: "4.8",
-    text: "invocation nonce = SHA-256( invocation-nonce domain ‖ BCS(nonce preimage) )",
-    proven: true,
-  },
+  { id: "4.8", text: "invocation nonce = SHA-256( invocation-nonce domain ‖ BCS(nonce preimage) )", proven: true },
   {
     id: "4.9",
     text: "Verification is strict in the sense of ed25519-dalek `verify_strict`:",
@@ -355,11 +267,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "The leader's signature covers the inputs only: not the nonce, the leader's id, the tool or the time.",
     proven: true,
   },
-  {
-    id: "4.13",
-    text: "Whoever can read a request can repeat it under another nonce.",
-    proven: true,
-  },
+  { id: "4.13", text: "Whoever can read a request can repeat it under another nonce.", proven: true },
   {
     id: "4.14",
     text: "Authenticated HTTPS is therefore part of the protocol; the documentation says so plainly.",
@@ -375,16 +283,8 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "Complete cases (schemas, body, hash, keys, headers, output bytes, signatures):",
     reason: "the heading of the next sentence",
   },
-  {
-    id: "4.17",
-    text: "`test/vectors/signing.json`.",
-    proven: true,
-  },
-  {
-    id: "5.1",
-    text: "| `X-Svc-Sig-V` | `3` |",
-    proven: true,
-  },
+  { id: "4.17", text: "`test/vectors/signing.json`.", proven: true },
+  { id: "5.1", text: "| `X-Svc-Sig-V` | `3` |", proven: true },
   {
     id: "5.2",
     text: "| `X-Svc-Leader-Id` | bytes 0x21 to 0x7e after HTTP's trimming (anything else 401), looked up exactly; a listed leader_id outside that set never matches |",
@@ -395,31 +295,15 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "| `X-Svc-Leader-Key-Id` | u64 in decimal digits, ★ digits only (no sign), leading zeros allowed |",
     proven: true,
   },
-  {
-    id: "5.4",
-    text: "| `X-Svc-Input-Hash` | base64url of 32 bytes |",
-    proven: true,
-  },
-  {
-    id: "5.5",
-    text: "| `X-Svc-Leader-Signature` | base64url of 64 bytes |",
-    proven: true,
-  },
-  {
-    id: "5.6",
-    text: "| `X-Svc-Nonce` | base64url of 32 bytes |",
-    proven: true,
-  },
+  { id: "5.4", text: "| `X-Svc-Input-Hash` | base64url of 32 bytes |", proven: true },
+  { id: "5.5", text: "| `X-Svc-Leader-Signature` | base64url of 64 bytes |", proven: true },
+  { id: "5.6", text: "| `X-Svc-Nonce` | base64url of 32 bytes |", proven: true },
   {
     id: "5.7",
     text: "base64url without padding, strictly decoded: no padding, no other alphabet, no stray bits, exact length.",
     proven: true,
   },
-  {
-    id: "5.8",
-    text: "★ A header given twice is refused.",
-    proven: true,
-  },
+  { id: "5.8", text: "★ A header given twice is refused.", proven: true },
   {
     id: "5.9",
     text: "Every fault here is 401 `auth_failed`; ★ its `details` are fixed texts that name the header and the fault, never its value.",
@@ -431,11 +315,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: '`{"ports":[{"port_name":NAME,"value":VALUE}, …]}`, exactly these members, each schema port exactly once, in any order.',
     proven: true,
   },
-  {
-    id: "5.12",
-    text: 'VALUE is `{"one":ITEM}` or `{"many":[ITEM,…]}`, matching the port.',
-    proven: true,
-  },
+  { id: "5.12", text: 'VALUE is `{"one":ITEM}` or `{"many":[ITEM,…]}`, matching the port.', proven: true },
   {
     id: "5.13",
     text: 'ITEM is exactly one of `{"kind":"data","data":JSON}`, `{"kind":"data","bytes":BASE64}` (standard alphabet, canonical padding) or `{"kind":"object","id":HEX}` (never conforms to a data port); `walrus` items are refused: inputs arrive resolved.',
@@ -446,11 +326,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "A member repeated in the envelope or in a `data` value counts once, the last wins; superseded text must be readable by the rules of this section (numbers, UTF-8, nesting), its shape is not checked.",
     proven: true,
   },
-  {
-    id: "5.15",
-    text: "Envelope faults are 422 `input_deserialization_error`.",
-    proven: true,
-  },
+  { id: "5.15", text: "Envelope faults are 422 `input_deserialization_error`.", proven: true },
   {
     id: "5.16",
     text: "The inline bytes of a `data` item are the compact canonical re-serialisation of its JSON text, as serde_json does it (insertion order kept): whitespace outside strings removed; object keys in textual order, a repeated key keeps its first position and takes its last value; strings escape only `\"`, `\\` and control characters (`\\b \\t \\n \\f \\r`, otherwise `\\u00xx` in lower case), `/`, 0x7f and non-ASCII stay raw; integers in u64/i64 range kept exactly; every other number is a double, read as serde_json reads by default and printed shortest-round-trip in serde's form.",
@@ -461,11 +337,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "Printing: with the n shortest digits D, value = D·10^k and kk = n + k: −5 < kk ≤ 16 prints decimal, always with a point (`1.0`, `100000.0`, `1000000000000000.0`, `0.00001`), else `d.ddde±x` with one digit before the point and no `.0` (`1e+16`, `1e-7`); JavaScript's own thresholds are others.",
     proven: true,
   },
-  {
-    id: "5.18",
-    text: "Before serde_json 1.0.147 a positive exponent had no `+`; nothing else differs.",
-    proven: true,
-  },
+  { id: "5.18", text: "Before serde_json 1.0.147 a positive exponent had no `+`; nothing else differs.", proven: true },
   {
     id: "5.19",
     text: "Reading is not correctly rounded: integer digits go into a u64 significand; from the first that would overflow it, each adds 1 to the exponent instead.",
@@ -481,11 +353,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "The written exponent is added. f = double(significand); while |exponent| > 308: stop if f is 0, refuse if exponent > 0, else f /= 1e308 and exponent += 308; then f *= 10^exponent (infinity refused) or f /= 10^-exponent, where 10^n is the double nearest to it (a table of literals:",
     proven: true,
   },
-  {
-    id: "5.22",
-    text: "`10 ** n` is wrong for 36 of the 309).",
-    proven: true,
-  },
+  { id: "5.22", text: "`10 ** n` is wrong for 36 of the 309).", proven: true },
   {
     id: "5.23",
     text: "Sign last; `-0` and integers outside u64/i64 go this way too (`18446744073709551616.5e-20` → `0.1844674407370955`).",
@@ -497,11 +365,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     proven: true,
   },
   { id: "5.25", text: "Vectors:", reason: "the heading of the next sentence" },
-  {
-    id: "5.26",
-    text: "`test/vectors/json-canonical.json`.",
-    proven: true,
-  },
+  { id: "5.26", text: "`test/vectors/json-canonical.json`.", proven: true },
   {
     id: "5.27",
     text: "The inline bytes of a `bytes` item are exactly the decoded bytes (their formatting is part of the commitment); that they are not one JSON document is found when the input is decoded (step 6 below), like a type fault.",
@@ -517,11 +381,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "★ Up to three hashes of the whole request are compared with the header's, each with one form for all its `data` items: as sent; canonical; canonical with numbers printed as serde_json before 1.0.147 did (`1e16`).",
     proven: true,
   },
-  {
-    id: "5.30",
-    text: "So leaders built with either are served, and the common case hashes slices.",
-    proven: true,
-  },
+  { id: "5.30", text: "So leaders built with either are served, and the common case hashes slices.", proven: true },
   {
     id: "5.31",
     text: "None equal → 422 `input_integrity_error`. **The tool's input is decoded from the texts whose hash matched and from nothing else**, so that what is hashed and what is used cannot differ; a `number` is JavaScript's value of that text.",
@@ -542,21 +402,13 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "Patterns and formats see texts of at most 65,536 characters, a longer text does not fit them.",
     proven: true,
   },
-  {
-    id: "5.32c",
-    text: "Items that must differ are compared as they are decoded.",
-    proven: true,
-  },
+  { id: "5.32c", text: "Items that must differ are compared as they are decoded.", proven: true },
   {
     id: "5.33",
     text: "A leader (our client) sends `data` only where the value's bytes equal their canonical form and are at most 61,440 bytes, else `bytes`.",
     proven: true,
   },
-  {
-    id: "5.34",
-    text: "Values: 64-bit integers must survive.",
-    proven: true,
-  },
+  { id: "5.34", text: "Values: 64-bit integers must survive.", proven: true },
   {
     id: "5.35",
     text: "An integer is a text of digits with an optional `-` within u64/i64; `-0`, `1.0`, `1e3` and digits beyond are doubles, in every form.",
@@ -567,21 +419,13 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "A `bigint` takes an integer from −2^63 to 2^64−1, narrowed by `@format int64` or `@format uint64` on the member (the schema's `format`); outside → 422 in, `output_serialization_error` out; an integer beyond ±(2^53−1) for a `number` is ★ refused (422) with its path, never rounded.",
     proven: true,
   },
-  {
-    id: "6.1",
-    text: "Plain JSON of the input type.",
-    proven: true,
-  },
+  { id: "6.1", text: "Plain JSON of the input type.", proven: true },
   {
     id: "6.2",
     text: "Unknown members are ignored unless the type forbids them; a repeated declared member is 422.",
     proven: true,
   },
-  {
-    id: "6.3",
-    text: "Results are the same BCS.",
-    proven: true,
-  },
+  { id: "6.3", text: "Results are the same BCS.", proven: true },
   {
     id: "6.4",
     text: '★ When `application/json` has a strictly higher quality in `Accept` than both the result content type and `*/*`, the result is `{"<tag>":{"<port>":value,…}}` as `application/json`, `many` as arrays, with `Vary:',
@@ -602,41 +446,21 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "`Content-Length` present (411; also for chunked bodies) and within the limit (413); `Content-Encoding` absent or `identity` (415).",
     proven: true,
   },
-  {
-    id: "7.3",
-    text: "`Content-Type` is ignored. 2.",
-    proven: true,
-  },
-  {
-    id: "7.4",
-    text: "Signed mode: headers, leader look-up, signature (401).",
-    proven: true,
-  },
+  { id: "7.3", text: "`Content-Type` is ignored. 2.", proven: true },
+  { id: "7.4", text: "Signed mode: headers, leader look-up, signature (401).", proven: true },
   {
     id: "7.5",
     text: "All of 1 and 2 before a byte of body is kept; `Expect: 100-continue` is answered 100 only after them, any other expectation 417. 3.",
     proven: true,
   },
-  {
-    id: "7.6",
-    text: "Signed mode: envelope, budget, input hash rebuilt and compared (422). 4.",
-    proven: true,
-  },
-  {
-    id: "7.7",
-    text: "Signed mode: replay check (section 8). 5.",
-    proven: true,
-  },
+  { id: "7.6", text: "Signed mode: envelope, budget, input hash rebuilt and compared (422). 4.", proven: true },
+  { id: "7.7", text: "Signed mode: replay check (section 8). 5.", proven: true },
   {
     id: "7.8",
     text: "A tool instance is constructed (one for each invocation and each health check); signed mode:",
     proven: true,
   },
-  {
-    id: "7.9",
-    text: "`authorize(ctx)`. 6.",
-    proven: true,
-  },
+  { id: "7.9", text: "`authorize(ctx)`. 6.", proven: true },
   {
     id: "7.10",
     text: "Input decoded and validated (422 with the path of the failing member); `invoke`; `encodeOutput`; result checked against the ports; BCS; signature.",
@@ -663,11 +487,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "Response to a success: 200, result content type, BCS body; with a `response_signing_key` the two headers `X-Svc-Sig-V: 3` and `X-Svc-Tool-Signature` and no other signing header.",
     proven: true,
   },
-  {
-    id: "7.16",
-    text: 'Errors are JSON `{"error": code, "details"?: text}` and never signed.',
-    proven: true,
-  },
+  { id: "7.16", text: 'Errors are JSON `{"error": code, "details"?: text}` and never signed.', proven: true },
   {
     id: "7.17",
     text: "| 400 | `bad_request` | what the HTTP parser refuses (also length with chunked), no `Host`, two `Host`s, unknown methods | – |",
@@ -693,46 +513,26 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "| 403 | `permission_denied` | ★ unsigned mode: an `Origin` that is not allowed by name (a web page's; none is by default), or without one a `Sec-Fetch-Site` other than `none`; before a byte of body is kept | fixed |",
     proven: true,
   },
-  {
-    id: "7.21",
-    text: "| 404, 405 | `not_found`, `method_not_allowed` (with `Allow`) | routing | – |",
-    proven: true,
-  },
+  { id: "7.21", text: "| 404, 405 | `not_found`, `method_not_allowed` (with `Allow`) | routing | – |", proven: true },
   {
     id: "7.22",
     text: "| 408, 411, 413, 415, 417, 431 | `request_timeout`, `length_required`, `payload_too_large`, `unsupported_content_encoding`, `expectation_failed`, `headers_too_large` | section 1, steps 1 and 2 | the limit |",
     proven: true,
   },
-  {
-    id: "7.23",
-    text: "| 409 | `request_in_flight` | section 8 | fixed |",
-    proven: true,
-  },
-  {
-    id: "7.24",
-    text: "| 422 | `input_integrity_error` | no form's hash matches | fixed |",
-    proven: true,
-  },
+  { id: "7.23", text: "| 409 | `request_in_flight` | section 8 | fixed |", proven: true },
+  { id: "7.24", text: "| 422 | `input_integrity_error` | no form's hash matches | fixed |", proven: true },
   {
     id: "7.25",
     text: "| 422 | `input_deserialization_error` | envelope, JSON or type fault | path (`tags[1]`, `deep.at`), expected, got (kinds, not values) |",
     proven: true,
   },
-  {
-    id: "7.26",
-    text: "| 429 | `rate_limited` | only when configured | – |",
-    proven: true,
-  },
+  { id: "7.26", text: "| 429 | `rate_limited` | only when configured | – |", proven: true },
   {
     id: "7.27",
     text: "| 500 | `tool_invocation_failed` | anything thrown by the tool's own code: construction, `authorize` (other than a refusal), `invoke` | none |",
     proven: true,
   },
-  {
-    id: "7.28",
-    text: "| 500 | `internal_error` | a fault of ours that no other line names | none |",
-    proven: true,
-  },
+  { id: "7.28", text: "| 500 | `internal_error` | a fault of ours that no other line names | none |", proven: true },
   {
     id: "7.29",
     text: "| 500 | `output_serialization_error` | the output cannot be encoded or does not conform, or `encodeOutput` threw | port and reason when the runtime found it; nothing that custom code threw |",
@@ -743,16 +543,8 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "| 503 | `replay_store_full`, ★ `replay_store_unavailable`, `overloaded`, `shutting_down` | with `Retry-After`; never cached; nothing ran | – |",
     proven: true,
   },
-  {
-    id: "7.31",
-    text: "| 504 | `tool_invocation_timeout` | the deadline passed | none |",
-    proven: true,
-  },
-  {
-    id: "7.32",
-    text: "A 500 never carries thrown text, a stack or a path; the log does.",
-    proven: true,
-  },
+  { id: "7.31", text: "| 504 | `tool_invocation_timeout` | the deadline passed | none |", proven: true },
+  { id: "7.32", text: "A 500 never carries thrown text, a stack or a path; the log does.", proven: true },
   { id: "7.33", text: "Recorded requests:", reason: "the heading of the next sentence" },
   { id: "7.34", text: "`test/vectors/http.json`.", proven: true },
   {
@@ -760,21 +552,9 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "Memory of the process, per tool, keyed by (nonce, input hash); an entry also knows its leader id and key id.",
     proven: true,
   },
-  {
-    id: "8.2",
-    text: "Look-up of (nonce, hash): complete → the cached answer; in flight → 409.",
-    proven: true,
-  },
-  {
-    id: "8.3",
-    text: "Otherwise, when another entry of that nonce is in flight → 409.",
-    proven: true,
-  },
-  {
-    id: "8.4",
-    text: "Otherwise it runs.",
-    proven: true,
-  },
+  { id: "8.2", text: "Look-up of (nonce, hash): complete → the cached answer; in flight → 409.", proven: true },
+  { id: "8.3", text: "Otherwise, when another entry of that nonce is in flight → 409.", proven: true },
+  { id: "8.4", text: "Otherwise it runs.", proven: true },
   {
     id: "8.5",
     text: "★ Entries of one nonce with several hashes live side by side until their own TTL.",
@@ -810,16 +590,8 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "At the deadline the entry completes at once with 504 (a retry gets that 504, never a second run); ★ the signal fires with reason `timeout`, the late result is discarded and counted, and the TTL counts from when the tool settles.",
     proven: true,
   },
-  {
-    id: "8.12",
-    text: "Otherwise it counts from completion; at age = TTL the entry is gone.",
-    proven: true,
-  },
-  {
-    id: "8.13",
-    text: "Time is monotonic.",
-    proven: true,
-  },
+  { id: "8.12", text: "Otherwise it counts from completion; at age = TTL the entry is gone.", proven: true },
+  { id: "8.13", text: "Time is monotonic.", proven: true },
   {
     id: "8.14",
     text: "★ At shutdown the signal fires with reason `shutdown` after the drain limit; a run that then ends in a throw is answered 503 and not cached.",
@@ -845,11 +617,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "Expiry costs nothing per request (the Rust system scans every live entry on each request, and is unbounded).",
     proven: true,
   },
-  {
-    id: "8.18",
-    text: "The store is an interface; memory is the default.",
-    proven: true,
-  },
+  { id: "8.18", text: "The store is an interface; memory is the default.", proven: true },
   {
     id: "8.21",
     text: "This version has the memory only; what follows is the contract of the shared store to come.",
@@ -900,16 +668,8 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "`GET /health` answers the status from the tool's `health()` with an empty body, 500 if it or `new` throws, ★ 503 past the tool's timeout; ★ a tool has one check at a time, and requests that come while it runs share its status.",
     proven: true,
   },
-  {
-    id: "9.4",
-    text: "When no tool is at the root, `/health` answers 200.",
-    proven: true,
-  },
-  {
-    id: "9.5",
-    text: "`GET /tools` lists the tools' `path()` texts as a JSON array.",
-    proven: true,
-  },
+  { id: "9.4", text: "When no tool is at the root, `/health` answers 200.", proven: true },
+  { id: "9.5", text: "`GET /tools` lists the tools' `path()` texts as a JSON array.", proven: true },
   { id: "9.6", text: "`GET /meta`:", reason: "the heading of the next sentence" },
   {
     id: "9.7",
@@ -943,11 +703,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     proven: true,
   },
   { id: "10.4", text: "Verdicts:", reason: "the heading of the next sentence" },
-  {
-    id: "10.5",
-    text: "`test/vectors/config.json`.",
-    proven: true,
-  },
+  { id: "10.5", text: "`test/vectors/config.json`.", proven: true },
   { id: "10.6", text: "Allowed leaders:", reason: "the heading of the next sentence" },
   {
     id: "10.7",
@@ -1001,11 +757,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     proven: true,
   },
   { id: "11.1", text: "No events are emitted beyond logs.", reason: "says what there is not" },
-  {
-    id: "11.2",
-    text: "Endpoints and the metadata document are not versioned.",
-    proven: true,
-  },
+  { id: "11.2", text: "Endpoints and the metadata document are not versioned.", proven: true },
   {
     id: "11.3",
     text: "There is no abort mode: an exception outside a call is logged and does not end the process.",
