@@ -19,6 +19,7 @@ import {
   writeLength,
 } from "#runtime/wire/bcs-writer.js";
 import { InputHasher, inputHashOf } from "#runtime/wire/signature.js";
+import { proves } from "../proves.js";
 import { portName } from "./arbitraries.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";
@@ -75,6 +76,7 @@ describe("a result", () => {
       }),
       { numRuns: RUNS },
     );
+    proves("3.2");
   });
 
   it("has one encoding: a mutated one is refused or is that of another result", () => {
@@ -213,6 +215,7 @@ describe("the input hash", () => {
       ),
       { numRuns: RUNS },
     );
+    proves("3.4", "4.3");
   });
 });
 
@@ -227,6 +230,7 @@ describe("the nonce preimage", () => {
       );
       assert.throws(() => encodeNoncePreimage({ ...invocation, iteration: walkIndex }), /iteration: expected a bigint/);
     }
+    proves("3.9");
   });
   it("takes 32 bytes of execution id", () => {
     for (const length of [0, 31, 33]) {
@@ -235,5 +239,6 @@ describe("the nonce preimage", () => {
         new RangeError(`execution id: expected 32 bytes, got ${length}`),
       );
     }
+    proves("3.9");
   });
 });

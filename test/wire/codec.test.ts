@@ -11,6 +11,7 @@ import { InputDecoder } from "#runtime/wire/input.js";
 import { parseJson, textOf } from "#runtime/wire/json.js";
 import { OutputEncoder, resultBytes, resultJson, ValueEncoder } from "#runtime/wire/output.js";
 import { inputHashOf } from "#runtime/wire/signature.js";
+import { proves } from "../proves.js";
 import { DEFINITIONS, objectOf, portName, type Sample, type Typed, typed } from "./arbitraries.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";
@@ -193,6 +194,7 @@ describe("a result as an input", () => {
       }),
       { numRuns: RUNS },
     );
+    proves("7.13");
   });
 });
 

@@ -8,6 +8,7 @@ import { DecodeContext, DecoderCompiler, ValueDecoder } from "#runtime/wire/deco
 import { WireFault } from "#runtime/wire/fault.js";
 import { parseJson } from "#runtime/wire/json.js";
 import { ValueEncoder } from "#runtime/wire/output.js";
+import { proves } from "../proves.js";
 
 function read(codec: Codec, json: string): unknown {
   try {
@@ -42,6 +43,7 @@ describe("texts longer than the bound", () => {
     const names: Codec = { kind: "object", members: [], patterns: [["^a*$", NUMBER]] };
     assert.deepEqual(Object.keys(read(names, `{${at}:1}`) as object), [JSON.parse(at)]);
     assert.equal(read(names, `{${above}:1}`), "expected only declared members, got another");
+    proves("5.32b");
   });
   it("are taken where nothing is matched", () => {
     assert.equal(read({ kind: "string", minLength: 1 }, above), JSON.parse(above));
@@ -137,6 +139,7 @@ describe("items that must differ", () => {
       1e308,
       1.1e308,
     ]);
+    proves("5.32c");
   });
 });
 
@@ -161,6 +164,7 @@ describe("a union", () => {
     assert.deepEqual(read(union(small, large), '{"a":5,"b":1,"c":2}'), { a: 5, b: 1 });
     assert.deepEqual(read(union(large, small), '{"a":5,"b":1,"c":2}'), { a: 5, c: 2 });
     assert.equal(read(union(small), '{"a":6}'), "a: expected a number of at most 5, got a larger one");
+    proves("5.32a");
   });
   it("counts members that are left out, not objects", () => {
     const dated = object({ v: object({ a: { kind: "date" } }) });

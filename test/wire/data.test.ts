@@ -11,6 +11,7 @@ import {
   parseObjectId,
 } from "#runtime/wire/data.js";
 import { JsonError } from "#runtime/wire/json-error.js";
+import { proves, provesRow } from "../proves.js";
 import { documentText } from "./arbitraries.js";
 
 const BLOB = "A".repeat(43);
@@ -51,6 +52,7 @@ describe("NexusData", () => {
       }),
       { numRuns: 500 },
     );
+    proves("3.13");
   });
 
   it("tells objects from data", () => {
@@ -71,6 +73,7 @@ describe("NexusData", () => {
       () => NexusData.one(id).commitmentBcs("data"),
       new NexusDataError("port: expected data values, got object values"),
     );
+    proves("3.11");
   });
 
   it("has limits, one inside and one over", () => {
@@ -90,6 +93,7 @@ describe("NexusData", () => {
       NexusData.many([NexusValue.json(text(MAX_INLINE_BYTES)), NexusValue.json(text(length))]);
     assert.equal(filled(rest + 1).toBcs().length, MAX_PORT_BYTES);
     assert.throws(() => filled(rest + 2), /NexusData: at most 65536 bytes of BCS, got 65537/);
+    proves("1.10", "1.11");
   });
 
   for (const [what, text, message] of [
@@ -133,6 +137,15 @@ describe("NexusData", () => {
   ] as const) {
     it(`refuses ${what}: ${message}`, () => {
       assert.throws(() => NexusData.fromJson(text), new NexusDataError(message));
+      provesRow(what, {
+        "3.10": [
+          "a blob id of 42 characters",
+          "a blob id with stray bits",
+          "a blob id in the standard alphabet",
+          "a digest of 31 bytes",
+        ],
+        "3.13": ["bytes, which only requests have"],
+      });
     });
   }
 
@@ -157,7 +170,10 @@ describe("object ids", () => {
     ["abc", `${"0".repeat(61)}abc`],
     [`0x${"fF".repeat(32)}`, "ff".repeat(32)],
   ] as const) {
-    it(`${text} is padded on the left`, () => assert.equal(hex(text), wanted));
+    it(`${text} is padded on the left`, () => {
+      assert.equal(hex(text), wanted);
+      proves("3.14");
+    });
   }
   for (const text of [
     "",
@@ -174,8 +190,10 @@ describe("object ids", () => {
     "１",
     "1\n",
   ]) {
-    it(`${JSON.stringify(text.slice(0, 10))} is refused`, () =>
-      assert.throws(() => parseObjectId(text), NexusDataError));
+    it(`${JSON.stringify(text.slice(0, 10))} is refused`, () => {
+      assert.throws(() => parseObjectId(text), NexusDataError);
+      proves("3.14");
+    });
   }
   it("of bytes are 32 bytes, copied", () => {
     const id = Buffer.alloc(32, 1);

@@ -21,6 +21,7 @@ import {
   selectEngine,
 } from "#runtime/wire/ed25519.js";
 import type { VerifyKey } from "#runtime/wire/ed25519-keys.js";
+import { proves } from "../proves.js";
 
 interface VectorFile {
   cases: { id: string; public_key: string; message: string; signature: string; verify_strict: boolean; note: string }[];
@@ -55,6 +56,7 @@ describe("vectors", () => {
         }
       }
       assert.deepEqual(wrong, []);
+      proves("4.10");
     });
   }
 
@@ -123,6 +125,7 @@ describe("engines agree", () => {
       const forged = Buffer.concat([signature.subarray(0, 32), littleEndian(s + k * ORDER)]);
       for (const engine of engines) assert.equal(engine.verify(key.publicKey, message, forged), false, engine.name);
     }
+    proves("4.10");
   });
 
   it("on messages that are views into a larger buffer, empty ones and large ones", () => {
@@ -177,6 +180,7 @@ describe("small order and non-canonical encodings", () => {
         const signature = Buffer.concat([hex(r), engine.sign(key, seed).subarray(32)]);
         assert.equal(engine.verify(key.publicKey, seed, signature), false, r);
       }
+      proves("4.10");
     });
   }
 

@@ -7,6 +7,7 @@ import { sha256 } from "#runtime/wire/hash.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { parseJson, textOf } from "#runtime/wire/json.js";
 import { InputHasher } from "#runtime/wire/signature.js";
+import { proves, provesRow } from "../proves.js";
 
 /** Stands in every place that an attacker controls, and in no answer. */
 const CANARY = "CANARY_7f3a";
@@ -197,6 +198,24 @@ describe("envelope faults", () => {
       assert.equal(fault.code, "input_deserialization_error");
       assert.equal(fault.details, details);
       assert.ok(!fault.message.includes(CANARY) && !JSON.stringify(fault).includes(CANARY));
+      provesRow(what, {
+        "2.10": ["a port missing"],
+        "5.11": ["a port missing", "another member", "a port with another member", "a port twice", "an unknown port"],
+        "5.12": ["one for many", "many for one", "one and many", "another cardinality"],
+        "5.13": [
+          "another kind",
+          "data and bytes",
+          "neither data nor bytes",
+          "an object item",
+          "a walrus item",
+          "bytes without padding",
+          "bytes with stray bits",
+          "bytes in base64url",
+          "an item with another member",
+        ],
+        "5.24": ["invalid UTF-8", "a lone surrogate", "text behind it", "a number out of range"],
+      });
+      proves("5.15");
     });
   }
 
@@ -215,6 +234,7 @@ describe("envelope faults", () => {
         }
       }
     }
+    proves("7.25");
   });
 });
 
@@ -234,6 +254,7 @@ describe("members given twice", () => {
   ] as const) {
     it(`count once, the last wins: ${what}`, () => {
       assert.deepEqual(matched(Buffer.from(text), wanted), [["1"], ["2"]]);
+      proves("5.14");
     });
   }
 
@@ -252,6 +273,7 @@ describe("members given twice", () => {
         `{"ports":[{"port_name":"one","value":${superseded},"value":{"one":${data("1")}}},${MANY}]}`,
       );
       assert.match(faultOf(() => reader.read(text)).details, new RegExp(`^body: ${reason} at byte \\d+$`));
+      proves("5.14");
     });
   }
 
@@ -261,6 +283,7 @@ describe("members given twice", () => {
       `{"ports":[{"port_name":"one","value":{"one":{"kind":"data","data":${long},"data":1}}},${MANY}]}`,
     );
     assert.deepEqual(matched(text, wanted), [["1"], ["2"]]);
+    proves("5.14");
   });
 });
 
@@ -344,17 +367,22 @@ describe("forms of the hash", () => {
     ["items in another order", [[canonical], [" 1e20 ", "1e+20"]]],
     ["ports in another order", [["1e+20"], [canonical, " 1e20 "]]],
   ] as const) {
-    it(`refuses a mixture: ${what}`, () => assert.equal(matched(request, hashOf(...texts)), undefined));
+    it(`refuses a mixture: ${what}`, () => {
+      assert.equal(matched(request, hashOf(...texts)), undefined);
+      proves("5.29");
+    });
   }
 
   it("does not depend on the order of the ports in the body", () => {
     assert.deepEqual(matched(body(MANY, ONE), hashOf(["1"], ["2"])), [["1"], ["2"]]);
+    proves("5.11");
   });
 
   it("tells a one from a many of one", () => {
     const other = new InputHasher([PORTS[0] as never, { name: "many", many: false }]);
     const hash = other.hash([[sha256(Buffer.from("1"))], [sha256(Buffer.from("2"))]]);
     assert.equal(matched(body(ONE, MANY), hash), undefined);
+    proves("5.12");
   });
 
   it("gives the decoder the texts that matched, and their values", () => {
@@ -375,6 +403,7 @@ describe("forms of the hash", () => {
       const found = reader.read(request).match(hashOf(...texts));
       assert.deepEqual(decoder.decodeSigned(found ?? assert.fail()), { one: { a: 1e21, b: "A" }, many: [1e20, 1e20] });
     }
+    proves("5.31");
   });
 
   it("gives JavaScript's value of the text that matched, not of another form", () => {

@@ -4,6 +4,7 @@ import type { Codec, Contract, Port } from "#runtime/wire/contract.js";
 import { ValueDecoder } from "#runtime/wire/decoder.js";
 import { WireFault } from "#runtime/wire/fault.js";
 import { InputDecoder } from "#runtime/wire/input.js";
+import { proves } from "../proves.js";
 
 const CANARY = "CANARY_7f3a";
 
@@ -475,6 +476,7 @@ describe("ports", () => {
       note: "n",
       "2": [],
     });
+    proves("2.10");
   });
   for (const [texts, details] of [
     [[["null"], ['"a"'], ["null"], ["null"]], "id: expected an integer, got null"],
@@ -522,6 +524,7 @@ describe("ports", () => {
       "deep.at[1].x: expected the member once, got it twice",
     );
     assert.equal(unsigned(nested, '{"deep":{"at":[],"at":[]}}'), "deep.at: expected the member once, got it twice");
+    proves("6.2");
   });
 
   it("unsigned: a closed input takes declared members only, wherever another stands", () => {
@@ -535,6 +538,7 @@ describe("ports", () => {
   it("signed: a repeated member of a data value counts once, the last wins", () => {
     const any = contract([{ name: "deep", many: false, codec: object({ x: BIGINT }) }]);
     assert.deepEqual(signed(any, ['{"x":"","x":9007199254740993}']), { deep: { x: 9007199254740993n } });
+    proves("5.14");
   });
 
   it("are own members whatever they are called", () => {

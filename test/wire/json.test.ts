@@ -5,6 +5,7 @@ import { ValueDecoder } from "#runtime/wire/decoder.js";
 import { formatDouble, type JsonFacts, lineColumn, locate, parseJson, textOf } from "#runtime/wire/json.js";
 import { JsonError } from "#runtime/wire/json-error.js";
 import { JsonDouble, JsonObject, type JsonValue, prettyJson, readJson } from "#runtime/wire/json-value.js";
+import { proves, provesRow } from "../proves.js";
 import { documentText, numberText, stringText } from "./arbitraries.js";
 import { serdeText } from "./serde-model.js";
 
@@ -50,6 +51,7 @@ describe("canonical text", () => {
       }),
       { numRuns: RUNS },
     );
+    proves("5.16", "5.18");
   });
 
   it("equals the model's for numbers alone, however long and far", () => {
@@ -60,6 +62,7 @@ describe("canonical text", () => {
       }),
       { numRuns: RUNS * 2 },
     );
+    proves("5.19", "5.20", "5.21", "5.22");
   });
 
   it("prints every double so that JavaScript reads it back, with a point or an exponent", () => {
@@ -72,6 +75,7 @@ describe("canonical text", () => {
       }),
       { numRuns: RUNS },
     );
+    proves("5.17", "5.18");
   });
 
   it("is its own canonical text, but for doubles that serde_json does not read as it printed them", () => {
@@ -113,7 +117,15 @@ describe("canonical text", () => {
     [' [ 1 , { "x" : [ ] } ] ', '[1,{"x":[]}]'],
     ['"\\u0041\\/\\u007f\\u2028\\u0000\\u001F"', '"A/\u007f\u2028\\u0000\\u001f"'],
   ] as const) {
-    it(`${text} → ${wanted}`, () => assert.equal(canonical(text), wanted));
+    it(`${text} → ${wanted}`, () => {
+      assert.equal(canonical(text), wanted);
+      provesRow(text, {
+        "5.16": ["18446744073709551615"],
+        "5.17": ["1e15", "1e16", "0.00001", "0.000001"],
+        "5.21": ["0e999999999999"],
+        "5.23": ["18446744073709551616.5e-20", "-0", "-9223372036854775809"],
+      });
+    });
   }
 });
 
@@ -138,6 +150,7 @@ describe("the text as sent", () => {
       assert.equal(text.buffer, body.buffer);
       assert.equal(text.byteOffset, body.byteOffset);
     }
+    proves("5.30");
   });
 
   it("is taken of any entry, not only of the whole", () => {
@@ -276,6 +289,7 @@ describe("what is accepted", () => {
     }
     // Side by side is no nesting.
     assert.equal(faultOf(`[${"[[]],".repeat(1000)}[]]`), undefined);
+    proves("1.19");
   });
 });
 
@@ -350,6 +364,7 @@ describe("errors", () => {
       const fault = faultOf(text);
       assert.equal(fault?.reason, reason);
       assert.equal(fault?.offset, offset);
+      provesRow(text, { "5.21": ["[1e400]"] });
     });
   }
 
@@ -438,6 +453,7 @@ describe("values", () => {
     }
     assert.equal(readJson(bytes("1.5")), 1.5);
     assert.ok(Object.is((readJson(bytes("-0")) as JsonDouble).value, -0));
+    proves("5.35");
   });
 
   it("keep the order of members and name the repeated ones", () => {

@@ -21,6 +21,7 @@ import {
   resultJson,
   ValueEncoder,
 } from "#runtime/wire/output.js";
+import { proves, provesRow } from "../proves.js";
 
 const SECRET = "SECRET_7f3a";
 
@@ -519,7 +520,13 @@ describe("explicit results", () => {
       "_err_eval.reason: expected inline data, got a reference",
     ],
   ] as const) {
-    it(`${what}: ${wanted}`, () => assert.equal(encode(of, result), wanted));
+    it(`${what}: ${wanted}`, () => {
+      assert.equal(encode(of, result), wanted);
+      provesRow(what, {
+        "3.12": ["a many of one for a one"],
+        "3.16": ["a group of one for a many", "several values for a one"],
+      });
+    });
   }
 
   it("have the same bytes as the plain result", () => {
@@ -542,6 +549,7 @@ describe("explicit results", () => {
       assert.throws(() => NexusData.one(forged as never), /value: expected a NexusValue/);
       assert.throws(() => NexusData.many([forged as never]), /value: expected a NexusValue/);
     }
+    proves("7.14");
   });
 });
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { encodeMetaSchema } from "#runtime/wire/bcs.js";
 import { derivePorts, isPortName, PortError } from "#runtime/wire/ports.js";
+import { proves, provesRow } from "../proves.js";
 
 const variant = (name: string, ports = "{}") =>
   `{"type":"object","properties":{${JSON.stringify(name)}:{"type":"object","properties":${ports}}}}`;
@@ -26,6 +27,7 @@ describe("ports", () => {
       ["10", "b[]", "2[]", "__proto__", "1"],
     );
     assert.deepEqual(outputs(output(variant("ok", '{"9":{},"1":{"type":"array"}}'))), ["ok(9,1[])"]);
+    proves("2.1", "2.6");
   });
 
   it("are many for the type array exactly", () => {
@@ -35,6 +37,7 @@ describe("ports", () => {
       ),
       ["a[]", "b", "c", "d", "e", "f[]"],
     );
+    proves("2.2", "2.3");
   });
 
   it("follow one hop of a $ref, percent-decoded, siblings ignored", () => {
@@ -55,6 +58,7 @@ describe("ports", () => {
     ]) {
       assert.throws(() => inputs(schema(ref)), PortError, ref);
     }
+    proves("2.4");
   });
 
   for (const [what, make] of [
@@ -81,6 +85,11 @@ describe("ports", () => {
       const limit = Number.parseInt(what, 10);
       assert.equal(make(limit), limit);
       assert.throws(() => make(limit + 1), PortError);
+      provesRow(what, {
+        "1.6": ["32 input ports"],
+        "1.7": ["8 variants", "16 ports of a variant"],
+        "1.8": ["128 bytes in a port name", "128 bytes in a variant name"],
+      });
     });
   }
 
@@ -89,6 +98,7 @@ describe("ports", () => {
     for (const name of ["", "é", "\u0080", "x".repeat(129)]) assert.ok(!isPortName(name));
     assert.throws(() => inputs('{"properties":{"":{}}}'), PortError);
     assert.throws(() => outputs(output(variant("é"))), PortError);
+    proves("1.8");
   });
 
   it("fit the limit of the whole schema when every other limit is used up", () => {
@@ -100,6 +110,7 @@ describe("ports", () => {
       output(...Array.from({ length: 8 }, (_, i) => variant(name(i), many(16)))),
     );
     assert.ok(encodeMetaSchema(schema).length <= 65_536);
+    proves("1.9");
   });
 });
 
@@ -117,6 +128,7 @@ describe("variants", () => {
       ),
       [...["ok()", "done()", "gone()", "bare()", "far()"]],
     );
+    proves("2.5");
   });
   for (const [what, schema] of [
     ["no oneOf", '{"anyOf":[]}'],
@@ -128,6 +140,13 @@ describe("variants", () => {
     ["one name twice", output(variant("ok"), '{"const":"ok"}')],
     ["the reserved name", output(variant("_err_eval"))],
   ] as const) {
-    it(`are refused: ${what}`, () => assert.throws(() => outputs(schema), PortError));
+    it(`are refused: ${what}`, () => {
+      assert.throws(() => outputs(schema), PortError);
+      provesRow(what, {
+        "1.7": ["none"],
+        "2.5": ["no oneOf", "two properties", "no property", "an enum of two", "a constant that is no text"],
+        "2.16": ["the reserved name"],
+      });
+    });
   }
 });

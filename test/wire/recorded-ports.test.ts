@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { encodeMetaSchema } from "#runtime/wire/bcs.js";
 import type { MetaSchema } from "#runtime/wire/bcs-shapes.js";
 import { derivePorts, PortError } from "#runtime/wire/ports.js";
+import { proves } from "../proves.js";
 
 interface Case {
   readonly name: string;
@@ -52,6 +53,7 @@ for (const each of recorded.cases) {
       })),
     } satisfies MetaSchema);
     assert.equal(Buffer.from(encodeMetaSchema(derived)).toString("hex"), bcs);
+    proves("2.8");
   });
 }
 

@@ -14,6 +14,7 @@ import {
   SIGNATURE_VERSION,
   toolSignatureMessage,
 } from "#runtime/wire/signature.js";
+import { proves } from "../proves.js";
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 
@@ -34,16 +35,19 @@ describe("golden values of protocol.md section 4", () => {
       })),
     );
     assert.equal(hex(inputHashOf(declared)), inputHash);
+    proves("1.3", "4.3", "4.4", "4.15");
   });
 
   it("input hash in another port order is another", () => {
     const other = new InputHasher(ports.toReversed()).hash(commitments.toReversed().map((of) => [of]));
     assert.notEqual(hex(other), inputHash);
+    proves("4.3", "4.4");
   });
 
   it("input hash of a many of one value is another", () => {
     const other = new InputHasher(ports.map((port) => ({ ...port, many: true }))).hash(commitments.map((of) => [of]));
     assert.notEqual(hex(other), inputHash);
+    proves("4.3");
   });
 
   for (const count of [1, 2, 127, 128, 256]) {
@@ -60,6 +64,7 @@ describe("golden values of protocol.md section 4", () => {
     const bcs = encodeOutput({ tag: "ok", ports: [{ name: "result", values }] });
     assert.equal(hex(bcs), "026f6b0106726573756c7401010178");
     assert.equal(hex(outputHash(bcs)), "05b824008a23a42ccb453d2dc4fd3ab6d1ef55246c719dc035dd2e621041cb6c");
+    proves("1.3", "3.8", "4.6", "4.15");
   });
 
   it("invocation nonce", () => {
@@ -67,6 +72,7 @@ describe("golden values of protocol.md section 4", () => {
     executionId[31] = 0xe;
     const nonce = invocationNonce({ executionId, walkIndex: 3n, vertexName: "vertex", iteration: 0n });
     assert.equal(hex(nonce), "7dc2b7b7addb953fc231afd71d9444beca7b253f1e45481bc50d4ac6cd0e4c32");
+    proves("1.3", "3.9", "4.8", "4.15");
   });
 
   it("signature version and the tool's message", () => {
@@ -76,6 +82,7 @@ describe("golden values of protocol.md section 4", () => {
       message.toString("latin1"),
       `nexus.direct.v3.tool-response${"\x01".repeat(64)}${"\x02".repeat(32)}${"\x03".repeat(32)}`,
     );
+    proves("1.2", "1.3", "4.7");
   });
 });
 
@@ -101,6 +108,7 @@ describe("the commitment of a value", () => {
     assert.equal(of(NexusValue.json("1"), "data"), hex(sha256(Buffer.from("1"))));
     assert.equal(of(NexusValue.walrus("A".repeat(43), digest), "data"), hex(digest));
     assert.equal(of(NexusValue.object("0xe"), "object"), `${"0".repeat(63)}e`);
+    proves("4.2");
   });
 });
 
@@ -129,7 +137,10 @@ describe("base64", () => {
     ["_w,", undefined],
     ["_\u0000w", undefined],
   ] as const) {
-    it(`base64url ${JSON.stringify(text)}: ${wanted ?? "refused"}`, () => assert.equal(url(text), wanted));
+    it(`base64url ${JSON.stringify(text)}: ${wanted ?? "refused"}`, () => {
+      assert.equal(url(text), wanted);
+      proves("5.7");
+    });
   }
   for (const [text, wanted] of [
     ["", ""],
