@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import { NexusData, NexusValue, OffchainToolOutput, SvcTool } from "#runtime/index.js";
 import type { Port } from "#runtime/v1.js";
 import { formats } from "#runtime/wire/formats.js";
+import { proves } from "../proves.js";
 import { expectError } from "../runtime/raw.js";
 import {
   countingTool,
@@ -36,6 +37,7 @@ describe("the header prefix", () => {
     );
     assert.equal(answers[0]?.status, 200);
     assert.deepEqual(answers[1], answers[0]);
+    proves("1.1");
   });
 });
 
@@ -49,6 +51,7 @@ describe("the budgets", () => {
     const result = await echoCall(tool, text(8 * MIB)).send(url);
     expectError(result, 500, "output_serialization_error");
     assert.equal(tool.calls.invoked, 1);
+    proves("1.15");
   });
 
   it("of input and output are independent: both full in one call", async () => {
@@ -60,12 +63,14 @@ describe("the budgets", () => {
     const { url } = await serveSigned([tool]);
     const response = await signedCall(tool, { value: data(text(8 * MIB)) }).send(url);
     assert.equal(response.status, 200, response.body.toString());
+    proves("1.14");
   });
 });
 
 describe("the timeout of a tool", () => {
   it("is 10 s by default", () => {
     assert.equal(SvcTool.timeout(), 10_000);
+    proves("1.16");
   });
 
   it("counts the decoding of the input: a tool is not invoked past it", async () => {
@@ -83,5 +88,6 @@ describe("the timeout of a tool", () => {
     const quick = countingTool({ timeout: 500 });
     const fine = await serveFor([quick]);
     assert.deepEqual((await sendPlain(fine.url, quick.target, '{"value":1}')).body, echoed("1"));
+    proves("1.16");
   });
 });

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { proves } from "../proves.js";
 import { expectError } from "../runtime/raw.js";
 import { alice, bob, countingTool, echoCall, echoed, expectResult, type Leader, serveFor } from "../runtime/tools.js";
 
@@ -53,5 +54,6 @@ describe("an allow-list given by path", () => {
     assert.equal(warnings().length, 2);
     writeFileSync(path, list(alice, bob));
     await accepted(alice);
+    proves("10.15");
   });
 });

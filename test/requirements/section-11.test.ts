@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { type Codec, WireFault, WithSerdeErrorPath } from "#runtime/index.js";
+import { proves } from "../proves.js";
 
 describe("WithSerdeErrorPath", () => {
   const codec: Codec = {
@@ -25,6 +26,7 @@ describe("WithSerdeErrorPath", () => {
     wrapped.value = { deep: [], id: 1n };
     assert.equal(wrapped.toJson(codec, definitions), '{"id":1,"deep":[]}');
     assert.equal(new WithSerdeErrorPath("x").toJson({ kind: "string" }), '"x"');
+    proves("11.7");
   });
 
   it("names the member in its errors, both ways", () => {
@@ -36,6 +38,7 @@ describe("WithSerdeErrorPath", () => {
       () => new WithSerdeErrorPath({ id: 1n, deep: [{ at: "x" }] }).toJson(codec, definitions),
       new WireFault("output_serialization_error", "deep[0].at: expected a Date, got a string"),
     );
+    proves("11.7");
   });
 });
 
@@ -43,5 +46,6 @@ describe("the documentation", () => {
   it("tells operators to upgrade receivers before senders use bytes", () => {
     const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8").replace(/\s+/g, " ");
     assert.ok(readme.includes("Upgrade every tool before the leaders that call it send `bytes`"));
+    proves("11.6");
   });
 });

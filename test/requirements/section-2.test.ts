@@ -7,6 +7,7 @@ import { LeaderClient, LeaderError } from "#runtime/leader.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
 import { ToolProject, toolSource } from "../generator/project.js";
+import { proves } from "../proves.js";
 
 const OK = '{"oneOf":[{"properties":{"ok":{"properties":{}}}}]}';
 
@@ -40,12 +41,14 @@ describe("derived ports", () => {
       const variant = `{${around}"properties":{"ok":${schema}}}`;
       assert.deepEqual(portsOf('{"properties":{}}', `{"oneOf":[${variant}]}`).output, ["ok(b[],a)"], around);
     }
+    proves("2.1");
   });
 
   it("an input schema without properties is refused, an empty one has no ports", () => {
     refused(() => portsOf('{"type":"object"}'));
     refused(() => portsOf("true"));
     assert.deepEqual(portsOf('{"properties":{}}').input, []);
+    proves("2.1");
   });
 
   it("one hop is followed at root, port, variant and payload, no second one", () => {
@@ -63,6 +66,7 @@ describe("derived ports", () => {
       refused(() => portsOf('{"properties":{}}', `{"oneOf":[{"$ref":${JSON.stringify(outside)}}]}`));
       refused(() => portsOf(`{"properties":{"x":{"$ref":${JSON.stringify(outside)}}}}`));
     }
+    proves("2.4");
   });
 });
 
@@ -99,6 +103,7 @@ describe("emitted schemas", () => {
       input.map(({ name, many }) => (many ? `${name}[]` : name)),
       ["a", "b", "c[]", "d"],
     );
+    proves("2.12");
   });
 
   it("a string literal is a const, and leaves as its tag without ports", async () => {
@@ -109,6 +114,7 @@ describe("emitted schemas", () => {
     const result = encoder.encode("done");
     assert.deepEqual([result.tag, result.ports], ["done", []]);
     assert.equal(resultJson(result), '{"done":{}}');
+    proves("2.15");
   });
 });
 
@@ -138,5 +144,6 @@ describe("errEval", () => {
     } finally {
       project.remove();
     }
+    proves("2.16");
   });
 });

@@ -7,6 +7,7 @@ import { describe, it } from "node:test";
 import { verifyAsync as nobleVerify } from "@noble/ed25519";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { proves } from "../proves.js";
 import { alice, countingTool, echoCall, echoed, expectResult, type SignedCall, serveFor } from "../runtime/tools.js";
 import { readVectors } from "../vectors/read.js";
 
@@ -38,6 +39,7 @@ describe("the leader's signature covers the inputs only", () => {
       expectResult(await repeated.send(url), echoed("1"));
       assert.deepEqual([tool.calls.invoked, other.calls.invoked], runs);
     }
+    proves("4.12", "4.13");
   });
 
   it("the documentation says so plainly, and that HTTPS is part of the protocol", () => {
@@ -50,6 +52,7 @@ describe("the leader's signature covers the inputs only", () => {
     ]) {
       assert.ok(readme.includes(sentence), sentence);
     }
+    proves("4.14");
   });
 });
 
@@ -71,6 +74,7 @@ describe("verify_strict", () => {
       if (await accepts(() => nobleVerify(signed, text, key, { zip215: false }))) wrong.noble++;
     }
     assert.deepEqual([cases.length, wrong], [1053, { node: 125, noble: 118 }]);
+    proves("4.11");
   });
 
   async function accepts(verify: () => Promise<boolean>): Promise<boolean> {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
+import { proves } from "../proves.js";
 import { countingTool, echoCall, echoed, expectResult, serveSigned } from "../runtime/tools.js";
 
 const HOUR = 3_600_000;
@@ -27,5 +28,6 @@ describe("time is monotonic", () => {
     await new Promise((resolve) => setTimeout(resolve, 60));
     expectResult(await other.send(brief.url), echoed("1"), other);
     assert.equal(short.calls.invoked, 2);
+    proves("8.13");
   });
 });

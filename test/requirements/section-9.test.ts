@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { SvcTool, serve } from "#runtime/index.js";
 import { ToolProject, toolSource } from "../generator/project.js";
+import { proves } from "../proves.js";
 import { exchange, requestText } from "../runtime/raw.js";
 import { countingTool, echoed, expectResult, keptLog, sendPlain, UNSIGNED } from "../runtime/tools.js";
 
@@ -24,6 +25,7 @@ describe("a tool that says no path", () => {
     } finally {
       await close();
     }
+    proves("9.1");
   });
 });
 
@@ -48,6 +50,7 @@ describe("svc-gen", () => {
     } finally {
       project.remove();
     }
+    proves("9.9");
   });
 
   it("diagnoses a tool that overrides meta, at its place", () => {
@@ -64,5 +67,6 @@ describe("svc-gen", () => {
     } finally {
       project.remove();
     }
+    proves("9.9");
   });
 });
