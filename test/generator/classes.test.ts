@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Generated } from "#generator/generate.js";
 import { readJson } from "#generator/json.js";
+import { proves } from "../proves.js";
 import { COMPILERS, compile } from "../typescript/compilers.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
 
@@ -187,6 +188,7 @@ export class ${name} extends SvcTool<{ a: string }, "done"> {
       "SVC120 src/i.ts:4:14 I",
     ]);
   });
+  proves("1.23", "9.9");
 });
 
 test("a project without tools, without tsconfig, or without strict null checks says so", () => {

@@ -8,6 +8,7 @@ import { after, test } from "node:test";
 import { EXIT, run } from "#generator/cli.js";
 import { unified } from "#generator/commands/check.js";
 import { CODES, diagnosticsPage, formatDiagnostic } from "#generator/diagnostics/diagnostics.js";
+import { proves } from "../proves.js";
 import { REPOSITORY, ToolProject, toolSource } from "./project.js";
 
 const project = new ToolProject({
@@ -327,6 +328,7 @@ svc-gen: 1 error in 1 file; nothing was written
   } finally {
     other.remove();
   }
+  proves("2.13");
 });
 
 test("a long line is shown around the place", () => {

@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { literal } from "#generator/emit/print-literal.js";
 import { specifier } from "#generator/emit/render.js";
 import type { Contract } from "#runtime/wire/contract.js";
+import { proves } from "../proves.js";
 import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
 
 const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
@@ -115,6 +116,7 @@ test("hostile names stay texts, and the generated project compiles under the str
   } finally {
     project.remove();
   }
+  proves("9.9");
 });
 
 test("the other ways to compile: bundler resolution, and a project whose files already import what is generated", () => {

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { type Json, type JsonObject, printJson, readJson } from "#generator/json.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/input.js";
+import { proves } from "../proves.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
 
 const input = `{
@@ -135,6 +136,7 @@ test("tags of the allow-list become keywords, descriptions come along", async ()
   } finally {
     project.remove();
   }
+  proves("5.32", "5.36");
 });
 
 /** What a project with this input complains about, a line each: code, subject, place of what is marked, detail. */

@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { proves } from "../proves.js";
 import { ToolProject, toolSource } from "./project.js";
 
 const before = `
@@ -142,6 +143,7 @@ test("members, variants and literals keep the order in which they are written", 
   );
   assert.match(contract.inputSchema, /"properties":\{"2":.*"1":.*"ten":.*"0":/);
   assert.match(contract.inputSchema, /"required":\["2","1","ten","0","literals"/);
+  proves("2.6");
 });
 
 test("so does what a type is worked out to", async () => {
