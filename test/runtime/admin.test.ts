@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { type Address, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { proves } from "../proves.js";
 import { run, stop } from "./child.js";
 import { readExposition } from "./exposition.js";
 import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
@@ -96,6 +97,7 @@ describe("metrics", () => {
       assert.ok(!names.some((name) => name.includes(secret)), `no ${secret} in a label`);
     }
     assert.equal(families.get("svc_call_duration_seconds")?.type, "histogram");
+    proves("8.11");
   });
 
   it("say what became of the files that are followed, and how old they are", async () => {

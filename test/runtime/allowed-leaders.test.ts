@@ -22,6 +22,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError, ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
 import type { VerifyKey } from "#runtime/wire/ed25519-keys.js";
+import { proves, provesRow } from "../proves.js";
 
 function hexOf(key: VerifyKey | undefined): string | undefined {
   return key && Buffer.from(key.bytes).toString("hex");
@@ -92,10 +93,12 @@ describe("look-up", () => {
       for (const id of ["Leader", "leader ", "lead", "constructor", "toString", "nobody", "unknown"]) {
         assert.equal(found(id, 0n), undefined, id);
       }
+      proves("10.7");
     });
 
     it(`${name}: an id that no header can carry never matches`, () => {
       for (const id of ["", "two words", "l\u00e9ader", "tab\t"]) assert.equal(leaders.lookup(id, 0n), undefined, id);
+      proves("5.2");
     });
   }
 
@@ -194,6 +197,11 @@ describe("faults at load", () => {
       const inline = (error: Error) =>
         error.message.startsWith("configuration, line ") && error.message.includes(` /signed_http/allowed_leaders`);
       assert.throws(() => fromInline(text), inline);
+      provesRow(name, {
+        "10.7": ["a repeated kid", "a repeated kid in another entry of the leader", "version 2", "an unknown member"],
+        "10.8": ["not a point", "not canonical", "small order"],
+      });
+      proves("10.12");
     });
   }
 
@@ -218,6 +226,7 @@ describe("faults at load", () => {
     }
     assert.throws(() => configWith({ allowed_leaders_path: "" }), ConfigError);
     assert.throws(() => configWith({ allowed_leaders_path: "a\0b" }), ConfigError);
+    proves("10.12");
   });
 
   it("a relative path is taken from the working directory", () => {
@@ -247,6 +256,7 @@ describe("a file that changes", () => {
       assert.equal(found(), key(6));
     }
     assert.deepEqual(warnings, []);
+    proves("10.15");
   });
 
   /** Files as `node:fs` shows them to the runtime: their stamp is the one given here, and their reads are counted. */
@@ -290,6 +300,7 @@ describe("a file that changes", () => {
       for (let i = 0; i < 2; i++) assert.equal(found(), key(n), member);
       assert.equal(counted.reads, 1, member);
     }
+    proves("10.15");
   });
 
   it("is read again under the same stamp as long as it is young: a clock that ticks slowly hides no change", (t) => {
@@ -308,6 +319,7 @@ describe("a file that changes", () => {
     counted.reads = 0;
     found();
     assert.equal(counted.reads, 0);
+    proves("10.15");
   });
 
   it("is followed through symlink swaps", async () => {
@@ -331,6 +343,7 @@ describe("a file that changes", () => {
       renameSync(`${data}.new`, data);
       assert.equal(found(), expected);
     }
+    proves("10.15");
   });
 
   it("keeps the previous list while it is gone or invalid, warns once of each failure, and comes back", async () => {
@@ -368,6 +381,7 @@ describe("a file that changes", () => {
     assert.equal(hexOf(leaders.lookup("leader", 1n)), key(2));
     writeFileSync(path, list());
     assert.equal(found(), undefined);
+    proves("10.15");
   });
 
   it("a file that comes back as it was is good again, and a bad one still bad", () => {

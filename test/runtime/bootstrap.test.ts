@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { serve } from "#runtime/index.js";
 import { serveTools } from "#runtime/server/call/served-tool.js";
 import { freePort } from "../e2e/process.js";
+import { proves, provesRow } from "../proves.js";
 import { type Child, run, stop } from "./child.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import { countingTool, echoed, expectResult, keptLog, sendPlain, UNSIGNED, until } from "./tools.js";
@@ -51,6 +52,7 @@ describe("the four forms of bootstrap", { concurrency: 2 }, () => {
       assert.equal(list.body.toString(), tools === 1 ? '["one"]' : '["one","two"]');
       expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("1"));
       await stop(child);
+      provesRow(form, { "1.1": ['bootstrap(One, { headerPrefix: "X-Nexus-" })'] });
     });
   }
 
@@ -59,6 +61,7 @@ describe("the four forms of bootstrap", { concurrency: 2 }, () => {
     const child = run(`await bootstrap([${octets}, ${port}], One);`, { env: { BIND_ADDR: `127.0.0.2:${port}` } });
     assert.equal(await child.url, `http://127.0.0.1:${port}`);
     await stop(child);
+    proves("9.10");
   });
 
   it("without address and environment: 127.0.0.1:8080", async () => {
@@ -69,6 +72,7 @@ describe("the four forms of bootstrap", { concurrency: 2 }, () => {
     } finally {
       taken.close();
     }
+    proves("9.10");
   });
 });
 
@@ -83,6 +87,7 @@ describe("BIND_ADDR", () => {
       const { hostname } = new URL(await child.url);
       assert.equal(hostname, host);
       await stop(child);
+      provesRow(what, { "9.10": ["IPv4", "IPv6"] });
     });
   }
 
@@ -116,6 +121,7 @@ describe("BIND_ADDR", () => {
         name: "StartupError",
         message: "BIND_ADDR: expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080",
       });
+      proves("9.10");
     });
   }
 
@@ -233,6 +239,12 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
       assert.doesNotMatch(said, /\n\s+at /, "a message, not a stack");
       if (typeof message === "string") assert.equal(said, message);
       else assert.match(said, message);
+      provesRow(what, {
+        "1.22": ["two spellings of one name", "an entry under another spelling"],
+        "8.15": ["too small a replay memory"],
+        "9.2": ["two tools on one path", "two tools of one name", "two tools at the root"],
+        "10.10": ["an entry under another spelling", "signed mode without an entry"],
+      });
     });
   }
 
@@ -251,6 +263,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     ] as const) {
       assert.match(await cannotStart("await bootstrap(One);", { SVC_TOOLKIT_CONFIG_PATH: path }), message);
     }
+    proves("10.2");
   });
 
   for (const timeout of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2_147_483_648, "10", 10n, undefined]) {
@@ -259,11 +272,13 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
       if (timeout === undefined) Object.assign(tool.class, { timeout: () => undefined });
       const message = `xyz.test.bad@1: timeout() must be an integer from 1 to 2147483647 milliseconds, got ${timeout}`;
       assert.throws(() => serveTools([tool.class]), { name: "StartupError", message });
+      proves("1.16");
     });
   }
 
   it("the least and the largest timeout are none", () => {
     for (const timeout of [1, 2_147_483_647]) serveTools([countingTool({ timeout }).class]);
+    proves("1.16");
   });
 
   for (const description of ["", " \t\n", "\u3000"]) {
@@ -272,6 +287,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
       Object.assign(tool.class, { description: () => description });
       const message = "xyz.test.bad@1: description() must not be blank";
       assert.throws(() => serveTools([tool.class]), { name: "StartupError", message });
+      proves("1.23");
     });
   }
 
@@ -317,6 +333,7 @@ describe("--meta", { concurrency: 2 }, () => {
       document("xyz.test.two@1", "http://localhost/two"),
     ];
     assert.equal(stdout, `[\n${documents.join(",\n")}\n]\n`);
+    proves("2.6", "9.8", "11.2");
   });
 
   it("url: localhost and the path, a leading slash added if missing and nothing else changed", async () => {
@@ -336,6 +353,7 @@ describe("--meta", { concurrency: 2 }, () => {
         Object.values(listed).map((path) => `http://localhost/${path}`),
       );
     }
+    proves("9.8");
   });
 
   it("a large listing arrives whole through a pipe", async () => {
@@ -418,6 +436,7 @@ describe("signals", { concurrency: 2 }, () => {
     release(child);
     expectResult(await one.response(), echoed('"slow"'));
     assert.equal((await child.ended).code, 0);
+    proves("7.30");
   });
 
   it("a request that never comes whole, or an answer that nobody reads, does not keep the process", async () => {
@@ -472,6 +491,7 @@ describe("exceptions outside of a call (protocol.md section 11)", () => {
     }
     expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("1"));
     await stop(child);
+    proves("11.3");
   });
 
   it("of several tools the first such error may be anybody's; every later one has its tool's name", async () => {

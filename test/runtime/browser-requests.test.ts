@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { proves } from "../proves.js";
 import { expectError } from "./raw.js";
 import { countingTool, echoCall, echoed, expectResult, sendPlain, serveFor, serveSigned } from "./tools.js";
 
@@ -69,6 +70,7 @@ describe("without signatures, a request", () => {
         assert.equal(load().bodyBytes.inFlight, 0);
       }
       assert.equal(tool.calls.constructed, 0);
+      proves("7.35");
     });
   }
 
@@ -84,6 +86,7 @@ describe("without signatures, a request", () => {
     const tool = countingTool({ path: "sum" });
     const { url } = await serveFor([tool]);
     expectError(await sendPlain(url, tool.target, "[".repeat(100_000), ["Origin", PAGE]), 403, "permission_denied");
+    proves("7.35");
   });
 });
 
@@ -94,6 +97,7 @@ it("with signatures, the signature decides", async () => {
   const call = echoCall(tool, "1");
   call.headers.push(["Origin", "https://other.example"], ["Sec-Fetch-Site", "cross-site"]);
   expectResult(await call.send(url), echoed("1"), call);
+  proves("7.35");
 });
 
 describe("allowed origins that are none are no start", () => {

@@ -16,6 +16,7 @@ import {
 } from "#runtime/config/config.js";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
 import { JsonDouble, JsonObject, type JsonValue, readJson } from "#runtime/wire/json-value.js";
+import { proves, provesRow } from "../proves.js";
 
 const directory = mkdtempSync(join(tmpdir(), "config-"));
 after(() => rmSync(directory, { recursive: true }));
@@ -53,7 +54,10 @@ describe("vectors", () => {
   }
   const { cases } = plain(readJson(readFileSync("test/vectors/config.json"))) as { cases: Case[] };
 
-  it("there are 72", () => assert.equal(cases.length, 72));
+  it("there are 72", () => {
+    assert.equal(cases.length, 72);
+    proves("10.5");
+  });
 
   for (const { name, config: text, expect } of cases) {
     it(name, () => {
@@ -105,6 +109,7 @@ describe("sources", () => {
       name: "ConfigError",
       message: "configuration SVC_TOOLKIT_CONFIG_PATH must be a path, got an empty text; unset it or name the file",
     });
+    proves("10.2");
   });
 
   it("a missing file, a directory, an impossible name", () => {
@@ -172,6 +177,7 @@ describe("values", () => {
     ]) {
       assert.throws(() => parse(`{"invoke_max_body_bytes":${text}}`), ConfigError, text);
     }
+    proves("10.3");
   });
 
   it("null is absent exactly where the contract says so", () => {
@@ -182,6 +188,7 @@ describe("values", () => {
       assert.throws(() => signed({ allowed_leaders: leaders, tools: { [SUM]: {} }, [member]: null }), ConfigError);
       assert.throws(() => signed({ mode: "disabled", [member]: null }), ConfigError);
     }
+    proves("10.3");
   });
 
   it("a tool's key and lifetime", () => {
@@ -201,6 +208,7 @@ describe("values", () => {
       const read = parse(json.replace('ms":5', `ms":${text}`));
       assert.equal(read.toolConfig(SUM)?.replayTtlMs, milliseconds);
     }
+    proves("1.17");
   });
 
   it("a tool id is compared exactly and need not be a name", () => {
@@ -208,6 +216,7 @@ describe("values", () => {
     const config = parse(`{"signed_http":{"allowed_leaders":${json},"tools":{"a.b":{},"__proto__":{},"${SUM}":{}}}}`);
     for (const id of ["a.b", "__proto__", SUM]) assert.ok(config.hasTool(id), id);
     for (const id of ["xyz.demo.sum@01", "constructor", "", "A.b"]) assert.ok(!config.hasTool(id), id);
+    proves("10.10");
   });
 
   it("a repeated tool id fails, written the same way or escaped", () => {
@@ -220,6 +229,7 @@ describe("values", () => {
         assert.throws(() => parse(text), place);
       }
     }
+    proves("10.2");
   });
 
   it("modes", () => {
@@ -240,6 +250,7 @@ describe("values", () => {
       () => signed({ allowed_leaders: leaders, allowed_leaders_path: 1, tools: { [SUM]: {} } }),
       ConfigError,
     );
+    proves("10.12");
   });
 });
 
@@ -271,6 +282,7 @@ describe("mode disabled", () => {
       assert.equal(config.toolConfig(SUM), undefined);
       assert.equal(config.leaders.lookup("l", 0n), undefined);
     }
+    proves("10.11");
   });
 
   it("still asks for known and present members of the right kind", () => {
@@ -302,6 +314,7 @@ describe("mode disabled", () => {
     ]) {
       assert.throws(() => disabled(section), ConfigError, JSON.stringify(section));
     }
+    proves("10.3", "10.11");
   });
 });
 
@@ -376,6 +389,7 @@ describe("error texts", () => {
         () => parse(text.replace(from, to)),
         (error: Error) => error.message.startsWith(`configuration, ${message}`),
       );
+      provesRow(from, { "10.2": ['"signed_http"', '"tools"'] });
     });
   }
 

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { parseFqn } from "#runtime/fqn.js";
+import { proves } from "../proves.js";
 
 const vectors = JSON.parse(readFileSync("test/vectors/fqn.json", "utf8")) as { cases: { fqn: string; ok: boolean }[] };
 
@@ -10,11 +11,13 @@ describe("parseFqn", () => {
   it("gives the recorded verdicts", () => {
     assert.equal(vectors.cases.length, 20);
     for (const { fqn, ok } of vectors.cases) assert.equal(parseFqn(fqn) !== undefined, ok, JSON.stringify(fqn));
+    proves("1.22");
   });
 
   it("gives name, version and the text with the shortest version", () => {
     assert.deepEqual(parseFqn("xyz.demo.sum@1"), { name: "xyz.demo.sum", version: 1, text: "xyz.demo.sum@1" });
     assert.deepEqual(parseFqn("aa.bb.cc.dd@00070"), { name: "aa.bb.cc.dd", version: 70, text: "aa.bb.cc.dd@70" });
+    proves("1.22");
   });
 
   it("takes versions from 1 to 4,294,967,295", () => {
@@ -23,6 +26,7 @@ describe("parseFqn", () => {
     for (const version of ["4294967296", "9999999999", "18446744073709551617", "0", "000", "", "1.0", "1e1", "0x1"]) {
       assert.equal(parseFqn(`aa.bb.cc@${version}`), undefined, version);
     }
+    proves("1.22");
   });
 
   it("takes no other digits, letters, signs or separators", () => {

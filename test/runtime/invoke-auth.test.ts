@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import type { AuthContext } from "#runtime/index.js";
+import { proves, provesRow } from "../proves.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import {
   alice,
@@ -67,6 +68,7 @@ describe("every header, before a byte of the body (401)", () => {
   for (const name of HEADERS) {
     it(`${name}: missing`, async () => {
       assert.equal(await refused(replaced(name, undefined)), `${name}: missing`);
+      proves("5.1", "7.4", "7.5", "7.19");
     });
 
     it(`${name}: given twice, in any case, equal or not, also when one is empty`, async () => {
@@ -76,6 +78,7 @@ describe("every header, before a byte of the body (401)", () => {
         assert.equal(await refused([...call.headers, [name.toLowerCase(), other]]), `${name}: given twice`);
         assert.equal(await refused([[name.toUpperCase(), other], ...call.headers]), `${name}: given twice`);
       }
+      proves("5.8");
     });
   }
 
@@ -153,6 +156,17 @@ describe("every header, before a byte of the body (401)", () => {
     for (const [value, what] of Object.entries(values)) {
       it(`${name}: ${what}`, async () => {
         assert.equal(await refused(replaced(name, value)), `${name}: ${fault}`);
+        provesRow(name, {
+          "1.2": ["X-Svc-Sig-V"],
+          "5.1": ["X-Svc-Sig-V"],
+          "5.2": ["X-Svc-Leader-Id"],
+          "5.3": ["X-Svc-Leader-Key-Id"],
+          "5.4": ["X-Svc-Input-Hash"],
+          "5.5": ["X-Svc-Leader-Signature"],
+          "5.6": ["X-Svc-Nonce"],
+          "5.7": ["X-Svc-Input-Hash", "X-Svc-Leader-Signature", "X-Svc-Nonce"],
+        });
+        proves("5.9", "7.19");
       });
     }
   }
@@ -171,6 +185,8 @@ describe("every header, before a byte of the body (401)", () => {
         name === "X-Svc-Leader-Key-Id" ? kid : value,
       ]);
       assert.equal(await refused(headers), "X-Svc-Leader-Key-Id: no such leader and key in the allow-list");
+      provesRow(what, { "5.2": ["a leader in another case", "the beginning of a leader"] });
+      proves("5.9", "7.4", "7.19");
     });
   }
 
@@ -188,6 +204,7 @@ describe("every header, before a byte of the body (401)", () => {
       const headers = replaced("X-Svc-Leader-Signature", signature.toString("base64url"), call);
       assert.equal(await refused(headers, call), "X-Svc-Leader-Signature: does not verify");
     }
+    proves("4.5", "7.4", "7.19");
   });
 
   it("ran nothing, and left nothing behind: the same nonce runs afterwards", async () => {
@@ -213,6 +230,7 @@ describe("what is accepted", () => {
       const headers = call.headers.map((header) => change(header) as Headers[number]);
       const text = requestText("POST", call.target, [...headers, ["Content-Length", `${call.body.length}`]], call.body);
       expectResult(await exchange(server.url, text), echoed("6"), call);
+      provesRow(what, { "5.2": ["white space around values"], "5.3": ["leading zeros of the key id"] });
     });
   }
 
@@ -248,6 +266,7 @@ describe("what is accepted", () => {
         nonce: call.nonce.toString("hex"),
       });
     }
+    proves("7.9", "7.10", "7.12", "7.15");
   });
 });
 
@@ -262,6 +281,7 @@ describe("the order of steps 1 and 2", () => {
       ["Content-Encoding", "gzip"],
     ];
     expectError(await unsigned(coded), 415, "unsupported_content_encoding");
+    proves("7.1");
   });
 
   it("the signature comes before the expectation, the expectation before the body", async () => {
@@ -271,6 +291,7 @@ describe("the order of steps 1 and 2", () => {
     assert.equal(expectError(response, 417, "expectation_failed"), "Expect: only 100-continue");
     const stranger = await exchange(server.url, announced(call, [["Expect", "canary"]]));
     expectError(stranger, 401, "auth_failed");
+    proves("7.1");
   });
 
   it("a stranger never gets 100 Continue, and its connection is closed: a body could be taken for a request", async () => {
@@ -283,6 +304,7 @@ describe("the order of steps 1 and 2", () => {
       assert.equal(response.headers.get("connection"), "close");
       assert.equal((await connection.closed()).length, 0);
     }
+    proves("7.5");
   });
 
   for (const [what, extra, status] of [
@@ -299,6 +321,7 @@ describe("the order of steps 1 and 2", () => {
     it(`no 100 Continue for a body that is ${what}`, async () => {
       const headers = [...echoCall(tool, "9").headers, ...extra, ["Expect", "100-continue"]] as Headers;
       assert.equal((await exchange(server.url, requestText("POST", tool.target, headers))).status, status);
+      proves("7.5");
     });
   }
 
@@ -313,6 +336,7 @@ describe("the order of steps 1 and 2", () => {
       expectResult(await connection.send(next.text()).response(), echoed("11"), next);
       connection.close();
     }
+    proves("7.5");
   });
 
   for (const expectation of ["100-continue, canary", "canary", "200-ok", "x100-continue", "100-continue=1"]) {
@@ -322,6 +346,7 @@ describe("the order of steps 1 and 2", () => {
       expectError(response, 417, "expectation_failed");
       const get = requestText("GET", "/tools", [["Expect", expectation]]);
       expectError(await exchange(server.url, get), 417, "expectation_failed");
+      proves("7.5", "7.22");
     });
   }
 });
@@ -344,12 +369,14 @@ describe("headerPrefix", () => {
     const both = [...other.headers.slice(0, 1), ...call.headers] as Headers;
     const text = requestText("POST", call.target, [...both, ["Content-Length", `${call.body.length}`]], call.body);
     assert.equal((await exchange(older.url, text)).status, 200, "of another prefix nothing is looked at");
+    proves("1.1");
   });
 
   it("a prefix that can begin no header name is refused at start-up", async () => {
     for (const headerPrefix of ["", "X-Svc", "X Svc-", "X-Svc:-", "-", "\u00c4-", "X-\r\n-"]) {
       await assert.rejects(serveFor([tool], { headerPrefix }), /^RangeError: headerPrefix: expected/);
     }
+    proves("1.1");
   });
 });
 
@@ -364,6 +391,7 @@ describe("without a response_signing_key", () => {
       [["warn", "results are not signed: no response_signing_key"]],
     );
     expectResult(await echoCall(quiet, "1").send(url), echoed("1"));
+    proves("7.15", "11.5");
   });
 });
 

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
+import { proves, provesRow } from "../proves.js";
 import { expectError } from "./raw.js";
 import {
   bytes,
@@ -124,6 +125,8 @@ describe("the envelope (422 input_deserialization_error, its place, never its co
       const got = await malformed(body);
       if (typeof details === "string") assert.equal(got, details);
       else assert.match(got, details);
+      provesRow(body, { "5.24": ["\ufeff{}"] });
+      proves("5.15", "7.1", "7.6", "7.16", "7.25");
     });
   }
 
@@ -135,6 +138,7 @@ describe("the envelope (422 input_deserialization_error, its place, never its co
     ]) {
       assert.match(await malformed(Buffer.from(text, "latin1")), /^body: invalid UTF-8 at byte \d+$/);
     }
+    proves("5.14");
   });
 
   it("no value, 256 and 257 of a many port", async () => {
@@ -152,6 +156,7 @@ describe("the envelope (422 input_deserialization_error, its place, never its co
         Array.from({ length: count }, (_, i) => i),
       );
     }
+    proves("1.10", "2.13");
   });
 
   it("a repeated member counts once, the last wins, whatever the shape of the others", async () => {
@@ -175,6 +180,7 @@ describe("the envelope (422 input_deserialization_error, its place, never its co
     await refused(new SignedCall(echo.target, changed, hash), "input_integrity_error");
     const spaced = new SignedCall(echo.target, Buffer.from(`\n\t ${body.toString().replaceAll(",", " ,\r\n")} `), hash);
     expectResult(await spaced.send(server.url), echoed('"text"'), spaced);
+    proves("7.6");
   });
 });
 
@@ -214,6 +220,8 @@ describe("the three forms of the hash", () => {
         const response = await call.send(server.url);
         assert.equal(response.status, 200, response.body.toString());
         assert.deepEqual(echo.calls.inputs.at(-1), { value });
+        provesRow(sent, { "5.35": ["10000000000000000.0"] });
+        proves("5.29", "5.30", "5.31");
       });
     }
   }
@@ -226,6 +234,7 @@ describe("the three forms of the hash", () => {
       assert.deepEqual(echo.calls.inputs.at(-1), { value: { "a b": [1, "A c"] } });
     }
     await refused(signedCall(echo, { value: data(spaced, spaced) }), "input_integrity_error");
+    proves("5.16");
   });
 
   const escaped: [string, string] = ['"\\u0041"', '"A"'];
@@ -246,6 +255,7 @@ describe("the three forms of the hash", () => {
     it(`forms mixed are refused: ${what}`, async () => {
       const details = await refused(call, "input_integrity_error");
       assert.equal(details, "the input hash of the header is not that of the body");
+      proves("5.29", "5.31", "7.1", "7.6", "7.16", "7.24");
     });
   }
 
@@ -255,6 +265,7 @@ describe("the three forms of the hash", () => {
       const call = values(a, b, [a, b]);
       expectResult(await call.send(server.url), RAN, call);
     }
+    proves("5.29");
   });
 
   it("bytes are committed as they are, in every form of the rest", async () => {
@@ -270,6 +281,7 @@ describe("the three forms of the hash", () => {
     }
     const compacted: Value = { ...bytes(raw), hashed: '{"a":1e+16}' };
     await refused(values(compacted, data("1")), "input_integrity_error");
+    proves("5.27");
   });
 
   it("swapped values, swapped items, a one for a many of one", async () => {
@@ -299,6 +311,7 @@ describe("the three forms of the hash", () => {
       assert.equal(details, `value: not JSON: ${reason}`);
       assert.equal(echo.calls.constructed, before + 1);
     }
+    proves("5.27", "7.25");
   });
 });
 
@@ -310,6 +323,7 @@ describe("levels of nesting: 127, one more is refused", () => {
     const details = await refused(echoCall(echo, nested(123)), "input_deserialization_error");
     assert.match(details, /^body: more than 127 levels of nesting at byte \d+$/);
     await refused(echoCall(echo, nested(5_000)), "input_deserialization_error");
+    proves("1.19");
   });
 
   it("121 in a value of a many port: its list is a level too", async () => {
@@ -324,6 +338,7 @@ describe("levels of nesting: 127, one more is refused", () => {
     const over = await signedCall(echo, { value: bytes(nested(128)) }).send(server.url);
     const details = expectError(over, 422, "input_deserialization_error");
     assert.equal(details, "value: not JSON: more than 127 levels of nesting at byte 127");
+    proves("1.19");
   });
 
   it("126 in a member of an unsigned body", async () => {
@@ -331,6 +346,7 @@ describe("levels of nesting: 127, one more is refused", () => {
     const body = (levels: number) => `{"value":${nested(levels)}}`;
     expectResult(await sendPlain(plain.url, echo.target, body(126)), echoed(nested(126)));
     expectError(await sendPlain(plain.url, echo.target, body(127)), 422, "input_deserialization_error");
+    proves("1.19");
   });
 });
 
@@ -367,6 +383,18 @@ describe("the resolved input budget: 8 MiB", () => {
       expectResult(await fitting.send(server.url), RAN, fitting);
       const details = expectError(await over.send(server.url), 422, "input_deserialization_error");
       assert.match(details ?? "", /: the input is over the budget of 8388608 bytes$/);
+      provesRow(what, {
+        "1.11": ["one data item"],
+        "1.13": [
+          "one data item",
+          "bytes, as decoded",
+          "every item of a many",
+          "over all ports",
+          "without white space",
+          "before the hash is compared",
+        ],
+        "7.6": ["before the hash is compared"],
+      });
     });
   }
 
@@ -375,5 +403,6 @@ describe("the resolved input budget: 8 MiB", () => {
     const response = await sendPlain(plain.url, echo.target, `{"value":${text(MIB8 + 5)}}`);
     const details = expectError(response, 500, "output_serialization_error");
     assert.match(details ?? "", /^ok\.value: at most 61440 bytes/, "it ran: the echo is too large");
+    proves("1.13");
   });
 });

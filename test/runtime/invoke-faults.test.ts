@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { errEval, InvocationAborted, type InvokeContext, PermissionDenied, WireFault } from "#runtime/index.js";
+import { proves, provesRow } from "../proves.js";
 import { expectError, type RawResponse } from "./raw.js";
 import {
   type Behaviour,
@@ -60,6 +61,7 @@ describe("500 tool_invocation_failed: anything that the tool's own code throws, 
         const logged = log.filter(({ level }) => level === "error");
         assert.equal(logged.length, 1, "the log has it, once");
         assert.equal("err" in (logged[0]?.fields ?? {}), true);
+        proves("7.27", "7.32");
       });
     }
   }
@@ -71,6 +73,7 @@ describe("500 tool_invocation_failed: anything that the tool's own code throws, 
     }
     const encoded = await call({ encodeOutput: denied });
     assert.equal(expectError(encoded.response, 500, "output_serialization_error"), undefined);
+    proves("7.20");
   });
 
   it("new() that gives no tool", async () => {
@@ -117,6 +120,7 @@ describe("403 permission_denied: authorize refuses, with its own message", () =>
       const { response } = await call({ authorize: () => fail(new PermissionDenied("n".repeat(length))) });
       assert.equal(expectError(response, 403, "permission_denied"), "n".repeat(1024));
     }
+    proves("7.20");
   });
 
   it("an authorize that is a member of the instance is asked like any other", async () => {
@@ -139,6 +143,7 @@ describe("403 permission_denied: authorize refuses, with its own message", () =>
     const details = expectError(passed.response, 422, "input_deserialization_error");
     assert.equal(details, "value: expected a string, got a number");
     assert.deepEqual([passed.tool.calls.authorized, passed.tool.calls.invoked], [1, 0]);
+    proves("7.1", "7.9", "7.10");
   });
 
   it("is asked in signed mode only", async () => {
@@ -146,6 +151,7 @@ describe("403 permission_denied: authorize refuses, with its own message", () =>
     const { url } = await serveFor([tool]);
     expectResult(await sendPlain(url, tool.target, '{"value":1}'), echoed("1"));
     assert.equal(tool.calls.authorized, 0);
+    proves("7.9");
   });
 });
 
@@ -188,6 +194,7 @@ describe("500 output_serialization_error: port and reason, nothing that custom c
       if (typeof details === "string") assert.equal(got, details);
       else assert.match(got, details);
       assert.equal(log.filter(({ level }) => level === "error").length, 1);
+      proves("7.29");
     });
   }
 
@@ -219,6 +226,8 @@ describe("500 output_serialization_error: port and reason, nothing that custom c
       ];
       const { response } = await call({ output, invoke: () => result });
       assert.equal(expectError(response, 500, "output_serialization_error"), details);
+      provesRow(what, { "2.16": ["the reserved variant"] });
+      proves("7.10", "7.29");
     });
   }
 
@@ -229,6 +238,7 @@ describe("500 output_serialization_error: port and reason, nothing that custom c
         assert.equal(expectError(response, 500, "output_serialization_error"), undefined);
         assert.equal(log.filter(({ level }) => level === "error").length, 1);
       }
+      proves("7.29", "7.32");
     });
   }
 
@@ -243,6 +253,7 @@ describe("500 output_serialization_error: port and reason, nothing that custom c
       const { response } = await call({ invoke: () => result });
       assert.equal(expectError(response, 500, "output_serialization_error"), undefined);
     }
+    proves("7.29");
   });
 });
 
@@ -255,6 +266,7 @@ describe("errEval: the reserved failure result, signed like a success", () => {
       const { response, signed } = await call(behaviour);
       expectResult(response, resultBcs("_err_eval", [["reason", '"no \\"such\\" city\\n"']]), signed);
     }
+    proves("2.16");
   });
 
   it("a reason that cannot be sent", async () => {
@@ -288,6 +300,7 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
       const ms = performance.now() - started;
       assert.ok(ms >= 149, `${ms} ms`);
       assert.equal(tool.calls.constructed, 1);
+      provesRow(what, { "1.16": ["all of them together", "encodeOutput that never settles"] });
     });
   }
 
@@ -318,6 +331,7 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
     assert.equal(discarded().length, 0);
     late.open({ ok: { value: "canary" } });
     await until(() => discarded().length === 1, "the late result is logged");
+    proves("7.31", "8.11");
   });
 
   it("a late throw is discarded and logged as well", async () => {
@@ -392,6 +406,7 @@ describe("what invoke gets beside its input", () => {
       await echoCall(tool, `${i}`).send(server.url);
       assert.deepEqual([tool.calls.constructed, tool.calls.invoked], [i, i]);
     }
+    proves("7.8");
   });
 });
 

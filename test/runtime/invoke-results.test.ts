@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { NexusData, NexusValue, OffchainToolOutput } from "#runtime/index.js";
 import type { Port } from "#runtime/v1.js";
+import { proves, provesRow } from "../proves.js";
 import { expectError } from "./raw.js";
 import {
   bytes,
@@ -38,6 +39,7 @@ describe("limits of a result, one inside and one over", () => {
       await over(result([many("list")], { list: [1, text(61_441)] })),
       "ok.list[1]: at most 61440 bytes in a value, got 61441",
     );
+    proves("1.11");
   });
 
   it("65,536 bytes of BCS(NexusData) of one port, its variant byte counted", async () => {
@@ -52,6 +54,7 @@ describe("limits of a result, one inside and one over", () => {
       await over(result([many("list")], { list: [text(61_440), text(rest + 1)] })),
       "ok.list: at most 65536 bytes in a port, got 65537",
     );
+    proves("1.11");
   });
 
   it("262,144 bytes of BCS of the whole result", async () => {
@@ -69,6 +72,7 @@ describe("limits of a result, one inside and one over", () => {
     assert.equal(bcs(last).length, 262_144);
     expectResult(await sent(result(ports, payload(last))), bcs(last));
     assert.equal(await over(result(ports, payload(last + 1))), "result: at most 262144 bytes of BCS, got 262145");
+    proves("1.12");
   });
 
   it("1 to 256 values of a many port", async () => {
@@ -83,6 +87,7 @@ describe("limits of a result, one inside and one over", () => {
     assert.equal(await over(result([many("list")], { list: "canary" })), "ok.list: expected an array, got a string");
     const array = resultBcs("ok", [["value", "[1,2]"]]);
     expectResult(await sent(result([one("value")], { value: [1, 2] })), array);
+    proves("1.10", "2.13", "2.14");
   });
 
   it("8 MiB of inline bytes and known sizes of stored blobs", async () => {
@@ -98,6 +103,7 @@ describe("limits of a result, one inside and one over", () => {
       });
     for (const size of [undefined, 8_388_608 - 2]) assert.equal((await sent(explicit(size))).status, 200);
     assert.equal(await over(explicit(8_388_608 - 1)), "result: at most 8388608 bytes over all ports, got 8388609");
+    proves("1.14", "7.14");
   });
 });
 
@@ -145,6 +151,7 @@ describe("explicit ports from encodeOutput", () => {
       const { url } = await serveSigned([tool]);
       const call = signedCall(tool, { value: bytes("1") });
       expectResult(await call.send(url), expected, call);
+      provesRow(what, { "3.12": ["a one for a many of one value"], "7.14": ["as declared"] });
     });
   }
 
@@ -178,6 +185,10 @@ describe("explicit ports from encodeOutput", () => {
       const { url } = await serveFor([tool]);
       const response = await sendPlain(url, tool.target, '{"value":1}');
       assert.equal(expectError(response, 500, "output_serialization_error"), details);
+      provesRow(what, {
+        "7.14": ["another name", "another order", "several values for a one", "an object id", "a port too few"],
+      });
+      proves("7.10");
     });
   }
 });

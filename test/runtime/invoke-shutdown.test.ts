@@ -8,6 +8,7 @@ import { ServedTool } from "#runtime/server/call/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
 import { SignatureHeaders } from "#runtime/wire/http-names.js";
+import { proves } from "../proves.js";
 import {
   type Behaviour,
   countingTool,
@@ -72,6 +73,7 @@ describe("after the drain limit", () => {
     assert.deepEqual(store.stats(), { entries: 0, inFlight: 0, bytes: 0 });
     assert.equal(service.inFlight, 0);
     assert.equal((await send(call)).status, 200, "the pair is as it was before");
+    proves("7.30", "8.14");
   });
 
   it("a run that begins only then is told as well", async () => {
@@ -97,6 +99,7 @@ describe("after the drain limit", () => {
       open.open();
       assert.deepEqual([(await answer).status, (await answer).body], [503, '{"error":"shutting_down"}']);
       assert.equal(store.stats().entries, 0);
+      proves("8.14");
     });
   }
 
@@ -113,5 +116,6 @@ describe("after the drain limit", () => {
       assert.equal((await answer).status, status);
       assert.equal(store.stats().entries, 1);
     }
+    proves("8.14");
   });
 });

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import type { Codec, Port } from "#runtime/v1.js";
+import { proves, provesRow } from "../proves.js";
 import { expectError, type RawResponse } from "./raw.js";
 import {
   countingTool,
@@ -208,6 +209,12 @@ describe("values in, signed and unsigned alike, and back", () => {
             tool.echo.calls.inputs.slice(-2).map((input) => input.value),
             [value, value],
           );
+          provesRow(name, {
+            "2.11": ["an object with bigints, a list and an optional member"],
+            "5.35": ["bigint without a format"],
+            "5.36": ["bigint without a format"],
+          });
+          proves("1.4", "5.31", "6.1", "6.3");
         });
       }
       for (const [text, complaint] of refused) {
@@ -219,6 +226,13 @@ describe("values in, signed and unsigned alike, and back", () => {
             else assert.match(details, complaint);
           }
           assert.equal(tool.echo.calls.invoked, before);
+          provesRow(`${name}: ${text}`, {
+            "5.32": ['Date: "2023-02-29T00:00:00Z"'],
+            "5.35": ["int64: 1.0", "int64: 1e3", "int64: -0"],
+            "5.36": ["uint64: -1", "int64: 18446744073709551615", "number: 9007199254740992"],
+            "7.10": ['an object with bigints, a list and an optional member: {"at":1,"list":[1,"canary"]}'],
+            "7.25": ['an object with bigints, a list and an optional member: {"at":1,"list":[1,"canary"]}'],
+          });
         });
       }
     });
@@ -234,6 +248,7 @@ describe("optional members: absent, null and undefined are one", () => {
     for (const input of tool.echo.calls.inputs) assert.equal(input.value, undefined);
     const [signed] = await tool.send('"x"');
     assert.equal(signed.body.toString("latin1"), okay('"x"'));
+    proves("2.11");
   });
 
   it("out: null, undefined and absence leave as null, nested too", async () => {
@@ -248,6 +263,7 @@ describe("optional members: absent, null and undefined are one", () => {
       ]);
       expectResult(await sendPlain(url, tool.target, '{"value":1}'), expected);
     }
+    proves("2.10", "2.11");
   });
 
   it("a port that is not optional has to be there", async () => {
@@ -292,6 +308,7 @@ describe("values out that the type does not have (500, with port and reason)", (
       const got = expectError(response, 500, "output_serialization_error") ?? assert.fail("no details");
       if (typeof details === "string") assert.equal(got, details);
       else assert.match(got, details);
+      proves("5.36", "7.29");
     });
   }
 
@@ -309,6 +326,7 @@ describe("values out that the type does not have (500, with port and reason)", (
       const { url } = await serveFor([tool]);
       expectResult(await sendPlain(url, tool.target, '{"value":1}'), resultBcs("ok", [["value", `${value}`]]));
     }
+    proves("5.34", "5.36");
   });
 });
 
@@ -348,6 +366,7 @@ describe("ports in schema order, whatever their names", () => {
     const again = Object.assign(signedCall(tool, values), { body: Buffer.from(JSON.stringify(envelope)) });
     assert.deepEqual(reversed.hash, again.hash);
     expectResult(await again.send(url), expected, again);
+    proves("2.6", "7.13");
   });
 
   it("unsigned, in any order of the members", async () => {
@@ -363,6 +382,7 @@ describe("ports in schema order, whatever their names", () => {
     const missing = `{${texts.filter(([name]) => name !== "constructor").map(([name, text]) => `${JSON.stringify(name)}:${text}`)}}`;
     const details = expectError(await sendPlain(url, tool.target, missing), 422, "input_deserialization_error");
     assert.equal(details, "constructor: expected a value, got nothing", "what Object has is no member");
+    proves("2.6", "7.13");
   });
 
   it("a result that lacks a port does not get Object's", async () => {

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { looksLikeKey, readPublicKey, readSigningKey } from "#runtime/config/keys.js";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { proves, provesRow } from "../proves.js";
 
 const seed = Buffer.alloc(32, 0xfb);
 const flagged = Buffer.concat([Buffer.of(0), seed]);
@@ -42,6 +43,7 @@ describe("readSigningKey", () => {
       assert.equal(publicKeyRead(text), expected);
       assert.equal(publicKeyRead(` \t\r\n\v\f${text}\n \n`), expected);
       assert.ok(looksLikeKey(text));
+      proves("10.9");
     });
   }
 
@@ -49,6 +51,7 @@ describe("readSigningKey", () => {
     const odd = Buffer.from(`0x${"A".repeat(41)}=`, "base64");
     assert.equal(publicKeyRead(`0x${"A".repeat(41)}=`), publicKeyOf(odd).toString("hex"));
     assert.equal(publicKeyRead(`0x${"A".repeat(41)}`), publicKeyOf(odd).toString("hex"));
+    proves("10.9");
   });
 
   const none = "a text in none of these forms";
@@ -96,6 +99,16 @@ describe("readSigningKey", () => {
     it(`refuses ${name}`, () => {
       assert.equal(got(text), expectedGot);
       assert.ok(!looksLikeKey(text));
+      provesRow(name, {
+        "10.9": [
+          "mixed alphabets",
+          "stray bits",
+          "hex with another flag",
+          "31 bytes",
+          "no-break space around",
+          "128 digits",
+        ],
+      });
     });
   }
 
@@ -145,6 +158,7 @@ describe("readPublicKey", () => {
       assert.ok("key" in reading);
       assert.equal(Buffer.from(reading.key.bytes).toString("hex"), hex);
     }
+    proves("10.7");
   });
 
   const refused: [name: string, text: string, got: string][] = [
@@ -173,6 +187,12 @@ describe("readPublicKey", () => {
     ["all bits set", "ff".repeat(32), unusable],
   ];
   for (const [name, text, expectedGot] of refused) {
-    it(`refuses ${name}`, () => assert.deepEqual(readPublicKey(text), { got: expectedGot }));
+    it(`refuses ${name}`, () => {
+      assert.deepEqual(readPublicKey(text), { got: expectedGot });
+      provesRow(name, {
+        "10.7": ["0X", "white space", "31 bytes"],
+        "10.8": ["no curve point", "p + 3, a curve point not in canonical form", "small order 8'"],
+      });
+    });
   }
 });

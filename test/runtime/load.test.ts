@@ -6,6 +6,7 @@ import type { BootstrapOptions, LoadOptions, ShutdownOptions } from "#runtime/in
 import { errorReplyOf } from "#runtime/server/call/invoke-service.js";
 import { LoadControl } from "#runtime/server/load/load-control.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
+import { proves, provesRow } from "../proves.js";
 import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
 import {
   alice,
@@ -87,6 +88,7 @@ describe("a limit of concurrency", () => {
       lines.map(({ level, fields }) => [level, fields]),
       [["warn", { refused: { queueFull: 1 } }]],
     );
+    proves("7.30");
   });
 
   it("does not keep a retry from its cached answer, nor health, metadata and the list of tools from theirs", async () => {
@@ -144,6 +146,7 @@ describe("a limit of concurrency", () => {
     await letGo();
     result(await second, b, "1");
     assert.equal(tool.calls.invoked, 2);
+    proves("7.30");
   });
 
   it("does not take the time of waiting from the time of the call", async () => {
@@ -247,6 +250,7 @@ describe("a limit of concurrency", () => {
       }
       await closed;
       assert.deepEqual(store.stats().entries, drainMs === 100 ? 1 : 2, "one that waited in vain left no entry");
+      provesRow(what, { "7.30": ["tells calls that wait past the drain limit that they wait in vain"] });
     });
   }
 });
@@ -307,6 +311,7 @@ describe("a limit of rate", () => {
     result(await other.send(url), other, "3");
     assert.deepEqual(load().refused, { ...NOTHING_REFUSED, rateLimit: 2 });
     assert.equal(tool.calls.invoked, 2);
+    proves("7.26");
   });
 
   it("ends with its window, a second by default, and the same request runs then", async () => {
@@ -385,6 +390,7 @@ describe("without limits", () => {
     const { load } = await serveSigned([tool]);
     const { tools, eventLoop, refused, bodyBytes } = load();
     assert.deepEqual([tools.size, eventLoop, refused, bodyBytes.inFlight], [0, undefined, NOTHING_REFUSED, 0]);
+    proves("7.26");
   });
 });
 

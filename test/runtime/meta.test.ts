@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { StatusCode } from "#runtime/index.js";
+import { proves } from "../proves.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import { type Behaviour, countingTool, gate, one, serveFor, type TestServer, until } from "./tools.js";
 
@@ -35,6 +36,7 @@ describe("GET /meta", () => {
       `{"fqn":"xyz.test.nested@7","url":"http://tools.example:8443/a/b/","timeout":1234,` +
         `"description":"A tool of the tests.","input_schema":${contract.inputSchema},"output_schema":${contract.outputSchema}}`,
     );
+    proves("9.1", "9.7", "11.2");
   });
 
   it("of a tool at the root ends in the root; its version is in shortest form", async () => {
@@ -42,6 +44,7 @@ describe("GET /meta", () => {
     const document = JSON.parse(text) as { url: string; fqn: string };
     assert.equal(document.url, "http://localhost/");
     assert.equal(document.fqn, "xyz.test.root@1");
+    proves("1.22", "9.7");
   });
 
   for (const [what, headers, url] of [
@@ -108,6 +111,7 @@ describe("GET /meta", () => {
   ] as const) {
     it(`url by ${what}`, async () => {
       assert.equal(await urlOf(headers.map(([name, value]) => [name, value])), url);
+      proves("9.7");
     });
   }
 
@@ -138,6 +142,7 @@ describe("GET /meta", () => {
         expectError(forwarded, 400, "host_header_required"),
         "X-Forwarded-Host: expected a host name or address with an optional port",
       );
+      proves("7.18", "9.7");
     });
   }
 
@@ -148,12 +153,14 @@ describe("GET /meta", () => {
       ["X-Forwarded-Host", "a"],
     ]);
     expectError(two, 400, "host_header_required");
+    proves("7.18");
   });
 
   for (const scheme of ["", "ftp", "HTTPS", "Http", "https,http", "https, https", "https:", "canary", "javascript"]) {
     it(`400 invalid_scheme for ${JSON.stringify(scheme)}`, async () => {
       const details = expectError(await get("/a/b/meta", [["X-Forwarded-Proto", scheme]]), 400, "invalid_scheme");
       assert.equal(details, "X-Forwarded-Proto: expected http or https");
+      proves("7.18", "9.7");
     });
   }
 
@@ -179,6 +186,7 @@ describe("GET /meta", () => {
       expectError(await exchange(url, requestText("GET", path)), 500, "internal_error");
     }
     assert.equal(log.filter(({ level }) => level === "error").length, 2);
+    proves("7.28", "7.32");
   });
 });
 
@@ -188,6 +196,7 @@ describe("GET /tools", () => {
     assert.equal(response.status, 200);
     assert.equal(response.headers.get("content-type"), "application/json");
     assert.equal(response.body.toString(), '["/a//b/",""]');
+    proves("9.5");
   });
 });
 
@@ -220,6 +229,7 @@ describe("GET /health", () => {
         assert.deepEqual([tool.calls.constructed, tool.calls.authorized, tool.calls.invoked], [1, 0, 0]);
       }
       assert.equal((await health({ health: async () => status })).status, status);
+      proves("9.2", "9.3");
     });
   }
 
@@ -242,6 +252,7 @@ describe("GET /health", () => {
         assert.equal(status, 500);
         assert.equal(log.filter(({ level }) => level === "error").length, 1);
       }
+      proves("9.3");
     });
   }
 
@@ -261,6 +272,7 @@ describe("GET /health", () => {
       if (behaviour.health === late)
         await until(() => log.some(({ level }) => level === "error"), "the late end is logged");
     }
+    proves("9.3");
   });
 
   it("one instance for each check", async () => {
@@ -270,6 +282,7 @@ describe("GET /health", () => {
       await exchange(url, requestText("GET", "/t/health"));
       assert.equal(tool.calls.constructed, i);
     }
+    proves("7.8");
   });
 
   it("one check at a time: 2,000 pipelined requests share one instance and its answer", async () => {
@@ -291,6 +304,7 @@ describe("GET /health", () => {
     }
     assert.equal((await exchange(url, requestText("GET", "/t/health"))).status, 418);
     assert.equal(tool.calls.constructed, 3, "the next check has its own");
+    proves("9.3");
   });
 
   it("a check that never ends does not keep the next from its own, once it is late", async () => {
@@ -318,5 +332,6 @@ describe("GET /health", () => {
     const atRoot = countingTool({ path: "/", health: () => 418 });
     const own = await serveFor([atRoot]);
     assert.equal((await exchange(own.url, requestText("GET", "/health"))).status, 418);
+    proves("9.4");
   });
 });

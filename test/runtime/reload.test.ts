@@ -8,6 +8,7 @@ import { after, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BootstrapOptions, type RunningServer, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { proves } from "../proves.js";
 import { expectError, RawConnection } from "./raw.js";
 import {
   alice,
@@ -181,6 +182,7 @@ describe("what a reload may not change is refused whole", () => {
     await unsigned.put({});
     assert.match(unsigned.messages("warn")[0] ?? "", /must keep signed requests disabled, got them required; restart/);
     assert.equal(unsigned.config.signedHttpIsRequired(), false);
+    proves("10.14");
   });
 
   it("a served tool's entry", async () => {
@@ -191,6 +193,7 @@ describe("what a reload may not change is refused whole", () => {
     ]);
     const call = echoCall(tool, "1", { leader: bob });
     expectResult(await call.send(server.url), echoed("1"), call);
+    proves("10.14");
   });
 
   it("invoke_max_body_bytes waits for a restart, said once, while the rest is put in force", async () => {
@@ -210,6 +213,7 @@ describe("what a reload may not change is refused whole", () => {
     await put({ maxBody: 10_000 });
     await put({ maxBody: 11 });
     assert.equal(log.filter(({ message }) => message.includes("waits for a restart")).length, 2);
+    proves("10.14");
   });
 });
 
@@ -244,6 +248,7 @@ describe("a version that cannot be used", () => {
     assert.equal((await call().send(server.url)).status, 401);
     const { applied, refused, fault } = server.reloads().config ?? assert.fail();
     assert.deepEqual([applied, refused, fault], [1, 6, undefined]);
+    proves("10.13");
   });
 
   it("no text of it is in any message: keys at the right and at wrong places", async () => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import type { Claim } from "#runtime/server/replay/store.js";
+import { proves } from "../proves.js";
 import { stepsOf } from "../steps.js";
 
 const TTL = 300_000;
@@ -58,6 +59,7 @@ it("100,000 entries come and go at a cost that does not depend on how many there
   assert.ok(clearing > one && clearing < 10 * one, `${clearing} steps, one ${one}`);
   const rest = steps(() => assert.equal(memory.stats().entries, 0));
   assert.ok(rest > 100_000 && rest < 100_000 * one, `${rest} steps`);
+  proves("8.17");
 });
 
 it("each process has its own hash: no leader can aim at one bucket", async () => {

@@ -8,6 +8,7 @@ import { SEAL_BYTES } from "#runtime/server/replay/cached-signature.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import type { ReplayStore } from "#runtime/server/replay/store.js";
 import { type Ed25519Work, prepareSigningKey, selectEngine } from "#runtime/wire/ed25519.js";
+import { proves } from "../proves.js";
 import { expectError, RawConnection, type RawResponse } from "./raw.js";
 import {
   alice,
@@ -72,6 +73,7 @@ describe("the look-up", () => {
     const signed = call('"once"');
     for (let i = 0; i < 3; i++) expectResult(await send(signed), echoed('"once"'), signed);
     assert.deepEqual([calls.constructed, calls.authorized, calls.invoked], [1, 1, 1]);
+    proves("7.7", "8.2", "8.7");
   });
 
   it("a result that differs each time is the first one for every retry", async () => {
@@ -81,6 +83,7 @@ describe("the look-up", () => {
     for (let i = 0; i < 3; i++) expectResult(await send(signed), echoed("1"), signed);
     const fresh = call("0");
     expectResult(await send(fresh), echoed("2"), fresh);
+    proves("8.7");
   });
 
   it("409 for the same pair in flight, from anybody", async () => {
@@ -92,6 +95,7 @@ describe("the look-up", () => {
     expectResult(await answer, echoed("1"), signed);
     expectResult(await send(signed), echoed("1"), signed);
     assert.equal(calls.invoked, 1);
+    proves("7.23", "8.2");
   });
 
   it("409 for another hash of a nonce in flight; side by side afterwards, each with its own answer", async () => {
@@ -112,6 +116,7 @@ describe("the look-up", () => {
     expectResult(await send(one), echoed("1"), one);
     expectResult(await send(two), echoed("2"), two);
     assert.equal(calls.invoked, 2);
+    proves("8.1", "8.3", "8.5");
   });
 
   it("another nonce, and another tool, run beside it", async () => {
@@ -122,6 +127,7 @@ describe("the look-up", () => {
       expectResult(await call.send(url), echoed("1"), call);
     }
     assert.deepEqual([a.calls.invoked, b.calls.invoked], [2, 1]);
+    proves("8.1", "8.4");
   });
 
   it("in flight from the claim to the end: construction and authorize count", async () => {
@@ -141,6 +147,7 @@ describe("the look-up", () => {
         false,
       );
     }
+    proves("7.1");
   });
 });
 
@@ -158,6 +165,7 @@ describe("what never enters", () => {
     assert.equal(calls.constructed, 0);
     expectResult(await send(signed), echoed("1"), signed);
     assert.equal(calls.invoked, 1);
+    proves("7.1", "8.9");
   });
 
   it("nor do they find an entry: a tampered retry gets no cached answer", async () => {
@@ -167,6 +175,7 @@ describe("what never enters", () => {
     const tampered = new SignedCall(signed.target, call("2").body, signed.hash, { nonce: signed.nonce });
     expectError(await send(tampered), 422, "input_integrity_error");
     assert.equal(calls.constructed, 1);
+    proves("7.7");
   });
 });
 
@@ -201,6 +210,7 @@ describe("every end of a run completes its entry", () => {
         if (status === 504) await wait(60);
       }
       assert.equal(calls.constructed, 1);
+      proves("8.6", "8.11");
     });
   }
 });
@@ -219,6 +229,7 @@ describe("a retry by another leader or key", () => {
       assert.deepEqual([calls.constructed, calls.authorized, calls.invoked], [2, 2, 1]);
       expectResult(await send(signed), echoed("1"), signed);
       assert.deepEqual([calls.constructed, calls.authorized], [2, 2], "the entry is still the first caller's");
+      proves("8.1", "8.8");
     });
 
     it(`${what}: a refusal is answered and not cached`, async () => {
@@ -235,6 +246,7 @@ describe("a retry by another leader or key", () => {
       const retry = signed.by(other);
       expectResult(await send(retry), echoed("1"), retry);
       assert.equal(calls.invoked, 1);
+      proves("8.8");
     });
   }
 
@@ -269,6 +281,7 @@ describe("a retry by another leader or key", () => {
       const retry = signed.by(bob);
       expectResult(await send(retry), echoed("1"), retry);
       assert.equal(calls.invoked, 1);
+      proves("8.8");
     });
   }
 
@@ -284,6 +297,7 @@ describe("a retry by another leader or key", () => {
     expectError(await send(signed.by(bob)), 500, "tool_invocation_failed");
     expectResult(await send(signed), echoed("1"), signed);
     assert.equal(calls.invoked, 1);
+    proves("8.8");
   });
 
   it("gets cached failures as well: 422, 500, 504", async () => {
@@ -321,6 +335,7 @@ describe("a cached 403", () => {
     assert.equal(calls.constructed, 2, "bob's end is the entry now");
     expectError(await send(signed), 403, "permission_denied");
     assert.deepEqual([calls.constructed, calls.authorized, calls.invoked], [3, 3, 1], "alice passes authorize anew");
+    proves("8.8");
   });
 
   it("another key's refusal replaces it", async () => {
@@ -336,6 +351,7 @@ describe("a cached 403", () => {
       assert.equal(expectError(await send(signed.by(leader)), 403, "permission_denied"), `not ${leader.kid}`);
       assert.equal(calls.constructed, constructed);
     }
+    proves("8.1");
   });
 
   it("while the other's run goes on, the pair is in flight for everybody", async () => {
@@ -374,6 +390,7 @@ describe("signing again", () => {
     const other = call.by(bob);
     expectResult(await other.send(url), echoed("1"), other);
     assert.equal(tool.calls.invoked, 1);
+    proves("8.7");
   });
 
   it("only where the kept signature is not the one: for another leader, and where a store does not keep it", async () => {
@@ -405,6 +422,7 @@ describe("signing again", () => {
         assert.equal("sign" in steps, signed);
       }
     }
+    proves("8.7");
   });
 
   it("a store that gives back another seal costs a signature, no answer", async () => {
@@ -431,6 +449,7 @@ describe("signing again", () => {
     const { send, call } = await served({ invoke: () => Promise.reject(null) });
     const signed = call("1");
     for (let i = 0; i < 2; i++) expectError(await send(signed), 500, "tool_invocation_failed");
+    proves("7.16");
   });
 });
 
@@ -511,6 +530,7 @@ describe("the TTL", () => {
     second.open();
     expectResult(await second.answer, echoed("1"), signed);
     assert.equal(calls.invoked, 2);
+    proves("8.12");
   });
 
   it("of a timed out run it counts from when the tool settles: a 504 until then, never a second run", async () => {
@@ -530,6 +550,7 @@ describe("the TTL", () => {
     clock.now = 100_200;
     expectResult(await send(signed), echoed("1"), signed);
     assert.equal(calls.invoked, 2);
+    proves("8.11");
   });
 
   it("of each tool is its own, from the configuration", async () => {
@@ -581,6 +602,7 @@ describe("a caller that disconnects", () => {
     expectResult(await send(signed), echoed("1"), signed);
     assert.equal(context?.signal.aborted, false);
     assert.equal(calls.invoked, 1);
+    proves("8.10");
   });
 
   it("its run that fails or times out is cached as well", async () => {
@@ -598,6 +620,7 @@ describe("a caller that disconnects", () => {
       expectError(await send(signed), status, code);
       assert.equal(calls.invoked, 1);
     }
+    proves("8.10");
   });
 });
 
@@ -625,12 +648,14 @@ describe("the bound", () => {
     assert.equal(calls.invoked, done.length);
     clock.now = 400;
     expectResult(await send(turnedAway), echoed(body), turnedAway);
+    proves("7.30", "8.16");
   });
 
   it("start-up logs the rate that the store sustains", async () => {
     const { server } = await served();
     const serving = server.log.find(({ message }) => message === "serving");
     assert.match(String(serving?.fields.replay), /^sustains \d+ calls\/s over 300000 ms$/);
+    proves("8.15", "8.18");
   });
 });
 
@@ -684,6 +709,7 @@ describe("a claim that a store of one's own", () => {
         ["the replay store did not claim a run"],
       );
       assert.equal(server.load().bodyBytes.inFlight, 0);
+      proves("7.28", "7.30", "8.18", "8.22");
     });
   }
 
@@ -726,6 +752,7 @@ describe("a claim that a store of one's own", () => {
       return response.status === 200;
     }, "the pair runs");
     assert.equal(tool.calls.invoked, 1);
+    proves("8.22");
   });
 });
 
@@ -791,6 +818,7 @@ describe("a store of one's own that throws at the end of a run", () => {
       const said = () => server.log.some(({ message }) => /did not take the end of a run/.test(message));
       await until(said, "a line in the log");
       assert.equal(server.load().bodyBytes.inFlight, 0);
+      proves("8.22");
     });
   }
 });

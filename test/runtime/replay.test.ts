@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { SEAL_BYTES } from "#runtime/server/replay/cached-signature.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import type { CachedAnswer, Claim, ReplayCaller, ReplayTicket } from "#runtime/server/replay/store.js";
+import { proves } from "../proves.js";
 
 const TTL = 300_000;
 const MIB = 1_048_576;
@@ -85,6 +86,7 @@ describe("look-up (protocol.md section 8)", () => {
       const { claim, run } = store();
       run(n1, h1).complete(answer(status));
       assert.deepEqual(claim(n1, h1), completed(answer(status)));
+      proves("8.6");
     });
   }
 
@@ -102,6 +104,7 @@ describe("look-up (protocol.md section 8)", () => {
     time.now += TTL - 10;
     run(n1, h1).abandon();
     assert.deepEqual(claim(n1, h2), completed(answer(200, "two")), "each has its own TTL");
+    proves("8.3", "8.5");
   });
 
   it("nonces and tools do not see each other", () => {
@@ -255,6 +258,7 @@ describe("TTL", () => {
     time.now += 1;
     run(n1, h1).abandon();
     assert.deepEqual(memory.stats(), empty);
+    proves("8.12");
   });
 
   it("of a held entry counts from the settling of the tool", () => {
@@ -269,6 +273,7 @@ describe("TTL", () => {
     time.now += 1;
     assert.deepEqual(memory.stats(), empty);
     run(n1, h1);
+    proves("8.11");
   });
 
   it("in force is what counts: a shorter one ends entries at once, a longer one keeps them", () => {
@@ -373,6 +378,7 @@ describe("the bound", () => {
     assert.equal(new ReplayMemory().maxBytes, 512 * MIB);
     assert.equal(new ReplayMemory({ maxBytes: MIB }).maxBytes, MIB);
     assert.equal(new ReplayMemory({ maxBytes: Number.MAX_SAFE_INTEGER }).maxBytes, Number.MAX_SAFE_INTEGER);
+    proves("8.15");
   });
 
   it("counts runs in flight with the largest body that they may come to hold", () => {
@@ -385,6 +391,7 @@ describe("the bound", () => {
     assert.ok(memory.stats().bytes <= MIB);
     assert.deepEqual(claim(n1, h1), { state: "full" });
     assert.equal(claim(digest("a"), h1).state, "completed");
+    proves("8.15");
   });
 
   it("full of live entries refuses new runs, keeps every entry, and recovers as they expire", () => {
@@ -411,6 +418,7 @@ describe("the bound", () => {
     for (let i = 0; i < count; i++) run(digest(`${i}`), h1).complete(answer(200, body));
     time.now += TTL;
     assert.deepEqual(memory.stats(), empty);
+    proves("8.15", "8.16");
   });
 
   it("holds while many held entries settle beside runs in flight", () => {
@@ -455,6 +463,7 @@ describe("the bound", () => {
       const ratio = (memory.sustainedRate(TTL, bodyBytes + SEAL_BYTES) * 300) / count;
       assert.ok(ratio > 0.97 && ratio < 1.03, `${bodyBytes} bytes: ${count} entries, ratio ${ratio}`);
     }
+    proves("8.15");
   });
 });
 
@@ -665,6 +674,7 @@ describe("section 8, by an independent slow model", () => {
       }),
       { numRuns: runs },
     );
+    proves("8.2");
   });
 });
 

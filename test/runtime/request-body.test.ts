@@ -12,6 +12,7 @@ import { BodyPace } from "#runtime/server/http/request-body.js";
 import { BodyBytes, bodyBytesBound } from "#runtime/server/load/body-bytes.js";
 import type { Refusals } from "#runtime/server/load/refusals.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
+import { proves } from "../proves.js";
 import { expectError, RawConnection, requestText } from "./raw.js";
 import {
   alice,
@@ -260,6 +261,7 @@ describe("a body that comes slowly", () => {
       }
       assert.equal(service.load.bodyBytes.inFlight, 0);
     });
+    proves("1.20");
   });
 
   it("is not one that the server itself was too busy to read", async () => {
@@ -278,6 +280,7 @@ describe("a body that comes slowly", () => {
 
 it("the minimum rate is 5 s at 16,384 bytes/s by default", () => {
   assert.deepEqual([DEADLINES.bodyGraceMs, MIN_BODY_BYTES_PER_SECOND], [5_000, 16_384]);
+  proves("1.20");
 });
 
 describe("the pace of bodies", () => {
@@ -322,6 +325,7 @@ describe("the pace of bodies", () => {
       tick(100);
       assert.equal(ended(), 1);
     });
+    proves("1.20");
   });
 
   it("gives nothing for a burst beyond the grace", () => {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
+import { proves, provesRow } from "../proves.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import { countingTool, echoed, expectResult, sendPlain, serveFor, serveHasty, type TestServer } from "./tools.js";
 
@@ -32,6 +33,7 @@ describe("routing (protocol.md sections 7 and 9)", () => {
       const before = tool.calls.invoked;
       expectResult(await exchange(server.url, requestText("POST", path, calling(), CALL)), echoed("1"));
       assert.equal(tool.calls.invoked, before + 1);
+      provesRow(path, { "9.1": ["/a/b/invoke"], "9.2": ["/sp%20ace/invoke", "/sum/invoke?a?/b%zz"] });
     });
   }
 
@@ -69,6 +71,8 @@ describe("routing (protocol.md sections 7 and 9)", () => {
       const response = await exchange(server.url, requestText(method, path, calling(), CALL));
       assert.equal(expectError(response, 404, "not_found"), undefined);
       assert.equal(response.headers.has("allow"), false);
+      provesRow(path, { "9.1": ["/a//b/invoke"], "9.2": ["/s%75m/invoke", "/sum/invoke/", "/SUM/invoke"] });
+      proves("1.5", "7.16", "7.21");
     });
   }
 
@@ -89,6 +93,8 @@ describe("routing (protocol.md sections 7 and 9)", () => {
         if (method === "HEAD") assert.equal(response.status, 405);
         else assert.equal(expectError(response, 405, "method_not_allowed"), undefined);
         assert.equal(response.headers.get("allow"), allow);
+        provesRow(path, { "9.2": ["/tools", "/sum/meta", "/sum/invoke"] });
+        proves("7.21");
       });
     }
   }
@@ -140,6 +146,7 @@ describe("what is no request (protocol.md section 7, bad_request)", () => {
   ] as const) {
     it(`400 for ${what}`, async () => {
       assert.equal(expectError(await exchange(server.url, text), 400, "bad_request"), undefined);
+      proves("7.17");
     });
   }
 
@@ -169,6 +176,7 @@ describe("step 1: length and coding of the body (protocol.md section 7)", () => 
 
   it("411 without Content-Length", async () => {
     assert.match((await refused([], 411, "length_required")) ?? "", /^Content-Length: required/);
+    proves("7.2", "7.22");
   });
 
   it("411 for chunked bodies, whatever comes with them", async () => {
@@ -184,6 +192,7 @@ describe("step 1: length and coding of the body (protocol.md section 7)", () => 
       "length_required",
       chunked,
     );
+    proves("7.2");
   });
 
   it("413 over 12 MiB by default, before the body is sent; exactly 12 MiB is read", async () => {
@@ -193,6 +202,7 @@ describe("step 1: length and coding of the body (protocol.md section 7)", () => 
     const body = Buffer.alloc(12_582_912, 0x20);
     body.write(CALL);
     expectResult(await sendPlain(server.url, tool.target, body), echoed("1"));
+    proves("1.15", "7.2", "7.22");
   });
 
   it("413 over a configured limit, exactly at it the body is read", async () => {
@@ -201,6 +211,7 @@ describe("step 1: length and coding of the body (protocol.md section 7)", () => 
     expectResult(await sendPlain(small.url, tool.target, CALL), echoed("1"));
     const response = await sendPlain(small.url, tool.target, `${CALL} `);
     assert.match(expectError(response, 413, "payload_too_large") ?? "", /11 bytes/);
+    proves("1.15");
   });
 
   it("a body within an absurd limit that no memory holds is refused, and the server goes on", async () => {
@@ -217,6 +228,7 @@ describe("step 1: length and coding of the body (protocol.md section 7)", () => 
     it(`415 for Content-Encoding: ${coding}`, async () => {
       const details = await refused(calling(["Content-Encoding", coding]), 415, "unsupported_content_encoding", CALL);
       assert.match(details ?? "", /^Content-Encoding: only identity/);
+      proves("7.2", "7.22");
     });
   }
 
@@ -229,6 +241,7 @@ describe("step 1: length and coding of the body (protocol.md section 7)", () => 
     for (const coding of ["identity", "Identity"]) {
       expectResult(await sendPlain(server.url, tool.target, CALL, ["Content-Encoding", coding]), echoed("1"));
     }
+    proves("7.2");
   });
 
   it("411 comes before 415, 413 before 415", async () => {
@@ -241,6 +254,7 @@ describe("step 1: length and coding of the body (protocol.md section 7)", () => 
       413,
       "payload_too_large",
     );
+    proves("7.2");
   });
 
   for (const type of [
@@ -253,6 +267,7 @@ describe("step 1: length and coding of the body (protocol.md section 7)", () => 
   ]) {
     it(`Content-Type is ignored: ${JSON.stringify(type)}`, async () => {
       expectResult(await sendPlain(server.url, tool.target, CALL, ["Content-Type", type]), echoed("1"));
+      proves("7.3");
     });
   }
 
@@ -292,6 +307,7 @@ describe("headers and time (protocol.md section 1)", () => {
         const details = expectError(await send(count), 431, "headers_too_large");
         assert.match(details ?? "", /at most 64 headers|at most 16384 bytes/);
       }
+      proves("1.20", "7.22");
     });
   }
 
@@ -307,12 +323,14 @@ describe("headers and time (protocol.md section 1)", () => {
     }
     const within = requestText("GET", "/tools", [["X-Large", "c".repeat(15_000)]]);
     assert.equal((await exchange(server.url, within)).status, 200);
+    proves("7.22");
   });
 
   it("headers within 10 s, the whole request within 30 s", async () => {
     const { server } = await serveHasty([tool]);
     assert.equal(server.headersTimeout, 10_000);
     assert.equal(server.requestTimeout, 30_000);
+    proves("1.20");
   });
 
   it("408 for headers that stay out, and for a body that does", async () => {
@@ -333,6 +351,7 @@ describe("headers and time (protocol.md section 1)", () => {
     );
     assert.equal(tool.calls.constructed, before);
     assert.deepEqual(log.entries, []);
+    proves("1.20", "7.22");
   });
 });
 

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { InvocationAborted, type InvokeContext, serve } from "#runtime/index.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
+import { proves } from "../proves.js";
 import { makeCertificate } from "./certificate.js";
 import { type Child, PRELUDE, ROOT, run, start } from "./child.js";
 import { exchange, expectError, openSocket, RawConnection, requestText } from "./raw.js";
@@ -208,6 +209,7 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
     assert.deepEqual(stopped(child), { finished: 1, cut: 2 });
     assert.match(child.stderr(), /the drain limit has passed: tools are told to end/);
     assert.match(child.stderr(), /"running":1,"graceMs":2000,"msg":"tools did not end: their callers are told 503"/);
+    proves("8.14");
   });
 
   for (const [signal, exitCode] of [
@@ -371,6 +373,7 @@ describe("a server that is closed", () => {
     expectError(await answer, 503, "shutting_down");
     const { finished, cut } = await end;
     assert.deepEqual([finished, cut], [0, 1]);
+    proves("8.20");
   });
 
   it("the entry of a run that was cut stays in flight: nobody knows how far it came", async () => {
@@ -383,6 +386,7 @@ describe("a server that is closed", () => {
     expectError(await answer, 503, "shutting_down");
     const { entries, inFlight } = replayStore.stats();
     assert.deepEqual([entries, inFlight], [0, 1]);
+    proves("8.20");
   });
 
   it("waits for a health check and cuts it like a call", async () => {

@@ -26,6 +26,7 @@ import { encodeOutput } from "#runtime/wire/bcs-writer.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { NexusData, NexusDataError, NexusValue, OffchainToolOutput } from "#runtime/wire/data.js";
 import { OutputEncoder } from "#runtime/wire/output.js";
+import { proves } from "../proves.js";
 
 const SECRET = "Bearer canary-7f3a";
 /** Few shards: real ids of a small network, in milliseconds. */
@@ -120,6 +121,7 @@ describe("upload", () => {
       /^stored blob: expected its 10 bytes, got others$/,
     );
     throwsFault(() => blob.verifyBytes(content.subarray(1)), "content_mismatch", /got others/);
+    proves("3.10");
   });
 
   test("content that is stored already is not paid again", async () => {
@@ -184,6 +186,7 @@ describe("upload", () => {
       OffchainToolOutput.fromPorts("ok", [["report", NexusData.many([blob(0).nexusValue(), blob(more).nexusValue()])]]);
     assert.equal(encoder.encode(result(0)).ports[0]?.values.length, 2);
     assert.throws(() => encoder.encode(result(1)), /at most 8388608 bytes over all ports, got 8388609/);
+    proves("1.14");
   });
 
   test("equal content at the same time is sent once", async () => {
@@ -458,6 +461,7 @@ describe("reader", () => {
     } finally {
       await substitute.stop();
     }
+    proves("1.13");
   });
 
   test("an answer without a length is read within the budget, too", async () => {

@@ -13,6 +13,7 @@ import { type ConnectionOptions, connect, type SecureVersion, type TLSSocket } f
 import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
 import { type BootstrapOptions, serve } from "#runtime/index.js";
 import { tlsFromEnv } from "#runtime/server/http/tls.js";
+import { proves, provesRow } from "../proves.js";
 import { type Certificate, makeCertificate } from "./certificate.js";
 import { holdTimers } from "./held-timers.js";
 import { requestText } from "./raw.js";
@@ -262,6 +263,7 @@ describe("start-up faults name the file, what is wrong and what to do, before th
           return error.name === "StartupError";
         },
       );
+      provesRow(what, { "10.17": ["the key of another certificate"] });
     });
   }
 
@@ -301,6 +303,7 @@ describe("start-up faults name the file, what is wrong and what to do, before th
       delete process.env[ENV_TLS_KEY_PATH];
       taken.close();
     }
+    proves("10.17");
   });
 
   it("none of them: neither variable, a chain, keys of three kinds, a key in its own old form", () => {
@@ -313,6 +316,7 @@ describe("start-up faults name the file, what is wrong and what to do, before th
     assert.ok(tlsFromEnv(environment(file(ec.cert), file(sec1))));
     const together = file(ec.key + ec.cert);
     assert.ok(tlsFromEnv(environment(together, together)));
+    proves("10.17");
   });
 });
 
@@ -355,6 +359,7 @@ describe("what is negotiated", () => {
       for (const { port } of [ecServer, rsaServer]) {
         await assert.rejects(negotiated(port, { ...lax, maxVersion: version }), { code: /PROTOCOL_VERSION/ });
       }
+      proves("1.18");
     });
   }
 
@@ -418,6 +423,7 @@ describe("what is negotiated", () => {
     const socket = await shake(port);
     assert.match(await ask(socket, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), /^HTTP\/1\.1 400 /);
     socket.destroy();
+    proves("1.18");
   });
 
   it("no second handshake on a connection", async () => {
@@ -498,6 +504,7 @@ describe("what is served", () => {
     ] as const;
     assert.match(await ask(socket, requestText("GET", "/tool/meta", forwarded)), /"url":"http:\/\/tools\.example/);
     socket.destroy();
+    proves("9.7");
   });
 
   it("the limits of HTTP hold as well", async () => {
@@ -646,6 +653,7 @@ describe("handshakes that do not end", { concurrency: true }, () => {
     await Promise.all(closed);
     const waited = performance.now() - started;
     assert.ok(waited > 9_500, `${waited} ms`);
+    proves("1.18");
   });
 
   it("do not hold up a server that closes", async () => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { InvocationAborted, type InvokeContext, NexusData, NexusValue, OffchainToolOutput } from "#runtime/index.js";
 import type { Codec, Port } from "#runtime/v1.js";
+import { proves, provesRow } from "../proves.js";
 import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
 import {
   countingTool,
@@ -52,6 +53,7 @@ describe("the body", () => {
       if (typeof details === "string") assert.equal(got, details);
       else assert.match(got ?? "", details);
       assert.equal(echo.calls.invoked, before);
+      provesRow(String(body), { "6.2": ['{"value":1,"value":1}'] });
     });
   }
 
@@ -59,6 +61,7 @@ describe("the body", () => {
     const body = '{"canary":1,"value":7,"canary":{"value":8},"__proto__":{"value":9},"constructor":1,"ports":[]}';
     expectResult(await sendPlain(server.url, echo.target, body), echoed("7"));
     assert.deepEqual(echo.calls.inputs.at(-1), { value: 7 });
+    proves("6.2");
   });
 
   it("unless the type forbids them; what is wrong with a member names places, never names that the caller made", async () => {
@@ -89,6 +92,7 @@ describe("the body", () => {
       if (details === undefined) expectResult(response, echoed("1"));
       else assert.equal(expectError(response, 422, "input_deserialization_error"), details);
     }
+    proves("6.2", "7.25");
   });
 
   it("a many port takes an array of any length: the limit of values is one of signed calls", async () => {
@@ -115,6 +119,7 @@ describe("the body", () => {
     expectError(response, 422, "input_deserialization_error");
     const wrong = await sendPlain(server.url, echo.target, '{"value":1}', ["X-Svc-Sig-V", "canary"]);
     expectResult(wrong, echoed("1"));
+    proves("6.1");
   });
 });
 
@@ -164,6 +169,7 @@ describe("JSON for who prefers it", () => {
         expectResult(response, echoed("[1]"));
         assert.equal(response.headers.get("vary"), "Accept", "what comes depends on it");
       }
+      proves("6.4", "6.5");
     });
   }
 
@@ -173,6 +179,7 @@ describe("JSON for who prefers it", () => {
     asJson(two, '{"ok":{"value":1}}');
     const equal = await sendPlain(server.url, echo.target, '{"value":1}', ["Accept", json], ["Accept", "*/*"]);
     expectResult(equal, echoed("1"));
+    proves("1.4", "6.3");
   });
 
   it("ports in schema order, many as arrays, exact integers, names and texts quoted", async () => {
@@ -191,6 +198,7 @@ describe("JSON for who prefers it", () => {
       response,
       '{"o k":{"b":null,"list":["x"],"\\"q\\"":"\\"\\u0001\u2028","1":18446744073709551615,"__proto__":1}}',
     );
+    proves("6.4");
   });
 
   it("a result without ports", async () => {
@@ -198,6 +206,7 @@ describe("JSON for who prefers it", () => {
     const { url } = await serveFor([tool]);
     asJson(await sendPlain(url, tool.target, '{"value":1}', ["Accept", json]), '{"done":{}}');
     expectResult(await sendPlain(url, tool.target, '{"value":1}'), resultBcs("done", []));
+    proves("2.15");
   });
 
   it("a result that holds a stored value stays BCS", async () => {
@@ -215,6 +224,7 @@ describe("JSON for who prefers it", () => {
     const { url } = await serveFor([tool]);
     const response = await sendPlain(url, tool.target, '{"value":1}', ["Accept", json]);
     assert.deepEqual([response.status, response.headers.get("content-type")], [200, RESULT]);
+    proves("6.5");
   });
 
   it("an error is the same for everybody", async () => {
@@ -228,6 +238,7 @@ describe("JSON for who prefers it", () => {
     const signed = await serveSigned([echo]);
     const call = echoCall(echo, "1");
     expectResult(await exchange(signed.url, call.text(["Accept", json])), echoed("1"), call);
+    proves("6.5");
   });
 });
 
@@ -259,6 +270,7 @@ describe("a caller that leaves", () => {
         false,
       );
     }
+    proves("8.10");
   });
 
   it("does not fire once the answer is sent, on connections that stay open or close", async () => {

@@ -22,6 +22,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { FileFollower, type VersionRefusal } from "#runtime/config/file-follower.js";
 import { digestOf } from "#runtime/config/operator-file.js";
+import { proves } from "../proves.js";
 import { attempt, until } from "./tools.js";
 
 const root = mkdtempSync(join(tmpdir(), "watch-"));
@@ -118,6 +119,7 @@ describe("a new version", () => {
     assert.deepEqual([follower.stats.applied, follower.stats.refused], [5, 0]);
     const { versionAgeMs, lastGoodAgeMs } = follower.stats;
     assert.ok(versionAgeMs < performance.now() - began && lastGoodAgeMs <= versionAgeMs);
+    proves("10.13");
   });
 
   it("is seen through the links of a ConfigMap, which swaps ..data", async () => {
@@ -141,6 +143,7 @@ describe("a new version", () => {
       await inForce(version);
     }
     assert.deepEqual([adopted, warnings], [["two", "three", "four"], []]);
+    proves("10.13");
   });
 
   it("that came before the first look is no exception", async () => {
@@ -251,6 +254,7 @@ describe("a fault", () => {
     assert.deepEqual([follower.stats.fault, follower.stats.unchanged], [undefined, 1]);
     rmSync(path); // news again after a good version
     await until(() => warnings.length === 4, "a fourth warning");
+    proves("10.13");
   });
 
   it("of rights is seen though the content is the same", { skip: process.platform === "win32" }, async () => {
