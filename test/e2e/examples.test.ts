@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type CallResult, LeaderClient, LeaderError, publicKeyOf, readMetadata } from "#runtime/leader.js";
+import { proves } from "../proves.js";
 import { type ExampleProcess, entrypoint, startExample } from "./process.js";
 
 const EXAMPLES = fileURLToPath(new URL("../../examples", import.meta.url));
@@ -49,6 +50,7 @@ for (const example of readdirSync(EXAMPLES).filter((name) => existsSync(join(EXA
     assert.equal(status, 0, stderr);
     assert.equal(stderr, "");
     assert.equal(stdout, readFileSync(join(EXAMPLES, example, "meta.json"), "utf8"));
+    proves("9.9");
   });
 }
 
@@ -75,6 +77,7 @@ describe("sum", () => {
       add(2n ** 63n, 0n),
       refusedWith(422, /a: expected an int64 integer, got an integer outside its range/),
     );
+    proves("5.34");
   });
 
   test("what it says of itself is what meta.json says", async () => {

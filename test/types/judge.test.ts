@@ -11,6 +11,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Contract } from "#runtime/wire/contract.js";
 import { ValueEncoder } from "#runtime/wire/output.js";
 import { ToolProject, toolSource } from "../generator/project.js";
+import { proves } from "../proves.js";
 import { openJudge } from "./judge.js";
 import { Random } from "./random.js";
 
@@ -285,4 +286,5 @@ test(`the walk accepts what ajv accepts, and what it delivers is accepted again:
   } finally {
     project.remove();
   }
+  proves("5.32");
 });
