@@ -38,7 +38,11 @@ export class LogDestination implements DroppedLines {
   /** Set at the end of the process: until when a full pipe is waited for. */
   #flushBy: number | undefined;
 
-  constructor(private readonly fd: number) {}
+  /** @param neverBlocks whether a write to the descriptor returns at once: then lines are written in their order, at once */
+  constructor(
+    private readonly fd: number,
+    private readonly neverBlocks = false,
+  ) {}
 
   write(line: string): void {
     const bytes = Buffer.byteLength(line);
@@ -56,18 +60,25 @@ export class LogDestination implements DroppedLines {
     const chunk = this.#take();
     this.#state = chunk === undefined ? "idle" : "writing";
     if (chunk === undefined) return;
+    if (this.neverBlocks) {
+      this.#ended(chunk, tryWrite(this.fd, chunk));
+      return;
+    }
     this.#since = performance.now();
-    write(this.fd, chunk, (error, bytes) => {
-      if (error === null && bytes > 0) {
-        this.#retryMs = MIN_RETRY_MS;
-        this.#written(chunk, bytes);
-        this.#next();
-        return;
-      }
-      this.#state = "waiting";
-      setTimeout(() => this.#next(), this.#retryMs).unref();
-      this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
-    });
+    write(this.fd, chunk, (error, bytes) => this.#ended(chunk, error === null ? bytes : 0));
+  }
+
+  /** Goes on after a write of so many bytes; after none it is repeated later. */
+  #ended(chunk: Buffer, bytes: number): void {
+    if (bytes > 0) {
+      this.#retryMs = MIN_RETRY_MS;
+      this.#written(chunk, bytes);
+      this.#next();
+      return;
+    }
+    this.#state = "waiting";
+    setTimeout(() => this.#next(), this.#retryMs).unref();
+    this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
   }
 
   #take(): Buffer | undefined {
@@ -106,6 +117,15 @@ export class LogDestination implements DroppedLines {
   }
 }
 
+/** The bytes that were written, 0 where the descriptor takes none. */
+function tryWrite(fd: number, chunk: Buffer): number {
+  try {
+    return writeSync(fd, chunk);
+  } catch {
+    return 0;
+  }
+}
+
 function sleep(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
@@ -115,24 +135,25 @@ let standardError: LogDestination | undefined;
 /** The process's own. */
 export function standardErrorLog(): LogDestination {
   if (standardError === undefined) {
-    const destination = new LogDestination(isMainThread ? nonBlocking(2) : 2);
+    const destination = openStandardError();
     standardError = destination;
     process.on("exit", () => destination.flushSync());
   }
   return standardError;
 }
 
-/** A descriptor whose writes do not block where a pipe is not read, so that none keeps the process from ending. */
-function nonBlocking(fd: number): number {
+/** Standard error, non-blocking where it is a pipe that may not be read, so that none keeps the process from ending. */
+function openStandardError(): LogDestination {
+  if (!isMainThread) return new LogDestination(2);
   try {
-    const stat = fstatSync(fd);
-    if (!stat.isFIFO() && !stat.isSocket()) return fd;
+    const stat = fstatSync(2);
+    if (!stat.isFIFO() && !stat.isSocket()) return new LogDestination(2);
     // Makes the descriptor non-blocking, until the process starts a child that inherits it.
     void process.stderr;
     // Not shared with children; Linux only, and not for sockets.
-    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+    return new LogDestination(openSync("/proc/self/fd/2", constants.O_WRONLY | constants.O_NONBLOCK), true);
   } catch {
-    return fd;
+    return new LogDestination(2);
   }
 }
 
