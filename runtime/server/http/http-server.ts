@@ -70,14 +70,14 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     frameworkErrors: (_error, request, reply) => routes.answer(request as FastifyRequest, reply as FastifyReply),
   });
   capConnections(app.server, maxConnections, service.load.refusals);
+  await configure?.(app);
+  // A context of its own: it inherits the hooks of the author, not the one that follows.
+  await app.register(async (part) => routes.register(part));
   // Paths that the router does not know, and everything once the server has closed.
   app.addHook("onRequest", (request, reply, done) => {
     if (request.is404 || shutdown.closed) routes.answer(request, reply);
     else done();
   });
-  await configure?.(app);
-  // A context of its own: hooks of the application come before the routes' own.
-  await app.register(async (part) => routes.register(part));
   return { app, requests };
 }
 
