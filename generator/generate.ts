@@ -3,8 +3,8 @@
 import { type Acknowledgement, filterNotes } from "./diagnostics/acknowledge.js";
 import { type Diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
 import { checkExamples } from "./emit/check-examples.js";
-import { generatedFiles } from "./emit/generated-files.js";
-import { checkPorts } from "./emit/ports.js";
+import { checkPorts } from "./emit/check-ports.js";
+import { generatedFiles } from "./emit/file-texts.js";
 import type { GeneratedFile } from "./emit/render.js";
 import { Schemas } from "./emit/schema.js";
 import { artifactsOf, type ToolArtifacts } from "./emit/tool-artifacts.js";

@@ -10,4 +10,4 @@ export {
   type FastifyServerOptions,
   fastify,
 } from "fastify";
-export { type SvcToolsOptions, svcTools } from "./server/svc-tools.js";
+export { type SvcToolsOptions, svcTools } from "./server/fastify-plugin.js";

@@ -96,7 +96,7 @@ const ROOMS: readonly Room[] = [
     node: ["http", "https", "net", "stream", "tls"],
     grants: {
       "http-server": { packages: ["fastify"] },
-      "fastify-plugin": { packages: ["fastify"] },
+      "tool-routes": { packages: ["fastify"] },
       tls: { node: ["crypto", "path"] },
     },
   },
@@ -116,7 +116,7 @@ const ROOMS: readonly Room[] = [
     files: ["runtime/server/*.ts"],
     below: [...SERVER, ...["load", "replay", "call", "threads", "http", "observe"].map((room) => `server/${room}`)],
     node: ["path"],
-    grants: { "svc-tools": { packages: ["fastify", "fastify-plugin"] } },
+    grants: { "fastify-plugin": { packages: ["fastify", "fastify-plugin"] } },
   },
   {
     // Its own way to the network and the disk; nothing of the server.

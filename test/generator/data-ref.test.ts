@@ -6,7 +6,8 @@ import { after, describe, it } from "node:test";
 import ts from "typescript";
 import { type Diagnostic, formatDiagnostic } from "#generator/diagnostics/diagnostics.js";
 import { readJson } from "#generator/json.js";
-import type { Contract, Port } from "#runtime/v1.js";
+import type { Contract } from "#runtime/v1.js";
+import type { Port } from "#runtime/wire/contract.js";
 import { ToolProject, toolSource } from "./project.js";
 
 const DECLARATIONS = `import type { DataRef, DataReference, NexusData } from "svc-runtime";

@@ -1,7 +1,8 @@
 /** Tool classes on contracts written by hand. Knows nothing of tests, because threads load it too. */
 
 import { type AuthContext, type InvokeContext, type StatusCode, SvcTool, type SvcToolClass } from "#runtime/index.js";
-import { type Codec, type Contract, type Port, provideContracts, type Variant } from "#runtime/v1.js";
+import { type Contract, provideContracts } from "#runtime/v1.js";
+import type { Codec, Port, Variant } from "#runtime/wire/contract.js";
 
 /** What a tool of a test does; everything has a default that does nothing. */
 export interface Behaviour {

@@ -18,7 +18,7 @@ import {
   WalrusStorage,
   type WalrusStorageOptions,
 } from "#runtime/storage/index.js";
-import type { Codec } from "#runtime/v1.js";
+import type { Codec } from "#runtime/wire/contract.js";
 import { RawConnection } from "./raw.js";
 import {
   alice,

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { NexusData, NexusValue, OffchainToolOutput } from "#runtime/index.js";
-import type { Port } from "#runtime/v1.js";
+import type { Port } from "#runtime/wire/contract.js";
 import { proves, provesRow } from "../proves.js";
 import { expectError } from "./raw.js";
 import {

@@ -34,8 +34,9 @@ import {
   verifyToolSignature,
   WalrusValue,
 } from "#runtime/leader.js";
-import { type Codec, type Contract, provideContracts } from "#runtime/v1.js";
+import { type Contract, provideContracts } from "#runtime/v1.js";
 import { encodeOutput } from "#runtime/wire/bcs-writer.js";
+import type { Codec } from "#runtime/wire/contract.js";
 import { EnvelopeReader } from "#runtime/wire/envelope.js";
 import { proves } from "../proves.js";
 import { atEnd } from "../teardown.js";

@@ -10,7 +10,7 @@ import {
   OffchainToolOutput,
   PermissionDenied,
 } from "#runtime/index.js";
-import type { Codec } from "#runtime/v1.js";
+import type { Codec } from "#runtime/wire/contract.js";
 import { type Behaviour, countingTool, one } from "./counting-tool.js";
 
 const canary = () => new Error("canary: /home/canary/tool.ts");

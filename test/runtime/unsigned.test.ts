@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { InvocationAborted, type InvokeContext, NexusData, NexusValue, OffchainToolOutput } from "#runtime/index.js";
-import type { Codec, Port } from "#runtime/v1.js";
+import type { Codec, Port } from "#runtime/wire/contract.js";
 import { proves, provesRow } from "../proves.js";
 import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
 import {

@@ -19,7 +19,7 @@ const OPTIONS: ts.CompilerOptions = {
 
 const SOURCE = `
 import { type BootstrapOptions, type InvokeContext, type RunningServer, StatusCode, SvcTool, serve } from "svc-runtime";
-import { bootstrap, type Contract, provideContracts, readJson } from "svc-runtime/v1";
+import { bootstrap, type Contract, provideContracts } from "svc-runtime/v1";
 export class Sum extends SvcTool<{ a: number }, { ok: { sum: number } }> {
   static override fqn() { return "xyz.test.sum@1"; }
   override async invoke({ a }: { a: number }, { signal }: InvokeContext): Promise<{ ok: { sum: number } }> {
@@ -35,7 +35,6 @@ export const running: Promise<RunningServer> = serve([Sum], options);
 export const contracts: readonly Contract[] = [];
 provideContracts(contracts);
 bootstrap(Sum);
-readJson(new Uint8Array());
 `;
 
 const DOM_SOURCE = `

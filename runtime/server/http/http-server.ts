@@ -6,7 +6,6 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type ErrorCode, errorBody, statusOf } from "../errors/request-error.js";
-import { ToolRoutes, type ToolRoutesOptions } from "./fastify-plugin.js";
 import {
   capConnections,
   DEADLINES,
@@ -20,6 +19,7 @@ import {
 import { endConnection, isClosing } from "./lingering-close.js";
 import type { InFlightRequests } from "./shutdown.js";
 import { prepareTlsServer, type TlsSetup, tlsOptions } from "./tls.js";
+import { ToolRoutes, type ToolRoutesOptions } from "./tool-routes.js";
 
 /** What is served, and how. */
 export interface ServeOptions extends ToolRoutesOptions {

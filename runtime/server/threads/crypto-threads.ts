@@ -10,7 +10,7 @@ import { type Ed25519Engine, type Ed25519Work, secretSeed } from "../../wire/ed2
 import type { EngineName, SigningKey, VerifyKey } from "../../wire/ed25519-keys.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { CryptoRing, MAX_MESSAGE, SIGN, SLOTS, VERIFY } from "./crypto-ring.js";
-import type { KeyMessage } from "./crypto-thread.js";
+import type { KeyMessage } from "./crypto-worker.js";
 
 /** A job under way: how it ends. */
 interface Waiting {
@@ -82,7 +82,7 @@ class CryptoThread {
   private gone = false;
 
   constructor(engineName: EngineName, log: ServerLogger) {
-    this.worker = new Worker(new URL("./crypto-thread.js", import.meta.url), {
+    this.worker = new Worker(new URL("./crypto-worker.js", import.meta.url), {
       workerData: { memory: this.ring.memory, engineName },
       // The thread needs none of the loaders and nothing of the environment that the process was started with.
       execArgv: [],

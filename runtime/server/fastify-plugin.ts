@@ -5,7 +5,7 @@ import fastifyPlugin from "fastify-plugin";
 import type { SvcToolClass } from "../tool.js";
 import { serveTools } from "./call/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
-import { ToolRoutes } from "./http/fastify-plugin.js";
+import { ToolRoutes } from "./http/tool-routes.js";
 import type { ToolOptions } from "./options.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
 
