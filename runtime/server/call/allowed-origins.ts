@@ -1,6 +1,6 @@
 /**
- * Requests that web pages make a browser send. A browser sends a simple POST from any page to any address that it reaches,
- * this host and private networks included, so in unsigned mode such a request needs an origin that is allowed by name.
+ * Cross-origin protection of unsigned mode. A browser sends a simple POST from any page to any address within its
+ * reach, including this host and private networks, so a request of a web page needs an origin that is allowed by name.
  */
 
 import { RequestError } from "../errors/request-error.js";
@@ -12,7 +12,7 @@ const REFUSED = "Origin: requests of web pages are refused unless their origin i
 export class AllowedOrigins {
   readonly #names: ReadonlySet<unknown>;
 
-  /** @throws RangeError for what is not an origin as browsers send it (RFC 6454 section 6.1), over http or https */
+  /** @throws RangeError unless each name is an http or https origin as browsers send it (RFC 6454 section 6.1) */
   constructor(names: readonly string[] = []) {
     for (const name of names) {
       if (URL.canParse(name) && new URL(name).origin === name) continue;
@@ -24,13 +24,14 @@ export class AllowedOrigins {
   }
 
   /**
-   * Checks where a request comes from. `Host` is not compared: a page whose name was rebound to this address has it too.
+   * Checks the origin of a request. `Host` is not compared, because DNS rebinding gives a page of another site a
+   * matching `Host`.
    *
    * @throws {@link RequestError} `permission_denied`
    */
   check({ headers }: RequestHeaders): undefined {
     const { origin, "sec-fetch-site": site } = headers;
-    // `none`: by the user, not by a page (Fetch Metadata section 2.4).
+    // `none`: the user, not a page, started the request (Fetch Metadata section 2.4).
     const isAllowed = origin === undefined ? site === undefined || site === "none" : this.#names.has(origin);
     if (!isAllowed) throw new RequestError("permission_denied", REFUSED);
   }

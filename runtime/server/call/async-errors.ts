@@ -1,24 +1,26 @@
 /**
- * Errors that a tool throws outside of its calls, from a timer or a promise that nobody waits for: whose are they?
+ * Attribution of asynchronous errors: finds the tool that threw an error outside of its calls, in a timer or an
+ * unawaited promise.
  *
- * Following every call through its timers and promises costs a call 8 % of its CPU time on Node 20 (docs/operations.md),
- * so it begins with the first such error of a process; a process of one tool knows the name anyway.
+ * Following every call through its timers and promises costs 8 % of the CPU time of a call on Node 20
+ * (docs/operations.md), so calls are followed only from the first such error of a process on. With one tool in the
+ * process, the tool of that first error is known too.
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
 let calls: AsyncLocalStorage<string> | undefined;
 
-/** Runs the code of a tool so that what it leaves behind can be told to be its own. */
+/** Runs the code of a tool. Once calls are followed, its timers and promises carry the name of the tool. */
 export function runAsTool<T>(tool: string, work: () => T): T {
   return calls === undefined ? work() : calls.run(tool, work);
 }
 
 /**
- * Names the tool of an error, called where the process is told of it; from the first call on, calls are followed.
+ * Names the tool of an asynchronous error, for the error handlers of the process. The first use starts to follow calls.
  *
- * @param served the tools of this process
- * @returns fields for the log: `tool`, or `tools` when it may have been any of them
+ * @param served names of the tools of this process
+ * @returns fields for the log: `tool`, or `tools` when any of them may have thrown the error
  */
 export function strayFields(
   served: readonly string[],

@@ -1,4 +1,4 @@
-/** From the headers of a signed request to its verified caller (protocol.md section 5). */
+/** Authentication: verifies the headers of a signed request and gives its caller (protocol.md section 5). */
 
 import type { LeaderResolver } from "../../config/allowed-leaders.js";
 import type { AuthContext } from "../../tool.js";
@@ -13,7 +13,7 @@ import type { RequestHeaders } from "./messages.js";
 const DIGITS = /^[0-9]+$/;
 const VISIBLE = /^[\x21-\x7e]+$/;
 
-/** Verifies callers. Reads nothing but the headers, so that a stranger is refused before a byte of body is kept. */
+/** Verifies callers by the headers alone, so that an unknown caller is refused before any byte of its body is kept. */
 export class Authenticator {
   private readonly lower: { readonly [K in keyof SignatureHeaders]: string };
 
@@ -28,8 +28,8 @@ export class Authenticator {
   }
 
   /**
-   * Reads the six headers, looks the leader's key up and verifies its signature over the input hash. Answers at once
-   * where the signature is verified at once.
+   * Reads the six headers, looks up the leader's key and verifies the signature over the input hash. Returns a promise
+   * only when the engine verifies asynchronously.
    *
    * @throws {@link RequestError} `auth_failed`; its details name the header and the fault, never the value
    */
@@ -39,7 +39,7 @@ export class Authenticator {
     if (!VISIBLE.test(leaderId)) this.fail("leaderId", "expected visible ASCII characters");
     const keyText = this.header(request, "leaderKeyId");
     if (!DIGITS.test(keyText)) this.fail("leaderKeyId", "expected decimal digits");
-    // 20 digits or fewer once leading zeros are gone: no header makes BigInt work on thousands.
+    // At most 20 digits without leading zeros, so that no header makes BigInt parse thousands of digits.
     const digits = keyText.length > 20 ? keyText.replace(/^0+(?=\d)/, "") : keyText;
     const leaderKeyId = digits.length > 20 ? MAX_U64 + 1n : BigInt(digits);
     if (leaderKeyId > MAX_U64) this.fail("leaderKeyId", "expected a number below 2^64");
@@ -63,7 +63,7 @@ export class Authenticator {
   private header(request: RequestHeaders, which: keyof SignatureHeaders): string {
     const value = request.headers[this.lower[which]];
     if (value === undefined) this.fail(which, "missing");
-    // A repeated header arrives joined with a comma and a space, which no value of ours can hold.
+    // node:http joins repeated headers with a comma and a space, which no valid value contains.
     if (typeof value !== "string" || value.includes(", ")) {
       const name = this.lower[which];
       let times = 0;

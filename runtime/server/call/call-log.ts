@@ -1,18 +1,18 @@
-/** The log of one request: the log of its tool with the request's id. Nothing is made before something is written. */
+/** The log of one request: the log of its tool with the request's id. It is created at the first line. */
 
 import { randomUUID } from "node:crypto";
 import type { ServerLogger } from "../log/safe-logger.js";
 import type { RequestHeaders } from "./messages.js";
 
-/** Characters of a caller's text that reach the log. */
+/** Maximum number of characters of a caller's text that reach the log. */
 const MAX_TEXT = 64;
 
-/** A caller's text for the log: cut, and nothing but visible ASCII. */
+/** A caller's text for the log: truncated, with every character but visible ASCII replaced by `?`. */
 export function shown(text: string): string {
   return text.slice(0, MAX_TEXT).replace(/[^\x21-\x7e]/g, "?");
 }
 
-/** Writes with the members `tool` and `request`. */
+/** Writes lines with the members `tool` and `request`. */
 export class CallLog implements ServerLogger {
   #id: string | undefined;
   #log: ServerLogger | undefined;
@@ -23,7 +23,7 @@ export class CallLog implements ServerLogger {
     private readonly headers: RequestHeaders["headers"],
   ) {}
 
-  /** What the caller or a gateway calls the request (`X-Request-Id`), else a name of our own. */
+  /** The request id of the caller or a gateway (`X-Request-Id`), else a random UUID. */
   get id(): string {
     if (this.#id === undefined) {
       const given = this.headers["x-request-id"];
@@ -33,7 +33,7 @@ export class CallLog implements ServerLogger {
   }
 
   debug(first: object | string, message?: string): void {
-    // The levels that are off as a rule, and cost a tool that writes them nothing.
+    // `debug` and `info` are often off: the check avoids creating the log and the id for a line that is not written.
     if (this.parent.isLevelEnabled?.("debug") === false) return;
     this.log.debug(first as object, message);
   }

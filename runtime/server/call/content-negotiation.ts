@@ -1,11 +1,11 @@
-/** Whether a caller wants JSON instead of BCS (protocol.md section 6, RFC 9110 section 12.5.1). */
+/** Content negotiation: JSON or BCS for the result (protocol.md section 6, RFC 9110 section 12.5.1). */
 
 import { RESULT_CONTENT_TYPE } from "../../wire/http-names.js";
 
 /**
  * True when `application/json` has a strictly higher quality than both the result content type and everything else.
  *
- * @param accept the `Accept` header; absent, the caller takes anything
+ * @param accept the `Accept` header; undefined accepts every type
  */
 export function prefersJson(accept: string | undefined): boolean {
   if (accept === undefined) return false;

@@ -1,5 +1,6 @@
 /**
- * One `POST /invoke`, from headers and body to the answer (protocol.md section 7), without any HTTP framework.
+ * The service behind `POST /invoke`, from headers and body to the answer (protocol.md section 7). It uses no HTTP
+ * framework.
  */
 
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
@@ -33,38 +34,38 @@ import type { Observation, Observers } from "./observers.js";
 import { authorizeAlone, Run, type RunHooks, withDeadline } from "./run.js";
 import type { ServedTool } from "./served-tool.js";
 
-/** What all invocations of a process share. */
+/** Options and services that all invocations of a process share. */
 export interface ServiceOptions {
   readonly config: ToolkitRuntimeConfig;
   readonly headers: SignatureHeaders;
   readonly engine: Ed25519Work;
   readonly store: ReplayStore;
-  /** Milliseconds that the store has for a claim; {@link CLAIM_LIMIT_MS} by default. */
+  /** Time limit of the store for a claim, in milliseconds; {@link CLAIM_LIMIT_MS} by default. */
   readonly claimLimitMs?: number;
-  /** Without it nothing but the bytes of bodies is bounded. */
+  /** Load limits. When absent, only the bytes of bodies are bounded. */
   readonly load?: LoadControl;
   readonly log: ServerLogger;
-  /** Web pages that may call without signatures; none when absent. */
+  /** Origins of web pages that may call without signatures; none when absent. */
   readonly allowedOrigins?: AllowedOrigins;
-  /** Who looks at calls; nobody when absent. */
+  /** Observers of calls; none when absent. */
   readonly observers?: Observers;
 }
 
-/** A request on its way to its answer. */
+/** A request that is being answered. */
 interface Handled {
   readonly tool: ServedTool;
   readonly request: InvokeRequest;
   readonly log: CallLog;
-  /** Undefined while nobody looks. */
+  /** The observation of the call; undefined when no observer is active. */
   readonly seen: Observation | undefined;
 }
 
-/** Milliseconds that a tool has to note that a result was returned, before a shutdown goes on without it. */
+/** Time limit, in milliseconds, for a tool to settle a returned result. A shutdown does not wait longer. */
 const NOTE_LIMIT_MS = 2_000;
 
 /** Serves invocations of the tools of one process. */
 export class InvokeService {
-  /** What there is to do, and what was refused because of it. */
+  /** Load limits, with counts of the refused requests. */
   readonly load: LoadControl;
   private readonly authenticator: Authenticator;
   private readonly origins: AllowedOrigins;
@@ -85,24 +86,24 @@ export class InvokeService {
     this.load = options.load ?? new LoadControl({}, { tools: [], signed: this.signed, bodyBytes, log: options.log });
   }
 
-  /** Invocations that are running now. */
+  /** Number of running invocations. */
   get inFlight(): number {
     return this.runs.size;
   }
 
-  /** The same, by tool. */
+  /** Number of running invocations, by tool name. */
   get running(): ReadonlyMap<string, number> {
     const running = new Map<string, number>();
     for (const { fqn } of this.runs.values()) running.set(fqn, (running.get(fqn) ?? 0) + 1);
     return running;
   }
 
-  /** Resolves when everything that was returned is noted, or has had its time. */
+  /** Resolves when the settlement of every returned result has ended or reached its time limit. */
   async settlementsDone(): Promise<void> {
     await Promise.all(this.notes);
   }
 
-  /** Tells every running tool that the process is about to end, and each that still begins. */
+  /** Aborts every running tool for the shutdown of the process, and every run that starts later. */
   abortRuns(): void {
     this.stopping = true;
     this.load.refuseWaiting();
@@ -147,7 +148,7 @@ export class InvokeService {
       throw new RequestError("length_required", "Content-Length: required, chunked bodies are not accepted");
     }
     const length = Number(announced);
-    // A length of more digits than a u64 has is over any limit. A number and a bigint are compared as what they are.
+    // A length with more digits than a u64 exceeds any limit. `>` compares a number and a bigint exactly.
     if (announced.length > 20 || length > this.maxBody) {
       throw new RequestError("payload_too_large", `the body is limited to ${this.maxBody} bytes`);
     }
@@ -206,7 +207,9 @@ export class InvokeService {
     }
   }
 
-  /** Waits for a slot. A call that gets none leaves its pair as it was before the claim: the caller can send it again. */
+  /**
+   * Waits for a slot. A call that gets none restores its pair to the state before the claim, so the caller can retry.
+   */
   private async takeSlot({ log, seen }: Handled, slots: Slots, ticket: ReplayTicket): Promise<void> {
     try {
       await slots.enter()?.slot;
@@ -218,7 +221,7 @@ export class InvokeService {
     }
   }
 
-  /** Starts a run; its end completes the replay entry, whatever has become of the caller. */
+  /** Starts a run. Its end completes the replay entry even when the caller has disconnected. */
   private start(handled: Handled, call: Call, ticket?: ReplayTicket): Run {
     const { tool, log, seen } = handled;
     const { observers } = this.options;
@@ -238,7 +241,7 @@ export class InvokeService {
         if (answer.code === "tool_invocation_timeout") observers?.settledLate(tool);
         const end = (last: Answer) => {
           over();
-          // What another attempt may well get is not kept: shutting down, or no thread free for it.
+          // A 503 (shutting down, or no free thread) is not kept, because a retry may succeed.
           if (ticket !== undefined) guard(() => (last.status === 503 ? ticket.abandon() : ticket.complete(last)));
           return last;
         };
@@ -264,7 +267,7 @@ export class InvokeService {
     return run;
   }
 
-  /** The reply; once it has left, the run is told, so that what its result refers to counts as returned. */
+  /** A reply that notifies its run once it is sent, so that the stored values of the result count as returned. */
   private noting(run: Run, { stored }: Answer, reply: Reply): Reply {
     if (!stored) return reply;
     const sent = () => {
@@ -291,12 +294,12 @@ export class InvokeService {
     return signature instanceof Promise ? signature.then(signed) : signed(signature);
   }
 
-  /** A result with its signature, so that it is made once for all exact retries. */
+  /** An answer with its cached signature, so that a result is signed once for all exact retries. */
   private sealed(handled: Handled, answer: Answer, auth: AuthContext | undefined): Answer | Promise<Answer> {
     const key = auth && answer.signable ? this.signingKey(handled) : undefined;
     if (auth === undefined || key === undefined) return answer;
     const seal = (signature: Buffer) => ({ ...answer, seal: sealOf(key, auth.leaderSignature, signature) });
-    // The entry is complete all the same; the reply signs again.
+    // The replay entry is completed without a signature; the reply signs again.
     const failed = (error: unknown) => {
       handled.log.warn({ err: error }, "signing a result failed; it is tried once more");
       return answer;
@@ -348,14 +351,15 @@ export class InvokeService {
   }
 }
 
-// An asynchronous function keeps what it has once used: these two are synchronous, so that the body is in the call alone.
+// An async function keeps its locals alive while it is suspended. These two are synchronous, so that only the Call
+// refers to the body.
 
 function unsignedCall(request: RequestHeaders, body: InputHolder<Uint8Array>): Call {
   const json = prefersJson(headerText(request, "accept"));
   return { input: { body: takeInput(body) }, auth: undefined, json };
 }
 
-/** @throws {@link RequestError} `input_integrity_error`, WireFault for the envelope */
+/** @throws {@link RequestError} `input_integrity_error`; WireFault for an invalid envelope */
 function signedCall(tool: ServedTool, auth: AuthContext, body: InputHolder<Uint8Array>): Call {
   const texts = tool.envelope.read(takeInput(body)).match(auth.inputHash);
   if (texts === undefined) {
@@ -371,7 +375,7 @@ async function observed(answered: Promise<Reply>, seen: Observation): Promise<Re
 }
 
 const RESULT_HEADERS = ["content-type", RESULT_CONTENT_TYPE];
-/** Of everything that is JSON. */
+/** Headers of every JSON reply. */
 export const JSON_HEADERS: readonly string[] = ["content-type", "application/json"];
 
 function headerText({ headers }: RequestHeaders, name: string): string | undefined {
@@ -379,7 +383,7 @@ function headerText({ headers }: RequestHeaders, name: string): string | undefin
   return typeof value === "string" ? value : undefined;
 }
 
-/** An error on the wire: JSON, never signed; a caller that is turned away for now is told when to come back. */
+/** The reply for an error: JSON, never signed. A 429 or 503 has a `Retry-After`. */
 export function errorReplyOf(status: number, body: Uint8Array, code: string | undefined, retryAfterMs = 1_000): Reply {
   const later = status === 503 || status === 429;
   const after = later ? ["retry-after", `${Math.max(1, Math.ceil(retryAfterMs / 1_000))}`] : [];

@@ -1,6 +1,6 @@
 /**
  * One call of a tool's own code (protocol.md section 7, steps 5 and 6): construct, authorize, decode, invoke, encode.
- * Knows no clock but the deadline it is given, no replay and no HTTP, because it also runs on the threads of isolate.ts.
+ * It has no timer, no replay and no HTTP, because it also runs on worker threads (threads/thread-host.ts).
  */
 
 import {
@@ -29,16 +29,16 @@ import {
   takeInput,
 } from "./messages.js";
 
-/** A tool's own code, and what makes its values of bytes and bytes of its values. */
+/** A tool's own code, with the decoder of its input and the encoder of its output. */
 export interface ToolCode {
   readonly fqn: string;
   readonly input: InputDecoder;
   readonly output: OutputEncoder;
-  /** Makes an instance, without a promise where the class has no `new` of its own. */
+  /** Makes an instance; returns a promise only when the class defines its own `new`. */
   construct(): SvcTool<unknown, unknown> | Promise<SvcTool<unknown, unknown>>;
 }
 
-/** The thread that this is called on. */
+/** Runs a tool on the thread of the caller. */
 export class LocalHost implements ToolHost {
   constructor(private readonly tool: ToolCode) {}
 
@@ -74,7 +74,7 @@ export class LocalHost implements ToolHost {
   }
 }
 
-/** What a tool gets beside its input. What costs something is made when a tool first asks for it: most never do. */
+/** The context of a call. The signal is created at its first use, because most tools never use it. */
 class Context implements InvokeContext {
   #controller: AbortController | undefined;
   #aborted: InvocationAborted | undefined;
@@ -99,7 +99,7 @@ class Context implements InvokeContext {
   }
 }
 
-/** In signed mode: without it `auth` is absent, not undefined. */
+/** The context in signed mode. In unsigned mode the member `auth` is absent, not undefined. */
 class SignedContext extends Context {
   #auth: AuthContext | undefined;
   readonly #caller: AuthContext;
@@ -155,7 +155,7 @@ class LocalExecution implements Execution {
     }
   }
 
-  /** Never throws: every fault has its answer. */
+  /** Never rejects: every fault becomes an answer. */
   private async execute(): Promise<Answer> {
     const { tool, log } = this;
     let instance: SvcTool<unknown, unknown>;
@@ -180,7 +180,7 @@ class LocalExecution implements Execution {
       log.error({ err: error }, "decoding the input failed");
       return refusal("internal_error");
     }
-    // What kept the event loop busy kept the timer from firing.
+    // A blocked event loop delays the timer of the deadline.
     if (performance.now() >= this.context.deadline) return refusal("tool_invocation_timeout");
     let result: unknown;
     try {
@@ -201,7 +201,7 @@ class LocalExecution implements Execution {
     return this.encode(result);
   }
 
-  /** @throws {@link WireFault} for an input that does not fit */
+  /** @throws {@link WireFault} for an input that does not conform to the contract */
   private decode(): unknown {
     const input = takeInput(this.call);
     const decoder = this.tool.input;
@@ -224,7 +224,7 @@ class LocalExecution implements Execution {
         );
         return refusal(error.code, error.details);
       }
-      // A getter or toJSON of the tool's own.
+      // Thrown by a getter or a toJSON of the tool.
       this.log.error({ err: error }, "encoding the tool's result failed");
       return this.stopping ? SHUTTING_DOWN : refusal("output_serialization_error");
     }
@@ -236,7 +236,7 @@ class LocalExecution implements Execution {
   }
 }
 
-/** The stored values of a result that wait for it to leave. */
+/** The stored values of a result that are notified once the result is sent. */
 function waiting({ ports }: EncodedOutput): readonly WalrusValue[] {
   let found: WalrusValue[] | undefined;
   for (const { values } of ports) {
@@ -249,18 +249,18 @@ function waiting({ ports }: EncodedOutput): readonly WalrusValue[] {
   return found ?? NONE;
 }
 
-/** Whether an instance has an `authorize` of its own, inherited or its own member; the default lets everybody pass. */
+/** Whether an instance overrides `authorize`, as a member or by inheritance; the default permits every caller. */
 function asksForCaller(instance: SvcTool<unknown, unknown>): boolean {
   return instance.authorize !== SvcTool.prototype.authorize;
 }
 
-/** Characters of a refusal's message that reach the caller: it is kept in the replay memory. */
+/** Maximum number of characters of a refusal's message for the caller; the replay memory keeps the message. */
 const MAX_REFUSAL_LENGTH = 1024;
 
 /**
- * Asks an instance whether a caller may pass.
+ * Runs `authorize` of an instance for a caller.
  *
- * @returns undefined when it may, else the refusal or the fault
+ * @returns undefined when the caller is permitted, else the refusal or the fault
  */
 export async function authorize(
   instance: SvcTool<unknown, unknown>,

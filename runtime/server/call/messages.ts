@@ -1,44 +1,46 @@
-/** The messages between the transport, the service of calls, and the place where a tool's code runs. */
+/** The messages between the transport, the invoke service and the host of a tool's code. */
 
 import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
 import type { CommittedText } from "../../wire/envelope.js";
 import { type ErrorCode, errorBody, statusOf } from "../errors/request-error.js";
 import type { BodyAccount } from "../load/body-bytes.js";
 
-/** How a call ended. All of its members are always there: one shape of objects is read much faster than several. */
+/** The end of a call. Every member is always present, because objects of one shape are read much faster. */
 export interface Answer {
   readonly status: number;
-  /** Undefined for a result. */
+  /** The error code; undefined for a result. */
   readonly code: ErrorCode | undefined;
   readonly body: Buffer;
-  /** A result, to be signed; an error never is. */
+  /** True for a result, which is signed in signed mode; false for an error, which never is. */
   readonly signable: boolean;
-  /** The result as JSON text, when the call asks for it and JSON can say it. */
+  /** The result as JSON text, when the call requests JSON and every value of the result is inline. */
   readonly json: string | undefined;
-  /** What lets an exact retry go without another signature (seal.ts). */
+  /** Lets an exact retry be answered without signing again (../replay/cached-signature.ts). */
   readonly seal: Uint8Array | undefined;
-  /** Whether the result refers to stored values that wait for it to leave: see {@link Execution.returned}. */
+  /** Whether the result has stored values that are notified once it is sent: see {@link Execution.returned}. */
   readonly stored: boolean;
 }
 
-/** An error as an answer. */
+/** Makes the answer for an error. */
 export function refusal(code: ErrorCode, details?: string): Answer {
   const body = errorBody(code, details);
   return { status: statusOf(code), code, body, signable: false, json: undefined, seal: undefined, stored: false };
 }
 
-/** The end of a run that was told to stop and then threw: not kept, so that another process may answer. */
+/** The answer of a run that threw after a shutdown aborted it. It is not kept, so that another process may answer. */
 export const SHUTTING_DOWN = refusal("shutting_down");
 
 /** The committed texts of a signed request, for each port in order; or the body of an unsigned one. */
 export type CallInput = { readonly texts: readonly (readonly CommittedText[])[] } | { readonly body: Uint8Array };
 
-/** Holder of an input until it is taken: what refers to the holder for longer does not keep the bytes of a body. */
+/**
+ * A box that is emptied when the input is taken, so that objects that outlive the call do not keep its body in memory.
+ */
 export interface InputHolder<T> {
   input: T | undefined;
 }
 
-/** Takes the input out of its holder, once. */
+/** Takes the input out of its holder. Throws when it was taken before. */
 export function takeInput<T>(holder: InputHolder<T>): T {
   const { input } = holder;
   if (input === undefined) throw new Error("the input of a call was taken before");
@@ -46,7 +48,7 @@ export function takeInput<T>(holder: InputHolder<T>): T {
   return input;
 }
 
-/** What one call of a tool is made of; its input until it is decoded. */
+/** One call of a tool. It holds the input until the input is decoded. */
 export interface Call extends InputHolder<CallInput> {
   /** The verified caller; undefined in unsigned mode. */
   readonly auth: AuthContext | undefined;
@@ -54,7 +56,9 @@ export interface Call extends InputHolder<CallInput> {
   readonly json: boolean;
 }
 
-/** What a tool is given of its caller: whatever it does to the bytes, the answer is signed over what the leader sent. */
+/**
+ * A copy of the caller for the tool, so that a tool that changes the bytes cannot affect the signature of its answer.
+ */
 export function callerCopy(auth: AuthContext): AuthContext {
   const { leaderId, leaderKeyId, inputHash, leaderSignature, nonce } = auth;
   return {
@@ -66,52 +70,56 @@ export function callerCopy(auth: AuthContext): AuthContext {
   };
 }
 
-/** Work that is going on. */
+/** Work in progress. */
 export interface Execution<T = Answer> {
-  /** Never rejects. */
+  /** The result of the work; never rejects. */
   readonly end: Promise<T>;
-  /** Tells the work why nobody waits for it any more. */
+  /** Aborts the work, with the reason. */
   abort(reason: InvocationAborted["reason"]): void;
-  /** Tells the stored values of a result that it has left; resolves when they have taken note. Never rejects. */
+  /** Notifies the stored values of a result that it was sent; resolves when all of them have settled. Never rejects. */
   returned?(): Promise<void>;
 }
 
-/** Where the code of one tool runs. It gives the code a copy of the caller. */
+/** The host of one tool's code. The code gets a copy of the caller. */
 export interface ToolHost {
-  /** @param deadline on the clock of `performance.now()`, in milliseconds; whoever calls says when it has passed */
+  /**
+   * Starts a call.
+   *
+   * @param deadline on the clock of `performance.now()`, in milliseconds; the caller aborts the call when it has passed
+   */
   call(call: Call, deadline: number, log: Logger): Execution;
-  /** Asks a new instance whether a caller may pass: undefined when it may, else the refusal or the fault. */
+  /** Runs `authorize` on a new instance: undefined when the caller is permitted, else the refusal or the fault. */
   authorize(auth: AuthContext, log: Logger): Execution<Answer | undefined>;
-  /** The status that the tool's `health()` gives; 500 when it or `new` fails. */
+  /** The status that the tool's `health()` returns; 500 when `health()` or `new` fails or the status is invalid. */
   health(log: Logger): Execution<number>;
 }
 
-/** The headers of a request as node:http gives them: names in lower case, repeated ones joined; and as they came. */
+/** Headers from node:http: `headers` has lower-case names and joins repeated headers; `rawHeaders` is unchanged. */
 export interface RequestHeaders {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly rawHeaders: readonly string[];
 }
 
-/** A request as the transport hands it over. */
+/** A request from the transport. */
 export interface InvokeRequest extends RequestHeaders {
   /** Identity of the connection. */
   readonly connection: object;
-  /** Reads the body, of exactly the announced length, and charges what arrives. Not called before the caller is known. */
+  /** Reads the body, of exactly `length` bytes, and charges bytes as they arrive. Called only after authentication. */
   readBody(length: number, account: BodyAccount): Promise<InputHolder<Uint8Array>>;
-  /** Calls back when the caller leaves before it has its answer. */
+  /** Registers a listener for the case that the caller disconnects before its answer is sent. */
   onDisconnect(listener: () => void): void;
 }
 
-/** What the transport sends back. */
+/** The reply that the transport sends. */
 export interface Reply {
   readonly status: number;
-  /** Of an error. */
+  /** The error code; undefined for a result. */
   readonly code?: string | undefined;
-  /** Of a refusal, for the log; they are in the body too. */
+  /** The details of a refusal, for the log; the body has them too. */
   readonly details?: string | undefined;
-  /** Names and values in turn, as `writeHead` takes them. */
+  /** Alternating names and values, for `writeHead`. */
   readonly headers: readonly string[];
   readonly body: Uint8Array;
-  /** Called once the whole answer was handed to the system; not when the caller had left. */
+  /** Called once the operating system has taken the whole reply; not called when the caller has disconnected. */
   readonly sent?: () => void;
 }

@@ -1,4 +1,4 @@
-/** The metadata document of a tool (protocol.md section 9), its schemas in the textual order of the contract. */
+/** The metadata document of a tool (protocol.md section 9). Its schemas keep the textual order of the contract. */
 
 import { isIP } from "node:net";
 import type { SvcToolClass } from "../../tool.js";
@@ -14,7 +14,7 @@ export function metaText({ fqn, timeout, description, inputSchema, outputSchema 
   return `${head},"input_schema":${inputSchema},"output_schema":${outputSchema}}`;
 }
 
-/** What `--meta` prints for the tools of a process: a pretty JSON array with a final newline. */
+/** The output of `--meta` for the tools of a process: a pretty-printed JSON array with a final newline. */
 export function metaListing(documents: readonly string[]): string {
   return `${prettyJson(`[${documents.join(",")}]`)}\n`;
 }
@@ -25,7 +25,9 @@ export function localUrl(path: string): string {
   return `http://localhost${path.startsWith("/") ? "" : "/"}${path}`;
 }
 
-/** The document of one tool: what its class builds, when it has a `meta` of its own, else what svc-gen derived. */
+/**
+ * The document of one tool: the result of `meta` where the class defines it, else the document that svc-gen derived.
+ */
 export function documentOf(tool: SvcToolClass, contract: Contract, url: string): string {
   if (tool.meta === undefined) return metaText(contract, url);
   const text = JSON.stringify(tool.meta(url));
@@ -35,10 +37,10 @@ export function documentOf(tool: SvcToolClass, contract: Contract, url: string):
 
 const LABEL = "[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?";
 const NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*\\.?$`);
-/** What a reader takes for an IPv4 address, in whatever spelling (WHATWG URL, "ends in a number"). */
+/** A name that URL parsers read as an IPv4 address, in any notation (WHATWG URL, "ends in a number"). */
 const NUMERIC = /(?:^|\.)(?:\d+|0[xX][0-9A-Fa-f]*)\.?$/;
 
-/** Whether a text is a name, an IPv4 address or a bracketed IPv6 address, with an optional port. */
+/** Whether a text is a host name, an IPv4 address or a bracketed IPv6 address, with an optional port. */
 function isHost(text: string): boolean {
   const match = /^(\[[0-9A-Fa-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text);
   if (match === null || text.length > 255 || Number(match[2] ?? 0) > 65_535) return false;
@@ -48,13 +50,13 @@ function isHost(text: string): boolean {
 }
 
 /**
- * The scheme and host under which a caller reached this process.
+ * The scheme and host that a caller used to reach this process.
  *
  * @param secure whether this process terminates TLS
  * @throws {@link RequestError} `invalid_scheme`, `host_header_required`
  */
 export function originOf({ headers }: Pick<RequestHeaders, "headers">, secure: boolean): string {
-  // One that is given twice arrives as a list, which is neither a scheme nor a host.
+  // A repeated header arrives as a comma-separated list, which is neither a scheme nor a host.
   const scheme = headers["x-forwarded-proto"] ?? (secure ? "https" : "http");
   if (scheme !== "http" && scheme !== "https") {
     throw new RequestError("invalid_scheme", "X-Forwarded-Proto: expected http or https");

@@ -1,35 +1,35 @@
-/** What can be seen of a call: by the log, by metrics, by traces. Nothing is measured while nobody looks. */
+/** Observation of calls for the log, metrics and traces. Nothing is measured while no observer is active. */
 
 import type { AuthContext, Logger } from "../../tool.js";
 import type { CallLog } from "./call-log.js";
 import type { Reply, RequestHeaders } from "./messages.js";
 import type { ServedTool } from "./served-tool.js";
 
-/** The parts of a call, in their order; `run` is everything from the tool's construction to the encoded result. */
+/** The steps of a call, in order; `run` lasts from the construction of the tool to the encoded result. */
 export type Step = "auth" | "body" | "claim" | "queue" | "run" | "sign";
 
-/** Looks at calls. What it throws is logged once and changes nothing. */
+/** An observer of calls. Its first error is logged; no error affects a call. */
 export interface Observer {
-  /** Whether calls that begin now are looked at. */
+  /** Whether the observer takes part in calls that begin now. */
   readonly active: boolean;
   began?(call: Observation, request: RequestHeaders): void;
-  /** Starts the tool's own code and what it awaits. */
+  /** Runs `start`, which starts the tool's own code, for example in an `AsyncLocalStorage` context. */
   around?<T>(call: Observation, start: () => T): T;
   ended?(call: Observation, reply: Reply): void;
-  /** A tool ended after its deadline; its result was discarded. */
+  /** Called when a tool ends after its deadline; its result is discarded. */
   settledLate?(tool: ServedTool): void;
 }
 
-/** Calls an observer; what it throws goes no further. */
+/** Calls an observer and catches its errors. */
 type Guard = (observer: Observer, work: () => void) => void;
 
-/** One call that somebody looks at. */
+/** One observed call. */
 export class Observation {
   /** The verified caller. */
   caller: AuthContext | undefined;
-  /** Whether the answer is one of an earlier run. */
+  /** Whether the answer comes from an earlier run. */
   replayed = false;
-  /** Milliseconds by step. */
+  /** Duration of each step, in milliseconds. */
   readonly steps: Partial<Record<Step, number>> = {};
   readonly #started = performance.now();
   #last = this.#started;
@@ -41,19 +41,19 @@ export class Observation {
     private readonly guard: Guard,
   ) {}
 
-  /** Milliseconds since it began. */
+  /** Milliseconds since the call began. */
   get ms(): number {
     return performance.now() - this.#started;
   }
 
-  /** A step is done; one that is done again takes the sum. */
+  /** Ends a step: adds the time since the end of the previous step to it. */
   done(step: Step): void {
     const now = performance.now();
     this.steps[step] = (this.steps[step] ?? 0) + now - this.#last;
     this.#last = now;
   }
 
-  /** Starts the tool's own code, once, inside of what observers put around it. */
+  /** Starts the tool's own code once, inside the wrappers of all observers. */
   run<T>(start: () => T): T {
     return this.observers.reduce<() => T>((inner, observer) => () => this.around(observer, inner), start)();
   }
@@ -80,7 +80,7 @@ export class Observation {
   }
 }
 
-/** Everybody who looks at the calls of a process. */
+/** All observers of the calls of a process. */
 export class Observers {
   readonly #failed = new Set<Observer>();
 
@@ -89,7 +89,7 @@ export class Observers {
     private readonly log: Logger,
   ) {}
 
-  /** Undefined when nobody looks. */
+  /** Begins the observation of a call; undefined when no observer is active. */
   begin(tool: ServedTool, request: RequestHeaders, log: CallLog): Observation | undefined {
     if (!this.all.some(isActive)) return undefined;
     const observers = this.all.filter(isActive);

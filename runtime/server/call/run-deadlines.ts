@@ -1,26 +1,26 @@
-/** Deadlines that all lie as far ahead when they begin, so that they pass in the order in which they began. */
+/** Deadlines of one common length: they expire in the order in which they were added. */
 
 import { AsyncResource } from "node:async_hooks";
 
-/** What has a deadline. */
+/** Something with a deadline. */
 export interface Due {
-  /** On the clock of `performance.now()`, in milliseconds. */
+  /** The deadline on the clock of `performance.now()`, in milliseconds. */
   readonly deadline: number;
-  /** Called once the deadline has passed, unless it was met. */
+  /** Called once the deadline has passed, unless it was cancelled. */
   onExpired(): void;
 }
 
 /**
- * The deadlines that are not met yet, with one timer for the next of them: a timer for each costs a call several
- * microseconds.
+ * The open deadlines, with one timer for the earliest of them. A timer for each deadline would cost several
+ * microseconds per call.
  */
 export class RunDeadlines {
   readonly #open = new Set<Due>();
   #timer: NodeJS.Timeout | undefined;
-  /** The timer is nobody's: it would run in the context (`AsyncLocalStorage`) of the call that happened to start it. */
+  /** A context of its own for the timer, which would otherwise run in the `AsyncLocalStorage` context of some call. */
   readonly #nobody = new AsyncResource("svc-runtime deadlines");
 
-  /** @param due not before any other that was added */
+  /** @param due its deadline is not earlier than that of any other that was added */
   add(due: Due): void {
     this.#open.add(due);
     if (this.#timer === undefined) this.#wait(due);
@@ -28,7 +28,7 @@ export class RunDeadlines {
   }
 
   cancel(due: Due): void {
-    // A timer that nobody needs keeps no process alive; it is cheaper to let it run out than to stop it.
+    // Without open deadlines the timer must not keep the process alive. Letting it expire is cheaper than clearing it.
     if (this.#open.delete(due) && this.#open.size === 0) this.#timer?.unref();
   }
 

@@ -1,6 +1,6 @@
 /**
- * One run of a tool under its deadline (protocol.md section 7, steps 5 and 6). Whatever the tool does, a run ends in
- * exactly one answer; what happens on the way there is in execution.ts.
+ * One run of a tool under its deadline (protocol.md section 7, steps 5 and 6). A run always ends with exactly one
+ * answer; local-host.ts has the steps in between.
  */
 
 import { AsyncResource } from "node:async_hooks";
@@ -9,24 +9,24 @@ import { type Answer, type Call, type Execution, refusal } from "./messages.js";
 import type { Due } from "./run-deadlines.js";
 import type { ServedTool } from "./served-tool.js";
 
-/** What happens around a run. */
+/** Callbacks for the end of a run. */
 export interface RunHooks {
-  /** The run ended before its deadline, or kept the event loop busy past it. Gives the answer as it is to be sent. */
+  /** The run ended before its deadline passed, or blocked the event loop past it. Returns the answer that is sent. */
   ended?(answer: Answer): Answer | Promise<Answer>;
-  /** The deadline passed; the tool may still be running. The answer is the 504. */
+  /** The deadline passed; the tool may still be running. `answer` is the 504. */
   timedOut?(answer: Answer): void;
-  /** The tool of a run that timed out ended at last; its result is discarded. */
+  /** The tool of a run that timed out has ended; its result is discarded. */
   settledLate?(): void;
 }
 
-/** One invocation. */
+/** One invocation of a tool. */
 export class Run implements Due {
-  /** Never rejects. */
+  /** The answer of the run; never rejects. */
   readonly answer: Promise<Answer>;
   readonly deadline: number;
   private readonly execution: Execution;
   private resolve!: (answer: Answer | Promise<Answer>) => void;
-  /** What `AsyncLocalStorage` holds for this call, its span for one: a deadline that passes is part of the call. */
+  /** The `AsyncLocalStorage` context of this call, such as its trace span: a timeout is handled as part of the call. */
   private readonly context = new AsyncResource("svc-runtime run");
   private over = false;
 
@@ -48,7 +48,7 @@ export class Run implements Due {
     );
   }
 
-  /** The deadline has passed. */
+  /** Ends the run with a timeout. */
   onExpired(): void {
     this.context.runInAsyncScope(() => this.timeOut());
   }
@@ -65,7 +65,7 @@ export class Run implements Due {
 
   private settle(answer: Answer): void {
     const { hooks, log, tool } = this;
-    // A tool that kept the event loop busy past its deadline did not let the timer fire.
+    // A tool that blocks the event loop past its deadline also keeps the timer from firing.
     const overrun = performance.now() - this.deadline;
     const late = overrun >= 0;
     if (late) this.abort("timeout");
@@ -81,29 +81,34 @@ export class Run implements Due {
     log.warn({ ms }, "the tool ended after its deadline; its result is discarded");
   }
 
-  /** Tells the tool's host that the result has left. Never rejects. */
+  /** Notifies the tool's host that the result was sent. Never rejects. */
   async returned(): Promise<void> {
     await this.execution.returned?.();
   }
 
-  /** Tells the tool that nobody waits for its result any more. */
+  /** Aborts the tool: its result is not needed any more. */
   abort(reason: InvocationAborted["reason"]): void {
     if (!this.over) this.execution.abort(reason);
   }
 }
 
 /**
- * Lets another caller pass `authorize` on a new instance, under the tool's deadline, before it gets a cached answer
- * (protocol.md section 8).
+ * Runs `authorize` on a new instance, under the tool's deadline, for a caller that requests the cached answer of
+ * another leader or key (protocol.md section 8).
  *
- * @returns undefined when it may have the answer
+ * @returns undefined when the caller may have the answer, else the refusal or the fault
  */
 export function authorizeAlone(tool: ServedTool, auth: AuthContext, log: Logger): Promise<Answer | undefined> {
   const late = () => refusal("tool_invocation_timeout");
   return withDeadline(() => tool.host.authorize(auth, log), tool.timeoutMs, late);
 }
 
-/** The end of some work, or of the time given to it; work that kept the event loop busy past that time is late too. */
+/**
+ * Runs work under a time limit.
+ *
+ * @returns the result of the work, or of `late` when the work took `ms` milliseconds or more, also by blocking the
+ * event loop
+ */
 export async function withDeadline<T>(begin: () => Execution<T>, ms: number, late: () => T): Promise<T> {
   const started = performance.now();
   const work = begin();

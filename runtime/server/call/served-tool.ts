@@ -1,4 +1,4 @@
-/** A tool class joined with its contract: everything that does not change between calls, made once at start-up. */
+/** A tool class with its contract: everything that is the same for all calls, made once at start-up. */
 
 import { contractOf } from "../../contracts.js";
 import { parseFqn } from "../../fqn.js";
@@ -17,19 +17,19 @@ const MAX_TIMEOUT_MS = 2_147_483_647;
 /** One tool, ready to be called. */
 export class ServedTool implements ToolCode {
   readonly fqn: string;
-  /** `""`, or `/a/b`: what stands before `/invoke`. */
+  /** The path before `/invoke`: `""`, or a path such as `/a/b`. */
   readonly prefix: string;
   readonly timeoutMs: number;
   readonly contract: Contract;
   readonly envelope: EnvelopeReader;
   readonly input: InputDecoder;
   readonly output: OutputEncoder;
-  /** Of its runs. */
+  /** The deadlines of this tool's runs. */
   readonly deadlines = new RunDeadlines();
-  /** Where its code runs: here, unless start-up gives it threads of its own. */
+  /** The host of the tool's code: this thread, unless start-up assigns worker threads. */
   host: ToolHost = new LocalHost(this);
 
-  /** @throws {@link StartupError} when the class cannot be served, with what to do */
+  /** @throws {@link StartupError} when the class cannot be served; the message has the remedy */
   constructor(readonly tool: SvcToolClass) {
     const facts = staticFacts(tool);
     const name = parseFqn(facts.fqn);
@@ -76,14 +76,14 @@ export class ServedTool implements ToolCode {
     this.output = new OutputEncoder(contract);
   }
 
-  /** Makes an instance, without a promise where the class has no `new` of its own. */
+  /** Makes an instance; returns a promise only when the class defines its own `new`. */
   construct(): SvcTool<unknown, unknown> | Promise<SvcTool<unknown, unknown>> {
     const { tool } = this;
     return tool.new === SvcTool.new ? (Reflect.construct(tool as never, []) as SvcTool<unknown, unknown>) : tool.new();
   }
 }
 
-/** What the class says of itself. A description may come from its JSDoc, which only the contract has. */
+/** The static metadata of a class. A description that comes from JSDoc is in the contract only. */
 function staticFacts(tool: SvcToolClass) {
   const inherited = SvcTool as unknown as SvcToolClass;
   const given: unknown = tool;
@@ -103,9 +103,9 @@ function staticFacts(tool: SvcToolClass) {
 }
 
 /**
- * Joins the tools of one process.
+ * Makes the served tools of one process.
  *
- * @throws {@link StartupError} also when two tools have one FQN or one path
+ * @throws {@link StartupError} when a class cannot be served, or two tools have the same FQN or path
  */
 export function serveTools(classes: readonly SvcToolClass[]): ServedTool[] {
   if (classes.length === 0) throw new StartupError("bootstrap: expected at least one tool");

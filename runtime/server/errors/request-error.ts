@@ -1,4 +1,4 @@
-/** What a caller is told when a request fails (protocol.md section 7): a closed set of codes, one status each. */
+/** The errors of requests (protocol.md section 7): a closed set of codes, each with one HTTP status. */
 
 import { WireFault } from "../../wire/fault.js";
 
@@ -32,20 +32,20 @@ const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS;
 
-/** Whether a text is one of the codes. */
+/** Whether a text is an error code. */
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(STATUS, text);
 }
 
-/** What an error may have beside its code and details. */
+/** Optional members of an error beside its code and details. */
 export interface RequestErrorFacts {
-  /** Reaches the log only. */
+  /** The original error, for the log only. */
   readonly cause?: unknown;
-  /** When the caller may come back; without it a 503 says in a second. */
+  /** Milliseconds until the caller may retry; a 429 or 503 without it says one second. */
   readonly retryAfterMs?: number;
 }
 
-/** A refusal with its code. `details` reaches the caller. */
+/** An error that a request is answered with. Its `details` are sent to the caller. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
   readonly retryAfterMs: number | undefined;
@@ -65,12 +65,12 @@ export function statusOf(code: ErrorCode): number {
   return STATUS[code];
 }
 
-/** `{"error": code, "details"?: text}`. */
+/** The JSON body of an error: `{"error": code, "details"?: text}`. */
 export function errorBody(code: ErrorCode, details?: string): Buffer {
   return Buffer.from(JSON.stringify(details === undefined ? { error: code } : { error: code, details }));
 }
 
-/** What anything thrown on our side of the seam means: a fault with its own code, or an error of ours. */
+/** The RequestError for anything thrown while a request is answered; unknown errors become `internal_error`. */
 export function toRequestError(thrown: unknown): RequestError {
   if (thrown instanceof RequestError) return thrown;
   if (thrown instanceof WireFault) return new RequestError(thrown.code, thrown.details);

@@ -1,4 +1,4 @@
-/** A fault of the tools themselves, found before anything is served. */
+/** An error that is found before the server starts, such as in a tool class or an option. */
 export class StartupError extends Error {
   override readonly name = "StartupError";
 }

@@ -1,44 +1,46 @@
 /**
- * Standard error as a destination of log lines. A write neither blocks nor throws: lines wait in a bounded buffer while
- * the system takes them, and are dropped and counted when it is full.
+ * Standard error as the destination of log lines. A write neither blocks nor throws. Lines wait in a bounded buffer
+ * until the operating system takes them; when the buffer is full, further lines are dropped and counted.
  */
 
 import { constants, fstatSync, openSync, write, writeSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 import type { DroppedLines } from "./safe-logger.js";
 
-/** Bytes of lines that may wait to be written. */
+/** Maximum number of bytes of lines that wait to be written. */
 const MAX_WAITING_BYTES = 1_048_576;
-/** Room that is left before the report of dropped lines is written. */
+/** Free bytes in the buffer that the report of dropped lines needs. */
 const REPORT_BYTES = 4_096;
-/** Milliseconds until a failed write is repeated: the least, doubled with each further failure up to the most. */
+/**
+ * Milliseconds until a failed write is repeated: the first delay, doubled with each further failure up to the maximum.
+ */
 const MIN_RETRY_MS = 10;
 const MAX_RETRY_MS = 1_000;
-/** Milliseconds for the waiting lines, and for a write that blocks, at the end of the process. */
+/** Time limit, in milliseconds, for the waiting lines and for a blocked write at the end of the process. */
 const FLUSH_MS = 2_000;
-/** Milliseconds between two looks at a full pipe then. */
+/** Milliseconds between two attempts to write to a full pipe at the end of the process. */
 const PAUSE_MS = 10;
 
 /** Bounded, asynchronous writes to a file descriptor. */
 export class LogDestination implements DroppedLines {
-  /** Lines that were dropped. */
+  /** Number of dropped lines. */
   dropped = 0;
-  /** Called with the number of dropped lines once lines can be written again; writes a line about it. */
+  /** Called with the number of newly dropped lines once lines can be written again; writes a line that reports it. */
   onDropped: ((lines: number) => void) | undefined;
   #reported = 0;
   readonly #lines: string[] = [];
-  /** The part of the lines that is being written. */
+  /** The bytes that are being written. */
   #chunk: Buffer | undefined;
-  /** Bytes of lines and chunk. */
+  /** Bytes of `#lines` and `#chunk` together. */
   #bytes = 0;
   #state: "idle" | "writing" | "waiting" = "idle";
-  /** When the write in flight began. */
+  /** Start time of the write in flight. */
   #since = 0;
   #retryMs = MIN_RETRY_MS;
-  /** Set at the end of the process: until when a full pipe is waited for. */
+  /** The time until which `flushSync` retries a full pipe; set at the end of the process. */
   #flushBy: number | undefined;
 
-  /** @param neverBlocks whether a write to the descriptor returns at once: then lines are written in their order, at once */
+  /** @param neverBlocks whether a write to the descriptor never blocks: lines are then written synchronously */
   constructor(
     private readonly fd: number,
     private readonly neverBlocks = false,
@@ -68,7 +70,7 @@ export class LogDestination implements DroppedLines {
     write(this.fd, chunk, (error, bytes) => this.#ended(chunk, error === null ? bytes : 0));
   }
 
-  /** Goes on after a write of so many bytes; after none it is repeated later. */
+  /** Continues after a write of `bytes` bytes. A write of no bytes is repeated after a delay. */
   #ended(chunk: Buffer, bytes: number): void {
     if (bytes > 0) {
       this.#retryMs = MIN_RETRY_MS;
@@ -95,12 +97,12 @@ export class LogDestination implements DroppedLines {
     this.onDropped?.(lines);
   }
 
-  /** Writes the waiting lines at the end of the process, and each further line at once; gives up at an error. */
+  /** Writes the waiting lines at the end of the process, and every later line synchronously. Stops at an error. */
   flushSync(): void {
     if (this.#state === "writing") {
-      // A write that blocks would keep the process from ending.
+      // A blocked write would keep the process from ending.
       if (isMainThread && performance.now() - this.#since > FLUSH_MS) process.kill(process.pid, "SIGKILL");
-      // Any other is done before the process has ended.
+      // Any other write is finished before the process has ended.
       sleep(PAUSE_MS);
       this.#state = "idle";
       this.#written(this.#chunk as Buffer, (this.#chunk as Buffer).length);
@@ -117,7 +119,7 @@ export class LogDestination implements DroppedLines {
   }
 }
 
-/** The bytes that were written, 0 where the descriptor takes none. */
+/** Number of bytes written; 0 when the descriptor takes none or the write fails. */
 function tryWrite(fd: number, chunk: Buffer): number {
   try {
     return writeSync(fd, chunk);
@@ -132,7 +134,7 @@ function sleep(ms: number): void {
 
 let standardError: LogDestination | undefined;
 
-/** The process's own. */
+/** The log destination of the process, shared by all loggers. */
 export function standardErrorLog(): LogDestination {
   if (standardError === undefined) {
     const destination = openStandardError();
@@ -142,7 +144,7 @@ export function standardErrorLog(): LogDestination {
   return standardError;
 }
 
-/** Standard error, non-blocking where it is a pipe that may not be read, so that none keeps the process from ending. */
+/** Opens standard error. A pipe or socket is made non-blocking, so that one without a reader cannot block the exit. */
 function openStandardError(): LogDestination {
   if (!isMainThread) return new LogDestination(2);
   try {
@@ -150,7 +152,7 @@ function openStandardError(): LogDestination {
     if (!stat.isFIFO() && !stat.isSocket()) return new LogDestination(2);
     // Makes the descriptor non-blocking, until the process starts a child that inherits it.
     void process.stderr;
-    // Not shared with children; Linux only, and not for sockets.
+    // Opens a second descriptor that is not shared with children. This works on Linux only, and not for sockets.
     return new LogDestination(openSync("/proc/self/fd/2", constants.O_WRONLY | constants.O_NONBLOCK), true);
   } catch {
     return new LogDestination(2);

@@ -1,4 +1,4 @@
-/** The log: JSON lines on standard error, by pino. */
+/** The log: JSON lines on standard error, written with pino. */
 
 import { pino } from "pino";
 import { ENV_LOG_LEVEL } from "../../config/environment.js";
@@ -6,7 +6,7 @@ import { StartupError } from "../errors/startup-error.js";
 import { standardErrorLog } from "./log-destination.js";
 import { SafeLogger, type ServerLogger } from "./safe-logger.js";
 
-/** What no line may hold, should somebody hand it to the log after all: headers and private keys. */
+/** Members that are redacted in every line: headers and private keys. */
 const REDACTED: ReadonlySet<string> = new Set([
   "headers",
   "rawHeaders",
@@ -16,14 +16,14 @@ const REDACTED: ReadonlySet<string> = new Set([
   "signingKey",
   "privateKey",
 ]);
-/** Levels below a line's own members that are looked at. */
+/** Maximum depth of nested objects in which members are redacted. */
 const MAX_DEPTH = 5;
 
 /**
- * Makes the process's log. Its calls neither throw nor block: lines wait for standard error in a buffer of 1 MiB, and are
- * dropped and counted when it is full.
+ * Makes the log of the process. Its methods neither throw nor block: lines wait for standard error in a buffer of
+ * 1 MiB; when the buffer is full, further lines are dropped and counted.
  *
- * @throws {@link StartupError} for a level that does not exist
+ * @throws {@link StartupError} for an unknown level
  */
 export function initLogger(env: Readonly<Record<string, string | undefined>> = process.env): ServerLogger {
   const level = env[ENV_LOG_LEVEL] || "info";
@@ -35,7 +35,7 @@ export function initLogger(env: Readonly<Record<string, string | undefined>> = p
   const options = { level, base: null, formatters: { log }, serializers: { err } };
   const destination = standardErrorLog();
   const logger = pino(options, destination);
-  // pino's formatter of bindings is for the first logger only; children inherit this.
+  // pino applies `formatters.bindings` to the first logger only. This override redacts the fields of all child loggers.
   const { child } = logger;
   logger.child = function (this: typeof logger, fields: object, more?: object) {
     return child.call(this, log(fields), more);
@@ -56,8 +56,8 @@ function serialized(thrown: unknown): unknown {
 const UNPRINTABLE = "[cannot be printed]";
 
 /**
- * What JSON would show of a value, secrets replaced. Never throws: a tool's getters may, and what a log throws would take
- * the place of what it was to tell.
+ * A copy of a value for JSON, with secrets replaced. Never throws: a getter of a tool may throw, and that error must
+ * not hide the error that the line reports.
  */
 function printable(value: unknown, depth: number): unknown {
   if (value === null || typeof value !== "object" || depth > MAX_DEPTH) return value;
@@ -67,7 +67,7 @@ function printable(value: unknown, depth: number): unknown {
     const object = value as Record<string, unknown>;
     const shown = (name: string) => {
       if (REDACTED.has(name)) return "[redacted]";
-      // Errors of a line are left to their serializer.
+      // The serializer of `err` handles the error of a line.
       return depth === 0 && name === "err" ? object[name] : printable(object[name], depth + 1);
     };
     return Object.fromEntries(Object.keys(object).map((name) => [name, shown(name)]));
@@ -78,7 +78,7 @@ function printable(value: unknown, depth: number): unknown {
 
 let shared: ServerLogger | undefined;
 
-/** Writes to the process's log at level debug; nothing unless `SVC_LOG_LEVEL` is `debug` or `trace`. */
+/** Writes a line to the log of the process at level `debug`; shown when `SVC_LOG_LEVEL` is `debug` or `trace`. */
 export function debug(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
   shared ??= initLogger();
   shared.debug(fields, message);

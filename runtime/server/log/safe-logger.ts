@@ -1,27 +1,27 @@
-/** A logger that cannot fail the code that writes to it: the only way in which the server, and its tools, see a logger. */
+/** A logger that never throws. The server and its tools use every logger through it. */
 
 import type { Logger } from "../../tool.js";
 
-/** A log that can be divided: what the server writes to. Any pino logger is one. */
+/** A logger with child loggers, for the server. Any pino logger is one. */
 export interface ServerLogger extends Logger {
   child(fields: Readonly<Record<string, unknown>>): ServerLogger;
-  /** Whether a level is written; every level by one that does not say. */
+  /** Whether lines of a level are written. A logger without this method writes every level. */
   isLevelEnabled?(level: string): boolean;
 }
 
-/** Count of log lines that were lost. */
+/** A count of lost log lines. */
 export interface DroppedLines {
   dropped: number;
 }
 
-/** Passes lines on. A line at which the logger throws, or whose promise rejects, is counted as dropped. */
+/** Forwards lines to a logger. A line for which the logger throws or rejects is counted as dropped. */
 export class SafeLogger implements ServerLogger {
   private constructor(
     private readonly logger: ServerLogger | Logger,
     readonly lines: DroppedLines,
   ) {}
 
-  /** @param lines the count to add to, where the logger's destination has one */
+  /** @param lines the count that dropped lines are added to, such as that of the logger's destination */
   static of(logger: ServerLogger | Logger, lines: DroppedLines = { dropped: 0 }): SafeLogger {
     return logger instanceof SafeLogger ? logger : new SafeLogger(logger, lines);
   }
@@ -73,7 +73,7 @@ export class SafeLogger implements ServerLogger {
   }
 }
 
-/** Whether a value is a promise of any library. */
+/** Whether a value is a promise or another thenable object. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }

@@ -1,14 +1,15 @@
 /**
- * The signature of a result, kept beside it in its replay entry. Ed25519 signs the same message with the same key the same
- * way (RFC 8032 section 5.1.6), so an exact retry can be given the signature of the first answer: it is what signing again
- * over the retry's own leader signature would give (protocol.md section 8).
+ * Cached signatures: the signature of a result, stored as a seal in its replay entry. Ed25519 is deterministic (RFC
+ * 8032 section 5.1.6): the same key and message give the same signature. An exact retry has the leader signature of the
+ * first request, so it gets the signature of the first answer without another signing (protocol.md section 8).
  */
 
 import { copyBytes } from "../../wire/bcs-writer.js";
 import { asBuffer } from "../../wire/bytes.js";
 import type { SigningKey } from "../../wire/ed25519-keys.js";
 
-// The leader's signature, the tool's signature, and what tells the tool's key from others that it had or will have.
+// Layout: the leader's signature, the tool's signature, and a prefix of the tool's public key, which
+// detects a change of the key.
 const TOOL_SIGNATURE = 64;
 const KEY = 128;
 const KEY_BYTES = 16;
@@ -16,7 +17,7 @@ const KEY_BYTES = 16;
 export const SEAL_BYTES = KEY + KEY_BYTES;
 
 /**
- * What is kept of a signature by `key` over an answer to the request that has `leaderSignature`.
+ * Makes the seal for the signature by `key` over the answer to the request with `leaderSignature`.
  *
  * @param leaderSignature 64 bytes
  * @param toolSignature 64 bytes
@@ -31,16 +32,16 @@ export function sealOf(key: SigningKey, leaderSignature: Uint8Array, toolSignatu
 }
 
 /**
- * The signature that `key` gives an answer to the request that has `leaderSignature`, if the seal has it.
+ * Reads the signature by `key` over the answer to the request with `leaderSignature` from a seal.
  *
- * @returns 64 bytes as base64url; undefined when it has to be made
+ * @returns 64 bytes as base64url; undefined when the seal has no such signature and the answer must be signed
  */
 export function unsealed(
   seal: Uint8Array | undefined,
   key: SigningKey,
   leaderSignature: Uint8Array,
 ): string | undefined {
-  // A store of the application's own may give anything.
+  // A custom store may return any value.
   if (!(seal instanceof Uint8Array) || seal.length !== SEAL_BYTES) return undefined;
   const bytes = asBuffer(seal);
   if (bytes.compare(leaderSignature, 0, 64, 0, TOOL_SIGNATURE) !== 0) return undefined;

@@ -1,14 +1,14 @@
-/** A claim of a replay store of any kind, bounded in time; what the store gives is checked before anything acts on it. */
+/** Claims of any replay store, custom ones included: each has a time limit, and its result is validated before use. */
 
 import type { AuthContext, Logger } from "../../tool.js";
 import { RequestError } from "../errors/request-error.js";
 import { isThenable } from "../log/safe-logger.js";
 import type { CachedAnswer, Claim, ReplayStore, ReplayTicket } from "./store.js";
 
-/** Milliseconds that a store has for a claim. */
+/** Time limit of a store for a claim, in milliseconds. */
 export const CLAIM_LIMIT_MS = 5_000;
 
-/** What a claim is made with. */
+/** Store, time limit and log of a claim. */
 export interface ClaimOptions {
   readonly store: ReplayStore;
   readonly limitMs: number;
@@ -18,7 +18,7 @@ export interface ClaimOptions {
 /**
  * Claims the run of a request.
  *
- * @throws {@link RequestError} `replay_store_unavailable` when the store fails, is late, or gives what is no claim
+ * @throws {@link RequestError} `replay_store_unavailable` when the store fails, is late, or returns an invalid claim
  */
 export function claimRun(tool: string, auth: AuthContext, options: ClaimOptions): Claim | Promise<Claim> {
   try {
@@ -44,7 +44,7 @@ async function awaitClaim(claim: PromiseLike<unknown>, options: ClaimOptions): P
   } finally {
     clearTimeout(timer);
   }
-  // Its caller has been refused: the pair must not stay in flight.
+  // The caller is refused, so a claim that arrives later is abandoned: its pair must not stay in flight.
   made.then(
     (given) => given.state === "run" && endTicket(log, () => given.ticket.abandon()),
     () => {},
@@ -57,7 +57,7 @@ function unavailable(cause: unknown, { log }: ClaimOptions): RequestError {
   return new RequestError("replay_store_unavailable");
 }
 
-/** Ends a ticket; a store that fails is the log's matter only. */
+/** Ends a ticket. An error of the store is logged and otherwise ignored. */
 export function endTicket(log: Logger, end: () => boolean | Promise<boolean>): Promise<unknown> | undefined {
   const failed = (error: unknown) => log.error({ err: error }, "the replay store did not take the end of a run");
   try {
@@ -69,7 +69,7 @@ export function endTicket(log: Logger, end: () => boolean | Promise<boolean>): P
   }
 }
 
-/** @throws TypeError for what is no claim */
+/** @throws TypeError for a value that is not a claim */
 function checkedClaim(value: unknown): Claim {
   const claim = Object(value) as Claim;
   switch (claim.state) {
@@ -91,7 +91,7 @@ function isTicket(value: unknown): value is ReplayTicket {
   return [ticket.complete, ticket.hold, ticket.settle, ticket.abandon].every((end) => typeof end === "function");
 }
 
-/** Whether a run may have ended so: with a result, or an error of the protocol. */
+/** Whether this is an answer that a run can end with: a result (200) or an error of the protocol (400 to 599). */
 function isAnswer(value: unknown): value is CachedAnswer {
   const { status, code, signable, body } = Object(value) as CachedAnswer;
   const isError = Number.isInteger(status) && status >= 400 && status <= 599;

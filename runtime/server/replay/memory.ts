@@ -1,20 +1,20 @@
 /**
  * The replay store in the memory of one process.
  *
- * Completed entries are packed into segments of plain bytes, appended in the order of completion. That is the order of
- * expiry too, whatever the TTL in force, so expiry only looks at the head of a tool's log. Nothing of a completed entry
- * lives on the JavaScript heap: 512 MiB of them neither lengthen a garbage collection nor reach the heap limit of a small
- * container. A hash index that grows and shrinks by one bucket at a time finds them, so that no request pays for a rehash
- * of the whole. Runs in flight and held 504s are ordinary objects.
+ * Completed entries are packed into byte segments and appended in the order of completion. Entries also expire in this
+ * order, for any TTL, so expiry only examines the head of a tool's log. Completed entries are not on the JavaScript
+ * heap: 512 MiB of them neither lengthen a garbage collection nor reach the heap limit of a small container. A hash
+ * index finds them. It grows and shrinks by one bucket at a time, so that no request pays for a rehash of the whole
+ * index. Runs in flight and held 504s are ordinary objects.
  */
 
 import type { CachedAnswer, Claim, ReplayCaller, ReplayStore, ReplayTicket } from "./store.js";
 
-/** How `ReplayMemory` is set up; every member has a default. */
+/** Options of `ReplayMemory`; every member has a default. */
 export interface ReplayMemoryOptions {
   /** Bound in bytes over all tools: entries, bodies and index (default 512 MiB, at least 1 MiB). */
   readonly maxBytes?: number;
-  /** The TTL now in force for a tool, in ms (default 300,000); asked anew each time, so a reload counts at once. */
+  /** The current TTL of a tool in ms (default 300,000). Called at each use, so that a reload takes effect at once. */
   readonly ttlMs?: (tool: string) => number;
   /** Monotonic time in milliseconds (default `performance.now`). */
   readonly now?: () => number;
@@ -24,13 +24,15 @@ const MAX_BODY = 262_144;
 const MAX_SEAL = 256;
 const MIN_BOUND = 1_048_576;
 const SWEEP_MS = 1000;
-/** Expired entries that one claim clears away: more than the one it may add, few enough not to be felt. */
+/** Expired entries that one claim removes at most: more than the one it may add, few enough for a negligible delay. */
 const RECLAIM_BY_CLAIM = 8;
-/** Expired entries that one tick of the timer clears away for a tool: some milliseconds of work, above any rate. */
+/**
+ * Expired entries of a tool that one tick of the timer removes at most: some milliseconds of work, above any call rate.
+ */
 const RECLAIM_BY_TIMER = 50_000;
 
-// A record, 8-byte aligned: completion time (f64), next record of its bucket (f64), then u32 hash, kind and length of
-// body and seal, then nonce, input hash, body and seal.
+// Layout of a record, 8-byte aligned: completion time (f64), position of the next record in its bucket (f64), hash
+// (u32), kind (u32), length of body and seal together (u32), nonce, input hash, body, seal.
 const HASH = 4;
 const KIND = 5;
 const LENGTH = 6;
@@ -40,34 +42,36 @@ const recordBytes = (length: number) => (BODY + length + 7) & ~7;
 
 const SEGMENT = 65_536;
 const SMALLEST_SEGMENT = 4096;
-/** A longer record gets a segment of its own, so that at most an eighth of a shared one stays unused at its end. */
+/** A longer record gets its own segment, so that at most an eighth of a shared segment stays unused at its end. */
 const LONGEST_SHARED = SEGMENT / 8;
-/** What the objects around a segment take, measured (the last part of `test/runtime/replay.test.ts`). */
+/** Bytes of the objects around a segment, measured ("memory held" in `test/runtime/replay.test.ts`). */
 const SEGMENT_OBJECTS = 700;
 const PAGE = 512;
 const PAGE_BYTES = PAGE * 8 + 300;
 
-/** A claim reserves the most that its end can allocate: a segment for the largest body, and an index page. */
+/** Bytes reserved for a run: the most that its end can allocate, a segment for the largest body and an index page. */
 const RUN_BYTES = recordBytes(MAX_BODY + MAX_SEAL) + SEGMENT_OBJECTS + PAGE_BYTES;
-/** A held entry keeps, beside its body, what settling it can allocate: more than it holds as an object. */
+/** Bytes reserved for a held entry beside its body: the most that `settle` can allocate for its record. */
 const HELD_BYTES = recordBytes(0) + 8 + SEGMENT_OBJECTS + PAGE_BYTES;
 
-/** A position of a record: segment slot · 8192 + offset / 8. Slot 0 is never used, so 0 is none. */
+/** No position. The position of a record is segment slot · 8192 + offset / 8; slot 0 is never used. */
 const NONE = 0;
 const NO_SEAL = new Uint8Array(0);
-/** The kind of a record that is out of sight and only waits for its turn to be cleared away. */
+/** The kind of a deleted record, whose bytes remain until `reclaim` reaches it. */
 const DEAD = 0;
 
 const IN_FLIGHT: Claim = Object.freeze({ state: "in-flight" });
 const FULL: Claim = Object.freeze({ state: "full" });
 
-/** The pair that is looked up: nonce, then input hash. One is enough, since a claim is synchronous. */
+/** The pair of the current lookup: nonce, then input hash. One buffer is enough, because a claim is synchronous. */
 const pair = Buffer.alloc(64);
 const pairWords = new Uint32Array(pair.buffer, pair.byteOffset, 16);
 const pairHalves = new Uint16Array(pair.buffer, pair.byteOffset, 32);
 const hashKeys = Float64Array.from(crypto.getRandomValues(new Uint32Array(32)));
 
-/** A keyed universal hash: no leader can aim its nonces at one bucket. The sum is exact, since it stays below 2^53. */
+/**
+ * A keyed universal hash, so that no leader can aim its nonces at one bucket. The sum is exact: it stays below 2^53.
+ */
 function hashOfPair(): number {
   let sum = 0;
   for (let i = 0; i < 32; i++) sum += pairHalves[i]! * hashKeys[i]!;
@@ -76,7 +80,7 @@ function hashOfPair(): number {
   return (spread ^ (spread >>> 15)) >>> 0;
 }
 
-/** A stretch of a tool's log: records one after another, freed together when the last has expired. */
+/** A part of a tool's log: consecutive records, freed together when the last of them has expired. */
 class Segment {
   readonly bytes: Buffer;
   readonly words: Uint32Array;
@@ -95,18 +99,18 @@ class Segment {
   }
 }
 
-/** What a record keeps as one number: everything of an answer but its body, and who asked. */
+/** The kind of a record, stored as one number: the caller, and every part of the answer but body and seal. */
 interface Kind extends ReplayCaller {
   readonly status: number;
   readonly code: string | undefined;
   readonly signable: boolean;
-  /** Bytes of the seal at the end of the record. */
+  /** Length in bytes of the seal at the end of the record. */
   readonly sealBytes: number;
 }
 
 /**
- * What all tools share: the byte account and its bound, the clock, the segments by slot, the kinds by number, and the
- * timer, which runs while there is a segment and keeps no process alive.
+ * State shared by all tools: the byte account with its bound, the clock, the segments by slot, the kinds by number, and
+ * the timer. The timer runs while a segment exists and does not keep the process alive.
  */
 class Arena {
   readonly maxBytes: number;
@@ -126,7 +130,7 @@ class Arena {
     this.now = now;
   }
 
-  /** Reserves what a run may come to hold; clears everything expired away before it answers that there is no room. */
+  /** Reserves the bytes of a run. Returns false only when there is no room even without the expired entries. */
   reserve(now: number): boolean {
     if (this.bytes + RUN_BYTES > this.maxBytes) this.reclaim(now, Number.POSITIVE_INFINITY);
     if (this.bytes + RUN_BYTES > this.maxBytes) return false;
@@ -137,7 +141,7 @@ class Arena {
   reclaim(now: number, limit: number): void {
     for (const entries of this.tools.values()) entries.reclaim(now, limit);
     if (this.#segments.length - 1 > this.#freeSlots.length) return;
-    // Without segments nobody refers to a slot or a kind.
+    // Without segments nothing refers to a slot or a kind.
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#segments.length = 1;
@@ -169,7 +173,9 @@ class Arena {
     return this.#kinds[number - 1]!;
   }
 
-  /** The number of a kind; there are only as many kinds as allow-listed keys times ways to end, with and without a seal. */
+  /**
+   * The number of a kind. The count of kinds is bounded: allow-listed keys times possible ends, with or without a seal.
+   */
   kindNumber({ status, code, signable, seal }: CachedAnswer, { leaderId, leaderKeyId }: ReplayCaller): number {
     const sealBytes = seal?.length ?? 0;
     const last = this.#kinds[this.#lastKind - 1];
@@ -194,11 +200,11 @@ class Arena {
   }
 }
 
-/** Linear hashing: one bucket is split at each insertion that needs it, one merged back at each removal. */
+/** An index by linear hashing: an insertion splits at most one bucket, and a removal merges at most one. */
 class Index {
   readonly #arena: Arena;
   readonly #pages: Float64Array[] = [];
-  /** Buckets in use; `#low` is the largest power of two that is not above. */
+  /** Number of buckets in use; `#low` is the largest power of two that is not greater. */
   #buckets = 0;
   #low = PAGE;
   size = 0;
@@ -207,7 +213,7 @@ class Index {
     this.#arena = arena;
   }
 
-  /** The record of `pair`, whose hash is given, or NONE. */
+  /** The position of the record of `pair`, or NONE. `hash` is the hash of `pair`. */
   find(hash: number): number {
     if (this.size === 0) return NONE;
     let position = this.#head(this.#bucketOf(hash));
@@ -248,7 +254,7 @@ class Index {
     if (this.#buckets % PAGE === 0) {
       this.#pages.push(new Float64Array(PAGE));
       this.#arena.bytes += PAGE_BYTES;
-      // The first page has nothing to take over.
+      // Before the first page there are no records to move.
       if (this.#buckets === 0) {
         this.#buckets = PAGE;
         return;
@@ -320,12 +326,14 @@ function samePair(words: Uint32Array, start: number): boolean {
 /** The entries of one tool: runs in flight by nonce, held 504s by pair, and the log of completed entries. */
 class ToolEntries {
   readonly arena: Arena;
-  /** At most one run of a nonce is ever in flight, since each forbids the others. */
+  /** Runs by nonce. At most one run of a nonce is in flight. */
   readonly running = new Map<string, Ticket>();
   readonly held = new Map<string, Ticket>();
   readonly #index: Index;
   readonly #ttlMs: () => number;
-  /** The log: its oldest segment, where its oldest record starts in it, its newest segment, the bytes of all. */
+  /**
+   * The log: its oldest segment, the offset of the oldest record there, its newest segment, the bytes of all segments.
+   */
   #oldest: Segment | undefined;
   #start = 0;
   #newest: Segment | undefined;
@@ -337,7 +345,7 @@ class ToolEntries {
     this.#index = new Index(arena);
   }
 
-  /** Claims `pair`. */
+  /** Claims the run of `pair`. */
   claim(caller: ReplayCaller): Claim {
     const now = this.arena.now();
     this.reclaim(now, RECLAIM_BY_CLAIM);
@@ -345,7 +353,7 @@ class ToolEntries {
     const key = pair.toString("latin1");
     const nonce = key.slice(0, 32);
     const running = this.running.get(nonce);
-    // Also where this run is to replace a cached 403 of the pair: until it ends, nobody is answered.
+    // This also applies to a run that replaces a cached 403 of the pair: until it ends, no caller gets an answer.
     if (running?.key === key) return IN_FLIGHT;
     const found = this.#findHeld(key, caller) ?? this.#findRecord(hash, caller, now);
     if (found !== undefined && (found.sameCaller || found.answer.status !== 403)) return found;
@@ -369,7 +377,7 @@ class ToolEntries {
     const { bytes, words, doubles } = this.arena.segment(position);
     const at = position & 8191;
     if (now - doubles[at]! >= this.#ttlMs()) {
-      // So that a pair never has two records, whatever the TTL becomes.
+      // Without the deletion, a pair could have two live records after the TTL is raised.
       this.#kill(hash, position);
       return undefined;
     }
@@ -383,7 +391,7 @@ class ToolEntries {
     return { state: "completed", answer, sameCaller: isSameCaller(kind, caller) };
   }
 
-  /** Appends a completed entry, for which at most `room` bytes are allocated. */
+  /** Appends a completed entry. Allocates at most `room` bytes for it. */
   append({ key, hash, caller }: Ticket, answer: CachedAnswer, room: number): void {
     const { body, seal = NO_SEAL } = answer;
     const length = body.length + seal.length;
@@ -409,14 +417,16 @@ class ToolEntries {
     this.arena.records++;
   }
 
-  /** The size of the next segment: as large as the log so far within bounds, so that a quiet tool holds little. */
+  /**
+   * The size of the next segment: the size of the log so far, within bounds, so that a rarely called tool holds little.
+   */
   #segmentBytes(record: number, room: number): number {
     if (record > LONGEST_SHARED) return record;
     const wanted = Math.min(SEGMENT, Math.max(SMALLEST_SEGMENT, this.#size));
     return Math.max(record, Math.min(wanted, (room - SEGMENT_OBJECTS - PAGE_BYTES) & ~7));
   }
 
-  /** Takes the complete entry of a pair out of sight. */
+  /** Deletes the complete entry of a pair. */
   forget(key: string, hash: number): void {
     this.held.get(key)?.drop();
     pair.write(key, "latin1");
@@ -424,14 +434,14 @@ class ToolEntries {
     if (position !== NONE) this.#kill(hash, position);
   }
 
-  /** Takes a record out of sight; it is cleared away when its turn comes. */
+  /** Deletes a record from the index and marks it dead; `reclaim` frees its bytes later. */
   #kill(hash: number, position: number): void {
     this.#index.remove(hash, position);
     this.arena.segment(position).words[(position & 8191) * 2 + KIND] = DEAD;
     this.arena.records--;
   }
 
-  /** Clears away up to `limit` expired entries, oldest first. */
+  /** Removes up to `limit` expired or dead records, oldest first. */
   reclaim(now: number, limit: number): void {
     if (this.#oldest === undefined) return;
     const ttl = this.#ttlMs();
@@ -466,16 +476,16 @@ function isSameCaller(a: ReplayCaller, b: ReplayCaller): boolean {
   return a.leaderKeyId === b.leaderKeyId && a.leaderId === b.leaderId;
 }
 
-/** A run in flight, then perhaps a held entry. */
+/** A run in flight, which may become a held entry. */
 class Ticket implements ReplayTicket {
   readonly key: string;
   readonly hash: number;
   readonly caller: ReplayCaller;
-  /** The answer of a held entry. */
+  /** The answer of a held entry; undefined while the run is in flight and after the entry has ended. */
   answer: CachedAnswer | undefined;
   readonly #entries: ToolEntries;
   readonly #nonce: string;
-  /** The end of this run replaces a cached 403, unless that expires before. */
+  /** Whether the end of this run replaces a cached 403, unless the 403 expires before. */
   readonly #replaces: boolean;
   #running = true;
 
@@ -499,7 +509,7 @@ class Ticket implements ReplayTicket {
     if (!this.#running) return false;
     if (this.#replaces) this.#entries.forget(this.key, this.hash);
     this.#entries.append(this, answer, RUN_BYTES);
-    // Last: should memory run out before, the pair stays in flight and cannot run again.
+    // This must be last: if `append` fails for lack of memory, the pair stays in flight and cannot run again.
     return this.abandon();
   }
 
@@ -538,9 +548,9 @@ class Ticket implements ReplayTicket {
 }
 
 /**
- * The replay store in the memory of this process (protocol.md section 8). Every method is synchronous and, amortised,
- * O(1) (but `stats` counts tools). Expired entries are cleared away a few at each claim, and each second by a timer
- * that exists only while there are entries.
+ * The replay store in the memory of this process (protocol.md section 8). Every method is synchronous and takes
+ * amortised constant time, except that `stats` visits every tool. Each claim removes a few expired entries. A timer,
+ * which exists only while there are entries, removes the others every second.
  */
 export class ReplayMemory implements ReplayStore {
   /** The bound in bytes over all tools. */
@@ -548,7 +558,7 @@ export class ReplayMemory implements ReplayStore {
   readonly #arena: Arena;
   readonly #ttlMs: (tool: string) => number;
 
-  /** @throws RangeError when `maxBytes` is not a safe integer of at least 1 MiB. */
+  /** @throws RangeError when `maxBytes` is not a safe integer of at least 1 MiB */
   constructor({
     maxBytes = 536_870_912,
     ttlMs = () => 300_000,
@@ -578,8 +588,8 @@ export class ReplayMemory implements ReplayStore {
   }
 
   /**
-   * Complete entries within their TTL, runs in flight, and the bytes that both hold, which never exceed `maxBytes`.
-   * Clears expired entries away first.
+   * Number of complete entries within their TTL, number of runs in flight, and the bytes that both hold, which never
+   * exceed `maxBytes`. Removes expired entries first.
    */
   stats(): { entries: number; inFlight: number; bytes: number } {
     this.#arena.reclaim(this.#arena.now(), Number.POSITIVE_INFINITY);
@@ -592,7 +602,7 @@ export class ReplayMemory implements ReplayStore {
     return { entries, inFlight, bytes: this.#arena.bytes };
   }
 
-  /** Invocations a second that fill the store within a TTL of `ttlMs`, when body and seal are of `bytes`. */
+  /** Invocations per second that fill the store within a TTL of `ttlMs` when body and seal have `bytes` together. */
   sustainedRate(ttlMs: number, bytes: number): number {
     const record = recordBytes(bytes);
     const shared = record > LONGEST_SHARED ? 1 : Math.floor(SEGMENT / record);
