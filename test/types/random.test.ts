@@ -17,7 +17,7 @@ import { COMPILERS, compile } from "../typescript/compilers.js";
 import { openJudge } from "./judge.js";
 import { Random } from "./random.js";
 
-const COUNT = process.env.SVC_TEST_FULL === "1" ? 1200 : 90;
+const COUNT = process.env.SVC_TEST_FULL === "1" ? 1200 : 60;
 const SEED = Number(process.env.SVC_TYPE_SEED ?? 1);
 
 /** A value as an expression and as JSON, with its inner values. */
