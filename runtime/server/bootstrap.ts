@@ -1,4 +1,4 @@
-/** From tool classes to a listening server (protocol.md sections 8 to 10). */
+/** Start of a server from tool classes (protocol.md sections 8 to 10). */
 
 import { checkedInteger } from "../config/checked-integer.js";
 import { ConfigError, configFile, ENV_TOOLKIT_CONFIG_PATH, type ToolkitRuntimeConfig } from "../config/config.js";
@@ -26,32 +26,33 @@ import { loggerOf, prepareTools } from "./tool-server.js";
 export const DEFAULT_ADDRESS: Address = [[127, 0, 0, 1], 8080];
 const DEFAULT_ENDPOINT: Endpoint = { host: "127.0.0.1", port: 8080 };
 
-/** A server that listens. */
+/** A listening server. */
 export interface RunningServer {
-  /** `http://127.0.0.1:8080` */
+  /** Base URL, such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** What has become of new versions of the configuration, the allow-list and the certificate. */
+  /** Reload statistics of the configuration, the allow-list and the certificate. */
   reloads(): Reloads;
-  /** What there is to do, and what was refused because of it; the numbers go on changing. */
+  /** Load statistics: current load and refusals. The returned object is live. */
   load(): LoadStats;
-  /** Looks at the files now instead of within a second; resolves when what is there is in force or refused. */
+  /** Checks the followed files now instead of within a second; resolves when their content is in force or refused. */
   reload(): Promise<void>;
-  /** `http://127.0.0.1:9090`; undefined without a listener for operators. */
+  /** Base URL of the admin listener, such as `http://127.0.0.1:9090`; undefined without one. */
   readonly adminUrl: string | undefined;
-  /** Whether it listens and was not told to stop. */
+  /** Whether the server listens and shutdown has not begun. */
   readonly ready: boolean;
   /**
-   * Stops accepting and resolves when the port is free and every request has its answer: within `shutdown.drainMs` by
-   * itself; then the signals of running tools fire, and what has not ended 2 s later is answered 503 `shutting_down`.
+   * Stops accepting connections; resolves when the port is free and every request has its response. Requests have
+   * `shutdown.drainMs` to finish. Then the abort signals of running tools fire, and requests that have not finished 2 s
+   * later get 503 `shutting_down`.
    *
-   * @param signal what it was told by, for the log
+   * @param signal the name of the process signal, for the log
    */
   close(signal?: string): Promise<ShutdownSummary>;
 }
 
 type Tools = SvcToolClass | readonly SvcToolClass[];
 
-/** A list of tools begins with a class, an address with its octets. */
+/** Distinguishes an address from a list of tools: its first element is the array of octets. */
 function isAddress(value: unknown): value is Address {
   return Array.isArray(value) && Array.isArray(value[0]);
 }
@@ -60,11 +61,11 @@ function isAddress(value: unknown): value is Address {
  * Serves one tool or many: `bootstrap(Sum)`, `bootstrap([Sum, Other])`, `bootstrap([[127, 0, 0, 1], 8081], Sum)`,
  * `bootstrap([[127, 0, 0, 1], 8081], [Sum, Other])`, each with options as an optional last argument.
  *
- * With `--meta` among the process's arguments it prints the metadata of the tools instead and the process exits 0. A
- * fault at start-up is written to standard error and the process exits 1. SIGTERM and SIGINT close the server as
- * {@link RunningServer.close} says, then the process exits 0, or 3 when a call was cut short; a second signal ends it at
- * once. SIGHUP makes a process that has a configuration file or a certificate look at them at once. An
- * exception outside a call is logged and ends nothing. {@link serve} does none of this.
+ * With `--meta` among the process's arguments it prints the metadata of the tools instead, and the process exits with
+ * 0. An error at start-up is written to standard error, and the process exits with 1. SIGTERM and SIGINT close the
+ * server by {@link RunningServer.close}; then the process exits with 0, or 3 when a call was cut short. A second signal
+ * ends it at once. SIGHUP reloads the configuration file and the certificate at once, if the process has either. An
+ * exception outside a call is logged and ends neither the process nor a call. {@link serve} does none of this.
  */
 export function bootstrap(tools: Tools, options?: BootstrapOptions): Promise<RunningServer | undefined>;
 export function bootstrap(
@@ -85,9 +86,9 @@ export async function bootstrap(
     if (process.argv.includes("--meta")) return print(metaOf(classes));
     const logger = loggerOf(options);
     const starting = serve(classes, { ...options, logger, ...(address && { address }) });
-    // Before it serves, so that no signal finds the process without them.
+    // The handlers are installed before the server listens, so that no signal arrives without them.
     stopOnSignals(starting);
-    // Without files it keeps its old sense, so that no server outlives the terminal that it was started in.
+    // Without files SIGHUP keeps its default action, so that no server outlives its terminal.
     if (process.platform !== "win32" && hasFiles(options?.config)) {
       process.on("SIGHUP", () => void starting.then((server) => server.reload()).catch(() => {}));
     }
@@ -104,13 +105,13 @@ export async function bootstrap(
   }
 }
 
-/** Whether there is anything that may change under a running server. */
+/** Whether the server has files that may change while it runs. */
 function hasFiles(config: ToolkitRuntimeConfig | undefined): boolean {
   const configured = config === undefined ? process.env[ENV_TOOLKIT_CONFIG_PATH] : configFile(config);
   return configured !== undefined || process.env[ENV_TLS_CERT_PATH] !== undefined;
 }
 
-/** What an operator can act on; the stack of anything unforeseen. */
+/** The message of an error that an operator can fix; the stack of an unexpected error. */
 function startupMessage(error: unknown): string {
   if (error instanceof StartupError || error instanceof ConfigError || error instanceof RangeError)
     return error.message;
@@ -118,12 +119,12 @@ function startupMessage(error: unknown): string {
   return (syscall === undefined ? stack : message) ?? String(error);
 }
 
-/** Prints a text and ends the process: what a tool's module left open would keep it alive. */
+/** Prints a text and exits explicitly, because handles opened by a tool's module would keep the process alive. */
 function print(text: string): Promise<never> {
   return new Promise(() => process.stdout.write(text, () => process.exit(0)));
 }
 
-/** What `--meta` prints. */
+/** Output of `--meta`. */
 function metaOf(classes: readonly SvcToolClass[]): string {
   const documents = serveTools(classes).map(({ tool, contract }) =>
     documentOf(tool, contract, localUrl(contract.path)),
@@ -132,10 +133,10 @@ function metaOf(classes: readonly SvcToolClass[]): string {
 }
 
 /**
- * Serves tools and rejects when that fails: what {@link bootstrap} does, for programs that embed a server. Reads no
- * command line and handles no signal.
+ * Serves tools like {@link bootstrap}, for programs that embed a server: rejects when the start fails, reads no command
+ * line and handles no signals.
  *
- * @throws {@link StartupError}, {@link ConfigError}, RangeError for options, and what listening throws
+ * @throws {@link StartupError}, {@link ConfigError}, RangeError for invalid options, and the errors of node's `listen`
  */
 export async function serve(
   classes: readonly SvcToolClass[],
@@ -171,7 +172,7 @@ export async function serve(
       const unready = () => (shutdown.stopping ? "stopping" : listening ? undefined : "starting");
       admin = await AdminListener.listen(adminEndpoint, { unready, reload, metrics, log });
     }
-    // fastify names the scheme of the servers that it makes itself.
+    // fastify reports http for a server from a serverFactory.
     url = (await opened.app.listen({ ...endpoint })).replace(/^http(?=:)/, scheme);
     listening = true;
   } catch (error) {
@@ -201,6 +202,6 @@ export async function serve(
   };
 }
 
-/** @throws RangeError */
+/** @throws RangeError for a number outside the range */
 const connectionsOf = (most: number | undefined) =>
   most === undefined ? undefined : checkedInteger("maxConnections", most, 1, 2_147_483_647, "connections");

@@ -1,4 +1,4 @@
-/** The command line of a generated entrypoint: an argument that does nothing is not passed over in silence. */
+/** Command line of a generated entrypoint; it rejects unknown arguments. */
 
 import { basename } from "node:path";
 import { bootstrap } from "./bootstrap.js";
@@ -16,9 +16,9 @@ SVC_ADMIN_ADDR. The README of svc-gen says what each is.
 `;
 
 /**
- * {@link bootstrap} as generated entrypoints call it: `--help` prints the usage and the process exits 0; an argument that
- * nobody knows is a fault, and the process exits 2. A program of another name that loads the entrypoint has arguments of
- * its own.
+ * {@link bootstrap} for generated entrypoints. `--help` prints the usage, and the process exits with 0; an unknown
+ * argument is an error, and the process exits with 2. Arguments are checked only where the started script is named
+ * `server`, because another program that imports the entrypoint has its own arguments.
  */
 export const bootstrapEntrypoint: typeof bootstrap = (...given: unknown[]) => {
   const [script = "", ...args] = process.argv.slice(1);

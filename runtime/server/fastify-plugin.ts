@@ -1,4 +1,4 @@
-/** Tools as a plugin of an existing fastify application. */
+/** Plugin that mounts tools in an existing fastify application. */
 
 import type { FastifyPluginAsync } from "fastify";
 import fastifyPlugin from "fastify-plugin";
@@ -9,9 +9,9 @@ import { ToolRoutes } from "./http/tool-routes.js";
 import type { ToolOptions } from "./options.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
 
-/** What {@link svcTools} is registered with. `logLevel` and `prefix` are fastify's own. */
+/** Options of {@link svcTools}. `logLevel` and `prefix` are options of fastify itself. */
 export interface SvcToolsOptions extends ToolOptions {
-  /** The tool classes, whose contracts are provided (`provideContracts` of `svc-runtime/v1`). */
+  /** The tool classes; their contracts must be provided first (`provideContracts` of `svc-runtime/v1`). */
   readonly tools: readonly SvcToolClass[];
 }
 
@@ -28,7 +28,7 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
     const routes = new ToolRoutes(parts, { prefix: app.prefix, isOwn: false, hasHooks: true });
     routes.register(app);
     await parts.startThreads();
-    // Before the application closes its listener, while answers can still leave.
+    // preClose runs before the application closes its listener, while responses can still be sent.
     app.addHook("preClose", async () => {
       await shutdown.stop(
         {
@@ -56,7 +56,7 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
   log.info({ prefix: app.prefix, ...parts.summary }, "mounted");
 };
 
-/** A thread that loaded the application's own module would serve a second application. */
+/** Requires an explicit entry: a thread that loads the application's own module would start a second application. */
 function requireEntry(fqn: string, isolate: ToolOptions["isolate"]): void {
   if (isolate === undefined || isolate === false) return;
   if (isolate !== true && isolate.entry !== undefined) return;
@@ -66,14 +66,14 @@ function requireEntry(fqn: string, isolate: ToolOptions["isolate"]): void {
 }
 
 /**
- * Mounts tools in a fastify application of your own: `await app.register(svcTools, { tools: [Sum], prefix: "/tools" })`.
- * Each tool has `POST …/invoke`, `GET …/meta` and `GET …/health`, and the prefix has `/tools` and `/health`. A call is
- * authenticated and answered before fastify reads its body; hooks `onRequest` and `onResponse` of the application see
- * it, hooks after that do not. Every other route is untouched.
+ * Mounts tools in a fastify application of your own: `await app.register(svcTools, { tools: [Sum], prefix: "/tools"
+ * })`. Each tool has `POST …/invoke`, `GET …/meta` and `GET …/health`; the prefix has `/tools` and `/health`. The
+ * plugin handles a call before fastify parses its body: the application's `onRequest` and `onResponse` hooks run, its
+ * other hooks do not. All other routes are unaffected.
  *
- * The application owns the listener: address, TLS, connections, time limits and size of headers, signals, errors outside
- * of calls. The plugin owns what concerns a call: signatures, replay protection, body limits, deadlines, load control,
- * reloads of the configuration. `app.close()` answers the calls that run, within `shutdown`.
+ * The application owns the listener: address, TLS, connections, time limits and size of headers, signals, errors
+ * outside of calls. The plugin owns the handling of calls: signatures, replay protection, body limits, deadlines, load
+ * control, reloads of the configuration. `app.close()` finishes the running calls within the limits of `shutdown`.
  *
  * @throws {@link StartupError}, {@link ConfigError} and RangeError, at `await app.register(…)` or `app.ready()`
  */

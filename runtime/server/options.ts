@@ -1,4 +1,4 @@
-/** What can be set in code. The public types take in no package (test/types/public.test.ts). */
+/** Options set in code. The public types refer to no other package (test/types/public.test.ts). */
 
 import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { IsolateOptions } from "../tool.js";
@@ -9,74 +9,81 @@ import type { LoadOptions } from "./load/load-options.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 import type { ReplayStore } from "./replay/store.js";
 
-/** What can be set in code about tools, beside the configuration file. */
+/** Options of tools set in code, in addition to the configuration file. */
 export interface ToolOptions {
-  /** `X-Svc-` by default; `X-Nexus-` serves leaders that are older than this toolkit. Exactly one is read and written. */
+  /**
+   * Prefix of the signature headers: `X-Svc-` by default; `X-Nexus-` serves leaders that are older than this toolkit.
+   * Only headers with this prefix are read and written.
+   */
   readonly headerPrefix?: string;
-  /** Bytes of the replay memory over all tools: 512 MiB by default, at least 1 MiB. */
+  /** Maximum bytes of the replay memory, shared by all tools: 512 MiB by default, at least 1 MiB. */
   readonly replayMaxBytes?: number;
-  /** A replay store of your own, shared by several processes; then `replayMaxBytes` is not looked at. */
+  /** A custom replay store, which several processes can share; `replayMaxBytes` is ignored then. */
   readonly replayStore?: ReplayStore;
-  /** Instead of the file that `SVC_TOOLKIT_CONFIG_PATH` names. */
+  /** Configuration that replaces the file named by `SVC_TOOLKIT_CONFIG_PATH`. */
   readonly config?: ToolkitRuntimeConfig;
   /**
-   * Instead of JSON lines on standard error. Any pino logger will do, best with an asynchronous destination: one that
-   * blocks holds up every call. What it throws is counted (`svc_log_dropped_total`) and goes no further.
+   * Logger that replaces JSON lines on standard error. Any pino logger works. Prefer an asynchronous destination,
+   * because a blocking one delays every call. Exceptions of the logger are counted (`svc_log_dropped_total`) and not
+   * propagated.
    */
   readonly logger?: ServerLogger;
-  /** Instead of the fastest engine that works here. */
+  /** Ed25519 engine; by default the fastest that works on this machine. */
   readonly engine?: EngineName;
   /**
-   * Threads that verify and sign, 0 to 64; 0 by default: the main thread does it. With a free core one of them makes
-   * room for about half as many signed calls again; the CPU that a call costs stays about the same.
+   * Number of threads that verify and sign, 0 to 64. By default 0: the main thread verifies and signs. With a free
+   * core, one thread raises the capacity for signed calls by about half; the CPU time of a call stays about the same.
    */
   readonly cryptoThreads?: number;
   /**
-   * Runs tools on threads of their own, where one that blocks its thread, ends it or fills its memory harms nobody but
-   * its own call; off by default. What a tool's class says in `static isolate()` goes before this.
+   * Runs tools on separate threads, where a tool that blocks its thread, ends it or exhausts its memory fails only its
+   * own call; off by default. `static isolate()` of a tool's class takes precedence.
    */
   readonly isolate?: boolean | IsolateOptions;
   /**
-   * Milliseconds between looks at the configuration's file and the certificate, in case that a watch hears nothing:
+   * Milliseconds between checks of the configuration file and the certificate when the file watcher reports nothing:
    * 1,000 by default, at least 10. With the default a new version is in force within two seconds of its last write, and
-   * mostly within a third of one. A configuration that was not read from a file is not looked after.
+   * mostly within a third of a second. A configuration that was not read from a file is not followed.
    */
   readonly reloadIntervalMs?: number;
-  /** How long the end may take. */
+  /** Time limits of a shutdown. */
   readonly shutdown?: ShutdownOptions;
   /**
-   * Bytes of request bodies held in memory together, from their arrival until their call is answered: 64 MiB by default,
-   * or twice `invoke_max_body_bytes` where that is more; never less. One leader, or one unsigned connection, holds at most
-   * as many as are left for all others. A call without room is 503.
+   * Maximum total bytes of request bodies held in memory, from their arrival to the response of their call: 64 MiB by
+   * default, or twice `invoke_max_body_bytes` where that is more; a value below twice that limit is an error. One
+   * leader, or one unsigned connection, holds at most as many bytes as are left for all others. A call without room
+   * gets 503.
    */
   readonly maxBodyBytesInFlight?: number;
-  /** Bytes a second of a body: 16,384 by default, at least 1. One that stays below for 5 s is 408. */
+  /** Minimum rate of a body in bytes per second: 16,384 by default, at least 1. A body below it for 5 s gets 408. */
   readonly minBodyBytesPerSecond?: number;
   /**
-   * Origins of web pages whose requests are served without signatures, such as `https://app.example`: none by default. A
-   * browser sends requests of any page to this server, on a loopback address too. In signed mode the signature decides.
+   * Origins of web pages whose unsigned requests are served, such as `https://app.example`: none by default. A browser
+   * sends requests of any page to this server, even on a loopback address. In signed mode only the signature decides.
    */
   readonly allowedOrigins?: readonly string[];
-  /** Limits of rate and load; all of them are off unless they are set. */
+  /** Limits on rate and load; each is off unless set. */
   readonly load?: LoadOptions;
 }
 
-/** Adds to the application before its tools. The argument is a `FastifyInstance`, which the public types do not name. */
+/**
+ * Extends the application before its tools are added. `app` is a `FastifyInstance`, which the public types do not name.
+ */
 export type Configure = { with(app: object): unknown }["with"];
 
-/** What can be set in code about a server, beside the configuration file. */
+/** Options of a server set in code, in addition to the configuration file. */
 export interface BootstrapOptions extends ToolOptions {
   /**
-   * The address of a listener for operators, with `/livez`, `/readyz` and `/metrics`; off by default. Goes before the
-   * environment's `SVC_ADMIN_ADDR`. It asks nobody who he is: keep it on an address that only operators reach.
+   * Address of the admin listener, with `/livez`, `/readyz` and `/metrics`; off by default. Takes precedence over the
+   * environment variable `SVC_ADMIN_ADDR`. The listener is unauthenticated: use an address that only operators reach.
    */
   readonly admin?: Address;
-  /** Connections at a time: 4,096 by default. Further ones are closed before a byte of them is read. */
+  /** Maximum number of open connections: 4,096 by default. Further ones are closed before a byte of them is read. */
   readonly maxConnections?: number;
   /**
-   * Adds routes, hooks and plugins of your own to the application, before its tools: `configure: async (app: FastifyInstance)
-   * => { await app.register(helmet); }` with the types of `svc-runtime/fastify`. Its hooks `onRequest` and `onResponse` see
-   * the calls of tools too. Paths that no route has are answered 404 by us.
+   * Adds your own routes, hooks and plugins to the application, before its tools: `configure: async (app:
+   * FastifyInstance) => { await app.register(helmet); }` with the types of `svc-runtime/fastify`. Its hooks `onRequest`
+   * and `onResponse` also run for calls of tools. Unknown paths get the server's own 404 response.
    */
   readonly configure?: Configure;
 }

@@ -1,4 +1,4 @@
-/** What a running server takes up without a restart: its configuration's file, its certificate (protocol.md section 10). */
+/** Reloads of the configuration file and the certificate without a restart (protocol.md section 10). */
 
 import {
   configFile,
@@ -15,23 +15,23 @@ import { ConfigError, titleOf } from "../config/strict-json.js";
 import { readPair, TlsFault, type TlsPair, type TlsServer, type TlsSetup, tlsFileTitle } from "./http/tls.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 
-/** The parts of a server that can change. */
+/** Options of {@link ServerReload}. */
 export interface ReloadOptions {
   readonly config: ToolkitRuntimeConfig;
   /** The names of the served tools. */
   readonly served: readonly string[];
   readonly log: ServerLogger;
-  /** Between looks at a file that nothing is heard of; a second when undefined. */
+  /** Milliseconds between checks of a file without change events; a second when undefined. */
   readonly intervalMs: number | undefined;
 }
 
-/** Follows the files of one server until it is closed. */
+/** Follows the files of one server until closed. */
 export class ServerReload {
   readonly #options: ReloadOptions;
   readonly #config: FileFollower | undefined;
   #certificate: FileFollower | undefined;
   #pair: TlsPair | undefined;
-  /** The limit of bodies that was last said to wait for a restart. */
+  /** The body limit that was last logged as waiting for a restart. */
   #waitingBodyLimit: bigint | undefined;
 
   constructor(options: ReloadOptions) {
@@ -40,7 +40,7 @@ export class ServerReload {
     this.#config = this.#followConfig();
   }
 
-  /** Outcomes and ages as they are now. */
+  /** Current reload outcomes and file ages. */
   get stats(): Reloads {
     return {
       config: this.#config?.stats,
@@ -50,7 +50,7 @@ export class ServerReload {
     };
   }
 
-  /** Looks at all files now; resolves when what is there is in force or refused. Never rejects. */
+  /** Checks all files now; resolves when their content is in force or refused. Never rejects. */
   async reload(): Promise<void> {
     await Promise.all([this.#config?.reload(), this.#certificate?.reload()]);
   }
@@ -106,12 +106,12 @@ export class ServerReload {
       return undefined;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      // The allow-list that it names may be put right without another version of this file.
+      // The allow-list that the configuration names may be corrected without a new version of this file.
       return { refused: error.message, retry: error.title === "allow-list" };
     }
   }
 
-  /** Follows the certificate of a server too. */
+  /** Also follows the certificate and key of an HTTPS server. */
   followCertificate({ files, pair, digests }: TlsSetup, server: TlsServer): void {
     const { log, intervalMs } = this.#options;
     const title = tlsFileTitle(files, "cert");

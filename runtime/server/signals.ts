@@ -1,22 +1,25 @@
-/** What SIGTERM and SIGINT do to a process that serves. */
+/** Handlers of SIGTERM and SIGINT for a serving process. */
 
 import type { ShutdownSummary } from "./http/shutdown.js";
 
-/** The exit code of a process that had to cut a request short at its end; 0 when all were finished. */
+/** Exit code of a process that cut a request short during shutdown; it is 0 when all requests finished. */
 export const EXIT_CUT = 3;
 
-/** A signal that comes again within this time is the same one: npm passes on what the terminal has sent to everybody. */
+/**
+ * Milliseconds within which a repeated signal counts as the same one: npm forwards a signal that the terminal already
+ * sent to every process of the group.
+ */
 const ECHO_MS = 500;
 
-/** With the numbers that shells add to 128. */
+/** Handled signals with their numbers; an exit code is 128 plus the number. */
 const SIGNALS = [
   ["SIGINT", 2],
   ["SIGTERM", 15],
 ] as const;
 
 /**
- * Stops a server at the first signal, then ends the process with 0, or {@link EXIT_CUT} when something was cut short. A
- * second signal ends it at once with 128 and the signal's number. A signal during the start lets the start end first.
+ * Stops a server at the first signal, then exits with 0, or {@link EXIT_CUT} when a request was cut short. A second
+ * signal exits at once with 128 plus the signal's number. A signal during the start takes effect after the start.
  */
 export function stopOnSignals(starting: Promise<{ close(signal: NodeJS.Signals): Promise<ShutdownSummary> }>): void {
   let first: number | undefined;
@@ -30,7 +33,7 @@ export function stopOnSignals(starting: Promise<{ close(signal: NodeJS.Signals):
       first = now;
       void starting.then(
         (server) => server.close(signal).then(({ cut }) => process.exit(cut === 0 ? 0 : EXIT_CUT)),
-        // A start that fails ends the process with its own message.
+        // bootstrap reports a failed start and exits.
         () => {},
       );
     });

@@ -1,4 +1,4 @@
-/** A tool server without its listener: tools with their configuration, replay store, load control, threads, reloads. */
+/** A tool server without a listener: tools with configuration, replay store, load control, threads and reloads. */
 
 import { checkedInteger } from "../config/checked-integer.js";
 import { configWarnings, ToolkitRuntimeConfig } from "../config/config.js";
@@ -25,15 +25,15 @@ import { ReplayMemory } from "./replay/memory.js";
 import { CryptoThreads } from "./threads/crypto-threads.js";
 import { isolateTools } from "./threads/thread-host.js";
 
-/** What the listener of the tools knows. */
+/** The parts that the transport provides. */
 export interface Surroundings {
   readonly log: SafeLogger;
   readonly scheme: "http" | "https";
-  /** Undefined without a listener for operators. */
+  /** Undefined without an admin listener. */
   readonly metrics?: Metrics | undefined;
 }
 
-/** Tools that can be called. */
+/** Tools with everything that calls need, before the transport is attached. */
 export interface PreparedTools {
   readonly tools: readonly ServedTool[];
   readonly config: ToolkitRuntimeConfig;
@@ -41,22 +41,22 @@ export interface PreparedTools {
   readonly log: SafeLogger;
   readonly shutdown: Shutdown;
   readonly reload: ServerReload;
-  /** Undefined where the replay store is another one. */
+  /** The built-in replay store; undefined with a custom one. */
   readonly memory: ReplayMemory | undefined;
   readonly minBodyBytesPerSecond: number | undefined;
   readonly onRefused: (code: string) => void;
-  /** For the log, once requests are served. */
+  /** Fields of the log line that announces the start. */
   readonly summary: object;
-  /** Starts the threads of isolated tools; before that nothing may be called. */
+  /** Starts the threads of isolated tools; no tool may be called before. */
   startThreads(): Promise<void>;
-  /** Ends everything, once no call runs. */
+  /** Releases all resources; call it when no call runs. */
   release(): Promise<void>;
 }
 
 /**
- * Joins tools with all that their calls need. Nothing listens yet.
+ * Prepares tools for serving, without listening.
  *
- * @throws {@link StartupError}, {@link ConfigError}, RangeError for options
+ * @throws {@link StartupError}, {@link ConfigError}, RangeError for invalid options
  */
 export async function prepareTools(
   tools: readonly ServedTool[],
@@ -119,24 +119,28 @@ export async function prepareTools(
   };
 }
 
-/** The logger of the options or the process's own, unable to throw. */
+/** Wraps the logger of the options, or the default logger, so that it never throws. */
 export function loggerOf(options: Pick<ToolOptions, "logger"> | undefined): SafeLogger {
   return SafeLogger.of(options?.logger ?? initLogger());
 }
 
-/** @throws RangeError */
+/** @throws RangeError for a number outside the range */
 const bodyRateOf = (bytes: number | undefined) =>
   bytes === undefined
     ? undefined
     : checkedInteger("minBodyBytesPerSecond", bytes, 1, Number.MAX_SAFE_INTEGER, "bytes a second");
 
-/** @throws RangeError */
+/** @throws RangeError for a number outside the range */
 const intervalOf = (milliseconds: number | undefined) =>
   milliseconds === undefined
     ? undefined
     : checkedInteger("reloadIntervalMs", milliseconds, 10, 2_147_483_647, "milliseconds");
 
-/** The engine asked for, or the fastest; a name that is none and an engine that does not load are no start. */
+/**
+ * Selects the named engine, or the fastest.
+ *
+ * @throws {@link StartupError} for an unknown name or an engine that does not load
+ */
 function engineOf(name: EngineName | undefined): EngineSelection {
   try {
     return selectEngine(name);
@@ -152,14 +156,21 @@ function replayMemory(config: ToolkitRuntimeConfig, maxBytes: number | undefined
   });
 }
 
-/** What the replay memory bears: calls a second with results of 400 bytes, over the longest TTL. */
+/**
+ * Log field with the capacity of the replay memory: calls per second with results of 400 bytes, over the longest TTL.
+ */
 function sustained(store: ReplayMemory, tools: readonly ServedTool[], config: ToolkitRuntimeConfig) {
   if (!config.signedHttpIsRequired()) return {};
   const ttl = Math.max(...tools.map(({ fqn }) => config.toolConfig(fqn)?.replayTtlMs ?? 0));
   return { replay: `sustains ${Math.floor(store.sustainedRate(ttl, 400 + SEAL_BYTES))} calls/s over ${ttl} ms` };
 }
 
-/** In signed mode every served tool has an entry; one without a signing key is named. */
+/**
+ * Checks in signed mode that every served tool has a configuration entry; logs a warning for a tool without a signing
+ * key.
+ *
+ * @throws {@link StartupError} for a tool without an entry
+ */
 function requireEntries(tools: readonly ServedTool[], config: ToolkitRuntimeConfig, log: ServerLogger): void {
   for (const { fqn } of tools) {
     const entry = config.toolConfig(fqn);

@@ -1,22 +1,22 @@
-/** Where to listen (protocol.md section 9). */
+/** Listen addresses, from code and from the environment (protocol.md section 9). */
 
 import { isIP } from "node:net";
 import { StartupError } from "../errors/startup-error.js";
 
-/** An IPv4 address and a port; port 0 takes a free one. */
+/** An IPv4 address and a port; port 0 selects a free port. */
 export type Address = readonly [octets: readonly [number, number, number, number], port: number];
 
-/** As node takes it. */
+/** Host and port in the form of node's `listen`. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
 }
 
 /**
- * An address that was given in code.
+ * Converts an address that an application sets in code.
  *
- * @param name what it was given as
- * @throws {@link StartupError}
+ * @param name the option's name, for the error message
+ * @throws {@link StartupError} for a malformed address
  */
 export function endpointOf(name: string, address: Address | undefined): Endpoint | undefined {
   if (address === undefined) return undefined;
@@ -29,9 +29,9 @@ export function endpointOf(name: string, address: Address | undefined): Endpoint
 }
 
 /**
- * The address that an environment variable holds: an IP literal and a port.
+ * Reads an address, an IP literal and a port, from an environment variable.
  *
- * @throws {@link StartupError}
+ * @throws {@link StartupError} for a malformed address
  */
 export function endpointFromEnv(variable: string): Endpoint | undefined {
   const text = process.env[variable];
@@ -39,7 +39,7 @@ export function endpointFromEnv(variable: string): Endpoint | undefined {
   const match = /^(?:\[(?<six>[^\]]*)\]|(?<four>[\d.]+)):(?<port>\d{1,5})$/.exec(text);
   const { six = "", four = "", port = "" } = match?.groups ?? {};
   const host = six || four;
-  // Asked once: of what is no IPv4 address node builds a costly expression.
+  // A single call: for text that is not IPv4, node compiles a costly regular expression.
   if (isIP(host) !== (six === "" ? 4 : 6) || Number(port) > 65_535) {
     throw new StartupError(`${variable}: expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080`);
   }

@@ -1,4 +1,6 @@
-/** Our own HTTP server: fastify with the limits of protocol.md section 1, and answers to what never becomes a request. */
+/**
+ * The standalone HTTP server: fastify with the limits of protocol.md section 1, and responses to unparseable requests.
+ */
 
 import { createServer, type RequestListener, type Server, type ServerOptions, STATUS_CODES } from "node:http";
 import { createServer as createHttpsServer, type Server as HttpsServer } from "node:https";
@@ -21,26 +23,26 @@ import type { InFlightRequests } from "./shutdown.js";
 import { prepareTlsServer, type TlsSetup, tlsOptions } from "./tls.js";
 import { ToolRoutes, type ToolRoutesOptions } from "./tool-routes.js";
 
-/** What is served, and how. */
+/** Options of the standalone server. */
 export interface ServeOptions extends ToolRoutesOptions {
-  /** Undefined to serve plain HTTP. */
+  /** Certificate and key; undefined for plain HTTP. */
   readonly tls?: TlsSetup | undefined;
-  /** At a time; {@link MAX_CONNECTIONS} by default. */
+  /** Maximum number of open connections; {@link MAX_CONNECTIONS} by default. */
   readonly maxConnections?: number | undefined;
-  /** Adds routes and hooks of the author's own. */
+  /** Adds the application's own routes and hooks. */
   readonly configure?: ((app: FastifyInstance) => unknown) | undefined;
 }
 
-/** The application, and the requests that wait there for their answer. */
+/** The fastify application and its requests in flight. */
 export interface App {
   readonly app: FastifyInstance;
   readonly requests: InFlightRequests<FastifyReply>;
 }
 
-/** Refuses what came on a connection once the requests before it have their answers. */
+/** Writes a refusal on a connection after the responses to the earlier requests on it. */
 type AfterAnswers = (socket: Duplex, refuse: () => void) => void;
 
-/** Builds the application; nothing listens yet. */
+/** Builds the application without listening. */
 export async function buildApp(options: ServeOptions): Promise<App> {
   const { service, shutdown, onRefused, configure, maxConnections = MAX_CONNECTIONS, deadlines = DEADLINES } = options;
   const routes = new ToolRoutes(options, { prefix: "", isOwn: true, hasHooks: configure !== undefined });
@@ -52,12 +54,12 @@ export async function buildApp(options: ServeOptions): Promise<App> {
   };
   const app = fastify({
     logger: false,
-    // Checked by hand, because the answers are ours.
+    // routeOrRefusal checks the host, because node's own response has another format.
     http: { requireHostHeader: false },
     return503OnClosing: false,
-    // It also bounds the end: `app.close()` rejects when calls take longer.
+    // No limit: pluginTimeout also applies to `app.close()`, which would reject when calls take longer.
     pluginTimeout: 0,
-    // Made when a route of the author's needs them: fastify loads ajv for them at start-up.
+    // Only the application's own routes may have schemas; fastify's compilers load ajv at start-up.
     ...(configure === undefined && {
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     }),
@@ -66,14 +68,14 @@ export async function buildApp(options: ServeOptions): Promise<App> {
       const code = refuseClient(error, socket, deadlines, afterAnswers);
       if (code !== undefined) onRefused?.(code);
     },
-    // A path that fastify cannot decode is a path like any other.
+    // A path that fastify cannot decode goes through the same routing as any other path.
     frameworkErrors: (_error, request, reply) => routes.answer(request as FastifyRequest, reply as FastifyReply),
   });
   capConnections(app.server, maxConnections, service.load.refusals);
   await configure?.(app);
-  // A context of its own: it inherits the hooks of the author, not the one that follows.
+  // A separate context inherits the application's hooks, but not the hook added below.
   await app.register(async (part) => routes.register(part));
-  // Paths that the router does not know, and everything once the server has closed.
+  // Handles unknown paths, and every request after the server has closed.
   app.addHook("onRequest", (request, reply, done) => {
     if (request.is404 || shutdown.closed) routes.answer(request, reply);
     else done();
@@ -81,15 +83,15 @@ export async function buildApp(options: ServeOptions): Promise<App> {
   return { app, requests };
 }
 
-/** In the place of fastify's compilers of schemas, which it loads with ajv at start-up: no route here has a schema. */
+/** Replaces fastify's schema compilers, which load ajv at start-up; no route here has a schema. */
 function noSchemas(): never {
   throw new Error("no route has a schema");
 }
 
-/** Milliseconds that a caller who asked for a tunnel has to read that there is none. */
+/** Milliseconds that a client has to read the refusal of its CONNECT request. */
 const TUNNEL_LINGER_MS = 1_000;
 
-/** node's server with the limits of protocol.md section 1. */
+/** Creates node's server with the limits of protocol.md section 1. */
 function httpServer(
   handler: RequestListener,
   tls: TlsSetup | undefined,
@@ -106,15 +108,15 @@ function httpServer(
     noDelay: true,
   };
   const server = tls === undefined ? createServer(limits, handler) : httpsServer(limits, tls, handler);
-  // One more than allowed, so that too many are seen; node drops the rest silently.
+  // One more than allowed makes an excess detectable; node silently drops headers above its own limit.
   server.maxHeadersCount = MAX_HEADERS + 1;
-  // Without listeners node would answer expectations before anybody looked at the other headers.
+  // Without these listeners node responds to `Expect` before the other headers are checked.
   server.on("checkContinue", handler);
   server.on("checkExpectation", handler);
-  // And would hang up on a tunnel without a word.
+  // Without this listener node closes the connection of a CONNECT request without a response.
   server.on("connect", (_request, socket) => {
     socket.on("error", () => socket.destroy());
-    // node does not count it among its connections any more, and a server that stops would wait for it.
+    // node no longer tracks this connection, so a server that closes would wait for it.
     const lingerMs = Math.min(deadlines.lingerMs, TUNNEL_LINGER_MS);
     afterAnswers(socket, () => refuseConnection(socket, { lingerMs }, "bad_request"));
   });
@@ -127,13 +129,13 @@ function httpsServer(limits: ServerOptions, tls: TlsSetup, handler: RequestListe
   return server;
 }
 
-/** Connections whose refusal is written or waits for the answers before it. */
+/** Connections whose refusal is written or waits for earlier responses. */
 const refused = new WeakSet<Duplex>();
 
 /**
- * Answers what never became a request: faults of the parser, timeouts.
+ * Responds to parser errors and timeouts, for which no request object exists.
  *
- * @returns the code of the answer, if there is one
+ * @returns the error code of the response, or undefined when none is sent
  */
 function refuseClient(
   error: NodeJS.ErrnoException,

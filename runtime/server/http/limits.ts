@@ -1,33 +1,38 @@
-/** What a client may cost before it is known (protocol.md section 1): time, headers, connections, bytes of bodies. */
+/** Limits on unauthenticated clients (protocol.md section 1): time, headers, connections, body rate. */
 
 import type { Server } from "node:net";
 import type { Refusals } from "../load/refusals.js";
 
-/** Milliseconds in which a request's headers have to be there. */
+/** Milliseconds within which all headers of a request must arrive. */
 export const HEADERS_TIMEOUT_MS = 10_000;
-/** Milliseconds in which a whole request has to be there. */
+/** Milliseconds within which a whole request must arrive. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 export const MAX_HEADERS = 64;
-/** Bytes of all headers of a request together. */
+/** Total bytes of the headers of a request. */
 export const MAX_HEADER_BYTES = 16_384;
-/** Connections at a time, unless set otherwise: with 15 KB of half a request each they take 60 MB, under TLS more. */
+/** Default number of open connections. With 15 KB of an incomplete request each they take 60 MB; TLS adds to that. */
 export const MAX_CONNECTIONS = 4_096;
-/** Bytes a second of a body, unless set otherwise: 131 kbit/s. The default limit within the default time is 25 times that. */
+/**
+ * Default minimum rate of a body in bytes per second: 131 kbit/s. A body of the default size limit that arrives within
+ * the default request time has 25 times that rate.
+ */
 export const MIN_BODY_BYTES_PER_SECOND = 16_384;
 
-/** How long a client may take, in milliseconds. */
+/** Time limits for a client, in milliseconds. */
 export interface Deadlines {
-  /** For the headers of a request, from the first byte; for the first byte, from the connection. */
+  /** For the headers of a request, counted from its first byte; for the first byte, counted from the connection. */
   readonly headersMs: number;
-  /** For a whole request. */
+  /** For a whole request to arrive. */
   readonly requestMs: number;
-  /** That a body may stay below the minimum rate. */
+  /** How long a body may stay below the minimum rate. */
   readonly bodyGraceMs: number;
-  /** For its answer to be taken, from the moment that it is ready. */
+  /** For the client to read its response, counted from the moment that the response is ready. */
   readonly answerMs: number;
-  /** For the rest of a request that was refused before it had come, and to close a connection that is refused. */
+  /**
+   * For the rest of a request that was refused before it had arrived, and for a refused client to close its connection.
+   */
   readonly lingerMs: number;
-  /** Between looks at the first three. */
+  /** How often `headersMs`, `requestMs` and `bodyGraceMs` are checked. */
   readonly checkMs: number;
 }
 
@@ -40,7 +45,7 @@ export const DEADLINES: Deadlines = {
   checkMs: 1_000,
 };
 
-/** Lets a server hold at most so many connections; further ones are closed as they come, before a byte is read. */
+/** Limits a server's open connections; further ones are closed on arrival, before a byte is read. */
 export function capConnections(server: Server, most: number, refusals: Refusals): void {
   server.maxConnections = most;
   server.on("drop", () => refusals.count("connections"));

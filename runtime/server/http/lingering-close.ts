@@ -1,39 +1,42 @@
 /**
- * Clients that are slow at the end: those that still send while they are refused, and those that do not take their
- * answer. A connection that is closed while bytes of the client are unread is reset, and the reset overtakes the answer;
- * so what still comes is discarded for a while, within bounds.
+ * Lingering close, for clients that still send during their refusal and clients that do not read their response.
+ *
+ * Closing a connection with unread bytes resets it, and the reset can overtake the response. Incoming bytes are
+ * therefore read and discarded, within a limit of time and size.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { MAX_HEADERS } from "./limits.js";
 
-/** Bytes of an unread body up to which its connection is kept: less work than another connection, under TLS above all. */
+/**
+ * Largest unread body, in bytes, whose connection is kept. Discarding it costs less than a new connection or handshake.
+ */
 const KEPT_UNREAD_BYTES = 65_536;
-/** Bytes that are discarded of one client: a body within the default limit from one that sends all before it reads. */
+/** Maximum bytes discarded per client, so that a client may send a whole body of the default limit before it reads. */
 const MAX_DISCARDED_BYTES = 16_777_216;
 
-/** Connections whose last request has its answer but has not come whole, with the bytes that had come by then. */
+/** Connections whose last request has a response but has not fully arrived, with the bytes read until the response. */
 const lingering = new WeakMap<Duplex, number>();
 
-/** How much of a request's body nobody has read and may still come, in bytes; 0 when there is none. */
+/** Bytes of a request's body that are unread and may still arrive; 0 when there are none. */
 export function unreadBytes({ complete, readableEnded, headers, rawHeaders }: IncomingMessage): number {
   if (complete || readableEnded) return 0;
-  // Of no known length; or the client may send the next request where this one's body is due.
+  // The length is unknown, or the client may send its next request instead of this body.
   const unknown = headers["transfer-encoding"] !== undefined || headers.expect !== undefined;
-  // The length may be among the headers that node dropped.
+  // node may have dropped the header with the length.
   if (unknown || rawHeaders.length > 2 * MAX_HEADERS) return Number.POSITIVE_INFINITY;
   return Number(headers["content-length"] ?? 0);
 }
 
-/** Whether a connection can be used again once so much of a body is discarded. */
+/** Whether a connection is reusable after the unread bytes are discarded. */
 export function isKept(unread: number): boolean {
   return unread <= KEPT_UNREAD_BYTES;
 }
 
 /**
- * Ends an answer that was written whole, though its request has not come whole: takes what still comes, and cuts a client
- * that goes on too long.
+ * Ends a fully written response after the rest of its request has arrived and was discarded. Destroys the connection of
+ * a client that exceeds the limits.
  */
 export function drainThenEnd(request: IncomingMessage, response: ServerResponse, ms: number): void {
   const { socket } = request;
@@ -50,16 +53,16 @@ export function drainThenEnd(request: IncomingMessage, response: ServerResponse,
   request.resume();
 }
 
-/** Says the last word on a connection and closes it, the client's side too if the client does not. */
+/** Writes a final text to a connection and closes it; destroys it when the client does not close its side in time. */
 export function endConnection(socket: Duplex, text: string, ms: number): void {
   socket.end(text);
   linger(socket, ms);
 }
 
 /**
- * Cuts a connection after a time unless it is closed before.
+ * Destroys a connection after a time, unless it is closed before.
  *
- * @returns lets it live
+ * @returns a function that cancels the cut
  */
 function linger(socket: Duplex, ms: number): () => void {
   lingering.set(socket, bytesRead(socket));
@@ -76,8 +79,8 @@ function linger(socket: Duplex, ms: number): () => void {
 const bytesRead = (socket: Duplex) => (socket as Duplex & { bytesRead?: number }).bytesRead ?? 0;
 
 /**
- * Whether a connection has had its last word; then whatever else the parser finds on it gets none. Closes our side, and
- * the whole connection when the client goes on too long.
+ * Whether the final response of a connection is written; later parser errors then get no response. Closes the server's
+ * side of such a connection, and the whole connection when the client exceeds the limit of discarded bytes.
  */
 export function isClosing(socket: Duplex): boolean {
   const before = lingering.get(socket);
@@ -87,11 +90,11 @@ export function isClosing(socket: Duplex): boolean {
   return true;
 }
 
-/** Cuts a client that does not take its answer. */
+/** Destroys the connection of a client that does not read its response in time. */
 export function destroyUnlessFlushed(response: ServerResponse, ms: number): void {
   if (response.writableFinished) return;
   if (response.socket === null) {
-    // Behind the answer of an earlier request on the same connection, whose tool may still run.
+    // This response waits for that of an earlier request on the same connection, whose tool may still run.
     response.once("socket", () => destroyUnlessFlushed(response, ms));
     return;
   }

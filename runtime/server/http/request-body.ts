@@ -1,6 +1,6 @@
 /**
- * Reading of request bodies. Bytes are charged to an account as they arrive, so that an announcement holds nothing; a
- * body below a minimum rate is ended.
+ * Reader of request bodies. Bytes are charged to an account as they arrive, so an announced length reserves nothing. A
+ * body below the minimum rate is rejected.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -9,10 +9,10 @@ import { RequestError } from "../errors/request-error.js";
 import type { BodyAccount } from "../load/body-bytes.js";
 import type { Deadlines } from "./limits.js";
 
-/** Capacity that a buffer begins with, in bytes; it grows to the announced length by fours. */
+/** Initial capacity of a buffer in bytes; it grows by a factor of four, up to the announced length. */
 const FIRST_CAPACITY = 65_536;
 
-/** Reads bodies, each under the minimum rate. */
+/** Reads bodies and enforces the minimum rate. */
 export class BodyReader {
   readonly #pace: BodyPace;
   readonly #tooSlow: string;
@@ -25,8 +25,8 @@ export class BodyReader {
   /**
    * Reads a body of the announced length; node's parser ends the stream at exactly that length.
    *
-   * @param isAnswered whether the caller already got an answer, a timeout for one: then its call must not run
-   * @throws {@link RequestError} `request_timeout`, `overloaded`, `payload_too_large`; `bad_request` when the caller left
+   * @param isAnswered whether the caller already has a response, such as a timeout; its call must not run then
+   * @throws {@link RequestError} `request_timeout`, `overloaded`, `payload_too_large`; `bad_request` after a disconnect
    */
   read(
     request: IncomingMessage,
@@ -37,7 +37,7 @@ export class BodyReader {
     return new Promise((resolve, reject) => {
       let body: Buffer | undefined;
       let filled = 0;
-      // The listeners live as long as the request: the body must not.
+      // The listeners live as long as the request, so they must not hold the body.
       const settle = (error?: RequestError) => {
         this.#pace.end(paced);
         request.off("data", take);
@@ -70,10 +70,10 @@ export class BodyReader {
   }
 }
 
-/** Within the limit that the operator set, beyond what this process can hold. */
+/** The error for a body within the operator's limit that this process cannot allocate. */
 const tooLarge = () => new RequestError("payload_too_large", "the body is larger than this server can hold");
 
-/** The buffer, or a larger one with its first `filled` bytes, of at most `length`. */
+/** Returns the buffer, or a larger one of at most `length` bytes with a copy of the first `filled` bytes. */
 function withRoom(buffer: Buffer | undefined, filled: number, needed: number, length: number): Buffer {
   if (buffer !== undefined && needed <= buffer.length) return buffer;
   const larger = Buffer.allocUnsafeSlow(Math.min(length, Math.max(FIRST_CAPACITY, needed * 4)));
@@ -81,16 +81,16 @@ function withRoom(buffer: Buffer | undefined, filled: number, needed: number, le
   return larger;
 }
 
-/** A body under the minimum rate. */
+/** A body that is subject to the minimum rate. */
 interface PacedBody {
-  /** Milliseconds that it may yet stay away. */
+  /** Milliseconds left until the body counts as too slow; each byte that arrives adds some. */
   left: number;
   readonly tooSlow: () => void;
 }
 
 /**
- * Minimum rate of bodies: each byte that arrives buys time, up to the grace. Time is counted in turns of one timer, not by
- * a clock: a stall of the event loop, in which nothing is read, counts as one turn.
+ * Minimum rate of bodies. Each byte that arrives adds time, up to the grace period. One timer counts the time in ticks
+ * instead of reading a clock: a stall of the event loop, during which nothing is read, counts as one tick.
  */
 export class BodyPace {
   readonly #msPerByte: number;
@@ -105,7 +105,7 @@ export class BodyPace {
     this.#turnMs = checkMs;
   }
 
-  /** @param tooSlow called at most once; the body is forgotten then */
+  /** @param tooSlow called at most once; the body is then no longer tracked */
   begin(tooSlow: () => void): PacedBody {
     const body = { left: this.#graceMs, tooSlow };
     this.#bodies.add(body);

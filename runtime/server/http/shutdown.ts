@@ -1,43 +1,45 @@
-/** The end of a server: from the word to stop to the last answer, within bounds (protocol.md section 8). */
+/** Graceful shutdown: from the request to stop to the last response, within time limits (protocol.md section 8). */
 
 import { checkedInteger } from "../../config/checked-integer.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
-/** How a server ends. Together, and with 4 s to spare, below the grace that the platform gives before it kills. */
+/**
+ * Time limits of a shutdown. The defaults add up to 29 s with grace and linger, below the 30 s that Kubernetes gives.
+ */
 export interface ShutdownOptions {
   /**
-   * Milliseconds between the turn of readiness and the end of the listener, for load balancers to notice: 0 by default,
-   * at most 600,000. Calls are served as ever, but each answer asks its caller to connect anew.
+   * Milliseconds from "not ready" to the close of the listener, so that load balancers notice: 0 by default, at most
+   * 600,000. Calls are still served, but each response closes its connection.
    */
   readonly readinessDelayMs?: number;
   /**
-   * Milliseconds that requests have to end by themselves once nothing is accepted any more: 25,000 by default, at most
-   * 3,600,000. Then the signals of running tools fire.
+   * Milliseconds that requests have to finish after the listener has closed: 25,000 by default, at most 3,600,000. Then
+   * the abort signals of running tools fire.
    */
   readonly drainMs?: number;
 }
 
-/** What became of the requests of a server that stopped. */
+/** Outcome of a shutdown. */
 export interface ShutdownSummary {
-  /** Milliseconds that it took. */
+  /** Duration of the shutdown in milliseconds. */
   readonly ms: number;
-  /** Requests that had begun when the listener closed and got their answer. */
+  /** Requests that had begun when the listener closed and got their own response. */
   readonly finished: number;
-  /** Requests that got 503 `shutting_down` in its place, because their tool did not end before the drain limit. */
+  /** Requests that got 503 `shutting_down` instead, because their tool did not end before the drain limit. */
   readonly cut: number;
 }
 
-/** 5 s below the 30 s that Kubernetes gives by default. */
+/** 5 s below the 30 s that Kubernetes gives by default, as time for grace and linger. */
 const DEFAULT_DRAIN_MS = 25_000;
-/** Milliseconds that a tool has from its signal to its end. */
+/** Milliseconds that a tool has to end after its abort signal. */
 export const GRACE_MS = 2_000;
-/** Milliseconds that callers have to send what they began, and, once all is answered, to read it. */
+/** Milliseconds that callers have to finish sending a request, and, after the last response is written, to read it. */
 export const LINGER_MS = 2_000;
 
 /**
- * The requests that wait for their answer.
+ * Requests in flight: those without a response.
  *
- * @typeParam R what the transport knows a request by
+ * @typeParam R the transport's handle of a request
  */
 export class InFlightRequests<R> {
   readonly #open = new Set<R>();
@@ -46,8 +48,8 @@ export class InFlightRequests<R> {
   #cut = 0;
 
   /**
-   * @param refuse answers a request 503 `shutting_down`
-   * @param arrived whether a request is there to its last byte
+   * @param refuse responds to a request with 503 `shutting_down`
+   * @param arrived whether all bytes of a request have arrived
    */
   constructor(
     private readonly refuse: (request: R) => void,
@@ -58,17 +60,17 @@ export class InFlightRequests<R> {
     return this.#open.size;
   }
 
-  /** Requests that got an answer of their own. */
+  /** Requests that got their own response. */
   get answered(): number {
     return this.#answered;
   }
 
-  /** Requests that were running and got 503 `shutting_down` for an answer. */
+  /** Requests that were running and got 503 `shutting_down`. */
   get cut(): number {
     return this.#cut;
   }
 
-  /** A request that waits for its answer. */
+  /** Finds a request in flight. */
   find(matches: (request: R) => boolean): R | undefined {
     for (const request of this.#open) if (matches(request)) return request;
     return undefined;
@@ -79,10 +81,10 @@ export class InFlightRequests<R> {
   }
 
   /**
-   * A request has come to its answer.
+   * Records that the response to a request is ready.
    *
-   * @param cut whether that is 503 `shutting_down`
-   * @returns false when it was refused before: nobody waits for this answer
+   * @param cut whether the response is 503 `shutting_down`
+   * @returns false when the request was refused before; its response must not be sent
    */
   end(request: R, cut: boolean): boolean {
     if (!this.#delete(request)) return false;
@@ -91,7 +93,7 @@ export class InFlightRequests<R> {
     return true;
   }
 
-  /** Resolves when no request waits or the time is over; says which. */
+  /** Waits until no request is in flight, at most `ms` milliseconds; resolves with whether that is so. */
   async none(ms: number): Promise<boolean> {
     if (this.#open.size === 0) return true;
     let timer: NodeJS.Timeout | undefined;
@@ -103,7 +105,7 @@ export class InFlightRequests<R> {
     return this.#open.size === 0;
   }
 
-  /** Refuses the requests whose callers have not sent all of it. Nothing of theirs has run. */
+  /** Refuses the requests that have not fully arrived; their tools have not run. */
   refuseUnsent(): void {
     for (const request of this.#open) {
       if (this.arrived(request)) continue;
@@ -112,7 +114,7 @@ export class InFlightRequests<R> {
     }
   }
 
-  /** Refuses all that still wait. */
+  /** Refuses all requests in flight. */
   refuseAll(): void {
     for (const request of this.#open) if (this.end(request, true)) this.refuse(request);
   }
@@ -124,48 +126,48 @@ export class InFlightRequests<R> {
   }
 }
 
-/** What a server consists of, as far as its end goes. */
+/** The parts of a server that a shutdown uses. */
 export interface ShutdownParts {
   readonly requests: Omit<InFlightRequests<never>, "begin" | "end" | "find">;
   readonly log: ServerLogger;
-  /** Closes the listener and idle connections; resolves when the others are closed as well. */
+  /** Closes the listener and idle connections; resolves when all other connections are closed. */
   close(): Promise<void>;
-  /** Fires the signals of running tools. */
+  /** Fires the abort signals of running tools. */
   abortRuns(): void;
-  /** Hangs up on everybody. */
+  /** Closes all connections. */
   hangUp(): void;
-  /** Lets go of everything else, last. */
+  /** Releases all other resources; called last. */
   release(): void | Promise<void>;
 }
 
-/** Where a server is in its life, and the one way to its end. */
+/** Lifecycle state of a server, and its shutdown sequence. */
 export class Shutdown {
   readonly #readinessDelayMs: number;
-  /** Milliseconds that requests have to end by themselves. */
+  /** Milliseconds that requests have to finish before the abort signals fire. */
   readonly drainMs: number;
   #stopped: Promise<ShutdownSummary> | undefined;
   #closed = false;
 
-  /** @throws RangeError for a time out of its range */
+  /** @throws RangeError for a time outside its range */
   constructor({ readinessDelayMs = 0, drainMs = DEFAULT_DRAIN_MS }: ShutdownOptions = {}) {
     this.#readinessDelayMs = checkedInteger("shutdown.readinessDelayMs", readinessDelayMs, 0, 600_000, "milliseconds");
     this.drainMs = checkedInteger("shutdown.drainMs", drainMs, 0, 3_600_000, "milliseconds");
   }
 
-  /** Whether the server was told to stop: it is not ready any more, and answers ask callers to connect anew. */
+  /** Whether shutdown has begun: the server is not ready, and each response closes its connection. */
   get stopping(): boolean {
     return this.#stopped !== undefined;
   }
 
-  /** Whether new requests are turned away. */
+  /** Whether new requests are refused. */
   get closed(): boolean {
     return this.#closed;
   }
 
   /**
-   * Stops the server; whoever asks again gets the same end. Never rejects for what a request or a tool does.
+   * Stops the server; later calls return the same promise. Failures of requests and tools never reject it.
    *
-   * @param signal what it was told by, for the log
+   * @param signal the name of the process signal, for the log
    */
   stop(parts: ShutdownParts, signal: string | undefined): Promise<ShutdownSummary> {
     this.#stopped ??= this.#stop(parts, signal);

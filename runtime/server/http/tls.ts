@@ -1,6 +1,7 @@
 /**
- * TLS by the files that two environment variables name (protocol.md sections 1 and 10). Node's own OpenSSL is the only
- * provider. Everything is checked before a port is bound; a later pair that is not as good leaves the first in force.
+ * TLS with the certificate and key files that two environment variables name (protocol.md sections 1 and 10). Node's
+ * own OpenSSL is the only provider. Both files are checked before a port is bound; a later invalid pair leaves the
+ * earlier one in force.
  */
 
 import { constants, createPrivateKey, type KeyObject, randomBytes, X509Certificate } from "node:crypto";
@@ -12,12 +13,12 @@ import { looksLikeKey } from "../../config/keys.js";
 import { digestOf, isWorldReadable, type OperatorFile, readOperatorFile } from "../../config/operator-file.js";
 import { StartupError } from "../errors/startup-error.js";
 
-/** Milliseconds in which a TLS handshake has to be done. */
+/** Milliseconds within which a TLS handshake must complete. */
 export const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** Milliseconds after which session tickets are encrypted with another key: what a stolen one opens. */
+/** Milliseconds that a session-ticket key is used; a stolen key opens only that period. */
 const TICKET_KEY_MS = 3_600_000;
 
-/** Forward secret and authenticated ones only. The security level refuses RSA keys below 2,048 bits and SHA-1. */
+/** Only cipher suites with forward secrecy and AEAD. Security level 2 refuses RSA keys below 2,048 bits and SHA-1. */
 const CIPHERS = [
   "TLS_AES_128_GCM_SHA256",
   "TLS_AES_256_GCM_SHA384",
@@ -31,42 +32,45 @@ const CIPHERS = [
   "@SECLEVEL=2",
 ].join(":");
 
-/** The first where OpenSSL has it (3.5 and later): recorded traffic stays closed to tomorrow's machines. */
+/**
+ * Lists of key exchange groups, tried in order. The first needs OpenSSL 3.5 or later: its post-quantum group
+ * X25519MLKEM768 protects recorded traffic against future decryption.
+ */
 const GROUPS = ["X25519MLKEM768:X25519:P-256:P-384", "X25519:P-256:P-384"];
 
-/** The two files. */
+/** Paths of the certificate file and the key file. */
 export interface TlsFiles {
-  /** Absolute: the working directory may change. */
+  /** Absolute path, like the key's, because the working directory may change. */
   readonly certPath: string;
   readonly keyPath: string;
 }
 
-/** A certificate and its key, checked. */
+/** A validated certificate and its key. */
 export interface TlsPair {
   readonly context: SecureContextOptions;
-  /** When the server's certificate ends, in milliseconds since 1970. */
+  /** Expiry of the server's certificate, in milliseconds since 1970. */
   readonly expiresAt: number;
-  /** Sentences for the log about what is not well, though it works. */
+  /** Sentences for the log about defects that do not prevent serving. */
   readonly warnings: readonly string[];
 }
 
-/** The files and what they held at start. */
+/** The files and their content at start-up. */
 export interface TlsSetup {
   readonly files: TlsFiles;
   readonly pair: TlsPair;
-  /** Of the certificate file and the key file. */
+  /** Content digests of the certificate file and the key file. */
   readonly digests: readonly [cert: string, key: string];
 }
 
-/** A pair that cannot be served with. The message holds no text of a file. */
+/** An unusable certificate or key. The message holds no text of a file. */
 export class TlsFault extends StartupError {}
 
 /**
- * Reads the environment and the files that it names.
+ * Reads the environment variables and the files that they name.
  *
  * @returns undefined when neither variable is set
- * @throws {@link StartupError} when one is missing or empty, or a file is missing, unreadable, empty, encrypted, writable
- * by everybody, or not what it should be
+ * @throws {@link StartupError} when one variable is missing or empty, or a file is missing, unreadable, empty,
+ * encrypted, world-writable, or of the wrong kind
  */
 export function tlsFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): TlsSetup | undefined {
   const given = [env[ENV_TLS_CERT_PATH], env[ENV_TLS_KEY_PATH]] as const;
@@ -92,18 +96,18 @@ export function tlsFromEnv(env: Readonly<Record<string, string | undefined>> = p
   };
 }
 
-/** How messages call one of the files. */
+/** Name of a file in messages: its variable, and its path where that is safe to print. */
 export function tlsFileTitle({ certPath, keyPath }: TlsFiles, which: "cert" | "key"): string {
   const [name, path] = which === "cert" ? [ENV_TLS_CERT_PATH, certPath] : [ENV_TLS_KEY_PATH, keyPath];
-  // A key that was given where a path belongs is not shown.
+  // An operator may have set the key itself instead of a path; it must not be printed.
   const shown = !path.includes("-----") && !path.split("/").some(looksLikeKey);
   return shown ? `${name} ${JSON.stringify(path)}` : name;
 }
 
 /**
- * Checks a certificate with its key.
+ * Parses and checks a certificate chain and its key.
  *
- * @throws {@link TlsFault}
+ * @throws {@link TlsFault} for an unusable certificate or key
  */
 export function readPair(files: TlsFiles, certFile: OperatorFile, keyFile: OperatorFile): TlsPair {
   const [certTitle, keyTitle] = [tlsFileTitle(files, "cert"), tlsFileTitle(files, "key")];
@@ -169,7 +173,7 @@ function readKey(bytes: Buffer, title: string): KeyObject {
   }
 }
 
-/** What a file holds instead of what it should. */
+/** Describes the content of a wrong file, for error messages. */
 function kindOf(bytes: Buffer): string {
   if (bytes.toString("latin1").trim() === "") return "an empty file";
   if (bytes.includes("PRIVATE KEY-----")) return "a private key";
@@ -178,7 +182,7 @@ function kindOf(bytes: Buffer): string {
   return "something else";
 }
 
-/** The settings of the server, tried: what OpenSSL refuses is refused now. */
+/** Builds the server's TLS settings, and tries them at once so that a refusal by OpenSSL stops the start. */
 function contextOf(cert: string, key: KeyObject, title: string): SecureContextOptions {
   let refusal: unknown;
   for (const ecdhCurve of GROUPS) {
@@ -190,7 +194,7 @@ function contextOf(cert: string, key: KeyObject, title: string): SecureContextOp
       ciphers: CIPHERS,
       ecdhCurve,
       honorCipherOrder: true,
-      // A second handshake on a connection costs the server most and nobody needs it.
+      // Renegotiation costs the server more than the client, and no client needs it.
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
       sessionTimeout: TICKET_KEY_MS / 1000,
     };
@@ -201,7 +205,7 @@ function contextOf(cert: string, key: KeyObject, title: string): SecureContextOp
       refusal = error;
     }
   }
-  // A fixed text of OpenSSL's, such as `ee key too small`.
+  // The reason is a fixed text of OpenSSL, such as `ee key too small`.
   const { reason } = Object(refusal) as { reason?: unknown };
   const got = typeof reason === "string" ? `: ${reason}` : "";
   throw new TlsFault(
@@ -209,12 +213,12 @@ function contextOf(cert: string, key: KeyObject, title: string): SecureContextOp
   );
 }
 
-/** What an HTTPS server is made with, beside the limits of HTTP. */
+/** TLS options of an HTTPS server. */
 export function tlsOptions({ pair }: TlsSetup): TlsOptions {
   return { ...pair.context, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ALPNProtocols: ["http/1.1"] };
 }
 
-/** An HTTPS server, of which this file sees the TLS side. */
+/** The members of an HTTPS server that this module uses. */
 export type TlsServer = Server & { closeIdleConnections(): void };
 
 /** Whether a server speaks TLS. */
@@ -222,9 +226,11 @@ export function isTlsServer(server: NetServer): server is TlsServer {
   return "setSecureContext" in server;
 }
 
-/** What node leaves open of an HTTPS server: failed handshakes, the age of ticket keys, handshakes at the end. */
+/**
+ * Adds what node's HTTPS server lacks: cleanup of failed handshakes, ticket key rotation, closing of open handshakes.
+ */
 export function prepareTlsServer(server: TlsServer): void {
-  // node would hand these to the answers for faults of the HTTP parser; nobody could read them.
+  // By default node treats these as HTTP client errors, but a client without a session cannot read a response.
   server.removeAllListeners("tlsClientError");
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   const rotation = setInterval(() => server.setTicketKeys(randomBytes(48)), TICKET_KEY_MS).unref();
@@ -232,7 +238,10 @@ export function prepareTlsServer(server: TlsServer): void {
   closeHandshakes(server);
 }
 
-/** A connection in its handshake is idle: node's HTTP does not know of it, and a server that closes would wait for it. */
+/**
+ * Makes `closeIdleConnections` include connections in their handshake. node's HTTP server does not track these, so a
+ * server that closes would wait for them.
+ */
 function closeHandshakes(server: TlsServer): void {
   const unfinished = new Map<string, Socket>();
   const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;

@@ -1,8 +1,8 @@
 /**
- * Tools as routes of a fastify application (protocol.md sections 7 and 9).
+ * Routes of tools in a fastify application (protocol.md sections 7 and 9).
  *
- * Requests reach {@link InvokeService} with their body unread, so that a stranger is refused before a byte of it is kept.
- * Paths are compared byte for byte: fastify's router decodes them.
+ * Requests reach {@link InvokeService} with their body unread, so that an unauthenticated caller is refused before a
+ * byte of it is stored. Paths are compared byte for byte here, because fastify's router decodes them.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -22,34 +22,34 @@ import { destroyUnlessFlushed, drainThenEnd, isKept, unreadBytes } from "./linge
 import { BodyReader } from "./request-body.js";
 import { InFlightRequests, type Shutdown } from "./shutdown.js";
 
-/** What is served, and for whom. */
+/** The served tools and the services that their routes use. */
 export interface ToolRoutesOptions {
   readonly tools: readonly ServedTool[];
   readonly service: InvokeService;
   readonly log: ServerLogger;
   readonly shutdown: Pick<Shutdown, "stopping" | "closed">;
-  /** Called with the code of each refusal that no tool has to do with. */
+  /** Called with the error code of each request that is refused before it reaches a route. */
   onRefused?(code: string): void;
-  /** Of a body; {@link MIN_BODY_BYTES_PER_SECOND} by default. */
+  /** Minimum rate of a request body; {@link MIN_BODY_BYTES_PER_SECOND} by default. */
   readonly minBodyBytesPerSecond?: number | undefined;
-  /** Other times than {@link DEADLINES}, for tests that cannot wait. */
+  /** Replaces {@link DEADLINES} in tests that need short times. */
   readonly deadlines?: Deadlines;
 }
 
-/** The application that has the routes. */
+/** The application that contains the routes. */
 export interface RouteHost {
-  /** In front of every path: `""` or `/tools`. */
+  /** Prefix of every path: `""` or `/tools`. */
   readonly prefix: string;
-  /** Whether the server has our limits and listeners (http-server.ts). */
+  /** Whether http-server.ts made the server, with its limits and listeners. */
   readonly isOwn: boolean;
-  /** Whether hooks of others may have set headers on an answer. */
+  /** Whether the application's own hooks may set response headers. */
   readonly hasHooks: boolean;
 }
 
 interface Route {
-  /** The methods it answers, as `Allow` lists them. */
+  /** The allowed methods, in the form of the `Allow` header. */
   readonly allow: "GET" | "GET, HEAD" | "POST";
-  /** Whether it has an answer of its own to a request without a host. */
+  /** Whether the route itself responds to a request without a host. */
   readonly needsHost?: true;
   answer(request: IncomingMessage, response: ServerResponse): Promise<Reply>;
 }
@@ -60,12 +60,12 @@ const METHODS: Readonly<Record<Route["allow"], readonly string[]>> = {
   POST: ["POST"],
 };
 
-/** The methods that a route is registered for, to answer 405 itself. Not OPTIONS, which is for CORS. */
+/** Registered methods: all that the route accepts or refuses with 405. OPTIONS is left to CORS plugins. */
 const ROUTED: HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-/** Paths that mean to fastify's router what they say. */
+/** Paths that fastify's router matches literally. */
 const PLAIN_PATH = /^[\w\-.~/@!$&'+,;=]*$/;
 
-/** The routes of tools, and the requests that wait for an answer of theirs. */
+/** The routes of tools and their requests in flight. */
 export class ToolRoutes {
   readonly requests: InFlightRequests<FastifyReply>;
   readonly #routes: ReadonlyMap<string, Route>;
@@ -85,14 +85,14 @@ export class ToolRoutes {
   }
 
   /**
-   * Adds the routes to the part of an application that has the prefix.
+   * Adds the routes to the fastify context that has the prefix.
    *
-   * @throws {@link StartupError} for a path that fastify's router reads as a pattern, in an application of others
+   * @throws {@link StartupError} for a path that fastify's router reads as a pattern, unless the server is standalone
    */
   register(app: FastifyInstance): void {
     for (const path of this.#routes.keys()) {
       if (!PLAIN_PATH.test(path)) {
-        // Answered as a path that the router does not know.
+        // The hook for unknown paths handles it.
         if (this.host.isOwn) continue;
         throw new StartupError(
           `path ${JSON.stringify(path)}: expected letters, digits and -._~/@!$&'+,;= where tools are mounted in an application; change path() or use bootstrap`,
@@ -102,15 +102,15 @@ export class ToolRoutes {
         method: ROUTED,
         url: path.slice(this.host.prefix.length),
         exposeHeadRoute: false,
-        // The last hook before fastify looks at content type and body; plugins add their own to a route's onRequest. It never
-        // says that it is done, since nothing of fastify is to follow.
+        // preParsing is the last hook before fastify reads content type and body; plugins add hooks to a route's
+        // onRequest. The callback `_done` stays uncalled, which keeps fastify from processing the request further.
         preParsing: (request, reply, _payload, _done) => this.answer(request, reply),
         handler: unreachable,
       });
     }
   }
 
-  /** Answers a request, or leaves it to the application's handler of unknown paths. Never throws. */
+  /** Responds to a request, or leaves it to the application's handler for unknown paths. Never throws. */
   answer(request: FastifyRequest, reply: FastifyReply): void {
     this.#answer(request, reply).catch((error: unknown) => {
       if (reply.raw.headersSent) reply.raw.destroy();
@@ -121,7 +121,7 @@ export class ToolRoutes {
 
   async #answer({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { shutdown, onRefused, log } = this.options;
-    // The router may have decoded a path of another spelling.
+    // The router also matches percent-encoded spellings, which are not routes here.
     if (!this.host.isOwn && routeOf(raw, this.#routes) === undefined) return void reply.callNotFound();
     const route = shutdown.closed ? errorReply("shutting_down") : routeOrRefusal(raw, this.#routes);
     if (!("answer" in route)) {
@@ -148,7 +148,7 @@ export class ToolRoutes {
 
 const NO_HEADERS: readonly string[] = [];
 
-/** Headers that hooks have set and the answer does not. */
+/** Headers that the application's hooks set and the reply does not. */
 function headersOfHooks(reply: FastifyReply, { headers }: Reply): string[] {
   const own = new Set(headers.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()));
   return Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
@@ -162,7 +162,7 @@ function unreachable(): never {
   throw new Error("the request was answered before");
 }
 
-/** Where a request goes; or what is wrong with it before anybody looks at what it wants. */
+/** Selects the route of a request, or the refusal of a malformed or unroutable one. */
 function routeOrRefusal(request: IncomingMessage, routes: ReadonlyMap<string, Route>): Route | Reply {
   const { rawHeaders } = request;
   if (rawHeaders.length > 2 * MAX_HEADERS) return errorReply("headers_too_large", `at most ${MAX_HEADERS} headers`);
@@ -172,27 +172,27 @@ function routeOrRefusal(request: IncomingMessage, routes: ReadonlyMap<string, Ro
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
   }
   const route = routeOf(request, routes);
-  // The parser takes 0.9 and 2.0 for versions that it can read.
+  // The parser also accepts 0.9 and 2.0.
   if (request.httpVersionMajor !== 1) return errorReply("bad_request");
-  // The metadata's own answer to a missing host says what it is needed for.
+  // The metadata route's own error for a missing host explains why it needs one.
   if (hosts > 1 || (hosts === 0 && route?.needsHost !== true)) return errorReply("bad_request");
   if (route === undefined) return errorReply("not_found");
   if (!METHODS[route.allow].includes(request.method ?? "")) {
     const reply = errorReply("method_not_allowed");
     return { ...reply, headers: [...reply.headers, "allow", route.allow] };
   }
-  // The expectation of a call is looked at once its caller is known.
+  // The expectation of a call is checked after its caller is verified.
   if (route.allow !== "POST" && expectationOf(request) === "unknown") return expectationFailed();
   return route;
 }
 
-/** The route of a path, byte for byte, its query cut. */
+/** Finds a route by exact path, without the query. */
 function routeOf({ url = "" }: IncomingMessage, routes: ReadonlyMap<string, Route>): Route | undefined {
   const query = url.indexOf("?");
   return routes.get(query === -1 ? url : url.slice(0, query));
 }
 
-/** Whether a caller waits for `100 Continue`, or for something that nobody here knows (RFC 9110 section 10.1.1). */
+/** Classifies the `Expect` header: `100-continue` or an unknown expectation (RFC 9110 section 10.1.1). */
 function expectationOf({ headers, httpVersion }: IncomingMessage): "continue" | "unknown" | undefined {
   if (headers.expect === undefined || httpVersion === "1.0") return undefined;
   return headers.expect.toLowerCase() === "100-continue" ? "continue" : "unknown";
@@ -228,7 +228,7 @@ function routesOf({ tools, service, log }: ToolRoutesOptions, host: RouteHost, b
 
 const empty = (status: number): Reply => ({ status, headers: [], body: Buffer.alloc(0) });
 
-/** The health of a tool. At most one check at a time: requests that come while one runs share its status. */
+/** Health check of a tool. One check runs at a time; requests that arrive meanwhile share its status. */
 function healthCheck(tool: ServedTool, log: ServerLogger): () => Promise<Reply> {
   let running: Promise<number> | undefined;
   const check = async () => {
@@ -273,11 +273,11 @@ function invokeRequest(
     readBody: (length, account) => {
       const expectation = expectationOf(request);
       if (expectation === "unknown") throw new RequestError("expectation_failed", EXPECTATION_FAULT);
-      // While its caller was being verified.
+      // The connection may have closed while the caller was being verified.
       if (request.destroyed) throw new RequestError("bad_request");
-      // Node has done so where its server has no listener for it.
+      // A server without a checkContinue listener has already sent it.
       if (expectation === "continue" && isOwnServer) response.writeContinue();
-      // A caller that was told that it took too long, or that the server stops, does not run a tool.
+      // A call whose caller already got a timeout or shutdown response must not run a tool.
       const isAnswered = () => request.socket.writableEnded || response.headersSent;
       return bodies.read(request, length, account, isAnswered);
     },
@@ -293,14 +293,16 @@ export function errorReply(code: ErrorCode, details?: string): Reply {
   return errorReplyOf(statusOf(code), errorBody(code, details), code);
 }
 
-/** Bytes of a body up to which it goes out in one write with the headers, as text: a second buffer is another system call. */
+/**
+ * Largest body, in bytes, that is written as a string together with the headers; a buffer needs another system call.
+ */
 const ONE_WRITE = 16_384;
 
 /**
- * Writes an answer.
+ * Writes a response.
  *
- * @param others headers that plugins of the application have set
- * @param last whether the connection ends with this answer
+ * @param others headers that the application's plugins set
+ * @param last whether the connection closes after this response
  */
 function send(
   reply: FastifyReply,
@@ -309,11 +311,11 @@ function send(
   last: boolean,
   deadlines: Deadlines,
 ): void {
-  // Past fastify's own way of answering, which adds to every call and has nothing to add to a finished answer.
+  // Bypasses fastify's reply pipeline, which costs time in every call and adds nothing to a complete response.
   reply.hijack();
   const response = reply.raw;
   const list = [...others, ...headers];
-  // Node leaves it out towards HTTP/1.0; two statuses never have one (RFC 9110 section 8.6).
+  // Node omits content-length for HTTP/1.0; statuses 204 and 304 never have one (RFC 9110 section 8.6).
   if (status !== 204 && status !== 304) list.push("content-length", String(body.length));
   const unread = unreadBytes(reply.request.raw);
   if (last || !isKept(unread)) list.push("connection", "close");
@@ -322,7 +324,7 @@ function send(
   const bytes = body.length <= ONE_WRITE ? asBuffer(body).toString("latin1") : body;
   if (unread === 0) response.end(bytes, "latin1");
   else {
-    // Written whole at once; an answer without a body is its headers.
+    // Writes the whole response now; without a body that is the headers.
     if (body.length === 0 || reply.request.method === "HEAD") response.flushHeaders();
     else response.write(bytes, "latin1");
     drainThenEnd(reply.request.raw, response, deadlines.lingerMs);

@@ -1,34 +1,32 @@
-/** The bound on the bytes of request bodies held in memory (protocol.md section 1). */
+/** Limit on the total bytes of request bodies held in memory (protocol.md section 1). */
 
 import { checkedInteger } from "../../config/checked-integer.js";
 import { RequestError } from "../errors/request-error.js";
 import type { Refusals } from "./refusals.js";
 
-/** Bytes of request bodies held in memory together, unless set otherwise: 64 MiB, five bodies of the default limit. */
+/** Default limit on the total bytes of request bodies held in memory: 64 MiB, five bodies of the default size limit. */
 export const MAX_BODY_BYTES_IN_FLIGHT = 67_108_864;
 
 /**
- * Bytes of request bodies held in memory, from their arrival until their call has its answer. One holder, a verified
- * leader or an unsigned connection, has at most as many as are left for all others: so however many hold what they can,
- * there is room for another.
+ * Account of the bytes of request bodies held in memory, from their arrival to the response of their call. A holder is
+ * a verified leader or an unsigned connection. One holder may hold at most as many bytes as are left for all others, so
+ * there is always room for another holder.
  */
 export class BodyBytes {
   inFlight = 0;
   readonly #held = new Map<string | object, number>();
 
-  /**
-   * @param most at a time, at most 2^53 − 1, so that the account is exact
-   */
+  /** @param most maximum total of bytes; at most 2^53 − 1, so that sums are exact */
   constructor(
     readonly most: number,
     private readonly refusals: Refusals,
   ) {}
 
   /**
-   * Opens the account of a body, for which nothing is charged yet.
+   * Opens the account of a body, without charging any bytes.
    *
    * @param holder the leader's id, or the connection
-   * @param length as announced
+   * @param length the announced length of the body in bytes
    * @throws {@link RequestError} `overloaded` while there is no room, `payload_too_large` when there never will be
    */
   open(holder: string | object, length: number): BodyAccount {
@@ -64,16 +62,16 @@ export class BodyBytes {
 
 /** Account of the bytes that one body holds. */
 export interface BodyAccount {
-  /** @throws {@link RequestError} `overloaded` without room; then nothing of it is charged */
+  /** @throws {@link RequestError} `overloaded` without room; nothing is charged then */
   charge(bytes: number): void;
   release(): void;
 }
 
 /**
- * Bound of {@link BodyBytes} for a limit of single bodies, so that the largest is admitted when it comes alone: twice the
- * limit at least.
+ * Total limit of {@link BodyBytes} for a given size limit of single bodies. It is at least twice the size limit, so
+ * that the largest body is admitted when no other is held.
  *
- * @throws RangeError for a bound set in code that is below that
+ * @throws RangeError for a total limit set in code that is below twice the size limit
  */
 export function bodyBytesBound(given: number | undefined, bodyLimit: bigint): number {
   const twice = 2n * bodyLimit;

@@ -1,24 +1,24 @@
-/** Runs of one tool at a time, and the calls that wait for one of them to end, first come first served. */
+/** Concurrency limit of one tool, with a bounded first-in-first-out queue of waiting calls. */
 
 import { RequestError } from "../errors/request-error.js";
 import type { ConcurrencyLimits } from "./load-options.js";
 import type { Refusals } from "./refusals.js";
 import { Semaphore } from "./semaphore.js";
 
-/** A call that waits. */
+/** A call in the queue. */
 export interface Waiting {
-  /** Resolves with a slot taken; rejects with `overloaded` (queue full, or waited too long) or `shutting_down`. */
+  /** Resolves once a slot is taken; rejects with `overloaded` (queue full, or queue timeout) or `shutting_down`. */
   readonly slot: Promise<void>;
-  /** Gives up the place; the promise rejects. */
+  /** Leaves the queue; the promise rejects. */
   leave(): void;
 }
 
-/** The slots of one tool. */
+/** Concurrency slots of one tool. */
 export class Slots {
   readonly #semaphore: Semaphore;
   readonly #timeoutMs: number;
   readonly #refusals: Refusals;
-  /** Refuses one of the calls that wait. */
+  /** Functions that refuse the waiting calls. */
   readonly #waiting = new Set<(error: RequestError) => void>();
   #stopped = false;
 
@@ -28,20 +28,20 @@ export class Slots {
     this.#refusals = refusals;
   }
 
-  /** Runs that have a slot. */
+  /** Number of runs that hold a slot. */
   get running(): number {
     return this.#semaphore.taken;
   }
 
-  /** Calls that wait. */
+  /** Number of waiting calls. */
   get queued(): number {
     return this.#semaphore.waiting;
   }
 
   /**
-   * Takes a slot, which `release` gives back, or a place in the queue.
+   * Takes a slot or joins the queue. `release` returns the slot.
    *
-   * @returns undefined when the slot is taken
+   * @returns undefined when a slot was free
    * @throws {@link RequestError} `shutting_down` once stopped
    */
   enter(): Waiting | undefined {
@@ -70,13 +70,13 @@ export class Slots {
     return { slot, leave };
   }
 
-  /** Gives a slot back: to the call that has waited longest, if any waits. */
+  /** Returns a slot, which goes to the call that has waited longest, if any. */
   release(): void {
-    // Slots have no numbers of their own.
+    // Slots are interchangeable, so any permit number will do.
     this.#semaphore.give(0);
   }
 
-  /** Refuses the calls that wait, and further ones that would. */
+  /** Refuses the waiting calls, and later calls that would have to wait. */
   stop(): void {
     this.#stopped = true;
     for (const refuse of this.#waiting) refuse(new RequestError("shutting_down"));

@@ -1,20 +1,20 @@
-/** How busy the event loop is, as node measures it. */
+/** Delay and utilization of the event loop, as measured by node. */
 
 import { type EventLoopUtilization, monitorEventLoopDelay, performance } from "node:perf_hooks";
 import type { OverloadLimits } from "./load-options.js";
 
-/** Milliseconds between two looks: short enough to react, long enough for a mean. */
+/** Milliseconds between two samples: short enough to react, long enough for a mean. */
 const SAMPLE_MS = 500;
-/** Milliseconds between two measurements of the delay. */
+/** Milliseconds between two measurements of the delay within a sample. */
 const RESOLUTION_MS = 10;
 
-/** Looks at the event loop twice a second until it is closed; keeps no process alive. */
+/** Samples the event loop twice a second until closed; does not keep the process alive. */
 export class EventLoopWatch {
-  /** Mean milliseconds by which the event loop came late in the last sample. */
+  /** Mean delay of the event loop in the last sample, in milliseconds. */
   delayMs = 0;
-  /** The share of the last sample in which it was busy, 0 to 1. */
+  /** Share of the last sample in which the event loop was busy, 0 to 1. */
   utilization = 0;
-  /** Whether the last sample was over a limit. */
+  /** Whether the last sample exceeded a limit. */
   over = false;
   readonly #limits: OverloadLimits;
   readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -28,7 +28,7 @@ export class EventLoopWatch {
   }
 
   #sample(): void {
-    // Without a single measurement the mean is no number.
+    // The mean of zero measurements is NaN.
     this.delayMs = Math.max(0, this.#delays.mean / 1e6 - RESOLUTION_MS || 0);
     this.#delays.reset();
     const now = performance.eventLoopUtilization();

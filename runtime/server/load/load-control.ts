@@ -1,7 +1,7 @@
 /**
- * Load control: what this process refuses because it has enough to do (protocol.md section 7: 429, 503). Nothing here
- * looks at a request but who sent it, and all of it is off unless it is set in code; only the bound on bytes of bodies
- * always holds.
+ * Load control: refusal of calls and connections under load (protocol.md section 7: 429, 503). Decisions use the
+ * sender, the tool and the size of a request, never its content. Each limit is off unless set in code, except the limit
+ * on body bytes, which always applies.
  */
 
 import type { RateLimiterMemory } from "rate-limiter-flexible";
@@ -14,12 +14,12 @@ import { EventLoopWatch } from "./event-loop.js";
 import type { ConcurrencyLimits, LoadOptions, LoadReason, LoadStats, OverloadLimits } from "./load-options.js";
 import { Refusals } from "./refusals.js";
 
-/** What load control is made for. */
+/** The server that load control applies to. */
 export interface LoadTarget {
   /** Names of the served tools. */
   readonly tools: readonly string[];
   readonly signed: boolean;
-  /** Bytes of bodies at a time. */
+  /** Maximum total bytes of request bodies held in memory. */
   readonly bodyBytes: number;
   readonly log: Logger;
 }
@@ -39,17 +39,15 @@ export class LoadControl implements LoadStats {
   readonly eventLoop: EventLoopWatch | undefined;
   readonly #rate: Rate | undefined;
 
-  /**
-   * @throws RangeError for a limit that is no limit, one that could have no effect, and a tool that is not served
-   */
+  /** @throws RangeError for an invalid limit, a limit without effect, or a tool that is not served */
   static async start(options: LoadOptions, target: LoadTarget): Promise<LoadControl> {
     checkLoad(options, target);
-    // Loaded when it is asked for: it brings limiters for a dozen databases.
+    // Imported only on use, because the package includes limiters for a dozen databases.
     const Limiter = options.rateLimit && (await import("rate-limiter-flexible")).RateLimiterMemory;
     return new LoadControl(options, target, Limiter);
   }
 
-  /** One whose options are known to be good. */
+  /** Expects validated options. */
   constructor(options: LoadOptions, target: LoadTarget, Limiter?: typeof RateLimiterMemory) {
     const { limits, tools = {}, rateLimit, overload } = options;
     this.refusals = new Refusals(target.log);
@@ -67,15 +65,15 @@ export class LoadControl implements LoadStats {
     this.eventLoop = overload && new EventLoopWatch(overload);
   }
 
-  /** @throws {@link RequestError} `overloaded` while the event loop is over its limits */
+  /** @throws {@link RequestError} `overloaded` while the event loop exceeds its limits */
   checkEventLoop(): void {
     if (this.eventLoop?.over === true) throw this.refusals.refuse("eventLoop");
   }
 
   /**
-   * Counts a call of a leader.
+   * Counts a call of a leader against its rate limit.
    *
-   * @returns undefined without a limit
+   * @returns undefined without a rate limit
    * @throws {@link RequestError} `rate_limited`
    */
   countCall(leaderId: string): Promise<void> | undefined {
@@ -88,7 +86,7 @@ export class LoadControl implements LoadStats {
     } catch (refused) {
       const { msBeforeNext } = refused as { msBeforeNext: number };
       this.refusals.count("rateLimit");
-      // The limiter goes by the time of day, which may be set back; its windows end by the monotonic clock.
+      // The limiter computes the wait by the wall clock, which may be set back; its windows end by the monotonic clock.
       throw new RequestError("rate_limited", undefined, { retryAfterMs: Math.min(msBeforeNext, windowMs) });
     }
   }
@@ -97,12 +95,12 @@ export class LoadControl implements LoadStats {
     return this.refusals.counts;
   }
 
-  /** Tells the calls that wait for a run that they wait in vain: the process ends. */
+  /** Refuses the calls that wait for a slot, because the process shuts down. */
   refuseWaiting(): void {
     for (const slots of this.tools.values()) slots.stop();
   }
 
-  /** Stops looking at the event loop. */
+  /** Stops sampling the event loop. */
   close(): void {
     this.eventLoop?.close();
   }
@@ -145,7 +143,7 @@ function checkOverload({ eventLoopDelayMs, eventLoopUtilization }: OverloadLimit
   if (eventLoopDelayMs !== undefined) {
     checkedInteger("load.overload.eventLoopDelayMs", eventLoopDelayMs, 1, 60_000, "milliseconds");
   }
-  // Written so that NaN is refused as well.
+  // The negation also refuses NaN.
   if (eventLoopUtilization !== undefined && !(eventLoopUtilization > 0 && eventLoopUtilization < 1)) {
     throw new RangeError(
       `load.overload.eventLoopUtilization: expected a number above 0 and below 1, got ${eventLoopUtilization}`,

@@ -1,15 +1,15 @@
-/** Refusals because of load: counted by reason, and reported in the log. */
+/** Refusals due to load, counted by reason and reported in the log. */
 
 import type { Logger } from "../../tool.js";
 import { RequestError } from "../errors/request-error.js";
 import type { LoadReason } from "./load-options.js";
 
-/** Milliseconds between two reports in the log. */
+/** Milliseconds between two log reports. */
 const REPORT_MS = 10_000;
 
-/** The refusals of one process. */
+/** Refusal counters of one process. */
 export class Refusals {
-  /** Connections and calls by reason, since the start of the process. */
+  /** Refused connections and calls by reason, since the start of the process. */
   readonly counts: Record<LoadReason, number> = {
     connections: 0,
     bodyBytes: 0,
@@ -23,13 +23,13 @@ export class Refusals {
 
   constructor(private readonly log: Logger) {}
 
-  /** Counts a refusal and makes it: `overloaded`. */
+  /** Counts a refusal and returns its error, `overloaded`. */
   refuse(reason: LoadReason): RequestError {
     this.count(reason);
     return new RequestError("overloaded");
   }
 
-  /** Counts a refusal. The log has the first one at once, and further ones together, every ten seconds. */
+  /** Counts a refusal. The first is logged at once, further ones together every ten seconds. */
   count(reason: LoadReason): void {
     this.counts[reason]++;
     this.#unreported.set(reason, (this.#unreported.get(reason) ?? 0) + 1);

@@ -1,19 +1,19 @@
-/** Numbered permits, and a bounded queue of takers who wait for one, first come first served. */
+/** A semaphore with numbered permits and a bounded first-in-first-out queue. */
 
-/** Called once, with the number of the permit that is taken. */
+/** Callback of a queued taker: called once, with the number of its permit. */
 export type Taker = (permit: number) => void;
 
 /** A counting semaphore whose permits are numbered. */
 export class Semaphore {
-  /** Permits that are free again. */
+  /** Numbers of returned permits. */
   readonly #free: number[] = [];
   #used = 0;
   readonly #waiting = new Set<Taker>();
 
   /**
-   * @param permits at a time
-   * @param maxWaiting takers at a time
-   * @param first the lowest number of a permit
+   * @param permits number of permits
+   * @param maxWaiting maximum number of queued takers
+   * @param first lowest permit number
    */
   constructor(
     private readonly permits: number,
@@ -21,17 +21,17 @@ export class Semaphore {
     private readonly first = 0,
   ) {}
 
-  /** Permits that are taken. */
+  /** Number of taken permits. */
   get taken(): number {
     return this.#used - this.#free.length;
   }
 
-  /** Takers that wait. */
+  /** Number of queued takers. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Takes a permit, which {@link give} gives back; undefined when none is free. */
+  /** Takes a permit, which {@link give} returns; undefined when none is free. */
   tryTake(): number | undefined {
     return this.#free.pop() ?? (this.#used < this.permits ? this.first + this.#used++ : undefined);
   }
@@ -48,7 +48,7 @@ export class Semaphore {
     this.#waiting.delete(taker);
   }
 
-  /** Gives a permit back: to the taker that has waited longest, if any waits. */
+  /** Returns a permit, which goes to the taker that has waited longest, if any. */
   give(permit: number): void {
     const [next] = this.#waiting;
     if (next === undefined) this.#free.push(permit);

@@ -1,4 +1,4 @@
-/** A listener for operators, apart from the one for callers: probes and metrics. It never serves a tool. */
+/** Admin listener with probes and metrics, separate from the callers' listener. It never serves a tool. */
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -7,9 +7,9 @@ import type { Reloads } from "../../config/reload-stats.js";
 import type { Endpoint } from "../http/address.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
-/** What can be asked for. */
+/** Sources of the admin responses. */
 export interface AdminSources {
-  /** Why the server is not ready; undefined when it is. */
+  /** Reason why the server is not ready; undefined when it is ready. */
   unready(): string | undefined;
   readonly reload: { readonly stats: Reloads };
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
@@ -24,7 +24,7 @@ interface Answer {
 
 const PLAIN = "text/plain; charset=utf-8";
 
-/** Listens until it is closed. */
+/** The admin HTTP server. */
 export class AdminListener {
   readonly #server: Server;
 
@@ -36,7 +36,7 @@ export class AdminListener {
     this.#server.maxConnections = 64;
   }
 
-  /** @throws what listening throws */
+  /** @throws the error of node's `listen` */
   static async listen(endpoint: Endpoint, sources: AdminSources): Promise<AdminListener> {
     const listener = new AdminListener(sources);
     const server = listener.#server.listen({ ...endpoint });
@@ -48,7 +48,7 @@ export class AdminListener {
     return listener;
   }
 
-  /** `http://127.0.0.1:9090` */
+  /** Base URL, such as `http://127.0.0.1:9090`. */
   get url(): string {
     const { address, port } = this.#server.address() as AddressInfo;
     return `http://${isIP(address) === 6 ? `[${address}]` : address}:${port}`;
@@ -74,7 +74,7 @@ export class AdminListener {
       "content-length": Buffer.byteLength(answer.text),
       "cache-control": "no-store",
       ...(answer.status === 405 && { allow: "GET, HEAD" }),
-      // Whoever sends something is not read to the end.
+      // Closes the connection instead of reading the rest of an invalid request.
       ...(answer.status >= 400 && answer.status !== 503 && { connection: "close" }),
     });
     response.end(request.method === "HEAD" ? undefined : answer.text);
@@ -98,7 +98,7 @@ export class AdminListener {
   }
 }
 
-/** What an operator should look at, though it is no reason to take the server out of service. */
+/** Problems for the operator's attention that do not affect readiness. */
 function concernsOf({ config, allowList, certificate, certificateExpiresAt }: Reloads): string[] {
   const faults = [config, allowList, certificate].flatMap((stats) => stats?.fault ?? []);
   const concerns = faults.map((fault) => `${fault}; the previous version stays in force`);

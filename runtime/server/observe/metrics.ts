@@ -1,6 +1,6 @@
 /**
- * What a server counts, in the text format of Prometheus. Loaded only where it is asked for; what can be read from the
- * server's parts is read when somebody asks, so that a call pays for a counter and two histograms.
+ * Metrics in the Prometheus text format. prom-client is loaded only with an admin listener. Gauges read the server's
+ * parts at each scrape, so that a call updates only a counter and two histograms.
  */
 
 import type { Server } from "node:net";
@@ -17,11 +17,11 @@ import type { LoadStats } from "../load/load-options.js";
 import type { DroppedLines } from "../log/safe-logger.js";
 import type { ReplayMemory } from "../replay/memory.js";
 
-/** Where the figures are read. */
+/** Parts of the server that the gauges read. */
 export interface MetricSources {
   readonly tools: readonly ServedTool[];
   readonly config: ToolkitRuntimeConfig;
-  /** Undefined for a store that does not say. */
+  /** Undefined for a replay store without statistics. */
   readonly store: Pick<ReplayMemory, "maxBytes" | "stats"> | undefined;
   readonly service: { readonly running: ReadonlyMap<string, number>; readonly load: LoadStats };
   readonly reload: { readonly stats: Reloads };
@@ -30,15 +30,15 @@ export interface MetricSources {
   readonly log: Readonly<DroppedLines>;
 }
 
-/** Seconds; the default timeout of a call is 10. */
+/** Bucket bounds in seconds; the default timeout of a call is 10. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 type Prometheus = typeof import("prom-client");
 
-/** Of the process, however many servers it has: node's own figures are collected once. */
+/** Registry of node's own metrics, shared by all servers of the process so that they are collected once. */
 let processRegistry: Registry | undefined;
 
-/** Counts calls and gives all figures as text. */
+/** Counts calls and renders all metrics as text. */
 export class Metrics implements Observer {
   readonly active = true;
   readonly contentType: string;
@@ -51,7 +51,7 @@ export class Metrics implements Observer {
   readonly #late: CounterType<"tool">;
   readonly #refused: CounterType<"code">;
 
-  /** Loads the library. */
+  /** Loads prom-client. */
   static async load(): Promise<Metrics> {
     return new Metrics(await import("prom-client"));
   }
@@ -79,7 +79,7 @@ export class Metrics implements Observer {
     this.#queue = histogram("svc_call_queue_seconds", "Waiting for a free place, where a limit is set.");
   }
 
-  /** From now on the figures of a server's parts are read whenever somebody asks. Once. */
+  /** Registers gauges that read the server's parts at each scrape. Call it once. */
   read(sources: MetricSources): void {
     for (const { fqn: tool } of sources.tools)
       for (const counter of [this.#replayed, this.#late]) counter.inc({ tool }, 0);
@@ -101,12 +101,12 @@ export class Metrics implements Observer {
     this.#late.inc({ tool });
   }
 
-  /** A request was refused before any tool was known. */
+  /** Counts a request that was refused before its tool was known. */
   refused(code: string): void {
     this.#refused.inc({ code });
   }
 
-  /** All figures as they are now. */
+  /** Renders the current values of all metrics. */
   async text(): Promise<string> {
     return (await this.#registry.metrics()) + (await this.#process.metrics());
   }

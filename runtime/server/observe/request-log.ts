@@ -1,4 +1,6 @@
-/** A line for each call, at level debug: who, what, how long. Never a header, a key or an input. */
+/**
+ * Request log: a debug line per call with caller, outcome and durations. It never holds a header, a key or an input.
+ */
 
 import { shown } from "../call/call-log.js";
 import type { Reply } from "../call/messages.js";
@@ -29,5 +31,5 @@ export class RequestLog implements Observer {
   }
 }
 
-/** To microseconds. */
+/** Rounds milliseconds to microseconds. */
 const rounded = (ms: number) => Math.round(ms * 1000) / 1000;

@@ -1,6 +1,6 @@
 /**
- * Spans by the OpenTelemetry API, where the application has registered a provider: a server span for each call, and
- * within it one for the tool's own code, so that what the tool does lies inside.
+ * OpenTelemetry spans, where the application has registered a provider: a server span for each call, with a child span
+ * for the tool's own code. Spans that the tool starts are children of the latter.
  */
 
 import type { Context, Span, Tracer } from "@opentelemetry/api";
@@ -11,13 +11,13 @@ import type { ServerLogger } from "../log/safe-logger.js";
 
 type Api = typeof import("@opentelemetry/api");
 
-/** Where every copy of the API, version 1, keeps what was registered. */
+/** Global symbol under which every copy of the API, version 1, keeps the registered providers. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 
 /**
- * Traces calls.
+ * Creates the observer that traces calls.
  *
- * @returns undefined, without having loaded anything, when the application has registered nothing
+ * @returns undefined, without loading the API, when the application has registered no provider
  */
 export async function loadTracing(scheme: "http" | "https", log: ServerLogger): Promise<Observer | undefined> {
   if (!(REGISTERED in globalThis)) return undefined;
@@ -49,7 +49,7 @@ class Tracing implements Observer {
 
   began(call: Observation, { headers }: RequestHeaders): void {
     const { context, propagation, ROOT_CONTEXT, SpanKind, trace } = this.api;
-    // An instrumentation of node:http has read the headers already, and its span is the server's.
+    // With an instrumentation of node:http the active span is already the server span of this request.
     const outer = trace.getSpan(context.active()) !== undefined;
     const parent = outer ? context.active() : propagation.extract(ROOT_CONTEXT, headers);
     const { fqn, prefix } = call.tool;

@@ -1,11 +1,11 @@
 /**
- * The memory that the main thread and a crypto thread share: a ring of jobs, written by one and worked off by the other
- * in order. Two counters say how many jobs were pushed and how many are done; each side sleeps on the other's.
+ * A ring buffer of jobs in shared memory: the main thread writes jobs, and a crypto thread processes them in order. Two
+ * counters hold the number of jobs pushed and done; each side waits on the other's counter.
  */
 
-/** Jobs that may be under way at once on one thread. */
+/** Maximum number of jobs in progress on one thread. */
 export const SLOTS = 1024;
-/** Bytes of the longest message: what a tool signs has 161, what a leader signs 32 (protocol.md section 4). */
+/** Maximum message length in bytes: a tool signs 161 bytes, a leader 32 (protocol.md section 4). */
 export const MAX_MESSAGE = 192;
 
 const SIGNATURE_BYTES = 64;
@@ -44,7 +44,7 @@ export class CryptoRing {
     return Atomics.load(this.counters, 1);
   }
 
-  /** Writes job number `at`; it is not pushed yet. */
+  /** Writes job number `at` without pushing it. */
   write(at: number, kind: number, key: number, message: Uint8Array, signature: Uint8Array | undefined): void {
     const slot = at & (SLOTS - 1);
     const words = slot * SLOT_WORDS;
@@ -55,24 +55,24 @@ export class CryptoRing {
     if (signature !== undefined) this.bytes.set(signature, slot * SLOT_BYTES + MAX_MESSAGE);
   }
 
-  /** Makes the jobs before number `count` visible to the thread, and wakes it. */
+  /** Makes the jobs before number `count` visible to the crypto thread and wakes it. */
   push(count: number): void {
     Atomics.store(this.counters, 0, count);
     Atomics.notify(this.counters, 0);
   }
 
-  /** Makes the outcomes of the jobs before number `count` visible to the main thread, and wakes it. */
+  /** Makes the outcomes of the jobs before number `count` visible to the main thread and wakes it. */
   finish(count: number): void {
     Atomics.store(this.counters, 1, count);
     Atomics.notify(this.counters, 1);
   }
 
-  /** Sleeps until more than `pushed` jobs are pushed. For the thread: it blocks. */
+  /** Blocks until more than `pushed` jobs are pushed; only for the crypto thread. */
   waitForPush(pushed: number): void {
     Atomics.wait(this.counters, 0, pushed);
   }
 
-  /** Resolves once more than `done` jobs are done; undefined when they are already. */
+  /** Resolves when more than `done` jobs are done; undefined when they already are. */
   waitForDone(done: number): Promise<unknown> | undefined {
     const { async, value } = Atomics.waitAsync(this.counters, 1, done);
     return async ? value : undefined;
@@ -86,14 +86,14 @@ export class CryptoRing {
     return this.words[(at & (SLOTS - 1)) * SLOT_WORDS + KEY] as number;
   }
 
-  /** The message of a job: a copy, since libsodium's binding cannot read shared memory. */
+  /** Copies the message of a job, because libsodium's binding cannot read shared memory. */
   message(at: number): Buffer {
     const slot = at & (SLOTS - 1);
     const start = slot * SLOT_BYTES;
     return Buffer.from(this.bytes.subarray(start, start + (this.words[slot * SLOT_WORDS + LENGTH] as number)));
   }
 
-  /** The signature that a job is given, or that it made: a copy. */
+  /** Copies the signature that a job verifies or has made. */
   signature(at: number): Buffer {
     const start = (at & (SLOTS - 1)) * SLOT_BYTES + MAX_MESSAGE;
     return Buffer.from(this.bytes.subarray(start, start + SIGNATURE_BYTES));
@@ -103,7 +103,7 @@ export class CryptoRing {
     this.bytes.set(signature, (at & (SLOTS - 1)) * SLOT_BYTES + MAX_MESSAGE);
   }
 
-  /** Whether the signature of a job verified. */
+  /** Whether the signature of a job is valid. */
   verdict(at: number): boolean {
     return this.words[(at & (SLOTS - 1)) * SLOT_WORDS + VERDICT] === 1;
   }

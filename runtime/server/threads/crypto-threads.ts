@@ -1,8 +1,8 @@
 /**
- * Signatures on threads of their own: verifying and signing take most of a signed call, and nothing of them needs the
- * main thread, which goes on with other calls. Replay protection stays where it is, on the main thread, and exact.
+ * Signature work on separate threads. Verifying and signing take most of the time of a signed call and do not need the
+ * main thread. Replay protection stays on the main thread, so it stays exact.
  *
- * A job goes through memory that both threads see, since a message between threads costs about as much as is saved.
+ * Jobs go through shared memory, because a message between threads costs about as much as the offloading saves.
  */
 
 import { Worker } from "node:worker_threads";
@@ -12,15 +12,15 @@ import type { ServerLogger } from "../log/safe-logger.js";
 import { CryptoRing, MAX_MESSAGE, SIGN, SLOTS, VERIFY } from "./crypto-ring.js";
 import type { KeyMessage } from "./crypto-worker.js";
 
-/** A job under way: how it ends. */
+/** Completion of a job in progress. */
 interface Waiting {
-  /** With what the thread made of it. */
+  /** Resolves with the thread's outcome. */
   settle(): void;
-  /** Without the thread. */
+  /** Does the job on the main thread. */
   instead(): void;
 }
 
-/** Verifies and signs on threads; on this one while all of theirs are busy, and for good once they have failed. */
+/** Verifies and signs on crypto threads; on the main thread while all of them are full, or after they have failed. */
 export class CryptoThreads implements Ed25519Work {
   readonly name: EngineName;
   private readonly threads: CryptoThread[];
@@ -49,12 +49,12 @@ export class CryptoThreads implements Ed25519Work {
     return thread.sign(key, message, () => this.engine.sign(key, message));
   }
 
-  /** Ends the threads; what is under way is done here. */
+  /** Ends the threads; jobs in progress are done on the main thread. */
   close(): void {
     for (const thread of this.threads) thread.close();
   }
 
-  /** The thread with the fewest jobs before a new one; undefined when none can take one. */
+  /** The thread with the fewest jobs in progress; undefined when all are full. */
   private idlest(): CryptoThread | undefined {
     let idlest: CryptoThread | undefined;
     for (const thread of this.threads) {
@@ -66,17 +66,18 @@ export class CryptoThreads implements Ed25519Work {
 
 const fits = (message: Uint8Array) => message.length <= MAX_MESSAGE;
 
-/** One thread and what is under way on it. */
+/** One thread and its jobs in progress. */
 class CryptoThread {
   private readonly ring = new CryptoRing();
   private readonly worker: Worker;
   private readonly ids = new WeakMap<VerifyKey | SigningKey, number>();
   private readonly forgotten = new FinalizationRegistry<number>((id) => this.tell({ id }));
   private lastId = 0;
-  /** Job numbers: the next to be pushed, the next whose outcome is awaited. */
+  /** Number of the next job to push. */
   private pushed = 0;
+  /** Number of the next job whose outcome is awaited. */
   private seen = 0;
-  /** By slot. */
+  /** Jobs in progress, by slot. */
   private readonly waiting = new Array<Waiting | undefined>(SLOTS).fill(undefined);
   private watching = false;
   private gone = false;
@@ -84,7 +85,7 @@ class CryptoThread {
   constructor(engineName: EngineName, log: ServerLogger) {
     this.worker = new Worker(new URL("./crypto-worker.js", import.meta.url), {
       workerData: { memory: this.ring.memory, engineName },
-      // The thread needs none of the loaders and nothing of the environment that the process was started with.
+      // The thread needs neither the process's loaders nor its environment.
       execArgv: [],
       env: {},
       resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
@@ -98,7 +99,7 @@ class CryptoThread {
     this.worker.once("exit", () => fail());
   }
 
-  /** Jobs that it can still take. */
+  /** Number of free slots. */
   get room(): number {
     return this.gone ? 0 : SLOTS - ((this.pushed - this.seen) | 0);
   }
@@ -147,7 +148,7 @@ class CryptoThread {
     });
   }
 
-  /** Takes outcomes as they come, while any are awaited. */
+  /** Collects outcomes until no job is in progress. */
   private watch(): void {
     if (this.watching) return;
     this.watching = true;
@@ -179,7 +180,7 @@ class CryptoThread {
     return waiting;
   }
 
-  /** The number of a key on the thread, which gets the key before the first job with it. */
+  /** The number of a key on the thread; sends the key before its first job. */
   private idOf(key: VerifyKey | SigningKey, bytes: () => { verify: Uint8Array } | { sign: Uint8Array }): number {
     let id = this.ids.get(key);
     if (id === undefined) {

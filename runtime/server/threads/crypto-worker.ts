@@ -1,11 +1,11 @@
-/** A thread of crypto-threads.ts: verifies and signs what comes through the ring until the process ends it. */
+/** Worker thread of crypto-threads.ts: processes the jobs of its ring until it is terminated. */
 
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { prepareSigningKey, prepareVerifyKey, selectEngine } from "../../wire/ed25519.js";
 import type { EngineName, SigningKey, VerifyKey } from "../../wire/ed25519-keys.js";
 import { CryptoRing, VERIFY } from "./crypto-ring.js";
 
-/** What the main thread says beside the ring: a key before its first job, and that a key is gone. */
+/** Message from the main thread: a new key, sent before its first job, or the number of a key to delete. */
 export type KeyMessage =
   | { readonly id: number; readonly verify: Uint8Array }
   | { readonly id: number; readonly sign: Uint8Array }
@@ -16,7 +16,7 @@ const ring = new CryptoRing(memory);
 const { engine } = selectEngine(engineName);
 const keys = new Map<number, VerifyKey | SigningKey>();
 
-/** The key of a job. It was sent before the job was pushed, and is taken out of the queue when a job first asks. */
+/** The key of a job. Its message precedes the job; the first job that uses the key receives it from the queue. */
 function keyOf(id: number): VerifyKey | SigningKey {
   for (;;) {
     const known = keys.get(id);

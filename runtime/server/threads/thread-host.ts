@@ -1,6 +1,6 @@
 /**
- * Tools on threads of their own: one that keeps its thread busy, ends it or fills its memory harms nobody but its own
- * call. Each tool has a pool; one thread does one job at a time, so that none dies of another's fault.
+ * Isolated tools on worker threads: a tool that blocks its thread, ends it or exhausts its memory fails only its own
+ * call. Each tool has a pool; a thread does one job at a time, so that a crash ends no other job.
  */
 
 import { randomUUID } from "node:crypto";
@@ -38,11 +38,11 @@ import {
 } from "./worker-messages.js";
 
 /**
- * Gives the tools that ask for it threads of their own.
+ * Starts a thread pool for each tool that is isolated.
  *
- * @param fallback for tools whose class does not say
- * @returns what ends the threads, with all that they still do
- * @throws RangeError for options, {@link StartupError} when a thread cannot load its tool
+ * @param fallback the setting for tools whose class has none
+ * @returns a function that terminates the threads, with any jobs that still run
+ * @throws RangeError for invalid options, {@link StartupError} when a thread cannot load its tool
  */
 export async function isolateTools(
   tools: readonly ServedTool[],
@@ -76,7 +76,7 @@ interface Settings {
   readonly entry: string;
 }
 
-/** @throws RangeError, {@link StartupError} without an entry module */
+/** @throws RangeError for invalid options, {@link StartupError} without an entry module */
 function settingsOf({ threads, memoryMb, graceMs, queue, entry }: IsolateOptions): Settings {
   return {
     threads: checkedInteger(
@@ -93,7 +93,7 @@ function settingsOf({ threads, memoryMb, graceMs, queue, entry }: IsolateOptions
   };
 }
 
-/** The file of the module that threads load. */
+/** Path of the module that the threads load. */
 function entryOf(given: IsolateOptions["entry"]): string {
   const entry = given ?? process.argv[1];
   if (entry === undefined) {
@@ -104,14 +104,14 @@ function entryOf(given: IsolateOptions["entry"]): string {
   const isUrl = typeof entry !== "string" || entry.startsWith("file:");
   const name = typeof entry === "string" ? entry : entry.href;
   try {
-    // As node itself finds what it is started with: links followed, an extension added.
+    // Resolves like node's own entry point: follows links and adds an extension.
     return createRequire(import.meta.url).resolve(isUrl ? fileURLToPath(name) : resolve(name));
   } catch {
     throw new StartupError(`isolate: the entry module ${isUrl ? name : resolve(name)} does not exist`);
   }
 }
 
-/** The pool of one tool. */
+/** Thread pool of one tool. */
 class Threads {
   readonly #pool: Piscina;
   readonly #reasons: Int32Array;
@@ -119,7 +119,7 @@ class Threads {
   readonly #logs = new Map<number, Logger>();
   readonly #noted = new Map<number, () => void>();
   #serial = 0;
-  /** True once its threads are being ended. */
+  /** True once termination of the threads has begun. */
   closed = false;
 
   private constructor(
@@ -141,17 +141,17 @@ class Threads {
 
   /** @throws {@link StartupError} when a thread cannot load the tool */
   static async start(fqn: string, settings: Settings, log: Logger): Promise<Threads> {
-    // Not loaded by processes that isolate nothing.
+    // Imported here, because processes without isolated tools do not need it.
     const { Piscina } = await import("piscina");
     const { threads, memoryMb, graceMs, entry } = settings;
-    // One more than there are calls: for health checks, and at once for calls when a thread has to be replaced.
+    // One thread more than calls may use: it serves health checks and replaces a terminated thread at once.
     const reasons = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * (threads + 1)));
     const data: ThreadData = { entry, fqn, reasons, channel: `svc-runtime ${randomUUID()}` };
     const pool = new Piscina({
       filename: new URL("tool-worker.js", import.meta.url).href,
       minThreads: data.reasons.length,
       maxThreads: data.reasons.length,
-      // Waiting for the next job by Atomics would stop what the last one left behind, timers of a connection say.
+      // Waiting with Atomics would block the thread's event loop, and with it timers of the tool's connections.
       atomics: "disabled",
       stricterFIFO: true,
       recordTiming: false,
@@ -170,16 +170,16 @@ class Threads {
     return started;
   }
 
-  /** The number of the next job. */
+  /** Allocates a job number. */
   nextId(): number {
     return ++this.#serial;
   }
 
   /**
-   * Has a thread do something; rejects when the thread ends before.
+   * Runs a job on a thread; rejects when the thread ends first.
    *
-   * @param reasons why it is to end, known already, as bits
-   * @param kill its event `abort` ends the thread
+   * @param reasons bits of the abort reasons set before the job began
+   * @param kill an emitter whose event `abort` terminates the thread
    */
   async run(job: Job, reasons: number, log: Logger, kill = new EventEmitter()): Promise<unknown> {
     const { id, place, work } = job;
@@ -193,13 +193,15 @@ class Threads {
     }
   }
 
-  /** Tells the job of a place why it is to end. */
+  /** Sends abort reasons, as bits, to the job at a place. */
   abort(place: number, reasons: number): void {
     Atomics.store(this.#reasons, place, reasons);
     if (!this.closed) this.#wakeUp.postMessage(undefined);
   }
 
-  /** Tells the thread that did a job that its result has left; resolves when it has noted that, or is gone. */
+  /**
+   * Informs the thread of a job that the result was sent; resolves when the thread confirms, or after {@link KEPT_MS}.
+   */
   returned(id: number): Promise<void> {
     return new Promise((resolve) => {
       const noted = () => {
@@ -227,22 +229,22 @@ class Threads {
 
 const LEVELS: readonly unknown[] = ["debug", "info", "warn", "error"];
 
-/** Whether it is a line of ours: a tool's code can send what it likes. */
+/** Whether a message is a log line of worker-messages.ts; a tool's code can post any message. */
 function isThreadLog(line: unknown): line is ThreadLog {
   return LEVELS.includes((line as ThreadLog | undefined)?.level) && typeof (line as ThreadLog).fields === "object";
 }
 
 const SHUTDOWN = 1 << REASONS.indexOf("shutdown");
 
-/** How work on a thread becomes an answer. */
+/** Conversion of a job's outcome. */
 interface Ends<T> {
-  /** From what the thread gave back. */
+  /** Converts the value that the thread returned. */
   answer(end: unknown): T;
-  /** Where it gave back nothing. */
+  /** Makes the outcome of a job without a returned value. */
   fault(code: ErrorCode): T;
 }
 
-/** Work that waits for a place, then runs on a thread. */
+/** A job that waits for a place, then runs on a thread. */
 class ThreadWork<T> implements Execution<T> {
   readonly end: Promise<T>;
   readonly #id: number;
@@ -250,7 +252,7 @@ class ThreadWork<T> implements Execution<T> {
   #resolve: (end: T) => void = () => {};
   #place: number | undefined;
   #ended = false;
-  /** Bits of {@link REASONS}. */
+  /** Abort reasons so far, as bits of {@link REASONS}. */
   #reasons = 0;
   #grace: NodeJS.Timeout | undefined;
   #killed = false;
@@ -275,7 +277,7 @@ class ThreadWork<T> implements Execution<T> {
     if (this.#ended) return;
     this.#reasons |= 1 << REASONS.indexOf(reason);
     if (this.#place === undefined) {
-      // Whoever left may come back for the answer; nobody waits after the other two.
+      // A disconnected caller may retry and get the answer; after a timeout or shutdown nothing waits for it.
       if (reason === "disconnect") return;
       this.places.leave(this.#begin);
       this.#settle(this.ends.fault(reason === "timeout" ? "tool_invocation_timeout" : "shutting_down"));
@@ -304,7 +306,7 @@ class ThreadWork<T> implements Execution<T> {
       return this.ends.answer(await this.threads.run(job, this.#reasons, this.log, this.#kill));
     } catch (error) {
       if (this.#killed) return this.ends.fault("tool_invocation_timeout");
-      // Its caller has been answered, and nobody knows how far it came: its replay entry stays in flight.
+      // The caller already has a response, and the job's progress is unknown, so its replay entry stays in flight.
       if (this.threads.closed) return new Promise<never>(() => {});
       this.log.error({ err: error }, "the tool's thread ended during a call");
       return this.ends.fault((this.#reasons & SHUTDOWN) !== 0 ? "shutting_down" : "tool_invocation_failed");
@@ -323,10 +325,10 @@ class ThreadWork<T> implements Execution<T> {
   }
 }
 
-/** Runs a tool on threads of its own. */
+/** Runs a tool on its thread pool. */
 class ThreadHost implements ToolHost {
   readonly #calls: Semaphore;
-  /** A health check never waits for calls: there is a place, and a thread, more than calls can take. */
+  /** The extra place, and thread, that calls cannot use, so that a health check never waits for calls. */
   readonly #checks: Semaphore;
 
   constructor(

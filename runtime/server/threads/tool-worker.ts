@@ -1,4 +1,6 @@
-/** A thread of isolate.ts: loads the application's entry module once, then does one job after the other for one tool. */
+/**
+ * Worker thread of thread-host.ts: loads the application's entry module once, then runs jobs of one tool in sequence.
+ */
 
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
@@ -17,13 +19,13 @@ import {
   unpackInput,
 } from "./worker-messages.js";
 
-/** Milliseconds that an entry module has to call `bootstrap`. */
+/** Milliseconds within which an entry module must call `bootstrap`. */
 const LOAD_MS = 30_000;
 
 const { entry, fqn, reasons, channel } = workerData as ThreadData;
 let current: { readonly place: number; readonly execution: Execution<unknown> } | undefined;
 
-/** Jobs whose result refers to stored values. */
+/** Executions whose result refers to stored values, by job. */
 const stored = new Map<number, Execution<unknown>>();
 
 const wakeUp = new BroadcastChannel(channel);
@@ -34,7 +36,7 @@ for (const event of ["uncaughtException", "unhandledRejection"] as const) {
   process.on(event, (err: unknown) => logOf(undefined).error({ err }, `outside of a call: ${event}`));
 }
 
-// A thread is ready once it has its tool; one that cannot have it says why when it is asked for something.
+// A thread that cannot load its tool reports the error when a job runs.
 const loaded = await load().then(
   (host) => () => host,
   (error: unknown) => () => {
@@ -43,7 +45,7 @@ const loaded = await load().then(
 );
 
 async function load(): Promise<ToolHost> {
-  // As when node was started with it.
+  // Same value as in a process that node started with the entry module.
   process.argv[1] = entry;
   const tools = receiveTools();
   const late = new Promise<never>((_, reject) => {
@@ -55,7 +57,7 @@ async function load(): Promise<ToolHost> {
   return tool.host;
 }
 
-/** Does one job: what piscina calls for each. */
+/** Runs one job; called by piscina. */
 export default async function run(job: Job): Promise<unknown> {
   const host = loaded();
   if (job.work.kind === "load") return undefined;
@@ -68,7 +70,7 @@ export default async function run(job: Job): Promise<unknown> {
     stored.set(job.id, execution);
     setTimeout(() => stored.delete(job.id), KEPT_MS).unref();
   }
-  // Copied on its way; alone in its buffer, so that nothing else is.
+  // The message copies the whole underlying buffer, so the body must be alone in it.
   return typeof end === "object" ? { ...end, body: ownBytes(end.body) } : end;
 }
 
@@ -86,7 +88,7 @@ function begin(tool: ToolHost, { id, work }: Job): Execution<Answer | number | u
   }
 }
 
-/** A result has left: perhaps one of this thread. */
+/** Handles the broadcast that a result was sent; the job may belong to another thread. */
 async function noteReturned(id: number): Promise<void> {
   const execution = stored.get(id);
   if (execution === undefined) return;
@@ -95,7 +97,7 @@ async function noteReturned(id: number): Promise<void> {
   parentPort?.postMessage(id);
 }
 
-/** Tells the running job the reasons that have been set for its place. */
+/** Aborts the running job for each reason that is set for its place. */
 function abortCurrent(): void {
   if (current === undefined) return;
   const bits = Atomics.load(reasons, current.place);
@@ -130,13 +132,13 @@ class JobLog implements Logger {
     try {
       parentPort?.postMessage(line);
     } catch {
-      // It holds what cannot leave its thread, a function say.
+      // A field, such as a function, cannot be cloned.
       parentPort?.postMessage({ ...line, fields: printed(fields) });
     }
   }
 }
 
-/** The members of an object, as texts where they cannot leave their thread. */
+/** Copies an object's members; those that cannot be cloned become text. */
 function printed(fields: object): Record<string, unknown> {
   const text = (value: unknown) => {
     try {

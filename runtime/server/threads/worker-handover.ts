@@ -1,8 +1,11 @@
-/** Where a thread of isolate.ts gets its tool: the application's own entry module calls `bootstrap`, which serves nothing there. */
+/**
+ * Handover of the tools to a thread of thread-host.ts: the application's entry module calls `bootstrap`, which on such
+ * a thread offers its tools instead of serving them.
+ */
 
 import type { ServedTool } from "../call/served-tool.js";
 
-/** Under one symbol, so that two copies of the runtime agree: the tools bring the copy along that their classes extend. */
+/** A global symbol, shared by all loaded copies of the runtime; tools may import a copy other than the thread's. */
 const TAKER = Symbol.for("svc-runtime.isolate.v1");
 const holder = globalThis as { [TAKER]?: (tools: readonly ServedTool[]) => void };
 
@@ -13,7 +16,11 @@ export function receiveTools(): Promise<readonly ServedTool[]> {
   });
 }
 
-/** On a thread of isolate.ts hands it the tools, else does nothing. */
+/**
+ * Hands the tools to the thread of thread-host.ts that runs this code.
+ *
+ * @returns false, without effect, on any other thread
+ */
 export function offerTools(tools: readonly ServedTool[]): boolean {
   holder[TAKER]?.(tools);
   return holder[TAKER] !== undefined;

@@ -1,64 +1,71 @@
-/** What crosses between the main thread and the threads of a tool: plain data, bytes moved instead of copied. */
+/**
+ * Messages between the main thread and the threads of a tool: plain data; the bytes of inputs are transferred, not
+ * copied.
+ */
 
 import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
 import { committedBytes } from "../../wire/envelope.js";
 import type { CallInput, InputHolder } from "../call/messages.js";
 
-/** What every thread of a tool is started with. */
+/** Start-up data of every thread of a tool. */
 export interface ThreadData {
-  /** The file of the application's entry module. */
+  /** Path of the application's entry module. */
   readonly entry: string;
   readonly fqn: string;
-  /** For each place the reasons for which its job is to end, as a bit each of {@link REASONS}. */
+  /** Abort reasons of the job at each place, as bits of {@link REASONS}. */
   readonly reasons: Int32Array;
-  /** The name of the channel on which threads hear that a reason was set, or which job's result has left. */
+  /** Name of the broadcast channel that announces a set reason, or the number of a job whose result was sent. */
   readonly channel: string;
 }
 
-/** The bits of {@link ThreadData.reasons}, lowest first. */
+/** Reasons of the bits in {@link ThreadData.reasons}, lowest bit first. */
 export const REASONS: readonly InvocationAborted["reason"][] = ["timeout", "disconnect", "shutdown"];
 
-/** Milliseconds that a thread keeps the stored values of a result that it may yet hear to have left. */
+/** Milliseconds that a thread keeps the stored values of a result while it waits for the notice that it was sent. */
 export const KEPT_MS = 30_000;
 
-/** What a thread is to do. */
+/** Work for a thread. */
 export type Work =
-  /** Load the entry module and say so. */
+  /** Waits until the entry module is loaded. */
   | { readonly kind: "load" }
   | (InputHolder<PackedInput> & {
       readonly kind: "call";
       readonly auth: AuthContext | undefined;
       readonly json: boolean;
-      /** On the clock of `process.hrtime`, which threads share; they differ in the origin of `performance.now()`. */
+      /**
+       * Nanoseconds on the clock of `process.hrtime`, which threads share; each has its own origin of
+       * `performance.now()`.
+       */
       readonly deadline: bigint;
     })
   | { readonly kind: "authorize"; readonly auth: AuthContext }
   | { readonly kind: "health" };
 
-/** Work at a place. */
+/** Work assigned to a place. */
 export interface Job {
   readonly id: number;
-  /** One place has one job at a time. */
+  /** Index into {@link ThreadData.reasons}; a place has one job at a time. */
   readonly place: number;
   readonly work: Work;
 }
 
-/** A line of log from a thread. */
+/** A log line from a thread. */
 export interface ThreadLog {
   readonly level: keyof Logger;
   readonly fields: object;
   readonly message: string | undefined;
-  /** The job that writes it; undefined outside of jobs. */
+  /** Number of the job that wrote the line; undefined outside of jobs. */
   readonly job: number | undefined;
 }
 
-/** An input as one stretch of bytes; of a signed request with the length of every text, for each port. */
+/** An input as contiguous bytes. */
 export interface PackedInput {
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Byte length of each text of a signed request, for each port; undefined for an unsigned body. */
   readonly lengths: readonly (readonly number[])[] | undefined;
 }
 
-/** Packs an input into bytes that nobody else looks at, so that they can be moved. */
+/** Packs an input into a buffer without other users, so that the buffer can be transferred. */
 export function packInput(input: CallInput): PackedInput {
   if ("body" in input) return { bytes: ownBytes(input.body), lengths: undefined };
   const texts = input.texts.map((port) => port.map(committedBytes));
@@ -82,7 +89,7 @@ export function unpackInput({ bytes, lengths }: PackedInput): CallInput {
   return { texts: lengths.map((port) => port.map(next)) };
 }
 
-/** The bytes alone in their buffer: themselves where they are, else a copy. */
+/** Returns the bytes if they fill their buffer, else a copy that does. */
 export function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const alone = bytes.buffer instanceof ArrayBuffer && bytes.length === bytes.buffer.byteLength;
   return alone ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
