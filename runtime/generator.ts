@@ -13,6 +13,7 @@ export type {
   TextConstraints,
   Variant,
 } from "./wire/contract.js";
+export { MAX_VALUES } from "./wire/data.js";
 export { ValueDecoder } from "./wire/decoder.js";
 export { WireFault } from "./wire/fault.js";
 export { FORMAT_NAMES } from "./wire/formats.js";

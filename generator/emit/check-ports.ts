@@ -1,12 +1,9 @@
 /** The limits of the network on the ports of a tool (protocol.md section 1), and notes for its author. */
 
-import { isPortName, MAX_INPUT_PORTS, MAX_VARIANT_PORTS, MAX_VARIANTS } from "svc-runtime/generator";
+import { isPortName, MAX_INPUT_PORTS, MAX_VALUES, MAX_VARIANT_PORTS, MAX_VARIANTS } from "svc-runtime/generator";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { type Member, resolve, type Tool } from "../model.js";
 import { isMany } from "./codecs.js";
-
-/** The maximal number of values of a `many` port. */
-const MAX_VALUES = 256;
 
 /** Reports ports that the network would refuse, and notes about others. */
 export function checkPorts(tool: Tool): Diagnostic[] {

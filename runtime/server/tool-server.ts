@@ -26,7 +26,7 @@ import { CryptoThreads } from "./threads/crypto-threads.js";
 import { isolateTools } from "./threads/thread-host.js";
 
 /** The parts that the transport provides. */
-export interface Surroundings {
+export interface ListenerContext {
   readonly log: SafeLogger;
   readonly scheme: "http" | "https";
   /** Undefined without an admin listener. */
@@ -61,7 +61,7 @@ export interface PreparedTools {
 export async function prepareTools(
   tools: readonly ServedTool[],
   options: ToolOptions,
-  { log, scheme, metrics }: Surroundings,
+  { log, scheme, metrics }: ListenerContext,
 ): Promise<PreparedTools> {
   const config = options.config ?? ToolkitRuntimeConfig.fromEnv();
   const headers = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");

@@ -117,7 +117,7 @@ class Threads {
   readonly #reasons: Int32Array;
   readonly #wakeUp: BroadcastChannel;
   readonly #logs = new Map<number, Logger>();
-  readonly #noted = new Map<number, () => void>();
+  readonly #settlements = new Map<number, () => void>();
   #serial = 0;
   /** True once termination of the threads has begun. */
   closed = false;
@@ -133,7 +133,7 @@ class Threads {
     this.#wakeUp = new BroadcastChannel(data.channel);
     this.#wakeUp.unref();
     pool.on("message", (message: unknown) => {
-      if (typeof message === "number") this.#noted.get(message)?.();
+      if (typeof message === "number") this.#settlements.get(message)?.();
       else if (isThreadLog(message)) this.#write(message, log);
     });
     pool.on("error", (error: unknown) => log.error({ err: error }, "a thread of the tool ended"));
@@ -206,11 +206,11 @@ class Threads {
     return new Promise((resolve) => {
       const noted = () => {
         clearTimeout(timer);
-        this.#noted.delete(id);
+        this.#settlements.delete(id);
         resolve();
       };
       const timer = setTimeout(noted, KEPT_MS).unref();
-      this.#noted.set(id, noted);
+      this.#settlements.set(id, noted);
       this.#wakeUp.postMessage(id);
     });
   }
