@@ -22,10 +22,11 @@ const MAPPED: Readonly<Record<string, readonly [first: string, other: string]>> 
 };
 
 /**
- * The pattern of a template literal type or a mapped string, without anchors; undefined when a placeholder has none.
+ * The pattern of a template literal type or a mapped string, without anchors; undefined when one of its placeholders
+ * has no pattern.
  *
- * TypeScript does not backtrack: a placeholder ends at the first occurrence of the text behind it, or after one
- * character when there is none, and the last takes the rest. So `${string}:${number}` does not accept "a:b:1". A
+ * TypeScript does not backtrack: a placeholder ends at the first occurrence of the text that follows it. When another
+ * placeholder follows directly, it takes exactly one character. The last placeholder takes the rest. So `${string}:${number}` does not accept "a:b:1". A
  * pattern of this form also takes linear time. It has no back references, which other regex engines often lack.
  */
 export function textPattern(type: ts.TemplateLiteralType | ts.StringMappingType): string | undefined {

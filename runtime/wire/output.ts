@@ -28,7 +28,10 @@ import { branchesOverlap, chooseBranch, compileIndexes, type Tally } from "./uni
 
 /** Limit of the BCS of a result, in bytes (protocol.md section 1). */
 export const MAX_RESULT_BYTES = 262_144;
-/** Limit of the inline bytes and the known sizes of stored blobs of one result together. */
+/**
+ * Limit of one result over all ports, in bytes: its inline values, 32 for each object id, and the stored blobs whose size is
+ * known.
+ */
 export const OUTPUT_BUDGET = 8 * 1024 * 1024;
 
 const fault = (details: string) => new WireFault("output_serialization_error", details);

@@ -26,7 +26,7 @@ export interface Deadlines {
   readonly requestMs: number;
   /** How long a body may stay below the minimum rate. */
   readonly bodyGraceMs: number;
-  /** For the client to read its response, counted from the moment that the response is ready. */
+  /** For the client to read its response, counted from the moment that the response is ready (`destroyUnlessFlushed`). */
   readonly answerMs: number;
   /**
    * For the rest of a request that was refused before it had arrived, and for a refused client to close its connection.

@@ -323,7 +323,10 @@ function samePair(words: Uint32Array, start: number): boolean {
   return true;
 }
 
-/** The entries of one tool: runs in flight by nonce, held 504s by pair, and the log of completed entries. */
+/**
+ * The entries of one tool: runs in flight, by nonce; held 504s (the deadline has passed, the tool has not ended yet), by
+ * nonce and input hash; and the log of completed entries.
+ */
 class ToolEntries {
   readonly arena: Arena;
   /** Runs by nonce. At most one run of a nonce is in flight. */
