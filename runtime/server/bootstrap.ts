@@ -160,7 +160,7 @@ export async function serve(
   };
   let listening = false;
   let url: string;
-  let opened: App;
+  let opened: App | undefined;
   try {
     opened = await buildApp({ ...parts, tls, maxConnections, configure: options.configure });
     const { server } = opened.app;
@@ -176,6 +176,7 @@ export async function serve(
     url = (await opened.app.listen({ ...endpoint })).replace(/^http(?=:)/, scheme);
     listening = true;
   } catch (error) {
+    await opened?.app.close();
     await release();
     throw error;
   }

@@ -3,8 +3,9 @@
 import type { FastifyPluginAsync } from "fastify";
 import fastifyPlugin from "fastify-plugin";
 import type { SvcToolClass } from "../tool.js";
-import { serveTools } from "./call/served-tool.js";
+import { type ServedTool, serveTools } from "./call/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
+import type { ShutdownParts } from "./http/shutdown.js";
 import { ToolRoutes } from "./http/tool-routes.js";
 import type { ToolOptions } from "./options.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
@@ -22,39 +23,70 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
   for (const { fqn, tool } of tools) requireEntry(fqn, tool.isolate?.() ?? options.isolate);
   const log = loggerOf(options);
   const scheme = app.initialConfig.https === undefined ? "http" : "https";
+  if ((options.shutdown?.readinessDelayMs ?? 0) > 0) {
+    throw new RangeError(
+      "shutdown.readinessDelayMs: has no effect on a mounted tool; the application decides when it closes",
+    );
+  }
   const parts = await prepareTools(tools, options, { log, scheme });
   const { service, shutdown } = parts;
+  const mounts = mountsOf(app.server);
   try {
-    const routes = new ToolRoutes(parts, { prefix: app.prefix, isOwn: false, hasHooks: true });
+    if (parts.config.signedHttpIsRequired() && options.replayStore === undefined) claimNames(mounts, tools);
+    const routes = new ToolRoutes(parts, { prefix: app.prefix.replace(/\/$/, ""), isOwn: false, hasHooks: true });
     routes.register(app);
     await parts.startThreads();
-    // preClose runs before the application closes its listener, while responses can still be sent.
+    const ends: ShutdownParts = {
+      requests: routes.requests,
+      log,
+      close: async () => {},
+      abortRuns: () => service.abortRuns(),
+      hangUp: () => {},
+      release: () => parts.release(),
+    };
+    mounts.stops.push(() => shutdown.stop(ends, undefined));
+    // preClose runs before the application closes its listener, while responses can still be sent. Its hooks run in series:
+    // the first one stops all registrations.
     app.addHook("preClose", async () => {
-      await shutdown.stop(
-        {
-          requests: routes.requests,
-          log,
-          close: async () => {},
-          abortRuns: () => service.abortRuns(),
-          hangUp: () => {},
-          release: () => parts.release(),
-        },
-        undefined,
-      );
+      await Promise.all(mounts.stops.map((stop) => stop()));
     });
   } catch (error) {
     await parts.release();
     throw error;
   }
   const { pluginTimeout = 0 } = app.initialConfig;
-  if (pluginTimeout > 0 && pluginTimeout < shutdown.drainMs) {
+  if (pluginTimeout > 0 && pluginTimeout < shutdown.limitMs) {
     log.warn(
-      { pluginTimeout, drainMs: shutdown.drainMs },
+      { pluginTimeout, shutdownMs: shutdown.limitMs },
       "app.close() rejects when calls take longer than pluginTimeout: set it to 0 in the application",
     );
   }
   log.info({ prefix: app.prefix, ...parts.summary }, "mounted");
 };
+
+/** The registrations of one application. */
+interface Mounts {
+  readonly names: Set<string>;
+  readonly stops: (() => Promise<unknown>)[];
+}
+
+const applications = new WeakMap<object, Mounts>();
+
+function mountsOf(server: object): Mounts {
+  const mounts = applications.get(server) ?? { names: new Set<string>(), stops: [] };
+  applications.set(server, mounts);
+  return mounts;
+}
+
+/** Each registration remembers for itself: a call of a tool that is mounted twice could run twice. */
+function claimNames({ names }: Mounts, tools: readonly ServedTool[]): void {
+  for (const { fqn } of tools) {
+    if (names.has(fqn)) {
+      throw new StartupError(`${fqn} is mounted twice, and a signed call could run twice: give both one replayStore`);
+    }
+    names.add(fqn);
+  }
+}
 
 /** Requires an explicit entry: a thread that loads the application's own module would start a second application. */
 function requireEntry(fqn: string, isolate: ToolOptions["isolate"]): void {
@@ -68,8 +100,8 @@ function requireEntry(fqn: string, isolate: ToolOptions["isolate"]): void {
 /**
  * Mounts tools in a fastify application of your own: `await app.register(svcTools, { tools: [Sum], prefix: "/tools"
  * })`. Each tool has `POST …/invoke`, `GET …/meta` and `GET …/health`; the prefix has `/tools` and `/health`. The
- * plugin handles a call before fastify parses its body: the application's `onRequest` and `onResponse` hooks run, its
- * other hooks do not. All other routes are unaffected.
+ * plugin handles a call before fastify parses its body: the application's `onRequest`, `preParsing` and `onResponse` hooks
+ * run, its other hooks do not; one that reads the body takes it from the tool. All other routes are unaffected.
  *
  * The application owns the listener: address, TLS, connections, time limits and size of headers, signals, errors
  * outside of calls. The plugin owns the handling of calls: signatures, replay protection, body limits, deadlines, load

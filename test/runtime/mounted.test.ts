@@ -167,7 +167,7 @@ describe("tools in an application", () => {
     assert.ok(log.entries.some(({ message }) => message === "stopped"));
     // The default of fastify, which close() is subject to.
     const warned = log.entries.find(({ level }) => level === "warn");
-    assert.deepEqual(warned?.fields, { pluginTimeout: 10_000, drainMs: 25_000 });
+    assert.deepEqual(warned?.fields, { pluginTimeout: 10_000, shutdownMs: 27_000 });
 
     const stubborn = countingTool({
       path: "stubborn",
@@ -179,6 +179,40 @@ describe("tools in an application", () => {
     await until(() => stubborn.calls.invoked === 1, "it runs");
     await other.app.close();
     expectError(await cut, 503, "shutting_down");
+  });
+
+  it("survive a hook whose header HTTP does not allow, and keep those of hooks", async () => {
+    const tool = countingTool({ path: "echo" });
+    const { url, log } = await mounted([tool], {
+      before: (app) =>
+        app.addHook("onRequest", async (request, reply) => {
+          reply.header("x-lang", (request.query as { l?: string }).l ?? "en").header("vary", "Origin");
+        }),
+    });
+    const broken = await sendPlain(url, `${tool.target}?l=%0A`, '{"value":1}');
+    assert.deepEqual([broken.status, broken.body.toString()], [500, '{"error":"internal_error"}']);
+    assert.ok(log.entries.some(({ level, message }) => level === "error" && message === "sending an answer failed"));
+    const answer = await sendPlain(url, tool.target, '{"value":1}');
+    assert.equal(answer.status, 200);
+    assert.deepEqual([answer.headers.get("x-lang"), answer.headers.get("vary")], ["en", "Origin, Accept"]);
+  });
+
+  it("answer themselves under a time limit of the application for handlers, and its end", async () => {
+    const open = gate();
+    const tool = countingTool({ path: "slow", invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
+    const app = fastify({ handlerTimeout: 50 });
+    await app.register(svcTools, { tools: [tool.class], config: UNSIGNED, logger: keptLog(), prefix: "/a/" });
+    const url = await app.listen({ host: "127.0.0.1", port: 0 });
+    const running = sendPlain(url, `/a${tool.target}`, '{"value":1}');
+    await until(() => tool.calls.invoked === 1, "it runs");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const injected = app.inject({ method: "POST", url: `/a${tool.target}`, payload: { value: 1 } });
+    await until(() => tool.calls.invoked === 2, "both run");
+    const closed = app.close();
+    open.open();
+    expectResult(await running, echoed("1"));
+    assert.equal((await injected).statusCode, 200);
+    await closed;
   });
 
   it("are several plugins, each with its own configuration", async () => {
@@ -206,6 +240,17 @@ describe("tools in an application", () => {
       "threads without an entry of their own",
       () => mounted([countingTool()], { isolate: true }),
       /^isolate of .*: expected an entry beside a mounted tool/,
+    ],
+    [
+      "one signed tool at two prefixes",
+      async () => {
+        const tool = countingTool();
+        const app = fastify();
+        const options = { tools: [tool.class], logger: keptLog(), ...signed([tool]) };
+        await app.register(svcTools, { ...options, prefix: "/one" });
+        await app.register(svcTools, { ...options, prefix: "/two" });
+      },
+      /is mounted twice/,
     ],
     [
       "an application of HTTP/2",
@@ -259,6 +304,28 @@ describe("configure(app)", () => {
     ] as const) {
       assert.deepEqual([answer.status, answer.body.toString()], [status, JSON.stringify({ error })]);
     }
+  });
+
+  it("has its routes answered at the end, and before a refusal behind them", async () => {
+    const open = gate();
+    const waiting: string[] = [];
+    const server = await serveFor([countingTool()], {
+      configure: (app: FastifyInstance) =>
+        app.get("/wait", async () => {
+          waiting.push("waits");
+          await open.promise;
+          return "mine";
+        }),
+    });
+    const connection = await RawConnection.open(server.url);
+    connection.send(Buffer.concat([requestText("GET", "/wait"), Buffer.from("GARBAGE\r\n\r\n")]));
+    await until(() => waiting.length === 1, "it waits");
+    const closed = server.close();
+    await until(() => server.log.some(({ message }) => message === "stopping"), "it stops");
+    open.open();
+    assert.equal((await connection.response()).body.toString(), "mine");
+    connection.close();
+    assert.deepEqual((await closed).cut, 0);
   });
 
   it("that throws, or takes a route of a tool, is no start", async () => {

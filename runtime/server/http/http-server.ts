@@ -72,15 +72,29 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     frameworkErrors: (_error, request, reply) => routes.answer(request as FastifyRequest, reply as FastifyReply),
   });
   capConnections(app.server, maxConnections, service.load.refusals);
-  await configure?.(app);
-  // A separate context inherits the application's hooks, but not the hook added below.
-  await app.register(async (part) => routes.register(part));
   // Handles unknown paths, and every request after the server has closed.
   app.addHook("onRequest", (request, reply, done) => {
     if (request.is404 || shutdown.closed) routes.answer(request, reply);
-    else done();
+    else {
+      if (configure !== undefined && !routes.owns(request)) follow(reply, requests);
+      done();
+    }
   });
+  try {
+    await configure?.(app);
+    // A separate context inherits the hooks of the application.
+    await app.register(async (part) => routes.register(part));
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
   return { app, requests };
+}
+
+/** Counts a request of the author's own routes until its response has ended, so that shutdown waits for it. */
+function follow(reply: FastifyReply, requests: InFlightRequests<FastifyReply>): void {
+  requests.begin(reply);
+  reply.raw.once("close", () => requests.end(reply, false));
 }
 
 /** Replaces fastify's schema compilers, which load ajv at start-up; no route here has a schema. */

@@ -143,15 +143,19 @@ export interface ShutdownParts {
 /** Lifecycle state of a server, and its shutdown sequence. */
 export class Shutdown {
   readonly #readinessDelayMs: number;
-  /** Milliseconds that requests have to finish before the abort signals fire. */
-  readonly drainMs: number;
+  readonly #drainMs: number;
   #stopped: Promise<ShutdownSummary> | undefined;
   #closed = false;
 
   /** @throws RangeError for a time outside its range */
   constructor({ readinessDelayMs = 0, drainMs = DEFAULT_DRAIN_MS }: ShutdownOptions = {}) {
     this.#readinessDelayMs = checkedInteger("shutdown.readinessDelayMs", readinessDelayMs, 0, 600_000, "milliseconds");
-    this.drainMs = checkedInteger("shutdown.drainMs", drainMs, 0, 3_600_000, "milliseconds");
+    this.#drainMs = checkedInteger("shutdown.drainMs", drainMs, 0, 3_600_000, "milliseconds");
+  }
+
+  /** Milliseconds until the last request has its response, at most. */
+  get limitMs(): number {
+    return this.#readinessDelayMs + this.#drainMs + GRACE_MS;
   }
 
   /** Whether shutdown has begun: the server is not ready, and each response closes its connection. */
@@ -181,7 +185,9 @@ export class Shutdown {
     if (this.#readinessDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.#readinessDelayMs));
     this.#closed = true;
     const before = requests.answered;
-    const closing = parts.close();
+    const closing = parts
+      .close()
+      .catch((error: unknown) => log.error({ err: error }, "closing the application failed"));
     await this.#drain(parts);
     const hangUp = setTimeout(parts.hangUp, LINGER_MS);
     await closing;
@@ -194,11 +200,11 @@ export class Shutdown {
   }
 
   async #drain({ requests, log, abortRuns }: ShutdownParts): Promise<void> {
-    const unsent = setTimeout(() => requests.refuseUnsent(), Math.min(LINGER_MS, this.drainMs));
-    const drained = await requests.none(this.drainMs);
+    const unsent = setTimeout(() => requests.refuseUnsent(), Math.min(LINGER_MS, this.#drainMs));
+    const drained = await requests.none(this.#drainMs);
     clearTimeout(unsent);
     if (drained) return;
-    log.warn({ running: requests.size, drainMs: this.drainMs }, "the drain limit has passed: tools are told to end");
+    log.warn({ running: requests.size, drainMs: this.#drainMs }, "the drain limit has passed: tools are told to end");
     abortRuns();
     if (await requests.none(GRACE_MS)) return;
     log.warn({ running: requests.size, graceMs: GRACE_MS }, "tools did not end: their callers are told 503");

@@ -80,7 +80,7 @@ export class ToolRoutes {
     this.#routes = routesOf(options, host, bodies);
     this.requests = new InFlightRequests<FastifyReply>(
       (reply) => this.#send(reply, errorReply("shutting_down"), true),
-      ({ request }) => request.raw.complete,
+      ({ request: { raw } }) => raw.complete || raw.readableEnded,
     );
   }
 
@@ -92,8 +92,8 @@ export class ToolRoutes {
   register(app: FastifyInstance): void {
     for (const path of this.#routes.keys()) {
       if (!PLAIN_PATH.test(path)) {
-        // The hook for unknown paths handles it.
-        if (this.host.isOwn) continue;
+        // The hook for unknown paths handles it; a route of the author's may take it where there are any.
+        if (this.host.isOwn && !this.host.hasHooks) continue;
         throw new StartupError(
           `path ${JSON.stringify(path)}: expected letters, digits and -._~/@!$&'+,;= where tools are mounted in an application; change path() or use bootstrap`,
         );
@@ -112,17 +112,20 @@ export class ToolRoutes {
 
   /** Responds to a request, or leaves it to the application's handler for unknown paths. Never throws. */
   answer(request: FastifyRequest, reply: FastifyReply): void {
-    this.#answer(request, reply).catch((error: unknown) => {
-      if (reply.raw.headersSent) reply.raw.destroy();
-      else this.#send(reply, errorReply("internal_error"), true);
-      this.options.log.error({ err: error }, "sending an answer failed");
-    });
+    this.#answer(request, reply).catch((error: unknown) => this.#fail(reply, error));
+  }
+
+  /** Whether a request is for one of the routes. */
+  owns({ raw }: FastifyRequest): boolean {
+    return routeOf(raw, this.#routes) !== undefined;
   }
 
   async #answer({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { shutdown, onRefused, log } = this.options;
     // The router also matches percent-encoded spellings, which are not routes here.
     if (!this.host.isOwn && routeOf(raw, this.#routes) === undefined) return void reply.callNotFound();
+    // From here on nothing of fastify answers, a time limit of the application for handlers included.
+    reply.hijack();
     const route = shutdown.closed ? errorReply("shutting_down") : routeOrRefusal(raw, this.#routes);
     if (!("answer" in route)) {
       onRefused?.(route.code ?? "");
@@ -142,7 +145,23 @@ export class ToolRoutes {
   }
 
   #send(reply: FastifyReply, answer: Reply, last: boolean): void {
-    send(reply, answer, this.host.hasHooks ? headersOfHooks(reply, answer) : NO_HEADERS, last, this.#deadlines);
+    try {
+      send(reply, answer, this.host.hasHooks ? headersOfHooks(reply, answer) : NO_HEADERS, last, this.#deadlines);
+    } catch (error) {
+      this.#fail(reply, error);
+    }
+  }
+
+  /** Answers 500 without headers of hooks, one of which may be no header of HTTP. */
+  #fail(reply: FastifyReply, error: unknown): void {
+    this.options.log.error({ err: error }, "sending an answer failed");
+    const { raw } = reply;
+    try {
+      for (const name of raw.headersSent ? [] : raw.getHeaderNames()) raw.removeHeader(name);
+      send(reply, errorReply("internal_error"), NO_HEADERS, true, this.#deadlines);
+    } catch {
+      raw.destroy();
+    }
   }
 }
 
@@ -151,12 +170,16 @@ const NO_HEADERS: readonly string[] = [];
 /** Headers that the application's hooks set and the reply does not. */
 function headersOfHooks(reply: FastifyReply, { headers }: Reply): string[] {
   const own = new Set(headers.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()));
+  own.delete("vary");
   return Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
-    value === undefined || own.has(name) || reply.raw.hasHeader(name)
+    value === undefined || own.has(name) || OWN_HEADERS.has(name)
       ? []
       : [value].flat().flatMap((each) => [name, String(each)]),
   );
 }
+
+/** Headers that are the connection's and the body's, not a hook's. */
+const OWN_HEADERS = new Set(["connection", "content-length", "keep-alive", "transfer-encoding"]);
 
 function unreachable(): never {
   throw new Error("the request was answered before");
@@ -314,6 +337,10 @@ function send(
   // Bypasses fastify's reply pipeline, which costs time in every call and adds nothing to a complete response.
   reply.hijack();
   const response = reply.raw;
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
   const list = [...others, ...headers];
   // Node omits content-length for HTTP/1.0; statuses 204 and 304 never have one (RFC 9110 section 8.6).
   if (status !== 204 && status !== 304) list.push("content-length", String(body.length));
