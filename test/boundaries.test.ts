@@ -7,13 +7,14 @@ import { basename, dirname, join, normalize } from "node:path/posix";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { TESTS } from "./mutation/tests.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /** A folder, or some files of one, that is a layer of its own. */
 interface Room {
   readonly name: string;
-  /** Files, by path from the root; `*` stands for a part of a name. The first room that fits a file is its room. */
+  /** Paths of files from the root; `*` matches a part of a name. A file belongs to the first room that matches. */
   readonly files: readonly string[];
   /** Rooms further up in the list whose files these may import, types included, beside their own. */
   readonly below?: readonly string[];
@@ -366,6 +367,15 @@ describe("boundaries", () => {
         assert.deepEqual(idle, [], `${name}/${base} uses what it may`);
       }
     }
+  });
+
+  it("the mutation tester names files that exist", () => {
+    const known = new Set([...SOURCES.map(({ file }) => file), ...filesUnder("test")]);
+    const named = Object.entries(TESTS).flatMap(([file, tests]) => [file, ...tests]);
+    assert.deepEqual(
+      named.filter((file) => !known.has(file)),
+      [],
+    );
   });
 
   it("a file in no room, and a new package anywhere, is a fault", () => {
