@@ -176,16 +176,16 @@ export async function serve(
     url = (await opened.app.listen({ ...endpoint })).replace(/^http(?=:)/, scheme);
     listening = true;
   } catch (error) {
-    await opened?.app.close();
+    await opened?.close();
     await release();
     throw error;
   }
-  const { app, requests } = opened;
+  const { app, requests, close } = opened;
   log.info({ url, ...(admin !== undefined && { admin: admin.url }), ...parts.summary }, "serving");
   const ends: ShutdownParts = {
     requests,
     log,
-    close: () => app.close(),
+    close,
     abortRuns: () => service.abortRuns(),
     hangUp: () => app.server.closeAllConnections(),
     release,

@@ -1,4 +1,4 @@
-/** Large bodies that nobody asked for: ignored members, wrong inputs and wrong hashes, beside the least work on them. */
+/** Cost of large bodies that are ignored or refused: undeclared members, wrong inputs, wrong hashes. */
 
 import { floor, sum } from "./calls.js";
 import { type LoadRequest, measureInTurn } from "./load.js";
@@ -46,7 +46,7 @@ function sides(form: string, make: (bytes: number) => string): Side[] {
 }
 
 export const refused: Bench = {
-  title: "bodies that nobody asked for: 12 MiB unsigned, 8 MiB signed with the hash of another input",
+  title: "bodies that are ignored or refused: 12 MiB unsigned, 8 MiB signed with the hash of another input",
   async run({ repeats }) {
     const rows = [];
     for (const [form, make] of Object.entries(FORMS)) rows.push(...(await compare(repeats, sides(form, make), FIGURE)));

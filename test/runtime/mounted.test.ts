@@ -242,6 +242,11 @@ describe("tools in an application", () => {
       /^isolate of .*: expected an entry beside a mounted tool/,
     ],
     [
+      "such a path beside routes of the author's",
+      () => serveFor([countingTool({ path: "o:dd" })], { configure: () => {} }),
+      /^path "\/o:dd\/invoke": expected letters/,
+    ],
+    [
       "one signed tool at two prefixes",
       async () => {
         const tool = countingTool();
@@ -268,6 +273,13 @@ describe("tools in an application", () => {
       await assert.rejects(make, (error) => error instanceof StartupError && message.test(error.message));
     });
   }
+});
+
+it("a delay of readiness is the application's own affair, and refused", async () => {
+  await assert.rejects(
+    mounted([countingTool()], { shutdown: { readinessDelayMs: 1 } }),
+    /^RangeError: shutdown\.readinessDelayMs/,
+  );
 });
 
 describe("configure(app)", () => {
@@ -326,6 +338,24 @@ describe("configure(app)", () => {
     assert.equal((await connection.response()).body.toString(), "mine");
     connection.close();
     assert.deepEqual((await closed).cut, 0);
+  });
+
+  it("is closed when the start fails, and its faults at the end are logged", async () => {
+    const closed: string[] = [];
+    const configure = (app: FastifyInstance) => {
+      app.addHook("onClose", async () => {
+        closed.push("closed");
+        throw new Error("canary");
+      });
+    };
+    const server = await serveFor([countingTool()], { configure });
+    const { port } = new URL(server.url);
+    const address = [[127, 0, 0, 1], Number(port)] as const;
+    await assert.rejects(serveFor([countingTool()], { configure, ...{ address } }), /EADDRINUSE/);
+    assert.equal(closed.length, 1);
+    await server.close();
+    assert.equal(closed.length, 2);
+    assert.ok(server.log.some(({ message }) => message === "closing the application failed"));
   });
 
   it("that throws, or takes a route of a tool, is no start", async () => {

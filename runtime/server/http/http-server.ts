@@ -37,6 +37,8 @@ export interface ServeOptions extends ToolRoutesOptions {
 export interface App {
   readonly app: FastifyInstance;
   readonly requests: InFlightRequests<FastifyReply>;
+  /** Closes the listener and idle connections; resolves when all are closed. Never rejects: an error is logged. */
+  close(): Promise<void>;
 }
 
 /** Writes a refusal on a connection after the responses to the earlier requests on it. */
@@ -44,7 +46,15 @@ type AfterAnswers = (socket: Duplex, refuse: () => void) => void;
 
 /** Builds the application without listening. */
 export async function buildApp(options: ServeOptions): Promise<App> {
-  const { service, shutdown, onRefused, configure, maxConnections = MAX_CONNECTIONS, deadlines = DEADLINES } = options;
+  const {
+    service,
+    log,
+    shutdown,
+    onRefused,
+    configure,
+    maxConnections = MAX_CONNECTIONS,
+    deadlines = DEADLINES,
+  } = options;
   const routes = new ToolRoutes(options, { prefix: "", isOwn: true, hasHooks: configure !== undefined });
   const { requests } = routes;
   const afterAnswers: AfterAnswers = (socket, refuse) => {
@@ -80,15 +90,17 @@ export async function buildApp(options: ServeOptions): Promise<App> {
       done();
     }
   });
+  const close = () =>
+    app.close().catch((error: unknown) => log.error({ err: error }, "closing the application failed"));
   try {
     await configure?.(app);
-    // A separate context inherits the hooks of the application.
+    // As a plugin, which fastify loads after those that `configure` has registered.
     await app.register(async (part) => routes.register(part));
   } catch (error) {
-    await app.close();
+    await close();
     throw error;
   }
-  return { app, requests };
+  return { app, requests, close };
 }
 
 /** Counts a request of the author's own routes until its response has ended, so that shutdown waits for it. */

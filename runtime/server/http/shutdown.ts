@@ -130,7 +130,7 @@ export class InFlightRequests<R> {
 export interface ShutdownParts {
   readonly requests: Omit<InFlightRequests<never>, "begin" | "end" | "find">;
   readonly log: ServerLogger;
-  /** Closes the listener and idle connections; resolves when all other connections are closed. */
+  /** Closes the listener and idle connections; resolves when all other connections are closed. Never rejects. */
   close(): Promise<void>;
   /** Fires the abort signals of running tools. */
   abortRuns(): void;
@@ -185,9 +185,7 @@ export class Shutdown {
     if (this.#readinessDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.#readinessDelayMs));
     this.#closed = true;
     const before = requests.answered;
-    const closing = parts
-      .close()
-      .catch((error: unknown) => log.error({ err: error }, "closing the application failed"));
+    const closing = parts.close();
     await this.#drain(parts);
     const hangUp = setTimeout(parts.hangUp, LINGER_MS);
     await closing;

@@ -79,7 +79,10 @@ export class ToolRoutes {
     const bodies = new BodyReader(options.minBodyBytesPerSecond ?? MIN_BODY_BYTES_PER_SECOND, this.#deadlines);
     this.#routes = routesOf(options, host, bodies);
     this.requests = new InFlightRequests<FastifyReply>(
-      (reply) => this.#send(reply, errorReply("shutting_down"), true),
+      (reply) => {
+        reply.hijack();
+        this.#send(reply, errorReply("shutting_down"), true);
+      },
       ({ request: { raw } }) => raw.complete || raw.readableEnded,
     );
   }
@@ -92,10 +95,10 @@ export class ToolRoutes {
   register(app: FastifyInstance): void {
     for (const path of this.#routes.keys()) {
       if (!PLAIN_PATH.test(path)) {
-        // The hook for unknown paths handles it; a route of the author's may take it where there are any.
+        // The hook for unknown paths handles it, unless a route of the author's could match it.
         if (this.host.isOwn && !this.host.hasHooks) continue;
         throw new StartupError(
-          `path ${JSON.stringify(path)}: expected letters, digits and -._~/@!$&'+,;= where tools are mounted in an application; change path() or use bootstrap`,
+          `path ${JSON.stringify(path)}: expected letters, digits and -._~/@!$&'+,;= where tools are mounted in an application; change path(), or use bootstrap without configure`,
         );
       }
       app.route({
@@ -122,11 +125,13 @@ export class ToolRoutes {
 
   async #answer({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { shutdown, onRefused, log } = this.options;
+    const found = routeOf(raw, this.#routes);
     // The router also matches percent-encoded spellings, which are not routes here.
-    if (!this.host.isOwn && routeOf(raw, this.#routes) === undefined) return void reply.callNotFound();
-    // From here on nothing of fastify answers, a time limit of the application for handlers included.
+    if (!this.host.isOwn && found === undefined) return void reply.callNotFound();
+    // Bypasses fastify's reply pipeline, which costs time in every call and adds nothing to a complete response. From here
+    // on fastify sends nothing, at a `handlerTimeout` of the application neither.
     reply.hijack();
-    const route = shutdown.closed ? errorReply("shutting_down") : routeOrRefusal(raw, this.#routes);
+    const route = shutdown.closed ? errorReply("shutting_down") : routeOrRefusal(raw, found);
     if (!("answer" in route)) {
       onRefused?.(route.code ?? "");
       return this.#send(reply, route, shutdown.stopping);
@@ -152,7 +157,7 @@ export class ToolRoutes {
     }
   }
 
-  /** Answers 500 without headers of hooks, one of which may be no header of HTTP. */
+  /** Responds 500 without the headers of hooks, one of which may have an invalid value. */
   #fail(reply: FastifyReply, error: unknown): void {
     this.options.log.error({ err: error }, "sending an answer failed");
     const { raw } = reply;
@@ -172,21 +177,21 @@ function headersOfHooks(reply: FastifyReply, { headers }: Reply): string[] {
   const own = new Set(headers.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()));
   own.delete("vary");
   return Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
-    value === undefined || own.has(name) || OWN_HEADERS.has(name)
+    value === undefined || own.has(name) || CONNECTION_HEADERS.has(name)
       ? []
       : [value].flat().flatMap((each) => [name, String(each)]),
   );
 }
 
-/** Headers that are the connection's and the body's, not a hook's. */
-const OWN_HEADERS = new Set(["connection", "content-length", "keep-alive", "transfer-encoding"]);
+/** Headers of the connection and the framing, which no hook decides. */
+const CONNECTION_HEADERS = new Set(["connection", "content-length", "keep-alive", "transfer-encoding"]);
 
 function unreachable(): never {
   throw new Error("the request was answered before");
 }
 
-/** Selects the route of a request, or the refusal of a malformed or unroutable one. */
-function routeOrRefusal(request: IncomingMessage, routes: ReadonlyMap<string, Route>): Route | Reply {
+/** Returns the route that was found for a request, or the refusal of a malformed or unroutable request. */
+function routeOrRefusal(request: IncomingMessage, route: Route | undefined): Route | Reply {
   const { rawHeaders } = request;
   if (rawHeaders.length > 2 * MAX_HEADERS) return errorReply("headers_too_large", `at most ${MAX_HEADERS} headers`);
   let hosts = 0;
@@ -194,7 +199,6 @@ function routeOrRefusal(request: IncomingMessage, routes: ReadonlyMap<string, Ro
     const name = rawHeaders[i] as string;
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
   }
-  const route = routeOf(request, routes);
   // The parser also accepts 0.9 and 2.0.
   if (request.httpVersionMajor !== 1) return errorReply("bad_request");
   // The metadata route's own error for a missing host explains why it needs one.
@@ -312,7 +316,7 @@ function invokeRequest(
   };
 }
 
-export function errorReply(code: ErrorCode, details?: string): Reply {
+function errorReply(code: ErrorCode, details?: string): Reply {
   return errorReplyOf(statusOf(code), errorBody(code, details), code);
 }
 
@@ -334,8 +338,6 @@ function send(
   last: boolean,
   deadlines: Deadlines,
 ): void {
-  // Bypasses fastify's reply pipeline, which costs time in every call and adds nothing to a complete response.
-  reply.hijack();
   const response = reply.raw;
   if (response.headersSent) {
     response.destroy();
