@@ -4,6 +4,7 @@
  */
 
 export { parseFqn } from "./fqn.js";
+export { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "./tool.js";
 export type {
   Codec,
   Contract,

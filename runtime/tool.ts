@@ -6,6 +6,8 @@ import { ErrEval } from "./wire/err-eval.js";
 
 /** Default of `timeout()`: 10 s for construction, authorize, decoding, invoke and encoding together. */
 export const DEFAULT_TIMEOUT_MS = 10_000;
+/** Longest deadline of a call, in milliseconds: the range of timers. */
+export const MAX_TIMEOUT_MS = 2_147_483_647;
 
 /** Log for operators. The runtime provides a logger with the tool's name. */
 export interface Logger {

@@ -35,7 +35,7 @@ function countOf(text: string, character: string): number {
 }
 
 /** Escapes the invisible characters of code, which are in string literals only. */
-export function escapeInvisible(code: string): string {
+function escapeInvisible(code: string): string {
   return code.replace(/[^\n\x20-\x7e\p{L}\p{N}\p{P}\p{S}]/gu, (character) =>
     [...Array(character.length).keys()]
       .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`)

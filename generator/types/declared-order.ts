@@ -561,7 +561,7 @@ export function typeAnnotation(property: ts.Symbol): ts.TypeNode | undefined {
 }
 
 /** The members of an enum, merged declarations ordered by place. */
-export function enumMembers(symbol: ts.Symbol): ts.EnumMember[] {
+function enumMembers(symbol: ts.Symbol): ts.EnumMember[] {
   return (symbol.declarations ?? [])
     .filter(ts.isEnumDeclaration)
     .sort(comparePlaces)

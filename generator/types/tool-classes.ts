@@ -1,6 +1,6 @@
 /** Finds the tool classes of a project and reads their static metadata without running them. */
 
-import { parseFqn } from "svc-runtime/generator";
+import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/generator";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { ClassImport, StaticMetadata, Tool } from "../model.js";
 import { displayPath } from "../project/layout.js";
@@ -237,17 +237,15 @@ function readStaticMetadata(
   if (!/^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/.test(urlPath)) fail("SVC122", path?.node ?? at, `${name}.path()`);
 
   const milliseconds = typeof timeout?.value === "number" ? timeout.value : DEFAULT_TIMEOUT_MS;
-  if (!Number.isInteger(milliseconds) || milliseconds < 1 || milliseconds > 2_147_483_647) {
+  if (!Number.isInteger(milliseconds) || milliseconds < 1 || milliseconds > MAX_TIMEOUT_MS) {
     fail("SVC118", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds}`);
   }
   if (failed || canonical === undefined) return undefined;
   return { fqn: canonical, description: text, path: urlPath, timeout: milliseconds };
 }
 
-const DEFAULT_TIMEOUT_MS = 10_000;
-
 /** A path without empty segments. Tools with equal canonical paths collide. */
-export function canonicalPath(path: string): string {
+function canonicalPath(path: string): string {
   return path.split("/").filter(Boolean).join("/");
 }
 

@@ -10,7 +10,7 @@ import { digestOf, type FileReading, type OperatorFile, readOperatorFileAsync } 
 import { ReloadCounter, type ReloadStats } from "./reload-stats.js";
 
 /** Milliseconds between checks without change events. */
-export const DEFAULT_RELOAD_INTERVAL_MS = 1_000;
+const DEFAULT_RELOAD_INTERVAL_MS = 1_000;
 /** A version is judged when two reads this many milliseconds apart are equal, so that a partial write is not. */
 const SETTLE_MS = 100;
 /** After this many milliseconds a version is judged even if the file keeps changing. */

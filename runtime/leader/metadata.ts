@@ -1,6 +1,7 @@
 /** Reads the metadata document of a tool (protocol.md section 9). */
 
 import { parseFqn } from "../fqn.js";
+import { MAX_TIMEOUT_MS } from "../tool.js";
 import { ARRAY, itemsOf, type JsonDocument, membersByName, OBJECT, parseJson, textOf } from "../wire/json.js";
 import { JsonError } from "../wire/json-error.js";
 import { plainValueOf } from "../wire/untyped-json.js";
@@ -73,8 +74,6 @@ function readOne(document: JsonDocument, entry: number): ToolMetadata {
     outputSchema: schema("output_schema"),
   };
 }
-
-const MAX_TIMEOUT_MS = 2_147_483_647;
 
 function refuse(details: string): never {
   throw new LeaderError("invalid_metadata", details);

@@ -3,7 +3,7 @@
 import type { ShutdownSummary } from "./http/shutdown.js";
 
 /** Exit code of a process that cut a request short during shutdown; it is 0 when all requests finished. */
-export const EXIT_CUT = 3;
+const EXIT_CUT = 3;
 
 /**
  * Milliseconds within which a repeated signal counts as the same one: npm forwards a signal that the terminal already

@@ -1,7 +1,7 @@
 /** A tool server without a listener: tools with configuration, replay store, load control, threads and reloads. */
 
 import { checkedInteger } from "../config/checked-integer.js";
-import { configWarnings, ToolkitRuntimeConfig } from "../config/config.js";
+import { configWarnings, DEFAULT_REPLAY_CACHE_TTL_MS, ToolkitRuntimeConfig } from "../config/config.js";
 import { type EngineSelection, selectEngine } from "../wire/ed25519.js";
 import type { EngineName } from "../wire/ed25519-keys.js";
 import { SignatureHeaders } from "../wire/http-names.js";
@@ -152,7 +152,7 @@ function engineOf(name: EngineName | undefined): EngineSelection {
 function replayMemory(config: ToolkitRuntimeConfig, maxBytes: number | undefined): ReplayMemory {
   return new ReplayMemory({
     ...(maxBytes !== undefined && { maxBytes }),
-    ttlMs: (fqn) => config.toolConfig(fqn)?.replayTtlMs ?? 300_000,
+    ttlMs: (fqn) => config.toolConfig(fqn)?.replayTtlMs ?? DEFAULT_REPLAY_CACHE_TTL_MS,
   });
 }
 

@@ -168,7 +168,7 @@ export function parseObjectId(text: string): Uint8Array {
 }
 
 /** The content commitment of a value: 32 bytes (protocol.md section 4). */
-export function commitmentOf(value: NexusValue): Uint8Array {
+function commitmentOf(value: NexusValue): Uint8Array {
   switch (value.kind) {
     case "object":
       return value.id;
@@ -279,7 +279,7 @@ function requireValue(value: unknown): void {
 }
 
 /** The kind of a value. */
-export function valueKind(value: NexusValue): ValueKind {
+function valueKind(value: NexusValue): ValueKind {
   return value.kind === "object" ? "object" : "data";
 }
 

@@ -9,7 +9,7 @@ import { RequestError } from "../errors/request-error.js";
 import type { RequestHeaders } from "./messages.js";
 
 /** `{"fqn","url","timeout","description","input_schema","output_schema"}` as compact JSON text. */
-export function metaText({ fqn, timeout, description, inputSchema, outputSchema }: Contract, url: string): string {
+function metaText({ fqn, timeout, description, inputSchema, outputSchema }: Contract, url: string): string {
   const head = `{"fqn":${quote(fqn)},"url":${quote(url)},"timeout":${timeout},"description":${quote(description)}`;
   return `${head},"input_schema":${inputSchema},"output_schema":${outputSchema}}`;
 }

@@ -2,7 +2,7 @@
 
 import { contractOf } from "../../contracts.js";
 import { parseFqn } from "../../fqn.js";
-import { SvcTool, type SvcToolClass } from "../../tool.js";
+import { MAX_TIMEOUT_MS, SvcTool, type SvcToolClass } from "../../tool.js";
 import type { Contract } from "../../wire/contract.js";
 import { EnvelopeReader } from "../../wire/envelope.js";
 import { InputDecoder } from "../../wire/input.js";
@@ -11,8 +11,6 @@ import { StartupError } from "../errors/startup-error.js";
 import { LocalHost, type ToolCode } from "./local-host.js";
 import type { ToolHost } from "./messages.js";
 import { RunDeadlines } from "./run-deadlines.js";
-
-const MAX_TIMEOUT_MS = 2_147_483_647;
 
 /** One tool, ready to be called. */
 export class ServedTool implements ToolCode {

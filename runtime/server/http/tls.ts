@@ -14,7 +14,7 @@ import { digestOf, isWorldReadable, type OperatorFile, readOperatorFile } from "
 import { StartupError } from "../errors/startup-error.js";
 
 /** Milliseconds within which a TLS handshake must complete. */
-export const HANDSHAKE_TIMEOUT_MS = 10_000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Milliseconds that a session-ticket key is used; a stolen key opens only that period. */
 const TICKET_KEY_MS = 3_600_000;
 

@@ -5,7 +5,7 @@ import { RequestError } from "../errors/request-error.js";
 import type { Refusals } from "./refusals.js";
 
 /** Default limit on the total bytes of request bodies held in memory: 64 MiB, five bodies of the default size limit. */
-export const MAX_BODY_BYTES_IN_FLIGHT = 67_108_864;
+const MAX_BODY_BYTES_IN_FLIGHT = 67_108_864;
 
 /**
  * Account of the bytes of request bodies held in memory, from their arrival to the response of their call. A holder is
