@@ -1,0 +1,109 @@
+/**
+ * The packed packages, installed into clean folders: by npm without optional packages; with SVC_TEST_FULL=1 by npm, pnpm
+ * and yarn, hoisted and isolated.
+ */
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import {
+  copyExample,
+  inProject,
+  installPrograms,
+  installProject,
+  MANAGERS,
+  NPM_SERVER,
+  sizeOf,
+} from "./package-managers.js";
+import { type PackedPackage, pack, scratchFolder } from "./packages.js";
+import { startServer } from "./process.js";
+
+const ONLY_POSIX = { skip: process.platform === "win32" && "written for a POSIX shell" };
+const ONLY_FULL = { skip: process.env.SVC_TEST_FULL !== "1" && "SVC_TEST_FULL=1 runs it" };
+
+/**
+ * What a server installs without optional packages: 69 packages and 17.0 MB on 2026-11-23, and room for what a new
+ * version of a dependency may add. What is in them, and what fewer would take: docs/packages.md.
+ */
+const MAX_PACKAGES = 72;
+const MAX_MEGABYTES = 18;
+
+/** Imports and requires every door of svc-runtime. */
+const DOORS = `
+import { createRequire } from "node:module";
+const require = createRequire(import.meta.url);
+const { exports } = require("svc-runtime/package.json");
+const doors = Object.keys(exports).filter((door) => door !== "./package.json");
+for (const door of doors) {
+  const [imported, required] = [await import("svc-runtime" + door.slice(1)), require("svc-runtime" + door.slice(1))];
+  const names = Object.keys(imported);
+  const same = names.length > 0 && names.every((name) => imported[name] === required[name]);
+  if (!same) throw new Error(door + ": require() gives something else than import");
+}
+console.log(doors.length + " doors");
+`;
+
+/** Imports every door, makes a signed call, and looks at the engine that would sign. */
+async function assertServes(project: string, engine: RegExp): Promise<void> {
+  writeFileSync(join(project, "doors.mjs"), DOORS);
+  assert.match(await inProject(project, "node", "doors.mjs"), /^\d+ doors\n$/);
+  assert.match(await inProject(project, "node", "dist/demo.js"), /\nAll as it should be\.\n$/);
+  const server = await startServer(join(project, "dist/generated/server.js"), { signed_http: { mode: "disabled" } });
+  assert.match(server.log(), engine);
+  assert.equal(await server.stop(), 0);
+}
+
+const engineOf = (omitsOptional: boolean) =>
+  omitsOptional ? /"ed25519":"node:crypto \(sodium-native / : /"ed25519":"libsodium \(sodium-native is installed\)"/;
+
+describe("installed packages", ONLY_POSIX, () => {
+  let runtime: PackedPackage;
+  before(async () => {
+    runtime = await pack("svc-runtime", scratchFolder("svc-packs-"));
+  });
+
+  describe(NPM_SERVER.title, () => {
+    let project: string;
+    before(async () => {
+      project = await installProject(NPM_SERVER, { runtime });
+    });
+
+    it("is as large as docs/packages.md says", (t) => {
+      const { packages, bytes } = sizeOf(project);
+      const megabytes = bytes / 1e6;
+      t.diagnostic(`${packages} packages, ${megabytes.toFixed(1)} MB`);
+      assert.ok(packages <= MAX_PACKAGES, `${packages} packages`);
+      assert.ok(megabytes <= MAX_MEGABYTES, `${megabytes} MB`);
+    });
+
+    it("serves what was built elsewhere, by node:crypto; every door can be imported and required", async () => {
+      copyExample(project, "build");
+      await assertServes(project, engineOf(true));
+    });
+  });
+
+  describe("every package manager", ONLY_FULL, () => {
+    let generator: PackedPackage;
+    let programs: string;
+    before(async () => {
+      generator = await pack("svc-gen", scratchFolder("svc-packs-"));
+      programs = await installPrograms(MANAGERS);
+    });
+    // Before the file ends, which may not take long: the caches of all managers are in it.
+    after(() => rm(programs, { recursive: true, force: true }));
+
+    for (const manager of MANAGERS) {
+      it(`${manager.title}: generates, compiles and serves`, async () => {
+        const project = await installProject(manager, { runtime, generator }, programs);
+        copyExample(project, "sources");
+        await inProject(project, "svc-gen", "--quiet");
+        await inProject(project, "tsc");
+        await assertServes(project, engineOf(manager.omitsOptional));
+        // At once, for the same reason.
+        await rm(project, { recursive: true });
+      });
+    }
+  });
+});
