@@ -19,12 +19,12 @@ function store(Memory = ReplayMemory) {
   const view = new DataView(key.buffer);
   const claim = (nonce: number): Claim => {
     view.setUint32(4, nonce);
-    return memory.claim("tool", key, key, CALLER);
+    return memory.claim({ tool: "tool", nonce: key, inputHash: key, caller: CALLER, leaseMs: 40_000 });
   };
   const run = (nonce: number) => {
     const claimed = claim(nonce);
     assert.ok(claimed.state === "run", claimed.state);
-    return claimed.ticket;
+    return claimed.lease;
   };
   /** The steps of a thousand calls at a time, three milliseconds from one to the next. */
   const costs = (from: number, to: number, script = "/server/replay/memory.js") =>
@@ -55,7 +55,7 @@ it("100,000 entries come and go at a cost that does not depend on how many there
   assert.ok(steps(() => assert.equal(claim(150_000).state, "completed")) < 4 * one);
   time.now += TTL;
   // All have expired: a claim clears a few of them away, and the rest waits for the timer.
-  const clearing = steps(() => run(1).abandon());
+  const clearing = steps(() => run(1).release());
   assert.ok(clearing > one && clearing < 10 * one, `${clearing} steps, one ${one}`);
   const rest = steps(() => assert.equal(memory.stats().entries, 0));
   assert.ok(rest > 100_000 && rest < 100_000 * one, `${rest} steps`);

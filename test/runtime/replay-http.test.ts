@@ -2,11 +2,19 @@
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { describe, it } from "node:test";
-import { type InvokeContext, PermissionDenied } from "#runtime/index.js";
+import { describe, it, mock } from "node:test";
+import { type InvokeContext, PermissionDenied, StartupError } from "#runtime/index.js";
 import { SEAL_BYTES } from "#runtime/server/replay/cached-signature.js";
+import { END_LIMIT_MS, endLease } from "#runtime/server/replay/claim.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
-import type { ReplayStore } from "#runtime/server/replay/store.js";
+import {
+  type CachedAnswer,
+  type Claim,
+  type ReplayContext,
+  type ReplayRequest,
+  type ReplayStore,
+  ReplayStoreUnavailable,
+} from "#runtime/server/replay/store.js";
 import { type Ed25519Work, prepareSigningKey, selectEngine } from "#runtime/wire/ed25519.js";
 import { proves } from "../proves.js";
 import { expectError, RawConnection, type RawResponse } from "./raw.js";
@@ -20,6 +28,7 @@ import {
   echoed,
   expectResult,
   gate,
+  keptLog,
   type Leader,
   SignedCall,
   sendPlain,
@@ -396,8 +405,9 @@ describe("signing again", () => {
   it("only where the kept signature is not the one: for another leader, and where a store does not keep it", async () => {
     const memory = new ReplayMemory();
     const dropping: ReplayStore = {
-      claim: (...pair) => {
-        const claim = memory.claim(...pair);
+      scope: "process",
+      claim: (request) => {
+        const claim = memory.claim(request);
         if (claim.state !== "completed") return claim;
         const { seal, ...answer } = claim.answer;
         assert.equal(seal?.length, SEAL_BYTES);
@@ -433,8 +443,8 @@ describe("signing again", () => {
     ]) {
       const memory = new ReplayMemory();
       const changing = {
-        claim(...pair: Parameters<ReplayStore["claim"]>) {
-          const claim = memory.claim(...pair);
+        claim(request: ReplayRequest) {
+          const claim = memory.claim(request);
           if (claim.state !== "completed" || claim.answer.seal === undefined) return claim;
           return { ...claim, answer: { ...claim.answer, seal: change(claim.answer.seal) } };
         },
@@ -674,8 +684,8 @@ describe("a claim that a store of one's own", () => {
     }),
     "gives nothing": () => undefined,
     "gives a state that is none": async () => ({ state: "canary" }),
-    "gives a run without a ticket": () => ({ state: "run" }),
-    "gives a run with half a ticket": async () => ({ state: "run", ticket: { complete: () => true } }),
+    "gives a run without a lease": () => ({ state: "run" }),
+    "gives a run with half a lease": async () => ({ state: "run", lease: { complete: () => true } }),
     "completes with status 99": () => completed({ status: 99 }),
     "completes with status 1e9": async () => completed({ status: 1e9, signable: false }),
     "completes with status NaN": async () => completed({ status: Number.NaN, signable: false }),
@@ -691,9 +701,9 @@ describe("a claim that a store of one's own", () => {
     "completes without a body": async () => completed({ body: undefined }),
     "completes without an answer": () => ({ state: "completed", sameCaller: true }),
   };
-  const ends = { complete: () => true, hold: () => true, settle: () => true, abandon: () => true };
+  const ends = { complete: () => true, timeOut: () => true, settle: () => true, release: () => true };
   for (const end of Object.keys(ends)) {
-    CLAIMS[`gives a run whose ticket lacks ${end}`] = () => ({ state: "run", ticket: { ...ends, [end]: undefined } });
+    CLAIMS[`gives a run whose lease lacks ${end}`] = () => ({ state: "run", lease: { ...ends, [end]: undefined } });
   }
   for (const [what, claim] of Object.entries(CLAIMS)) {
     it(`${what} is 503 replay_store_unavailable, logged; nothing ran`, async () => {
@@ -733,9 +743,10 @@ describe("a claim that a store of one's own", () => {
     const memory = new ReplayMemory();
     const opened = gate();
     const late: ReplayStore = {
-      claim: async (...of) => {
+      scope: "process",
+      claim: async (request) => {
         await opened.promise;
-        return memory.claim(...of);
+        return memory.claim(request);
       },
     };
     const tool = countingTool();
@@ -800,13 +811,13 @@ describe("what a tool is told is its own", () => {
 });
 
 describe("a store of one's own that throws at the end of a run", () => {
-  for (const end of ["complete", "hold", "settle"] as const) {
+  for (const end of ["complete", "timeOut", "settle"] as const) {
     it(`${end}: the caller has its answer, the log says so, and no byte stays counted`, async () => {
       const fail = () => {
         throw new Error("the store is gone");
       };
-      const ticket = { complete: () => true, hold: () => true, settle: () => true, abandon: () => true, [end]: fail };
-      const replayStore = { claim: () => ({ state: "run", ticket }) as const };
+      const lease = { complete: () => true, timeOut: () => true, settle: () => true, release: () => true, [end]: fail };
+      const replayStore: ReplayStore = { scope: "process", claim: () => ({ state: "run", lease }) };
       const invoke = async () => {
         if (end !== "complete") await new Promise((resolve) => setTimeout(resolve, 150));
         return { ok: { value: 1 } };
@@ -821,4 +832,172 @@ describe("a store of one's own that throws at the end of a run", () => {
       proves("8.22");
     });
   }
+});
+
+describe("a store that other processes share", () => {
+  /** The memory as a shared store: asynchronous, with entries that another writer may change. */
+  function shared(change: (answer: CachedAnswer) => CachedAnswer = (answer) => answer) {
+    const memory = new ReplayMemory();
+    const ends = gate();
+    const seen: string[] = [];
+    const store = {
+      scope: "shared",
+      unavailable: undefined as string | undefined,
+      start: async ({ tools, ttlMs }: ReplayContext) => {
+        for (const { fqn, timeoutMs } of tools) seen.push(`start ${fqn} ${timeoutMs} ${ttlMs(fqn)}`);
+      },
+      claim: async (request: ReplayRequest): Promise<Claim> => {
+        seen.push(`claim ${request.leaseMs}`);
+        const claim = memory.claim(request);
+        if (claim.state === "completed") return { ...claim, answer: change(claim.answer) };
+        if (claim.state !== "run") return claim;
+        const { lease } = claim;
+        const complete = async (answer: CachedAnswer) => {
+          await ends.promise;
+          seen.push("complete");
+          return lease.complete(answer);
+        };
+        const { timeOut, settle, release } = lease;
+        return {
+          state: "run",
+          lease: {
+            complete,
+            timeOut: async (answer) => timeOut.call(lease, answer),
+            settle: async () => settle.call(lease),
+            release: async () => release.call(lease),
+          },
+        };
+      },
+      close: async (ms: number) => {
+        seen.push(`close ${ms}`);
+      },
+    } satisfies ReplayStore;
+    return { store, seen, ends };
+  }
+
+  it("starts before the server listens, hears the lease, has the end before the answer, is closed last", async () => {
+    const { store, seen, ends } = shared();
+    const { tool, server, send, call } = await served({}, { replayStore: store });
+    assert.deepEqual(seen, [`start ${tool.fqn} 10000 300000`]);
+    let answered = false;
+    const answer = send(call("1")).finally(() => {
+      answered = true;
+    });
+    await until(() => tool.calls.invoked === 1 && server.log !== undefined, "the tool ran");
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(answered, false);
+    ends.open();
+    assert.equal((await answer).status, 200);
+    await server.close();
+    assert.deepEqual(seen.slice(1), ["claim 40000", "complete", "close 5000"]);
+  });
+
+  it("a result is signed anew for another leader only when the tool itself signed what is kept", async () => {
+    const { store, ends } = shared();
+    ends.open();
+    const { send, call } = await served({}, { replayStore: store });
+    const first = call("1");
+    expectResult(await send(first), echoed("1"), first);
+    expectResult(await send(first), echoed("1"), first);
+    const other = first.by(bob);
+    expectResult(await send(other), echoed("1"), other);
+  });
+
+  for (const [name, change] of Object.entries({
+    "another body": (answer) => ({ ...answer, body: new Uint8Array(echoed("2")) }),
+    "no seal": ({ seal: _, ...answer }) => answer,
+    "a seal of another signature": ({ seal, ...answer }) => ({
+      ...answer,
+      seal: Uint8Array.from(seal ?? [], (byte, i) => (i === 70 ? byte ^ 1 : byte)),
+    }),
+    "a seal of another key": ({ seal, ...answer }) => ({
+      ...answer,
+      seal: Uint8Array.from(seal ?? [], (byte, i) => (i === 130 ? byte ^ 1 : byte)),
+    }),
+  } satisfies Record<string, (answer: CachedAnswer) => CachedAnswer>)) {
+    it(`a writer of the store gets nothing signed: ${name}`, async () => {
+      const { store, ends } = shared(change);
+      ends.open();
+      const { server, send, call } = await served({}, { replayStore: store, admin: [[127, 0, 0, 1], 0] });
+      const first = call("1");
+      expectResult(await send(first), echoed("1"), first);
+      assert.equal(expectError(await send(first.by(bob)), 503, "replay_store_unavailable"), undefined);
+      const line = server.log.find(({ message }) => /not signed by this tool/.test(message ?? ""));
+      assert.equal(line?.level, "error");
+      const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text();
+      assert.match(metrics, /^svc_replay_hits_total\{[^}]*\} 0$/m, "what is not sent is no hit");
+      proves("8.25");
+    });
+  }
+
+  it("a result of the previous key is signed anew after its rotation, reloads later too", async () => {
+    const { store, ends } = shared();
+    ends.open();
+    const tool = countingTool();
+    const config = signedConfig([tool.fqn]);
+    let seed = TOOL_SEED;
+    // Each reload makes a new object of the key.
+    const replayTtlMs = 300_000;
+    mock.method(config, "toolConfig", () => ({ replayTtlMs, signingKey: prepareSigningKey(seed) }));
+    const server = await serveSigned([tool], { replayStore: store, config });
+    const first = echoCall(tool, "1");
+    expectResult(await first.send(server.url), echoed("1"), first);
+    seed = Buffer.alloc(32, 7);
+    for (const caller of [alice, bob, alice]) assert.equal((await first.by(caller).send(server.url)).status, 200);
+    assert.equal(tool.calls.invoked, 1);
+  });
+
+  it("a store that cannot claim says when to come again, and nothing runs", async () => {
+    const replayStore: ReplayStore = {
+      scope: "shared",
+      claim: () => Promise.reject(new ReplayStoreUnavailable("grace", 4_200)),
+    };
+    const { calls, server, send, call } = await served({}, { replayStore });
+    const response = await send(call("1"));
+    assert.equal(response.status, 503);
+    assert.deepEqual(JSON.parse(response.body.toString()), { error: "replay_store_unavailable" });
+    assert.equal(response.headers.get("retry-after"), "5");
+    assert.equal(calls.invoked, 0);
+    assert.ok(!server.log.some(({ level }) => level === "error"), "the store says it once, not every call");
+  });
+
+  it("a store that cannot claim makes the server unready", async () => {
+    const { store } = shared();
+    const { server } = await served({}, { replayStore: store, admin: [[127, 0, 0, 1], 0] });
+    const ready = async () => {
+      const response = await fetch(`${server.adminUrl}/readyz`);
+      return [response.status, (await response.text()).trim()];
+    };
+    assert.deepEqual(await ready(), [200, "ready"]);
+    store.unavailable = "disconnected";
+    assert.deepEqual(await ready(), [503, "not ready: replay store: disconnected"]);
+  });
+
+  it("a store that does not start keeps the server from listening", async () => {
+    const replayStore: ReplayStore = {
+      scope: "shared",
+      start: () => Promise.reject(new StartupError("no Redis there")),
+      claim: () => Promise.reject(new Error()),
+    };
+    await assert.rejects(served({}, { replayStore }), new StartupError("no Redis there"));
+  });
+
+  it("an end that the store never takes delays the answer by a bounded time", async () => {
+    const timers = mock.timers;
+    timers.enable({ apis: ["setTimeout"] });
+    try {
+      const late = endLease(keptLog(), () => new Promise<boolean>(() => {}));
+      let over = false;
+      void late?.then(() => {
+        over = true;
+      });
+      timers.tick(END_LIMIT_MS - 1);
+      await Promise.resolve();
+      assert.equal(over, false);
+      timers.tick(1);
+      await late;
+    } finally {
+      timers.reset();
+    }
+  });
 });

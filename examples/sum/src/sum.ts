@@ -1,4 +1,4 @@
-import { type InvokeContext, StatusCode, SvcTool } from "svc-runtime";
+import { type InvokeContext, SvcTool } from "svc-runtime";
 
 export interface Input {
   /** @format int64 */
@@ -45,9 +45,5 @@ export class Sum extends SvcTool<Input, Output> {
     const sum = a + b;
     if (sum > LARGEST || sum < SMALLEST) return { err: { reason: "overflow" } };
     return { ok: { sum, label, tags } };
-  }
-
-  override async health() {
-    return StatusCode.OK;
   }
 }

@@ -48,3 +48,23 @@ export function unsealed(
   if (bytes.compare(key.publicKey, 0, KEY_BYTES, KEY) !== 0) return undefined;
   return bytes.toString("base64url", TOOL_SIGNATURE, KEY);
 }
+
+/** The parts of a seal: whose request it answers, with which signature, by which key. */
+export interface SealedSignature {
+  /** 64 bytes each. */
+  readonly leaderSignature: Buffer;
+  readonly toolSignature: Buffer;
+  /** Whether the seal names this public key of the tool. */
+  isBy(publicKey: Uint8Array): boolean;
+}
+
+/** Reads a seal; undefined for one of another form. */
+export function readSeal(seal: Uint8Array | undefined): SealedSignature | undefined {
+  if (!(seal instanceof Uint8Array) || seal.length !== SEAL_BYTES) return undefined;
+  const bytes = asBuffer(seal);
+  return {
+    leaderSignature: bytes.subarray(0, TOOL_SIGNATURE),
+    toolSignature: bytes.subarray(TOOL_SIGNATURE, KEY),
+    isBy: (publicKey) => bytes.compare(publicKey, 0, KEY_BYTES, KEY) === 0,
+  };
+}

@@ -1,9 +1,18 @@
 /** Claims of any replay store, custom ones included: each has a time limit, and its result is validated before use. */
 
-import type { AuthContext, Logger } from "../../tool.js";
+import { endsWithin } from "../../time-limit.js";
+import type { Logger } from "../../tool.js";
 import { RequestError } from "../errors/request-error.js";
 import { isThenable } from "../log/safe-logger.js";
-import type { CachedAnswer, Claim, ReplayStore, ReplayTicket } from "./store.js";
+import {
+  type CachedAnswer,
+  type Claim,
+  type MaybePromise,
+  type ReplayLease,
+  type ReplayRequest,
+  type ReplayStore,
+  ReplayStoreUnavailable,
+} from "./store.js";
 
 /** Time limit of a store for a claim, in milliseconds. */
 export const CLAIM_LIMIT_MS = 5_000;
@@ -20,9 +29,9 @@ export interface ClaimOptions {
  *
  * @throws {@link RequestError} `replay_store_unavailable` when the store fails, is late, or returns an invalid claim
  */
-export function claimRun(tool: string, auth: AuthContext, options: ClaimOptions): Claim | Promise<Claim> {
+export function claimRun(request: ReplayRequest, options: ClaimOptions): Claim | Promise<Claim> {
   try {
-    const claim: unknown = options.store.claim(tool, auth.nonce, auth.inputHash, auth);
+    const claim: unknown = options.store.claim(request);
     return isThenable(claim) ? awaitClaim(claim, options) : checkedClaim(claim);
   } catch (error) {
     throw unavailable(error, options);
@@ -32,37 +41,42 @@ export function claimRun(tool: string, auth: AuthContext, options: ClaimOptions)
 async function awaitClaim(claim: PromiseLike<unknown>, options: ClaimOptions): Promise<Claim> {
   const { limitMs, log } = options;
   const made = Promise.resolve(claim).then(checkedClaim);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
   try {
-    const given = await Promise.race([made, late]);
-    if (given !== undefined) return given;
+    if (await endsWithin(limitMs, made)) return await made;
   } catch (error) {
     throw unavailable(error, options);
-  } finally {
-    clearTimeout(timer);
   }
-  // The caller is refused, so a claim that arrives later is abandoned: its pair must not stay in flight.
+  // The caller got an error, so a run that is claimed later is released: otherwise its entry would stay in flight.
   made.then(
-    (given) => given.state === "run" && endTicket(log, () => given.ticket.abandon()),
+    (given) => (given.state === "run" ? endLease(log, () => given.lease.release()) : undefined),
     () => {},
   );
   throw unavailable(new Error(`no answer within ${limitMs} ms`), options);
 }
 
 function unavailable(cause: unknown, { log }: ClaimOptions): RequestError {
+  if (cause instanceof ReplayStoreUnavailable) {
+    // The store itself logs when it becomes unavailable; every call would repeat it.
+    log.debug({ reason: cause.reason }, "the replay store did not claim a run");
+    return new RequestError("replay_store_unavailable", undefined, { retryAfterMs: cause.retryAfterMs });
+  }
   log.error({ err: cause }, "the replay store did not claim a run");
   return new RequestError("replay_store_unavailable");
 }
 
-/** Ends a ticket. An error of the store is logged and otherwise ignored. */
-export function endTicket(log: Logger, end: () => boolean | Promise<boolean>): Promise<unknown> | undefined {
+/** Time limit of a store for the end of a run, in milliseconds. A write that takes longer goes on in the background. */
+export const END_LIMIT_MS = 5_000;
+
+/**
+ * Ends a lease. An error of the store is logged and otherwise ignored.
+ *
+ * @returns undefined when the end was taken at once; else a promise that resolves when it was taken, or is late
+ */
+export function endLease(log: Logger, end: () => MaybePromise<boolean>): Promise<unknown> | undefined {
   const failed = (error: unknown) => log.error({ err: error }, "the replay store did not take the end of a run");
   try {
     const outcome: unknown = end();
-    return isThenable(outcome) ? Promise.resolve(outcome).catch(failed) : undefined;
+    return isThenable(outcome) ? endsWithin(END_LIMIT_MS, outcome.then(undefined, failed)) : undefined;
   } catch (error) {
     failed(error);
     return undefined;
@@ -74,7 +88,7 @@ function checkedClaim(value: unknown): Claim {
   const claim = Object(value) as Claim;
   switch (claim.state) {
     case "run":
-      if (isTicket(claim.ticket)) return claim;
+      if (isLease(claim.lease)) return claim;
       break;
     case "completed":
       if (isAnswer(claim.answer) && typeof claim.sameCaller === "boolean") return claim;
@@ -86,9 +100,9 @@ function checkedClaim(value: unknown): Claim {
   throw new TypeError("claim: expected one of the states of ReplayStore with all of its members");
 }
 
-function isTicket(value: unknown): value is ReplayTicket {
-  const ticket = Object(value) as Record<keyof ReplayTicket, unknown>;
-  return [ticket.complete, ticket.hold, ticket.settle, ticket.abandon].every((end) => typeof end === "function");
+function isLease(value: unknown): value is ReplayLease {
+  const lease = Object(value) as Record<keyof ReplayLease, unknown>;
+  return [lease.complete, lease.timeOut, lease.settle, lease.release].every((end) => typeof end === "function");
 }
 
 /** Whether this is an answer that a run can end with: a result (200) or an error of the protocol (400 to 599). */

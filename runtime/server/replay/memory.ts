@@ -3,31 +3,50 @@
  *
  * Completed entries are packed into byte segments and appended in the order of completion. Entries also expire in this
  * order, for any TTL, so expiry only examines the head of a tool's log. Completed entries are not on the JavaScript
- * heap: 512 MiB of them neither lengthen a garbage collection nor reach the heap limit of a small container. A hash
- * index finds them. It grows and shrinks by one bucket at a time, so that no request pays for a rehash of the whole
- * index. Runs in flight and held 504s are ordinary objects.
+ * heap: 512 MiB of them neither lengthen a garbage collection nor reach the heap limit of a small container. Runs in
+ * flight, and the 504s of tools that still run, are ordinary objects.
+ *
+ * A hash index finds the completed entries. The index grows and shrinks by one bucket at a time, so that no request
+ * pays for a rehash of the whole index.
  */
 
-import type { CachedAnswer, Claim, ReplayCaller, ReplayStore, ReplayTicket } from "./store.js";
+import type {
+  CachedAnswer,
+  Claim,
+  ReplayCaller,
+  ReplayContext,
+  ReplayLease,
+  ReplayRequest,
+  ReplayStats,
+  ReplayStore,
+} from "./store.js";
 
 /** Options of `ReplayMemory`; every member has a default. */
 export interface ReplayMemoryOptions {
   /** Bound in bytes over all tools: entries, bodies and index (default 512 MiB, at least 1 MiB). */
   readonly maxBytes?: number;
-  /** The current TTL of a tool in ms (default 300,000). Called at each use, so that a reload takes effect at once. */
+  /**
+   * The current TTL of a tool in ms, by default that of the server's configuration. Called at each use, so that a reload
+   * takes effect at once.
+   */
   readonly ttlMs?: (tool: string) => number;
   /** Monotonic time in milliseconds (default `performance.now`). */
   readonly now?: () => number;
 }
 
+const DEFAULT_TTL_MS = 300_000;
 const MAX_BODY = 262_144;
 const MAX_SEAL = 256;
 const MIN_BOUND = 1_048_576;
 const SWEEP_MS = 1000;
-/** Expired entries that one claim removes at most: more than the one it may add, few enough for a negligible delay. */
+/**
+ * Maximum number of expired entries that one claim removes: more than the one that it may add, but few enough for a
+ * negligible delay.
+ */
 const RECLAIM_BY_CLAIM = 8;
 /**
- * Expired entries of a tool that one tick of the timer removes at most: some milliseconds of work, above any call rate.
+ * Maximum number of expired entries of a tool that one tick of the timer removes: some milliseconds of work, and more
+ * entries than calls can add between two ticks.
  */
 const RECLAIM_BY_TIMER = 50_000;
 
@@ -43,7 +62,7 @@ const recordBytes = (length: number) => (BODY + length + 7) & ~7;
 const SEGMENT = 65_536;
 const SMALLEST_SEGMENT = 4096;
 /** A longer record gets its own segment, so that at most an eighth of a shared segment stays unused at its end. */
-const LONGEST_SHARED = SEGMENT / 8;
+const MAX_SHARED_RECORD = SEGMENT / 8;
 /** Bytes of the objects around a segment, measured ("memory held" in `test/runtime/replay.test.ts`). */
 const SEGMENT_OBJECTS = 700;
 const PAGE = 512;
@@ -51,10 +70,12 @@ const PAGE_BYTES = PAGE * 8 + 300;
 
 /** Bytes reserved for a run: the most that its end can allocate, a segment for the largest body and an index page. */
 const RUN_BYTES = recordBytes(MAX_BODY + MAX_SEAL) + SEGMENT_OBJECTS + PAGE_BYTES;
-/** Bytes reserved for a held entry beside its body: the most that `settle` can allocate for its record. */
+/** Bytes reserved for the held 504 of a tool that still runs, beside its body: the most that `settle` can allocate. */
 const HELD_BYTES = recordBytes(0) + 8 + SEGMENT_OBJECTS + PAGE_BYTES;
 
-/** No position. The position of a record is segment slot · 8192 + offset / 8; slot 0 is never used. */
+/**
+ * Marks the absence of a record. The position of a record is segment slot · 8192 + offset / 8; slot 0 is never used.
+ */
 const NONE = 0;
 const NO_SEAL = new Uint8Array(0);
 /** The kind of a deleted record, whose bytes remain until `reclaim` reaches it. */
@@ -150,7 +171,6 @@ class Arena {
     this.#kindNumbers.clear();
   }
 
-  /** The segment of a position. */
   segment(position: number): Segment {
     return this.#segments[Math.floor(position / 8192)]!;
   }
@@ -174,7 +194,8 @@ class Arena {
   }
 
   /**
-   * The number of a kind. The count of kinds is bounded: allow-listed keys times possible ends, with or without a seal.
+   * The number of a kind. There are at most as many kinds as allow-listed keys times possible answers, with or without
+   * a seal.
    */
   kindNumber({ status, code, signable, seal }: CachedAnswer, { leaderId, leaderKeyId }: ReplayCaller): number {
     const sealBytes = seal?.length ?? 0;
@@ -324,14 +345,14 @@ function samePair(words: Uint32Array, start: number): boolean {
 }
 
 /**
- * The entries of one tool: runs in flight, by nonce; held 504s (the deadline has passed, the tool has not ended yet), by
- * nonce and input hash; and the log of completed entries.
+ * The entries of one tool: runs in flight, by nonce; held 504s (the deadline has passed, the tool has not ended yet),
+ * by nonce and input hash; and the log of completed entries.
  */
 class ToolEntries {
   readonly arena: Arena;
   /** Runs by nonce. At most one run of a nonce is in flight. */
-  readonly running = new Map<string, Ticket>();
-  readonly held = new Map<string, Ticket>();
+  readonly running = new Map<string, Lease>();
+  readonly held = new Map<string, Lease>();
   readonly #index: Index;
   readonly #ttlMs: () => number;
   /**
@@ -356,22 +377,22 @@ class ToolEntries {
     const key = pair.toString("latin1");
     const nonce = key.slice(0, 32);
     const running = this.running.get(nonce);
-    // This also applies to a run that replaces a cached 403 of the pair: until it ends, no caller gets an answer.
+    // A run that replaces a cached 403 of the pair counts too: until that run ends, every caller gets 409.
     if (running?.key === key) return IN_FLIGHT;
     const found = this.#findHeld(key, caller) ?? this.#findRecord(hash, caller, now);
     if (found !== undefined && (found.sameCaller || found.answer.status !== 403)) return found;
     if (running !== undefined) return IN_FLIGHT;
     if (!this.arena.reserve(now)) return FULL;
-    const ticket = new Ticket(this, nonce, key, hash, caller, found !== undefined);
-    this.running.set(nonce, ticket);
-    return { state: "run", ticket };
+    const lease = new Lease(this, nonce, key, hash, caller, found !== undefined);
+    this.running.set(nonce, lease);
+    return { state: "run", lease };
   }
 
   #findHeld(key: string, caller: ReplayCaller): Completed | undefined {
-    const ticket = this.held.size === 0 ? undefined : this.held.get(key);
-    if (ticket?.answer === undefined) return undefined;
-    const answer = { ...ticket.answer, body: new Uint8Array(ticket.answer.body) };
-    return { state: "completed", answer, sameCaller: isSameCaller(ticket.caller, caller) };
+    const lease = this.held.size === 0 ? undefined : this.held.get(key);
+    if (lease?.answer === undefined) return undefined;
+    const answer = { ...lease.answer, body: new Uint8Array(lease.answer.body) };
+    return { state: "completed", answer, sameCaller: isSameCaller(lease.caller, caller) };
   }
 
   #findRecord(hash: number, caller: ReplayCaller, now: number): Completed | undefined {
@@ -380,7 +401,8 @@ class ToolEntries {
     const { bytes, words, doubles } = this.arena.segment(position);
     const at = position & 8191;
     if (now - doubles[at]! >= this.#ttlMs()) {
-      // Without the deletion, a pair could have two live records after the TTL is raised.
+      // An expired record that stays could become live again after the TTL is raised: the pair would have two live
+      // records.
       this.#kill(hash, position);
       return undefined;
     }
@@ -395,7 +417,7 @@ class ToolEntries {
   }
 
   /** Appends a completed entry. Allocates at most `room` bytes for it. */
-  append({ key, hash, caller }: Ticket, answer: CachedAnswer, room: number): void {
+  append({ key, hash, caller }: Lease, answer: CachedAnswer, room: number): void {
     const { body, seal = NO_SEAL } = answer;
     const length = body.length + seal.length;
     const size = recordBytes(length);
@@ -424,12 +446,12 @@ class ToolEntries {
    * The size of the next segment: the size of the log so far, within bounds, so that a rarely called tool holds little.
    */
   #segmentBytes(record: number, room: number): number {
-    if (record > LONGEST_SHARED) return record;
+    if (record > MAX_SHARED_RECORD) return record;
     const wanted = Math.min(SEGMENT, Math.max(SMALLEST_SEGMENT, this.#size));
     return Math.max(record, Math.min(wanted, (room - SEGMENT_OBJECTS - PAGE_BYTES) & ~7));
   }
 
-  /** Deletes the complete entry of a pair. */
+  /** Deletes the completed entry of a pair of nonce and input hash. `key` is the text of the pair, `hash` its hash. */
   forget(key: string, hash: number): void {
     this.held.get(key)?.drop();
     pair.write(key, "latin1");
@@ -480,7 +502,7 @@ function isSameCaller(a: ReplayCaller, b: ReplayCaller): boolean {
 }
 
 /** A run in flight, which may become a held entry. */
-class Ticket implements ReplayTicket {
+class Lease implements ReplayLease {
   readonly key: string;
   readonly hash: number;
   readonly caller: ReplayCaller;
@@ -513,11 +535,11 @@ class Ticket implements ReplayTicket {
     if (this.#replaces) this.#entries.forget(this.key, this.hash);
     this.#entries.append(this, answer, RUN_BYTES);
     // This must be last: if `append` fails for lack of memory, the pair stays in flight and cannot run again.
-    return this.abandon();
+    return this.release();
   }
 
-  hold({ status, code, signable, body }: CachedAnswer): boolean {
-    if (!this.abandon()) return false;
+  timeOut({ status, code, signable, body }: CachedAnswer): boolean {
+    if (!this.release()) return false;
     if (this.#replaces) this.#entries.forget(this.key, this.hash);
     this.answer = { status, code, signable, body: new Uint8Array(body), seal: undefined };
     this.#entries.held.set(this.key, this);
@@ -533,7 +555,7 @@ class Ticket implements ReplayTicket {
     return true;
   }
 
-  abandon(): boolean {
+  release(): boolean {
     if (!this.#running) return false;
     this.#running = false;
     this.#entries.running.delete(this.#nonce);
@@ -541,7 +563,7 @@ class Ticket implements ReplayTicket {
     return true;
   }
 
-  /** Ends a held entry without a record. */
+  /** Removes a held entry without appending a record. */
   drop(): void {
     if (this.answer === undefined) return;
     this.#entries.held.delete(this.key);
@@ -556,17 +578,14 @@ class Ticket implements ReplayTicket {
  * which exists only while there are entries, removes the others every second.
  */
 export class ReplayMemory implements ReplayStore {
+  readonly scope = "process";
   /** The bound in bytes over all tools. */
   readonly maxBytes: number;
   readonly #arena: Arena;
-  readonly #ttlMs: (tool: string) => number;
+  #ttlMs: ((tool: string) => number) | undefined;
 
   /** @throws RangeError when `maxBytes` is not a safe integer of at least 1 MiB */
-  constructor({
-    maxBytes = 536_870_912,
-    ttlMs = () => 300_000,
-    now = () => performance.now(),
-  }: ReplayMemoryOptions = {}) {
+  constructor({ maxBytes = 536_870_912, ttlMs, now = () => performance.now() }: ReplayMemoryOptions = {}) {
     if (!Number.isSafeInteger(maxBytes) || maxBytes < MIN_BOUND) {
       throw new RangeError(
         `replay memory: maxBytes must be an integer of at least ${MIN_BOUND} bytes, got ${maxBytes}`,
@@ -577,14 +596,19 @@ export class ReplayMemory implements ReplayStore {
     this.#arena = new Arena(maxBytes, now);
   }
 
-  claim(tool: string, nonce: Uint8Array, inputHash: Uint8Array, caller: ReplayCaller): Claim {
+  /** Takes the lifetimes in force, unless the options have some of their own. */
+  start({ ttlMs }: ReplayContext): void {
+    this.#ttlMs ??= ttlMs;
+  }
+
+  claim({ tool, nonce, inputHash, caller }: ReplayRequest): Claim {
     if (nonce.length !== 32) throw new RangeError(`nonce: expected 32 bytes, got ${nonce.length}`);
     if (inputHash.length !== 32) throw new RangeError(`input hash: expected 32 bytes, got ${inputHash.length}`);
     pair.set(nonce);
     pair.set(inputHash, 32);
     let entries = this.#arena.tools.get(tool);
     if (entries === undefined) {
-      entries = new ToolEntries(this.#arena, () => this.#ttlMs(tool));
+      entries = new ToolEntries(this.#arena, () => this.#ttlMs?.(tool) ?? DEFAULT_TTL_MS);
       this.#arena.tools.set(tool, entries);
     }
     return entries.claim(caller);
@@ -594,7 +618,7 @@ export class ReplayMemory implements ReplayStore {
    * Number of complete entries within their TTL, number of runs in flight, and the bytes that both hold, which never
    * exceed `maxBytes`. Removes expired entries first.
    */
-  stats(): { entries: number; inFlight: number; bytes: number } {
+  stats(): Required<Omit<ReplayStats, "shared">> {
     this.#arena.reclaim(this.#arena.now(), Number.POSITIVE_INFINITY);
     let entries = this.#arena.records;
     let inFlight = 0;
@@ -608,7 +632,7 @@ export class ReplayMemory implements ReplayStore {
   /** Invocations per second that fill the store within a TTL of `ttlMs` when body and seal have `bytes` together. */
   sustainedRate(ttlMs: number, bytes: number): number {
     const record = recordBytes(bytes);
-    const shared = record > LONGEST_SHARED ? 1 : Math.floor(SEGMENT / record);
+    const shared = record > MAX_SHARED_RECORD ? 1 : Math.floor(SEGMENT / record);
     const segment = shared === 1 ? record : SEGMENT;
     const entry = (segment + SEGMENT_OBJECTS) / shared + PAGE_BYTES / PAGE;
     return (this.maxBytes - RUN_BYTES) / entry / (ttlMs / 1000);

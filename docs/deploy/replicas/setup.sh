@@ -1,0 +1,49 @@
+#!/bin/sh
+# Makes ./secrets: passwords of the users of Redis, a certificate authority of its own, and a certificate for Redis and
+# Sentinel. Run it once; it replaces nothing. The folder is for its owner only; what containers read lies in tool/ and redis/.
+set -eu
+cd "$(dirname "$0")"
+if [ -e secrets ]; then
+  echo "secrets is there already: move it away to make new ones" >&2
+  exit 1
+fi
+mkdir -m 700 secrets
+cd secrets
+mkdir -m 755 tool redis
+
+# The addresses in compose.yaml and the names in kubernetes.yaml.
+names=IP:10.89.0.21,IP:10.89.0.22,IP:10.89.0.23,IP:10.89.0.31,IP:10.89.0.32,IP:10.89.0.33
+names=$names,DNS:redis-0.redis,DNS:redis-1.redis,DNS:redis-2.redis
+
+days=825
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -sha256 -days 3650 -subj "/CN=replay redis authority" \
+  -keyout ca.key -out redis/ca.pem 2>/dev/null
+openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -sha256 -subj "/CN=replay redis" \
+  -keyout redis/redis.key -out redis.csr 2>/dev/null
+printf 'subjectAltName=%s\n' "$names" >names
+openssl x509 -req -in redis.csr -CA redis/ca.pem -CAkey ca.key -CAcreateserial -days "$days" -sha256 -extfile names \
+  -out redis/redis.pem 2>/dev/null
+rm redis.csr names redis/ca.srl
+cp redis/ca.pem tool/ca.pem
+
+tool=$(openssl rand -hex 32)
+replication=$(openssl rand -hex 32)
+sentinel=$(openssl rand -hex 32)
+operator=$(openssl rand -hex 32)
+hash() { printf %s "$1" | openssl dgst -sha256 -r | cut -d ' ' -f 1; }
+printf %s "$tool" >tool/password
+printf %s "$operator" >operator-password
+printf 'masterauth %s\n' "$replication" >redis/redis-password.conf
+printf 'sentinel auth-pass replay %s\n' "$sentinel" >redis/sentinel-password.conf
+# The rights are those that each needs, and no more.
+cat >redis/users.acl <<END
+user default off
+user svc on #$(hash "$tool") ~svc:* -@all +evalsha +eval +get +getrange +set +del +exists +pexpire +pttl +info +ping +hello +auth
+user operator on #$(hash "$operator") ~* &* +@all
+user replication on #$(hash "$replication") -@all +psync +replconf +ping
+user sentinel on #$(hash "$sentinel") allchannels -@all +multi +slaveof +ping +exec +subscribe +config|rewrite +role +publish +info +client|setname +client|kill +script|kill
+END
+# Readable in the containers, whose users are others; the folder around them is closed.
+chmod 644 tool/* redis/*
+chmod 600 ca.key operator-password
+echo "made secrets: passwords and certificates, good for $days days"

@@ -1,0 +1,365 @@
+/**
+ * The connection to Redis or Valkey: ioredis 6, or an instance of it or of iovalkey. It is the only file that knows the
+ * client library.
+ *
+ * Each connection is a client of its own with credentials read anew. A client neither queues, resends nor reconnects:
+ * a command that it has sent is answered, or fails at once when the connection is lost, or fails at its time limit.
+ * A watchdog replaces a client that has had no reply for 10 s, whatever state it believes to be in.
+ */
+
+import { readFileSync } from "node:fs";
+import type { ReplayUnavailability } from "../server/replay/store.js";
+import { SCRIPTS, type Script } from "./scripts.js";
+import type { RedisTarget } from "./target.js";
+
+/** An instance of ioredis 6 or iovalkey: copies of it with other options make the connections. */
+export interface RedisClient {
+  duplicate(options: object): unknown;
+}
+
+/** Where to connect, and how. */
+export interface ConnectionOptions {
+  readonly to: RedisTarget | RedisClient;
+  /** Milliseconds for the reply to a command. */
+  readonly timeoutMs: number;
+  /** Longest pause between two attempts to connect, in milliseconds: 2,000 by default. */
+  readonly maxPauseMs?: number;
+  readonly passwordFile?: string | undefined;
+  readonly caPath?: string | undefined;
+  readonly certPath?: string | undefined;
+  readonly keyPath?: string | undefined;
+}
+
+/** What a connection tells. */
+export interface ConnectionEvents {
+  /** A new connection is ready; nothing of an earlier one is under way. */
+  ready(): void;
+  /** The connection is lost, or could not be made. */
+  lost(fault: RedisFault): void;
+  /** A client was replaced because it had no reply for too long. */
+  replaced(): void;
+}
+
+/** A command or connection failed. It has nothing of the command's arguments, nor of the server's text. */
+export class RedisFault extends Error {
+  override readonly name = "RedisFault";
+
+  constructor(
+    readonly reason: Exclude<ReplayUnavailability, "grace">,
+    /** Such as `OOM`, `READONLY`, `ECONNREFUSED`. */
+    readonly code: string,
+    /** Whether the command may have taken effect, or may still. */
+    readonly inDoubt: boolean,
+  ) {
+    super(`${reason}: ${code}`);
+  }
+}
+
+/** The files of credentials and certificates, with the settings that name them. */
+const FILES = {
+  passwordFile: ["the password", "SVC_REPLAY_REDIS_PASSWORD_FILE"],
+  caPath: ["the CA certificates", "SVC_REPLAY_REDIS_CA_PATH"],
+  certPath: ["the client certificate", "SVC_REPLAY_REDIS_CERT_PATH"],
+  keyPath: ["the client key", "SVC_REPLAY_REDIS_KEY_PATH"],
+} as const;
+
+/** A file of the connection's settings cannot be read. */
+export class SettingsFileError extends Error {
+  override readonly name = "SettingsFileError";
+}
+
+const CONNECT_TIMEOUT_MS = 1_000;
+/** Silence after which a connection with commands under way is closed. */
+const SOCKET_TIMEOUT_MS = 2_000;
+/** Refusals of a server that is a replica. */
+const NOT_PRIMARY = /^(?:READONLY|MASTERDOWN)$/;
+/** Refusals of Redis itself, before a script changes anything. Another one may be a proxy's, of a command sent on. */
+const NOT_EXECUTED = /^(?:OOM|READONLY|MASTERDOWN|LOADING|MISCONF|NOREPLICAS|NOAUTH|NOPERM|NOSCRIPT|BUSY|WRONGTYPE)$/;
+const WATCHDOG_MS = 10_000;
+const WATCHDOG_INTERVAL_MS = 1_000;
+const MIN_BACKOFF_MS = 50;
+const MAX_BACKOFF_MS = 2_000;
+
+/** The part of an ioredis client that is used. Scripts are methods by their names. */
+interface Client {
+  readonly status: string;
+  readonly stream: { cork(): void; uncork(): void };
+  on(event: "ready" | "end", listener: () => void): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  info(): Promise<string>;
+  disconnect(): void;
+  /** Internal to the library: with Sentinels it makes the clients that ask and watch them. */
+  readonly connector?: {
+    connecting: boolean;
+    connectToSentinel?(endpoint: object, options?: object): Pick<Client, "on">;
+    initFailoverDetector?(): Promise<void>;
+  };
+}
+type RunScript = (...args: readonly (Buffer | string | number)[]) => Promise<unknown>;
+type MakeClient = (options: object) => Client;
+
+/** One connection at a time, made again whenever it is lost. */
+export class RedisConnection {
+  #make: MakeClient | undefined;
+  #client: Client | undefined;
+  #lastFault = new RedisFault("disconnected", "not connected yet", false);
+  #attempts = 0;
+  #closed = false;
+  #aliveAt = 0;
+  #gathering = false;
+  #reconnect: NodeJS.Timeout | undefined;
+  #watchdog: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly options: ConnectionOptions,
+    private readonly events: ConnectionEvents,
+  ) {}
+
+  /**
+   * Loads the library and connects for the first time; not after {@link close}, which may come meanwhile.
+   *
+   * @throws {@link SettingsFileError}; the error of the import without the package
+   */
+  async open(): Promise<void> {
+    const { to } = this.options;
+    if ("duplicate" in to) {
+      this.#make = (options) => to.duplicate(options) as Client;
+    } else {
+      const { Redis } = await import("ioredis");
+      this.#make = (options) => new Redis(options) as unknown as Client;
+    }
+    this.#readFiles();
+    if (this.#closed) return;
+    this.#watchdog = setInterval(() => this.#watch(), WATCHDOG_INTERVAL_MS).unref();
+    this.#connect();
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Whether commands can be sent. */
+  get ready(): boolean {
+    return this.#client?.status === "ready";
+  }
+
+  get lastFault(): RedisFault {
+    return this.#lastFault;
+  }
+
+  /**
+   * Runs a script.
+   *
+   * @throws {@link RedisFault}
+   */
+  run(script: Script, ...args: readonly (Buffer | string | number)[]): Promise<unknown> {
+    return this.#send((client) => (client as Client & Record<string, RunScript>)[`${script.name}Buffer`]?.(...args));
+  }
+
+  /**
+   * The server's facts (`INFO`).
+   *
+   * @throws {@link RedisFault}
+   */
+  async info(): Promise<ReadonlyMap<string, string>> {
+    const text = (await this.#send((client) => client.info())) as string;
+    return new Map(
+      text.split(/\r?\n/).flatMap((line) => {
+        const colon = line.indexOf(":");
+        return colon === -1 ? [] : [[line.slice(0, colon), line.slice(colon + 1)] as const];
+      }),
+    );
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#reconnect);
+    clearInterval(this.#watchdog);
+    this.#discard();
+  }
+
+  async #send<T>(command: (client: Client) => Promise<T> | undefined): Promise<T | undefined> {
+    const client = this.#client;
+    if (client === undefined || client.status !== "ready") {
+      throw new RedisFault("disconnected", this.#lastFault.code, false);
+    }
+    this.#gather(client);
+    try {
+      const reply = await command(client);
+      this.#alive(client);
+      this.#attempts = 0;
+      return reply;
+    } catch (error) {
+      const fault = faultOf(error as Error);
+      if (fault.reason === "refused") this.#alive(client);
+      // The client closes its connection to a replica: this is then the reason.
+      if (NOT_PRIMARY.test(fault.code)) this.#lastFault = fault;
+      throw fault;
+    }
+  }
+
+  /** The commands of one turn of the event loop leave in one write: a system call costs as much as the command. */
+  #gather({ stream }: Client): void {
+    if (this.#gathering) return;
+    this.#gathering = true;
+    stream.cork();
+    setImmediate(() => {
+      this.#gathering = false;
+      stream.uncork();
+    });
+  }
+
+  #alive(client: Client): void {
+    if (client === this.#client) this.#aliveAt = performance.now();
+  }
+
+  #connect(): void {
+    this.#aliveAt = performance.now();
+    let client: Client;
+    try {
+      client = (this.#make as MakeClient)(this.#clientOptions());
+    } catch (error) {
+      const code = error instanceof SettingsFileError ? error.message : codeOf(error as Error);
+      this.#failed(new RedisFault("disconnected", code, false));
+      return;
+    }
+    this.#client = client;
+    tameSentinels(client);
+    client.on("error", (error) => {
+      if (client !== this.#client) return;
+      const fault = faultOf(error);
+      // A refused handshake. After a refused SELECT the library would go on with database 0.
+      if (fault.reason === "refused") this.#failed(fault);
+      else this.#lastFault = fault;
+    });
+    client.on("ready", () => {
+      if (client !== this.#client) return;
+      this.#lastFault = new RedisFault("disconnected", "connection closed", false);
+      this.#alive(client);
+      this.events.ready();
+    });
+    client.on("end", () => {
+      if (client === this.#client) this.#failed(new RedisFault("disconnected", this.#lastFault.code, false));
+    });
+  }
+
+  #failed(fault: RedisFault): void {
+    this.#discard();
+    if (this.#closed) return;
+    this.#lastFault = fault;
+    this.events.lost(fault);
+    const { maxPauseMs = MAX_BACKOFF_MS } = this.options;
+    const delay = Math.min(MIN_BACKOFF_MS * 2 ** this.#attempts++, maxPauseMs, MAX_BACKOFF_MS);
+    // Replicas that have lost the server together do not come back together.
+    this.#reconnect = setTimeout(() => this.#connect(), delay * (0.75 + Math.random() / 4));
+  }
+
+  /** Gives the client up. Its commands fail; what it says later is not heard. */
+  #discard(): void {
+    const client = this.#client;
+    this.#client = undefined;
+    client?.disconnect();
+  }
+
+  #watch(): void {
+    if (this.#client === undefined || performance.now() - this.#aliveAt < WATCHDOG_MS) return;
+    this.events.replaced();
+    this.#failed(new RedisFault("timeout", `no reply for ${WATCHDOG_MS / 1000} s`, false));
+  }
+
+  #clientOptions(): object {
+    const { to, timeoutMs } = this.options;
+    const scripts = Object.values(SCRIPTS).map(({ name, lua, keys }) => [name, { lua, numberOfKeys: keys }] as const);
+    const shared = {
+      scripts: Object.fromEntries(scripts),
+      lazyConnect: false,
+      enableOfflineQueue: false,
+      // The check would delay a server that loads its data, and print a refusal of INFO.
+      enableReadyCheck: false,
+      enableAutoPipelining: false,
+      stringNumbers: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy: null,
+      sentinelRetryStrategy: null,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      // A connection that is given up has nothing to wait for.
+      disconnectTimeout: 0,
+      sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
+      commandTimeout: timeoutMs,
+      socketTimeout: Math.max(SOCKET_TIMEOUT_MS, timeoutMs),
+      failoverDetector: true,
+      // A primary that has become a replica: the next connection finds the new one.
+      reconnectOnError: (error: Error) => NOT_PRIMARY.test(codeOf(error)),
+      disableClientInfo: true,
+      keyPrefix: "",
+    };
+    return { ...shared, ...("duplicate" in to ? {} : targetOptions(to)), ...this.#readFiles() };
+  }
+
+  /** @throws {@link SettingsFileError} */
+  #readFiles(): object {
+    const { to } = this.options;
+    const read = (setting: keyof typeof FILES) => {
+      const path = this.options[setting];
+      if (path === undefined) return undefined;
+      try {
+        return readFileSync(path, "utf8");
+      } catch (error) {
+        const [what, variable] = FILES[setting];
+        const { code = "unreadable" } = error as NodeJS.ErrnoException;
+        throw new SettingsFileError(`${what} (${variable}): cannot read ${path}: ${code}`);
+      }
+    };
+    const password = read("passwordFile")?.replace(/\r?\n$/, "");
+    const [ca, cert, key] = [read("caPath"), read("certPath"), read("keyPath")];
+    const tls = { ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert, key }) };
+    return {
+      ...(password !== undefined && { password }),
+      ...("tls" in to && to.tls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }),
+    };
+  }
+}
+
+function targetOptions({ at, username, password, db }: RedisTarget): object {
+  const place = "sentinels" in at ? { sentinels: at.sentinels, name: at.name, role: "master" } : at;
+  return { ...place, ...(username !== undefined && { username }), ...(password !== undefined && { password }), db };
+}
+
+/**
+ * Keeps ioredis' failover detector quiet and bounded: its clients have no listener for errors, so that the library
+ * would print them with the text of the Sentinel, and they are made even after the connection was given up.
+ */
+function tameSentinels({ connector }: Client): void {
+  const [make, watch] = [connector?.connectToSentinel, connector?.initFailoverDetector];
+  if (connector === undefined || make === undefined || watch === undefined) return;
+  connector.connectToSentinel = (endpoint, options) => {
+    const sentinel = make.call(connector, endpoint, { ...options, disconnectTimeout: 0 });
+    sentinel.on("error", () => {});
+    return sentinel;
+  };
+  connector.initFailoverDetector = async () => {
+    if (connector.connecting) await watch.call(connector);
+  };
+}
+
+/** The fault of an error of the library, without its arguments. */
+function faultOf(error: Error & { readonly command?: { readonly name: string } }): RedisFault {
+  if (error.name === "ReplyError") {
+    const code = codeOf(error);
+    if (error.command?.name === "select") return new RedisFault("refused", `SELECT ${code}`, false);
+    return new RedisFault("refused", code, !NOT_EXECUTED.test(code));
+  }
+  if (error.message === "Command timed out") return new RedisFault("timeout", "no reply in time", true);
+  return new RedisFault("disconnected", codeOf(error), true);
+}
+
+/** A word that names the error: the code of the system, or the first word of a server's reply. */
+function codeOf({ name, message, code }: NodeJS.ErrnoException): string {
+  // In a script Redis 7.0 tells a missing right by its text only.
+  if (name === "ReplyError" && /executing the script can't|ACL failure in script/.test(message)) return "NOPERM";
+  if (name === "ReplyError") return /^-?(?<word>[A-Z]{2,24})\b/.exec(message)?.groups?.word ?? "error";
+  if (typeof code === "string" && /^[A-Z_0-9]{2,48}$/.test(code)) return code;
+  if (/sentinel/i.test(message)) return "no sentinel names a primary";
+  return "connection closed";
+}

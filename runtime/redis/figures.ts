@@ -1,0 +1,42 @@
+/** The figures of a shared store, kept in the process. */
+
+import type { SharedReplayStats } from "../server/replay/store.js";
+
+/** What became of a claim. */
+export type ClaimOutcome = "run" | "completed" | "in_flight" | "full" | "unavailable";
+
+/** Counters of a store. */
+export class Figures {
+  readonly claims = new Map<string, Record<ClaimOutcome, number>>();
+  readonly errors = new Map<string, number>();
+  renewals = 0;
+  droppedWrites = 0;
+  takeBacks = 0;
+  losses = 0;
+  reclaimed = 0;
+  restored = 0;
+  conflicts = 0;
+  replacedConnections = 0;
+
+  /** Begins the counts of a tool, so that each is there from the start. */
+  countTool(tool: string): void {
+    if (this.claims.has(tool)) return;
+    this.claims.set(tool, { run: 0, completed: 0, in_flight: 0, full: 0, unavailable: 0 });
+  }
+
+  claimed(tool: string, outcome: ClaimOutcome): void {
+    const counts = this.claims.get(tool);
+    if (counts !== undefined) counts[outcome]++;
+  }
+
+  failed(reason: string): void {
+    this.errors.set(reason, (this.errors.get(reason) ?? 0) + 1);
+  }
+
+  read(now: Pick<SharedReplayStats, "up" | "running" | "pendingWrites">): SharedReplayStats {
+    const { claims, errors, renewals, droppedWrites, takeBacks, losses, reclaimed, restored, conflicts } = this;
+    const { replacedConnections } = this;
+    const counted = { renewals, droppedWrites, takeBacks, losses, reclaimed, restored, conflicts, replacedConnections };
+    return { ...now, claims, errors, ...counted };
+  }
+}

@@ -1,0 +1,5 @@
+/** `svc-runtime/redis`: replay state shared by several replicas in Redis or Valkey. Needs the package ioredis. */
+
+export type { RedisClient } from "./connection.js";
+export { type RedisReplayOptions, RedisReplayStore } from "./redis-replay-store.js";
+export { redisFromEnv } from "./settings.js";

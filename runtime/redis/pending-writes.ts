@@ -1,0 +1,186 @@
+/**
+ * Writes of a store: ends of runs, and claims to take back. Those that fail are repeated until they succeed or nothing
+ * depends on them any more, by one loop for all. Beyond the bound the oldest is dropped, which is safe: its pair stays
+ * in flight until its lease and TTL have passed.
+ */
+
+import { RedisFault } from "./connection.js";
+
+/** A write that may be repeated. */
+export interface PendingWrite {
+  readonly bytes: number;
+  /** When it has lost its purpose, by `performance.now()`. */
+  readonly until: number;
+  /** Earliest time of the next attempt, by `performance.now()`. */
+  readonly notBefore?: number;
+  /** Rejects with {@link RedisFault} when it has to be repeated. */
+  write(): Promise<unknown>;
+}
+
+const MAX_ENTRIES = 10_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+/** Writes that are under way at the same time. */
+const BATCH = 32;
+const MIN_BACKOFF_MS = 50;
+const MAX_BACKOFF_MS = 2_000;
+
+/** The writes of one store. */
+export class PendingWrites {
+  #queue = new Set<PendingWrite>();
+  #bytes = 0;
+  #backoff = MIN_BACKOFF_MS;
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = 0;
+  #draining: Promise<void> | undefined;
+  #stopped = false;
+  #finishing = false;
+  readonly #first = new Set<Promise<unknown>>();
+
+  /**
+   * @param canWrite whether an attempt makes sense now
+   * @param dropped is told of writes that are given up
+   * @param failed is told of a fault that repeating does not mend
+   */
+  constructor(
+    private readonly canWrite: () => boolean,
+    private readonly dropped: (count: number) => void,
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  get size(): number {
+    return this.#queue.size;
+  }
+
+  /** Tries a write once, and keeps it when it fails. Undefined then. */
+  async attempt(write: Omit<PendingWrite, "notBefore">): Promise<unknown> {
+    if (this.canWrite()) {
+      const attempt = write.write();
+      this.#first.add(attempt);
+      try {
+        return await attempt;
+      } catch (error) {
+        if (!(error instanceof RedisFault)) throw error;
+        // It was counted as left.
+        if (this.#stopped) return undefined;
+      } finally {
+        this.#first.delete(attempt);
+      }
+    }
+    this.add(write);
+    return undefined;
+  }
+
+  /** Keeps a write to be repeated; after {@link stop} it is dropped. At the end nothing is begun that waits. */
+  add(write: PendingWrite): void {
+    if (this.#finishing && (write.notBefore ?? 0) > performance.now()) return;
+    if (this.#stopped) {
+      this.dropped(1);
+      return;
+    }
+    this.#queue.add(write);
+    this.#bytes += write.bytes;
+    let dropped = 0;
+    for (const oldest of this.#queue) {
+      if (this.#queue.size <= MAX_ENTRIES && this.#bytes <= MAX_BYTES) break;
+      this.#delete(oldest);
+      dropped++;
+    }
+    if (dropped > 0) this.dropped(dropped);
+    this.#schedule(this.#backoff);
+  }
+
+  /** Tries all of them now: the store can be written to again. */
+  kick(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#draining ??= this.#drain().finally(() => {
+      this.#draining = undefined;
+      this.#schedule(Math.max(this.#backoff, this.#pauseMs()));
+    });
+    return this.#draining;
+  }
+
+  /** Tries all of them, those that wait included; resolves when nothing is under way or left, or after {@link stop}. */
+  async done(): Promise<void> {
+    this.#finishing = true;
+    while (this.#first.size > 0 || this.#queue.size > 0) {
+      await Promise.allSettled(this.#first);
+      await this.kick();
+      if (this.#queue.size > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** Stops the loop for good; returns how many writes are left, those under way included. */
+  stop(): number {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const size = this.#queue.size + this.#first.size;
+    this.#first.clear();
+    this.#queue.clear();
+    this.#bytes = 0;
+    return size;
+  }
+
+  #schedule(ms: number): void {
+    if (this.#draining !== undefined || this.#queue.size === 0) return;
+    const at = performance.now() + ms;
+    if (this.#timer !== undefined && this.#timerAt <= at) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    this.#timer = setTimeout(() => void this.kick(), ms).unref();
+  }
+
+  /** Milliseconds until a write may be tried. */
+  #pauseMs(): number {
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const { notBefore = 0 } of this.#queue) earliest = Math.min(earliest, notBefore);
+    return earliest - performance.now();
+  }
+
+  async #drain(): Promise<void> {
+    this.#dropOutdated();
+    const now = performance.now();
+    const due = [...this.#queue].filter(({ notBefore = 0 }) => this.#finishing || notBefore <= now);
+    for (let at = 0; at < due.length; at += BATCH) {
+      const batch = due.slice(at, at + BATCH);
+      const results = this.canWrite() ? await Promise.all(batch.map((write) => this.#attempt(write))) : [false];
+      if (!results.every(Boolean)) {
+        this.#backoff = Math.min(this.#backoff * 2, MAX_BACKOFF_MS);
+        return;
+      }
+      this.#backoff = MIN_BACKOFF_MS;
+    }
+  }
+
+  /** Whether the write needs no further attempt. */
+  async #attempt(write: PendingWrite): Promise<boolean> {
+    try {
+      await write.write();
+    } catch (error) {
+      if (error instanceof RedisFault) {
+        // To the end: a write that the server always refuses must not hold up the others.
+        if (this.#queue.delete(write)) this.#queue.add(write);
+        return false;
+      }
+      this.failed(error);
+    }
+    this.#delete(write);
+    return true;
+  }
+
+  #dropOutdated(): void {
+    const now = performance.now();
+    let dropped = 0;
+    for (const write of this.#queue) {
+      if (write.until > now) continue;
+      this.#delete(write);
+      dropped++;
+    }
+    if (dropped > 0) this.dropped(dropped);
+  }
+
+  #delete(write: PendingWrite): void {
+    if (this.#queue.delete(write)) this.#bytes -= write.bytes;
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Keys and values of a call in Redis (docs/replay-store.md).
+ *
+ * Record: 0 version · 1 flags · 2 status, 2 bytes · 4 token, 16 · 20 caller, 16 · 36 code length · 37 seal length, 2
+ * bytes · code · seal · body. Numbers are big-endian. The scripts read the first 36 bytes.
+ */
+
+import type { CachedAnswer, ReplayCaller, ReplayRequest } from "../server/replay/store.js";
+import { sha256 } from "../wire/hash.js";
+
+const VERSION = 1;
+const SIGNABLE = 1;
+const HEAD = 39;
+const MAX_CODE_BYTES = 255;
+const MAX_SEAL_BYTES = 256;
+const CALLER_BYTES = 16;
+/** Callers whose digest is kept: more than an allow-list has. */
+const MAX_CALLERS = 10_000;
+
+/** The keys of one call. */
+export interface CallKeys {
+  readonly marker: Buffer;
+  readonly record: Buffer;
+}
+
+/** Makes the keys of a store: `{00}` puts all of them into one slot of a cluster. */
+export class Keys {
+  readonly incarnation: Buffer;
+  readonly grace: Buffer;
+  readonly #prefixes = new Map<string, { readonly marker: Buffer; readonly record: Buffer }>();
+
+  constructor(private readonly prefix: string) {
+    this.incarnation = Buffer.from(`${prefix}{00}incarnation`);
+    this.grace = Buffer.from(`${prefix}{00}grace`);
+  }
+
+  /** @throws RangeError unless nonce and input hash have 32 bytes */
+  of({ tool, nonce, inputHash }: ReplayRequest): CallKeys {
+    for (const [name, { length }] of Object.entries({ nonce, inputHash })) {
+      if (length !== 32) throw new RangeError(`claim: ${name}: expected 32 bytes, got ${length}`);
+    }
+    let prefixes = this.#prefixes.get(tool);
+    if (prefixes === undefined) {
+      const start = `${this.prefix}{00}`;
+      prefixes = { marker: Buffer.from(`${start}r:${tool}:`), record: Buffer.from(`${start}e:${tool}:`) };
+      this.#prefixes.set(tool, prefixes);
+    }
+    return {
+      marker: Buffer.concat([prefixes.marker, nonce]),
+      record: Buffer.concat([prefixes.record, nonce, COLON, inputHash]),
+    };
+  }
+}
+
+const COLON = Buffer.from(":");
+
+/** Makes tokens of 16 bytes that no other claim has: 8 random bytes of the process, then a counter. */
+export class Tokens {
+  readonly #process = crypto.getRandomValues(new Uint8Array(8));
+  #next = 0n;
+
+  next(): Buffer {
+    const token = Buffer.allocUnsafe(16);
+    token.set(this.#process);
+    token.writeBigUInt64BE(this.#next++, 8);
+    return token;
+  }
+}
+
+/** Digests of callers, which only have to be told apart: no leader id lies in Redis. */
+export class CallerDigests {
+  readonly #known = new Map<string, Buffer>();
+
+  /** 16 bytes of SHA-256 over key id ‖ 0 ‖ leader id. */
+  of({ leaderId, leaderKeyId }: ReplayCaller): Buffer {
+    const caller = `${leaderKeyId}\0${leaderId}`;
+    let digest = this.#known.get(caller);
+    if (digest === undefined) {
+      digest = sha256(Buffer.from(caller)).subarray(0, CALLER_BYTES);
+      if (this.#known.size >= MAX_CALLERS) this.#known.clear();
+      this.#known.set(caller, digest);
+    }
+    return digest;
+  }
+}
+
+/** The record of an answer. */
+export function encodeRecord(answer: CachedAnswer, token: Buffer, caller: Buffer): Buffer {
+  const code = Buffer.from(answer.code ?? "").subarray(0, MAX_CODE_BYTES);
+  const seal = answer.seal !== undefined && answer.seal.length <= MAX_SEAL_BYTES ? answer.seal : new Uint8Array(0);
+  const record = Buffer.allocUnsafe(HEAD + code.length + seal.length + answer.body.length);
+  record[0] = VERSION;
+  record[1] = answer.signable ? SIGNABLE : 0;
+  record.writeUInt16BE(answer.status, 2);
+  record.set(token, 4);
+  record.set(caller, 20);
+  record[36] = code.length;
+  record.writeUInt16BE(seal.length, 37);
+  record.set(code, HEAD);
+  record.set(seal, HEAD + code.length);
+  record.set(answer.body, HEAD + code.length + seal.length);
+  return record;
+}
+
+/** An answer with the digest of its caller; undefined for a record of another version or form. */
+export function decodeRecord(record: Buffer): { readonly answer: CachedAnswer; readonly caller: Buffer } | undefined {
+  if (record.length < HEAD || record[0] !== VERSION) return undefined;
+  const flags = record[1] as number;
+  const sealAt = HEAD + (record[36] as number);
+  const sealLength = record.readUInt16BE(37);
+  const bodyAt = sealAt + sealLength;
+  if (flags > SIGNABLE || sealLength > MAX_SEAL_BYTES || record.length < bodyAt) return undefined;
+  const [status, signable] = [record.readUInt16BE(2), flags === SIGNABLE];
+  if (signable ? status !== 200 : status < 400 || status > 599) return undefined;
+  const code = record.toString("utf8", HEAD, sealAt);
+  const answer: CachedAnswer = {
+    status,
+    signable,
+    ...(code !== "" && { code }),
+    ...(sealLength > 0 && { seal: new Uint8Array(record.subarray(sealAt, bodyAt)) }),
+    body: new Uint8Array(record.subarray(bodyAt)),
+  };
+  return { answer, caller: record.subarray(20, 36) };
+}

@@ -1,0 +1,545 @@
+/** Replay state in Redis or Valkey, shared by several processes (protocol.md section 8, docs/replay-store.md). */
+
+import { checkedInteger } from "../checked-integer.js";
+import { StartupError } from "../server/errors/startup-error.js";
+import type { ServerLogger } from "../server/log/safe-logger.js";
+import {
+  type Claim,
+  type ReplayContext,
+  type ReplayLease,
+  type ReplayRequest,
+  type ReplayStore,
+  ReplayStoreUnavailable,
+  type SharedReplayStats,
+} from "../server/replay/store.js";
+import { endsWithin } from "../time-limit.js";
+import { type RedisClient, RedisConnection, RedisFault, SettingsFileError } from "./connection.js";
+import { Figures } from "./figures.js";
+import { Incarnation } from "./incarnation.js";
+import { type ClaimOfRun, type LeaseHost, RedisLease } from "./lease.js";
+import { PendingWrites } from "./pending-writes.js";
+import { CallerDigests, decodeRecord, encodeRecord, Keys, Tokens } from "./record.js";
+import { CLAIM, END, SCRIPTS, type Script } from "./scripts.js";
+import { checkServer, policyFault } from "./server-check.js";
+import { addressOf, crossesNetworkInClear, parseTarget, type RedisTarget } from "./target.js";
+
+/** Settings of a {@link RedisReplayStore}. */
+export interface RedisReplayOptions {
+  /**
+   * `redis://user:password@host:port/db`, `rediss://…` for TLS, `unix:///path`, or
+   * `redis+sentinel://user:password@h1:p,h2:p/name` (`rediss+sentinel://…`). A user or password is percent-encoded.
+   */
+  readonly url?: string;
+  /** In place of `url`: an instance of ioredis 6 or iovalkey, whose options the store's own connections take over. */
+  readonly client?: RedisClient;
+  /** File with the password; it and the files below are read at each connection, so that they can be replaced. */
+  readonly passwordFile?: string;
+  /** PEM file with the certificate authorities of the server; those of Node by default. */
+  readonly caPath?: string;
+  /** PEM files with a client certificate and its key. */
+  readonly certPath?: string;
+  readonly keyPath?: string;
+  /** Begin of all keys: `svc:` by default. Deployments that share a server must differ in it. */
+  readonly prefix?: string;
+  /** Milliseconds for the reply to a command: 1,000 by default, 10 to 4,000. */
+  readonly timeoutMs?: number;
+  /** Milliseconds without new runs after a loss of data: 5,000 by default, at most 3,600,000. */
+  readonly graceMs?: number;
+}
+
+/** Parts of the design that tests switch off, to see that they are needed. */
+export interface RedisReplayParts {
+  /** Whether claims without an answer are taken back. */
+  readonly takeBack?: boolean;
+  /** Whether runs and recent ends are registered again after a loss. */
+  readonly reclaim?: boolean;
+}
+
+const DEFAULT_TIMEOUT_MS = 1_000;
+const DEFAULT_GRACE_MS = 5_000;
+/** Milliseconds for the first connection. */
+const START_LIMIT_MS = 10_000;
+const HEARTBEAT_MS = 1_000;
+const POLICY_CHECK_MS = 60_000;
+/** Interval of renewals: half of the shortest third of a lease. */
+const RENEWAL_CHECK_MS = 5_000;
+/** Milliseconds of trouble after which the server is not ready. */
+const UNREADY_AFTER_MS = 2_000;
+const RETRY_AFTER_MS = 1_000;
+/** Causes of one outage that are logged: a server may answer with words without end. */
+const MAX_LOGGED_CAUSES = 8;
+/** A claim that was not found to take back may still be on its way: pauses before the next attempts, in milliseconds. */
+const TAKE_BACK_PAUSES_MS = [300, 1_000, 3_000, 10_000, 30_000];
+/** Errors that waiting at the start does not mend. */
+const HOPELESS =
+  /^(?:SELECT \w+|WRONGPASS|NOAUTH|NOPERM|ERR_TLS_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|CERT_\w+)$/;
+
+/**
+ * A replay store for several replicas of a server. The right to run once is a key with an expiry, claimed by a script;
+ * the answer is a record for every replica. `start` connects and checks the server, `close` writes what is pending.
+ */
+export class RedisReplayStore implements ReplayStore {
+  readonly scope = "shared";
+  readonly #target: RedisTarget | RedisClient;
+  readonly #timeoutMs: number;
+  readonly #graceMs: number;
+  readonly #keys: Keys;
+  readonly #tokens = new Tokens();
+  readonly #callers = new CallerDigests();
+  readonly #figures = new Figures();
+  readonly #connection: RedisConnection;
+  readonly #incarnation: Incarnation;
+  readonly #pending: PendingWrites;
+  readonly #host: LeaseHost;
+  readonly #takesBack: boolean;
+  readonly #hasPasswordFile: boolean;
+  /** The first registration that the store serves, and that of each tool. */
+  #context: ReplayContext | undefined;
+  readonly #contexts = new Map<string, ReplayContext>();
+  #registrations = 0;
+  #started: Promise<void> | undefined;
+  #timers: NodeJS.Timeout[] = [];
+  #trouble:
+    | { readonly reason: string; readonly refused: boolean; readonly since: number; readonly logged: Set<string> }
+    | undefined;
+  #policyFault: string | undefined;
+  #lastCode = "not connected yet";
+  #endWait = () => {};
+
+  /** @throws RangeError for invalid options; no message has a password */
+  constructor(options: RedisReplayOptions, { takeBack = true, reclaim = true }: RedisReplayParts = {}) {
+    const { url, client, prefix = "svc:", passwordFile, caPath, certPath, keyPath } = options;
+    if ((url === undefined) === (client === undefined))
+      throw new RangeError("RedisReplayStore: expected url or client");
+    this.#target = client ?? parseTarget(url as string);
+    this.#timeoutMs = checkedInteger("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 10, 4_000, "milliseconds");
+    this.#graceMs = checkedInteger("graceMs", options.graceMs ?? DEFAULT_GRACE_MS, 0, 3_600_000, "milliseconds");
+    requireFilesToFit(options, this.#target);
+    this.#keys = new Keys(prefix);
+    this.#takesBack = takeBack;
+    this.#hasPasswordFile = passwordFile !== undefined;
+    this.#connection = new RedisConnection(
+      {
+        ...{ to: this.#target, timeoutMs: this.#timeoutMs, passwordFile, caPath, certPath, keyPath },
+        // A process that comes back must have time left in the grace period to register its runs.
+        ...(this.#graceMs > 0 && { maxPauseMs: this.#graceMs / 4 }),
+      },
+      {
+        ready: () => this.#connected(),
+        lost: (fault) => this.#disconnected(fault),
+        replaced: () => this.#figures.replacedConnections++,
+      },
+    );
+    this.#incarnation = new Incarnation(
+      {
+        hello: () => this.#hello(),
+        lost: () => {
+          this.#figures.losses++;
+          this.#log?.warn({}, "Redis has lost data or is another instance: no new runs until the grace period is over");
+        },
+        recovered: () => void this.#pending.kick(),
+      },
+      reclaim,
+    );
+    this.#pending = new PendingWrites(
+      () => this.#writable,
+      (count) => {
+        this.#figures.droppedWrites += count;
+        this.#log?.error({ count }, "ends of runs could not be written to Redis in time; their calls stay in flight");
+      },
+      (error) => this.#log?.error({ err: error }, "a pending write to Redis failed"),
+    );
+    this.#host = this.#leaseHost();
+  }
+
+  get #log(): ServerLogger | undefined {
+    return this.#context?.log;
+  }
+
+  get #writable(): boolean {
+    return this.#incarnation.value !== undefined && this.#connection.ready;
+  }
+
+  /** Starts with the first registration; further ones of the same process share the connection and its end. */
+  async start(context: ReplayContext): Promise<void> {
+    this.#registrations++;
+    this.#context ??= context;
+    for (const { fqn } of context.tools) {
+      this.#contexts.set(fqn, context);
+      this.#figures.countTool(fqn);
+    }
+    this.#requireOpen();
+    this.#started ??= this.#start();
+    await this.#started;
+  }
+
+  async #start(): Promise<void> {
+    try {
+      await this.#open();
+    } catch (error) {
+      await this.#end(0);
+      throw error;
+    }
+    this.#every(HEARTBEAT_MS, () => this.#incarnation.check());
+    this.#every(POLICY_CHECK_MS, () => this.#checkPolicy());
+    this.#every(RENEWAL_CHECK_MS, () => this.#incarnation.renewDue());
+    await this.#graceOver();
+  }
+
+  /** Waits until runs can be claimed again. The heartbeat keeps the connection, and notices another loss. */
+  async #graceOver(): Promise<void> {
+    const { graceMs } = this.#incarnation;
+    if (graceMs > 0) this.#log?.info({ ms: Math.ceil(graceMs) }, "waiting for the grace period of the replay store");
+    for (let ms = graceMs; ms > 0; ms = this.#incarnation.graceMs) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.ceil(ms));
+        this.#endWait = () => resolve(clearTimeout(timer));
+      });
+      this.#requireOpen();
+    }
+  }
+
+  async claim(request: ReplayRequest): Promise<Claim> {
+    const keys = this.#keys.of(request);
+    try {
+      const claim = await this.#claim(request, keys);
+      const outcome = claim.state === "in-flight" ? "in_flight" : claim.state;
+      this.#figures.claimed(request.tool, outcome);
+      return claim;
+    } catch (error) {
+      this.#figures.claimed(request.tool, "unavailable");
+      if (error instanceof RedisFault) throw unavailable(error.reason);
+      throw error;
+    }
+  }
+
+  get unavailable(): string | undefined {
+    if (this.#policyFault !== undefined) return this.#policyFault;
+    const { reason, since } = this.#trouble ?? {};
+    return since !== undefined && performance.now() - since >= UNREADY_AFTER_MS ? reason : undefined;
+  }
+
+  stats(): { readonly inFlight: number; readonly shared: SharedReplayStats } {
+    const running = this.#incarnation.leases.size;
+    const up = this.#writable && this.#trouble === undefined && this.#policyFault === undefined;
+    return { inFlight: running, shared: this.#figures.read({ up, running, pendingWrites: this.#pending.size }) };
+  }
+
+  async close(timeoutMs: number): Promise<void> {
+    if (--this.#registrations <= 0) await this.#end(timeoutMs);
+  }
+
+  async #end(timeoutMs: number): Promise<void> {
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
+    await endsWithin(timeoutMs, this.#pending.done());
+    const left = this.#pending.stop();
+    if (left > 0) this.#log?.error({ left }, "ends of runs were not written to Redis before the end of the server");
+    this.#connection.close();
+    this.#endWait();
+  }
+
+  async #claim(request: ReplayRequest, keys: ReturnType<Keys["of"]>): Promise<Claim> {
+    if (this.#context === undefined) throw new Error("RedisReplayStore: claim before start");
+    if (this.#policyFault !== undefined) throw unavailable("refused");
+    const { tool, leaseMs } = request;
+    const ttlMs = this.#ttlMs(tool);
+    const [token, caller] = [this.#tokens.next(), this.#callers.of(request.caller)];
+    const mark = Buffer.concat([request.inputHash, token]);
+    const claim: ClaimOfRun = { tool, keys, mark, token, caller, leaseMs, ttlMs };
+    let reply = await this.#tryClaim(claim);
+    if (reply === CLAIM.lost) {
+      await this.#incarnation.check();
+      reply = await this.#tryClaim(claim);
+    }
+    switch (reply) {
+      case CLAIM.run:
+        return { state: "run", lease: this.#lease(claim) };
+      case CLAIM.inFlight:
+        return { state: "in-flight" };
+      case CLAIM.full:
+        return { state: "full" };
+      case CLAIM.lost:
+        throw unavailable("refused");
+      case CLAIM.grace:
+        throw new ReplayStoreUnavailable("grace", Math.max(this.#incarnation.graceMs, RETRY_AFTER_MS));
+    }
+    return this.#completed(reply, caller);
+  }
+
+  /** One attempt; a claim without a reply is taken back. */
+  async #tryClaim(claim: ClaimOfRun): Promise<unknown> {
+    const { keys, mark, token, caller, leaseMs, ttlMs } = claim;
+    const incarnation = this.#incarnation.value;
+    if (incarnation === undefined) throw new RedisFault("disconnected", this.#connection.lastFault.code, false);
+    const all = [keys.marker, keys.record, this.#keys.incarnation, this.#keys.grace];
+    const given = [mark.subarray(0, 32), token, caller, leaseMs + ttlMs, incarnation];
+    try {
+      return await this.#run(SCRIPTS.claim, ...all, ...given);
+    } catch (error) {
+      if (!(error instanceof RedisFault)) throw error;
+      if (error.code === "OOM") return this.#run(SCRIPTS.look, ...all, ...given);
+      if (error.inDoubt && this.#takesBack) this.#takeBack(claim, 0);
+      throw error;
+    }
+  }
+
+  /** The server carries out what the client has given up; no process would end the run that was claimed. */
+  #takeBack(claim: ClaimOfRun, attempt: number): void {
+    const now = performance.now();
+    const write = async () => {
+      const found = await this.#run(SCRIPTS.release, claim.keys.marker, claim.mark);
+      if (found === 1) this.#figures.takeBacks++;
+      else if (attempt < TAKE_BACK_PAUSES_MS.length) this.#takeBack(claim, attempt + 1);
+    };
+    const notBefore = now + (TAKE_BACK_PAUSES_MS[attempt - 1] ?? 0);
+    this.#pending.add({ bytes: 256, notBefore, until: now + claim.leaseMs + claim.ttlMs, write });
+  }
+
+  #completed(reply: unknown, caller: Buffer): Claim {
+    const record = Buffer.isBuffer(reply) ? decodeRecord(reply) : undefined;
+    if (record !== undefined) {
+      return { state: "completed", answer: record.answer, sameCaller: record.caller.equals(caller) };
+    }
+    this.#figures.failed("record");
+    this.#log?.error({}, "a replay record in Redis is of another version or malformed; the call is not answered");
+    throw unavailable("refused");
+  }
+
+  #ttlMs(tool: string): number {
+    return (this.#contexts.get(tool) ?? (this.#context as ReplayContext)).ttlMs(tool);
+  }
+
+  #lease(claim: ClaimOfRun): ReplayLease {
+    const lease = new RedisLease(this.#host, claim);
+    this.#incarnation.leases.add(lease);
+    return lease;
+  }
+
+  #leaseHost(): LeaseHost {
+    return {
+      run: async (script, ...args) => {
+        const reply = await this.#run(script, ...args);
+        if (typeof reply === "number" && reply >= END.conflict && reply <= END.otherHash) return reply;
+        throw new RedisFault("refused", "reply", true);
+      },
+      write: (write, bytes, forMs) => this.#pending.attempt({ bytes, until: performance.now() + forMs, write }),
+      ttlMs: (tool) => this.#ttlMs(tool),
+      ended: (lease, end) => {
+        this.#incarnation.leases.delete(lease);
+        if (end !== undefined) this.#incarnation.remember(end);
+      },
+      conflict: (claim) => {
+        if (claim.conflicting) return;
+        claim.conflicting = true;
+        this.#figures.conflicts++;
+        this.#log?.error({ tool: claim.tool }, "a call ran in another process too: its claim had been lost");
+      },
+      renewed: () => this.#figures.renewals++,
+      restored: () => this.#figures.restored++,
+      reclaimed: () => this.#figures.reclaimed++,
+    };
+  }
+
+  async #run(script: Script, ...args: readonly (Buffer | string | number)[]): Promise<unknown> {
+    const began = performance.now();
+    try {
+      return await this.#connection.run(script, ...args);
+    } catch (error) {
+      if (error instanceof RedisFault) this.#failed(error);
+      throw error;
+    } finally {
+      this.#context?.observe?.(OPERATIONS[script.name] as string, performance.now() - began);
+    }
+  }
+
+  #failed({ reason, code }: RedisFault): void {
+    this.#lastCode = code;
+    this.#figures.failed(code === "OOM" ? "full" : reason);
+    // A full server serves exact retries and ends.
+    if (code === "OOM") return;
+    this.#troubled(reason, code);
+  }
+
+  /** Logs each cause once in an outage: a lost connection may be followed by a refused password. */
+  #troubled(kind: RedisFault["reason"], code: string): void {
+    const reason = `${kind}: ${code}`;
+    const { since, logged, refused } = this.#trouble ?? {
+      since: performance.now(),
+      logged: new Set<string>(),
+      refused: false,
+    };
+    if (!logged.has(code) && logged.size < MAX_LOGGED_CAUSES) {
+      logged.add(code);
+      this.#log?.warn({ reason }, "Redis does not serve the replay store");
+    }
+    this.#trouble = { reason, refused: refused || kind === "refused", since, logged };
+  }
+
+  #disconnected({ reason, code }: RedisFault): void {
+    this.#lastCode = code;
+    this.#incarnation.forget();
+    this.#troubled(reason, code);
+  }
+
+  #connected(): void {
+    this.#incarnation.forget();
+    this.#incarnation
+      .check()
+      .then(
+        () => this.#checkPolicy(),
+        () => {},
+      )
+      .catch(() => {});
+  }
+
+  async #hello(): Promise<{ value: Buffer; graceMs: number }> {
+    const { incarnation, grace } = this.#keys;
+    const random = Buffer.from(crypto.getRandomValues(new Uint8Array(16)));
+    const reply = await this.#run(SCRIPTS.hello, incarnation, grace, random, this.#graceMs);
+    const [value, graceMs] = Array.isArray(reply) ? reply : [];
+    if (!Buffer.isBuffer(value) || typeof graceMs !== "number") throw new RedisFault("refused", "reply", false);
+    // A server may greet and yet refuse what calls need, such as a right that was taken from the user.
+    if (this.#trouble?.refused) await this.#tryRights();
+    this.#healthy();
+    return { value, graceMs };
+  }
+
+  #healthy(): void {
+    if (this.#trouble === undefined) return;
+    this.#log?.info({ ms: Math.round(performance.now() - this.#trouble.since) }, "Redis serves the replay store again");
+    this.#trouble = undefined;
+  }
+
+  /** @throws StartupError after {@link close} */
+  #requireOpen(): void {
+    if (this.#connection.closed)
+      throw new StartupError("replay store: it is closed; a server that starts needs a new one");
+  }
+
+  /** Connects within the limit; settings and refusals that waiting does not mend end it at once. */
+  async #open(): Promise<void> {
+    await this.#connection.open().catch((error: unknown) => {
+      if (error instanceof SettingsFileError) throw new StartupError(`replay store: ${error.message}`);
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") throw error;
+      throw new StartupError("replay store: the package ioredis is not installed: npm install ioredis");
+    });
+    const deadline = performance.now() + START_LIMIT_MS;
+    while (!(await this.#isServing())) {
+      this.#requireOpen();
+      const code = this.#lastCode;
+      if (HOPELESS.test(code) || performance.now() > deadline) throw new StartupError(this.#startMessage(code));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** Whether the server answers, may be used, and grants every right. */
+  async #isServing(): Promise<boolean> {
+    if (!this.#connection.ready) return false;
+    try {
+      await this.#incarnation.check();
+      await this.#checkServer();
+      return this.#writable;
+    } catch (error) {
+      if (!(error instanceof RedisFault)) throw error;
+      this.#lastCode = error.code;
+      return false;
+    }
+  }
+
+  async #checkServer(): Promise<void> {
+    const facts = await this.#connection.info();
+    const { fault, warnings, summary } = checkServer(facts);
+    if (fault !== undefined) throw new StartupError(this.#startMessage(fault));
+    await this.#tryRights();
+    for (const warning of warnings) this.#log?.warn({}, `replay store: ${warning}`);
+    if (!("duplicate" in this.#target) && this.#target.password !== undefined && crossesNetworkInClear(this.#target)) {
+      this.#log?.warn({}, "replay store: the password crosses the network in the clear: use rediss://");
+    }
+    this.#log?.info(
+      { ...summary, ...(this.#address && { address: this.#address }) },
+      "the replay state is shared in Redis",
+    );
+  }
+
+  /** Uses every right that a call needs, on keys of its own, so that a missing one is seen at the start. */
+  async #tryRights(): Promise<void> {
+    const [nonce, token] = [crypto.getRandomValues(new Uint8Array(32)), this.#tokens.next()];
+    const { marker, record } = this.#keys.of({ ...PROBE, nonce, inputHash: nonce });
+    const mark = Buffer.concat([nonce, token]);
+    const incarnation = this.#incarnation.value ?? "";
+    const store = [this.#keys.incarnation, this.#keys.grace];
+    await this.#run(SCRIPTS.look, marker, record, ...store, mark.subarray(0, 32), token, token, 1, incarnation);
+    await this.#run(SCRIPTS.renew, marker, record, mark, 1_000);
+    await this.#run(SCRIPTS.end, marker, record, mark, encodeRecord(PROBE.answer, token, token), 1_000);
+    await this.#run(SCRIPTS.touch, record, token, 0);
+  }
+
+  /** Data that the server may evict protects nothing: no run is claimed while its policy allows that. */
+  async #checkPolicy(): Promise<void> {
+    const fault = policyFault(await this.#connection.info());
+    if (fault !== undefined && this.#policyFault === undefined) this.#log?.error({}, `replay store: ${fault}`);
+    if (fault === undefined && this.#policyFault !== undefined)
+      this.#log?.info({}, "replay store: maxmemory-policy is noeviction again");
+    this.#policyFault = fault;
+  }
+
+  #every(ms: number, work: () => Promise<unknown>): void {
+    // A fault is noted where the command failed.
+    this.#timers.push(setInterval(() => void work().catch(() => {}), ms).unref());
+  }
+
+  get #address(): string | undefined {
+    return "duplicate" in this.#target ? undefined : addressOf(this.#target);
+  }
+
+  #startMessage(what: string): string {
+    if (what === "READONLY") return this.#startMessage("expected a primary, got a replica");
+    if (what.startsWith("SELECT ") && !("duplicate" in this.#target)) {
+      return this.#startMessage(`database ${this.#target.db} cannot be selected (${what.slice(7)})`);
+    }
+    if (what === "NOPERM")
+      return this.#startMessage("the user lacks a right (NOPERM): see docs/operations.md for all of them");
+    if (what === "NOAUTH") return this.#startMessage("it asks for a user and a password (NOAUTH)");
+    if (what === "WRONGPASS") return this.#startMessage("the user or its password is wrong (WRONGPASS)");
+    const at = this.#address ?? "the address of the given client";
+    const file = what.includes("WRONGPASS") && this.#hasPasswordFile ? " and SVC_REPLAY_REDIS_PASSWORD_FILE" : "";
+    return `replay store: Redis at ${at}: ${what}; check SVC_REPLAY_REDIS_URL${file}`;
+  }
+}
+
+/** The call of the start, which no tool has. */
+const PROBE = {
+  tool: "start",
+  answer: { status: 503, signable: false, body: new Uint8Array(0) },
+  caller: { leaderId: "", leaderKeyId: 0n },
+  leaseMs: 1_000,
+};
+
+/** Names of operations in metrics. */
+const OPERATIONS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(SCRIPTS).map(([operation, { name }]) => [name, operation]),
+);
+
+function unavailable(reason: RedisFault["reason"]): ReplayStoreUnavailable {
+  return new ReplayStoreUnavailable(reason, RETRY_AFTER_MS);
+}
+
+/** @throws RangeError for files that the connection would not use */
+function requireFilesToFit(options: RedisReplayOptions, target: RedisTarget | RedisClient): void {
+  const { passwordFile, caPath, certPath, keyPath } = options;
+  const files = { passwordFile, caPath, certPath, keyPath };
+  const given = Object.entries(files).flatMap(([name, path]) => (path === undefined ? [] : [name]));
+  if ("duplicate" in target) {
+    if ("isCluster" in target && target.isCluster === true) throw new RangeError("client: a cluster is not supported");
+    if (given.length > 0) throw new RangeError(`${given.join(", ")}: set it in the options of the given client`);
+    return;
+  }
+  if (passwordFile !== undefined && target.password !== undefined) {
+    throw new RangeError("passwordFile: the URL has a password too; leave one of them out");
+  }
+  if ((certPath === undefined) !== (keyPath === undefined)) throw new RangeError("certPath and keyPath: expected both");
+  if (!target.tls && (caPath ?? certPath) !== undefined) {
+    throw new RangeError("caPath, certPath: expected a URL that begins with rediss");
+  }
+}

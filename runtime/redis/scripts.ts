@@ -1,0 +1,152 @@
+/**
+ * The scripts of the shared replay store (docs/replay-store.md): each is one atomic step on one call's two keys.
+ *
+ * Keys of a call: the marker of a run (input hash 32 ‖ token 16) for each nonce, the record of an answer (record.ts)
+ * for each pair of nonce and input hash. Keys of a store: the incarnation, which is lost with the data, and the grace
+ * period after a loss. Expiry is relative, by the clock of the server.
+ *
+ * A script declares with `allow-oom` that it may exceed `maxmemory`: what ends a run must always have room.
+ */
+
+/** A script and the number of its keys. */
+export interface Script {
+  readonly name: string;
+  readonly keys: number;
+  readonly lua: string;
+}
+
+/** Replies of `claim` and `look` that are not a record. */
+export const CLAIM = { run: 1, inFlight: 0, lost: -1, grace: -2, full: -3 } as const;
+/** Replies of `end` and `renew`. */
+export const END = { conflict: 0, done: 1, restored: 2, otherHash: 3 } as const;
+
+/** Whether a record other than a 403 stands in the way; of an unknown version every record does. */
+const BLOCKS = `
+local function blocks(record)
+  return record ~= '' and (string.byte(record, 1) ~= 1 or string.sub(record, 3, 4) ~= '\\1\\147')
+end
+local function is_by(record, token)
+  return string.byte(record, 1) == 1 and string.sub(record, 5, 20) == token
+end`;
+
+/**
+ * Looks a call up. A cached 403 is found only by its own caller.
+ *
+ * KEYS marker, record, incarnation, grace; ARGV hash, token, caller, milliseconds, incarnation
+ */
+const LOOK_UP = `
+if redis.call('GET', KEYS[3]) ~= ARGV[5] then return ${CLAIM.lost} end
+local run = redis.call('GET', KEYS[1])
+if run and string.sub(run, 1, 32) == ARGV[1] then
+  if string.sub(run, 33) == ARGV[2] then return ${CLAIM.run} end
+  return ${CLAIM.inFlight}
+end
+local record = redis.call('GET', KEYS[2])
+if record and (record == '' or blocks(record) or string.sub(record, 21, 36) == ARGV[3]) then return record end
+if run then return ${CLAIM.inFlight} end
+if redis.call('EXISTS', KEYS[4]) == 1 then return ${CLAIM.grace} end`;
+
+/** Claims a run. A repeated claim with the same token succeeds again. */
+const claim: Script = {
+  name: "svcClaim",
+  keys: 4,
+  lua: `#!lua${BLOCKS}${LOOK_UP}
+redis.call('SET', KEYS[1], ARGV[1] .. ARGV[2], 'PX', ARGV[4])
+return ${CLAIM.run}`,
+};
+
+/** Looks up without claiming, after a claim failed because the memory is full: exact retries are still answered. */
+const look: Script = {
+  name: "svcLook",
+  keys: 4,
+  lua: `#!lua flags=no-writes${BLOCKS}${LOOK_UP}
+return ${CLAIM.full}`,
+};
+
+/**
+ * Ends a run with its record. Repeating it is safe, and sets the lifetime again. `restored`: the claim had been lost with the data.
+ *
+ * KEYS marker, record; ARGV hash ‖ token, record, milliseconds
+ */
+const end: Script = {
+  name: "svcEnd",
+  keys: 2,
+  lua: `#!lua flags=allow-oom${BLOCKS}
+local run = redis.call('GET', KEYS[1])
+if run == ARGV[1] then
+  redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
+  redis.call('DEL', KEYS[1])
+  return ${END.done}
+end
+if run and string.sub(run, 1, 32) == string.sub(ARGV[1], 1, 32) then return ${END.conflict} end
+local head = redis.call('GETRANGE', KEYS[2], 0, 35)
+if is_by(head, string.sub(ARGV[1], 33)) then
+  redis.call('PEXPIRE', KEYS[2], ARGV[3])
+  return ${END.done}
+end
+if blocks(head) then return ${END.conflict} end
+redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
+return ${END.restored}`,
+};
+
+/**
+ * Renews the claim of a run, or claims it again after a loss.
+ *
+ * KEYS marker, record; ARGV hash ‖ token, milliseconds
+ */
+const renew: Script = {
+  name: "svcRenew",
+  keys: 2,
+  lua: `#!lua flags=allow-oom${BLOCKS}
+local run = redis.call('GET', KEYS[1])
+if run == ARGV[1] then
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  return ${END.done}
+end
+local head = redis.call('GETRANGE', KEYS[2], 0, 35)
+if is_by(head, string.sub(ARGV[1], 33)) then return ${END.done} end
+if run and string.sub(run, 1, 32) ~= string.sub(ARGV[1], 1, 32) then return ${END.otherHash} end
+if run or blocks(head) then return ${END.conflict} end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return ${END.restored}`,
+};
+
+/** Gives up the claim of a run. KEYS marker; ARGV hash ‖ token. Returns whether it was there. */
+const release: Script = {
+  name: "svcRelease",
+  keys: 1,
+  lua: `#!lua flags=allow-oom
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])`,
+};
+
+/** Sets the lifetime of an own record. KEYS record; ARGV token, milliseconds. Returns whether it was there. */
+const touch: Script = {
+  name: "svcTouch",
+  keys: 1,
+  lua: `#!lua flags=allow-oom
+if redis.call('GETRANGE', KEYS[1], 4, 19) ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
+};
+
+/**
+ * Reads the incarnation and the rest of the grace period. A new server process or lost data begin a new incarnation
+ * with a grace period. The script reads the identity of the server itself, so that both are of one server.
+ *
+ * KEYS incarnation, grace; ARGV random bytes, milliseconds of grace. Returns the incarnation and the milliseconds left
+ */
+const hello: Script = {
+  name: "svcHello",
+  keys: 2,
+  lua: `#!lua flags=allow-oom
+local run_id = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') or ''
+local value = redis.call('GET', KEYS[1])
+if not value or string.sub(value, 1, -17) ~= run_id then
+  value = run_id .. ARGV[1]
+  redis.call('SET', KEYS[1], value)
+  if tonumber(ARGV[2]) > 0 then redis.call('SET', KEYS[2], '1', 'PX', ARGV[2]) end
+end
+return {value, redis.call('PTTL', KEYS[2])}`,
+};
+
+export const SCRIPTS = { claim, look, end, renew, release, touch, hello };

@@ -1,0 +1,74 @@
+/** What a server must be for replay state: new enough, a primary, and without eviction. */
+
+/** The verdict on a server. */
+export interface ServerVerdict {
+  /** Why it cannot be used. */
+  readonly fault?: string;
+  readonly warnings: readonly string[];
+  /** Facts for the log. */
+  readonly summary: Readonly<Record<string, string | number>>;
+}
+
+const MIN_REDIS = [7, 0] as const;
+const MIN_VALKEY = [7, 2] as const;
+
+/**
+ * Judges a server by its facts.
+ *
+ * @param facts the lines of `INFO`
+ */
+export function checkServer(facts: ReadonlyMap<string, string>): ServerVerdict {
+  const valkey = facts.get("valkey_version");
+  const version = valkey ?? facts.get("redis_version") ?? "";
+  const name = valkey === undefined ? "Redis" : "Valkey";
+  const least = valkey === undefined ? MIN_REDIS : MIN_VALKEY;
+  const summary = { server: `${name} ${printable(version)}`, ...memoryOf(facts), ...durabilityOf(facts) };
+  const fault = versionFault(name, version, least) ?? roleFault(facts) ?? policyFault(facts);
+  const warnings: string[] = [];
+  if (facts.get("maxmemory") === "0") {
+    warnings.push("maxmemory is not set: nothing bounds the memory of Redis; set it, with maxmemory-policy noeviction");
+  }
+  if (!facts.has("maxmemory_policy"))
+    warnings.push("the server does not tell its maxmemory-policy: it must be noeviction");
+  if (!facts.has("run_id")) {
+    warnings.push("the server does not tell its run_id: a restart is noticed only when its data is lost");
+  }
+  return { ...(fault !== undefined && { fault }), warnings, summary };
+}
+
+/** Why the memory policy makes the server unusable; undefined when it does not. */
+export function policyFault(facts: ReadonlyMap<string, string>): string | undefined {
+  const policy = facts.get("maxmemory_policy");
+  return policy === undefined || policy === "noeviction"
+    ? undefined
+    : `maxmemory-policy is ${printable(policy)}, which evicts live entries: set it to noeviction`;
+}
+
+function versionFault(name: string, version: string, least: readonly [number, number]): string | undefined {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const isEnough = major > least[0] || (major === least[0] && minor >= least[1]);
+  return isEnough
+    ? undefined
+    : `expected ${name} ${least.join(".")} or later, got ${printable(version) || "no version"}`;
+}
+
+function roleFault(facts: ReadonlyMap<string, string>): string | undefined {
+  if (facts.get("cluster_enabled") === "1") return "expected one server or Sentinels, got a node of a cluster";
+  return facts.get("role") === "master" ? undefined : "expected a primary, got a replica";
+}
+
+function memoryOf(facts: ReadonlyMap<string, string>): Record<string, number> {
+  const maxmemory = Number(facts.get("maxmemory"));
+  return Number.isSafeInteger(maxmemory) && maxmemory > 0 ? { maxmemory } : {};
+}
+
+function durabilityOf(facts: ReadonlyMap<string, string>): Record<string, string | number> {
+  const replicas = Number(facts.get("connected_slaves"));
+  return {
+    appendOnly: facts.get("aof_enabled") === "1" ? "yes" : "no",
+    ...(Number.isSafeInteger(replicas) && { replicas }),
+  };
+}
+
+/** A text of the server as far as it can be trusted in a message. */
+const printable = (text: string) => text.replace(/[^\w.+-]/g, "").slice(0, 40);

@@ -1,0 +1,61 @@
+/** The settings of a shared replay store in the environment. */
+
+import {
+  ENV_REDIS_CA_PATH,
+  ENV_REDIS_CERT_PATH,
+  ENV_REDIS_GRACE_MS,
+  ENV_REDIS_KEY_PATH,
+  ENV_REDIS_PASSWORD_FILE,
+  ENV_REDIS_PREFIX,
+  ENV_REDIS_TIMEOUT_MS,
+  ENV_REDIS_URL,
+} from "../config/environment.js";
+import { StartupError } from "../server/errors/startup-error.js";
+import { type RedisReplayOptions, RedisReplayStore } from "./redis-replay-store.js";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variable of each option. */
+const VARIABLES = {
+  url: ENV_REDIS_URL,
+  passwordFile: ENV_REDIS_PASSWORD_FILE,
+  caPath: ENV_REDIS_CA_PATH,
+  certPath: ENV_REDIS_CERT_PATH,
+  keyPath: ENV_REDIS_KEY_PATH,
+  prefix: ENV_REDIS_PREFIX,
+  timeoutMs: ENV_REDIS_TIMEOUT_MS,
+  graceMs: ENV_REDIS_GRACE_MS,
+} as const satisfies Record<Exclude<keyof RedisReplayOptions, "client">, string>;
+
+/**
+ * The store that the environment names.
+ *
+ * @throws {@link StartupError} for an invalid setting; it names the variable and never a password
+ */
+export function redisFromEnv(env: Environment = process.env): RedisReplayStore {
+  const options = Object.entries(VARIABLES).flatMap(([option, variable]) => {
+    const text = env[variable];
+    if (text === undefined) return [];
+    return [[option, option.endsWith("Ms") ? numberOf(variable, text) : text] as const];
+  });
+  try {
+    return new RedisReplayStore(Object.fromEntries(options));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new StartupError(inVariables(error.message));
+  }
+}
+
+function numberOf(variable: string, text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new StartupError(`${variable}: expected a number of milliseconds`);
+  return Number(text);
+}
+
+/** A message with the names of variables in place of those of options. */
+function inVariables(message: string): string {
+  const named = Object.entries(VARIABLES).reduce(
+    (text, [option, variable]) => text.replace(new RegExp(`\\b${option}\\b`, "g"), variable),
+    message,
+  );
+  return named === message ? `${ENV_REDIS_URL}: ${message}` : named;
+}

@@ -1,0 +1,98 @@
+/** What replay state in Redis costs beside the memory of one process, and what a second replica brings. */
+
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { Redis } from "ioredis";
+import { freePort } from "../e2e/process.js";
+import { cpuMicros, cpuTime } from "./accounting.js";
+import { SIGNED_SUM, warm } from "./calls.js";
+import { measure, SPARE } from "./load.js";
+import { type Bench, compare, type Figures, judgeRatio } from "./report.js";
+import { signedCalls } from "./requests.js";
+import { LOAD_CORE, SERVER_CORE, spawnOn, type TargetOptions, withTarget } from "./target.js";
+
+const BOTH = `${SERVER_CORE},${LOAD_CORE}`;
+
+interface RunningRedis {
+  readonly pid: number;
+  readonly url: string;
+}
+
+/** Starts a server on some cores, empty, and ends it. */
+async function withRedis<T>(cores: string, use: (redis: RunningRedis) => Promise<T>): Promise<T> {
+  const port = await freePort();
+  const memory = ["--maxmemory", "2gb", "--maxmemory-policy", "noeviction"];
+  const child = spawnOn(cores, "redis-server", ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", ...memory]);
+  const client = new Redis(port, "127.0.0.1");
+  client.on("error", () => {});
+  try {
+    await client.ping();
+    return await use({ pid: child.pid as number, url: `redis://127.0.0.1:${port}` });
+  } finally {
+    client.disconnect();
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    await gone;
+  }
+}
+
+/** The sum tool with its replay state in a Redis server. */
+const sharing = ({ url }: RunningRedis, cores = SERVER_CORE): TargetOptions => ({
+  ...SIGNED_SUM,
+  cores,
+  env: { SVC_REPLAY_REDIS_URL: url, SVC_REPLAY_REDIS_GRACE_MS: "0" },
+});
+
+const inMemory = (calls: number) =>
+  withTarget(SIGNED_SUM, async (target): Promise<Figures> => {
+    await warm(target, signedCalls);
+    return { ...(await measure(target, signedCalls(calls + SPARE))), "µs CPU of Redis": 0 };
+  });
+
+const inRedis = (calls: number) =>
+  withRedis(LOAD_CORE, (redis) =>
+    withTarget(sharing(redis), async (target): Promise<Figures> => {
+      await warm(target, signedCalls);
+      const before = cpuTime(redis.pid);
+      const figures = await measure(target, signedCalls(calls + SPARE));
+      return { ...figures, "µs CPU of Redis": cpuMicros(before, cpuTime(redis.pid)) / calls };
+    }),
+  );
+
+/** Calls a second of some replicas, all of them, the load and Redis on both cores. */
+const replicas = (count: number, calls: number) =>
+  withRedis(BOTH, async (redis): Promise<Figures> => {
+    const loaded = async (): Promise<number> =>
+      withTarget(sharing(redis, BOTH), async (target) => {
+        await warm(target, signedCalls);
+        ready.push(undefined);
+        while (ready.length < count) await new Promise((resolve) => setTimeout(resolve, 20));
+        return (await measure(target, signedCalls(calls + SPARE), BOTH))["calls/s"];
+      });
+    const ready: undefined[] = [];
+    const each = await Promise.all(Array.from({ length: count }, loaded));
+    return { "calls/s": each.reduce((sum, one) => sum + one, 0) };
+  });
+
+export const shared: Bench = {
+  title: "a signed call with replay state in Redis, beside the memory of the process; and two replicas beside one",
+  async run({ repeats, calls }) {
+    if (spawnSync("redis-server", ["--version"]).error !== undefined) {
+      const skipped = "redis-server is not installed";
+      console.log(`  ${skipped}`);
+      return { rows: [], skipped };
+    }
+    const sides = [
+      { name: "memory", measure: () => inMemory(calls) },
+      { name: "Redis", measure: () => inRedis(calls) },
+    ];
+    const cost = await compare(repeats, sides, "µs CPU");
+    const capacity = await compare(
+      repeats,
+      [1, 2].map((count) => ({ name: `${count} on two cores`, measure: () => replicas(count, calls) })),
+      "calls/s",
+    );
+    const goals = [judgeRatio("CPU a signed call with Redis, of one in memory", cost[1], { atMost: 1.6 })];
+    return { rows: [...cost, ...capacity], goals };
+  },
+};

@@ -1,0 +1,89 @@
+/** Replicas behind nginx that share a Redis: no pair runs twice, also when one of them is killed (design of the shared store, section 5). */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { withRedis } from "../redis/installed.js";
+import { assertOnce } from "../redis/leaders.js";
+import { FULL_ONLY, Scene, sized } from "../redis/scene.js";
+import { until } from "./harness.js";
+
+const PAIRS = sized(10_000);
+/** Milliseconds of a run, so long that a kill meets some of them. */
+const KILLED_RUNS = { waitMs: [20, 120] } as const;
+const LOAD = { pairs: PAIRS, copies: 3, rate: 700, spreadMs: 60, leaving: 0.1, waitMs: [0, 20] } as const;
+
+describe("three replicas behind nginx", withRedis({ gateway: true }), () => {
+  it(`${PAIRS} pairs, each sent three times in overlap, run ${PAIRS} times`, async (t) => {
+    const scene = await Scene.start({ gateway: true });
+    await scene.leaders.run(LOAD);
+    const found = scene.verdict(t);
+    assertOnce(found);
+    assert.ok((found.counts["409 request_in_flight"] ?? 0) > 0, "they met");
+    const shares = scene.replicas.map(({ name }) => scene.runs.read().filter(({ replica }) => replica === name).length);
+    assert.ok(
+      shares.every((share) => share > 0),
+      `every replica ran some: ${shares}`,
+    );
+    await scene.end();
+  });
+
+  it("one is killed at half time and started again: at most what it ran then stays at 409", async (t) => {
+    const scene = await Scene.start({ gateway: true });
+    const inFlight = await killAtHalfTime(scene, { ...LOAD, ...KILLED_RUNS, patienceMs: 6_000 });
+    await scene.leaders.askAgain();
+    const found = scene.verdict(t, { inFlightAtKill: inFlight.size });
+    assert.equal(found.doubles, 0);
+    assert.equal(found.inconsistent, 0);
+    assert.deepEqual(found.lost, []);
+    const runs = scene.runs.runs();
+    assert.deepEqual(
+      // A claim may also be lost between the store and the begin of its run.
+      found.stuck.filter((pair) => !inFlight.has(pair) && runs.has(pair)),
+      [],
+      "only what was in flight at the kill",
+    );
+    await scene.end();
+  });
+
+  it("the same with a short lease and TTL: what was in flight runs once more", FULL_ONLY, async (t) => {
+    const scene = await Scene.start({ gateway: true, leaseMs: 1_000, ttlMs: 5_000 });
+    const inFlight = await killAtHalfTime(scene, { ...LOAD, ...KILLED_RUNS });
+    const found = scene.verdict(t, { inFlightAtKill: inFlight.size });
+    assert.deepEqual([found.stuck, found.lost], [[], []]);
+    const twice = [...scene.runs.runs()].filter(([, times]) => times > 1);
+    assert.deepEqual(
+      twice.filter(([pair, times]) => times > 2 || !inFlight.has(pair)),
+      [],
+    );
+    assert.equal(found.inconsistent, 0, "the second run alone has answered");
+    await scene.end();
+  });
+});
+
+/** Kills a replica while the load runs and starts it again; the pairs that it ran without an answer yet. */
+async function killAtHalfTime(scene: Scene, load: Parameters<Scene["leaders"]["run"]>[0]): Promise<Set<number>> {
+  const [victim] = scene.replicas;
+  assert.ok(victim !== undefined);
+  const loading = scene.leaders.run(load);
+  await scene.sent((load.pairs * (load.copies ?? 1)) / 2);
+  // A replica in the middle of some runs, whatever the moment.
+  const open = () => {
+    const running = new Set<number>();
+    for (const { kind, replica, pair } of scene.runs.read()) {
+      if (replica === victim.name) running[kind === "begin" ? "add" : "delete"](pair);
+    }
+    return running;
+  };
+  await until(() => open().size > 0, "runs of the victim");
+  await victim.kill();
+  const killedAt = performance.now();
+  const begun = scene.runs.read().filter(({ replica }) => replica === victim.name);
+  // What the file says and no leader has: a result may also be lost between the end of its run and the store.
+  const inFlight = new Set(begun.map(({ pair }) => pair));
+  await victim.start();
+  await loading;
+  for (const { id, answeredAt } of scene.leaders.pairs) {
+    if (answeredAt !== undefined && answeredAt < killedAt) inFlight.delete(id);
+  }
+  return inFlight;
+}

@@ -1,0 +1,208 @@
+/** Habits of the client library that the store must not inherit: other databases, printed errors, watchers left behind. */
+
+import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { after, afterEach, before, describe, it, mock } from "node:test";
+import { Redis } from "ioredis";
+import { RedisConnection } from "#runtime/redis/connection.js";
+import { RedisReplayStore } from "#runtime/redis/index.js";
+import { KeptLog } from "#runtime/testing/kept-log.js";
+import { FULL } from "../fault/harness.js";
+import { until } from "../runtime/tools.js";
+import { atEnd } from "../teardown.js";
+import { HostileRedis } from "./hostile-redis.js";
+import { withRedis } from "./installed.js";
+import { RedisServer } from "./redis-server.js";
+
+const TOOL = "xyz.test.tool@1";
+const CANARY = "c4nary";
+const RIGHTS = "~svc:* -@all +evalsha +eval +get +getrange +set +del +exists +pexpire +pttl +info +ping +hello +auth";
+
+describe("the client library", withRedis(), () => {
+  let server: RedisServer;
+  const opened: RedisReplayStore[] = [];
+  before(async () => {
+    server = await RedisServer.start();
+  });
+  after(() => server.end());
+  afterEach(async () => {
+    mock.restoreAll();
+    await Promise.all(opened.splice(0).map((store) => store.close(0)));
+    await server.client.flushall();
+  });
+
+  const context = { tools: [{ fqn: TOOL, timeoutMs: 10_000 }], ttlMs: () => 60_000, log: new KeptLog().logger };
+  function make(url: string, graceMs = 0): RedisReplayStore {
+    const store = new RedisReplayStore({ url, graceMs });
+    opened.push(store);
+    return store;
+  }
+
+  const inFullRuns = { skip: FULL ? false : "in full runs only: the watchdog waits for 10 s" };
+  it("a client that never connects nor ends is replaced by the watchdog", inFullRuns, async () => {
+    const real = new Redis({ port: server.port, lazyConnect: true });
+    let made = 0;
+    const client = {
+      duplicate(options: object): unknown {
+        made++;
+        const stuck = { status: "connecting", disconnect: () => {} };
+        return made === 2 ? Object.assign(new EventEmitter(), stuck) : real.duplicate(options);
+      },
+    };
+    const store = new RedisReplayStore({ client, graceMs: 0 });
+    opened.push(store);
+    await store.start(context);
+    await server.client.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    await until(() => made === 2, "the client that hangs");
+    await until(() => store.stats().shared.up, "another connection");
+    assert.equal(made, 3);
+    assert.equal(store.stats().shared.replacedConnections, 1);
+  });
+
+  it("a database that cannot be selected ends the start; nothing is written to another one", async () => {
+    await assert.rejects(make(`${server.url}/99`).start(context), /database 99 cannot be selected \(ERR\)/);
+    await server.client.call("ACL", "SETUSER", "replay", "on", ">secret", ...RIGHTS.split(" "));
+    const url = `${server.url.replace("://", "://replay:secret@")}/3`;
+    await assert.rejects(make(url).start(context), /database 3 cannot be selected \(NOPERM\)/);
+    assert.deepEqual(await server.client.keys("*"), []);
+  });
+
+  it("a claim that a proxy refuses, though it was carried out, is taken back", async () => {
+    const hostile = await HostileRedis.start(server.client);
+    const store = make(hostile.url);
+    await store.start(context);
+    hostile.attack = async ([, , keys], answer) => {
+      if (String(keys) !== "4") return "pass";
+      await answer();
+      return { bytes: "-ERR upstream failure\r\n" };
+    };
+    const [nonce, inputHash] = [new Uint8Array(32), new Uint8Array(32)];
+    const request = { tool: TOOL, nonce, inputHash, caller: { leaderId: "a", leaderKeyId: 1n }, leaseMs: 40_000 };
+    await assert.rejects(store.claim(request), { name: "ReplayStoreUnavailable", reason: "refused" });
+    hostile.attack = undefined;
+    await until(() => store.stats().shared.takeBacks === 1, "the claim is taken back");
+    assert.equal((await store.claim(request)).state, "run");
+  });
+
+  it("prints nothing of a server that refuses INFO", async () => {
+    const warn = mock.method(console, "warn", () => {});
+    const hostile = await HostileRedis.start(server.client);
+    hostile.attack = ([name]) => (/^info$/i.test(name) ? { bytes: `-NOPERM ${CANARY}\r\n` } : "pass");
+    await assert.rejects(make(hostile.url).start(context), /lacks a right \(NOPERM\)/);
+    assert.equal(warn.mock.callCount(), 0);
+  });
+
+  it("tells at the start that a server still loads its data", async () => {
+    const hostile = await HostileRedis.start(server.client);
+    let loads = 3;
+    hostile.attack = ([name]) =>
+      /^eval/i.test(name) && loads-- > 0 ? { bytes: "-LOADING Redis is loading the dataset in memory\r\n" } : "pass";
+    await make(hostile.url).start(context);
+    assert.ok(loads < 0, "it was asked again");
+  });
+
+  it("prints nothing of a Sentinel that refuses the watcher of failovers", async () => {
+    const error = mock.method(console, "error", () => {});
+    const refusing = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.on("data", () => socket.write(`-WRONGPASS ${CANARY}\r\n`));
+      socket.on("close", () => refusing.emit("refused"));
+    });
+    refusing.listen(0, "127.0.0.1");
+    atEnd(async () => void refusing.close());
+    await once(refusing, "listening");
+    const sentinel = await RedisServer.start({
+      lines: ["bind 127.0.0.1", `sentinel monitor svc 127.0.0.1 ${server.port} 1`],
+      args: ["--sentinel"],
+    });
+    const refused = once(refusing, "refused");
+    const { port } = refusing.address() as AddressInfo;
+    await make(`redis+sentinel://127.0.0.1:${sentinel.port},127.0.0.1:${port}/svc`).start(context);
+    await refused;
+    assert.equal(error.mock.callCount(), 0);
+    await sentinel.end();
+  });
+
+  it("watches no failovers for a connection that was given up", async () => {
+    let watchers = 0;
+    const connector = {
+      connecting: true,
+      connectToSentinel: () => ({ on: () => {} }),
+      initFailoverDetector: async () => void watchers++,
+    };
+    const client = {
+      status: "connecting",
+      on: () => {},
+      disconnect: () => Object.assign(connector, { connecting: false }),
+    };
+    const events = { ready: () => {}, lost: () => {}, replaced: () => {} };
+    const connection = new RedisConnection(
+      { to: { duplicate: () => Object.assign(client, { connector }) }, timeoutMs: 1_000 },
+      events,
+    );
+    await connection.open();
+    await connector.initFailoverDetector();
+    assert.equal(watchers, 1);
+    connection.close();
+    await connector.initFailoverDetector();
+    assert.equal(watchers, 1);
+  });
+
+  it("leaves no timer that keeps a process alive after a lost connection", async () => {
+    const sockets = new Set<Socket>();
+    const relay = createServer((socket) => {
+      sockets.add(socket.on("error", () => {}));
+      socket.on("data", () => socket.destroy());
+    });
+    relay.listen(0, "127.0.0.1");
+    atEnd(async () => void relay.close());
+    await once(relay, "listening");
+    let isLost = false;
+    const connection = new RedisConnection(
+      {
+        to: { at: { host: "127.0.0.1", port: (relay.address() as AddressInfo).port }, tls: false, db: 0 },
+        timeoutMs: 100,
+      },
+      {
+        ready: () => {},
+        lost: () => {
+          isLost = true;
+        },
+        replaced: () => {},
+      },
+    );
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const others = timers();
+    await connection.open();
+    await until(() => isLost, "a lost connection");
+    connection.close();
+    const began = performance.now();
+    await until(() => timers() <= others || performance.now() - began > 1_500, "no timer");
+    assert.ok(timers() <= others, "a timer of the lost connection");
+  });
+
+  it("a store that is closed while it starts leaves no connection", async () => {
+    const store = make(server.url);
+    const started = assert.rejects(store.start(context), /it is closed; a server that starts needs a new one/);
+    await store.close(0);
+    await started;
+    const list = String(await server.client.call("CLIENT", "LIST"));
+    assert.equal(list.trim().split("\n").length, 1, "that of the test only");
+  });
+
+  it("a start that waits for the grace period keeps its connection alive", async () => {
+    const hostile = await HostileRedis.start(server.client);
+    const store = make(hostile.url, 60_000);
+    const log = new KeptLog();
+    const starting = assert.rejects(
+      store.start({ ...context, log: log.logger }),
+      /it is closed; a server that starts needs a new one/,
+    );
+    await until(() => log.lines.some(({ message }) => message.startsWith("waiting for")), "a start that waits");
+    const seen = hostile.seen.length;
+    await until(() => hostile.seen.length >= seen + 2, "heartbeats");
+    await store.close(0);
+    await starting;
+  });
+});

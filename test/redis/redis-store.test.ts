@@ -1,0 +1,107 @@
+/** The Redis store on real servers: the suite of `svc-runtime/testing`, and the independent model of section 8. */
+
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { RedisReplayStore } from "#runtime/redis/redis-replay-store.js";
+import type { ReplayContext } from "#runtime/server/replay/store.js";
+import { KeptLog } from "#runtime/testing/kept-log.js";
+import { replayStoreCases, type StoreUnderTest } from "#runtime/testing.js";
+import { FULL } from "../fault/harness.js";
+import { assertAgreesWithModel, LONGEST_CASE_MS } from "../runtime/replay-model.js";
+import { REDIS, VALKEY, withRedis } from "./installed.js";
+import { RedisServer } from "./redis-server.js";
+
+const TTL = 60_000;
+/** Milliseconds of Redis for one of the model: what a case takes is far below it. */
+const SCALE = 50_000;
+
+/**
+ * Lets time pass for all keys of a prefix: the lifetime of each is shortened. Returns how many records (`e`) and run
+ * markers (`r`) are left.
+ */
+const PASS = `
+  local counts = { 0, 0 }
+  for _, key in ipairs(redis.call("KEYS", ARGV[1] .. "*")) do
+    local left = redis.call("PTTL", key)
+    if left >= 0 and left <= tonumber(ARGV[2]) then
+      redis.call("DEL", key)
+    else
+      if left >= 0 then redis.call("PEXPIRE", key, left - tonumber(ARGV[2])) end
+      local kind = string.match(key, "{%x*}([er]):")
+      if kind == "e" then counts[1] = counts[1] + 1 elseif kind == "r" then counts[2] = counts[2] + 1 end
+    end
+  end
+  return counts`;
+
+async function pass(
+  { client }: RedisServer,
+  prefix: string,
+  ms: number,
+): Promise<{ entries: number; inFlight: number }> {
+  const [entries = 0, inFlight = 0] = (await client.eval(PASS, 0, prefix, ms)) as number[];
+  return { entries, inFlight };
+}
+
+const engines = { Redis: REDIS, ...(FULL && VALKEY !== undefined && { Valkey: VALKEY }) };
+for (const [engine, program] of Object.entries(engines)) {
+  describe(engine, withRedis(), () => {
+    let server: RedisServer;
+    before(async () => {
+      server = await RedisServer.start({ program });
+    });
+    after(() => server.end());
+    let cases = 0;
+
+    async function open(prefix: string, ttlMs: () => number): Promise<RedisReplayStore> {
+      const store = new RedisReplayStore({ url: server.url, prefix, graceMs: 0 });
+      const context: ReplayContext = { tools: [], ttlMs, log: new KeptLog().logger };
+      await store.start(context);
+      return store;
+    }
+
+    describe("the suite of every store", () => {
+      const make = async (): Promise<StoreUnderTest> => {
+        const prefix = `case${cases++}:`;
+        const store = await open(prefix, () => TTL);
+        return {
+          store,
+          expire: async () => {
+            await pass(server, prefix, TTL);
+          },
+          close: () => store.close(1_000),
+        };
+      };
+      for (const { name, run } of replayStoreCases(make)) it(name, run);
+    });
+
+    it("agrees with an independent slow model in every claim, end and count", async () => {
+      let ttl = 0;
+      const store = await open("model:", () => ttl * SCALE);
+      await assertAgreesWithModel(
+        () => {
+          const id = cases++;
+          let waited: { entries: number; inFlight: number } | undefined;
+          return {
+            store,
+            tool: (index) => `case${id}.tool${index}`,
+            wait: async (ms) => {
+              waited = await pass(server, "model:", ms * SCALE);
+            },
+            setTtl: (ms) => {
+              ttl = ms;
+            },
+            ttl: "at completion",
+            leaseMs: LONGEST_CASE_MS * SCALE,
+            holds: (counts) => {
+              // What is left is counted where time has passed: a count of keys is dearer than a claim.
+              if (waited !== undefined) assert.deepEqual(waited, counts);
+              waited = undefined;
+            },
+          };
+        },
+        FULL ? 20_000 : 1_000,
+      );
+      await store.close(1_000);
+    });
+  });
+}

@@ -1,0 +1,198 @@
+/** What protocol.md section 8 says of a shared store, on a real server: leases, time, loss of data. */
+
+import assert from "node:assert/strict";
+import { after, afterEach, before, describe, it } from "node:test";
+import { type RedisReplayOptions, RedisReplayStore } from "#runtime/redis/index.js";
+import { END, SCRIPTS } from "#runtime/redis/scripts.js";
+import {
+  type CachedAnswer,
+  type Claim,
+  type ReplayLease,
+  type ReplayRequest,
+  ReplayStoreUnavailable,
+} from "#runtime/server/replay/store.js";
+import { KeptLog } from "#runtime/testing/kept-log.js";
+import { proves } from "../proves.js";
+import { until } from "../runtime/tools.js";
+import { withRedis } from "./installed.js";
+import { RedisServer } from "./redis-server.js";
+
+const TOOL = "xyz.test.tool@1";
+const LEASE = 40_000;
+const TTL = 300_000;
+const RESULT: CachedAnswer = { status: 200, signable: true, body: Buffer.from("result"), seal: Buffer.alloc(144, 7) };
+const ALICE = { leaderId: "alice", leaderKeyId: 1n };
+
+describe("the contract of a shared store", withRedis(), () => {
+  let server: RedisServer;
+  const opened: RedisReplayStore[] = [];
+  before(async () => {
+    server = await RedisServer.start();
+  });
+  after(() => server.end());
+  afterEach(() => Promise.all(opened.splice(0).map((store) => store.close(100))));
+
+  let prefixes = 0;
+  async function replicas(
+    count: number,
+    { ttlMs = () => TTL, prefix = `p${prefixes++}:`, ...options }: RedisReplayOptions & { ttlMs?: () => number } = {},
+  ): Promise<[RedisReplayStore, RedisReplayStore, string]> {
+    for (let i = 0; i < count; i++) {
+      const store = new RedisReplayStore({ url: server.url, prefix, graceMs: 0, ...options });
+      opened.push(store);
+      await store.start({ tools: [{ fqn: TOOL, timeoutMs: 10_000 }], ttlMs, log: new KeptLog().logger });
+    }
+    const [first, second] = opened.slice(-count);
+    return [first as RedisReplayStore, (second ?? first) as RedisReplayStore, prefix];
+  }
+
+  const request = (nonce: number, hash: number): ReplayRequest => ({
+    tool: TOOL,
+    nonce: new Uint8Array(32).fill(nonce),
+    inputHash: new Uint8Array(32).fill(hash),
+    caller: ALICE,
+    leaseMs: LEASE,
+  });
+  const leaseOf = (claim: Claim): ReplayLease => {
+    assert.equal(claim.state, "run");
+    return (claim as Claim & { state: "run" }).lease;
+  };
+  /** Milliseconds that each key of a kind (`r` run, `e` record) has left. */
+  async function lifetimes(prefix: string, kind: "r" | "e"): Promise<number[]> {
+    const keys = await server.client.keysBuffer(`${prefix}*`);
+    const own = keys.filter((key) => key.includes(`{00}${kind}:`));
+    return Promise.all(own.map((key) => server.client.pttl(key)));
+  }
+  /** Lets a time pass for every key of a prefix. */
+  const pass = (prefix: string, ms: number) =>
+    server.client.eval(
+      `for _, key in ipairs(redis.call("KEYS", ARGV[1] .. "*")) do
+         local left = redis.call("PTTL", key)
+         if left >= 0 then redis.call("PEXPIRE", key, math.max(0, left - tonumber(ARGV[2]))) end
+       end`,
+      0,
+      prefix,
+      ms,
+    );
+  const isAbout = (got: number | undefined, wanted: number) =>
+    assert.ok(got !== undefined && got <= wanted && got > wanted - 30_000, `expected about ${wanted}, got ${got}`);
+
+  it("states are shared; a lapsed lease leaves 409 until its TTL, then the pair runs", async () => {
+    const [one, two, prefix] = await replicas(2);
+    await leaseOf(await one.claim(request(1, 1))).complete(RESULT);
+    const found = await two.claim(request(1, 1));
+    assert.ok(found.state === "completed" && found.sameCaller);
+    assert.deepEqual(Buffer.from(found.answer.body), RESULT.body);
+
+    leaseOf(await one.claim(request(2, 1)));
+    assert.equal((await two.claim(request(2, 1))).state, "in-flight");
+    isAbout((await lifetimes(prefix, "r"))[0], LEASE + TTL);
+    await pass(prefix, LEASE + 1_000);
+    assert.equal((await two.claim(request(2, 1))).state, "in-flight", "the lease has lapsed");
+    await pass(prefix, TTL);
+    leaseOf(await two.claim(request(2, 1)));
+    proves("8.19");
+  });
+
+  it("several registrations share one connection, each with its own TTL; the last one closes it", async () => {
+    const store = new RedisReplayStore({ url: server.url, prefix: "shared:", graceMs: 0 });
+    const other = "xyz.test.other@1";
+    const start = (fqn: string, ttlMs: number) =>
+      store.start({ tools: [{ fqn, timeoutMs: 10_000 }], ttlMs: () => ttlMs, log: new KeptLog().logger });
+    const connections = async () =>
+      String(await server.client.call("CLIENT", "LIST"))
+        .trim()
+        .split("\n").length;
+    await until(async () => (await connections()) === 1, "the connection of the test only");
+    await Promise.all([start(TOOL, TTL), start(other, 90_000)]);
+    assert.equal(await connections(), 2);
+    const lease = leaseOf(await store.claim(request(10, 1)));
+    await leaseOf(await store.claim({ ...request(11, 1), tool: other })).complete(RESULT);
+    isAbout((await lifetimes("shared:", "e"))[0], 90_000);
+    await store.close(1_000);
+    assert.equal(await lease.complete(RESULT), true);
+    assert.equal((await store.claim(request(10, 1))).state, "completed");
+    await store.close(1_000);
+    await until(async () => (await connections()) === 1, "the connection is closed");
+    await assert.rejects(start(TOOL, TTL), /it is closed/);
+  });
+
+  it("the TTL of a timed out run counts from when its tool settles", async () => {
+    const [one, , prefix] = await replicas(1);
+    const lease = leaseOf(await one.claim(request(3, 1)));
+    await lease.timeOut({ status: 504, code: "tool_invocation_timeout", signable: false, body: Buffer.from("late") });
+    isAbout((await lifetimes(prefix, "e"))[0], LEASE + TTL);
+    await pass(prefix, 100_000);
+    await lease.settle();
+    isAbout((await lifetimes(prefix, "e"))[0], TTL);
+    assert.equal((await one.claim(request(3, 1))).state, "completed");
+  });
+
+  it("a repeated end sets its lifetime: the reply to the first may be lost, and the tool settle meanwhile", async () => {
+    const [mark, record] = [Buffer.alloc(48, 1), Buffer.alloc(60, 1)];
+    const end = (ms: number) => server.client.eval(SCRIPTS.end.lua, 2, "end:marker", "end:record", mark, record, ms);
+    record.set(mark.subarray(32), 4);
+    await server.client.set("end:marker", mark);
+    assert.equal(await end(LEASE), END.done);
+    assert.equal(await end(TTL), END.done);
+    isAbout(await server.client.pttl("end:record"), TTL);
+  });
+
+  it("the TTL is that of the completion, and a claim stops other hashes of its nonce", async () => {
+    const ttl = { now: TTL };
+    const [one, two, prefix] = await replicas(2, { ttlMs: () => ttl.now });
+    const lease = leaseOf(await one.claim(request(4, 1)));
+    ttl.now = 90_000;
+    await pass(prefix, LEASE + 1_000);
+    assert.equal((await two.claim(request(4, 2))).state, "in-flight", "another hash, the lease has lapsed");
+    await lease.complete(RESULT);
+    isAbout((await lifetimes(prefix, "e"))[0], 90_000);
+    await leaseOf(await two.claim(request(4, 2))).release();
+    await pass(prefix, 90_001);
+    await leaseOf(await two.claim(request(4, 1))).release();
+    proves("8.23");
+  });
+
+  it("after a loss of data nothing new runs until what ran is registered again", async () => {
+    // The first start of all makes the incarnation, without a grace period to wait for.
+    const [, , prefix] = await replicas(1);
+    await Promise.all(opened.splice(0).map((store) => store.close(0)));
+    const [one, two] = await replicas(2, { prefix, graceMs: 60_000 });
+    const lease = leaseOf(await one.claim(request(5, 1)));
+    await leaseOf(await one.claim(request(6, 1))).complete(RESULT);
+    await server.client.flushall();
+    await assert.rejects(two.claim(request(7, 1)), (error) => {
+      assert.ok(error instanceof ReplayStoreUnavailable);
+      assert.equal(error.reason, "grace");
+      assert.ok(error.retryAfterMs > 30_000 && error.retryAfterMs <= 60_000);
+      return true;
+    });
+    await until(() => one.stats().shared.reclaimed === 1, "the run is registered again");
+    await until(() => one.stats().shared.restored === 1, "the end is written again");
+    assert.equal((await two.claim(request(5, 1))).state, "in-flight");
+    assert.equal((await two.claim(request(6, 1))).state, "completed");
+    assert.equal(await lease.complete(RESULT), true);
+    assert.equal((await two.claim(request(5, 1))).state, "completed");
+    assert.equal(two.unavailable, undefined, "exact retries are answered");
+    proves("8.24");
+  });
+
+  it("one run within lease and TTL; beyond them the second run is known as a conflict", async () => {
+    const [one, two, prefix] = await replicas(2);
+    leaseOf(await one.claim(request(8, 1)));
+    await one.close(0);
+    assert.equal((await two.claim(request(8, 1))).state, "in-flight", "its process has gone");
+
+    const [paused] = await replicas(1, { prefix });
+    const first = leaseOf(await paused.claim(request(9, 1)));
+    await server.client.flushall();
+    await until(() => paused.stats().shared.reclaimed === 1, "the run is registered again");
+    assert.equal((await two.claim(request(9, 1))).state, "in-flight", "the data was lost, its process lives");
+    await pass(prefix, LEASE + TTL + 1);
+    const second = leaseOf(await two.claim(request(9, 1)));
+    assert.equal(await first.complete(RESULT), false);
+    assert.equal(paused.stats().shared.conflicts, 1);
+    assert.equal(await second.complete(RESULT), true);
+    proves("8.26");
+  });
+});
