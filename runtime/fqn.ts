@@ -31,6 +31,40 @@ export function parseFqn(text: string): ToolFqn | undefined {
   return version === undefined ? undefined : { name, version, text: `${name}@${version}` };
 }
 
+/**
+ * The first part of a text that keeps it from being a tool's name, and what is wrong with it; undefined for a name. The
+ * text is quoted in the message, so it must come from the author of the tool or of the configuration.
+ */
+export function fqnProblem(text: string): string | undefined {
+  if (parseFqn(text) !== undefined) return undefined;
+  const at = text.indexOf("@");
+  const name = at < 0 ? text : text.slice(0, at);
+  if (name === "") return "the name is empty";
+  const parts = name.split(".");
+  for (const [index, part] of parts.entries()) {
+    const which = `part ${index + 1}, ${quoted(part)},`;
+    if (part === "") return `part ${index + 1} is empty`;
+    const wrong = /[^a-z0-9_-]/u.exec(part)?.[0];
+    if (wrong !== undefined && /[A-Z]/.test(wrong)) return `${which} has the upper-case letter ${quoted(wrong)}`;
+    if (wrong !== undefined) return `${which} has the character ${quoted(wrong)}`;
+    if (!/^[a-z]/.test(part)) return `${which} does not begin with a letter`;
+    if (part.length < 2) return `${which} is too short: two characters or more`;
+  }
+  if (parts.length < 3) return `${quoted(name)} has ${parts.length === 1 ? "one part" : "two parts"}, of three or more`;
+  if (at < 0) return "the version is missing: add @1";
+  const version = text.slice(at + 1);
+  if (version === "") return "the version behind @ is missing: write @1";
+  if (!DIGITS.test(version)) return `the version ${quoted(version)} is no decimal number`;
+  return `the version ${quoted(version)} is not from 1 to ${MAX_VERSION}`;
+}
+
+/** The text as a JSON string in printable ASCII, cut to 60 characters. */
+function quoted(text: string): string {
+  const cut = text.length > 60 ? `${text.slice(0, 60)}...` : text;
+  const asEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(cut).replace(/[^\u0020-\u007e]/g, asEscape);
+}
+
 function parseVersion(digits: string): number | undefined {
   if (!DIGITS.test(digits)) return undefined;
   let start = 0;

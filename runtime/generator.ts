@@ -3,7 +3,8 @@
  * of the same version; every export may change with any version.
  */
 
-export { parseFqn } from "./fqn.js";
+export { closest, didYouMean } from "./config/nearest.js";
+export { fqnProblem, parseFqn } from "./fqn.js";
 export { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "./tool.js";
 export type {
   Codec,
@@ -18,6 +19,10 @@ export { MAX_VALUES } from "./wire/data.js";
 export { ValueDecoder } from "./wire/decoder.js";
 export { WireFault } from "./wire/fault.js";
 export { FORMAT_NAMES } from "./wire/formats.js";
+export { foldTape, itemsOf, membersByName, parseJson, quote, scalarOf, textOf } from "./wire/json.js";
+export { JsonError } from "./wire/json-error.js";
+export { prettyJson } from "./wire/json-value.js";
+export { localUrl, metadataListing, metadataText } from "./wire/metadata.js";
 export { bigintRange } from "./wire/mismatch.js";
 export {
   derivePorts,

@@ -3,6 +3,7 @@
 export { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "./config/config.js";
 export {
   ENV_ADMIN_ADDR,
+  ENV_ALLOW_UNSIGNED,
   ENV_BIND_ADDR,
   ENV_LOG_LEVEL,
   ENV_TLS_CERT_PATH,
@@ -25,10 +26,22 @@ export type {
 export { debug, initLogger } from "./server/log/log.js";
 export type { ServerLogger } from "./server/log/safe-logger.js";
 export type { BootstrapOptions, ToolOptions } from "./server/options.js";
-export type { CachedAnswer, Claim, ReplayCaller, ReplayStore, ReplayTicket } from "./server/replay/store.js";
+export {
+  type CachedAnswer,
+  type Claim,
+  type ReplayCaller,
+  type ReplayContext,
+  type ReplayLease,
+  type ReplayRequest,
+  type ReplayStats,
+  type ReplayStore,
+  ReplayStoreUnavailable,
+  type ReplayUnavailability,
+} from "./server/replay/store.js";
 export { StatusCode } from "./status.js";
 export {
   type AuthContext,
+  type ClassContext,
   DEFAULT_TIMEOUT_MS,
   errEval,
   InvocationAborted,

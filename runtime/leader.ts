@@ -6,6 +6,7 @@
 import { LeaderError } from "./leader/error.js";
 import { HttpClient, type HttpResponse, type TlsOptions } from "./leader/http-client.js";
 import { readMetadata, type ToolMetadata } from "./leader/metadata.js";
+import { OutputReader } from "./leader/output-reader.js";
 import {
   buildEnvelope,
   buildUnsignedBody,
@@ -16,18 +17,21 @@ import {
   signRequest,
 } from "./leader/request.js";
 import { type ResolvedResult, resolveResult, type ValueReader } from "./leader/resolve.js";
+import { responseError } from "./leader/response.js";
 import { decodeResult, type PublicKey, publicKey, type ToolResult, verifyToolSignature } from "./leader/result.js";
+import { SchemaValues } from "./leader/schema-values.js";
+import type { OutputOf, SentInput, ToolType, UntypedTool } from "./leader/tool-types.js";
 import type { ReadOptions } from "./storage/walrus-reader.js";
 import { decodeBase64url } from "./wire/base64.js";
 import type { MetaSchema } from "./wire/bcs-shapes.js";
+import type { Contract } from "./wire/contract.js";
 import type { VerifyKey } from "./wire/ed25519-keys.js";
 import { RESULT_CONTENT_TYPE, SignatureHeaders } from "./wire/http-names.js";
-import { JsonError } from "./wire/json-error.js";
 import { MAX_RESULT_BYTES } from "./wire/output.js";
 import { derivePorts, PortError } from "./wire/ports.js";
 import { InputHasher, outputHash, SIGNATURE_VERSION } from "./wire/signature.js";
-import { plainValue } from "./wire/untyped-json.js";
 
+export { type KeyReading, readPrivateKey } from "./config/keys.js";
 export { LeaderError, type LeaderFault } from "./leader/error.js";
 export type { TlsOptions } from "./leader/http-client.js";
 export { readMetadata, type ToolMetadata } from "./leader/metadata.js";
@@ -49,6 +53,7 @@ export {
   type ToolResult,
   verifyToolSignature,
 } from "./leader/result.js";
+export type { ErrEvalOutput, InputOf, OutputOf, SentInput, ToolType, UntypedTool } from "./leader/tool-types.js";
 export type { Invocation } from "./wire/bcs.js";
 export type { MetaSchema, PortShape, VariantShape } from "./wire/bcs-shapes.js";
 export { InlineValue, WalrusValue } from "./wire/data.js";
@@ -80,6 +85,11 @@ export interface LeaderOptions {
   readonly tls?: TlsOptions;
   /** Fetches the references of results: a `WalrusReader` of svc-runtime/storage. */
   readonly reader?: ValueReader;
+  /**
+   * The contracts that svc-gen wrote, with the tool's among them. The `output` of a result then has exactly the types of
+   * the class; without them it has what the schemas of the metadata say.
+   */
+  readonly contracts?: readonly Contract[];
 }
 
 /** Options of one call. */
@@ -97,7 +107,13 @@ export interface CallOptions {
 export type SignatureState = "verified" | "unverified" | "unsigned";
 
 /** The result of a call, with its signature. */
-export interface CallResult extends ToolResult {
+export interface CallResult<Tool extends ToolType = UntypedTool> extends ToolResult {
+  /**
+   * The result as the tool's class has it: `{ ok: { sum: 3n } }`, a variant without ports as its name. A 64-bit integer
+   * (`@format int64` or `uint64`) is always a bigint, a `Date` a `Date` and bytes a `Uint8Array`; absent optional members
+   * are absent. Not enumerable.
+   */
+  readonly output: OutputOf<Tool>;
   readonly signature: SignatureState;
   /** The canonical result as received. */
   readonly bcs: Buffer;
@@ -108,14 +124,17 @@ export interface CallResult extends ToolResult {
 }
 
 /**
- * A client of one tool.
+ * A client of one tool. With the tool's class as type argument inputs and outputs have its types; the class itself is
+ * not loaded.
  *
  * ```ts
- * const client = await LeaderClient.connect("https://tools.example/sum", { leader, toolKey });
- * const { tag, value } = await client.invoke({ a: 1n, b: 2n, label: "three", tags: ["x"] });
+ * import type { Sum } from "./sum.js";
+ *
+ * const client = await LeaderClient.connect<typeof Sum>("https://tools.example/sum", { leader, toolKey });
+ * const { output } = await client.invoke({ a: 1n, b: 2n, label: "three", tags: ["x"] });
  * ```
  */
-export class LeaderClient {
+export class LeaderClient<Tool extends ToolType = UntypedTool> {
   /** The address of the tool, without a trailing slash. */
   readonly url: string;
   /** The tool's metadata. */
@@ -128,6 +147,8 @@ export class LeaderClient {
   private readonly leader: Leader | undefined;
   private readonly toolKey: VerifyKey | undefined;
   private readonly reader: ValueReader | undefined;
+  private readonly inputs: SchemaValues;
+  private readonly outputs: SchemaValues | OutputReader;
 
   private constructor(
     metadata: ToolMetadata,
@@ -144,6 +165,11 @@ export class LeaderClient {
     this.leader = options.leader && prepareLeader(options.leader);
     this.toolKey = options.toolKey === undefined ? undefined : publicKey(options.toolKey);
     this.reader = options.reader;
+    this.inputs = new SchemaValues(metadata.inputSchema);
+    this.outputs =
+      options.contracts === undefined
+        ? new SchemaValues(metadata.outputSchema)
+        : new OutputReader(contractIn(options.contracts, metadata.fqn));
   }
 
   /**
@@ -152,7 +178,10 @@ export class LeaderClient {
    * @param url the tool's address: the part before `/invoke`. Calls are sent here, not to the address in the document
    * @throws {@link LeaderError}; RangeError, TypeError for invalid options
    */
-  static async connect(url: string | URL, options: LeaderOptions & CallOptions = {}): Promise<LeaderClient> {
+  static async connect<Tool extends ToolType = UntypedTool>(
+    url: string | URL,
+    options: LeaderOptions & CallOptions = {},
+  ): Promise<LeaderClient<Tool>> {
     const base = baseUrl(String(url));
     const http = new HttpClient(base.startsWith("https:"), options.tls);
     try {
@@ -165,8 +194,8 @@ export class LeaderClient {
         signal: options.signal,
         idempotent: true,
       });
-      if (status !== 200) throw responseError({ status, headers, body });
-      return new LeaderClient(readMetadata(body, options.fqn), base, http, options);
+      if (status !== 200) throw notThere(base, "meta", { status, headers, body });
+      return new LeaderClient<Tool>(readMetadata(body, options.fqn), base, http, options);
     } catch (error) {
       http.close();
       throw error;
@@ -179,10 +208,10 @@ export class LeaderClient {
    * @param url the tool's address; by default the one in the document
    * @throws {@link LeaderError} `invalid_metadata`; RangeError, TypeError for invalid options
    */
-  static fromMetadata(
+  static fromMetadata<Tool extends ToolType = UntypedTool>(
     document: string | Uint8Array,
     options: LeaderOptions & { readonly url?: string | URL } = {},
-  ): LeaderClient {
+  ): LeaderClient<Tool> {
     const metadata = readMetadata(document, options.fqn);
     const base = baseUrl(String(options.url ?? metadata.url));
     return new LeaderClient(metadata, base, new HttpClient(base.startsWith("https:"), options.tls), options);
@@ -194,7 +223,10 @@ export class LeaderClient {
    * @param input a member for each port: plain values (bigints exact, `Date`, `Uint8Array`), or {@link JsonText}s
    * @throws {@link LeaderError}
    */
-  async invoke(input: object, options: CallOptions & Pick<SignOptions, "nonce"> = {}): Promise<CallResult> {
+  async invoke(
+    input: SentInput<Tool>,
+    options: CallOptions & Pick<SignOptions, "nonce"> = {},
+  ): Promise<CallResult<Tool>> {
     return this.send(this.sign(input, options), options);
   }
 
@@ -203,9 +235,10 @@ export class LeaderClient {
    *
    * @throws {@link LeaderError} `invalid_input`; TypeError when the client has no leader
    */
-  sign(input: object, options: Pick<SignOptions, "nonce"> = {}): SignedRequest {
+  sign(input: SentInput<Tool>, options: Pick<SignOptions, "nonce"> = {}): SignedRequest {
     if (this.leader === undefined) throw new TypeError("sign: no leader: give the client `leader: { id, keyId, key }`");
     const envelope = buildEnvelope(this.ports.inputPorts, input, this.hasher);
+    this.inputs.checkInput(input);
     return signRequest(envelope, this.leader, { ...options, headerPrefix: this.headerPrefix });
   }
 
@@ -215,9 +248,9 @@ export class LeaderClient {
    *
    * @throws {@link LeaderError}; with a `toolKey` also `unsigned_result` and `wrong_signature`
    */
-  async send(request: SignedRequest, options: CallOptions = {}): Promise<CallResult> {
+  async send(request: SignedRequest, options: CallOptions = {}): Promise<CallResult<Tool>> {
     const answer = await this.post(request.headers, request.body, options, true);
-    const bcs = resultBody(answer);
+    const bcs = resultBody(this.url, answer);
     const toolSignature = this.signatureOf(answer);
     if (this.toolKey !== undefined) {
       if (toolSignature === undefined) {
@@ -228,13 +261,7 @@ export class LeaderClient {
       }
     }
     const signature = this.toolKey !== undefined ? "verified" : toolSignature === undefined ? "unsigned" : "unverified";
-    return {
-      ...decodeResult(this.ports, bcs),
-      signature,
-      bcs,
-      outputHash: outputHash(bcs),
-      ...(toolSignature !== undefined && { toolSignature }),
-    };
+    return this.result(bcs, { signature, ...(toolSignature !== undefined && { toolSignature }) });
   }
 
   /**
@@ -243,10 +270,11 @@ export class LeaderClient {
    *
    * @throws {@link LeaderError}
    */
-  async invokeUnsigned(input: object, options: CallOptions = {}): Promise<CallResult> {
+  async invokeUnsigned(input: SentInput<Tool>, options: CallOptions = {}): Promise<CallResult<Tool>> {
     const body = buildUnsignedBody(this.ports.inputPorts, input);
-    const bcs = resultBody(await this.post({ "Content-Type": "application/json" }, body, options, false));
-    return { ...decodeResult(this.ports, bcs), signature: "unsigned", bcs, outputHash: outputHash(bcs) };
+    this.inputs.checkInput(input);
+    const bcs = resultBody(this.url, await this.post({ "Content-Type": "application/json" }, body, options, false));
+    return this.result(bcs, { signature: "unsigned" });
   }
 
   /**
@@ -302,6 +330,21 @@ export class LeaderClient {
     });
   }
 
+  private result(bcs: Buffer, signature: Pick<CallResult, "signature" | "toolSignature">): CallResult<Tool> {
+    const { outputs } = this;
+    const decoded = decodeResult(this.ports, bcs);
+    const facts = { ...decoded, ...signature, bcs, outputHash: outputHash(bcs) };
+    let output: { readonly read: unknown } | undefined;
+    // A result of another contract is refused here; by the schemas `output` is read when it is asked for.
+    if (outputs instanceof OutputReader) output = { read: outputs.read(decoded) };
+    const get = () => {
+      output ??= { read: (outputs as SchemaValues).output(decoded.tag, decoded.value) };
+      return output.read;
+    };
+    // Not enumerable: a program that writes a whole result as JSON would meet bigints in it.
+    return Object.defineProperty(facts, "output", { get }) as typeof facts & { readonly output: OutputOf<Tool> };
+  }
+
   private signatureOf({ headers }: HttpResponse): Buffer | undefined {
     const text = headers[this.headers.toolSignature.toLowerCase()];
     if (text === undefined) return undefined;
@@ -323,6 +366,14 @@ function portsOf({ inputSchema, outputSchema }: ToolMetadata): MetaSchema {
   }
 }
 
+/** @throws TypeError when the tool's contract is not among them */
+function contractIn(contracts: readonly Contract[], fqn: string): Contract {
+  const found = contracts.find((contract) => contract.fqn === fqn);
+  if (found !== undefined) return found;
+  const names = contracts.map((contract) => contract.fqn).join(", ") || "none";
+  throw new TypeError(`contracts: expected one of ${fqn}, got ${names}`);
+}
+
 /** The address without query, fragment and trailing slashes. */
 function baseUrl(text: string): string {
   if (!URL.canParse(text)) throw new TypeError("url: expected an absolute URL, such as https://tools.example/sum");
@@ -333,31 +384,18 @@ function baseUrl(text: string): string {
   return `${protocol}//${host}${pathname.slice(0, end)}`;
 }
 
-function resultBody(answer: HttpResponse): Buffer {
-  if (answer.status !== 200) throw responseError(answer);
+function resultBody(base: string, answer: HttpResponse): Buffer {
+  if (answer.status !== 200) throw notThere(base, "invoke", answer);
   if (answer.headers["content-type"] === RESULT_CONTENT_TYPE) return answer.body;
   throw new LeaderError("invalid_answer", `expected a result of type ${RESULT_CONTENT_TYPE}, got another`);
 }
 
-/** The error of an answer: the server's code and details when they have the protocol's form. */
-function responseError({ status, headers, body }: HttpResponse): LeaderError {
-  const { error: code, details } = errorMembers(body);
-  if (typeof code !== "string" || !/^[a-z_]{1,64}$/.test(code)) {
-    return new LeaderError("invalid_answer", "neither a result nor an error of the protocol", { status });
-  }
-  // Control characters of a remote text must not reach a terminal.
-  const text = typeof details === "string" ? details.slice(0, 1000).replace(/\p{Cc}/gu, "\ufffd") : undefined;
-  const after = headers["retry-after"];
-  const retryAfter = after !== undefined && /^\d{1,9}$/.test(after) ? { retryAfter: Number(after) } : {};
-  return new LeaderError(code, text, { status, ...retryAfter });
-}
-
-function errorMembers(body: Buffer): { error?: unknown; details?: unknown } {
-  try {
-    const value = plainValue(body);
-    return value !== null && typeof value === "object" ? value : {};
-  } catch (error) {
-    if (error instanceof JsonError) return {};
-    throw error;
-  }
+/** An error answer with the address that was asked, when nothing is there. */
+function notThere(base: string, endpoint: string, answer: HttpResponse): LeaderError {
+  const error = responseError(answer);
+  if (answer.status !== 404) return error;
+  const { code, details = "nothing is there" } = error;
+  const end = /^(.*)(\/(?:invoke|meta|health))$/.exec(base);
+  const hint = end === null ? "" : `; the url ends in ${end[2]}: give the tool's address, ${end[1]}`;
+  return new LeaderError(code, `${details}; asked ${base}/${endpoint}${hint}`, { status: 404 });
 }

@@ -1,6 +1,6 @@
 /** Base class, arguments and exceptions of a tool (protocol.md sections 2 and 7). */
 
-import type { StatusCode } from "./status.js";
+import { StatusCode } from "./status.js";
 import type { OffchainToolOutput } from "./wire/data.js";
 import { ErrEval } from "./wire/err-eval.js";
 
@@ -27,7 +27,7 @@ export interface AuthContext {
   readonly leaderId: string;
   /** The id of the leader's key that verified the request: a u64. */
   readonly leaderKeyId: bigint;
-  /** 32 bytes: the hash of all input ports, signed by the leader and recomputed by the runtime. */
+  /** 32 bytes: the hash over the values of all input ports. The leader signs it, the runtime recomputes it. */
   readonly inputHash: Uint8Array;
   /** 64 bytes: the leader's Ed25519 signature over `inputHash`. */
   readonly leaderSignature: Uint8Array;
@@ -68,6 +68,12 @@ export interface InvokeContext {
   readonly log: Logger;
   /** The authenticated caller; absent when signed requests are not required. */
   readonly auth?: AuthContext;
+}
+
+/** The argument of `static create` and `static close`. */
+export interface ClassContext {
+  /** The log of the server; a line names the tool only if you add it. */
+  readonly log: Logger;
 }
 
 /**
@@ -138,7 +144,19 @@ export abstract class SvcTool<Input, Output> {
     return undefined;
   }
 
-  /** Makes an instance. Override it to inject dependencies. */
+  /**
+   * Makes what all calls share, such as a connection pool, and keeps it in a static member. Runs once before the first
+   * call, in each process, or in each thread of an isolated tool; not for `--meta`. An exception is a start-up error.
+   */
+  static create(_context: ClassContext): void | Promise<void> {}
+
+  /**
+   * Releases what `create` made. Runs once after the last call has ended, within 5 s; an exception is logged. A thread
+   * that is ended because of its call does not run it, nor does a process that is killed.
+   */
+  static close(_context: ClassContext): void | Promise<void> {}
+
+  /** Makes the instance of one call or one health check. Override it to inject dependencies. */
   static async new(): Promise<SvcTool<unknown, unknown>> {
     // biome-ignore lint/complexity/noThisInStatic: the class it is called on, not this base class
     return Reflect.construct(this, []) as SvcTool<unknown, unknown>;
@@ -147,15 +165,18 @@ export abstract class SvcTool<Input, Output> {
   /** Runs the tool once. An exception is logged and answered 500 without its message. */
   abstract invoke(input: Input, context: InvokeContext): Output | Promise<Output>;
 
-  /** The status of `GET /health`. */
-  abstract health(): StatusCode | Promise<StatusCode>;
+  /** The status of `GET /health`: by default 200. An exception is logged and answered 500. */
+  health(): StatusCode | Promise<StatusCode> {
+    return StatusCode.OK;
+  }
 
   /** Refuses a caller by throwing {@link PermissionDenied}. Runs in signed mode, after authentication. */
   authorize(_context: AuthContext): void | Promise<void> {}
 
   /**
-   * Converts the result to ports: by default inline JSON in schema order. An override may build explicit ports with
-   * `OffchainToolOutput.fromPorts`, which are checked against the contract.
+   * Lets a tool build the ports of its result itself. By default the output is returned unchanged, and the server
+   * encodes it as inline JSON, port by port in schema order. An override may return ports that it made with
+   * `OffchainToolOutput.fromPorts`; the server checks them against the contract.
    */
   encodeOutput(output: Output): Output | OffchainToolOutput | Promise<Output | OffchainToolOutput> {
     return output;
@@ -169,6 +190,8 @@ export interface SvcToolClass {
   path(): string;
   timeout(): number;
   isolate?(): boolean | IsolateOptions | undefined;
+  create?(context: ClassContext): void | Promise<void>;
+  close?(context: ClassContext): void | Promise<void>;
   "new"(): Promise<SvcTool<unknown, unknown>>;
   /** Replaces the metadata document that svc-gen derived. Rarely useful, since `meta.json` then differs. */
   meta?(url: string): unknown;

@@ -7,7 +7,7 @@ import type { VerifyKey } from "../wire/ed25519-keys.js";
 import { looksLikeKey, readPublicKey } from "./keys.js";
 import { readOperatorFile } from "./operator-file.js";
 import { ReloadCounter, type ReloadStats } from "./reload-stats.js";
-import { ConfigError, DocumentNode, type DocumentSource } from "./strict-json.js";
+import { ConfigError, DocumentNode, type DocumentSource, type Faults } from "./strict-json.js";
 
 /** Finds leader keys. Look-ups are synchronous and never throw. */
 export interface LeaderResolver {
@@ -17,6 +17,8 @@ export interface LeaderResolver {
    * @returns undefined when the list has no such key
    */
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined;
+  /** All keys of the list as it was last read, each once. */
+  readonly keys: Iterable<VerifyKey>;
   /** Whether there is no key that a request could name. */
   readonly isEmpty: boolean;
   /** Called once for each distinct failure to refresh a list. Set to the server's log; by default a process warning. */
@@ -35,12 +37,24 @@ interface AllowedLeaders {
 /** Leader ids that fit in a header (protocol section 5); other listed ids never match. */
 const SENDABLE_ID = /^[\x21-\x7e]+$/;
 
+/** @param path as written: one that may be a key appears in no message */
+function listSource(path: string, resolved: string): DocumentSource {
+  return { title: "allow-list", file: looksLikeKey(path) ? path : resolved };
+}
+
 const EMPTY: AllowedLeaders = { byLeader: new Map(), byText: new Map() };
 
 /** An allow-list with checked members and kinds, but unchecked values. */
 interface AllowListShape {
   readonly version: DocumentNode;
-  readonly keys: readonly { leaderId: string; kid: bigint; kidNode: DocumentNode; publicKey: DocumentNode }[];
+  readonly keys: readonly LeaderKeyShape[];
+}
+
+interface LeaderKeyShape {
+  readonly leaderId: string;
+  readonly kid: bigint;
+  readonly kidNode: DocumentNode;
+  readonly publicKey: DocumentNode;
 }
 
 /**
@@ -50,32 +64,49 @@ interface AllowListShape {
  */
 export function checkAllowListShape(node: DocumentNode): AllowListShape {
   const { version, leaders } = node.members({ required: ["version", "leaders"] });
-  version.integer(0n, 255n);
-  const keys = leaders.items().flatMap((leader) => {
-    const { leader_id, keys } = leader.members({ required: ["leader_id", "keys"] });
-    const leaderId = leader_id.text();
-    return keys.items().map((key) => {
-      const { kid, public_key } = key.members({ required: ["kid", "public_key"] });
-      public_key.text();
-      return { leaderId, kid: kid.u64(), kidNode: kid, publicKey: public_key };
-    });
-  });
-  return { version, keys };
+  const { faults } = node;
+  faults.attempt(() => version.integer(0n, 255n));
+  const keys = faults.attempt(() =>
+    leaders.items().flatMap((leader) => faults.attempt(() => leaderKeys(leader)) ?? []),
+  );
+  return { version, keys: keys ?? [] };
 }
 
+/** The keys of one leader, without those that have a fault. */
+function leaderKeys(leader: DocumentNode): LeaderKeyShape[] {
+  const { faults } = leader;
+  const { leader_id, keys } = leader.members({ required: ["leader_id", "keys"] });
+  const leaderId = faults.attempt(() => leader_id.text());
+  return keys.items().flatMap((key) => {
+    const shape = faults.attempt(() => key.members({ required: ["kid", "public_key"] }));
+    if (shape === undefined) return [];
+    const text = faults.attempt(() => shape.public_key.text());
+    const kid = faults.attempt(() => shape.kid.u64());
+    if (leaderId === undefined || text === undefined || kid === undefined) return [];
+    return [{ leaderId, kid, kidNode: shape.kid, publicKey: shape.public_key }];
+  });
+}
+
+/** Checks an allow-list completely. Its faults go to those of the node. */
 function readAllowList(node: DocumentNode, previous: AllowedLeaders): AllowedLeaders {
+  const { faults } = node;
   const { version, keys } = checkAllowListShape(node);
-  if (version.u64() !== 1n) throw version.fault("1", "another version", "write the list in version 1");
+  faults.attempt(() => {
+    if (version.integer(0n, 255n) === 1n) return;
+    throw version.fault("1", "another version", "write the list in version 1");
+  });
   const byLeader = new Map<string, Map<bigint, VerifyKey>>();
   const byText = new Map<string, VerifyKey>();
   for (const { leaderId, kid, kidNode, publicKey } of keys) {
-    const ofLeader = byLeader.get(leaderId) ?? new Map<bigint, VerifyKey>();
-    byLeader.set(leaderId, ofLeader);
-    if (ofLeader.has(kid)) throw kidNode.fault("given once for a leader", "a repeated one", "remove one of the two");
-    const text = publicKey.text();
-    const key = byText.get(text) ?? previous.byText.get(text) ?? readVerifyKey(publicKey);
-    byText.set(text, key);
-    ofLeader.set(kid, key);
+    faults.attempt(() => {
+      const ofLeader = byLeader.get(leaderId) ?? new Map<bigint, VerifyKey>();
+      byLeader.set(leaderId, ofLeader);
+      if (ofLeader.has(kid)) throw kidNode.fault("given once for a leader", "a repeated one", "remove one of the two");
+      const text = publicKey.text();
+      const key = byText.get(text) ?? previous.byText.get(text) ?? readVerifyKey(publicKey);
+      byText.set(text, key);
+      ofLeader.set(kid, key);
+    });
   }
   return { byLeader: new Map([...byLeader].filter(([leaderId]) => SENDABLE_ID.test(leaderId))), byText };
 }
@@ -119,6 +150,19 @@ export function fileLeaders(path: string, previous?: LeaderResolver): LeaderReso
   return previous instanceof FileLeaders && previous.path === resolve(path) ? previous : new FileLeaders(path);
 }
 
+/**
+ * Reads the file of an allow-list once, without following it.
+ *
+ * @throws ConfigError
+ */
+export function readLeadersFile(path: string, cwd: string, faults: Faults): LeaderResolver {
+  const file = resolve(cwd, path);
+  const source = listSource(path, file);
+  const reading = readOperatorFile(file);
+  if ("fault" in reading) throw new ConfigError(reading.fault, source);
+  return new FixedLeaders(readAllowList(DocumentNode.read(reading.bytes, source, faults), EMPTY));
+}
+
 /** Whether two resolvers always return the same keys. */
 export function sameLeaders(a: LeaderResolver, b: LeaderResolver): boolean {
   if (!(a instanceof FixedLeaders && b instanceof FixedLeaders)) return a === b;
@@ -143,6 +187,10 @@ class FixedLeaders implements LeaderResolver {
 
   constructor(list: AllowedLeaders) {
     this.list = list;
+  }
+
+  get keys(): Iterable<VerifyKey> {
+    return this.list.byText.values();
   }
 
   get isEmpty(): boolean {
@@ -177,9 +225,13 @@ class FileLeaders implements LeaderResolver {
 
   constructor(path: string) {
     this.path = resolve(path);
-    this.#source = { title: "allow-list", file: looksLikeKey(path) ? path : this.path };
+    this.#source = listSource(path, this.path);
     this.#refresh();
     if (this.#fault !== undefined) throw this.#fault;
+  }
+
+  get keys(): Iterable<VerifyKey> {
+    return this.#list.byText.values();
   }
 
   get isEmpty(): boolean {

@@ -1,4 +1,4 @@
-// The runtime's configuration: one strict JSON object (specification 2.4, protocol section 10).
+// The runtime's configuration: one strict JSON object (protocol.md section 10).
 
 import { resolve } from "node:path";
 import { asBuffer } from "../wire/bytes.js";
@@ -13,7 +13,7 @@ import {
 } from "./allowed-leaders.js";
 import { readSigningKey } from "./keys.js";
 import { digestOf, isWorldReadable, readOperatorFile } from "./operator-file.js";
-import { ConfigError, DocumentNode, type DocumentSource } from "./strict-json.js";
+import { ConfigError, DocumentNode, type DocumentSource, Faults } from "./strict-json.js";
 
 export { ConfigError };
 
@@ -50,6 +50,8 @@ interface ConfigSnapshot {
   readonly mode: SignedHttpMode;
   readonly tools: ReadonlyMap<string, ToolSigningConfig>;
   readonly leaders: LeaderResolver;
+  /** Whether the document says that no signatures are required, in so many words. */
+  readonly isUnsignedByName?: true;
   /** Whether the document contains a private key, in force or not. */
   readonly holdsKey: boolean;
   /** Whether `allowed_leaders_path` is ignored because there is an inline list. */
@@ -74,6 +76,7 @@ export interface ConfigFile {
 
 /** The file of a configuration; undefined for one set in code and for the defaults. */
 export let configFile: (config: ToolkitRuntimeConfig) => ConfigFile | undefined;
+let configOf: (snapshot: ConfigSnapshot) => ToolkitRuntimeConfig;
 let snapshotOf: (config: ToolkitRuntimeConfig) => ConfigSnapshot;
 let servedBy: (config: ToolkitRuntimeConfig) => Set<string>;
 let replaceSnapshot: (config: ToolkitRuntimeConfig, snapshot: ConfigSnapshot) => void;
@@ -95,6 +98,7 @@ export class ToolkitRuntimeConfig {
 
   static {
     configFile = (config) => config.#file;
+    configOf = (snapshot) => new ToolkitRuntimeConfig(snapshot);
     snapshotOf = (config) => config.#snapshot;
     servedBy = (config) => config.#served;
     replaceSnapshot = (config, snapshot) => {
@@ -236,6 +240,11 @@ function sameKey(a: SigningKey | undefined, b: SigningKey | undefined): boolean 
   return a === undefined || b === undefined ? a === b : asBuffer(a.publicKey).equals(b.publicKey);
 }
 
+/** Whether a configuration has `"mode": "disabled"`, rather than nothing about signatures. */
+export function isUnsignedByName(config: ToolkitRuntimeConfig): boolean {
+  return snapshotOf(config).isUnsignedByName === true;
+}
+
 /** The warning about unsafe access rights of a configuration's file, if any. */
 export function configFileWarning(config: ToolkitRuntimeConfig, stats: FileRights): string | undefined {
   if (!snapshotOf(config).holdsKey || !isWorldReadable(stats)) return undefined;
@@ -273,35 +282,104 @@ function defaults(): ConfigSnapshot {
   };
 }
 
-/** @param previous the leaders in force, if any */
+/** How a configuration is read. */
+export interface ConfigReading {
+  readonly faults: Faults;
+  /** Opens the file of an allow-list. */
+  readonly openList: (path: string) => LeaderResolver;
+  /** Takes the entries of `tools`, in both modes, and the section that should hold them. */
+  readonly onTools?: (entries: readonly ToolEntry[], section: DocumentNode) => void;
+}
+
+/** The entry of one tool in `tools`. */
+export interface ToolEntry {
+  readonly id: string;
+  readonly node: DocumentNode;
+}
+
+/**
+ * @param previous the leaders in force, if any
+ * @throws ConfigError the first fault
+ */
 function readConfig(bytes: Uint8Array, source: DocumentSource, previous?: LeaderResolver): ConfigSnapshot {
-  const root = DocumentNode.read(bytes, source).members({ optional: ["invoke_max_body_bytes", "signed_http"] });
-  const invokeMaxBodyBytes = root.invoke_max_body_bytes?.orAbsent()?.u64() ?? DEFAULT_INVOKE_MAX_BODY_BYTES;
+  const openList = (path: string) => fileLeaders(path, previous);
+  return readDocument(bytes, source, { faults: new Faults(), openList }, previous);
+}
+
+/**
+ * Checks a configuration as {@link readConfig} reads it. Its faults go to those of the reading.
+ *
+ * @returns undefined when there is a fault
+ */
+export function checkDocument(
+  bytes: Uint8Array,
+  source: DocumentSource,
+  reading: ConfigReading,
+): ToolkitRuntimeConfig | undefined {
+  try {
+    const snapshot = readDocument(bytes, source, reading);
+    return reading.faults.found.length > 0 ? undefined : configOf(snapshot);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    reading.faults.collect(error);
+    return undefined;
+  }
+}
+
+function readDocument(
+  bytes: Uint8Array,
+  source: DocumentSource,
+  reading: ConfigReading,
+  previous?: LeaderResolver,
+): ConfigSnapshot {
+  const { faults } = reading;
+  const root = DocumentNode.read(bytes, source, faults).members({ optional: ["invoke_max_body_bytes", "signed_http"] });
+  const invokeMaxBodyBytes =
+    faults.attempt(() => root.invoke_max_body_bytes?.orAbsent()?.u64()) ?? DEFAULT_INVOKE_MAX_BODY_BYTES;
   const signed = root.signed_http?.orAbsent();
-  return { ...(signed === undefined ? defaults() : readSignedHttp(signed, previous)), invokeMaxBodyBytes };
+  const section = signed && faults.attempt(() => readSignedHttp(signed, reading, previous));
+  return { ...(section ?? defaults()), invokeMaxBodyBytes };
 }
 
 /** Checks the shape in both modes, and the values only when signatures are required. */
-function readSignedHttp(node: DocumentNode, previous?: LeaderResolver): Omit<ConfigSnapshot, "invokeMaxBodyBytes"> {
+function readSignedHttp(
+  node: DocumentNode,
+  { faults, openList, onTools }: ConfigReading,
+  previous?: LeaderResolver,
+): Omit<ConfigSnapshot, "invokeMaxBodyBytes"> {
   const section = node.members({ optional: ["mode", "allowed_leaders_path", "allowed_leaders", "tools"] });
-  const mode = section.mode === undefined ? SignedHttpMode.Required : readMode(section.mode);
-  const path = section.allowed_leaders_path?.orAbsent()?.text();
+  const { mode: modeNode, tools: toolsNode } = section;
+  const mode = (modeNode && faults.attempt(() => readMode(modeNode))) ?? SignedHttpMode.Required;
+  const pathNode = section.allowed_leaders_path?.orAbsent();
+  const path = pathNode && faults.attempt(() => pathNode.text());
   const inline = section.allowed_leaders?.orAbsent();
-  if (inline !== undefined) checkAllowListShape(inline);
-  const tools = section.tools?.entries().map(([id, tool]) => ({ id, ...readToolShape(tool) })) ?? [];
+  if (inline !== undefined) faults.attempt(() => checkAllowListShape(inline));
+  const entries =
+    toolsNode === undefined ? [] : faults.attempt(() => toolsNode.entries().map(([id, tool]) => ({ id, node: tool })));
+  onTools?.(entries ?? [], toolsNode ?? node);
+  const tools = (entries ?? []).flatMap(({ id, node: tool }) => {
+    const shape = faults.attempt(() => readToolShape(tool));
+    return shape === undefined ? [] : [{ id, ...shape }];
+  });
   const holdsKey = tools.some(({ signingKey }) => signingKey !== undefined);
-  if (mode === SignedHttpMode.Disabled) return { mode, tools: new Map(), leaders: noLeaders(), holdsKey };
+  if (mode === SignedHttpMode.Disabled) {
+    return { mode, tools: new Map(), leaders: noLeaders(), holdsKey, isUnsignedByName: true };
+  }
 
-  if (tools.length === 0) {
-    const got = section.tools === undefined ? "one without tools" : "one whose tools are empty";
-    throw node.fault("an object with at least one entry in tools", got, "add the served tools or set mode to disabled");
+  if (entries?.length === 0) {
+    const got = toolsNode === undefined ? "one without tools" : "one whose tools are empty";
+    const wanted = "an object with at least one entry in tools";
+    faults.add(node.fault(wanted, got, "add the served tools or set mode to disabled"));
   }
-  const entries = new Map(tools.map((tool) => [tool.id, readTool(tool)]));
+  const settings = new Map(tools.map((tool) => [tool.id, readTool(tool, faults)]));
+  const required = { mode, tools: settings, holdsKey };
   if (inline !== undefined) {
-    const leaders = inlineLeaders(inline, previous);
-    return { mode, tools: entries, leaders, holdsKey, ...(path !== undefined && { ignoredPath: true }) };
+    const leaders = faults.attempt(() => inlineLeaders(inline, previous)) ?? noLeaders();
+    return { ...required, leaders, ...(path !== undefined && { ignoredPath: true }) };
   }
-  if (path !== undefined) return { mode, tools: entries, leaders: fileLeaders(path, previous), holdsKey };
+  if (pathNode !== undefined) {
+    return { ...required, leaders: (path !== undefined && faults.attempt(() => openList(path))) || noLeaders() };
+  }
   throw node.fault(
     "an object with allowed_leaders or allowed_leaders_path",
     "one with neither",
@@ -324,14 +402,15 @@ function readToolShape(node: DocumentNode): ToolShape {
   const members = node.members({ optional: ["response_signing_key", "replay_cache_ttl_ms"] });
   const signingKey = members.response_signing_key?.orAbsent();
   const ttl = members.replay_cache_ttl_ms?.orAbsent();
-  signingKey?.text();
-  ttl?.u64();
+  node.faults.attempt(() => signingKey?.text());
+  node.faults.attempt(() => ttl?.u64());
   return { signingKey, ttl };
 }
 
-function readTool({ signingKey, ttl }: ToolShape): ToolSigningConfig {
-  const replayTtlMs = ttl === undefined ? DEFAULT_REPLAY_CACHE_TTL_MS : readTtl(ttl);
-  return Object.freeze(signingKey === undefined ? { replayTtlMs } : { signingKey: readKey(signingKey), replayTtlMs });
+function readTool({ signingKey, ttl }: ToolShape, faults: Faults): ToolSigningConfig {
+  const replayTtlMs = (ttl && faults.attempt(() => readTtl(ttl))) ?? DEFAULT_REPLAY_CACHE_TTL_MS;
+  const key = signingKey && faults.attempt(() => readKey(signingKey));
+  return Object.freeze(key === undefined ? { replayTtlMs } : { signingKey: key, replayTtlMs });
 }
 
 function readTtl(node: DocumentNode): number {
@@ -344,7 +423,7 @@ function readKey(node: DocumentNode): SigningKey {
   const reading = readSigningKey(node.text());
   if ("key" in reading) return reading.key;
   throw node.fault(
-    "an Ed25519 private key of 32 bytes, or 33 with a leading zero flag, in hex, base64 or base64url",
+    "an Ed25519 private key of 32 bytes, or 33 with a leading zero flag, as 64 hex digits, base64 or base64url",
     reading.got,
     "write the key again",
   );

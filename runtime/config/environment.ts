@@ -4,6 +4,8 @@
 export const ENV_BIND_ADDR = "BIND_ADDR";
 /** Environment variable with the address of the listener for operators; without it there is no listener. */
 export const ENV_ADMIN_ADDR = "SVC_ADMIN_ADDR";
+/** Environment variable that asks for a server without signatures by name: `1`. */
+export const ENV_ALLOW_UNSIGNED = "SVC_ALLOW_UNSIGNED";
 /** Environment variable with the minimum log level: `trace` to `fatal`, or `silent`. */
 export const ENV_LOG_LEVEL = "SVC_LOG_LEVEL";
 /**
@@ -12,3 +14,34 @@ export const ENV_LOG_LEVEL = "SVC_LOG_LEVEL";
 export const ENV_TLS_CERT_PATH = "SVC_TOOL_TLS_CERT_PATH";
 /** Environment variable with the path of the certificate's private key: PEM, not encrypted. */
 export const ENV_TLS_KEY_PATH = "SVC_TOOL_TLS_KEY_PATH";
+/**
+ * Environment variable with the address of a Redis or Valkey server that keeps the replay state of several processes;
+ * without it each process keeps its own. The others have no meaning without it.
+ */
+export const ENV_REDIS_URL = "SVC_REPLAY_REDIS_URL";
+/** Environment variable with the path of a file that holds the password. */
+export const ENV_REDIS_PASSWORD_FILE = "SVC_REPLAY_REDIS_PASSWORD_FILE";
+/** Environment variable with the path of the server's certificate authorities: PEM. */
+export const ENV_REDIS_CA_PATH = "SVC_REPLAY_REDIS_CA_PATH";
+/** Environment variable with the path of the client certificate: PEM. */
+export const ENV_REDIS_CERT_PATH = "SVC_REPLAY_REDIS_CERT_PATH";
+/** Environment variable with the path of the client certificate's private key: PEM, not encrypted. */
+export const ENV_REDIS_KEY_PATH = "SVC_REPLAY_REDIS_KEY_PATH";
+/** Environment variable with the begin of all keys. */
+export const ENV_REDIS_PREFIX = "SVC_REPLAY_REDIS_PREFIX";
+/** Environment variable with the milliseconds for the reply to a command. */
+export const ENV_REDIS_TIMEOUT_MS = "SVC_REPLAY_REDIS_TIMEOUT_MS";
+/** Environment variable with the milliseconds without new runs after a loss of data. */
+export const ENV_REDIS_GRACE_MS = "SVC_REPLAY_REDIS_GRACE_MS";
+
+/** All variables of the shared replay state. */
+export const REDIS_SETTINGS: readonly string[] = [
+  ENV_REDIS_URL,
+  ENV_REDIS_PASSWORD_FILE,
+  ENV_REDIS_CA_PATH,
+  ENV_REDIS_CERT_PATH,
+  ENV_REDIS_KEY_PATH,
+  ENV_REDIS_PREFIX,
+  ENV_REDIS_TIMEOUT_MS,
+  ENV_REDIS_GRACE_MS,
+];

@@ -34,7 +34,7 @@ export interface FollowerLog {
 export interface FollowerOptions {
   /** Start of the sentences about all files together: `configuration "/etc/svc/config.json"`. */
   readonly title: string;
-  /** Absolute paths of the files that together are one version. */
+  /** Absolute paths of the files, which are adopted or refused together: their contents at one time are one version. */
   readonly paths: readonly string[];
   /** Digests of the version in force, in the order of `paths`. */
   readonly digests: readonly string[];

@@ -11,14 +11,23 @@ export type KeyReading<K> = { readonly key: K } | { readonly got: string };
  * padding; 32 bytes, or 33 with a leading zero flag. ASCII white space around it is dropped.
  */
 export function readSigningKey(text: string): KeyReading<SigningKey> {
+  const reading = readPrivateKey(text);
+  return "got" in reading ? reading : { key: prepareSigningKey(reading.key) };
+}
+
+/** Reads the text of a private key like {@link readSigningKey}, as its 32 bytes. */
+export function readPrivateKey(text: string): KeyReading<Buffer> {
   const seed = decodeSeed(trimAscii(text));
-  return typeof seed === "string" ? { got: seed } : { key: prepareSigningKey(seed) };
+  return typeof seed === "string" ? { got: seed } : { key: seed };
 }
 
 /** Reads a public key: 32 bytes of hex in any case, `0x` optional, that signatures can verify against. */
 export function readPublicKey(text: string): KeyReading<VerifyKey> {
   const digits = text.startsWith("0x") ? text.slice(2) : text;
-  if (/[^0-9a-fA-F]/.test(digits)) return { got: "a text with other characters" };
+  if (/[^0-9a-fA-F]/.test(digits)) {
+    const inBase64 = decodeAnyBase64(trimAscii(text))?.length === 32;
+    return { got: inBase64 ? "32 bytes in base64" : `a text of ${text.length} characters, some of them no hex digits` };
+  }
   if (digits.length !== 64) return { got: `${digits.length} hex digits` };
   const bytes = Buffer.from(digits, "hex");
   if (!isValidPublicKey(bytes)) return { got: "bytes that no signature can verify against" };
@@ -27,17 +36,20 @@ export function readPublicKey(text: string): KeyReading<VerifyKey> {
 
 /** Whether a text may be a private or public key, which no message may contain. */
 export function looksLikeKey(text: string): boolean {
-  return typeof decodeSeed(trimAscii(text)) !== "string";
+  return "key" in readPrivateKey(text);
 }
 
 /** The 32 bytes of a private key's text, or a description of an invalid text. */
 function decodeSeed(text: string): Buffer | string {
   const hex = /^(?:0x)?([0-9a-fA-F]{64}|[0-9a-fA-F]{66})$/.exec(text)?.[1];
   const bytes = hex === undefined ? decodeAnyBase64(text) : Buffer.from(hex, "hex");
-  if (bytes === undefined) return "a text in none of these forms";
-  if (bytes.length === 0) return "an empty text";
-  if (bytes.length === 33) return bytes[0] === 0 ? bytes.subarray(1) : "33 bytes that begin with another flag";
-  return bytes.length === 32 ? bytes : `${bytes.length} bytes`;
+  if (bytes?.length === 32) return bytes;
+  if (bytes?.length === 33) return bytes[0] === 0 ? bytes.subarray(1) : "33 bytes that begin with another flag";
+  if (text === "") return "an empty text";
+  // Hex that is cut is mostly base64 of some other bytes.
+  const digits = /^(?:0x)?([0-9a-fA-F]+)$/.exec(text)?.[1];
+  if (digits !== undefined) return `${digits.length} hex digits`;
+  return bytes === undefined ? `a text of ${text.length} characters in none of these forms` : `${bytes.length} bytes`;
 }
 
 /** Decodes base64 or base64url, padded or not, without stray bits. `Buffer.from` ignores invalid characters. */

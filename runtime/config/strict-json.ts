@@ -1,6 +1,7 @@
 // A strict reader of an operator's JSON document. Every fault names its position.
 //
-// Messages never contain text of the document: a key may be misplaced, even as a member's name.
+// Messages never contain values of the document, nor names of members that are not plain words: a key may be misplaced,
+// even as a name.
 
 import { parseFqn } from "../fqn.js";
 import { MAX_U64 } from "../wire/integer-bounds.js";
@@ -8,6 +9,7 @@ import { lineColumn, locate } from "../wire/json.js";
 import { JsonError } from "../wire/json-error.js";
 import { JsonDouble, JsonObject, type JsonValue, readJson } from "../wire/json-value.js";
 import { looksLikeKey } from "./keys.js";
+import { closest } from "./nearest.js";
 
 /** The origin of a document. */
 export interface DocumentSource {
@@ -64,6 +66,51 @@ function displayFile({ file }: DocumentSource): string | undefined {
   return file === undefined || looksLikeKey(file) ? undefined : file;
 }
 
+/** A member's name that is shown: words of letters. No key, nor a part of one, looks like that. */
+const READABLE_NAME = /^(?=.{1,40}$)\$?[a-z]{1,20}(?:[_-][a-z]{2,20}|[A-Z][a-z]{2,20})*$/;
+/** Edit steps within which a member was probably meant. */
+const MAX_STEPS = 3;
+
+/**
+ * The faults of documents as they are found, up to a limit. With the limit 1 the first fault is thrown where it is
+ * found; with more, a reading goes on with the parts that are good.
+ */
+export class Faults {
+  readonly found: ConfigError[] = [];
+  readonly #limit: number;
+
+  constructor(limit = 1) {
+    this.#limit = limit;
+  }
+
+  /** @throws the fault, once the limit is reached */
+  add(fault: ConfigError): void {
+    this.collect(fault);
+    if (this.found.length >= this.#limit) throw fault;
+  }
+
+  /** Adds a fault that ended the reading. */
+  collect(fault: ConfigError): void {
+    // A part that is read twice has the same fault twice.
+    if (!this.found.some(({ message }) => message === fault.message)) this.found.push(fault);
+  }
+
+  /**
+   * Reads a part that may be left out: undefined when it has a fault.
+   *
+   * @throws the fault, once the limit is reached
+   */
+  attempt<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      this.add(error);
+      return undefined;
+    }
+  }
+}
+
 /** The allowed members of an object. */
 interface MemberSpec<R extends string, O extends string> {
   readonly required?: readonly R[];
@@ -72,11 +119,14 @@ interface MemberSpec<R extends string, O extends string> {
 
 /** One value of a document, with its position. Every accessor throws a ConfigError for another kind of value. */
 export class DocumentNode {
+  readonly faults: Faults;
   readonly #bytes: Uint8Array;
   readonly #source: DocumentSource;
   readonly #path: readonly (string | number)[];
   readonly #pointer: string;
-  readonly #value: JsonValue;
+  readonly #given: JsonValue;
+  /** The fault of a member that is missing. */
+  readonly #missing: ConfigError | undefined;
 
   private constructor(
     bytes: Uint8Array,
@@ -84,10 +134,14 @@ export class DocumentNode {
     value: JsonValue,
     path: readonly (string | number)[],
     pointer: string,
+    faults: Faults,
+    missing?: ConfigError,
   ) {
+    this.faults = faults;
+    this.#missing = missing;
     this.#bytes = bytes;
     this.#source = source;
-    this.#value = value;
+    this.#given = value;
     this.#path = path;
     this.#pointer = pointer;
   }
@@ -97,9 +151,9 @@ export class DocumentNode {
    *
    * @throws ConfigError when the bytes are not one JSON document
    */
-  static read(bytes: Uint8Array, source: DocumentSource): DocumentNode {
+  static read(bytes: Uint8Array, source: DocumentSource, faults = new Faults()): DocumentNode {
     try {
-      return new DocumentNode(bytes, source, readJson(bytes), [], "");
+      return new DocumentNode(bytes, source, readJson(bytes), [], "", faults);
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
       const place = { pointer: "", ...lineColumn(bytes, error.offset) };
@@ -116,13 +170,20 @@ export class DocumentNode {
     const found: Record<string, DocumentNode> = {};
     for (const [name, value] of object.members) {
       if (!known.includes(name)) {
-        const wanted = `must hold only ${known.join(", ")}, got another member; remove it or correct its name`;
-        throw this.#fault(wanted, [...this.#path, name], "repeat");
+        const [nearest] = closest(name, known, MAX_STEPS);
+        const got = `got another member${READABLE_NAME.test(name) ? `, ${name}` : ""}`;
+        const remedy = nearest === undefined ? "remove it or correct its name" : `did you mean ${nearest}?`;
+        const wanted = `must hold only ${known.join(", ")}, ${got}; ${remedy}`;
+        this.faults.add(this.#fault(wanted, [...this.#path, name], "repeat"));
+        continue;
       }
       found[name] = this.#below(name, value, name);
     }
     for (const name of names.required ?? []) {
-      if (found[name] === undefined) throw this.fault(`an object with the member ${name}`, "one without it", "add it");
+      if (found[name] !== undefined) continue;
+      const fault = this.fault(`an object with the member ${name}`, "one without it", "add it");
+      this.faults.add(fault);
+      found[name] = this.#below(name, null, name, fault);
     }
     return found as Record<R, DocumentNode> & Partial<Record<O, DocumentNode>>;
   }
@@ -192,20 +253,21 @@ export class DocumentNode {
     return new ConfigError(text, this.#source, { pointer: this.#pointer, ...place });
   }
 
-  #below(step: string | number, value: JsonValue, label: string): DocumentNode {
+  #below(step: string | number, value: JsonValue, label: string, missing?: ConfigError): DocumentNode {
     const path = [...this.#path, step];
-    return new DocumentNode(this.#bytes, this.#source, value, path, `${this.#pointer}/${label}`);
+    return new DocumentNode(this.#bytes, this.#source, value, path, `${this.#pointer}/${label}`, this.faults, missing);
+  }
+
+  get #value(): JsonValue {
+    if (this.#missing !== undefined) throw this.#missing;
+    return this.#given;
   }
 
   #object(): JsonObject {
     if (!(this.#value instanceof JsonObject)) throw this.fault("an object", this.kind(), "write one in braces");
-    const [repeated] = this.#value.repeated;
-    if (repeated !== undefined) {
-      throw this.#fault(
-        "must hold each member once, got a repeated one; remove it",
-        [...this.#path, repeated],
-        "repeat",
-      );
+    for (const repeated of this.#value.repeated) {
+      const text = "must hold each member once, got a repeated one; remove it";
+      this.faults.add(this.#fault(text, [...this.#path, repeated], "repeat"));
     }
     return this.#value;
   }

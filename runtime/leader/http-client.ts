@@ -61,6 +61,12 @@ export class HttpClient {
     this.agent.destroy();
   }
 
+  private describe({ code, message }: NodeJS.ErrnoException): string {
+    const isPlain = this.secure && /wrong version number|packet length too long/i.test(message);
+    const what = code ?? "the connection broke";
+    return isPlain ? `${what}: the server answers without TLS: use http:// in the url, or the server's TLS port` : what;
+  }
+
   private closeIdle(): void {
     for (const sockets of Object.values(this.agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
   }
@@ -103,7 +109,7 @@ export class HttpClient {
           resolve(this.attempt({ ...options, idempotent: false }, deadline));
           return;
         }
-        fail(new LeaderError("connection_failed", error.code ?? "the connection broke", { cause: error }));
+        fail(new LeaderError("connection_failed", this.describe(error), { cause: error }));
       });
       request.once("response", (response) => {
         responded = true;

@@ -133,7 +133,8 @@ function requireKnown(ports: readonly PortShape[], input: object): void {
   throw new LeaderError("invalid_input", `the tool has no input port ${quote(unknown)}: it has ${known || "none"}`);
 }
 
-function valueText(value: unknown, path: (string | number)[]): Buffer {
+/** @throws {@link LeaderError} `invalid_input` for a value without a JSON form */
+export function valueText(value: unknown, path: (string | number)[]): Buffer {
   if (value instanceof JsonText) return value.bytes;
   try {
     return Buffer.from(plainText(value, path));
@@ -143,7 +144,8 @@ function valueText(value: unknown, path: (string | number)[]): Buffer {
   }
 }
 
-function itemText(text: Buffer, depth: number): string {
+/** The item of a value in an envelope, inline where its text is canonical and short, else as `bytes`. */
+export function itemText(text: Buffer, depth: number): string {
   return fitsInline(text, depth)
     ? `{"kind":"data","data":${text.toString("utf8")}}`
     : `{"kind":"data","bytes":"${text.toString("base64")}"}`;

@@ -1,13 +1,15 @@
 /** Start of a server from tool classes (protocol.md sections 8 to 10). */
 
-import { checkedInteger } from "../config/checked-integer.js";
+import { checkedInteger } from "../checked-integer.js";
 import { ConfigError, configFile, ENV_TOOLKIT_CONFIG_PATH, type ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_ADMIN_ADDR, ENV_BIND_ADDR, ENV_TLS_CERT_PATH } from "../config/environment.js";
 import type { Reloads } from "../config/reload-stats.js";
 import { parseFqn } from "../fqn.js";
 import type { SvcToolClass } from "../tool.js";
+import { prettyJson } from "../wire/json-value.js";
+import { localUrl, metadataListing } from "../wire/metadata.js";
 import { strayFields } from "./call/async-errors.js";
-import { documentOf, localUrl, metaListing } from "./call/meta.js";
+import { documentOf } from "./call/meta.js";
 import { serveTools } from "./call/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
 import { type Address, type Endpoint, endpointFromEnv, endpointOf } from "./http/address.js";
@@ -61,11 +63,12 @@ function isAddress(value: unknown): value is Address {
  * Serves one tool or many: `bootstrap(Sum)`, `bootstrap([Sum, Other])`, `bootstrap([[127, 0, 0, 1], 8081], Sum)`,
  * `bootstrap([[127, 0, 0, 1], 8081], [Sum, Other])`, each with options as an optional last argument.
  *
- * With `--meta` among the process's arguments it prints the metadata of the tools instead, and the process exits with
- * 0. An error at start-up is written to standard error, and the process exits with 1. SIGTERM and SIGINT close the
+ * With the command-line argument `--meta`, `bootstrap` prints the metadata of the tools instead, and the process exits
+ * with 0. An error at start-up is written to standard error, and the process exits with 1. SIGTERM and SIGINT close the
  * server by {@link RunningServer.close}; then the process exits with 0, or 3 when a call was cut short. A second signal
- * ends it at once. SIGHUP reloads the configuration file and the certificate at once, if the process has either. An
- * exception outside a call is logged and ends neither the process nor a call. {@link serve} does none of this.
+ * ends the process at once. SIGHUP reloads the configuration file and the certificate at once, if the process has
+ * either. An exception outside a call is logged and ends neither the process nor a call. {@link serve} does none of
+ * this.
  */
 export function bootstrap(tools: Tools, options?: BootstrapOptions): Promise<RunningServer | undefined>;
 export function bootstrap(
@@ -101,7 +104,7 @@ export async function bootstrap(
     }
     return server;
   } catch (error) {
-    return exitWith(1, `cannot start: ${startupMessage(error)}\n`);
+    return exitWith(1, `cannot start: ${startupMessage(error)}${listenRemedy(error, address)}\n`);
   }
 }
 
@@ -119,6 +122,22 @@ function startupMessage(error: unknown): string {
   return (syscall === undefined ? stack : message) ?? String(error);
 }
 
+/** What to do about an address that cannot be listened on; empty for every other error. */
+function listenRemedy(error: unknown, address: Address | undefined): string {
+  const { syscall, code = "", port } = Object(error) as NodeJS.ErrnoException & { readonly port?: number };
+  const remedy = syscall === "listen" ? LISTEN_REMEDIES[code] : undefined;
+  if (remedy === undefined) return "";
+  const isAdmin = port !== undefined && process.env[ENV_ADMIN_ADDR]?.endsWith(`:${port}`) === true;
+  const setting = isAdmin ? ENV_ADMIN_ADDR : address === undefined ? ENV_BIND_ADDR : "the address given to bootstrap";
+  return `; ${remedy}, or change ${setting}`;
+}
+
+const LISTEN_REMEDIES: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another process listens there, often the previous one that finishes its calls: end it",
+  EADDRNOTAVAIL: "this machine has no such address: take one of its own",
+  EACCES: "a port below 1024 needs a privilege: take a higher one",
+};
+
 /** Prints a text and exits explicitly, because handles opened by a tool's module would keep the process alive. */
 function print(text: string): Promise<never> {
   return new Promise(() => process.stdout.write(text, () => process.exit(0)));
@@ -127,9 +146,9 @@ function print(text: string): Promise<never> {
 /** Output of `--meta`. */
 function metaOf(classes: readonly SvcToolClass[]): string {
   const documents = serveTools(classes).map(({ tool, contract }) =>
-    documentOf(tool, contract, localUrl(contract.path)),
+    prettyJson(documentOf(tool, contract, localUrl(contract.path))),
   );
-  return metaListing(documents);
+  return metadataListing(documents);
 }
 
 /**
@@ -151,11 +170,11 @@ export async function serve(
   const scheme = tls === undefined ? "http" : "https";
   const maxConnections = connectionsOf(options.maxConnections);
   const metrics = adminEndpoint && (await Metrics.load());
-  const parts = await prepareTools(tools, options, { log, metrics, scheme });
+  const parts = await prepareTools(tools, options, { log, metrics, scheme, endpoint });
   const { service, shutdown, reload } = parts;
   let admin: AdminListener | undefined;
-  const release = async () => {
-    await parts.release();
+  const release = async (limitMs?: number) => {
+    await parts.release(limitMs);
     await admin?.close();
   };
   let listening = false;
@@ -165,11 +184,16 @@ export async function serve(
     opened = await buildApp({ ...parts, tls, maxConnections, configure: options.configure });
     const { server } = opened.app;
     if (tls !== undefined && isTlsServer(server)) reload.followCertificate(tls, server);
-    await parts.startThreads();
+    await parts.start();
     if (adminEndpoint !== undefined && metrics !== undefined) {
-      const { config, memory } = parts;
-      metrics.read({ tools, config, store: memory, service, reload, server, shutdown, log: log.lines });
-      const unready = () => (shutdown.stopping ? "stopping" : listening ? undefined : "starting");
+      const { config, store } = parts;
+      metrics.read({ tools, config, store, service, reload, server, shutdown, log: log.lines });
+      const unready = () =>
+        shutdown.stopping
+          ? "stopping"
+          : listening
+            ? store.unavailable && `replay store: ${store.unavailable}`
+            : "starting";
       admin = await AdminListener.listen(adminEndpoint, { unready, reload, metrics, log });
     }
     // fastify reports http for a server from a serverFactory.

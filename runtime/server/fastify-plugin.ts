@@ -8,6 +8,7 @@ import { StartupError } from "./errors/startup-error.js";
 import type { ShutdownParts } from "./http/shutdown.js";
 import { ToolRoutes } from "./http/tool-routes.js";
 import type { ToolOptions } from "./options.js";
+import { requireEntries } from "./threads/thread-host.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
 
 /** Options of {@link svcTools}. `logLevel` and `prefix` are options of fastify itself. */
@@ -20,7 +21,7 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
   if (app.initialConfig.http2 === true)
     throw new StartupError("svcTools: expected an application of HTTP/1.1, got http2");
   const tools = serveTools(classes);
-  for (const { fqn, tool } of tools) requireEntry(fqn, tool.isolate?.() ?? options.isolate);
+  requireEntries(tools, options.isolate);
   const log = loggerOf(options);
   const scheme = app.initialConfig.https === undefined ? "http" : "https";
   if ((options.shutdown?.readinessDelayMs ?? 0) > 0) {
@@ -35,18 +36,18 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
     if (parts.config.signedHttpIsRequired() && options.replayStore === undefined) claimNames(mounts, tools);
     const routes = new ToolRoutes(parts, { prefix: app.prefix.replace(/\/$/, ""), isOwn: false, hasHooks: true });
     routes.register(app);
-    await parts.startThreads();
+    await parts.start();
     const ends: ShutdownParts = {
       requests: routes.requests,
       log,
       close: async () => {},
       abortRuns: () => service.abortRuns(),
       hangUp: () => {},
-      release: () => parts.release(),
+      release: (limitMs) => parts.release(limitMs),
     };
     mounts.stops.push(() => shutdown.stop(ends, undefined));
-    // preClose runs before the application closes its listener, while responses can still be sent. Its hooks run in series:
-    // the first one stops all registrations.
+    // preClose runs before the application closes its listener, while responses can still be sent. Its hooks run in
+    // series, so the first one stops all registrations.
     app.addHook("preClose", async () => {
       await Promise.all(mounts.stops.map((stop) => stop()));
     });
@@ -78,7 +79,7 @@ function mountsOf(server: object): Mounts {
   return mounts;
 }
 
-/** Each registration remembers for itself: a call of a tool that is mounted twice could run twice. */
+/** Refuses a tool that is mounted twice: each registration has its own replay entries, so one call could run twice. */
 function claimNames({ names }: Mounts, tools: readonly ServedTool[]): void {
   for (const { fqn } of tools) {
     if (names.has(fqn)) {
@@ -88,20 +89,13 @@ function claimNames({ names }: Mounts, tools: readonly ServedTool[]): void {
   }
 }
 
-/** Requires an explicit entry: a thread that loads the application's own module would start a second application. */
-function requireEntry(fqn: string, isolate: ToolOptions["isolate"]): void {
-  if (isolate === undefined || isolate === false) return;
-  if (isolate !== true && isolate.entry !== undefined) return;
-  throw new StartupError(
-    `isolate of ${fqn}: expected an entry beside a mounted tool; name a module that calls bootstrap with the same tools as isolate.entry`,
-  );
-}
-
 /**
  * Mounts tools in a fastify application of your own: `await app.register(svcTools, { tools: [Sum], prefix: "/tools"
- * })`. Each tool has `POST …/invoke`, `GET …/meta` and `GET …/health`; the prefix has `/tools` and `/health`. The
- * plugin handles a call before fastify parses its body: the application's `onRequest`, `preParsing` and `onResponse` hooks
- * run, its other hooks do not; one that reads the body takes it from the tool. All other routes are unaffected.
+ * })`. Each tool has `POST …/invoke`, `GET …/meta` and `GET …/health`; the prefix has `/tools` and `/health`. All other
+ * routes are unaffected.
+ *
+ * The plugin handles a call before fastify parses its body. Of the application's hooks, `onRequest`, `preParsing` and
+ * `onResponse` run for a call, the others do not. A hook that reads the body leaves none for the tool.
  *
  * The application owns the listener: address, TLS, connections, time limits and size of headers, signals, errors
  * outside of calls. The plugin owns the handling of calls: signatures, replay protection, body limits, deadlines, load

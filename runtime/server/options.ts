@@ -62,6 +62,13 @@ export interface ToolOptions {
    * sends requests of any page to this server, even on a loopback address. In signed mode only the signature decides.
    */
   readonly allowedOrigins?: readonly string[];
+  /**
+   * Allows a server without signatures on an address that other machines reach. Without this option,
+   * `SVC_ALLOW_UNSIGNED=1` or `"mode": "disabled"` in the configuration, a server that requires no signatures starts on
+   * a loopback address only. The option takes precedence over the environment variable and has no effect where
+   * signatures are required.
+   */
+  readonly allowUnsigned?: boolean;
   /** Limits on rate and load; each is off unless set. */
   readonly load?: LoadOptions;
 }

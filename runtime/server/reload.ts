@@ -31,7 +31,7 @@ export class ServerReload {
   readonly #config: FileFollower | undefined;
   #certificate: FileFollower | undefined;
   #pair: TlsPair | undefined;
-  /** The body limit that was last logged as waiting for a restart. */
+  /** The changed body limit that waits for a restart, remembered so that the log says it once. */
   #waitingBodyLimit: bigint | undefined;
 
   constructor(options: ReloadOptions) {
@@ -106,7 +106,7 @@ export class ServerReload {
       return undefined;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      // The allow-list that the configuration names may be corrected without a new version of this file.
+      // A faulty allow-list may be corrected without a new version of the configuration file that names it.
       return { refused: error.message, retry: error.title === "allow-list" };
     }
   }

@@ -1,6 +1,7 @@
 /** Handlers of SIGTERM and SIGINT for a serving process. */
 
 import type { ShutdownSummary } from "./http/shutdown.js";
+import { exitWith } from "./log/log-destination.js";
 
 /** Exit code of a process that cut a request short during shutdown; it is 0 when all requests finished. */
 const EXIT_CUT = 3;
@@ -11,6 +12,9 @@ const EXIT_CUT = 3;
  */
 const ECHO_MS = 500;
 
+/** Milliseconds that a start may go on after a signal: a `create()` that waits for its database may never end. */
+const START_LIMIT_MS = 5_000;
+
 /** Handled signals with their numbers; an exit code is 128 plus the number. */
 const SIGNALS = [
   ["SIGINT", 2],
@@ -19,7 +23,8 @@ const SIGNALS = [
 
 /**
  * Stops a server at the first signal, then exits with 0, or {@link EXIT_CUT} when a request was cut short. A second
- * signal exits at once with 128 plus the signal's number. A signal during the start takes effect after the start.
+ * signal exits at once with 128 plus the signal's number. A signal during the start takes effect after the start, or ends
+ * the process when that takes longer than {@link START_LIMIT_MS}.
  */
 export function stopOnSignals(starting: Promise<{ close(signal: NodeJS.Signals): Promise<ShutdownSummary> }>): void {
   let first: number | undefined;
@@ -31,11 +36,19 @@ export function stopOnSignals(starting: Promise<{ close(signal: NodeJS.Signals):
         return;
       }
       first = now;
-      void starting.then(
-        (server) => server.close(signal).then(({ cut }) => process.exit(cut === 0 ? 0 : EXIT_CUT)),
-        // bootstrap reports a failed start and exits.
-        () => {},
-      );
+      const late = setTimeout(() => exitLate(signal, number), START_LIMIT_MS);
+      void starting
+        .finally(() => clearTimeout(late))
+        .then(
+          (server) => server.close(signal).then(({ cut }) => process.exit(cut === 0 ? 0 : EXIT_CUT)),
+          // bootstrap reports a failed start and exits.
+          () => {},
+        );
     });
   }
+}
+
+function exitLate(signal: string, number: number): void {
+  const text = `cannot start: ${signal} came, and the start did not end within ${START_LIMIT_MS / 1000} s\n`;
+  exitWith(128 + number, text);
 }

@@ -1,15 +1,21 @@
 /** A tool server without a listener: tools with configuration, replay store, load control, threads and reloads. */
 
-import { checkedInteger } from "../config/checked-integer.js";
+import { checkedInteger } from "../checked-integer.js";
 import { configWarnings, DEFAULT_REPLAY_CACHE_TTL_MS, ToolkitRuntimeConfig } from "../config/config.js";
+import { ENV_REDIS_URL, REDIS_SETTINGS } from "../config/environment.js";
+import { displayVariable, strayVariables } from "../config/stray-variables.js";
+import { endsWithin } from "../time-limit.js";
 import { type EngineSelection, selectEngine } from "../wire/ed25519.js";
 import type { EngineName } from "../wire/ed25519-keys.js";
 import { SignatureHeaders } from "../wire/http-names.js";
 import { AllowedOrigins } from "./call/allowed-origins.js";
+import { createClasses } from "./call/class-hooks.js";
 import { InvokeService } from "./call/invoke-service.js";
+import { LocalHost } from "./call/local-host.js";
 import { Observers } from "./call/observers.js";
 import type { ServedTool } from "./call/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
+import type { Endpoint } from "./http/address.js";
 import { Shutdown } from "./http/shutdown.js";
 import { bodyBytesBound } from "./load/body-bytes.js";
 import { LoadControl } from "./load/load-control.js";
@@ -22,13 +28,17 @@ import type { ToolOptions } from "./options.js";
 import { ServerReload } from "./reload.js";
 import { SEAL_BYTES } from "./replay/cached-signature.js";
 import { ReplayMemory } from "./replay/memory.js";
+import type { ReplayStore } from "./replay/store.js";
 import { CryptoThreads } from "./threads/crypto-threads.js";
 import { isolateTools } from "./threads/thread-host.js";
+import { checkUnsigned } from "./unsigned.js";
 
 /** The parts that the transport provides. */
 export interface ListenerContext {
   readonly log: SafeLogger;
   readonly scheme: "http" | "https";
+  /** Address of the listener; undefined where the application has its own. */
+  readonly endpoint?: Endpoint;
   /** Undefined without an admin listener. */
   readonly metrics?: Metrics | undefined;
 }
@@ -41,16 +51,15 @@ export interface PreparedTools {
   readonly log: SafeLogger;
   readonly shutdown: Shutdown;
   readonly reload: ServerReload;
-  /** The built-in replay store; undefined with a custom one. */
-  readonly memory: ReplayMemory | undefined;
+  readonly store: ReplayStore;
   readonly minBodyBytesPerSecond: number | undefined;
   readonly onRefused: (code: string) => void;
   /** Fields of the log line that announces the start. */
   readonly summary: object;
-  /** Starts the threads of isolated tools; no tool may be called before. */
-  startThreads(): Promise<void>;
-  /** Releases all resources; call it when no call runs. */
-  release(): Promise<void>;
+  /** Starts the threads of isolated tools and runs `create()` of the others; no tool may be called before. */
+  start(): Promise<void>;
+  /** Releases all resources, pending writes of the replay store within a limit; call it when no call runs. */
+  release(limitMs?: number): Promise<void>;
 }
 
 /**
@@ -61,13 +70,14 @@ export interface PreparedTools {
 export async function prepareTools(
   tools: readonly ServedTool[],
   options: ToolOptions,
-  { log, scheme, metrics }: ListenerContext,
+  { log, scheme, metrics, endpoint }: ListenerContext,
 ): Promise<PreparedTools> {
   const config = options.config ?? ToolkitRuntimeConfig.fromEnv();
   const headers = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");
-  const store = options.replayStore ?? replayMemory(config, options.replayMaxBytes);
   const { engine, reason } = engineOf(options.engine);
   const signed = config.signedHttpIsRequired();
+  const store = options.replayStore ?? (await storeOf(options, signed));
+  checkUnsigned(config, options, { endpoint, log });
   config.leaders.onWarning = (message) => log.warn({}, message);
   if (signed) requireEntries(tools, config, log);
   for (const warning of configWarnings(config)) log.warn({}, `configuration: ${warning}`);
@@ -89,7 +99,9 @@ export async function prepareTools(
   const service = new InvokeService({ config, headers, engine: work, store, load, log, allowedOrigins, observers });
   const reload = new ServerReload({ config, served, log, intervalMs });
   const memory = store instanceof ReplayMemory ? store : undefined;
+  let isStoreStarted = false;
   let endThreads: (() => Promise<void>) | undefined;
+  let closeClasses: (() => Promise<void>) | undefined;
   return {
     tools,
     config,
@@ -97,7 +109,7 @@ export async function prepareTools(
     log,
     shutdown,
     reload,
-    memory,
+    store,
     minBodyBytesPerSecond,
     onRefused: (code) => metrics?.refused(code),
     summary: {
@@ -106,17 +118,67 @@ export async function prepareTools(
       ed25519: `${engine.name} (${reason})`,
       ...(memory !== undefined && sustained(memory, tools, config)),
     },
-    startThreads: async () => {
+    start: async () => {
+      // Without signatures there are no nonces to remember.
+      if (signed) {
+        isStoreStarted = true;
+        await store.start?.({
+          tools: tools.map(({ fqn, timeoutMs }) => ({ fqn, timeoutMs })),
+          ttlMs: (fqn) => config.toolConfig(fqn)?.replayTtlMs ?? DEFAULT_REPLAY_CACHE_TTL_MS,
+          log,
+          observe: metrics && ((operation, ms) => metrics.replayOperation(operation, ms)),
+        });
+      }
       endThreads = await isolateTools(tools, options.isolate, log);
+      const here = tools.filter(({ host }) => host instanceof LocalHost);
+      closeClasses = await createClasses(here, log);
     },
-    release: async () => {
+    release: async (limitMs = CLOSE_STORE_MS) => {
       await service.settlementsDone();
       reload.close();
       load.close();
       threads?.close();
-      await endThreads?.();
+      const storeClosed = isStoreStarted && closeStore(store, log, Math.min(limitMs, CLOSE_STORE_MS));
+      await Promise.all([closeClasses?.(), endThreads?.(), storeClosed]);
     },
   };
+}
+
+/**
+ * The store of the environment, or the memory of the process. The client library is loaded only for the former.
+ *
+ * @throws {@link StartupError}
+ */
+async function storeOf({ replayMaxBytes }: ToolOptions, signed: boolean): Promise<ReplayStore> {
+  const settings = REDIS_SETTINGS.filter((name) => process.env[name] !== undefined);
+  if (signed && process.env[ENV_REDIS_URL] !== undefined) {
+    const { redisFromEnv } = await import("../redis/settings.js");
+    return redisFromEnv();
+  }
+  if (signed && settings.length > 0) {
+    throw new StartupError(
+      `${settings.join(", ")}: expected ${ENV_REDIS_URL} beside it; without it no state is shared`,
+    );
+  }
+  const misspelt = signed ? strayVariables(process.env).find(({ nearest }) => nearest === ENV_REDIS_URL) : undefined;
+  if (misspelt !== undefined) {
+    throw new StartupError(
+      `${displayVariable(misspelt.name)} is set and ${ENV_REDIS_URL} is not: without it no state is shared, and calls run again in other replicas; rename the variable to ${ENV_REDIS_URL}, or unset it`,
+    );
+  }
+  return new ReplayMemory(replayMaxBytes === undefined ? {} : { maxBytes: replayMaxBytes });
+}
+
+/** Milliseconds for a store to finish its pending writes at the end of a server, at most. */
+const CLOSE_STORE_MS = 5_000;
+
+async function closeStore(store: ReplayStore, log: ServerLogger, limitMs: number): Promise<void> {
+  const close = async () => store.close?.(limitMs);
+  try {
+    await endsWithin(limitMs + 100, close());
+  } catch (error) {
+    log.error({ err: error }, "closing the replay store failed");
+  }
 }
 
 /** Wraps the logger of the options, or the default logger, so that it never throws. */
@@ -147,13 +209,6 @@ function engineOf(name: EngineName | undefined): EngineSelection {
   } catch (error) {
     throw new StartupError((error as Error).message);
   }
-}
-
-function replayMemory(config: ToolkitRuntimeConfig, maxBytes: number | undefined): ReplayMemory {
-  return new ReplayMemory({
-    ...(maxBytes !== undefined && { maxBytes }),
-    ttlMs: (fqn) => config.toolConfig(fqn)?.replayTtlMs ?? DEFAULT_REPLAY_CACHE_TTL_MS,
-  });
 }
 
 /**

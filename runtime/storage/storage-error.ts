@@ -1,5 +1,7 @@
 /** The error of the storage: a closed set of codes and fixed messages, without credentials or server content. */
 
+import { checkedInteger } from "../checked-integer.js";
+
 /** Cause of a failure. */
 export type StorageFault =
   /** An invalid option: an endpoint, a limit, a deadline. */
@@ -101,8 +103,9 @@ export function systemCode(error: unknown): string {
  * @throws {@link StorageError} `invalid_option`
  */
 export function requireInteger(name: string, value: number, min: number, max: number): number {
-  if (!Number.isSafeInteger(value) || value < min || value > max) {
-    throw new StorageError("invalid_option", `${name}: expected an integer from ${min} to ${max}`);
+  try {
+    return checkedInteger(name, value, min, max);
+  } catch (error) {
+    throw new StorageError("invalid_option", (error as RangeError).message);
   }
-  return value;
 }

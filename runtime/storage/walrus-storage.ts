@@ -307,10 +307,14 @@ export class WalrusStorage {
         const got = stored.deletable ? "a deletable" : "a permanent";
         throw new StorageError("answer_invalid", `publisher: asked for the other kind of blob, got ${got} one`);
       }
-      const [computed] = await Promise.all([
-        this.#checkedId(job, stored),
-        verifyStored(this.#source, job.deadline, this.#expected(job, blobId), true),
-      ]);
+      const checked = this.#checkedId(job, stored);
+      const readback = verifyStored(this.#source, job.deadline, this.#expected(job, blobId), true);
+      // The id tells more than the readback: a wrong id is reported as such, whichever of the two fails first.
+      await Promise.all([checked, readback]).catch(async (error: unknown) => {
+        await checked;
+        throw error;
+      });
+      const computed = await checked;
       const verified: UploadEntry = { ...stored, state: "verified", ...(computed && { computedBlobId: computed }) };
       await this.#record(verified);
       return this.#blobOf(verified, job.sha256, length, origin);

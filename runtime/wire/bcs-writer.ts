@@ -68,7 +68,7 @@ function writeBytes(target: Buffer, at: number, bytes: Uint8Array): number {
   return copyBytes(target, writeLength(target, at, bytes.length), bytes);
 }
 
-/** Writes a name: short and ASCII. */
+/** Writes a name. Names are ASCII, so each character is one byte. */
 function writeName(target: Buffer, at: number, text: string): number {
   const position = writeLength(target, at, text.length);
   for (let i = 0; i < text.length; i++) target[position + i] = text.charCodeAt(i);

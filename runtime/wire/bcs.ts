@@ -1,6 +1,6 @@
 /**
  * The BCS layouts of the protocol (protocol.md section 3), declared with @mysten/bcs and restricted to exact lengths
- * and canonical form. The only importer of @mysten/bcs: a server writes with the hand-written bcs-writer.ts.
+ * and canonical form. No other file imports @mysten/bcs: a server uses the hand-written bcs-writer.ts.
  */
 
 import { bcs } from "@mysten/bcs";

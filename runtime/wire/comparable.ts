@@ -3,19 +3,19 @@
  * and decoded values have no undeclared members, so a tool never gets two equal items.
  */
 
+import { hash } from "node:crypto";
 import { asBuffer } from "./bytes.js";
 import { repetition } from "./constraints.js";
-import { sha256 } from "./hash.js";
 import type { Mismatch } from "./mismatch.js";
 
-/** The mismatch of an array with two equal items, if it has them. */
+/** The mismatch of an array that has two equal items; undefined for any other array. */
 export function repeatedItem(items: readonly unknown[]): Mismatch | undefined {
   return items.length < 2 ? undefined : repetition(items.map(comparableText));
 }
 
 /** Texts of containers, cached so that nested unique arrays compute each once. */
 const known = new WeakMap<object, string>();
-/** From this length on a text is replaced by its hash. */
+/** From this length on a text is replaced by its hash, by node:crypto: svc-gen reads this file and needs no libsodium. */
 const MIN_HASHED_LENGTH = 128;
 
 /** A text that is the same for two decoded values exactly when they are equal. O(n log n) for n members. */
@@ -39,7 +39,7 @@ function objectText(value: object): string {
   let text = known.get(value);
   if (text === undefined) {
     text = Array.isArray(value) ? `[${value.map(comparableText).join(",")}]` : membersText(value);
-    if (text.length > MIN_HASHED_LENGTH) text = `hash ${sha256(Buffer.from(text)).toString("base64")}`;
+    if (text.length > MIN_HASHED_LENGTH) text = `hash ${hash("sha256", text, "base64")}`;
     known.set(value, text);
   }
   return text;

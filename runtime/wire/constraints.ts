@@ -135,9 +135,9 @@ export function countCheck({ minItems, maxItems }: ListConstraints): Check<numbe
 }
 
 /**
- * The mismatch of a list with two equal items, if it has them.
+ * The mismatch of a list that has two equal items; undefined for any other list.
  *
- * @param texts of the items: the same text for equal items
+ * @param texts one for each item; equal items have equal texts
  */
 export function repetition(texts: Iterable<string>): Mismatch | undefined {
   const places = new Map<string, number>();

@@ -50,7 +50,10 @@ export type Codec =
   | { readonly kind: "null" }
   | { readonly kind: "boolean" }
   | ({ readonly kind: "string" } & TextConstraints)
-  /** A JavaScript number. An integer text beyond ±(2^53−1) is refused. `integer`: declared with `@asType integer`. */
+  /**
+   * A JavaScript number. An integer text beyond ±(2^53−1), of any length, is refused. `integer`: declared with `@asType
+   * integer`.
+   */
   | ({ readonly kind: "number"; readonly integer?: boolean } & NumberBounds)
   /** One literal or a union of literals, enums included. */
   | { readonly kind: "literal"; readonly values: readonly (string | number | boolean | null)[] }
@@ -80,7 +83,10 @@ export type Codec =
       readonly patterns?: readonly (readonly [pattern: string, codec: Codec])[];
       readonly rest?: Codec;
     }
-  /** Of the branches that the value fits, constraints included, the first with the fewest undeclared members. */
+  /**
+   * A value takes the branch that it fits, constraints included. Of several, it takes the first with the fewest
+   * undeclared members.
+   */
   | { readonly kind: "union"; readonly branches: readonly Codec[] }
   /** A definition of the contract, by name, for recursive types. */
   | { readonly kind: "ref"; readonly name: string };
@@ -96,7 +102,7 @@ export interface Member {
 export interface Port {
   readonly name: string;
   readonly many: boolean;
-  /** The type of the whole list of a `many` input, when it adds to the type of one value: a tuple, constraints. */
+  /** The type of the whole list of a `many` input, present when the list is a tuple or has constraints of its own. */
   readonly list?: Extract<Codec, { readonly kind: "array" | "tuple" }>;
   /** Whether the member is optional: a `one` port, `null` on the wire when absent. */
   readonly optional?: boolean;
@@ -114,7 +120,7 @@ export interface Variant {
 
 /** Everything that svc-gen derives from one tool. */
 export interface Contract {
-  /** The version is in its shortest form. */
+  /** Fully qualified name, with its version in the shortest form. */
   readonly fqn: string;
   readonly description: string;
   /** The class's `path()`. */

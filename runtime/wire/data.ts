@@ -41,7 +41,7 @@ export declare const content: unique symbol;
 
 /**
  * A reference to data of type T in an output: a stored blob, or one value of the protocol. T exists for the compiler
- * only: a reference to another type does not fit, and a reference without a type fits every T.
+ * only, which rejects a reference to another type, and accepts a reference without a type for every T.
  */
 export interface DataReference<out T> {
   /** The value of the port: inline data, or a reference to a blob. */
@@ -278,7 +278,6 @@ function requireValue(value: unknown): void {
   if (!isNexusValue(value)) throw new NexusDataError("value: expected a NexusValue");
 }
 
-/** The kind of a value. */
 function valueKind(value: NexusValue): ValueKind {
   return value.kind === "object" ? "object" : "data";
 }

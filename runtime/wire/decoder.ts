@@ -9,6 +9,7 @@ import { repeatedItem } from "./comparable.js";
 import { countCheck, integerCheck, numberCheck, textCheck } from "./constraints.js";
 import type { Codec, Contract } from "./contract.js";
 import { parseDateTime } from "./date-time.js";
+import { DefinitionMemo, Definitions } from "./definitions.js";
 import { inputFault } from "./fault.js";
 import {
   ARRAY,
@@ -32,47 +33,18 @@ import {
 } from "./json.js";
 import { JsonError } from "./json-error.js";
 import { bigintRange, literalMismatch, Mismatch } from "./mismatch.js";
-import { chooseBranch, compileIndexes, type Tally } from "./union-choice.js";
+import { chooseBranch, compileIndexes } from "./union-choice.js";
 import { plainValueOf, setMember } from "./untyped-json.js";
 
 /** Decodes an entry to the tool's value; a {@link Mismatch} when it does not fit. */
 export type Decode = (document: JsonDocument, entry: number, context: DecodeContext) => unknown;
 
 /** State of decoding one document. */
-export class DecodeContext implements Tally {
-  undeclaredCount = 0;
-  private readonly decoded = new Map<Decode, Map<number, Decoded>>();
-
+export class DecodeContext extends DefinitionMemo {
   /** @param strict whether a repeated declared member is a fault; otherwise its last value counts */
-  constructor(readonly strict: boolean) {}
-
-  /**
-   * Caches what a definition made of an entry, for the branches of a union that try the same definition. A mismatch of
-   * a literal is not cached: it is cheap to find again, and a body may hold millions.
-   */
-  once(decode: Decode, entry: number, make: () => unknown): unknown {
-    let known = this.decoded.get(decode);
-    if (known === undefined) {
-      known = new Map();
-      this.decoded.set(decode, known);
-    }
-    const before = this.undeclaredCount;
-    let made = known.get(entry);
-    if (made === undefined) {
-      const value = make();
-      if (value instanceof Mismatch && value.isOtherBranch) return value;
-      made = { value, undeclaredCount: this.undeclaredCount - before };
-      known.set(entry, made);
-    }
-    this.undeclaredCount = before + made.undeclaredCount;
-    return made.value instanceof Mismatch ? made.value.copy() : made.value;
+  constructor(readonly strict: boolean) {
+    super();
   }
-}
-
-/** The value of an entry, and the number of undeclared members in it. */
-interface Decoded {
-  readonly value: unknown;
-  readonly undeclaredCount: number;
 }
 
 /** Decodes single values by codec. */
@@ -169,13 +141,12 @@ const MAX_COMPARED_NAMES = 8;
 
 /** Compiles codecs to closures at start-up. */
 export class DecoderCompiler {
-  /** Whether a codec is a union, so that a value may be tried against several branches. */
+  /** Whether any compiled codec is a union: only then may a value be tried against several branches. */
   private hasUnion = false;
-  private readonly definitions: ReadonlyMap<string, Codec>;
-  private readonly compiled = new Map<string, Decode>();
+  private readonly definitions: Definitions<Decode>;
 
   constructor(definitions: NonNullable<Contract["definitions"]>) {
-    this.definitions = new Map(definitions);
+    this.definitions = new Definitions(definitions);
   }
 
   compile(codec: Codec): Decode {
@@ -279,7 +250,9 @@ export class DecoderCompiler {
     const check = numberCheck(codec);
     return (document, entry) => {
       const kind = document.tape[entry];
-      if (kind === LARGE_INTEGER) return new Mismatch("a number within ±(2^53-1)", "an integer beyond it");
+      if (kind === LARGE_INTEGER || (kind === DOUBLE && isFarInteger(document, entry))) {
+        return new Mismatch("a number within ±(2^53-1)", "an integer beyond it");
+      }
       if (kind !== SMALL_INTEGER && kind !== DOUBLE) return new Mismatch(expected, entryKind(document, entry));
       if (integer && kind === DOUBLE) return new Mismatch(expected, "a number that is no integer");
       const value = scalarOf(document, entry) as number;
@@ -294,7 +267,11 @@ export class DecoderCompiler {
     const check = integerCheck(codec);
     return (document, entry) => {
       const kind = document.tape[entry];
-      if (kind === DOUBLE) return new Mismatch("an integer", "a number that is no integer");
+      if (kind === DOUBLE) {
+        return isFarInteger(document, entry)
+          ? new Mismatch(name, "an integer outside its range")
+          : new Mismatch("an integer", "a number that is no integer");
+      }
       if (kind !== SMALL_INTEGER && kind !== LARGE_INTEGER) {
         return new Mismatch("an integer", entryKind(document, entry));
       }
@@ -374,19 +351,11 @@ export class DecoderCompiler {
   }
 
   private reference(name: string): Decode {
-    const codec = this.definitions.get(name);
-    if (codec === undefined)
-      throw new RangeError(`contract: a codec refers to ${JSON.stringify(name)}, which it lacks`);
-    const known = this.compiled.get(name);
-    if (known !== undefined) return known;
-    // Registered before it is compiled, because the definition may be recursive.
-    const decode: Decode = (document, entry, context) =>
+    const definition = this.definitions.get(name, (codec) => this.compile(codec));
+    return (document, entry, context) =>
       this.hasUnion && holdsContainer(document, entry)
-        ? context.once(decode, entry, () => target(document, entry, context))
-        : target(document, entry, context);
-    this.compiled.set(name, decode);
-    const target = this.compile(codec);
-    return decode;
+        ? context.once(definition.id, entry, () => definition.compiled(document, entry, context))
+        : definition.compiled(document, entry, context);
   }
 }
 
@@ -422,7 +391,6 @@ export class ListDecoder {
       count < min || count > max ? new Mismatch(`an array of ${range} items`, `${count} items`) : check?.(count);
   }
 
-  /** Decodes an array. */
   decode(document: JsonDocument, entry: number, context: DecodeContext): unknown {
     const { tape } = document;
     if (tape[entry] !== ARRAY) return new Mismatch("an array", entryKind(document, entry));
@@ -463,6 +431,20 @@ export class ListDecoder {
   }
 }
 
+/**
+ * Whether the text of a double is an integer beyond u64 and i64, which a number would round. `-0` is no such integer.
+ */
+function isFarInteger({ bytes, tape }: JsonDocument, entry: number): boolean {
+  const end = tape[entry + 2] as number;
+  // 2^63 has 19 digits.
+  if (end - (tape[entry + 1] as number) < 19) return false;
+  for (let at = (tape[entry + 1] as number) + 1; at < end; at++) {
+    const byte = bytes[at] as number;
+    if (byte < 0x30 || byte > 0x39) return false;
+  }
+  return true;
+}
+
 /** Whether a container holds another container: only then may nested unions decode an entry repeatedly. */
 function holdsContainer({ tape }: JsonDocument, entry: number): boolean {
   const end = tape[entry + 3] as number;
@@ -481,7 +463,7 @@ function distinctUndeclared(document: JsonDocument, entry: number, names: Member
   return distinct.size;
 }
 
-function itemCount({ tape }: JsonDocument, array: number): number {
+export function itemCount({ tape }: JsonDocument, array: number): number {
   let count = 0;
   const end = tape[array + 3] as number;
   for (let item = array + STRIDE; item < end; item = tape[item + 3] as number) count++;

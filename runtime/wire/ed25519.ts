@@ -36,7 +36,7 @@ export interface Ed25519Engine {
   sign(key: SigningKey, message: Uint8Array): Buffer;
 }
 
-/** Ed25519 on this thread or another: an engine, or an asynchronous front to one. */
+/** Ed25519 on this thread or another: an engine, or a proxy that runs one on other threads. */
 export interface Ed25519Work {
   readonly name: EngineName;
   /** As {@link Ed25519Engine.verify}, with a prepared key. */
@@ -94,7 +94,10 @@ export function publicKeyOf(seed: Uint8Array): Buffer {
   return publicKey;
 }
 
-/** The 64 bytes of {@link secrets}. OpenSSL needs a millisecond for a key, libsodium a twentieth of that. */
+/**
+ * Seed and public key, the form of {@link secrets}. OpenSSL takes a millisecond to derive the public key, libsodium a
+ * twentieth of that.
+ */
 function secretOfSeed(seed: Uint8Array): Buffer {
   const bytes = exactCopy(seed, SEED_BYTES, "private key");
   const secret = Buffer.allocUnsafeSlow(SEED_BYTES + PUBLIC_KEY_BYTES);
@@ -199,7 +202,10 @@ function publicKeyObject(publicKey: VerifyKey | Uint8Array, bytes: Uint8Array): 
   return key;
 }
 
-/** Encodings of the y coordinates of the small subgroup, sign bit clear: five, of which two also as y + p. */
+/**
+ * The y coordinates of the points of small order, little-endian, sign bit clear. There are five: 0, 1, p − 1 and two
+ * others. 0 and 1 also have the non-canonical encodings p and p + 1.
+ */
 const SMALL_ORDER_ENCODINGS = [
   "0000000000000000000000000000000000000000000000000000000000000000",
   "0100000000000000000000000000000000000000000000000000000000000000",

@@ -139,7 +139,7 @@ export class SignedInput {
         items.map((item) => ({ document: undefined, bytes: this.textOf(item, form) })),
       );
       if (this.hasher.hashOf(texts, ({ bytes }) => scratchSha256(bytes)).equals(inputHash)) return texts;
-      // Without a positive exponent the legacy form is identical.
+      // Without a positive exponent the legacy form is identical to the canonical one.
       if (!texts.some((items) => items.some(({ bytes }) => bytes.includes("e+")))) break;
     }
     return undefined;

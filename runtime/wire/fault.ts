@@ -12,7 +12,6 @@ export class WireFault extends Error {
   }
 }
 
-/** Makes the fault of an input. */
 export const inputFault = (details: string) => new WireFault("input_deserialization_error", details);
 
 /** The path of a member inside a value: names and array indexes. */

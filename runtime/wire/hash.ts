@@ -3,7 +3,7 @@
 import { hash } from "node:crypto";
 import { sodium } from "./sodium.js";
 
-/** Up to this size libsodium is faster because it has no set-up; beyond it OpenSSL has the faster rounds. */
+/** Inputs up to this size are hashed by libsodium, which has no set-up; OpenSSL is faster for larger ones. */
 const MAX_SODIUM_BYTES = 1024;
 
 /** The 32-byte SHA-256 of the bytes. */

@@ -4,10 +4,12 @@
  */
 
 import type { Contract, Port } from "./contract.js";
+import { MAX_VALUES } from "./data.js";
 import {
   type Decode,
   DecodeContext,
   DecoderCompiler,
+  itemCount,
   type ListDecoder,
   MemberNames,
   readInput,
@@ -15,7 +17,7 @@ import {
 } from "./decoder.js";
 import type { CommittedText } from "./envelope.js";
 import { inputFault, type Path, pathText } from "./fault.js";
-import { type JsonDocument, NULL, OBJECT, STRIDE } from "./json.js";
+import { ARRAY, type JsonDocument, NULL, OBJECT, STRIDE } from "./json.js";
 import { Mismatch } from "./mismatch.js";
 import { setMember } from "./untyped-json.js";
 
@@ -94,13 +96,19 @@ export class InputDecoder {
     }
     const input: Record<string, unknown> = {};
     const context = new DecodeContext(true);
-    for (const [i, { port, decode }] of this.ports.entries()) {
+    for (const [i, { port, decode, list }] of this.ports.entries()) {
       const { name, optional } = port;
       const member = members[i] as number;
       if (repeated.has(i)) throw inputFault(repeatedMember().describe([name]));
       if (member === 0 || (optional && tape[member] === NULL)) {
         if (!optional) throw inputFault(`${pathText([name])}: expected a value, got nothing`);
         continue;
+      }
+      if (list !== undefined && tape[member] === ARRAY) {
+        const count = itemCount(document, member);
+        if (count < 1 || count > MAX_VALUES) {
+          throw inputFault(`${pathText([name])}: expected 1 to ${MAX_VALUES} values, got ${count}`);
+        }
       }
       const value = decode(document, member, context);
       if (value instanceof Mismatch) throw inputFault(value.describe([name]));

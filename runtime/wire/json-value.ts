@@ -18,8 +18,8 @@ export class JsonObject {
 }
 
 /**
- * A lossless JSON value: integers within ±(2^53−1) are numbers and larger ones bigints; doubles with a fraction are
- * numbers and integral ones {@link JsonDouble}s.
+ * A lossless JSON value. An integer is a number within ±(2^53−1), a bigint beyond. A double is a number, but a
+ * {@link JsonDouble} when its value is integral, as in `1.0`.
  */
 export type JsonValue = null | boolean | string | number | bigint | JsonDouble | JsonValue[] | JsonObject;
 
@@ -49,30 +49,21 @@ export function readJson(bytes: Uint8Array): JsonValue {
 
 /** Formats a JSON text with one member or item per line, indented by two spaces; scalars keep their spelling. */
 export function prettyJson(text: string): string {
-  const document = parseJson(Buffer.from(text));
-  interface Block {
-    readonly lines: readonly string[];
-  }
-  const { lines } = foldTape<Block>(document, 0, {
-    scalar: ({ bytes, tape }, entry) => ({ lines: [bytes.toString("utf8", tape[entry + 1], tape[entry + 2])] }),
-    array: (items) => block("[", items, "]"),
+  return foldTape<string>(parseJson(Buffer.from(text)), 0, {
+    scalar: ({ bytes, tape }, entry) => bytes.toString("utf8", tape[entry + 1], tape[entry + 2]),
+    array: (items) => indentedBlock("[", items, "]"),
     object: (names, values) =>
-      block(
+      indentedBlock(
         "{",
-        values.map(({ lines: [first, ...rest] }, i) => ({
-          lines: [`${quote(names[i] as string)}: ${first}`, ...rest],
-        })),
+        values.map((value, i) => `${quote(names[i] as string)}: ${value}`),
         "}",
       ),
   });
-  return lines.join("\n");
+}
 
-  function block(open: string, parts: readonly Block[], close: string): Block {
-    if (parts.length === 0) return { lines: [open + close] };
-    const inner = parts.flatMap(({ lines }, i) => {
-      const last = lines.length - 1;
-      return lines.map((line, j) => `  ${line}${j === last && i < parts.length - 1 ? "," : ""}`);
-    });
-    return { lines: [open, ...inner, close] };
-  }
+/** Formats an array or object whose items or members are formatted already. */
+export function indentedBlock(open: string, parts: readonly string[], close: string): string {
+  if (parts.length === 0) return open + close;
+  // A JSON text has no line breaks inside its strings.
+  return `${`${open}\n${parts.join(",\n")}`.replaceAll("\n", "\n  ")}\n${close}`;
 }

@@ -57,7 +57,7 @@ export interface JsonDocument extends JsonFacts {
   readonly spaced: boolean;
 }
 
-/** Up to this many bytes the first tape has room for the usual number of entries. */
+/** Size of the largest document, in bytes, whose first tape has room for the usual number of entries. */
 const MAX_ROOMY_BYTES = 1 << 16;
 /** Bytes or characters of a string that are checked one by one before it is treated as long. */
 const MAX_SHORT_LENGTH = 64;
@@ -76,8 +76,8 @@ const SPACE = new Uint8Array(256);
 for (const byte of [0x20, 0x09, 0x0a, 0x0d]) SPACE[byte] = 1;
 
 /**
- * Sets the high bit of each of the four bytes that is not plain: a subtraction that underflows sets it, and `~word`
- * clears it for UTF-8 bytes. A borrow may also mark bytes above a marked one.
+ * Marks each of the four bytes that is not {@link PLAIN} by its high bit. The subtractions underflow for such a byte,
+ * and `& ~word` unmarks bytes of non-ASCII characters. A borrow may also mark bytes above a marked one.
  */
 function markSpecialBytes(word: number): number {
   const controls = word - 0x20202020;
@@ -119,7 +119,7 @@ const POOL_RESERVE = 2_048;
 let pool = new Int32Array(POOL_LENGTH);
 let pooled = 0;
 
-/** Allocates a tape for a document of some bytes. It may be too short and grow later. */
+/** Allocates a tape for a document of `bytes` bytes. A tape that proves too short grows later. */
 function newTape(bytes: number): Int32Array {
   const length = 64 + ((Math.min(bytes, MAX_ROOMY_BYTES) >> 2) & ~3);
   if (length > POOL_RESERVE) return new Int32Array(length);
@@ -131,8 +131,8 @@ function newTape(bytes: number): Int32Array {
 }
 
 /**
- * Upper bound of the entries after a position: each follows a comma, a colon or an opening bracket. Strings may contain
- * such bytes, but excess memory is never touched, whereas repeated doubling would copy the tape.
+ * Upper bound of the number of entries after a position: each entry follows a comma, a colon or an opening bracket.
+ * Such bytes in strings only reserve memory that is never touched, whereas repeated doubling would copy the tape.
  */
 function maxEntries(bytes: Buffer, position: number): number {
   let count = 1;
@@ -145,8 +145,8 @@ const PRECEDES_ENTRY = new Uint8Array(256);
 for (const character of "[{,:") PRECEDES_ENTRY[character.charCodeAt(0)] = 1;
 
 /**
- * Tape indexes of the containers around the current position, with the bit OBJECT_BIT, which no index has, for objects.
- * Shared by all documents because scanning is synchronous.
+ * Tape indexes of the containers around the current position. OBJECT_BIT, which no index has, marks objects. Shared by
+ * all documents because scanning is synchronous.
  */
 const containers = new Int32Array(MAX_DEPTH);
 
@@ -426,7 +426,8 @@ class Scanner {
     if (kind === LARGE_INTEGER) this.large = true;
     if (kind === DOUBLE) {
       this.doubles = true;
-      // Up to 200 digits with a power below 100 are in range, and a negative power never leaves it.
+      // Only a number with over 200 digits before the point, or a positive exponent of three digits or more, can be out
+      // of range.
       if (isFar && !Number.isFinite(serdeDouble(bytes, start, end))) {
         this.position = start;
         this.fail("number out of range");
@@ -860,12 +861,12 @@ export function uniqueMembers(
   return places.size === members.length ? members : [...places.values()];
 }
 
-/** The values of an object entry by decoded name; of a repeated member the last value. */
+/** Tape indexes of the values of an object entry, by decoded name. A repeated member has its last value. */
 export function membersByName(document: JsonDocument, object: number): Map<string, number> {
   return new Map(allMembers(document, object).map(([key, value]) => [stringOf(document, key), value]));
 }
 
-/** The items of an array entry. */
+/** Tape indexes of the items of an array entry. */
 export function itemsOf({ tape }: JsonDocument, array: number): number[] {
   const items: number[] = [];
   for (let item = array + STRIDE; item < (tape[array + 3] as number); item = tape[item + 3] as number) items.push(item);
@@ -930,7 +931,10 @@ export function scalarOf(document: JsonDocument, entry: number): null | boolean 
   }
 }
 
-/** JavaScript's value of a double's text. Without an exponent and up to 15 digits only the division rounds. */
+/**
+ * JavaScript's value of a double's text. With up to 15 digits and no exponent, the division is the only step that
+ * rounds.
+ */
 function double(bytes: Buffer, start: number, end: number): number {
   const first = bytes[start] === 0x2d ? start + 1 : start;
   if (end - first > 16) return Number(bytes.toString("latin1", start, end));
@@ -959,7 +963,7 @@ function smallInteger(bytes: Buffer, start: number, end: number): number {
   return negative ? -value : value;
 }
 
-/** Makes the values of {@link foldTape}. */
+/** Callbacks of {@link foldTape}. */
 export interface TapeFold<T> {
   scalar(document: JsonDocument, entry: number): T;
   array(items: T[]): T;

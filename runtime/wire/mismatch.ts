@@ -5,13 +5,17 @@ import { MAX_I64, MAX_U64, MIN_I64 } from "./integer-bounds.js";
 
 /** A value that does not fit its type: its path, the expected and the actual kind. Never contains the value. */
 export class Mismatch {
-  /** Innermost step first. An array of exact length, since a union may hold many mismatches. */
+  /**
+   * Innermost step first. Copied at each step, because a grown array has spare capacity and a union may hold many
+   * mismatches.
+   */
   private path: readonly (string | number)[] = [];
   private isOther = false;
   private fitting = 0;
 
   /**
-   * @param constraint whether the value has the type and violates a constraint: a strong sign of the intended branch
+   * @param constraint whether the value has the expected type but violates a constraint. In a union that is a strong sign
+   * that this branch was meant
    */
   constructor(
     readonly expected: string,
@@ -44,7 +48,7 @@ export class Mismatch {
     return this.isOther;
   }
 
-  /** A copy for {@link within}, which changes its receiver. */
+  /** A copy, for callers of {@link within}, which changes the mismatch in place. */
   copy(expected = this.expected): Mismatch {
     const copy = new Mismatch(expected, this.got, this.constraint);
     copy.path = this.path;
@@ -54,8 +58,8 @@ export class Mismatch {
   }
 
   /**
-   * Whether this mismatch comes from a branch closer to the value: the deeper path first, then a violated constraint,
-   * then the later member.
+   * Whether this mismatch comes from a branch that fits the value better than the other's branch: it has the deeper
+   * path, else it violates only a constraint, else more members fitted before it.
    */
   isMoreSpecificThan(other: Mismatch): boolean {
     if (this.depth !== other.depth) return this.depth > other.depth;
@@ -70,7 +74,7 @@ export class Mismatch {
     return path.length === this.path.length && path.every((step, i) => step === this.path[i]);
   }
 
-  /** `tags[1]: expected a string, got a number`. */
+  /** The message, such as `tags[1]: expected a string, got a number`. */
   describe(root: Path = []): string {
     const place = pathText([...root, ...this.path.toReversed()]);
     return `${place === "" ? "" : `${place}: `}expected ${this.expected}, got ${this.got}`;

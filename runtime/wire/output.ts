@@ -19,18 +19,19 @@ import {
   OffchainToolOutput,
 } from "./data.js";
 import { formatDateTime } from "./date-time.js";
+import { DefinitionMemo, Definitions } from "./definitions.js";
 import { ErrEval } from "./err-eval.js";
 import { pathText, WireFault } from "./fault.js";
 import { formatNumber, MAX_DEPTH, quote } from "./json.js";
 import { bigintRange, kindOf, literalMismatch, Mismatch } from "./mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
-import { branchesOverlap, chooseBranch, compileIndexes, type Tally } from "./union-choice.js";
+import { branchesOverlap, chooseBranch, compileIndexes } from "./union-choice.js";
 
 /** Limit of the BCS of a result, in bytes (protocol.md section 1). */
 export const MAX_RESULT_BYTES = 262_144;
 /**
- * Limit of one result over all ports, in bytes: its inline values, 32 for each object id, and the stored blobs whose size is
- * known.
+ * Limit of one result over all ports, in bytes: its inline values, 32 for each object id, and the stored blobs whose
+ * size is known.
  */
 export const OUTPUT_BUDGET = 8 * 1024 * 1024;
 
@@ -89,7 +90,8 @@ export class OutputEncoder {
     const found = this.variants.get(tag)?.ports.find(({ port }) => port.name === name);
     if (found === undefined) throw fault(`${pathText([tag, name])}: the tool has no such output port`);
     const { port, encode } = found;
-    const text = port.optional && (value === undefined || value === null) ? "null" : encode(value, 0, newContext());
+    const text =
+      port.optional && (value === undefined || value === null) ? "null" : encode(value, 0, new DefinitionMemo());
     if (text instanceof Mismatch) throw fault(text.describe([tag, name]));
     return text;
   }
@@ -254,7 +256,8 @@ function encodePort(tag: string, port: Port, encode: Encode, value: unknown): Ne
 
 /** One value of a port: a reference where the port accepts one, otherwise inline data. */
 function portValue(port: Port, encode: Encode, value: unknown, path: (string | number)[]): NexusValue {
-  if (port.held !== true || !isReference(value)) return inlineValue(encode(value, 0, newContext()), path, port.held);
+  if (port.held !== true || !isReference(value))
+    return inlineValue(encode(value, 0, new DefinitionMemo()), path, port.held);
   let referred: unknown;
   try {
     referred = isNexusValue(value) ? value : value.nexusValue();
@@ -284,21 +287,7 @@ function inlineValue(text: string | Mismatch, path: (string | number)[], held = 
 }
 
 /** Writes a value as JSON text; a {@link Mismatch} when it does not fit. `depth`: levels of nesting around it. */
-type Encode = (value: unknown, depth: number, context: EncodeContext) => string | Mismatch;
-
-/** State of encoding one value. */
-interface EncodeContext extends Tally {
-  /** Texts of containers by definition, object and depth, shared by the branches of a union. */
-  encoded?: Map<Encode, Map<object, EncodedContainer[]>>;
-}
-
-/** The text of a container, and the number of undeclared members in it. */
-interface EncodedContainer {
-  readonly text: string | Mismatch;
-  readonly undeclaredCount: number;
-}
-
-const newContext = (): EncodeContext => ({ undeclaredCount: 0 });
+type Encode = (value: unknown, depth: number, context: DefinitionMemo) => string | Mismatch;
 
 /** Encodes single values by codec. */
 export class ValueEncoder {
@@ -310,7 +299,7 @@ export class ValueEncoder {
 
   /** @throws {@link WireFault} `output_serialization_error` with the member's path */
   write(value: unknown): string {
-    const text = this.encode(value, 0, newContext());
+    const text = this.encode(value, 0, new DefinitionMemo());
     if (text instanceof Mismatch) throw fault(text.describe());
     return text;
   }
@@ -379,8 +368,8 @@ const NO_NAMES: ReadonlySet<string> = new Set();
 
 /**
  * The text of the undeclared own members, sorted by UTF-16 code units (RFC 8785 section 3.2.3) so that the result does
- * not depend on insertion order. `encode` returns undefined to omit one. Names are data, so a mismatch does not contain
- * them.
+ * not depend on insertion order. `encode` returns undefined for a member to omit. A mismatch does not contain the
+ * names, because they are data.
  */
 function undeclaredMembers(
   value: object,
@@ -404,15 +393,14 @@ function undeclaredMembers(
 
 /** Compiles codecs to closures at start-up. */
 class EncoderCompiler {
-  private readonly definitions: ReadonlyMap<string, Codec>;
-  private readonly compiled = new Map<string, Encode>();
-  /** Whether a codec is a union, so that a value may be tried against several branches. */
+  private readonly definitions: Definitions<Encode>;
+  /** Whether any compiled codec is a union: only then may a value be tried against several branches. */
   private hasUnion = false;
-  /** Whether several branches of a union may fit, so that undeclared members are counted. */
+  /** Whether several branches of some union may fit a value: only then are undeclared members counted. */
   private countsUndeclared = false;
 
   constructor(definitions: NonNullable<Contract["definitions"]>) {
-    this.definitions = new Map(definitions);
+    this.definitions = new Definitions(definitions);
   }
 
   /** @param inUnion whether the codec is inside a union, which checks constraints to choose a branch */
@@ -547,46 +535,22 @@ class EncoderCompiler {
   }
 
   private reference(name: string, inUnion: boolean): Encode {
-    const codec = this.definitions.get(name);
-    if (codec === undefined)
-      throw new RangeError(`contract: a codec refers to ${JSON.stringify(name)}, which it lacks`);
-    const key = `${inUnion} ${name}`;
-    const known = this.compiled.get(key);
-    if (known !== undefined) return known;
-    // Registered before it is compiled, because the definition may be recursive.
-    const encode: Encode = (value, depth, context) => {
-      if (!this.hasUnion || value === null || typeof value !== "object") return target(value, depth, context);
-      context.encoded ??= new Map();
-      let written = context.encoded.get(encode);
-      if (written === undefined) {
-        written = new Map();
-        context.encoded.set(encode, written);
+    const definition = this.definitions.get(name, (codec) => this.compile(codec, inUnion), `${inUnion}`);
+    return (value, depth, context) => {
+      if (!this.hasUnion || value === null || typeof value !== "object") {
+        return definition.compiled(value, depth, context);
       }
-      const before = context.undeclaredCount;
-      let entries = written.get(value);
-      if (entries === undefined) {
-        entries = [];
-        written.set(value, entries);
-      }
-      let entry = entries[depth];
-      if (entry === undefined) {
-        const text = target(value, depth, context);
-        entry = { text, undeclaredCount: context.undeclaredCount - before };
-        entries[depth] = entry;
-      }
-      context.undeclaredCount = before + entry.undeclaredCount;
-      return entry.text instanceof Mismatch ? entry.text.copy() : entry.text;
+      // The same object may fit at one depth and be too deep at another.
+      const id = definition.id * (MAX_DEPTH + 1) + depth;
+      return context.once(id, value, () => definition.compiled(value, depth, context));
     };
-    this.compiled.set(key, encode);
-    const target = this.compile(codec, inUnion);
-    return encode;
   }
 }
 
 function encodeItems(
   values: readonly unknown[],
   depth: number,
-  context: EncodeContext,
+  context: DefinitionMemo,
   encoderOf: (i: number) => Encode,
   constraints: ListConstraints,
 ): string | Mismatch {

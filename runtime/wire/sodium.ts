@@ -2,7 +2,7 @@
 
 import { createRequire } from "node:module";
 
-/** The used functions of sodium-native, which has no types. Each writes to its first arguments. */
+/** The used functions of sodium-native, which has no types. Results are written to the first arguments. */
 export interface Sodium {
   crypto_sign_seed_keypair(publicKey: Uint8Array, secret: Uint8Array, seed: Uint8Array): void;
   crypto_sign_detached(signature: Uint8Array, message: Uint8Array, secret: Uint8Array): void;

@@ -1,4 +1,4 @@
-/** Undeclared members: decoding by index signatures, and the choice of a union's branch by their number. */
+/** Undeclared members: their codecs by index signatures, and the choice of a union's branch by their number. */
 
 import { MAX_MATCHED_LENGTH } from "./constraints.js";
 import type { Codec } from "./contract.js";

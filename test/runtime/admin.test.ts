@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { type Address, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { RedisReplayStore } from "#runtime/redis/index.js";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
 import { proves } from "../proves.js";
 import { run, stop } from "./child.js";
@@ -142,18 +143,39 @@ describe("metrics", () => {
     assert.ok(!ready.body.includes("canary"));
   });
 
-  it("are those that docs/operations.md lists", async () => {
-    const page = readFileSync(new URL("../../docs/operations.md", import.meta.url), "utf8");
-    const rows = page.split("\n").filter((line) => line.startsWith("| `svc_"));
-    const listed = rows.flatMap((row) => {
+  const page = readFileSync(new URL("../../docs/operations.md", import.meta.url), "utf8");
+  /** The metrics that a section of the page lists, with their types. */
+  function listedIn(heading: string): [string, string][] {
+    const [, section = ""] = page.split(`${heading}\n`);
+    const [own = ""] = section.split(/\n##/);
+    return own.split("\n").flatMap((row) => {
+      if (!row.startsWith("| `svc_")) return [];
       const [, names = "", type = ""] = row.split("|").map((cell) => cell.trim());
-      return names.split(", ").map((name) => [name.replaceAll("`", ""), type]);
+      return names.split(", ").map((name): [string, string] => [name.replaceAll("`", ""), type]);
     });
+  }
+  const given = (families: ReadonlyMap<string, { readonly type: string }>) =>
+    [...families].filter(([name]) => name.startsWith("svc_")).map(([name, { type }]): [string, string] => [name, type]);
+
+  it("are those that docs/operations.md lists", async () => {
     const { families } = await scrape(await serveFor([countingTool()], { admin: LOCAL }));
-    const given = [...families].filter(([name]) => name.startsWith("svc_")).map(([name, { type }]) => [name, type]);
+    const all = given(families);
     // Only with TLS.
-    given.push(["svc_certificate_expiry_timestamp_seconds", "gauge"]);
-    assert.deepEqual(listed.sort(), given.sort());
+    all.push(["svc_certificate_expiry_timestamp_seconds", "gauge"]);
+    assert.deepEqual(listedIn("## Probes and metrics").sort(), all.sort());
+  });
+
+  it("with shared replay state are more, and docs/operations.md lists those", async () => {
+    const memoryOnly = ["svc_replay_entries", "svc_replay_bytes", "svc_replay_bound_bytes"];
+    const { families } = await scrape(await serveFor([countingTool()], { admin: LOCAL }));
+    const replayStore = new RedisReplayStore({ url: "unix:///none" });
+    const shared = await scrape(await serveFor([countingTool()], { admin: LOCAL, replayStore }));
+    const more = given(shared.families).filter(([name]) => !families.has(name));
+    // Made with the first command.
+    more.push(["svc_replay_store_seconds", "histogram"]);
+    assert.deepEqual(listedIn("### Metrics of shared state").sort(), more.sort());
+    const gone = given(families).filter(([name]) => !shared.families.has(name));
+    assert.deepEqual(gone.map(([name]) => name).sort(), memoryOnly.sort());
   });
 
   it("of two servers in a process are two, node's own figures are the same", async () => {
@@ -239,17 +261,14 @@ describe("its address", { concurrency: 2 }, () => {
     const url = child.stdout().trim();
     assert.match(url, /^http:\/\/\[::1\]:\d+$/);
     assert.ok(child.stderr().includes(`"admin":"${url}"`), "the log says where");
-    assert.ok(!child.stderr().includes('"level":40'), "no warning");
+    assert.ok(!child.stderr().includes("the listener for operators"), "no warning");
     await stop(child);
   });
 
   it("that other machines reach is warned of", async () => {
     const server = await serveFor([countingTool()], { admin: [[0, 0, 0, 0], 0] });
-    const warning = server.log.find(({ level }) => level === "warn");
-    assert.match(
-      warning?.message ?? "",
-      /^the listener for operators asks nobody who he is, and other machines reach it$/,
-    );
+    const warnings = server.log.filter(({ level }) => level === "warn").map(({ message }) => message);
+    assert.ok(warnings.includes("the listener for operators asks nobody who he is, and other machines reach it"));
   });
 
   it("that is none, or taken, is a start-up error that leaves nothing open", async (t) => {
@@ -258,7 +277,8 @@ describe("its address", { concurrency: 2 }, () => {
     t.after(() => delete process.env.SVC_ADMIN_ADDR);
     await assert.rejects(serve([countingTool().class], options), {
       name: "StartupError",
-      message: "SVC_ADMIN_ADDR: expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080",
+      message:
+        "SVC_ADMIN_ADDR: expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080, got a name, which is not looked up",
     });
     const wrong = [[127, 0, 0], 1] as unknown as Address;
     await assert.rejects(serve([countingTool().class], { ...options, admin: wrong }), {

@@ -136,7 +136,12 @@ describe("faults at load", () => {
     ["kid null", entry(`{"kid":null,"public_key":"x"}`), "1:57 /leaders/0/keys/0/kid", "must be an integer from 0 to"],
     ["key null", entry(`{"kid":1,"public_key":null}`), "1:72 /leaders/0/keys/0/public_key", "must be a text, got null"],
     ["key short", keyed("00"), "1:72 /leaders/0/keys/0/public_key", `${wantedKey}2 hex digits`],
-    ["key 0X", keyed(`0X${key(1)}`), "1:72 /leaders/0/keys/0/public_key", `${wantedKey}a text with other characters`],
+    [
+      "key 0X",
+      keyed(`0X${key(1)}`),
+      "1:72 /leaders/0/keys/0/public_key",
+      `${wantedKey}a text of 66 characters, some of them no hex digits`,
+    ],
     ["not a point", keyed(`02${"00".repeat(31)}`), "1:72 /leaders/0/keys/0/public_key", `${wantedKey}bytes that no`],
     [
       "not canonical",

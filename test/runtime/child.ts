@@ -66,7 +66,9 @@ export function run(
 
 /** Starts a command that ends up serving; killed at the end of the test file. */
 export function start(command: string, args: readonly string[], env: Record<string, string> = {}): Child {
-  const { BIND_ADDR: _address, SVC_TOOLKIT_CONFIG_PATH: _path, SVC_LOG_LEVEL: _level, ...inherited } = process.env;
+  const { BIND_ADDR: _address, ...rest } = process.env;
+  // Neither settings nor the variables of the tests, which a server would name as unknown.
+  const inherited = Object.fromEntries(Object.entries(rest).filter(([name]) => !name.startsWith("SVC_")));
   const child = spawn(command, args, {
     cwd: ROOT,
     env: { ...inherited, ...env },

@@ -349,6 +349,26 @@ describe("error texts", () => {
     [
       '"tools"',
       '"tool"',
+      "line 5, column 5: /signed_http must hold only mode, allowed_leaders_path, allowed_leaders, tools, got another member, tool; did you mean tools?",
+    ],
+    [
+      '"tools"',
+      '"allowedLeaders"',
+      "line 5, column 5: /signed_http must hold only mode, allowed_leaders_path, allowed_leaders, tools, got another member, allowedLeaders; did you mean allowed_leaders?",
+    ],
+    [
+      '"tools"',
+      '"timeout"',
+      "line 5, column 5: /signed_http must hold only mode, allowed_leaders_path, allowed_leaders, tools, got another member, timeout; remove it or correct its name",
+    ],
+    [
+      '"tools"',
+      '"to\\u0000ols"',
+      "line 5, column 5: /signed_http must hold only mode, allowed_leaders_path, allowed_leaders, tools, got another member; did you mean tools?",
+    ],
+    [
+      '"tools"',
+      '"c0ffee5ec4e7c0ffee5ec4e7"',
       "line 5, column 5: /signed_http must hold only mode, allowed_leaders_path, allowed_leaders, tools, got another member; remove it or correct its name",
     ],
     [
@@ -365,7 +385,7 @@ describe("error texts", () => {
     [
       '"replay_cache_ttl_ms": 5',
       '"response_signing_key": ""',
-      "line 6, column 50: /signed_http/tools/xyz.demo.sum@1/response_signing_key must be an Ed25519 private key of 32 bytes, or 33 with a leading zero flag, in hex, base64 or base64url, got an empty text; write the key again",
+      "line 6, column 50: /signed_http/tools/xyz.demo.sum@1/response_signing_key must be an Ed25519 private key of 32 bytes, or 33 with a leading zero flag, as 64 hex digits, base64 or base64url, got an empty text; write the key again",
     ],
   ];
 

@@ -97,7 +97,7 @@ export function countingTool(behaviour: Behaviour = {}): CountingTool {
       return encodeOutput === undefined ? output : encodeOutput(output);
     }
     override health() {
-      return (health === undefined ? 200 : health()) as StatusCode;
+      return (health === undefined ? super.health() : health()) as StatusCode;
     }
   }
   const prefix = path.split("/").filter(Boolean).join("/");

@@ -13,6 +13,7 @@ import type { Worker } from "node:worker_threads";
 import ts from "typescript";
 import { ENV_BIND_ADDR, ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
 import { type BootstrapOptions, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { CLOSE_LIMIT_MS } from "#runtime/server/call/class-hooks.js";
 import { makeCertificate } from "./certificate.js";
 import { ROOT } from "./child.js";
 import { type HeldTimer, type HeldTimers, holdTimers } from "./held-timers.js";
@@ -413,6 +414,8 @@ compare("docs/operations.md, Shutdown", rowsOf(table("docs/operations.md", "## S
   ],
   "the grace": async () => (await shutdownTimes()).slice(2, 3),
   "the last answers": async () => (await shutdownTimes()).slice(3, 4),
+  // test/runtime/class-hooks.test.ts holds a close() to it.
+  "what calls share": () => [CLOSE_LIMIT_MS],
 });
 
 // ---- README.md ----
@@ -513,7 +516,7 @@ describe("docs/troubleshooting.md", () => {
       /did not answer within ([\d.]+ s)/.exec(text)?.[1] ?? assert.fail("no time of a claim"),
     );
     const tool = countingTool();
-    const replayStore = { claim: () => new Promise<never>(() => {}) };
+    const replayStore = { scope: "process", claim: () => new Promise<never>(() => {}) } as const;
     const earlier = new Set(timers.waiting);
     const { url } = await start([tool], { config: signedConfig([tool.fqn]), replayStore });
     const response = echoCall(tool, "1").send(url);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { parseFqn } from "#runtime/fqn.js";
+import { fqnProblem, parseFqn } from "#runtime/fqn.js";
 import { proves } from "../proves.js";
 
 const vectors = JSON.parse(readFileSync("test/vectors/fqn.json", "utf8")) as { cases: { fqn: string; ok: boolean }[] };
@@ -76,6 +76,40 @@ describe("parseFqn", () => {
         assert.equal(parseFqn(text) !== undefined, ok, text);
       }),
       { numRuns: 2000, examples: [["ab.a1.b_@010"], ["aa.bb.aa.b-@1"]] },
+    );
+  });
+
+  it("says which part of a text is wrong", () => {
+    const cases: readonly (readonly [text: string, problem: string])[] = [
+      ["", "the name is empty"],
+      ["@1", "the name is empty"],
+      ["sum", '"sum" has one part, of three or more'],
+      ["aa.bb@1", '"aa.bb" has two parts, of three or more'],
+      ["aa.bb.cc", "the version is missing: add @1"],
+      ["aa.bb.cc@", "the version behind @ is missing: write @1"],
+      ["aa.bb.cc@v1", 'the version "v1" is no decimal number'],
+      ["aa.bb.cc@1.0", 'the version "1.0" is no decimal number'],
+      ["aa.bb.cc@1@2", 'the version "1@2" is no decimal number'],
+      ["aa.bb.cc@0", 'the version "0" is not from 1 to 4294967295'],
+      ["aa.bb.cc@4294967296", 'the version "4294967296" is not from 1 to 4294967295'],
+      ["aa.b.cc@1", 'part 2, "b", is too short: two characters or more'],
+      ["aa..cc@1", "part 2 is empty"],
+      ["aa.bb.cc.@1", "part 4 is empty"],
+      ["aa.bB.cc@1", 'part 2, "bB", has the upper-case letter "B"'],
+      ["aa.bb.c c@1", 'part 3, "c c", has the character " "'],
+      ["aa.bb.c\u212a@1", 'part 3, "c\\u212a", has the character "\\u212a"'],
+      ["aa.bb.1c@1", 'part 3, "1c", does not begin with a letter'],
+      [`aa.bb.${"c".repeat(70)}!@1`, `part 3, "${"c".repeat(60)}...", has the character "!"`],
+    ];
+    assert.deepEqual(
+      cases.map(([text]) => [text, fqnProblem(text)]),
+      cases,
+    );
+    const character = fc.constantFrom(..."ab1_-.@0A ");
+    fc.assert(
+      fc.property(fc.string({ unit: character, maxLength: 14 }), (text) => {
+        assert.equal(fqnProblem(text) === undefined, parseFqn(text) !== undefined, text);
+      }),
     );
   });
 

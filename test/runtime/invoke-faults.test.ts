@@ -1,7 +1,9 @@
 /** What is answered when a tool refuses, fails or does not end (protocol.md sections 1 and 7, steps 5 and 6). */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { errEval, InvocationAborted, type InvokeContext, PermissionDenied, WireFault } from "#runtime/index.js";
 import { proves, provesRow } from "../proves.js";
 import { expectError, type RawResponse } from "./raw.js";
@@ -338,6 +340,40 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
     const { response, log } = await call({ timeout: 40, invoke: () => wait(80).then(() => fail(canary())) });
     timedOut(response);
     await until(() => log.some(({ message }) => message.includes("discarded")), "the late end is logged");
+  });
+
+  for (const [what, invoke] of [
+    ["its reason", (signal: AbortSignal) => once(signal, "abort").then(() => Promise.reject(signal.reason))],
+    ["Node's own error with that cause", (signal: AbortSignal) => sleep(1_000_000, undefined, { signal })],
+    [
+      "throwIfAborted",
+      async (signal: AbortSignal) => {
+        await once(signal, "abort");
+        signal.throwIfAborted();
+      },
+    ],
+  ] as const) {
+    it(`a tool that rejects at its signal with ${what} has not failed`, async () => {
+      const { response, log } = await call({ timeout: 40, invoke: (_, { signal }) => invoke(signal as AbortSignal) });
+      timedOut(response);
+      await until(() => log.some(({ message }) => message.includes("discarded")), "the late end is logged");
+      const ended = log.find(({ message }) => message === "the tool ended at its signal");
+      assert.deepEqual([ended?.level, ended?.fields.reason, ended?.fields.err], ["info", "timeout", undefined]);
+      assert.deepEqual(
+        log.filter(({ level }) => level === "error"),
+        [],
+      );
+    });
+  }
+
+  it("a tool that throws another error at its signal has failed", async () => {
+    const invoke = async (_: unknown, { signal }: InvokeContext) => {
+      await once(signal as AbortSignal, "abort");
+      throw new Error("cannot roll back", { cause: signal.reason });
+    };
+    const { response, log } = await call({ timeout: 40, invoke });
+    timedOut(response);
+    await until(() => log.some(({ message }) => message === "the tool failed"), "it is logged");
   });
 
   it("a tool that keeps the event loop busy past its deadline", async () => {

@@ -66,7 +66,7 @@ describe("values in, signed and unsigned alike, and back", () => {
       [
         [`${2n ** 63n}`, "value: expected an int64 integer, got an integer outside its range"],
         [text64.umax, "value: expected an int64 integer, got an integer outside its range"],
-        [`${-(2n ** 63n) - 1n}`, /^value: expected an int(64 integer|eger), got a number/],
+        [`${-(2n ** 63n) - 1n}`, "value: expected an int64 integer, got an integer outside its range"],
         ["1.0", /^value: expected an integer, got a number/],
         ["1e3", /^value: expected an integer, got a number/],
         ["-0", /^value: expected an integer, got a number/],
@@ -87,7 +87,7 @@ describe("values in, signed and unsigned alike, and back", () => {
       [
         ["-1", "value: expected an uint64 integer, got an integer outside its range"],
         [text64.min, "value: expected an uint64 integer, got an integer outside its range"],
-        [`${2n ** 64n}`, /^value: expected an? .*integer, got a number/],
+        [`${2n ** 64n}`, "value: expected an uint64 integer, got an integer outside its range"],
       ],
     ],
     [
@@ -98,8 +98,8 @@ describe("values in, signed and unsigned alike, and back", () => {
         [text64.umax, 2n ** 64n - 1n],
       ],
       [
-        [`${2n ** 64n}`, /^value: expected an integer.*, got a number/],
-        [`${-(2n ** 63n) - 1n}`, /^value: expected an integer.*, got a number/],
+        [`${2n ** 64n}`, "value: expected an integer from -2^63 to 2^64-1, got an integer outside its range"],
+        [`${-(2n ** 63n) - 1n}`, "value: expected an integer from -2^63 to 2^64-1, got an integer outside its range"],
       ],
     ],
     [
@@ -114,13 +114,15 @@ describe("values in, signed and unsigned alike, and back", () => {
         ["1.0", 1, "1"],
         ["1e3", 1000, "1000"],
         ["1e16", 1e16, "1e+16"],
-        ["18446744073709551616", 2 ** 64, "1.8446744073709552e+19"],
+        ["1.8446744073709552e+19", 2 ** 64],
         ["5e-324", 5e-324],
       ],
       [
         ["9007199254740992", "value: expected a number within ±(2^53-1), got an integer beyond it"],
         ["-9007199254740993", "value: expected a number within ±(2^53-1), got an integer beyond it"],
         [text64.umax, "value: expected a number within ±(2^53-1), got an integer beyond it"],
+        ["18446744073709551616", "value: expected a number within ±(2^53-1), got an integer beyond it"],
+        ["123456789012345678901", "value: expected a number within ±(2^53-1), got an integer beyond it"],
         ['"1"', "value: expected a number, got a string"],
         ["null", "value: expected a number, got null"],
         ["[1]", "value: expected a number, got an array"],

@@ -54,16 +54,16 @@ describe("readSigningKey", () => {
     proves("10.9");
   });
 
-  const none = "a text in none of these forms";
+  const none = "in none of these forms";
   const refused: [name: string, text: string, got: string][] = [
     ["empty", "", "an empty text"],
     ["blank", " \n", "an empty text"],
     ["0x alone", "0x", none],
     ["0X", `0X${hex}`, none],
-    ["63 digits", hex.slice(1), none],
-    ["65 digits", `0${hex}`, none],
-    ["68 digits", `0000${hex}`, "51 bytes"],
-    ["128 digits", hex + hex, "96 bytes"],
+    ["63 digits", hex.slice(1), "63 hex digits"],
+    ["65 digits", `0${hex}`, "65 hex digits"],
+    ["68 digits", `0000${hex}`, "68 hex digits"],
+    ["128 digits", hex + hex, "128 hex digits"],
     ["hex with another flag", `01${hex}`, "33 bytes that begin with another flag"],
     [
       "wallet with another flag",
@@ -97,7 +97,7 @@ describe("readSigningKey", () => {
   ];
   for (const [name, text, expectedGot] of refused) {
     it(`refuses ${name}`, () => {
-      assert.equal(got(text), expectedGot);
+      assert.equal(got(text), expectedGot === none ? `a text of ${text.length} characters ${none}` : expectedGot);
       assert.ok(!looksLikeKey(text));
       provesRow(name, {
         "10.9": [
@@ -135,7 +135,10 @@ describe("readSigningKey", () => {
         if (answer === undefined)
           assert.match(text.trim(), /^[A-Za-z0-9+/_-]{43,44}=?$|^(0x)?([0-9a-fA-F]{2}){32,33}$/);
         else
-          assert.match(answer, /^(a text in none of these forms|an empty text|\d+ bytes|33 bytes that begin with.*)$/);
+          assert.match(
+            answer,
+            /^(a text of \d+ characters in none of these forms|an empty text|\d+ hex digits|\d+ bytes|33 bytes that begin with.*)$/,
+          );
       }),
       { numRuns: 1000 },
     );
@@ -162,11 +165,11 @@ describe("readPublicKey", () => {
   });
 
   const refused: [name: string, text: string, got: string][] = [
-    ["0X", `0X${hex}`, "a text with other characters"],
-    ["0x twice", `0x0x${hex}`, "a text with other characters"],
-    ["white space", ` ${hex}`, "a text with other characters"],
-    ["a newline at the end", `${hex}\n`, "a text with other characters"],
-    ["base64", Buffer.from(hex, "hex").toString("base64"), "a text with other characters"],
+    ["0X", `0X${hex}`, "a text of 66 characters, some of them no hex digits"],
+    ["0x twice", `0x0x${hex}`, "a text of 68 characters, some of them no hex digits"],
+    ["white space", ` ${hex}`, "a text of 65 characters, some of them no hex digits"],
+    ["a newline at the end", `${hex}\n`, "a text of 65 characters, some of them no hex digits"],
+    ["base64", Buffer.from(hex, "hex").toString("base64"), "32 bytes in base64"],
     ["nothing", "", "0 hex digits"],
     ["0x alone", "0x", "0 hex digits"],
     ["31 bytes", hex.slice(2), "62 hex digits"],

@@ -2,10 +2,21 @@
 
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
-import { StatusCode } from "#runtime/index.js";
+import { StatusCode, SvcTool, serve } from "#runtime/index.js";
 import { proves } from "../proves.js";
+import { atEnd } from "../teardown.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
-import { type Behaviour, countingTool, gate, one, serveFor, type TestServer, until } from "./tools.js";
+import {
+  type Behaviour,
+  countingTool,
+  gate,
+  keptLog,
+  one,
+  serveFor,
+  type TestServer,
+  UNSIGNED,
+  until,
+} from "./tools.js";
 
 type Headers = [name: string, value: string][];
 
@@ -319,6 +330,30 @@ describe("GET /health", () => {
       async () => (await exchange(url, requestText("GET", "/t/health"))).status === 200,
       "a check that ends in time",
     );
+  });
+
+  it("answers 200 for a class without the method, and still makes an instance", async () => {
+    const { class: base } = countingTool({ path: "t", fqn: "xyz.test.plain@1" });
+    let made = 0;
+    class Plain extends SvcTool<unknown, unknown> {
+      static override fqn = base.fqn;
+      static override description = base.description;
+      static override path = base.path;
+      constructor() {
+        super();
+        made++;
+      }
+      override invoke() {
+        return { ok: { value: 1 } };
+      }
+    }
+    const server = await serve([Plain], { address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger: keptLog() });
+    atEnd(() => server.close());
+    const response = await exchange(server.url, requestText("GET", "/t/health"));
+    assert.deepEqual([response.status, response.body.length, made], [200, 0, 1]);
+    const broken = countingTool({ path: "b", construct: fail });
+    const { url } = await serveFor([broken]);
+    assert.equal((await exchange(url, requestText("GET", "/b/health"))).status, 500);
   });
 
   it("/health answers 200 when no tool is at the root; the tool's, when one is", async () => {

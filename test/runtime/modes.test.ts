@@ -122,6 +122,15 @@ for (const [mode, options] of Object.entries(MODES)) {
       const told = () => signed.log.slice(from).find(({ message }) => message === "aborted");
       await until(() => told() !== undefined, "the tool hears of it");
       assert.deepEqual([told()?.fields.tool, told()?.fields.reason], [hasty.fqn, "timeout"]);
+      // It rejects with the signal's reason: no fault of the tool.
+      const ended = () => signed.log.slice(from).find(({ message }) => message === "the tool ended at its signal");
+      await until(() => ended() !== undefined, "its end is logged");
+      const { level, fields } = ended() ?? assert.fail();
+      assert.deepEqual([level, fields.tool, fields.reason, fields.phase], ["info", hasty.fqn, "timeout", "invoke"]);
+      assert.deepEqual(
+        signed.log.slice(from).filter((line) => line.level === "error"),
+        [],
+      );
     });
 
     it("the signal fires with reason disconnect when an unsigned caller leaves", async () => {

@@ -180,7 +180,10 @@ describe("what a reload may not change is refused whole", () => {
 
     const unsigned = await start({ mode: "disabled" });
     await unsigned.put({});
-    assert.match(unsigned.messages("warn")[0] ?? "", /must keep signed requests disabled, got them required; restart/);
+    assert.match(
+      unsigned.messages("warn").at(-1) ?? "",
+      /must keep signed requests disabled, got them required; restart/,
+    );
     assert.equal(unsigned.config.signedHttpIsRequired(), false);
     proves("10.14");
   });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { checkedInteger } from "#runtime/config/checked-integer.js";
+import { checkedInteger } from "#runtime/checked-integer.js";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
 import { RequestError } from "#runtime/server/errors/request-error.js";
 import { DEADLINES, MIN_BODY_BYTES_PER_SECOND } from "#runtime/server/http/limits.js";

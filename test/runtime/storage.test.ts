@@ -162,7 +162,7 @@ describe("upload", () => {
         throwsFault(
           () => storageOf(substitute, { epochs }),
           "invalid_option",
-          /^epochs: expected an integer from 1 to 53$/,
+          new RegExp(`^epochs: expected an integer from 1 to 53, got ${epochs}$`),
         );
       }
       throwsFault(() => storageOf(substitute, { maxBytes: MAX_UPLOAD_BYTES + 1 }), "invalid_option", /^maxBytes/);
@@ -442,7 +442,7 @@ describe("reader", () => {
       throwsFault(
         () => new WalrusReader({ aggregator: { url: store.url }, budgetBytes }),
         "invalid_option",
-        /^budget: expected an integer from 1 to 8388608$/,
+        new RegExp(`^budget: expected an integer from 1 to 8388608, got ${budgetBytes}$`),
       );
     }
   });

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
-import ts from "typescript";
+import { transformSync } from "esbuild";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -25,13 +25,11 @@ export function moduleFolder(files: Readonly<Record<string, string>>): string {
 
 /** Makes the module; gives its file. */
 export function threadEntry(): string {
-  const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
   const compiled = (name: string) =>
-    ts
-      .transpileModule(readFileSync(new URL(`${name}.ts`, import.meta.url), "utf8"), { compilerOptions })
-      .outputText.replace(/"#runtime\/(index|v1)\.js"/g, (_, door) =>
-        door === "v1" ? '"svc-runtime/v1"' : '"svc-runtime"',
-      );
+    transformSync(readFileSync(new URL(`${name}.ts`, import.meta.url), "utf8"), {
+      loader: "ts",
+      target: "node20",
+    }).code.replace(/"#runtime\/(index|v1)\.js"/g, (_, door) => (door === "v1" ? '"svc-runtime/v1"' : '"svc-runtime"'));
   const files = {
     "counting-tool.js": compiled("counting-tool"),
     "mode-tools.js": compiled("mode-tools"),

@@ -148,18 +148,18 @@ describe("start-up faults name the file, what is wrong and what to do, before th
   const weak = makeCertificate({ kind: "weak-rsa" });
   const cert = `${ENV_TLS_CERT_PATH} "CERT" `;
   const key = `${ENV_TLS_KEY_PATH} "KEY" `;
-  const both = `${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH} must both name a file, got `;
+  const both = `${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH} must both name a file, got no path in `;
   const either = "; set both, or unset both to serve without TLS";
   const readable = "must be a readable file, got ";
   const put = "; correct the path or put the file there";
 
   for (const [what, certPath, keyPath, message] of [
-    ["only a certificate", file(ec.cert), undefined, `${both}a path and not set${either}`],
-    ["only a key", undefined, file(ec.key), `${both}not set and a path${either}`],
-    ["an empty certificate path", "", file(ec.key), `${both}empty and a path${either}`],
-    ["an empty key path", file(ec.cert), "", `${both}a path and empty${either}`],
-    ["two empty paths", "", "", `${both}empty and empty${either}`],
-    ["one empty path", "", undefined, `${both}empty and not set${either}`],
+    ["only a certificate", file(ec.cert), undefined, `${both}${ENV_TLS_KEY_PATH}${either}`],
+    ["only a key", undefined, file(ec.key), `${both}${ENV_TLS_CERT_PATH}${either}`],
+    ["an empty certificate path", "", file(ec.key), `${both}${ENV_TLS_CERT_PATH}${either}`],
+    ["an empty key path", file(ec.cert), "", `${both}${ENV_TLS_KEY_PATH}${either}`],
+    ["two empty paths", "", "", `${both}${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH}${either}`],
+    ["one empty path", "", undefined, `${both}${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH}${either}`],
     ["a missing certificate", join(directory, "none"), file(ec.key), `${cert}${readable}ENOENT${put}`],
     ["a missing key", file(ec.cert), join(directory, "none"), `${key}${readable}ENOENT${put}`],
     ["a directory", directory, file(ec.key), `${cert}${readable}something else${put}`],
@@ -629,7 +629,10 @@ describe("a certificate that changes", () => {
     project("two", rsa);
     await until(() => server.reloads().certificate?.applied === 1, "the new certificate in force");
     assert.equal(await served(Number(new URL(server.url).port)), fingerprint(rsa.cert));
-    assert.deepEqual(messages(logger.entries, "warn"), []);
+    assert.deepEqual(
+      messages(logger.entries, "warn").filter((message) => !message.startsWith("no signatures are required")),
+      [],
+    );
   });
 });
 

@@ -95,10 +95,49 @@ describe("the body", () => {
     proves("6.2", "7.25");
   });
 
-  it("a many port takes an array of any length: the limit of values is one of signed calls", async () => {
+  it("unknown members are named in the log by place and nearest name, once, without a word of the caller", async () => {
+    const deep: Codec = {
+      kind: "object",
+      members: [{ name: "limit", codec: { kind: "json" }, optional: true }],
+    };
+    const input = [one("label", undefined, true), one("deep", { kind: "array", item: deep })];
+    const tool = countingTool({ input, invoke: () => ({ ok: { value: 1 } }) });
+    const { url, log } = await serveFor([tool]);
+    const body = '{"lable":1,"deep":[{"limt":1},{"limti":1,"limit":2},{"canary":1}],"__proto__":{"canary":1}}';
+    expectResult(await sendPlain(url, tool.target, body), echoed("1"));
+    const notices = () => log.filter(({ message }) => message.includes("does not declare"));
+    assert.deepEqual(
+      notices().map(({ level, fields }) => [level, fields.tool, fields.at, fields.nearest]),
+      [
+        ["warn", tool.fqn, "the input", "label"],
+        ["warn", tool.fqn, "deep[]", "limit"],
+        ["warn", tool.fqn, "deep[]", undefined],
+        ["warn", tool.fqn, "the input", undefined],
+      ],
+    );
+    assert.doesNotMatch(JSON.stringify(log), /canary|lable|limt/);
+    expectResult(await sendPlain(url, tool.target, body), echoed("1"));
+    assert.equal(notices().length, 4, "once");
+  });
+
+  it("a required member that is misspelt is 422, and its nearest name is in the log", async () => {
+    const tool = countingTool();
+    const { url, log } = await serveFor([tool]);
+    const details = await plainError(url, tool.target, '{"valeu":1}', 422, "input_deserialization_error");
+    assert.equal(details, "value: expected a value, got nothing");
+    const notice = log.find(({ message }) => message.includes("does not declare"));
+    assert.deepEqual([notice?.fields.at, notice?.fields.nearest], ["the input", "value"]);
+  });
+
+  it("a many port takes 1 to 256 values, as in a signed call", async () => {
     const tool = countingTool({ input: [many("value")], invoke: () => ({ ok: { value: 1 } }) });
     const { url } = await serveFor([tool]);
-    for (const count of [0, 1, 256, 257]) {
+    for (const count of [0, 257]) {
+      const body = JSON.stringify({ value: Array.from({ length: count }, (_, i) => i) });
+      const details = await plainError(url, tool.target, body, 422, "input_deserialization_error");
+      assert.equal(details, `value: expected 1 to 256 values, got ${count}`);
+    }
+    for (const count of [1, 256]) {
       const value = Array.from({ length: count }, (_, i) => i);
       expectResult(await sendPlain(url, tool.target, JSON.stringify({ value })), echoed("1"));
       assert.deepEqual(tool.calls.inputs.at(-1), { value });
@@ -111,6 +150,7 @@ describe("the body", () => {
       const details = await plainError(url, tool.target, body, 422, "input_deserialization_error");
       assert.equal(details, `value: expected an array, got ${got}`);
     }
+    proves("6.2b");
   });
 
   it("signature headers are not looked at, and a signed body is none", async () => {

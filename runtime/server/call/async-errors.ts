@@ -11,13 +11,17 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 let calls: AsyncLocalStorage<string> | undefined;
 
-/** Runs the code of a tool. Once calls are followed, its timers and promises carry the name of the tool. */
+/**
+ * Runs the code of a tool. After the first call of {@link strayFields}, the timers and promises that the code creates
+ * carry the name of the tool.
+ */
 export function runAsTool<T>(tool: string, work: () => T): T {
   return calls === undefined ? work() : calls.run(tool, work);
 }
 
 /**
- * Names the tool of an asynchronous error, for the error handlers of the process. The first use starts to follow calls.
+ * Names the tool of an asynchronous error, for the error handlers of the process. The first use makes {@link runAsTool}
+ * follow the calls from then on.
  *
  * @param served names of the tools of this process
  * @returns fields for the log: `tool`, or `tools` when any of them may have thrown the error

@@ -1,4 +1,6 @@
-/** The log of one request: the log of its tool with the request's id. It is created at the first line. */
+/**
+ * The log of one request: the log of its tool, plus the request's id. The log and the id are made for the first line.
+ */
 
 import { randomUUID } from "node:crypto";
 import type { ServerLogger } from "../log/safe-logger.js";

@@ -1,11 +1,12 @@
 /**
  * The service behind `POST /invoke`, from headers and body to the answer (protocol.md section 7). It uses no HTTP
- * framework.
+ * framework. Comments such as `// 3: 422` name the step of section 7 and the statuses with which it refuses a call.
  */
 
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
 import type { AuthContext } from "../../tool.js";
-import type { Ed25519Work } from "../../wire/ed25519.js";
+import { asBuffer } from "../../wire/bytes.js";
+import { type Ed25519Work, prepareVerifyKey } from "../../wire/ed25519.js";
 import type { SigningKey } from "../../wire/ed25519-keys.js";
 import { RESULT_CONTENT_TYPE, type SignatureHeaders } from "../../wire/http-names.js";
 import { outputHash, SIGNATURE_VERSION, toolSignatureMessage } from "../../wire/signature.js";
@@ -14,9 +15,9 @@ import { type BodyAccount, bodyBytesBound } from "../load/body-bytes.js";
 import type { Slots } from "../load/concurrency-limit.js";
 import { LoadControl } from "../load/load-control.js";
 import type { ServerLogger } from "../log/safe-logger.js";
-import { sealOf, unsealed } from "../replay/cached-signature.js";
-import { CLAIM_LIMIT_MS, claimRun, endTicket } from "../replay/claim.js";
-import type { CachedAnswer, ReplayStore, ReplayTicket } from "../replay/store.js";
+import { readSeal, sealOf, unsealed } from "../replay/cached-signature.js";
+import { CLAIM_LIMIT_MS, claimRun, endLease } from "../replay/claim.js";
+import type { CachedAnswer, ReplayLease, ReplayStore } from "../replay/store.js";
 import { AllowedOrigins } from "./allowed-origins.js";
 import { Authenticator } from "./auth.js";
 import { CallLog } from "./call-log.js";
@@ -60,8 +61,11 @@ interface Handled {
   readonly seen: Observation | undefined;
 }
 
-/** Time limit, in milliseconds, for a tool to settle a returned result. A shutdown does not wait longer. */
-const NOTE_LIMIT_MS = 2_000;
+/** Milliseconds that a run may keep its claim beyond its deadline without a renewal (protocol.md section 8). */
+const LEASE_MARGIN_MS = 30_000;
+
+/** Time limit, in milliseconds, for the `returned` callbacks of a sent result. A shutdown does not wait longer. */
+const SETTLEMENT_LIMIT_MS = 2_000;
 
 /** Serves invocations of the tools of one process. */
 export class InvokeService {
@@ -73,8 +77,11 @@ export class InvokeService {
   private readonly maxBody: bigint;
   private readonly logs = new Map<ServedTool, ServerLogger>();
   private readonly runs = new Map<Run, ServedTool>();
+  /** The signing key of each tool when it was last used, and the one before a reload changed it. */
+  private readonly lastKeys = new Map<ServedTool, SigningKey>();
+  private readonly previousKeys = new Map<ServedTool, SigningKey>();
   private stopping = false;
-  private readonly notes = new Set<Promise<void>>();
+  private readonly settlements = new Set<Promise<void>>();
 
   constructor(private readonly options: ServiceOptions) {
     const { config, headers, engine } = options;
@@ -98,9 +105,9 @@ export class InvokeService {
     return running;
   }
 
-  /** Resolves when the settlement of every returned result has ended or reached its time limit. */
+  /** Resolves when the `returned` callbacks of all sent results have ended or reached their time limit. */
   async settlementsDone(): Promise<void> {
-    await Promise.all(this.notes);
+    await Promise.all(this.settlements);
   }
 
   /** Aborts every running tool for the shutdown of the process, and every run that starts later. */
@@ -175,7 +182,7 @@ export class InvokeService {
       const headers = [...JSON_HEADERS, "vary", "Accept"];
       return { status: 200, headers, body: Buffer.from(answer.json) };
     }
-    const reply = this.noting(run, answer, await this.reply(call, answer, undefined));
+    const reply = this.settlingWhenSent(run, answer, await this.reply(call, answer, undefined));
     return answer.signable ? { ...reply, headers: [...reply.headers, "vary", "Accept"] } : reply;
   }
 
@@ -183,7 +190,9 @@ export class InvokeService {
     const { tool, log, seen } = call;
     const signed = signedCall(tool, auth, body); // 3: 422
     const { store, claimLimitMs = CLAIM_LIMIT_MS } = this.options;
-    const claimed = claimRun(tool.fqn, auth, { store, limitMs: claimLimitMs, log }); // 4: replay; 503
+    const leaseMs = tool.timeoutMs + LEASE_MARGIN_MS;
+    const wanted = { tool: tool.fqn, nonce: auth.nonce, inputHash: auth.inputHash, caller: auth, leaseMs };
+    const claimed = claimRun(wanted, { store, limitMs: claimLimitMs, log }); // 4: replay; 503
     const claim = claimed instanceof Promise ? await claimed : claimed;
     seen?.done("claim");
     switch (claim.state) {
@@ -193,28 +202,28 @@ export class InvokeService {
         throw new RequestError("replay_store_full");
       case "completed": {
         const refused = claim.sameCaller ? undefined : await authorizeAlone(tool, auth, log);
-        if (seen !== undefined) seen.replayed = refused === undefined;
-        return this.reply(call, refused ?? claim.answer, auth);
+        if (refused !== undefined) return this.reply(call, refused, auth);
+        if (store.scope === "shared") await this.requireOwnResult(call, claim.answer, auth); // 503
+        if (seen !== undefined) seen.replayed = true;
+        return this.reply(call, claim.answer, auth);
       }
       case "run": {
         const slots = this.load.tools.get(tool.fqn);
-        if (slots !== undefined) await this.takeSlot(call, slots, claim.ticket); // 503
-        const run = this.start(call, signed, claim.ticket); // 5, 6
+        if (slots !== undefined) await this.takeSlot(call, slots, claim.lease); // 503
+        const run = this.start(call, signed, claim.lease); // 5, 6
         const answer = await run.answer;
         const reply = this.reply(call, answer, auth);
-        return answer.stored ? this.noting(run, answer, await reply) : reply;
+        return answer.stored ? this.settlingWhenSent(run, answer, await reply) : reply;
       }
     }
   }
 
-  /**
-   * Waits for a slot. A call that gets none restores its pair to the state before the claim, so the caller can retry.
-   */
-  private async takeSlot({ log, seen }: Handled, slots: Slots, ticket: ReplayTicket): Promise<void> {
+  /** Waits for a slot. A call that gets no slot gives up its replay claim, so that the caller can retry. */
+  private async takeSlot({ log, seen }: Handled, slots: Slots, lease: ReplayLease): Promise<void> {
     try {
       await slots.enter()?.slot;
     } catch (error) {
-      await endTicket(log, () => ticket.abandon());
+      await endLease(log, () => lease.release());
       throw error;
     } finally {
       seen?.done("queue");
@@ -222,10 +231,10 @@ export class InvokeService {
   }
 
   /** Starts a run. Its end completes the replay entry even when the caller has disconnected. */
-  private start(handled: Handled, call: Call, ticket?: ReplayTicket): Run {
+  private start(handled: Handled, call: Call, lease?: ReplayLease): Run {
     const { tool, log, seen } = handled;
     const { observers } = this.options;
-    const guard = (end: () => boolean | Promise<boolean>) => void endTicket(log, end);
+    const guard = (end: () => boolean | Promise<boolean>) => void endLease(log, end);
     let run: Run | undefined;
     const over = () => {
       if (run !== undefined) this.runs.delete(run);
@@ -234,7 +243,7 @@ export class InvokeService {
     const hooks: RunHooks = {
       timedOut: (answer) => {
         seen?.done("run");
-        if (ticket !== undefined) guard(() => ticket.hold(answer));
+        if (lease !== undefined) guard(() => lease.timeOut(answer));
       },
       ended: (answer) => {
         seen?.done("run");
@@ -242,8 +251,9 @@ export class InvokeService {
         const end = (last: Answer) => {
           over();
           // A 503 (shutting down, or no free thread) is not kept, because a retry may succeed.
-          if (ticket !== undefined) guard(() => (last.status === 503 ? ticket.abandon() : ticket.complete(last)));
-          return last;
+          // The answer waits for a store that is not in memory, so that a retry after it finds it in every process.
+          const taken = lease && endLease(log, () => (last.status === 503 ? lease.release() : lease.complete(last)));
+          return taken === undefined ? last : taken.then(() => last);
         };
         const sealed = this.sealed(handled, answer, call.auth);
         return sealed instanceof Promise ? sealed.then(end) : end(sealed);
@@ -251,7 +261,7 @@ export class InvokeService {
       settledLate: () => {
         over();
         observers?.settledLate(tool);
-        if (ticket !== undefined) guard(() => ticket.settle());
+        if (lease !== undefined) guard(() => lease.settle());
       },
     };
     const begin = () => new Run(tool, call, log, hooks);
@@ -259,7 +269,7 @@ export class InvokeService {
       run = seen === undefined ? begin() : seen.run(begin);
     } catch (error) {
       over();
-      if (ticket !== undefined) guard(() => ticket.abandon());
+      if (lease !== undefined) guard(() => lease.release());
       throw error;
     }
     this.runs.set(run, tool);
@@ -267,13 +277,15 @@ export class InvokeService {
     return run;
   }
 
-  /** A reply that notifies its run once it is sent, so that the stored values of the result count as returned. */
-  private noting(run: Run, { stored }: Answer, reply: Reply): Reply {
+  /** A reply that, once it is sent, calls the `returned` callbacks of the stored values in its result. */
+  private settlingWhenSent(run: Run, { stored }: Answer, reply: Reply): Reply {
     if (!stored) return reply;
     const sent = () => {
-      const note = () => ({ end: run.returned(), abort: () => {} });
-      const noted = withDeadline(note, NOTE_LIMIT_MS, () => undefined).finally(() => this.notes.delete(noted));
-      this.notes.add(noted);
+      const settle = () => ({ end: run.returned(), abort: () => {} });
+      const settled = withDeadline(settle, SETTLEMENT_LIMIT_MS, () => undefined).finally(() =>
+        this.settlements.delete(settled),
+      );
+      this.settlements.add(settled);
     };
     return { ...reply, sent };
   }
@@ -292,6 +304,38 @@ export class InvokeService {
     const signed = (signature: Buffer) => this.signedReply(status, body, signature.toString("base64url"));
     const signature = this.sign(handled, key, auth, body);
     return signature instanceof Promise ? signature.then(signed) : signed(signature);
+  }
+
+  /**
+   * Requires that a result of a shared store was signed by this tool for this input: who writes to the store must not
+   * get signatures, nor the result of another input.
+   *
+   * @throws {@link RequestError} `replay_store_unavailable`
+   */
+  private async requireOwnResult(handled: Handled, answer: CachedAnswer, auth: AuthContext): Promise<void> {
+    if (!answer.signable) return;
+    const key = this.signingKey(handled);
+    // Without a key nothing is signed; with a fitting seal its signature is sent as it is.
+    if (key === undefined || unsealed(answer.seal, key, auth.leaderSignature) !== undefined) return;
+    const seal = readSeal(answer.seal);
+    const signer = [key, this.previousKeys.get(handled.tool)].find((each) => each && seal?.isBy(each.publicKey));
+    if (seal !== undefined && signer !== undefined) {
+      const message = toolSignatureMessage(seal.leaderSignature, auth.nonce, outputHash(answer.body));
+      const verifyKey = prepareVerifyKey(signer.publicKey);
+      const isOwn = await this.options.engine.verify(verifyKey, message, seal.toolSignature);
+      if (isOwn && (await this.isOfInput(seal.leaderSignature, auth))) return;
+    }
+    handled.log.error({}, "a result of the replay store is not signed by this tool for its input; it is not sent");
+    throw new RequestError("replay_store_unavailable");
+  }
+
+  /** Whether a leader's signature in a seal is over the input of a request: its own leader's, or another one's. */
+  private async isOfInput(sealed: Buffer, { inputHash, leaderSignature }: AuthContext): Promise<boolean> {
+    if (sealed.equals(leaderSignature)) return true;
+    for (const key of this.options.config.leaders.keys) {
+      if (await this.options.engine.verify(key, inputHash, sealed)) return true;
+    }
+    return false;
   }
 
   /** An answer with its cached signature, so that a result is signed once for all exact retries. */
@@ -313,7 +357,16 @@ export class InvokeService {
   }
 
   private signingKey({ tool }: Handled): SigningKey | undefined {
-    return this.options.config.toolConfig(tool.fqn)?.signingKey;
+    const key = this.options.config.toolConfig(tool.fqn)?.signingKey;
+    if (this.options.store.scope !== "shared") return key;
+    const last = this.lastKeys.get(tool);
+    if (key !== last && key !== undefined) {
+      // A reload makes a new object of the same key too.
+      const isOther = last !== undefined && !asBuffer(last.publicKey).equals(key.publicKey);
+      if (isOther) this.previousKeys.set(tool, last);
+      this.lastKeys.set(tool, key);
+    }
+    return key;
   }
 
   private sign({ seen }: Handled, key: SigningKey, auth: AuthContext, body: Uint8Array): Buffer | Promise<Buffer> {
@@ -351,8 +404,8 @@ export class InvokeService {
   }
 }
 
-// An async function keeps its locals alive while it is suspended. These two are synchronous, so that only the Call
-// refers to the body.
+// An async function keeps its locals alive while it is suspended. The next two functions are synchronous, so that only
+// the Call refers to the body.
 
 function unsignedCall(request: RequestHeaders, body: InputHolder<Uint8Array>): Call {
   const json = prefersJson(headerText(request, "accept"));

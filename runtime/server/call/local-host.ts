@@ -28,12 +28,14 @@ import {
   type ToolHost,
   takeInput,
 } from "./messages.js";
+import type { UndeclaredNotice } from "./undeclared-notice.js";
 
 /** A tool's own code, with the decoder of its input and the encoder of its output. */
 export interface ToolCode {
   readonly fqn: string;
   readonly input: InputDecoder;
   readonly output: OutputEncoder;
+  readonly undeclared: UndeclaredNotice;
   /** Makes an instance; returns a promise only when the class defines its own `new`. */
   construct(): SvcTool<unknown, unknown> | Promise<SvcTool<unknown, unknown>>;
 }
@@ -90,6 +92,21 @@ class Context implements InvokeContext {
       if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
     }
     return this.#controller.signal;
+  }
+
+  /** The reason of the abort when a tool threw because of its abort signal; undefined for every other error. */
+  abortThatCaused(error: unknown): InvocationAborted["reason"] | undefined {
+    const aborted = this.#aborted;
+    if (aborted === undefined) return undefined;
+    try {
+      // Node's own functions wrap the signal's reason in an AbortError; `fetch` and `throwIfAborted` throw the reason
+      // itself.
+      const cause = error instanceof Error && error.name === "AbortError" ? error.cause : error;
+      return cause === aborted ? aborted.reason : undefined;
+    } catch {
+      // A getter of the error threw.
+      return undefined;
+    }
   }
 
   abort(reason: InvocationAborted["reason"]): void {
@@ -195,7 +212,7 @@ class LocalExecution implements Execution {
         result = encodable instanceof Promise ? await encodable : encodable;
       }
     } catch (error) {
-      log.error({ err: error, phase: "encodeOutput" }, "the tool failed");
+      this.logFailure(error, "encodeOutput");
       return this.stopping ? SHUTTING_DOWN : refusal("output_serialization_error");
     }
     return this.encode(result);
@@ -205,7 +222,20 @@ class LocalExecution implements Execution {
   private decode(): unknown {
     const input = takeInput(this.call);
     const decoder = this.tool.input;
-    return "texts" in input ? decoder.decodeSigned(input.texts) : decoder.decodeUnsigned(input.body);
+    if ("texts" in input) return decoder.decodeSigned(input.texts);
+    try {
+      return decoder.decodeUnsigned(input.body);
+    } finally {
+      this.notice(input.body);
+    }
+  }
+
+  private notice(body: Uint8Array): void {
+    try {
+      this.tool.undeclared.look(body, this.log);
+    } catch {
+      // The body is not JSON; the call's own answer reports that.
+    }
   }
 
   private encode(encodable: unknown): Answer {
@@ -224,19 +254,25 @@ class LocalExecution implements Execution {
         );
         return refusal(error.code, error.details);
       }
-      // Thrown by a getter or a toJSON of the tool.
+      // A getter or a `toJSON` of the tool threw.
       this.log.error({ err: error }, "encoding the tool's result failed");
       return this.stopping ? SHUTTING_DOWN : refusal("output_serialization_error");
     }
   }
 
   private failed(error: unknown, phase: "construction" | "invoke"): Answer {
-    this.log.error({ err: error, phase }, "the tool failed");
+    this.logFailure(error, phase);
     return this.stopping ? SHUTTING_DOWN : refusal("tool_invocation_failed");
+  }
+
+  private logFailure(error: unknown, phase: "construction" | "invoke" | "encodeOutput"): void {
+    const reason = this.context.abortThatCaused(error);
+    if (reason === undefined) this.log.error({ err: error, phase }, "the tool failed");
+    else this.log.info({ reason, phase }, "the tool ended at its signal");
   }
 }
 
-/** The stored values of a result that are notified once the result is sent. */
+/** The stored values of a result that have a `returned` callback, which is called once the result is sent. */
 function waiting({ ports }: EncodedOutput): readonly WalrusValue[] {
   let found: WalrusValue[] | undefined;
   for (const { values } of ports) {

@@ -15,9 +15,9 @@ export interface Answer {
   readonly signable: boolean;
   /** The result as JSON text, when the call requests JSON and every value of the result is inline. */
   readonly json: string | undefined;
-  /** Lets an exact retry be answered without signing again (../replay/cached-signature.ts). */
+  /** The cached signature of a result, so that an exact retry is not signed again (../replay/cached-signature.ts). */
   readonly seal: Uint8Array | undefined;
-  /** Whether the result has stored values that are notified once it is sent: see {@link Execution.returned}. */
+  /** Whether the result has stored values with a `returned` callback: see {@link Execution.returned}. */
   readonly stored: boolean;
 }
 
@@ -27,7 +27,9 @@ export function refusal(code: ErrorCode, details?: string): Answer {
   return { status: statusOf(code), code, body, signable: false, json: undefined, seal: undefined, stored: false };
 }
 
-/** The answer of a run that threw after a shutdown aborted it. It is not kept, so that another process may answer. */
+/**
+ * The answer of a run that threw after a shutdown aborted it. No replay entry keeps it, so that a retry may run again.
+ */
 export const SHUTTING_DOWN = refusal("shutting_down");
 
 /** The committed texts of a signed request, for each port in order; or the body of an unsigned one. */
@@ -76,7 +78,10 @@ export interface Execution<T = Answer> {
   readonly end: Promise<T>;
   /** Aborts the work, with the reason. */
   abort(reason: InvocationAborted["reason"]): void;
-  /** Notifies the stored values of a result that it was sent; resolves when all of them have settled. Never rejects. */
+  /**
+   * Calls the `returned` callbacks of the stored values in a result that was sent; resolves when all have ended. Never
+   * rejects.
+   */
   returned?(): Promise<void>;
 }
 

@@ -1,35 +1,17 @@
-/** The metadata document of a tool (protocol.md section 9). Its schemas keep the textual order of the contract. */
+/** The metadata document of a served tool (protocol.md section 9), and its URL. */
 
 import { isIP } from "node:net";
 import type { SvcToolClass } from "../../tool.js";
 import type { Contract } from "../../wire/contract.js";
-import { quote } from "../../wire/json.js";
-import { prettyJson } from "../../wire/json-value.js";
+import { metadataText } from "../../wire/metadata.js";
 import { RequestError } from "../errors/request-error.js";
 import type { RequestHeaders } from "./messages.js";
-
-/** `{"fqn","url","timeout","description","input_schema","output_schema"}` as compact JSON text. */
-function metaText({ fqn, timeout, description, inputSchema, outputSchema }: Contract, url: string): string {
-  const head = `{"fqn":${quote(fqn)},"url":${quote(url)},"timeout":${timeout},"description":${quote(description)}`;
-  return `${head},"input_schema":${inputSchema},"output_schema":${outputSchema}}`;
-}
-
-/** The output of `--meta` for the tools of a process: a pretty-printed JSON array with a final newline. */
-export function metaListing(documents: readonly string[]): string {
-  return `${prettyJson(`[${documents.join(",")}]`)}\n`;
-}
-
-/** The `url` that `--meta` prints for a path. */
-export function localUrl(path: string): string {
-  if (path === "") return "http://localhost/";
-  return `http://localhost${path.startsWith("/") ? "" : "/"}${path}`;
-}
 
 /**
  * The document of one tool: the result of `meta` where the class defines it, else the document that svc-gen derived.
  */
 export function documentOf(tool: SvcToolClass, contract: Contract, url: string): string {
-  if (tool.meta === undefined) return metaText(contract, url);
+  if (tool.meta === undefined) return metadataText(contract, url);
   const text = JSON.stringify(tool.meta(url));
   if (text === undefined) throw new TypeError("meta(): expected a JSON value");
   return text;

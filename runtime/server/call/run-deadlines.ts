@@ -4,8 +4,8 @@ import { AsyncResource } from "node:async_hooks";
 
 /** Something with a deadline. */
 export interface Due {
-  /** The deadline on the clock of `performance.now()`, in milliseconds. */
-  readonly deadline: number;
+  /** The deadline on the clock of `performance.now()`, in milliseconds. {@link RunDeadlines.advance} brings it nearer. */
+  deadline: number;
   /** Called once the deadline has passed, unless it was cancelled. */
   onExpired(): void;
 }
@@ -18,7 +18,7 @@ export class RunDeadlines {
   readonly #open = new Set<Due>();
   #timer: NodeJS.Timeout | undefined;
   /** A context of its own for the timer, which would otherwise run in the `AsyncLocalStorage` context of some call. */
-  readonly #nobody = new AsyncResource("svc-runtime deadlines");
+  readonly #detached = new AsyncResource("svc-runtime deadlines");
 
   /** @param due its deadline is not earlier than that of any other that was added */
   add(due: Due): void {
@@ -32,9 +32,16 @@ export class RunDeadlines {
     if (this.#open.delete(due) && this.#open.size === 0) this.#timer?.unref();
   }
 
+  /** Brings all open deadlines nearer, for tests that let time pass. Those that have passed expire before it returns. */
+  advance(ms: number): void {
+    for (const due of this.#open) due.deadline -= ms;
+    clearTimeout(this.#timer);
+    this.#look();
+  }
+
   #wait({ deadline }: Due): void {
     const start = () => setTimeout(() => this.#look(), Math.ceil(deadline - performance.now()));
-    this.#timer ??= this.#nobody.runInAsyncScope(start);
+    this.#timer ??= this.#detached.runInAsyncScope(start);
   }
 
   #look(): void {

@@ -23,7 +23,7 @@ export interface RunHooks {
 export class Run implements Due {
   /** The answer of the run; never rejects. */
   readonly answer: Promise<Answer>;
-  readonly deadline: number;
+  deadline: number;
   private readonly execution: Execution;
   private resolve!: (answer: Answer | Promise<Answer>) => void;
   /** The `AsyncLocalStorage` context of this call, such as its trace span: a timeout is handled as part of the call. */

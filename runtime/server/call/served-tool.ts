@@ -11,6 +11,7 @@ import { StartupError } from "../errors/startup-error.js";
 import { LocalHost, type ToolCode } from "./local-host.js";
 import type { ToolHost } from "./messages.js";
 import { RunDeadlines } from "./run-deadlines.js";
+import { UndeclaredNotice } from "./undeclared-notice.js";
 
 /** One tool, ready to be called. */
 export class ServedTool implements ToolCode {
@@ -22,6 +23,7 @@ export class ServedTool implements ToolCode {
   readonly envelope: EnvelopeReader;
   readonly input: InputDecoder;
   readonly output: OutputEncoder;
+  readonly undeclared: UndeclaredNotice;
   /** The deadlines of this tool's runs. */
   readonly deadlines = new RunDeadlines();
   /** The host of the tool's code: this thread, unless start-up assigns worker threads. */
@@ -72,6 +74,7 @@ export class ServedTool implements ToolCode {
     this.envelope = new EnvelopeReader(contract.input);
     this.input = new InputDecoder(contract);
     this.output = new OutputEncoder(contract);
+    this.undeclared = new UndeclaredNotice(contract);
   }
 
   /** Makes an instance; returns a promise only when the class defines its own `new`. */

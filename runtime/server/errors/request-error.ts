@@ -60,7 +60,6 @@ export class RequestError extends Error {
   }
 }
 
-/** The HTTP status of a code. */
 export function statusOf(code: ErrorCode): number {
   return STATUS[code];
 }

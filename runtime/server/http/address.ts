@@ -1,6 +1,6 @@
 /** Listen addresses, from code and from the environment (protocol.md section 9). */
 
-import { isIP } from "node:net";
+import { BlockList, isIP } from "node:net";
 import { StartupError } from "../errors/startup-error.js";
 
 /** An IPv4 address and a port; port 0 selects a free port. */
@@ -41,7 +41,29 @@ export function endpointFromEnv(variable: string): Endpoint | undefined {
   const host = six || four;
   // A single call: for text that is not IPv4, node compiles a costly regular expression.
   if (isIP(host) !== (six === "" ? 4 : 6) || Number(port) > 65_535) {
-    throw new StartupError(`${variable}: expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080`);
+    const expected = "expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080";
+    throw new StartupError(`${variable}: ${expected}, got ${kindOfText(text)}`);
   }
   return { host, port: Number(port) };
+}
+
+/** What a text is that is no address. */
+function kindOfText(text: string): string {
+  if (text === "") return "an empty text";
+  if (/^:?\d+$/.test(text)) return "a port alone";
+  const version = isIP(text);
+  if (version !== 0) return version === 4 ? "an address without a port" : "an IPv6 address without brackets";
+  return /^[a-z][\w.-]*(?::\d*)?$/i.test(text) ? "a name, which is not looked up" : "another text";
+}
+
+let loopback: BlockList | undefined;
+
+/** Whether only this machine reaches an address, an IP literal. */
+export function isLoopback(host: string): boolean {
+  if (loopback === undefined) {
+    loopback = new BlockList();
+    loopback.addSubnet("127.0.0.0", 8);
+    loopback.addAddress("::1", "ipv6");
+  }
+  return loopback.check(host, isIP(host) === 6 ? "ipv6" : "ipv4");
 }

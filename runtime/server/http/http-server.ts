@@ -94,7 +94,7 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     app.close().catch((error: unknown) => log.error({ err: error }, "closing the application failed"));
   try {
     await configure?.(app);
-    // As a plugin, which fastify loads after those that `configure` has registered.
+    // Registered as a plugin, because fastify loads plugins in order: the routes after the plugins of `configure`.
     await app.register(async (part) => routes.register(part));
   } catch (error) {
     await close();

@@ -16,7 +16,7 @@ const KEPT_UNREAD_BYTES = 65_536;
 /** Maximum bytes discarded per client, so that a client may send a whole body of the default limit before it reads. */
 const MAX_DISCARDED_BYTES = 16_777_216;
 
-/** Connections whose last request has a response but has not fully arrived, with the bytes read until the response. */
+/** Connections whose last request has a response but has not fully arrived, with the number of bytes read by then. */
 const lingering = new WeakMap<Duplex, number>();
 
 /** Bytes of a request's body that are unread and may still arrive; 0 when there are none. */
@@ -24,7 +24,7 @@ export function unreadBytes({ complete, readableEnded, headers, rawHeaders }: In
   if (complete || readableEnded) return 0;
   // The length is unknown, or the client may send its next request instead of this body.
   const unknown = headers["transfer-encoding"] !== undefined || headers.expect !== undefined;
-  // node may have dropped the header with the length.
+  // With so many headers, node may have dropped `content-length`.
   if (unknown || rawHeaders.length > 2 * MAX_HEADERS) return Number.POSITIVE_INFINITY;
   return Number(headers["content-length"] ?? 0);
 }
@@ -62,7 +62,7 @@ export function endConnection(socket: Duplex, text: string, ms: number): void {
 /**
  * Destroys a connection after a time, unless it is closed before.
  *
- * @returns a function that cancels the cut
+ * @returns a function that cancels the destruction
  */
 function linger(socket: Duplex, ms: number): () => void {
   lingering.set(socket, bytesRead(socket));

@@ -1,10 +1,11 @@
 /** Graceful shutdown: from the request to stop to the last response, within time limits (protocol.md section 8). */
 
-import { checkedInteger } from "../../config/checked-integer.js";
+import { checkedInteger } from "../../checked-integer.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 /**
- * Time limits of a shutdown. The defaults add up to 29 s with grace and linger, below the 30 s that Kubernetes gives.
+ * Time limits of a shutdown. With 2 s for aborted tools and 2 s for callers, the defaults add up to 29 s, below the 30
+ * s that Kubernetes gives.
  */
 export interface ShutdownOptions {
   /**
@@ -29,12 +30,14 @@ export interface ShutdownSummary {
   readonly cut: number;
 }
 
-/** 5 s below the 30 s that Kubernetes gives by default, as time for grace and linger. */
+/** 5 s below the 30 s that Kubernetes gives by default; {@link GRACE_MS} and {@link LINGER_MS} follow the drain. */
 const DEFAULT_DRAIN_MS = 25_000;
 /** Milliseconds that a tool has to end after its abort signal. */
 export const GRACE_MS = 2_000;
 /** Milliseconds that callers have to finish sending a request, and, after the last response is written, to read it. */
 export const LINGER_MS = 2_000;
+/** Milliseconds for the release of resources when the time limits are used up. */
+const MIN_RELEASE_MS = 500;
 
 /**
  * Requests in flight: those without a response.
@@ -70,7 +73,6 @@ export class InFlightRequests<R> {
     return this.#cut;
   }
 
-  /** Finds a request in flight. */
   find(matches: (request: R) => boolean): R | undefined {
     for (const request of this.#open) if (matches(request)) return request;
     return undefined;
@@ -93,7 +95,7 @@ export class InFlightRequests<R> {
     return true;
   }
 
-  /** Waits until no request is in flight, at most `ms` milliseconds; resolves with whether that is so. */
+  /** Waits until no request is in flight, at most `ms` milliseconds. Resolves to whether none is left. */
   async none(ms: number): Promise<boolean> {
     if (this.#open.size === 0) return true;
     let timer: NodeJS.Timeout | undefined;
@@ -114,7 +116,6 @@ export class InFlightRequests<R> {
     }
   }
 
-  /** Refuses all requests in flight. */
   refuseAll(): void {
     for (const request of this.#open) if (this.end(request, true)) this.refuse(request);
   }
@@ -136,8 +137,8 @@ export interface ShutdownParts {
   abortRuns(): void;
   /** Closes all connections. */
   hangUp(): void;
-  /** Releases all other resources; called last. */
-  release(): void | Promise<void>;
+  /** Releases all other resources; called last, with the milliseconds that are left for it. */
+  release(limitMs: number): void | Promise<void>;
 }
 
 /** Lifecycle state of a server, and its shutdown sequence. */
@@ -190,7 +191,7 @@ export class Shutdown {
     const hangUp = setTimeout(parts.hangUp, LINGER_MS);
     await closing;
     clearTimeout(hangUp);
-    await parts.release();
+    await parts.release(Math.max(MIN_RELEASE_MS, this.limitMs + LINGER_MS - (performance.now() - started)));
     const { answered, cut } = requests;
     const stopped = { ms: Math.round(performance.now() - started), finished: answered - before, cut };
     log.info(stopped, "stopped");

@@ -15,7 +15,7 @@ import { StartupError } from "../errors/startup-error.js";
 
 /** Milliseconds within which a TLS handshake must complete. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** Milliseconds that a session-ticket key is used; a stolen key opens only that period. */
+/** Milliseconds that a session-ticket key is used; a stolen key exposes only the sessions of that period. */
 const TICKET_KEY_MS = 3_600_000;
 
 /** Only cipher suites with forward secrecy and AEAD. Security level 2 refuses RSA keys below 2,048 bits and SHA-1. */
@@ -77,9 +77,9 @@ export function tlsFromEnv(env: Readonly<Record<string, string | undefined>> = p
   const [cert, key] = given;
   if (cert === undefined && key === undefined) return undefined;
   if (!cert || !key) {
-    const got = given.map((path) => (path === undefined ? "not set" : path === "" ? "empty" : "a path"));
+    const missing = [ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH].filter((_, at) => !given[at]);
     throw new TlsFault(
-      `${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH} must both name a file, got ${got.join(" and ")}; set both, or unset both to serve without TLS`,
+      `${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH} must both name a file, got no path in ${missing.join(" and ")}; set both, or unset both to serve without TLS`,
     );
   }
   const files = { certPath: resolve(cert), keyPath: resolve(key) };
@@ -99,7 +99,7 @@ export function tlsFromEnv(env: Readonly<Record<string, string | undefined>> = p
 /** Name of a file in messages: its variable, and its path where that is safe to print. */
 export function tlsFileTitle({ certPath, keyPath }: TlsFiles, which: "cert" | "key"): string {
   const [name, path] = which === "cert" ? [ENV_TLS_CERT_PATH, certPath] : [ENV_TLS_KEY_PATH, keyPath];
-  // An operator may have set the key itself instead of a path; it must not be printed.
+  // An operator may have set the variable to the key itself instead of a path; a key must not be printed.
   const shown = !path.includes("-----") && !path.split("/").some(looksLikeKey);
   return shown ? `${name} ${JSON.stringify(path)}` : name;
 }
@@ -230,7 +230,8 @@ export function isTlsServer(server: NetServer): server is TlsServer {
  * Adds what node's HTTPS server lacks: cleanup of failed handshakes, ticket key rotation, closing of open handshakes.
  */
 export function prepareTlsServer(server: TlsServer): void {
-  // By default node treats these as HTTP client errors, but a client without a session cannot read a response.
+  // By default node treats a failed handshake as an HTTP client error, but a client without a session cannot read a
+  // response.
   server.removeAllListeners("tlsClientError");
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   const rotation = setInterval(() => server.setTicketKeys(randomBytes(48)), TICKET_KEY_MS).unref();

@@ -95,7 +95,7 @@ export class ToolRoutes {
   register(app: FastifyInstance): void {
     for (const path of this.#routes.keys()) {
       if (!PLAIN_PATH.test(path)) {
-        // The hook for unknown paths handles it, unless a route of the author's could match it.
+        // The hook for unknown paths serves this path, unless a route of the author's could match it first.
         if (this.host.isOwn && !this.host.hasHooks) continue;
         throw new StartupError(
           `path ${JSON.stringify(path)}: expected letters, digits and -._~/@!$&'+,;= where tools are mounted in an application; change path(), or use bootstrap without configure`,
@@ -128,8 +128,8 @@ export class ToolRoutes {
     const found = routeOf(raw, this.#routes);
     // The router also matches percent-encoded spellings, which are not routes here.
     if (!this.host.isOwn && found === undefined) return void reply.callNotFound();
-    // Bypasses fastify's reply pipeline, which costs time in every call and adds nothing to a complete response. From here
-    // on fastify sends nothing, at a `handlerTimeout` of the application neither.
+    // Bypasses fastify's reply pipeline, which costs time in every call and adds nothing to a complete response. After
+    // it, fastify itself sends nothing, not even when the application's `handlerTimeout` expires.
     reply.hijack();
     const route = shutdown.closed ? errorReply("shutting_down") : routeOrRefusal(raw, found);
     if (!("answer" in route)) {
@@ -208,7 +208,7 @@ function routeOrRefusal(request: IncomingMessage, route: Route | undefined): Rou
     const reply = errorReply("method_not_allowed");
     return { ...reply, headers: [...reply.headers, "allow", route.allow] };
   }
-  // The expectation of a call is checked after its caller is verified.
+  // The `Expect` header of a call is checked later, after its caller is verified.
   if (route.allow !== "POST" && expectationOf(request) === "unknown") return expectationFailed();
   return route;
 }
@@ -302,7 +302,7 @@ function invokeRequest(
       if (expectation === "unknown") throw new RequestError("expectation_failed", EXPECTATION_FAULT);
       // The connection may have closed while the caller was being verified.
       if (request.destroyed) throw new RequestError("bad_request");
-      // A server without a checkContinue listener has already sent it.
+      // On a server without a checkContinue listener, node has already sent `100 Continue`.
       if (expectation === "continue" && isOwnServer) response.writeContinue();
       // A call whose caller already got a timeout or shutdown response must not run a tool.
       const isAnswered = () => request.socket.writableEnded || response.headersSent;

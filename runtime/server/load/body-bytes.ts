@@ -1,6 +1,6 @@
 /** Limit on the total bytes of request bodies held in memory (protocol.md section 1). */
 
-import { checkedInteger } from "../../config/checked-integer.js";
+import { checkedInteger } from "../../checked-integer.js";
 import { RequestError } from "../errors/request-error.js";
 import type { Refusals } from "./refusals.js";
 

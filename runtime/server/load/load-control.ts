@@ -5,7 +5,7 @@
  */
 
 import type { RateLimiterMemory } from "rate-limiter-flexible";
-import { checkedInteger } from "../../config/checked-integer.js";
+import { checkedInteger } from "../../checked-integer.js";
 import type { Logger } from "../../tool.js";
 import { RequestError } from "../errors/request-error.js";
 import { BodyBytes } from "./body-bytes.js";

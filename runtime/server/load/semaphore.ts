@@ -43,7 +43,6 @@ export class Semaphore {
     return true;
   }
 
-  /** Removes a taker from the queue. */
   leave(taker: Taker): void {
     this.#waiting.delete(taker);
   }

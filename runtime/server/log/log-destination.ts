@@ -102,7 +102,7 @@ export class LogDestination implements DroppedLines {
     if (this.#state === "writing") {
       // A blocked write would keep the process from ending.
       if (isMainThread && performance.now() - this.#since > FLUSH_MS) process.kill(process.pid, "SIGKILL");
-      // Any other write is finished before the process has ended.
+      // node finishes any other write before the process ends, so the whole chunk counts as written.
       sleep(PAUSE_MS);
       this.#state = "idle";
       this.#written(this.#chunk as Buffer, (this.#chunk as Buffer).length);

@@ -28,7 +28,8 @@ const MAX_DEPTH = 5;
 export function initLogger(env: Readonly<Record<string, string | undefined>> = process.env): ServerLogger {
   const level = env[ENV_LOG_LEVEL] || "info";
   if (level !== "silent" && !Object.hasOwn(pino.levels.values, level)) {
-    throw new StartupError(`${ENV_LOG_LEVEL}: expected one of ${Object.keys(pino.levels.values).join(", ")}, silent`);
+    const levels = Object.keys(pino.levels.values).join(", ");
+    throw new StartupError(`${ENV_LOG_LEVEL}: expected one of ${levels}, silent, got another text`);
   }
   const log = (fields: object) => printable(fields, 0) as Record<string, unknown>;
   const err = (thrown: unknown) => printable(serialized(thrown), 1);

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, isIP } from "node:net";
 import type { Reloads } from "../../config/reload-stats.js";
-import type { Endpoint } from "../http/address.js";
+import { type Endpoint, isLoopback } from "../http/address.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 /** Sources of the admin responses. */
@@ -104,8 +104,4 @@ function concernsOf({ config, allowList, certificate, certificateExpiresAt }: Re
   const concerns = faults.map((fault) => `${fault}; the previous version stays in force`);
   if ((certificateExpiresAt ?? Number.POSITIVE_INFINITY) <= Date.now()) concerns.push("the certificate has ended");
   return concerns;
-}
-
-function isLoopback(host: string): boolean {
-  return host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }

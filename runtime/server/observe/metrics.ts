@@ -15,14 +15,14 @@ import type { ServedTool } from "../call/served-tool.js";
 import { isErrorCode } from "../errors/request-error.js";
 import type { LoadStats } from "../load/load-options.js";
 import type { DroppedLines } from "../log/safe-logger.js";
-import type { ReplayMemory } from "../replay/memory.js";
+import type { ReplayStore, SharedReplayStats } from "../replay/store.js";
 
 /** Parts of the server that the gauges read. */
 export interface MetricSources {
   readonly tools: readonly ServedTool[];
   readonly config: ToolkitRuntimeConfig;
   /** Undefined for a replay store without statistics. */
-  readonly store: Pick<ReplayMemory, "maxBytes" | "stats"> | undefined;
+  readonly store: Pick<ReplayStore, "maxBytes" | "stats">;
   readonly service: { readonly running: ReadonlyMap<string, number>; readonly load: LoadStats };
   readonly reload: { readonly stats: Reloads };
   readonly server: Server;
@@ -32,6 +32,22 @@ export interface MetricSources {
 
 /** Bucket bounds in seconds; the default timeout of a call is 10. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+const SHARED_GAUGES = [
+  ["svc_replay_store_up", "1 while runs can be claimed in the shared replay state.", "up"],
+  ["svc_replay_running", "Runs of this process that hold a claim.", "running"],
+  ["svc_replay_pending_writes", "Writes to the shared replay state that are to be repeated.", "pendingWrites"],
+] as const;
+const SHARED_COUNTERS = [
+  ["svc_replay_renewals_total", "Renewed claims.", "renewals"],
+  ["svc_replay_dropped_writes_total", "Writes that were given up; their calls stay in flight.", "droppedWrites"],
+  ["svc_replay_takebacks_total", "Claims without an answer that were taken back.", "takeBacks"],
+  ["svc_replay_losses_total", "Losses of data, or changes of the server.", "losses"],
+  ["svc_replay_reclaimed_total", "Lost claims that were registered again.", "reclaimed"],
+  ["svc_replay_restored_total", "Lost answers that were written again.", "restored"],
+  ["svc_replay_conflicts_total", "Calls that ran in another process too: alert on it.", "conflicts"],
+  ["svc_replay_replaced_connections_total", "Connections replaced because they did not answer.", "replacedConnections"],
+] as const;
 
 type Prometheus = typeof import("prom-client");
 
@@ -50,8 +66,8 @@ export class Metrics implements Observer {
   readonly #replayed: CounterType<"tool">;
   readonly #late: CounterType<"tool">;
   readonly #refused: CounterType<"code">;
+  readonly #storeOperations: () => HistogramType<"operation">;
 
-  /** Loads prom-client. */
   static async load(): Promise<Metrics> {
     return new Metrics(await import("prom-client"));
   }
@@ -77,6 +93,17 @@ export class Metrics implements Observer {
       new Histogram({ name, help, labelNames: ["tool"] as const, buckets: BUCKETS, registers });
     this.#duration = histogram("svc_call_duration_seconds", "From a call's headers to its answer.");
     this.#queue = histogram("svc_call_queue_seconds", "Waiting for a free place, where a limit is set.");
+    let operations: HistogramType<"operation"> | undefined;
+    this.#storeOperations = () => {
+      operations ??= new Histogram({
+        name: "svc_replay_store_seconds",
+        help: "Operations on the shared replay state.",
+        labelNames: ["operation"] as const,
+        buckets: BUCKETS,
+        registers,
+      });
+      return operations;
+    };
   }
 
   /** Registers gauges that read the server's parts at each scrape. Call it once. */
@@ -104,6 +131,11 @@ export class Metrics implements Observer {
   /** Counts a request that was refused before its tool was known. */
   refused(code: string): void {
     this.#refused.inc({ code });
+  }
+
+  /** Counts an operation on a shared replay state. */
+  replayOperation(operation: string, ms: number): void {
+    this.#storeOperations().observe({ operation }, ms / 1000);
   }
 
   /** Renders the current values of all metrics. */
@@ -142,14 +174,68 @@ export class Metrics implements Observer {
         if (key !== undefined) gauge.set({ tool, public_key: asBuffer(key.publicKey).toString("hex") }, 1);
       }
     });
-    if (store === undefined) return;
-    gauge("svc_replay_bound_bytes", "Most bytes that the replay memory may take.", [], (gauge) => {
-      gauge.set(store.maxBytes);
+    const { maxBytes } = store;
+    if (maxBytes !== undefined) {
+      gauge("svc_replay_bound_bytes", "Most bytes that the replay memory may take.", [], (gauge) =>
+        gauge.set(maxBytes),
+      );
+    }
+    const stats = store.stats?.bind(store);
+    if (stats === undefined) return;
+    const figures = stats();
+    if (figures.entries !== undefined) {
+      gauge("svc_replay_entries", "Answers that are kept for retries.", [], (gauge) => gauge.set(stats().entries ?? 0));
+    }
+    if (figures.bytes !== undefined) {
+      gauge("svc_replay_bytes", "Bytes of the replay memory in use, runs in flight included.", [], (gauge) =>
+        gauge.set(stats().bytes ?? 0),
+      );
+    }
+    if (figures.shared !== undefined) this.#readSharedReplay(() => stats().shared as SharedReplayStats);
+  }
+
+  #readSharedReplay(read: () => SharedReplayStats): void {
+    const { Counter, Gauge } = this.library;
+    const registers = [this.#registry];
+    for (const [name, help, value] of SHARED_GAUGES) {
+      new Gauge({
+        ...{ name, help, registers },
+        collect() {
+          this.set(Number(read()[value]));
+        },
+      });
+    }
+    for (const [name, help, value] of SHARED_COUNTERS) {
+      new Counter({
+        ...{ name, help, registers },
+        collect() {
+          this.reset();
+          this.inc(read()[value]);
+        },
+      });
+    }
+    new Counter({
+      name: "svc_replay_store_errors_total",
+      help: "Failed operations on the shared replay state, by reason.",
+      labelNames: ["reason"] as const,
+      registers,
+      collect() {
+        this.reset();
+        for (const [reason, count] of read().errors) this.inc({ reason }, count);
+      },
     });
-    gauge("svc_replay_entries", "Answers that are kept for retries.", [], (gauge) => gauge.set(store.stats().entries));
-    gauge("svc_replay_bytes", "Bytes of the replay memory in use, runs in flight included.", [], (gauge) =>
-      gauge.set(store.stats().bytes),
-    );
+    new Counter({
+      name: "svc_replay_claims_total",
+      help: "Claims of runs by what became of them.",
+      labelNames: ["tool", "outcome"] as const,
+      registers,
+      collect() {
+        this.reset();
+        for (const [tool, counts] of read().claims) {
+          for (const [outcome, count] of Object.entries(counts)) this.inc({ tool, outcome }, count);
+        }
+      },
+    });
   }
 
   #readLog({ log }: MetricSources): void {

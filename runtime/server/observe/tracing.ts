@@ -1,6 +1,6 @@
 /**
  * OpenTelemetry spans, where the application has registered a provider: a server span for each call, with a child span
- * for the tool's own code. Spans that the tool starts are children of the latter.
+ * for the tool's own code. Spans that the tool starts are children of that child span.
  */
 
 import type { Context, Span, Tracer } from "@opentelemetry/api";

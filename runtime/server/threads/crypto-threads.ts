@@ -12,7 +12,7 @@ import type { ServerLogger } from "../log/safe-logger.js";
 import { CryptoRing, MAX_MESSAGE, SIGN, SLOTS, VERIFY } from "./crypto-ring.js";
 import type { KeyMessage } from "./crypto-worker.js";
 
-/** Completion of a job in progress. */
+/** Callbacks that complete a job in progress. */
 interface Waiting {
   /** Resolves with the thread's outcome. */
   settle(): void;

@@ -11,8 +11,9 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BroadcastChannel } from "node:worker_threads";
 import type { Piscina } from "piscina";
-import { checkedInteger } from "../../config/checked-integer.js";
+import { checkedInteger } from "../../checked-integer.js";
 import type { AuthContext, InvocationAborted, IsolateOptions, Logger } from "../../tool.js";
+import { CLOSE_LIMIT_MS, hasClose } from "../call/class-hooks.js";
 import {
   type Answer,
   type Call,
@@ -28,6 +29,7 @@ import { StartupError } from "../errors/startup-error.js";
 import { Semaphore } from "../load/semaphore.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import {
+  CLOSED,
   type Job,
   KEPT_MS,
   packInput,
@@ -46,19 +48,19 @@ import {
  */
 export async function isolateTools(
   tools: readonly ServedTool[],
-  fallback: boolean | IsolateOptions | undefined,
+  fallback: Fallback,
   log: ServerLogger,
 ): Promise<() => Promise<void>> {
   const wanted = tools.flatMap((tool) => {
-    const options = tool.tool.isolate?.() ?? fallback ?? false;
-    return options === false ? [] : [{ tool, settings: settingsOf(options === true ? {} : options) }];
+    const options = isolationOf(tool, fallback);
+    return options === undefined ? [] : [{ tool, settings: settingsOf(options) }];
   });
   const started: Threads[] = [];
   const end = async () => {
     await Promise.all(started.map((threads) => threads.close()));
   };
   const starts = wanted.map(async ({ tool, settings }) => {
-    const threads = await Threads.start(tool.fqn, settings, log.child({ tool: tool.fqn }));
+    const threads = await Threads.start(tool, settings, log.child({ tool: tool.fqn }));
     started.push(threads);
     tool.host = new ThreadHost(threads, settings);
   });
@@ -66,6 +68,30 @@ export async function isolateTools(
   if (fault === undefined) return end;
   await end();
   throw fault.reason;
+}
+
+/**
+ * Requires the option `entry` of each isolated tool that is mounted in an author's application. A thread that loaded
+ * the application's own module would start a second application.
+ *
+ * @throws {@link StartupError}
+ */
+export function requireEntries(tools: readonly ServedTool[], fallback: Fallback): void {
+  for (const tool of tools) {
+    const options = isolationOf(tool, fallback);
+    if (options === undefined || options.entry !== undefined) continue;
+    throw new StartupError(
+      `isolate of ${tool.fqn}: expected an entry beside a mounted tool; name a module that calls bootstrap with the same tools as isolate.entry`,
+    );
+  }
+}
+
+type Fallback = boolean | IsolateOptions | undefined;
+
+/** The isolation options of a tool: those of its class, else those for all tools. Undefined when it is not isolated. */
+function isolationOf({ tool }: ServedTool, fallback: Fallback): IsolateOptions | undefined {
+  const given = tool.isolate?.() ?? fallback ?? false;
+  return given === false ? undefined : given === true ? {} : given;
 }
 
 interface Settings {
@@ -119,6 +145,7 @@ class Threads {
   readonly #logs = new Map<number, Logger>();
   readonly #settlements = new Map<number, () => void>();
   #serial = 0;
+  #onClosed = () => {};
   /** True once termination of the threads has begun. */
   closed = false;
 
@@ -126,7 +153,8 @@ class Threads {
     pool: Piscina,
     data: ThreadData,
     readonly graceMs: number,
-    log: Logger,
+    private readonly hasClose: boolean,
+    private readonly log: Logger,
   ) {
     this.#pool = pool;
     this.#reasons = data.reasons;
@@ -134,15 +162,17 @@ class Threads {
     this.#wakeUp.unref();
     pool.on("message", (message: unknown) => {
       if (typeof message === "number") this.#settlements.get(message)?.();
+      else if (message === CLOSED) this.#onClosed();
       else if (isThreadLog(message)) this.#write(message, log);
     });
     pool.on("error", (error: unknown) => log.error({ err: error }, "a thread of the tool ended"));
   }
 
   /** @throws {@link StartupError} when a thread cannot load the tool */
-  static async start(fqn: string, settings: Settings, log: Logger): Promise<Threads> {
+  static async start(tool: ServedTool, settings: Settings, log: Logger): Promise<Threads> {
     // Imported here, because processes without isolated tools do not need it.
     const { Piscina } = await import("piscina");
+    const { fqn } = tool;
     const { threads, memoryMb, graceMs, entry } = settings;
     // One thread more than calls may use: it serves health checks and replaces a terminated thread at once.
     const reasons = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * (threads + 1)));
@@ -158,7 +188,7 @@ class Threads {
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
       workerData: data,
     });
-    const started = new Threads(pool, data, graceMs, log);
+    const started = new Threads(pool, data, graceMs, hasClose(tool), log);
     try {
       const places = [...reasons.keys()];
       const load = (place: number) => started.run({ id: started.nextId(), place, work: { kind: "load" } }, 0, log);
@@ -170,7 +200,6 @@ class Threads {
     return started;
   }
 
-  /** Allocates a job number. */
   nextId(): number {
     return ++this.#serial;
   }
@@ -200,7 +229,8 @@ class Threads {
   }
 
   /**
-   * Informs the thread of a job that the result was sent; resolves when the thread confirms, or after {@link KEPT_MS}.
+   * Informs the thread that ran a job that the job's result was sent. Resolves when the thread confirms, or after
+   * {@link KEPT_MS}.
    */
   returned(id: number): Promise<void> {
     return new Promise((resolve) => {
@@ -215,6 +245,24 @@ class Threads {
     });
   }
 
+  /** Makes each thread run `close()` of its tool's class, and waits at most the time limit. */
+  async #closeClass(): Promise<void> {
+    let left = this.#pool.threads.length;
+    const ms = CLOSE_LIMIT_MS + CLOSE_GRACE_MS;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        this.log.warn({ threads: left, limitMs: CLOSE_LIMIT_MS }, "close() of the tool did not end in time");
+        resolve();
+      }, ms);
+      this.#onClosed = () => {
+        if (--left > 0) return;
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#wakeUp.postMessage(CLOSED);
+    });
+  }
+
   #write({ level, fields, message, job }: ThreadLog, fallback: Logger): void {
     const log = (job === undefined ? undefined : this.#logs.get(job)) ?? fallback;
     log[level](fields, message);
@@ -222,10 +270,14 @@ class Threads {
 
   async close(): Promise<void> {
     this.closed = true;
+    if (this.hasClose) await this.#closeClass();
     this.#wakeUp.close();
     await this.#pool.destroy();
   }
 }
+
+/** Milliseconds beyond {@link CLOSE_LIMIT_MS} for the answer of a thread. */
+const CLOSE_GRACE_MS = 500;
 
 const LEVELS: readonly unknown[] = ["debug", "info", "warn", "error"];
 
@@ -244,7 +296,7 @@ interface Ends<T> {
   fault(code: ErrorCode): T;
 }
 
-/** A job that waits for a place, then runs on a thread. */
+/** A job that waits for a place (a numbered permit of the tool's semaphore), then runs on a thread. */
 class ThreadWork<T> implements Execution<T> {
   readonly end: Promise<T>;
   readonly #id: number;
@@ -306,7 +358,8 @@ class ThreadWork<T> implements Execution<T> {
       return this.ends.answer(await this.threads.run(job, this.#reasons, this.log, this.#kill));
     } catch (error) {
       if (this.#killed) return this.ends.fault("tool_invocation_timeout");
-      // The caller already has a response, and the job's progress is unknown, so its replay entry stays in flight.
+      // The thread ended because the pool is closed. The caller already has a response, and how far the job got is
+      // unknown, so its replay entry stays in flight.
       if (this.threads.closed) return new Promise<never>(() => {});
       this.log.error({ err: error }, "the tool's thread ended during a call");
       return this.ends.fault((this.#reasons & SHUTDOWN) !== 0 ? "shutting_down" : "tool_invocation_failed");

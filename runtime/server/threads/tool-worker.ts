@@ -6,10 +6,12 @@ import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
 import type { Logger } from "../../tool.js";
+import { createClasses } from "../call/class-hooks.js";
 import { type Answer, type Execution, type ToolHost, takeInput } from "../call/messages.js";
 import { SafeLogger } from "../log/safe-logger.js";
 import { receiveTools } from "./worker-handover.js";
 import {
+  CLOSED,
   type Job,
   KEPT_MS,
   ownBytes,
@@ -25,24 +27,23 @@ const LOAD_MS = 30_000;
 const { entry, fqn, reasons, channel } = workerData as ThreadData;
 let current: { readonly place: number; readonly execution: Execution<unknown> } | undefined;
 
-/** Executions whose result refers to stored values, by job. */
+/** Runs `close()` of the tool's class. */
+let closeClass = async () => {};
+
+/** Executions whose result has stored values with a `returned` callback, by number of the job. */
 const stored = new Map<number, Execution<unknown>>();
 
 const wakeUp = new BroadcastChannel(channel);
-wakeUp.onmessage = ({ data }) => (typeof data === "number" ? void noteReturned(data) : abortCurrent());
+wakeUp.onmessage = ({ data }) => {
+  if (typeof data === "number") void noteReturned(data);
+  else if (data === CLOSED) void releaseClasses();
+  else abortCurrent();
+};
 wakeUp.unref();
 
 for (const event of ["uncaughtException", "unhandledRejection"] as const) {
   process.on(event, (err: unknown) => logOf(undefined).error({ err }, `outside of a call: ${event}`));
 }
-
-// A thread that cannot load its tool reports the error when a job runs.
-const loaded = await load().then(
-  (host) => () => host,
-  (error: unknown) => () => {
-    throw error;
-  },
-);
 
 async function load(): Promise<ToolHost> {
   // Same value as in a process that node started with the entry module.
@@ -54,7 +55,13 @@ async function load(): Promise<ToolHost> {
   const failed = import(pathToFileURL(entry).href).then(() => late);
   const tool = (await Promise.race([tools, failed, late])).find((served) => served.fqn === fqn);
   if (tool === undefined) throw new Error(`its bootstrap has no tool ${fqn}`);
+  closeClass = await createClasses([tool], logOf(undefined));
   return tool.host;
+}
+
+async function releaseClasses(): Promise<void> {
+  await closeClass();
+  parentPort?.postMessage(CLOSED);
 }
 
 /** Runs one job; called by piscina. */
@@ -156,3 +163,12 @@ function printed(fields: object): Record<string, unknown> {
   };
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, member(value)]));
 }
+
+// This must come last, because the application logs while it is loaded. A thread that cannot load its tool reports the
+// error when a job runs.
+const loaded = await load().then(
+  (host) => () => host,
+  (error: unknown) => () => {
+    throw error;
+  },
+);

@@ -12,17 +12,25 @@ export interface ThreadData {
   /** Path of the application's entry module. */
   readonly entry: string;
   readonly fqn: string;
-  /** Abort reasons of the job at each place, as bits of {@link REASONS}. */
+  /** Abort reasons of the running jobs, by {@link Job.place}, as bits of {@link REASONS}. */
   readonly reasons: Int32Array;
-  /** Name of the broadcast channel that announces a set reason, or the number of a job whose result was sent. */
+  /**
+   * Name of the broadcast channel that announces a set reason, the number of a job whose result was sent, or
+   * {@link CLOSED}.
+   */
   readonly channel: string;
 }
 
 /** Reasons of the bits in {@link ThreadData.reasons}, lowest bit first. */
 export const REASONS: readonly InvocationAborted["reason"][] = ["timeout", "disconnect", "shutdown"];
 
-/** Milliseconds that a thread keeps the stored values of a result while it waits for the notice that it was sent. */
+/** Milliseconds for which a thread keeps the stored values of a result, waiting for the message that it was sent. */
 export const KEPT_MS = 30_000;
+
+/**
+ * The broadcast that makes each thread run `close()` of its tool's class, and the message by which a thread confirms.
+ */
+export const CLOSED = "closed";
 
 /** Work for a thread. */
 export type Work =
@@ -33,8 +41,8 @@ export type Work =
       readonly auth: AuthContext | undefined;
       readonly json: boolean;
       /**
-       * Nanoseconds on the clock of `process.hrtime`, which threads share; each has its own origin of
-       * `performance.now()`.
+       * Nanoseconds on the clock of `process.hrtime`, which all threads share. `performance.now()` has another origin
+       * in each thread.
        */
       readonly deadline: bigint;
     })

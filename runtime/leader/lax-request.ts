@@ -1,0 +1,61 @@
+/**
+ * Bodies of requests from any input, also one that the tool refuses. The leader's client refuses such an input before it
+ * is sent; a test wants the answer of the server.
+ */
+
+import type { PortShape } from "../wire/bcs-shapes.js";
+import { MAX_VALUES } from "../wire/data.js";
+import { sha256 } from "../wire/hash.js";
+import { quote } from "../wire/json.js";
+import { InputHasher } from "../wire/signature.js";
+import { LeaderError } from "./error.js";
+import { type Envelope, itemText, valueText } from "./request.js";
+
+/**
+ * The body of a signed request. Missing ports are sent as null, unknown members as further ports, and lists with any
+ * number of values.
+ *
+ * @throws {@link LeaderError} `invalid_input` for a value that has no JSON form
+ */
+export function laxEnvelope(ports: readonly PortShape[], input: object): Envelope {
+  const given = new Map<string, unknown>(Object.entries(input).filter(([, value]) => value !== undefined));
+  const hashes: Buffer[][] = [];
+  let fits = true;
+  const member = (name: string, value: unknown, many: boolean) => {
+    const isList = many && Array.isArray(value);
+    const texts = isList
+      ? Array.from(value, (item: unknown, i) => valueText(item, [name, i]))
+      : [valueText(value, [name])];
+    if (many && (!isList || texts.length < 1 || texts.length > MAX_VALUES)) fits = false;
+    hashes.push(texts.map(sha256));
+    const items = texts.map((text) => itemText(text, isList ? 6 : 5));
+    return `{"port_name":${quote(name)},"value":${isList ? `{"many":[${items}]}` : `{"one":${items[0]}}`}}`;
+  };
+  const members = ports.map(({ name, many }) => member(name, given.get(name) ?? null, many));
+  for (const [name, value] of given) {
+    if (ports.some((port) => port.name === name)) continue;
+    fits = false;
+    members.push(member(name, value, Array.isArray(value)));
+  }
+  const body = Buffer.from(`{"ports":[${members.join(",")}]}`);
+  // The form of the body is checked before its hash, so a body that does not fit needs none.
+  return { body, inputHash: fits ? new InputHasher(ports).hash(hashes) : Buffer.alloc(32) };
+}
+
+/**
+ * The body of an unsigned request: the input as plain JSON.
+ *
+ * @throws {@link LeaderError} `invalid_input` for a value that has no JSON form
+ */
+export function laxBody(input: object): Buffer {
+  return valueText(input, []);
+}
+
+/** @throws {@link LeaderError} for an input that is no object */
+export function requireObject(input: unknown): object {
+  if (typeof input === "object" && input !== null) return input;
+  throw new LeaderError(
+    "invalid_input",
+    `expected an object with the input ports, got ${input === null ? "null" : typeof input}`,
+  );
+}

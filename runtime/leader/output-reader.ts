@@ -1,0 +1,140 @@
+/** Results as the values of a tool's `Output`, decoded by its contract. */
+
+import type { Codec, Contract, Variant } from "../wire/contract.js";
+import type { WalrusValue } from "../wire/data.js";
+import { type Decode, DecodeContext, DecoderCompiler, readInput } from "../wire/decoder.js";
+import { WireFault } from "../wire/fault.js";
+import { NULL } from "../wire/json.js";
+import { Mismatch } from "../wire/mismatch.js";
+import { FAILURE_PORT, FAILURE_VARIANT } from "../wire/ports.js";
+import { setMember } from "../wire/untyped-json.js";
+import { LeaderError } from "./error.js";
+import type { ResultPort } from "./result.js";
+
+/** A port of a result; stored values may have been fetched. */
+export interface ReadablePort extends Pick<ResultPort, "name" | "many"> {
+  readonly values: readonly ({ readonly kind: "inline"; readonly bytes: Uint8Array } | WalrusValue)[];
+}
+
+interface CompiledVariant {
+  readonly text: boolean;
+  readonly ports: ReadonlyMap<string, { readonly optional: boolean; readonly decode: Decode }>;
+}
+
+const FAILURE: Variant = {
+  name: FAILURE_VARIANT,
+  ports: [{ name: FAILURE_PORT, many: false, codec: { kind: "string" } }],
+};
+
+/**
+ * Decodes results to what the tool returned: `bigint`, `Date` and `Uint8Array` where the class has them, absent optional
+ * members absent, a variant without ports as its name. A stored value stays a reference. Constraints are not checked,
+ * since a server checks none in results.
+ */
+export class OutputReader {
+  private readonly variants: ReadonlyMap<string, CompiledVariant>;
+
+  constructor({ output, definitions = [] }: Pick<Contract, "output" | "definitions">) {
+    const free = definitions.map(([name, codec]) => [freeName(name), withoutConstraints(codec)] as const);
+    const compiler = new DecoderCompiler([...definitions, ...free]);
+    this.variants = new Map(
+      [...output, FAILURE].map(({ name, text = false, ports }) => {
+        const compiled = ports.map(({ name, optional = false, codec }) => {
+          return [name, { optional, decode: compiler.compile(withoutConstraints(codec)) }] as const;
+        });
+        return [name, { text, ports: new Map(compiled) }];
+      }),
+    );
+  }
+
+  /** @throws {@link LeaderError} `invalid_answer` for a result of another contract */
+  read({ tag, ports }: { readonly tag: string; readonly ports: readonly ReadablePort[] }): unknown {
+    const variant = this.variants.get(tag);
+    if (variant === undefined) throw misfit(`the contract has no variant ${JSON.stringify(tag)}`);
+    if (variant.text) return tag;
+    const members: Record<string, unknown> = {};
+    for (const port of ports) {
+      const known = variant.ports.get(port.name);
+      if (known === undefined) throw misfit(`${tag} has no port ${JSON.stringify(port.name)} in the contract`);
+      const values = port.values.map((value, i) =>
+        value.kind === "walrus" ? value : readValue(known, value.bytes, pathOf(tag, port, i)),
+      );
+      const value = port.many ? values : values[0];
+      if (value !== ABSENT) setMember(members, port.name, value);
+    }
+    const output: Record<string, unknown> = {};
+    setMember(output, tag, members);
+    return output;
+  }
+}
+
+const ABSENT = Symbol("absent");
+
+function pathOf(tag: string, { name, many }: ReadablePort, i: number): (string | number)[] {
+  return many ? [tag, name, i] : [tag, name];
+}
+
+function readValue(
+  { optional, decode }: { readonly optional: boolean; readonly decode: Decode },
+  bytes: Uint8Array,
+  path: (string | number)[],
+): unknown {
+  try {
+    const document = readInput("", bytes);
+    if (optional && document.tape[0] === NULL) return ABSENT;
+    const value = decode(document, 0, new DecodeContext(false));
+    if (value instanceof Mismatch) throw misfit(value.describe(path));
+    return value;
+  } catch (error) {
+    if (error instanceof WireFault) throw misfit(error.details);
+    throw error;
+  }
+}
+
+function misfit(details: string): LeaderError {
+  return new LeaderError("invalid_answer", `the result does not fit the contract that was given: ${details}`);
+}
+
+/** The name of a definition without constraints. No definition of svc-gen has a space in its name. */
+const freeName = (name: string) => `${name} without constraints`;
+
+/** A codec that checks types only. Unions keep their constraints, by which the server chose a branch as well. */
+function withoutConstraints(codec: Codec): Codec {
+  switch (codec.kind) {
+    case "json":
+      return { kind: "json" };
+    case "string":
+      return { kind: "string" };
+    case "number":
+      return { kind: "number" };
+    case "bigint":
+      return { kind: "bigint", ...(codec.format !== undefined && { format: codec.format }) };
+    case "array":
+      return { kind: "array", item: withoutConstraints(codec.item) };
+    case "tuple": {
+      const { items, optional, rest, tail } = codec;
+      return {
+        kind: "tuple",
+        items: items.map(withoutConstraints),
+        ...(optional !== undefined && { optional }),
+        ...(rest !== undefined && { rest: withoutConstraints(rest) }),
+        ...(tail !== undefined && { tail: tail.map(withoutConstraints) }),
+      };
+    }
+    case "object": {
+      const { members, patterns, rest } = codec;
+      return {
+        kind: "object",
+        members: members.map((member) => ({ ...member, codec: withoutConstraints(member.codec) })),
+        ...(patterns !== undefined && {
+          patterns: patterns.map(([name, each]) => [name, withoutConstraints(each)] as const),
+        }),
+        ...(rest !== undefined && { rest: withoutConstraints(rest) }),
+      };
+    }
+    case "ref":
+      return { kind: "ref", name: freeName(codec.name) };
+    default:
+      return codec;
+  }
+}

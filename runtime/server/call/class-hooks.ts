@@ -1,0 +1,104 @@
+/**
+ * `static create()` and `static close()` of a tool class: set-up and release of what all its calls on one thread share.
+ */
+
+import { endsWithin } from "../../time-limit.js";
+import { type Logger, SvcTool, type SvcToolClass } from "../../tool.js";
+import { StartupError } from "../errors/startup-error.js";
+import { runAsTool } from "./async-errors.js";
+
+/** Milliseconds that `close()` may take; a shutdown does not wait longer. */
+export const CLOSE_LIMIT_MS = 5_000;
+/** Milliseconds after which the log says that a start waits for `create()`. */
+const CREATE_NOTICE_MS = 10_000;
+
+/** The parts of a tool that its hooks need. */
+export interface HookedTool {
+  readonly fqn: string;
+  readonly tool: SvcToolClass;
+}
+
+/** Whether a class overrides `close()`. */
+export function hasClose({ tool }: HookedTool): boolean {
+  return tool.close !== undefined && tool.close !== SvcTool.close;
+}
+
+/** The uses of one class on this thread: `create()` runs for the first use, `close()` after the last. */
+interface ClassUse {
+  count: number;
+  /** The last `create()` or `close()`: the next one waits for it. */
+  last: Promise<void>;
+}
+
+const classes = new WeakMap<SvcToolClass, ClassUse>();
+
+/**
+ * Runs `create()` of each class that is not in use on this thread.
+ *
+ * @returns a function that ends these uses: `close()` runs for each class that has no other use. It never rejects.
+ * @throws {@link StartupError} when one `create()` fails. The uses of the other classes are ended before; one whose
+ *   `create()` has not ended by then is waited for as long as for a `close()`, and its use ends when it does
+ */
+export async function createClasses(tools: readonly HookedTool[], log: Logger): Promise<() => Promise<void>> {
+  const creations = tools.map((tool) => ({ tool, created: acquire(tool, log) }));
+  try {
+    await Promise.all(creations.map(({ created }) => created));
+  } catch (error) {
+    const releases = creations.map(({ tool, created }) =>
+      created.then(
+        () => releaseClass(tool, log),
+        () => {},
+      ),
+    );
+    await endsWithin(CLOSE_LIMIT_MS, Promise.all(releases));
+    throw error;
+  }
+  return async () => {
+    await Promise.all(tools.map((tool) => releaseClass(tool, log)));
+  };
+}
+
+async function acquire(hooked: HookedTool, log: Logger): Promise<void> {
+  const users = classes.get(hooked.tool) ?? { count: 0, last: Promise.resolve() };
+  classes.set(hooked.tool, users);
+  if (users.count++ === 0) users.last = users.last.then(() => create(hooked, log));
+  const { last } = users;
+  try {
+    await last;
+  } catch (error) {
+    if (--users.count === 0) users.last = Promise.resolve();
+    throw error;
+  }
+}
+
+async function create({ fqn, tool }: HookedTool, log: Logger): Promise<void> {
+  const notice = () => log.warn({ tool: fqn }, "create() of the tool has not ended; the start waits for it");
+  const timer = setTimeout(notice, CREATE_NOTICE_MS);
+  try {
+    await runAsTool(fqn, () => tool.create?.({ log }));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new StartupError(`create() of ${fqn} failed: ${message}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function releaseClass(hooked: HookedTool, log: Logger): Promise<void> {
+  const users = classes.get(hooked.tool) as ClassUse;
+  if (--users.count === 0) users.last = users.last.then(() => close(hooked, log));
+  return users.last;
+}
+
+/** Runs `close()` of a class. Never rejects: an error or a timeout is only logged, because no caller can handle it. */
+async function close({ fqn, tool }: HookedTool, log: Logger): Promise<void> {
+  const closed = async () => {
+    try {
+      await runAsTool(fqn, () => tool.close?.({ log }));
+    } catch (error) {
+      log.error({ err: error, tool: fqn }, "close() of the tool failed");
+    }
+  };
+  if (await endsWithin(CLOSE_LIMIT_MS, closed())) return;
+  log.warn({ tool: fqn, limitMs: CLOSE_LIMIT_MS }, "close() of the tool did not end in time");
+}

@@ -1,0 +1,77 @@
+/**
+ * Servers without signatures: they warn at start, and need explicit permission on an address that other machines reach.
+ */
+
+import { ENV_TOOLKIT_CONFIG_PATH, isUnsignedByName, type ToolkitRuntimeConfig } from "../config/config.js";
+import { ENV_ALLOW_UNSIGNED } from "../config/environment.js";
+import { displayVariable, type StrayVariable, strayVariables } from "../config/stray-variables.js";
+import { StartupError } from "./errors/startup-error.js";
+import { type Endpoint, isLoopback } from "./http/address.js";
+import type { ServerLogger } from "./log/safe-logger.js";
+import type { ToolOptions } from "./options.js";
+
+const REQUIRE = "name a configuration that requires signatures in SVC_TOOLKIT_CONFIG_PATH";
+const ASK = `ask for unsigned calls by name: ${ENV_ALLOW_UNSIGNED}=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration`;
+
+/**
+ * Warns of environment variables that are probably misspelt, and decides whether tools may be served without
+ * signatures.
+ *
+ * @param endpoint where the server will listen; undefined where the application decides
+ * @throws {@link StartupError} when a server without signatures was probably not meant
+ */
+export function checkUnsigned(
+  config: ToolkitRuntimeConfig,
+  options: Pick<ToolOptions, "config" | "allowUnsigned">,
+  { endpoint, log }: { readonly endpoint: Endpoint | undefined; readonly log: ServerLogger },
+): void {
+  const isAsked = isUnsignedByName(config) || (options.allowUnsigned ?? allowedByEnv());
+  const hasNone = options.config === undefined && process.env[ENV_TOOLKIT_CONFIG_PATH] === undefined;
+  const strays = strayVariables(process.env);
+  const misspelt = strays.find(({ meansConfig }) => meansConfig);
+  if (hasNone && !isAsked && misspelt !== undefined) throw new StartupError(misspeltPath(misspelt));
+  warnOf(strays, log);
+  if (config.signedHttpIsRequired()) return;
+  if (!isAsked && endpoint !== undefined && !isLoopback(endpoint.host)) {
+    const address = `${endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host}:${endpoint.port}`;
+    throw new StartupError(
+      `no signatures are required, and other machines reach ${address}: each of them could call the tools; ${REQUIRE}, or ${ASK}`,
+    );
+  }
+  const reached = endpoint === undefined ? "the application" : "this address";
+  log.warn(
+    { signed: false },
+    `no signatures are required: every program that reaches ${reached} may call the tools${hasNone ? `; ${ENV_TOOLKIT_CONFIG_PATH} is not set` : ""}`,
+  );
+}
+
+/** Lines about single variables; an application with the same prefix may have hundreds of its own. */
+const MAX_LINES = 5;
+
+/** Those with a nearest name first. */
+function warnOf(strays: readonly StrayVariable[], log: ServerLogger): void {
+  const near = strays.filter(({ nearest }) => nearest !== undefined);
+  const others = strays.filter(({ nearest }) => nearest === undefined);
+  for (const { name, nearest } of [...near, ...others].slice(0, MAX_LINES)) {
+    const remedy = nearest === undefined ? "unset it, or see the README for the settings" : `did you mean ${nearest}?`;
+    log.warn(
+      { variable: name },
+      `the environment has ${displayVariable(name)}, which is no setting and is not read; ${remedy}`,
+    );
+  }
+  const more = strays.length - MAX_LINES;
+  if (more > 0)
+    log.warn({ variables: more }, "the environment has more variables that are no settings and are not read");
+}
+
+function misspeltPath({ name }: StrayVariable): string {
+  return `${displayVariable(name)} is set and ${ENV_TOOLKIT_CONFIG_PATH} is not: without a configuration every caller would be served unsigned; rename the variable to ${ENV_TOOLKIT_CONFIG_PATH}, or unset it, or ${ASK}`;
+}
+
+/** @throws {@link StartupError} for a value that is neither 0 nor 1 */
+function allowedByEnv(): boolean {
+  const text = process.env[ENV_ALLOW_UNSIGNED];
+  if (text === undefined || text === "0") return false;
+  if (text === "1") return true;
+  throw new StartupError(`${ENV_ALLOW_UNSIGNED}: expected 1 to serve calls without signatures, or 0, got another text`);
+}

@@ -1,0 +1,11 @@
+/** svc-runtime/testing: runs tool classes in tests, through the pipeline of a server (docs/testing.md). */
+
+export { LeaderError } from "./leader/error.js";
+export type { Leader, SignedRequest } from "./leader/request.js";
+export type { ErrEvalOutput, InputOf, OutputOf } from "./leader/tool-types.js";
+export { createHarness, Harness, type SignedCall, type SignedCallOptions } from "./testing/harness.js";
+export type { LogLine } from "./testing/kept-log.js";
+export type { LeaderChoice } from "./testing/leaders.js";
+export { type ReplayStoreCase, replayStoreCases, type StoreUnderTest } from "./testing/replay-store-suite.js";
+export type { HarnessOptions, RawRequest, RawResponse } from "./testing/test-server.js";
+export { TestStore } from "./testing/test-store.js";

@@ -1,0 +1,124 @@
+/** Finds the contracts of the tools under test: given, provided by generated code, or generated in memory. */
+
+import { existsSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { contractOf, provideContracts } from "../contracts.js";
+import { parseFqn } from "../fqn.js";
+import { StartupError } from "../server/errors/startup-error.js";
+import { SvcTool, type SvcToolClass } from "../tool.js";
+import type { Contract } from "../wire/contract.js";
+
+/** Where contracts come from. */
+export interface ContractSources {
+  /** The committed contracts: `contracts` of `src/generated/contracts.ts`. */
+  readonly contracts?: readonly Contract[];
+  /**
+   * The project that svc-gen reads when no contract is given: its folder, or its tsconfig.json. By default the folder of
+   * the nearest package.json above the current directory.
+   */
+  readonly project?: string | { readonly href: string };
+}
+
+/** The used part of `svc-gen/generate`. */
+interface Generator {
+  contractsOf(options: { readonly root: string; readonly tsconfig?: string }): readonly Contract[];
+}
+
+/** Projects that were generated in this process. */
+const generated = new Map<string, Promise<readonly Contract[]>>();
+
+/**
+ * Provides the contracts of tool classes.
+ *
+ * @throws {@link StartupError} that says what to do when there is none; the errors of svc-gen
+ */
+export async function findContracts(
+  tools: readonly SvcToolClass[],
+  { contracts, project }: ContractSources,
+): Promise<void> {
+  if (contracts !== undefined) provideContracts(contracts);
+  const names = tools.map(nameOf).filter((fqn) => fqn !== undefined);
+  const missing = () => names.filter((fqn) => contractOf(fqn) === undefined);
+  const [wanted] = missing();
+  if (wanted === undefined) return;
+  if (contracts !== undefined) {
+    const got = contracts.map(({ fqn }) => fqn).join(", ") || "none";
+    throw new StartupError(`contracts: expected one of ${wanted}, got ${got}: run svc-gen`);
+  }
+  const { root, tsconfig } = projectOf(project);
+  const key = `${root}\n${tsconfig}`;
+  let running = generated.get(key);
+  if (running === undefined) {
+    running = generate(root, tsconfig, wanted);
+    generated.set(key, running);
+    // A test runner that watches runs again in this process when the fault is mended.
+    running.catch(() => generated.delete(key));
+  }
+  const made = await running;
+  // A contract that was provided before is in force: another harness may use it.
+  provideContracts(made.filter(({ fqn }) => contractOf(fqn) === undefined));
+  const [absent] = missing();
+  if (absent === undefined) return;
+  const got = made.map(({ fqn }) => fqn).join(", ");
+  throw new StartupError(
+    `${absent}: the project in ${root} has no such tool, it has ${got}. ` +
+      'Name the project of the tool: createHarness(Tool, { project: new URL("..", import.meta.url) })',
+  );
+}
+
+/** The name of a tool; undefined for one whose fault is found when it is made ready. */
+function nameOf(tool: SvcToolClass): string | undefined {
+  const given: unknown = tool;
+  if (typeof given !== "function" || !(given.prototype instanceof SvcTool)) {
+    throw new StartupError("createHarness: expected a class that extends SvcTool, or a list of them");
+  }
+  try {
+    return parseFqn(tool.fqn())?.text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The root of a project, and its tsconfig.json when it was named. */
+function projectOf(project: ContractSources["project"]): { root: string; tsconfig: string | undefined } {
+  const given =
+    project === undefined
+      ? process.cwd()
+      : typeof project === "string" && !project.startsWith("file:")
+        ? resolve(project)
+        : fileURLToPath(typeof project === "string" ? project : project.href);
+  const stats = statSync(given, { throwIfNoEntry: false });
+  if (stats === undefined) throw new StartupError(`project: ${given} does not exist`);
+  const start = stats.isDirectory() ? given : dirname(given);
+  let root = start;
+  while (!existsSync(join(root, "package.json"))) {
+    const above = dirname(root);
+    if (above === root) throw new StartupError(`project: no package.json in ${start} or above it`);
+    root = above;
+  }
+  return { root, tsconfig: stats.isDirectory() ? undefined : relative(root, given) };
+}
+
+async function generate(root: string, tsconfig: string | undefined, wanted: string): Promise<readonly Contract[]> {
+  const { contractsOf } = await generatorOf(root, wanted);
+  return contractsOf({ root, ...(tsconfig !== undefined && { tsconfig }) });
+}
+
+/** svc-gen as the project has it. The runtime does not depend on it, because a production image has no compiler. */
+async function generatorOf(root: string, wanted: string): Promise<Generator> {
+  let path: string;
+  try {
+    path = createRequire(join(root, "package.json")).resolve("svc-gen/generate");
+  } catch {
+    throw new StartupError(
+      `${wanted} has no contract, and ${root} has no svc-gen that could make it. Install it:\n` +
+        "  npm install --save-dev svc-gen\n" +
+        "or run svc-gen and pass what it wrote:\n" +
+        '  import { contracts } from "../src/generated/contracts.js";\n' +
+        "  createHarness(Tool, { contracts })",
+    );
+  }
+  return (await import(pathToFileURL(path).href)) as Generator;
+}

@@ -1,0 +1,227 @@
+/** Typed calls of tools under test. */
+
+import { LeaderError } from "../leader/error.js";
+import { laxBody, laxEnvelope, requireObject } from "../leader/lax-request.js";
+import { OutputReader, type ReadablePort } from "../leader/output-reader.js";
+import { type SignedRequest, type SignOptions, signRequest } from "../leader/request.js";
+import { responseError } from "../leader/response.js";
+import { decodeResult, type ToolResult, verifyToolSignature } from "../leader/result.js";
+import type { InputOf, OutputOf } from "../leader/tool-types.js";
+import type { ServedTool } from "../server/call/served-tool.js";
+import { StartupError } from "../server/errors/startup-error.js";
+import type { SvcToolClass } from "../tool.js";
+import { decodeBase64url } from "../wire/base64.js";
+import type { MetaSchema } from "../wire/bcs-shapes.js";
+import { prepareVerifyKey } from "../wire/ed25519.js";
+import { RESULT_CONTENT_TYPE, SignatureHeaders } from "../wire/http-names.js";
+import { derivePorts } from "../wire/ports.js";
+import { outputHash } from "../wire/signature.js";
+import type { LogLine } from "./kept-log.js";
+import type { LeaderChoice } from "./leaders.js";
+import { type HarnessOptions, type RawRequest, type RawResponse, TestServer } from "./test-server.js";
+
+/** Options of one signed call. */
+export interface SignedCallOptions extends Pick<SignOptions, "nonce"> {
+  /** Who signs: a name is a leader of the allow-list; by default the leader of the harness. */
+  readonly leader?: LeaderChoice;
+}
+
+/** A signed call with everything that the leader has seen. */
+export interface SignedCall<Output> extends ToolResult {
+  /** The result, as the tool's class has it. */
+  readonly output: Output;
+  /** What was sent. `invokeRaw(call.request)` is an exact retry. */
+  readonly request: SignedRequest;
+  readonly response: RawResponse;
+  /** `verified`: by the tool's key. `unsigned`: the configuration has no `response_signing_key`. */
+  readonly signature: "verified" | "unsigned";
+  /** 64 bytes; absent when the result is unsigned. */
+  readonly toolSignature?: Buffer;
+  /** 32 bytes: the hash of the result that the tool's signature covers. */
+  readonly outputHash: Buffer;
+}
+
+/**
+ * One tool under test.
+ *
+ * A refused call rejects with a {@link LeaderError}: `status`, `code` and `details` are those of the answer, and `cause`
+ * is what the server has logged, such as the exception of the tool behind a 500.
+ */
+export class Harness<Tool extends SvcToolClass = SvcToolClass> {
+  /** The lines of the server's log so far, debug lines included. */
+  readonly logs: readonly LogLine[];
+  readonly #server: TestServer;
+  readonly #tool: ServedTool;
+  readonly #ports: MetaSchema;
+  readonly #reader: OutputReader;
+
+  /** @internal use {@link createHarness} */
+  constructor(server: TestServer, tool: ServedTool) {
+    this.#server = server;
+    this.#tool = tool;
+    this.logs = server.log.lines;
+    this.#ports = derivePorts(tool.contract.inputSchema, tool.contract.outputSchema);
+    this.#reader = new OutputReader(tool.contract);
+  }
+
+  /**
+   * Calls the tool and returns its result, with the types of the class: `{ ok: { sum: 3n } }`. In signed mode the
+   * default leader signs.
+   *
+   * @throws {@link LeaderError} for a refused call
+   */
+  async invoke(input: InputOf<Tool>): Promise<OutputOf<Tool>> {
+    if (this.#server.signed) return (await this.invokeSigned(input)).output;
+    const body = laxBody(requireObject(input));
+    const headers = { "Content-Type": "application/json", Accept: RESULT_CONTENT_TYPE };
+    const response = await this.#send({ headers, body });
+    return this.#output(decodeResult(this.#ports, response.body));
+  }
+
+  /**
+   * Calls the tool as a leader and verifies the tool's signature.
+   *
+   * @throws {@link LeaderError} for a refused call; TypeError when the harness is unsigned
+   */
+  async invokeSigned(input: InputOf<Tool>, options: SignedCallOptions = {}): Promise<SignedCall<OutputOf<Tool>>> {
+    const request = this.sign(input, options);
+    const response = await this.#send(request);
+    const result = decodeResult(this.#ports, response.body);
+    return {
+      ...result,
+      output: await this.#output(result),
+      request,
+      response,
+      outputHash: outputHash(response.body),
+      ...this.#verified(request, response),
+    };
+  }
+
+  /**
+   * Makes a signed request without sending it, to change it before {@link invokeRaw}.
+   *
+   * @throws TypeError when the harness is unsigned
+   */
+  sign(input: InputOf<Tool>, { leader, nonce }: SignedCallOptions = {}): SignedRequest {
+    const { signed, leaders, options } = this.#server;
+    if (!signed) throw new TypeError("invokeSigned: the harness is unsigned; leave `signed: false` out");
+    const { headerPrefix } = options;
+    return signRequest(
+      laxEnvelope(this.#ports.inputPorts, requireObject(input)),
+      leaders.leader(leader ?? options.leader ?? "leader"),
+      { ...(nonce !== undefined && { nonce }), ...(headerPrefix !== undefined && { headerPrefix }) },
+    );
+  }
+
+  /**
+   * Sends any headers and any body to `/invoke` and returns the answer, refusals included. What HTTP itself checks, such
+   * as framing and paths, is not part of it: use {@link http} for that.
+   */
+  async invokeRaw(request: RawRequest): Promise<RawResponse> {
+    return (await this.#server.call(this.#tool, request)).answer;
+  }
+
+  /**
+   * Listens on a free port of 127.0.0.1, at the first call.
+   *
+   * @returns the base URL, such as `http://127.0.0.1:40001`; the tool is below it, at its `path()`
+   */
+  http(): Promise<string> {
+    return this.#server.listen();
+  }
+
+  /**
+   * Lets time pass for the server: deadlines of running calls and the replay memory. The tool's own timers, and the
+   * limits of rates, follow the clock of the process.
+   */
+  advance(ms: number): Promise<void> {
+    return this.#server.advance(ms);
+  }
+
+  /** Another tool of the same server. */
+  of<Other extends SvcToolClass>(tool: Other): Harness<Other> {
+    const found = this.#server.tools.find((served) => served.tool === (tool as SvcToolClass));
+    if (found === undefined) throw new StartupError(`${tool.fqn()}: add its class to createHarness([…])`);
+    return new Harness<Other>(this.#server, found);
+  }
+
+  /** Aborts the running calls and frees the port. */
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #send(request: RawRequest): Promise<RawResponse> {
+    const { answer, error } = await this.#server.call(this.#tool, request);
+    if (answer.status === 200) return answer;
+    const { code, details, status, retryAfter } = responseError(answer);
+    throw new LeaderError(code, details, {
+      ...(status !== undefined && { status }),
+      ...(retryAfter !== undefined && { retryAfter }),
+      cause: error,
+    });
+  }
+
+  async #output({ tag, ports }: ToolResult): Promise<OutputOf<Tool>> {
+    const { store } = this.#server.options;
+    const read = store === undefined ? ports : await resolved(ports, store.reader);
+    return this.#reader.read({ tag, ports: read }) as OutputOf<Tool>;
+  }
+
+  #verified(
+    request: SignedRequest,
+    { headers, body }: RawResponse,
+  ): Pick<SignedCall<never>, "signature" | "toolSignature"> {
+    const { leaders, options } = this.#server;
+    const names = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");
+    const key = leaders.config.toolConfig(this.#tool.fqn)?.signingKey;
+    if (key === undefined) return { signature: "unsigned" };
+    const toolSignature = decodeBase64url(headers[names.toolSignature.toLowerCase()] ?? "");
+    const verifyKey = prepareVerifyKey(key.publicKey);
+    if (toolSignature === undefined || !verifyToolSignature(verifyKey, request, body, toolSignature)) {
+      throw new LeaderError("wrong_signature", "the result is not signed by the tool's key");
+    }
+    return { signature: "verified", toolSignature };
+  }
+}
+
+/** The ports with the content of their references. */
+async function resolved(
+  ports: readonly ReadablePort[],
+  reader: { resolve(values: never[]): Promise<readonly { readonly kind: string; readonly bytes?: Uint8Array }[]> },
+): Promise<readonly ReadablePort[]> {
+  const found = await reader.resolve(ports.flatMap(({ values }) => values) as never[]);
+  let at = 0;
+  return ports.map(({ name, many, values }) => ({
+    name,
+    many,
+    values: values.map((value) => {
+      const { bytes } = found[at++] ?? {};
+      return bytes === undefined ? value : ({ kind: "inline", bytes } as const);
+    }),
+  }));
+}
+
+/**
+ * Makes tool classes ready for tests, as a server would.
+ *
+ * ```ts
+ * const sum = await createHarness(Sum);
+ * t.after(() => sum.close());
+ * assert.deepEqual(await sum.invoke({ a: 1n, b: 2n, label: "x", tags: ["y"] }), { ok: { … } });
+ * ```
+ *
+ * @param tools one class, or several that share a server; {@link Harness.of} reaches the others
+ * @throws {@link StartupError} for a tool that cannot be served or has no contract; RangeError, TypeError for options
+ */
+export async function createHarness<Tool extends SvcToolClass>(
+  tools: Tool | readonly [Tool, ...SvcToolClass[]],
+  options: HarnessOptions = {},
+): Promise<Harness<Tool>> {
+  const classes: readonly SvcToolClass[] = Array.isArray(tools) ? (tools as readonly SvcToolClass[]) : [tools as Tool];
+  const server = await TestServer.start(classes, options);
+  return new Harness<Tool>(server, server.tools[0] as ServedTool);
+}

@@ -1,0 +1,43 @@
+/** The log of a harness, kept as objects. */
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { ServerLogger } from "../server/log/safe-logger.js";
+
+/** One line of the log. */
+export interface LogLine {
+  readonly level: "debug" | "info" | "warn" | "error";
+  readonly message: string;
+  /** What was logged with it, with `tool` and `request` for a line of a call. Errors are the errors themselves. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Keeps all lines, and the last error of each call. */
+export class KeptLog {
+  readonly lines: LogLine[] = [];
+  readonly logger: ServerLogger = this.#logger({});
+  readonly #call = new AsyncLocalStorage<{ error?: unknown }>();
+
+  /** Runs a call. `error` of the result is the last error that the call has logged. */
+  async watch<T>(call: () => Promise<T>): Promise<{ readonly answer: T; readonly error: unknown }> {
+    const seen: { error?: unknown } = {};
+    const answer = await this.#call.run(seen, call);
+    return { answer, error: seen.error };
+  }
+
+  #logger(bound: object): ServerLogger {
+    const write = (level: LogLine["level"]) => (first: object | string, message?: string) => {
+      const own = typeof first === "string" ? {} : first;
+      const fields: Readonly<Record<string, unknown>> = { ...bound, ...own };
+      this.lines.push({ level, message: typeof first === "string" ? first : (message ?? ""), fields });
+      const seen = this.#call.getStore();
+      if (seen !== undefined && fields.err !== undefined) seen.error = fields.err;
+    };
+    return {
+      debug: write("debug"),
+      info: write("info"),
+      warn: write("warn"),
+      error: write("error"),
+      child: (fields) => this.#logger({ ...bound, ...fields }),
+    };
+  }
+}

@@ -1,0 +1,71 @@
+/** Leaders of tests: any name is a leader in the allow-list, with a key derived from the name. */
+
+import { replaceConfig, ToolkitRuntimeConfig } from "../config/config.js";
+import { type Leader, type PreparedLeader, prepareLeader } from "../leader/request.js";
+import { prepareSigningKey, publicKeyOf } from "../wire/ed25519.js";
+import { sha256 } from "../wire/hash.js";
+
+/** A leader: a name, a name with a key id, or one with a key of its own, which is in no allow-list but yours. */
+export type LeaderChoice = string | { readonly id: string; readonly keyId?: bigint | number } | Leader;
+
+/** The private key of the tools of every configuration that the kit makes. */
+const TOOL_KEY = sha256(Buffer.from("svc-runtime/testing tool"));
+
+/** The configuration of a harness, and its leaders. */
+export class TestLeaders {
+  readonly config: ToolkitRuntimeConfig;
+  /** Leaders of the allow-list by id and key id; undefined with a configuration of the author's. */
+  readonly #known: Map<string, PreparedLeader> | undefined;
+
+  /** @param given the author's configuration */
+  constructor(
+    private readonly tools: readonly string[],
+    signed: boolean,
+    given: ToolkitRuntimeConfig | undefined,
+  ) {
+    this.config = given ?? ToolkitRuntimeConfig.fromJsonStr(signed ? this.#text([]) : "{}");
+    this.#known = given === undefined ? new Map() : undefined;
+  }
+
+  /**
+   * A leader with its key; a name that is used for the first time is added to the allow-list.
+   *
+   * @throws TypeError for a name when the author's configuration decides who is allowed
+   */
+  leader(choice: LeaderChoice): PreparedLeader {
+    if (typeof choice !== "string" && "key" in choice) return prepareLeader(choice);
+    const { id, keyId = 0 } = typeof choice === "string" ? { id: choice } : choice;
+    if (this.#known === undefined) {
+      throw new TypeError(
+        "leader: the configuration was given, so the harness has no keys: pass { id, keyId, key } of a leader that it allows",
+      );
+    }
+    const name = `${id} ${keyId}`;
+    let leader = this.#known.get(name);
+    if (leader === undefined) {
+      const key = prepareSigningKey(sha256(Buffer.from(`svc-runtime/testing leader ${name}`)));
+      leader = prepareLeader({ id, keyId, key });
+      this.#known.set(name, leader);
+      const text = this.#text([...this.#known.values()]);
+      replaceConfig(this.config, Buffer.from(text), { title: "configuration" });
+    }
+    return leader;
+  }
+
+  #text(leaders: readonly PreparedLeader[]): string {
+    const listed = new Map<string, string[]>();
+    for (const { id, keyId, key } of leaders) {
+      const keys = listed.get(id) ?? [];
+      keys.push(`{"kid":${keyId},"public_key":"${Buffer.from(key.publicKey).toString("hex")}"}`);
+      listed.set(id, keys);
+    }
+    const list = [...listed].map(([id, keys]) => `{"leader_id":${JSON.stringify(id)},"keys":[${keys}]}`);
+    const tools = this.tools.map(
+      (fqn) => `${JSON.stringify(fqn)}:{"response_signing_key":"${TOOL_KEY.toString("hex")}"}`,
+    );
+    return `{"signed_http":{"allowed_leaders":{"version":1,"leaders":[${list}]},"tools":{${tools}}}}`;
+  }
+}
+
+/** The public key with which the tools of every configuration of the kit sign. */
+export const TOOL_PUBLIC_KEY: Uint8Array = publicKeyOf(TOOL_KEY);

@@ -1,0 +1,226 @@
+/** The rules that every replay store must keep (protocol.md section 8), as cases for any test runner. */
+
+import assert from "node:assert/strict";
+import type {
+  CachedAnswer,
+  Claim,
+  ReplayCaller,
+  ReplayLease,
+  ReplayRequest,
+  ReplayStore,
+} from "../server/replay/store.js";
+
+/** A fresh store, and what the cases do with it. */
+export interface StoreUnderTest {
+  readonly store: ReplayStore;
+  /** Lets the lifetime of completed entries pass. Without it, cases about lifetimes are left out. */
+  readonly expire?: () => Promise<void> | void;
+  /** Releases the store after the case. */
+  readonly close?: () => Promise<void> | void;
+}
+
+/** One rule. `run` rejects with an AssertionError when the store breaks it. */
+export interface ReplayStoreCase {
+  readonly name: string;
+  readonly run: () => Promise<void>;
+}
+
+const ALICE: ReplayCaller = { leaderId: "alice", leaderKeyId: 1n };
+const OTHERS: readonly ReplayCaller[] = [
+  { leaderId: "bob", leaderKeyId: 1n },
+  { leaderId: "alice", leaderKeyId: 2n },
+];
+const RESULT = answerOf(200, 400);
+const IN_FLIGHT: Claim = { state: "in-flight" };
+
+/**
+ * The cases for a store.
+ *
+ * ```ts
+ * for (const { name, run } of replayStoreCases(makeStore)) test(name, run);
+ * ```
+ *
+ * @param make gives every case a store of its own, or keys of its own in one store
+ */
+export function replayStoreCases(make: () => Promise<StoreUnderTest> | StoreUnderTest): ReplayStoreCase[] {
+  return Object.entries(CASES).map(([name, check]) => ({
+    name,
+    run: async () => {
+      const under = await make();
+      try {
+        await check(new Subject(under));
+      } finally {
+        await under.close?.();
+      }
+    },
+  }));
+}
+
+/** A store with requests that no other case makes. */
+class Subject {
+  readonly #id = crypto.getRandomValues(new Uint8Array(8));
+  readonly store: ReplayStore;
+  readonly expire: StoreUnderTest["expire"];
+
+  constructor({ store, expire }: StoreUnderTest) {
+    this.store = store;
+    this.expire = expire;
+  }
+
+  request(nonce: number, hash: number, caller = ALICE, tool = "xyz.test.tool@1"): ReplayRequest {
+    return { tool, nonce: this.bytes(nonce), inputHash: this.bytes(hash + 1000), caller, leaseMs: 40_000 };
+  }
+
+  async claim(...of: Parameters<Subject["request"]>): Promise<Claim> {
+    return this.store.claim(this.request(...of));
+  }
+
+  async run(...of: Parameters<Subject["request"]>): Promise<ReplayLease> {
+    const claim = await this.claim(...of);
+    assert.equal(claim.state, "run");
+    return (claim as Claim & { readonly state: "run" }).lease;
+  }
+
+  async found(...of: Parameters<Subject["request"]>): Promise<Claim & { readonly state: "completed" }> {
+    const claim = await this.claim(...of);
+    assert.equal(claim.state, "completed");
+    return claim as Claim & { readonly state: "completed" };
+  }
+
+  private bytes(number: number): Uint8Array {
+    const bytes = new Uint8Array(32);
+    bytes.set(this.#id);
+    new DataView(bytes.buffer).setUint32(28, number);
+    return bytes;
+  }
+}
+
+function answerOf(status: number, length: number, seal?: Uint8Array): CachedAnswer {
+  const body = Uint8Array.from({ length }, (_, i) => (i * 7) % 251);
+  const code = status === 200 ? undefined : `code_${status}`;
+  return { status, code, signable: status === 200, body, seal };
+}
+
+function assertAnswer(got: CachedAnswer, wanted: CachedAnswer): void {
+  const parts = ({ status, code, signable, body }: CachedAnswer) => ({ status, code, signable, body: [...body] });
+  assert.deepEqual(parts(got), parts(wanted));
+}
+
+const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
+  "a pair runs once, and is in flight for every caller until its end": async (subject) => {
+    const lease = await subject.run(1, 1);
+    for (const caller of [ALICE, ...OTHERS]) assert.deepEqual(await subject.claim(1, 1, caller), IN_FLIGHT);
+    assert.equal(await lease.complete(RESULT), true);
+    const { answer, sameCaller } = await subject.found(1, 1);
+    assertAnswer(answer, RESULT);
+    assert.equal(sameCaller, true);
+  },
+  "another pair with the nonce of a run is in flight, and runs after its end": async (subject) => {
+    const lease = await subject.run(1, 1);
+    assert.deepEqual(await subject.claim(1, 2), IN_FLIGHT);
+    await lease.complete(RESULT);
+    await (await subject.run(1, 2)).complete(RESULT);
+    await subject.found(1, 1);
+    await subject.found(1, 2);
+  },
+  "tools have entries of their own": async (subject) => {
+    await (await subject.run(1, 1)).complete(RESULT);
+    await (await subject.run(1, 1, ALICE, "xyz.test.other@1")).release();
+    await subject.found(1, 1);
+  },
+  "another leader or key finds the answer, and is told apart": async (subject) => {
+    await (await subject.run(1, 1)).complete(RESULT);
+    for (const caller of OTHERS) assert.equal((await subject.found(1, 1, caller)).sameCaller, false);
+  },
+  "a 403 is for its own caller: another one runs, and its end replaces it": async (subject) => {
+    await (await subject.run(1, 1)).complete(answerOf(403, 20));
+    assert.equal((await subject.found(1, 1)).answer.status, 403);
+    const [other] = OTHERS;
+    const lease = await subject.run(1, 1, other);
+    assert.deepEqual(await subject.claim(1, 1), IN_FLIGHT, "also for the caller of the 403");
+    await lease.complete(RESULT);
+    assert.equal((await subject.found(1, 1)).answer.status, 200);
+  },
+  "a released run leaves the 403 that it would have replaced": async (subject) => {
+    await (await subject.run(1, 1)).complete(answerOf(403, 20));
+    assert.equal(await (await subject.run(1, 1, OTHERS[0])).release(), true);
+    assert.equal((await subject.found(1, 1)).answer.status, 403);
+  },
+  "a released pair runs again": async (subject) => {
+    await (await subject.run(1, 1)).release();
+    await (await subject.run(1, 1)).complete(RESULT);
+    await subject.found(1, 1);
+  },
+  "a run past its deadline has its 504, also after the tool has ended": async (subject) => {
+    const lease = await subject.run(1, 1);
+    const late = answerOf(504, 30);
+    assert.equal(await lease.timeOut(late), true);
+    assertAnswer((await subject.found(1, 1)).answer, late);
+    await (await subject.run(1, 2)).release();
+    assert.equal(await lease.complete(RESULT), false, "the late result is refused");
+    assert.equal(await lease.settle(), true);
+    assertAnswer((await subject.found(1, 1)).answer, late);
+  },
+  "a lease that has ended takes no other end": async (subject) => {
+    const ends = {
+      complete: (lease: ReplayLease) => lease.complete(RESULT),
+      release: (lease: ReplayLease) => lease.release(),
+    };
+    let nonce = 0;
+    for (const first of Object.values(ends)) {
+      const lease = await subject.run(++nonce, 1);
+      assert.equal(await first(lease), true);
+      for (const end of [...Object.values(ends), () => lease.timeOut(answerOf(504, 1)), () => lease.settle()]) {
+        if (first === ends.complete && end === ends.complete) continue; // a repeated write may be said to be there
+        assert.equal(await end(lease), false);
+      }
+    }
+  },
+  "an old lease does not touch a new run of its pair": async (subject) => {
+    const old = await subject.run(1, 1);
+    await old.release();
+    const lease = await subject.run(1, 1);
+    assert.equal(await old.complete(RESULT), false);
+    assert.equal(await old.release(), false);
+    assert.deepEqual(await subject.claim(1, 1), IN_FLIGHT);
+    assert.equal(await lease.complete(RESULT), true);
+  },
+  "bodies of every size come back whole, as copies": async (subject) => {
+    for (const [nonce, length] of [0, 1, 63, 400, 65_535, 262_144].entries()) {
+      const answer = answerOf(200, length);
+      const body = Uint8Array.from(answer.body);
+      await (await subject.run(nonce, 1)).complete(answer);
+      answer.body.fill(0);
+      const first = (await subject.found(nonce, 1)).answer;
+      assert.deepEqual([...first.body], [...body]);
+      assert.equal(first.body.byteLength, first.body.buffer.byteLength, "exact size");
+      first.body.fill(1);
+      assert.deepEqual([...(await subject.found(nonce, 1)).answer.body], [...body]);
+    }
+  },
+  "a seal comes back unchanged": async (subject) => {
+    const seal = Uint8Array.from({ length: 144 }, (_, i) => i);
+    await (await subject.run(1, 1)).complete(answerOf(200, 10, seal));
+    const found = (await subject.found(1, 1)).answer.seal;
+    if (found !== undefined || subject.store.scope === "shared") assert.deepEqual([...(found ?? [])], [...seal]);
+  },
+  "nonce and input hash of another length are refused": async (subject) => {
+    for (const wrong of [{ nonce: new Uint8Array(31) }, { inputHash: new Uint8Array(33) }]) {
+      await assert.rejects(async () => subject.store.claim({ ...subject.request(1, 1), ...wrong }), RangeError);
+    }
+  },
+  "a completed entry is gone after its lifetime, a run is not": async (subject) => {
+    if (subject.expire === undefined) return;
+    await (await subject.run(1, 1)).complete(RESULT);
+    const running = await subject.run(2, 1);
+    await subject.expire();
+    await (await subject.run(1, 1)).release();
+    assert.deepEqual(await subject.claim(2, 1), IN_FLIGHT);
+    assert.equal(await running.complete(RESULT), true);
+  },
+  "many claims of one pair at once: one runs": async (subject) => {
+    const claims = await Promise.all(Array.from({ length: 50 }, () => subject.claim(1, 1)));
+    assert.equal(claims.filter(({ state }) => state === "run").length, 1);
+    assert.equal(claims.filter(({ state }) => state === "in-flight").length, 49);
+  },
+};

@@ -1,0 +1,201 @@
+/** The server of a harness: tools made ready as `bootstrap` makes them, and called without a listener. */
+
+import { checkedInteger } from "../checked-integer.js";
+import { DEFAULT_REPLAY_CACHE_TTL_MS, type ToolkitRuntimeConfig } from "../config/config.js";
+import { createClasses } from "../server/call/class-hooks.js";
+import type { InvokeRequest, Reply } from "../server/call/messages.js";
+import { type ServedTool, serveTools } from "../server/call/served-tool.js";
+import { type App, buildApp } from "../server/http/http-server.js";
+import { SafeLogger } from "../server/log/safe-logger.js";
+import type { ToolOptions } from "../server/options.js";
+import { ReplayMemory } from "../server/replay/memory.js";
+import { type PreparedTools, prepareTools } from "../server/tool-server.js";
+import type { SvcToolClass } from "../tool.js";
+import { type ContractSources, findContracts } from "./find-contracts.js";
+import { KeptLog } from "./kept-log.js";
+import type { LeaderChoice } from "./leaders.js";
+import { TestLeaders } from "./leaders.js";
+import type { TestStore } from "./test-store.js";
+
+/** Options of a harness. Those of a server have the meaning that they have in `bootstrap`. */
+export interface HarnessOptions
+  extends ContractSources,
+    Pick<
+      ToolOptions,
+      "allowedOrigins" | "engine" | "headerPrefix" | "load" | "maxBodyBytesInFlight" | "replayMaxBytes" | "replayStore"
+    > {
+  /**
+   * Whether calls must be signed: true by default, as a server for leaders is. With false `invoke` sends plain JSON, and
+   * `authorize` does not run.
+   */
+  readonly signed?: boolean;
+  /** A configuration of your own, in place of the one that the kit makes; it decides whether calls are signed. */
+  readonly config?: ToolkitRuntimeConfig;
+  /** The leader of calls that name none: `"leader"` by default. */
+  readonly leader?: LeaderChoice;
+  /** Fetches stored values of results, so that `output` has them in place of references. */
+  readonly store?: TestStore;
+}
+
+/** A request without a connection. */
+export interface RawRequest {
+  /** A value may be a list, for a header that is sent several times. `Content-Length` is added unless it is given. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: string | Uint8Array;
+}
+
+/** A complete answer. */
+export interface RawResponse {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** Turns of the promise queue that a call without a socket needs at most until its tool runs. */
+const TURNS = 100;
+
+/** Tools of one harness, with everything that their calls share. */
+export class TestServer {
+  readonly log = new KeptLog();
+  readonly signed: boolean;
+  #skewMs = 0;
+  #opened: Promise<{ readonly app: App; readonly url: string }> | undefined;
+  #closed: Promise<void> | undefined;
+
+  private constructor(
+    readonly tools: readonly ServedTool[],
+    readonly leaders: TestLeaders,
+    readonly options: HarnessOptions,
+  ) {
+    this.signed = leaders.config.signedHttpIsRequired();
+  }
+
+  #parts!: PreparedTools;
+  #closeClasses: (() => Promise<void>) | undefined;
+
+  static async start(classes: readonly SvcToolClass[], options: HarnessOptions): Promise<TestServer> {
+    if (options.config !== undefined && options.signed !== undefined) {
+      throw new TypeError("createHarness: config decides whether calls are signed; leave signed out");
+    }
+    await findContracts(classes, options);
+    const tools = serveTools(classes);
+    const fqns = tools.map(({ fqn }) => fqn);
+    const server = new TestServer(tools, new TestLeaders(fqns, options.signed ?? true, options.config), options);
+    await server.#prepare();
+    return server;
+  }
+
+  async #prepare(): Promise<void> {
+    const { allowedOrigins, engine, headerPrefix, load, maxBodyBytesInFlight, replayMaxBytes } = this.options;
+    const { config } = this.leaders;
+    const replayStore =
+      this.options.replayStore ??
+      new ReplayMemory({
+        ...(replayMaxBytes !== undefined && { maxBytes: replayMaxBytes }),
+        ttlMs: (fqn) => config.toolConfig(fqn)?.replayTtlMs ?? DEFAULT_REPLAY_CACHE_TTL_MS,
+        now: () => performance.now() + this.#skewMs,
+      });
+    const options: ToolOptions = {
+      config,
+      replayStore,
+      allowUnsigned: true,
+      ...(allowedOrigins !== undefined && { allowedOrigins }),
+      ...(engine !== undefined && { engine }),
+      ...(headerPrefix !== undefined && { headerPrefix }),
+      ...(load !== undefined && { load }),
+      ...(maxBodyBytesInFlight !== undefined && { maxBodyBytesInFlight }),
+    };
+    const log = SafeLogger.of(this.log.logger);
+    this.#parts = await prepareTools(this.tools, options, { log, scheme: "http" });
+    // Not `start`, which gives isolated tools threads: their entry would be the test file.
+    try {
+      this.#closeClasses = await createClasses(this.tools, log);
+    } catch (error) {
+      await this.#parts.release();
+      throw error;
+    }
+  }
+
+  /** Answers a call in process. `error` is what the call has logged last as an error, such as the tool's exception. */
+  async call(
+    tool: ServedTool,
+    request: RawRequest,
+  ): Promise<{ readonly answer: RawResponse; readonly error: unknown }> {
+    if (this.#closed !== undefined) throw new Error("the harness is closed");
+    const { answer, error } = await this.log.watch(() => this.#parts.service.handle(tool, invokeRequest(request)));
+    answer.sent?.();
+    return { answer: responseOf(answer), error };
+  }
+
+  async listen(): Promise<string> {
+    if (this.#closed !== undefined) throw new Error("the harness is closed");
+    this.#opened ??= (async () => {
+      const app = await buildApp({ ...this.#parts, tls: undefined });
+      return { app, url: await app.app.listen({ host: "127.0.0.1", port: 0 }) };
+    })();
+    return (await this.#opened).url;
+  }
+
+  async advance(ms: number): Promise<void> {
+    checkedInteger("advance", ms, 0, Number.MAX_SAFE_INTEGER, "milliseconds");
+    // Calls that have been made reach their tool first.
+    await turns();
+    this.#skewMs += ms;
+    for (const tool of this.tools) tool.deadlines.advance(ms);
+    await turns();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= (async () => {
+      this.#parts.service.abortRuns();
+      await turns();
+      // A tool that does not end when it is aborted must not keep the process alive until its deadline.
+      for (const tool of this.tools) tool.deadlines.advance(Number.POSITIVE_INFINITY);
+      const opened = await this.#opened?.catch(() => undefined);
+      opened?.app.app.server.closeAllConnections();
+      await opened?.app.close();
+      await this.#parts.release();
+      await this.#closeClasses?.();
+    })();
+    return this.#closed;
+  }
+}
+
+/** Lets promises settle, without a timer: a test may have replaced the timers of the process. */
+async function turns(): Promise<void> {
+  for (let i = 0; i < TURNS; i++) await undefined;
+}
+
+/** The request as node:http would hand it over. */
+function invokeRequest({ headers = {}, body = "" }: RawRequest): InvokeRequest {
+  const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
+  const pairs = Object.entries(headers).flatMap(([name, value]) =>
+    (typeof value === "string" ? [value] : value).map((each) => [name, each] as const),
+  );
+  if (!pairs.some(([name]) => name.toLowerCase() === "content-length")) {
+    pairs.push(["Content-Length", String(bytes.length)]);
+  }
+  const joined: Record<string, string> = {};
+  for (const [given, value] of pairs) {
+    const name = given.toLowerCase();
+    joined[name] = joined[name] === undefined ? value : `${joined[name]}, ${value}`;
+  }
+  return {
+    headers: joined,
+    rawHeaders: pairs.flat(),
+    connection: {},
+    readBody: async (_length, account) => {
+      account.charge(bytes.length);
+      return { input: bytes };
+    },
+    onDisconnect: () => {},
+  };
+}
+
+function responseOf({ status, headers, body }: Reply): RawResponse {
+  const named: Record<string, string> = {};
+  for (let i = 0; i + 1 < headers.length; i += 2)
+    named[(headers[i] as string).toLowerCase()] = headers[i + 1] as string;
+  return { status, headers: named, body: Buffer.from(body) };
+}

@@ -1,0 +1,48 @@
+/** A Walrus of the test: publisher and aggregator on this machine, in a directory that is removed with them. */
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DevStore } from "../storage/dev-store.js";
+import { WalrusReader } from "../storage/walrus-reader.js";
+import { WalrusStorage, type WalrusStorageOptions } from "../storage/walrus-storage.js";
+
+/** A running store. */
+export class TestStore {
+  /** Reads references back; the `store` of a harness does it for every result. */
+  readonly reader: WalrusReader;
+
+  private constructor(
+    /** The store itself: received requests, faults on demand, the epoch. */
+    readonly walrus: DevStore,
+    private readonly directory: string,
+  ) {
+    this.reader = new WalrusReader({ aggregator: { url: walrus.url } });
+  }
+
+  /** Starts a store on a free port of 127.0.0.1. */
+  static async start(): Promise<TestStore> {
+    const directory = await mkdtemp(join(tmpdir(), "svc-test-store-"));
+    return new TestStore(await DevStore.start({ directory, blobIds: "substitute" }), directory);
+  }
+
+  /** The URL of publisher and aggregator, for a tool that takes them from its environment. */
+  get url(): string {
+    return this.walrus.url;
+  }
+
+  /** A storage that writes to this store, for a tool that gets its storage injected. */
+  storage(options: Partial<WalrusStorageOptions> = {}): WalrusStorage {
+    return new WalrusStorage({ ...this.walrus.connection(), epochs: 1, ...options });
+  }
+
+  /** Stops the store and removes what it holds. */
+  async close(): Promise<void> {
+    await this.walrus.stop();
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,79 @@
+/** The definitions of a contract, each compiled once, and a cache of their results for the values of one document. */
+
+import type { Codec, Contract } from "./contract.js";
+import { Mismatch } from "./mismatch.js";
+import type { Tally } from "./union-choice.js";
+
+/** A compiled definition. `compiled` is set before any value is read or written. */
+interface Definition<Compiled> {
+  readonly id: number;
+  compiled: Compiled;
+}
+
+/** Compiles the definitions of a contract at their first reference. */
+export class Definitions<Compiled> {
+  private readonly codecs: ReadonlyMap<string, Codec>;
+  private readonly known = new Map<string, Definition<Compiled>>();
+
+  constructor(definitions: NonNullable<Contract["definitions"]>) {
+    this.codecs = new Map(definitions);
+  }
+
+  /**
+   * The definition that a codec refers to.
+   *
+   * @param form the name of the compiled form, where `compile` has several
+   * @throws RangeError when the contract has no such definition
+   */
+  get(name: string, compile: (codec: Codec) => Compiled, form = ""): Readonly<Definition<Compiled>> {
+    const codec = this.codecs.get(name);
+    if (codec === undefined) {
+      throw new RangeError(`contract: a codec refers to ${JSON.stringify(name)}, which it lacks`);
+    }
+    const key = `${form} ${name}`;
+    const known = this.known.get(key);
+    if (known !== undefined) return known;
+    // Registered before it is compiled, because the definition may be recursive.
+    const definition = { id: this.known.size, compiled: undefined as Compiled };
+    this.known.set(key, definition);
+    definition.compiled = compile(codec);
+    return definition;
+  }
+}
+
+/** The result of a definition for one value, and the number of undeclared members in that value. */
+interface Made {
+  readonly result: unknown;
+  readonly undeclaredCount: number;
+}
+
+/** Caches the results of definitions, because several branches of a union may try one definition on the same value. */
+export class DefinitionMemo implements Tally {
+  undeclaredCount = 0;
+  private made: Map<number, Map<unknown, Made>> | undefined;
+
+  /**
+   * Returns the result for a value, computed by `make` at the first call. Each call adds the undeclared members of the
+   * value to the count. A mismatch of a literal is not cached: it is cheap to find again, and a body may hold millions.
+   *
+   * @param id identifies the definition and all else that the result depends on, except the value
+   */
+  once<T>(id: number, value: unknown, make: () => T | Mismatch): T | Mismatch {
+    this.made ??= new Map();
+    let known = this.made.get(id);
+    if (known === undefined) {
+      known = new Map();
+      this.made.set(id, known);
+    }
+    const before = this.undeclaredCount;
+    let made = known.get(value);
+    if (made === undefined) {
+      const result = make();
+      if (result instanceof Mismatch && result.isOtherBranch) return result;
+      made = { result, undeclaredCount: this.undeclaredCount - before };
+      known.set(value, made);
+    }
+    this.undeclaredCount = before + made.undeclaredCount;
+    return made.result instanceof Mismatch ? made.result.copy() : (made.result as T);
+  }
+}

@@ -1,0 +1,21 @@
+/** The metadata document of a tool (protocol.md section 9), and the listing of documents in `meta.json` and `--meta`. */
+
+import type { Contract } from "./contract.js";
+import { quote } from "./json.js";
+import { indentedBlock } from "./json-value.js";
+
+/** The document of the tool at `url` as compact JSON text. Its schemas keep the textual order of the contract. */
+export function metadataText({ fqn, timeout, description, inputSchema, outputSchema }: Contract, url: string): string {
+  const head = `{"fqn":${quote(fqn)},"url":${quote(url)},"timeout":${timeout},"description":${quote(description)}`;
+  return `${head},"input_schema":${inputSchema},"output_schema":${outputSchema}}`;
+}
+
+/** The `url` in listings, where the host is not known yet. */
+export function localUrl(path: string): string {
+  return path === "" ? "http://localhost/" : `http://localhost${path.startsWith("/") ? "" : "/"}${path}`;
+}
+
+/** A JSON array of documents that are already indented, with a final newline. */
+export function metadataListing(documents: readonly string[]): string {
+  return `${indentedBlock("[", documents, "]")}\n`;
+}

@@ -1,0 +1,68 @@
+/** Finds the members of an input that its type does not declare, which the decoder ignores. */
+
+import type { Codec, Contract } from "./contract.js";
+import { pathText } from "./fault.js";
+import { ARRAY, type JsonDocument, OBJECT, parseJson, STRIDE, stringOf } from "./json.js";
+
+/** An undeclared member. */
+export interface Undeclared {
+  /** The path of the object that has the member: declared names, and `[]` for items. Empty for the input itself. */
+  readonly at: string;
+  /** The name of the member, which is text of the caller. */
+  readonly name: string;
+  /** The declared names of that object. */
+  readonly declared: readonly string[];
+}
+
+/** Maximum number of values that are visited. */
+const MAX_VISITS = 1_000;
+/** Maximum number of members that are returned. */
+const MAX_FOUND = 10;
+
+/**
+ * The first undeclared members of a body of plain JSON. Unions and objects with index signatures are skipped: in a
+ * union the name may be meant for another branch, and an index signature leaves names to the caller.
+ */
+export function undeclaredMembers({ input, definitions = [] }: Contract, body: Uint8Array): Undeclared[] {
+  const document = parseJson(body);
+  const { tape } = document;
+  const named = new Map(definitions);
+  const found: Undeclared[] = [];
+  let visits = 0;
+  const members = (entry: number, at: string, declared: ReadonlyMap<string, Codec>) => {
+    const end = tape[entry + 3] as number;
+    for (let key = entry + STRIDE; key < end && found.length < MAX_FOUND; key = tape[key + STRIDE + 3] as number) {
+      if (visits++ > MAX_VISITS) return;
+      const name = stringOf(document, key);
+      const codec = declared.get(name);
+      if (codec === undefined) found.push({ at, name, declared: [...declared.keys()] });
+      else visit(key + STRIDE, below(at, name), codec);
+    }
+  };
+  const visit = (entry: number, at: string, codec: Codec): void => {
+    const known = codec.kind === "ref" ? named.get(codec.name) : codec;
+    const kind = tape[entry];
+    if (known?.kind === "object" && kind === OBJECT && known.rest === undefined && known.patterns === undefined) {
+      members(entry, at, new Map(known.members.map((member) => [member.name, member.codec])));
+    } else if (known?.kind === "array" && kind === ARRAY) items(entry, at, known.item);
+  };
+  const items = (entry: number, at: string, codec: Codec) => {
+    const end = tape[entry + 3] as number;
+    for (let item = entry + STRIDE; item < end && visits++ < MAX_VISITS; item = tape[item + 3] as number) {
+      visit(item, `${at}[]`, codec);
+    }
+  };
+  const codecOf = ({ many, codec, list }: (typeof input)[number]): Codec =>
+    many ? (list ?? { kind: "array", item: codec }) : codec;
+  if (isObject(document)) members(0, "", new Map(input.map((port) => [port.name, codecOf(port)])));
+  return found;
+}
+
+function isObject({ tape }: JsonDocument): boolean {
+  return tape[0] === OBJECT;
+}
+
+function below(at: string, name: string): string {
+  const step = pathText([name]);
+  return at === "" || step.startsWith("[") ? `${at}${step}` : `${at}.${step}`;
+}

@@ -1,0 +1,182 @@
+/** Servers without signatures: what they say at start, and where they refuse to start. */
+
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+import { fastify, svcTools } from "#runtime/fastify.js";
+import { type BootstrapOptions, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { proves } from "../proves.js";
+import { run, stop } from "./child.js";
+import { countingTool, keptLog, signedConfig, UNSIGNED } from "./tools.js";
+
+const EVERYWHERE = { address: [[0, 0, 0, 0], 0] } as const;
+const HERE = { address: [[127, 0, 0, 1], 0] } as const;
+const DISABLED = ToolkitRuntimeConfig.fromJsonStr('{"signed_http":{"mode":"disabled"}}');
+const UNASKED =
+  'no signatures are required, and other machines reach 0.0.0.0:0: each of them could call the tools; name a configuration that requires signatures in SVC_TOOLKIT_CONFIG_PATH, or ask for unsigned calls by name: SVC_ALLOW_UNSIGNED=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration';
+
+/** Sets variables of this process until the end of a test; those of the tests themselves are hidden. */
+function environment(t: TestContext, variables: Record<string, string> = {}): void {
+  const before = { ...process.env };
+  for (const name of Object.keys(process.env)) if (/^(?:SVC|NEXUS)_/.test(name)) delete process.env[name];
+  Object.assign(process.env, variables);
+  t.after(() => {
+    for (const name of Object.keys(variables)) delete process.env[name];
+    Object.assign(process.env, before);
+  });
+}
+
+/** Starts and closes a server; gives its warnings. */
+async function warningsOf(options: BootstrapOptions & { address: BootstrapOptions["admin"] & {} }): Promise<string[]> {
+  const logger = keptLog();
+  const server = await serve([countingTool().class], { logger, ...options });
+  await server.close();
+  return logger.entries.filter(({ level }) => level === "warn").map(({ message }) => message);
+}
+
+describe("a server without signatures", () => {
+  it("warns in plain words at start, on a loopback address and where it was asked for", async (t) => {
+    environment(t);
+    const warning = "no signatures are required: every program that reaches this address may call the tools";
+    assert.deepEqual(await warningsOf(HERE), [`${warning}; SVC_TOOLKIT_CONFIG_PATH is not set`]);
+    assert.deepEqual(await warningsOf({ ...HERE, config: UNSIGNED }), [warning]);
+    assert.deepEqual(await warningsOf({ ...EVERYWHERE, config: DISABLED }), [warning]);
+    assert.deepEqual(await warningsOf({ ...EVERYWHERE, config: UNSIGNED, allowUnsigned: true }), [warning]);
+  });
+
+  it("does not start beyond this machine unless it is asked for by name", async (t) => {
+    environment(t);
+    const refused = { name: "StartupError", message: UNASKED };
+    await assert.rejects(warningsOf({ ...EVERYWHERE }), refused);
+    await assert.rejects(warningsOf({ ...EVERYWHERE, config: UNSIGNED }), refused);
+    await assert.rejects(warningsOf({ ...EVERYWHERE, allowUnsigned: false }), refused);
+    process.env.BIND_ADDR = "[::]:0";
+    t.after(() => delete process.env.BIND_ADDR);
+    await assert.rejects(serve([countingTool().class], { logger: keptLog() }), {
+      message: UNASKED.replace("0.0.0.0:0", "[::]:0"),
+    });
+    proves("9.11");
+  });
+
+  it("is asked for by SVC_ALLOW_UNSIGNED=1, which the option goes before", async (t) => {
+    environment(t, { SVC_ALLOW_UNSIGNED: "1" });
+    assert.equal((await warningsOf(EVERYWHERE)).length, 1);
+    await assert.rejects(warningsOf({ ...EVERYWHERE, allowUnsigned: false }), { message: UNASKED });
+    process.env.SVC_ALLOW_UNSIGNED = "0";
+    await assert.rejects(warningsOf(EVERYWHERE), { message: UNASKED });
+    process.env.SVC_ALLOW_UNSIGNED = "yes";
+    await assert.rejects(warningsOf(EVERYWHERE), {
+      name: "StartupError",
+      message: "SVC_ALLOW_UNSIGNED: expected 1 to serve calls without signatures, or 0, got another text",
+    });
+  });
+
+  it("where signatures are required nothing is asked and nothing is warned of", async (t) => {
+    environment(t);
+    const tool = countingTool();
+    const logger = keptLog();
+    const server = await serve([tool.class], { ...EVERYWHERE, logger, config: signedConfig([tool.fqn]) });
+    await server.close();
+    assert.deepEqual(
+      logger.entries.filter(({ level }) => level === "warn"),
+      [],
+    );
+  });
+
+  it("as a process: it ends with the message and exit code 1", async () => {
+    const refused = await run("await bootstrap(One);", { env: { BIND_ADDR: "0.0.0.0:0" } }).ended;
+    assert.deepEqual([refused.code, refused.stderr], [1, `cannot start: ${UNASKED}\n`]);
+    const asked = run("await bootstrap(One);", { env: { BIND_ADDR: "0.0.0.0:0", SVC_ALLOW_UNSIGNED: "1" } });
+    await asked.url;
+    await stop(asked);
+  });
+
+  it("mounted: the address is the application's, so it warns and does not refuse", async (t) => {
+    environment(t);
+    const logger = keptLog();
+    const app = fastify();
+    t.after(() => app.close());
+    await app.register(svcTools, { tools: [countingTool().class], logger });
+    await app.ready();
+    assert.deepEqual(
+      logger.entries.filter(({ fields }) => fields.signed === false && "variable" in fields === false).at(0)?.message,
+      "no signatures are required: every program that reaches the application may call the tools; SVC_TOOLKIT_CONFIG_PATH is not set",
+    );
+  });
+});
+
+describe("variables of the environment that no setting has", () => {
+  for (const name of [
+    "NEXUS_TOOLKIT_CONFIG_PATH",
+    "SVC_TOOLKIT_CONFIG",
+    "SVC_TOOLKIT_CONFG_PATH",
+    "SCV_TOOLKIT_CONFIG_PATH",
+    "TOOLKIT_CONFIG_PATH",
+    "SVC_CONFIG_PATH",
+    "SVC_CONFIG",
+    "svc_toolkit_config_path",
+  ]) {
+    it(`${name} without a configuration: no start, on no address`, async (t) => {
+      environment(t, { [name]: "/etc/svc/config.json" });
+      const message = `${name} is set and SVC_TOOLKIT_CONFIG_PATH is not: without a configuration every caller would be served unsigned; rename the variable to SVC_TOOLKIT_CONFIG_PATH, or unset it, or ask for unsigned calls by name: SVC_ALLOW_UNSIGNED=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration`;
+      await assert.rejects(warningsOf(HERE), { name: "StartupError", message });
+      const app = fastify();
+      t.after(() => app.close());
+      app.register(svcTools, { tools: [countingTool().class], logger: keptLog() });
+      await assert.rejects(async () => app.ready(), { name: "StartupError", message });
+      // With a configuration, or asked for by name, it is named and nothing more.
+      for (const options of [{ config: UNSIGNED }, { allowUnsigned: true }]) {
+        const [warning] = await warningsOf({ ...HERE, ...options });
+        assert.equal(
+          warning,
+          `the environment has ${name}, which is no setting and is not read; did you mean SVC_TOOLKIT_CONFIG_PATH?`,
+        );
+      }
+      proves("9.12");
+    });
+  }
+
+  for (const [name, remedy] of [
+    ["SVC_LOGLEVEL", "did you mean SVC_LOG_LEVEL?"],
+    ["SVC_TLS_CERT_PATH", "did you mean SVC_TOOL_TLS_CERT_PATH?"],
+    ["NEXUS_TOOL_TLS_KEY_PATH", "did you mean SVC_TOOL_TLS_KEY_PATH?"],
+    ["SVC_BIND_ADDR", "did you mean BIND_ADDR?"],
+    ["svc_admin_addr", "did you mean SVC_ADMIN_ADDR?"],
+    ["SVC_THREADS", "unset it, or see the README for the settings"],
+  ] as const) {
+    it(`${name}: named in a warning`, async (t) => {
+      environment(t, { [name]: "x" });
+      const [warning] = await warningsOf(HERE);
+      assert.equal(warning, `the environment has ${name}, which is no setting and is not read; ${remedy}`);
+    });
+  }
+
+  it("those of others, and of Kubernetes for a service called svc-config, are none of ours", async (t) => {
+    environment(t, {
+      NEXUS_URL: "x",
+      MY_CONFIG_PATH: "x",
+      SVC_CONFIG_SERVICE_HOST: "x",
+      SVC_CONFIG_SERVICE_PORT_HTTP: "x",
+      SVC_CONFIG_PORT: "x",
+      SVC_CONFIG_PORT_80_TCP_ADDR: "x",
+    });
+    assert.equal((await warningsOf(HERE)).length, 1);
+  });
+
+  it("Kubernetes with a service called svc-toolkit-config keeps no server from its start", async (t) => {
+    environment(t, {
+      SVC_TOOLKIT_CONFIG_SERVICE_HOST: "10.0.0.1",
+      SVC_TOOLKIT_CONFIG_SERVICE_PORT: "80",
+      SVC_TOOLKIT_CONFIG_PORT: "tcp://10.0.0.1:80",
+    });
+    assert.equal((await warningsOf(HERE)).length, 1);
+  });
+
+  it("many of an application: a few lines, those with a nearest name first, and no refusal", async (t) => {
+    const many = Array.from({ length: 30 }, (_, i) => [`SVC_ORDERS_${i}_CONFIG`, "x"]);
+    environment(t, { ...Object.fromEntries(many), SVC_LOGLEVEL: "info" });
+    const warnings = await warningsOf(HERE);
+    assert.equal(warnings.length, 7);
+    assert.match(warnings[0] ?? "", /SVC_LOGLEVEL, .* did you mean SVC_LOG_LEVEL\?$/);
+    assert.equal(warnings[5], "the environment has more variables that are no settings and are not read");
+  });
+});
