@@ -1,0 +1,59 @@
+/** Keys and configuration for signed calls during development. They never leave the project's `.svc` folder. */
+
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { publicKeyOf } from "svc-runtime/leader";
+import { replaceFiles } from "../atomic-write.js";
+import { signedConfig } from "../config/new-config.js";
+import { readKeyFile, writeKeyFile } from "../keys/key-file.js";
+import { DEV_FOLDER } from "./dev-state.js";
+
+/** The id of the leader in the configuration of development. */
+export const DEV_LEADER_ID = "dev";
+export const DEV_KEY_ID = 0;
+
+const LEADER_KEY = "leader.key";
+const TOOL_KEY = "tool.key";
+
+/**
+ * Makes the keys that are missing.
+ *
+ * @throws UnwritableError
+ */
+export function ensureDevKeys(folder: string): void {
+  for (const name of [LEADER_KEY, TOOL_KEY]) {
+    if (!existsSync(join(folder, name))) writeKeyFile(folder, name, randomBytes(32).toString("hex"));
+  }
+}
+
+/**
+ * Writes the configuration that requires signatures by the development leader for these tools.
+ *
+ * @throws KeyFileError for a key that was changed by hand
+ */
+export function writeDevConfig(folder: string, tools: readonly string[]): void {
+  const config = signedConfig(join(folder, "config.json"), {
+    tools,
+    leaderId: DEV_LEADER_ID,
+    leaderKey: publicHex(readKeyFile(folder, LEADER_KEY).key),
+    toolKey: readKeyFile(folder, TOOL_KEY).key.toString("hex"),
+  });
+  replaceFiles(config.files.map(({ target, content }) => ({ target, content, mode: 0o600 })));
+}
+
+/**
+ * What a leader needs to call the tools of a project under development; undefined before `svc-gen dev --signed`.
+ *
+ * @throws KeyFileError
+ */
+export function devKeys(root: string): { readonly leaderKey: Buffer; readonly toolPublicKey: string } | undefined {
+  const folder = join(root, DEV_FOLDER);
+  if (![LEADER_KEY, TOOL_KEY].every((name) => existsSync(join(folder, name)))) return undefined;
+  const { key: leaderKey } = readKeyFile(folder, LEADER_KEY);
+  return { leaderKey, toolPublicKey: publicHex(readKeyFile(folder, TOOL_KEY).key) };
+}
+
+function publicHex(privateKey: Uint8Array): string {
+  return publicKeyOf(privateKey).toString("hex");
+}

@@ -1,0 +1,207 @@
+/** `svc-gen dev`: generate, compile and serve, again after every change. */
+
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { replaceFiles, UnwritableError } from "../atomic-write.js";
+import { type Difference, diffDocuments } from "../contract-diff.js";
+import { type Diagnostic, hasErrors } from "../diagnostics/diagnostics.js";
+import { writeChanged } from "../output-files.js";
+import type { Compiled } from "../project/emit-javascript.js";
+import type { GenerateOptions } from "../project/layout.js";
+import { type WatchResult, watchProject } from "../watch.js";
+import { ensureDevKeys, writeDevConfig } from "./dev-keys.js";
+import { DevServer, freePort, type Started } from "./dev-server.js";
+import { DEV_FOLDER, removeDeadStates, stateFile } from "./dev-state.js";
+import { openApiPreload } from "./openapi-preload-url.js";
+import { type ServedDocument, servedDocuments } from "./served-documents.js";
+
+/** What happens while a project is developed, in order. */
+export type DevEvent =
+  /** A run of the generator. With errors the last good build keeps serving. */
+  | {
+      readonly event: "run";
+      readonly diagnostics: readonly Diagnostic[];
+      readonly wrote: readonly string[];
+      readonly milliseconds: number;
+      /** What changed in the contracts since the last good run; without tools that are the same. */
+      readonly changes: readonly Difference[];
+      readonly serving: boolean;
+    }
+  /** A new build serves. `milliseconds` from the first event of the change to the listening server. */
+  | {
+      readonly event: "serving";
+      readonly url: string;
+      readonly signed: boolean;
+      readonly tools: readonly ServedDocument[];
+      readonly milliseconds: number;
+    }
+  /** A new build did not start. */
+  | { readonly event: "failed"; readonly reason: string; readonly serving: boolean }
+  /** The serving process ended by itself. */
+  | { readonly event: "ended"; readonly reason: string }
+  /** A line of the server's log. */
+  | { readonly event: "line"; readonly line: string };
+
+export interface DevOptions {
+  readonly project: GenerateOptions;
+  readonly host: string;
+  /** Where it is taken, another one is used, unless `exactPort`. */
+  readonly port: number;
+  readonly exactPort: boolean;
+  readonly signed: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly onEvent: (event: DevEvent) => void;
+  readonly end: Promise<unknown>;
+}
+
+/**
+ * Serves a project until `end` resolves.
+ *
+ * @throws PortTaken; errors of the disk
+ */
+export async function develop(options: DevOptions): Promise<void> {
+  const { host, port, exactPort, project } = options;
+  const free = await freePort(host, port).catch((error: NodeJS.ErrnoException) => {
+    throw new PortTaken(`port ${port} of ${host} cannot be used: ${error.code ?? error.message}`);
+  });
+  if (exactPort && port !== 0 && free !== port) throw new PortTaken(`port ${port} of ${host} is taken`);
+  const scheme = options.env[TLS_CERTIFICATE] === undefined ? "http" : "https";
+  const address = { host: host.includes(":") ? `[${host}]` : host, port: free };
+  const url = `${scheme}://${address.host}:${free}`;
+  const folder = join(project.root, DEV_FOLDER);
+  replaceFiles([{ target: join(folder, ".gitignore"), content: "*\n" }]);
+  removeDeadStates(folder);
+  const state = stateFile(folder, free);
+  const session = new DevSession(options, address, url, folder);
+  const content = `${JSON.stringify({ url, signed: options.signed, pid: process.pid })}\n`;
+  replaceFiles([{ target: state, content }]);
+  try {
+    await watchProject(
+      project,
+      { write: (files) => writeChanged(project.root, files), tell: (result) => session.handle(result) },
+      options.end,
+    );
+  } finally {
+    rmSync(state, { force: true });
+    await session.close();
+  }
+}
+
+/** With it the generated server speaks TLS. */
+const TLS_CERTIFICATE = "SVC_TOOL_TLS_CERT_PATH";
+
+/** The port that was asked for is in use, or may not be used. */
+export class PortTaken extends Error {}
+
+/** A compiled project, and when the change that led to it began. */
+interface Build extends Compiled {
+  readonly tools: readonly ServedDocument[];
+  readonly from: number;
+}
+
+class DevSession {
+  private readonly server: DevServer;
+  /** Texts of the compiled files by path, as they were last written. */
+  private readonly written = new Map<string, string>();
+  private document: string | undefined;
+  /** The newest build that has not been started. */
+  private waiting: Build | undefined;
+  private isStarting = false;
+
+  constructor(
+    private readonly options: DevOptions,
+    { host, port }: { readonly host: string; readonly port: number },
+    private readonly url: string,
+    private readonly folder: string,
+  ) {
+    const { onEvent, project, signed, env } = options;
+    const config = signed ? { SVC_TOOLKIT_CONFIG_PATH: join(folder, "config.json") } : {};
+    if (signed) ensureDevKeys(folder);
+    const meta = join(project.root, "meta.json");
+    this.document = existsSync(meta) ? readFileSync(meta, "utf8") : undefined;
+    this.server = new DevServer({
+      cwd: project.root,
+      port,
+      env: { ...env, BIND_ADDR: `${host}:${port}`, ...config },
+      preload: openApiPreload({ port, signed }),
+      onLine: (line) => onEvent({ event: "line", line }),
+      onExit: (reason) => onEvent({ event: "ended", reason }),
+    });
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+
+  /** One run of the generator: reports it, and serves its build. */
+  handle(result: WatchResult): void {
+    const { diagnostics, wrote, milliseconds } = result;
+    const { onEvent } = this.options;
+    const report = (changes: readonly Difference[]) =>
+      onEvent({ event: "run", diagnostics, wrote, milliseconds, changes, serving: this.server.isServing });
+    if (hasErrors(diagnostics)) {
+      report([]);
+      return;
+    }
+    const document = result.files.find(({ path }) => path === "meta.json")?.text ?? "[]";
+    report(this.changesTo(document));
+    const tools = servedDocuments(document, this.url);
+    if (this.options.signed) {
+      writeDevConfig(
+        this.folder,
+        tools.map(({ fqn }) => fqn),
+      );
+    }
+    const from = performance.now() - milliseconds;
+    this.waiting = { ...result.compile(join(this.folder, "dist")), tools, from };
+    // Without another server, one that is starting may become the last good one.
+    if (this.server.isServing) this.server.cancelStart();
+    void this.startWaiting();
+  }
+
+  /** Starts the waiting builds, one after another. */
+  private async startWaiting(): Promise<void> {
+    if (this.isStarting) return;
+    this.isStarting = true;
+    for (let build = this.waiting; build !== undefined; build = this.waiting) {
+      this.waiting = undefined;
+      await this.start(build);
+    }
+    this.isStarting = false;
+  }
+
+  private async start({ files, entrypoint, tools, from }: Build): Promise<void> {
+    const { onEvent, signed } = this.options;
+    const changed = files.filter(({ target, content }) => this.written.get(target) !== content);
+    if (changed.length === 0 && this.server.isServing) return;
+    const started = this.write(changed) ?? (await this.server.start(entrypoint));
+    if (started.state === "failed") {
+      onEvent({ event: "failed", reason: started.reason, serving: this.server.isServing });
+    } else if (started.state === "serving") {
+      onEvent({ event: "serving", url: this.url, signed, tools, milliseconds: Math.round(performance.now() - from) });
+    }
+  }
+
+  /** Writes compiled files; the failure if the disk refuses them. */
+  private write(files: Compiled["files"]): Extract<Started, { state: "failed" }> | undefined {
+    try {
+      replaceFiles(files);
+    } catch (error) {
+      if (error instanceof UnwritableError) return { state: "failed", reason: error.message };
+      throw error;
+    }
+    for (const { target, content } of files) this.written.set(target, content);
+    return undefined;
+  }
+
+  /** What changed since the last good run. */
+  private changesTo(document: string): readonly Difference[] {
+    const before = this.document;
+    this.document = document;
+    if (before === undefined || before === document) return [];
+    const texts = [before, document].map((text) => ({ name: "meta.json", text })) as [NamedDocument, NamedDocument];
+    return diffDocuments(...texts).filter(({ verdict }) => verdict !== "same");
+  }
+}
+
+type NamedDocument = Parameters<typeof diffDocuments>[0];

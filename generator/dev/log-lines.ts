@@ -1,0 +1,55 @@
+/** Log lines of a server (JSON of pino) as text for people. */
+
+import { escapeControls } from "../diagnostics/quote.js";
+
+const LEVELS: Readonly<Record<number, string>> = {
+  10: "trace",
+  20: "debug",
+  30: "info",
+  40: "warn",
+  50: "error",
+  60: "fatal",
+};
+
+/** Lines about the start and the end of a process, which `svc-gen dev` reports itself. */
+const LIFECYCLE = new Set(["serving", "stopping", "stopped"]);
+
+/**
+ * The text of a line: other lines as they are. Undefined for one that is not shown. An entry may repeat what a caller
+ * sent: it neither commands the terminal nor begins a line of its own.
+ *
+ * @param debug whether lines of the levels trace and debug are shown
+ */
+export function readableLine(line: string, debug: boolean): string | undefined {
+  const entry = entryOf(line);
+  if (entry === undefined) return line;
+  const { level, time, msg, err, pid: _, hostname: __, ...fields } = entry;
+  if (!debug && isDebug(level)) return undefined;
+  if (typeof msg === "string" && LIFECYCLE.has(msg) && level === 30) return undefined;
+  // The warning of a server without signatures, which is what svc-gen dev was asked for.
+  if (fields.signed === false && level === 40) return undefined;
+  const at = typeof time === "number" ? new Date(time).toTimeString().slice(0, 8) : "";
+  const details = Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  const stack = (err as { readonly stack?: unknown } | undefined)?.stack;
+  const trace = typeof stack === "string" ? `\n${stack}` : "";
+  const words = [at, LEVELS[Number(level)] ?? String(level), String(msg ?? ""), ...details].filter(Boolean);
+  return escapeControls(words.join(" ") + trace).replaceAll("\n", "\n  ");
+}
+
+/** Whether a line has the level trace or debug. */
+export function isDebugLine(line: string): boolean {
+  return isDebug(entryOf(line)?.level);
+}
+
+function isDebug(level: unknown): boolean {
+  return typeof level === "number" && level < 30;
+}
+
+function entryOf(line: string): Record<string, unknown> | undefined {
+  if (!line.startsWith('{"level":')) return undefined;
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}

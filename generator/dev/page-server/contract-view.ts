@@ -1,0 +1,37 @@
+/** The contract of the project beside the one in git HEAD. */
+
+import { committedContract } from "../../committed-contract.js";
+import { diffDocuments, InvalidDocument, isBroken } from "../../contract-diff.js";
+import type { ContractView } from "./page-api.js";
+
+/**
+ * Compares the served contract with the committed one.
+ *
+ * @param root of the project; undefined without one
+ * @param metaJson the served contract; undefined for a running server
+ */
+export function contractView(root: string | undefined, metaJson: string | undefined): ContractView {
+  const none = (against: string): ContractView => ({ against, differences: [], broken: false });
+  if (metaJson === undefined || root === undefined) return none("a running server has no history to compare with");
+  const committed = committedContract(root);
+  if (committed === undefined) return none("git HEAD has no meta.json here: commit it, and changes are shown");
+  try {
+    const differences = diffDocuments(
+      { name: "meta.json of git HEAD", text: committed },
+      { name: "meta.json", text: metaJson },
+    );
+    return {
+      against: "compared with meta.json of git HEAD",
+      broken: isBroken(differences),
+      differences: differences.map(({ tool, before, after, verdict, changes }) => ({
+        tool,
+        verdict,
+        versions: before === after || after === undefined ? `@${before}` : `@${before ?? "-"} → @${after}`,
+        changes: changes.map(({ kind, port, change }) => ({ kind, port: port ?? null, change })),
+      })),
+    };
+  } catch (error) {
+    if (error instanceof InvalidDocument) return none(error.message);
+    throw error;
+  }
+}

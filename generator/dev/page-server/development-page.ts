@@ -1,0 +1,175 @@
+/** The development page: follows the events of `svc-gen dev`, or shows a running server. */
+
+import { performance } from "node:perf_hooks";
+import type { LeaderOptions } from "svc-runtime/leader";
+import { type Diagnostic, formatDiagnostics } from "../../diagnostics/diagnostics.js";
+import type { DevEvent } from "../dev-session.js";
+import { readableLine } from "../log-lines.js";
+import { Caller } from "./calls.js";
+import { contractView } from "./contract-view.js";
+import { type LogLine, logEvent } from "./log-events.js";
+import type { CallRequest, PageState, ProblemView } from "./page-api.js";
+import { PageFault } from "./page-fault.js";
+import { PageServer } from "./page-server.js";
+import { remoteServer } from "./remote-tools.js";
+import { shareView } from "./share.js";
+import { type ShownTool, shownTools } from "./tool-views.js";
+import { exchange } from "./wire-request.js";
+
+export interface PageOptions {
+  /** The tool project, if there is one: its contract is compared with git HEAD, its classes are named in tests. */
+  readonly root?: string;
+  /** Relative to the root. */
+  readonly out?: string;
+  /** The server to show; undefined to follow the events of a project. */
+  readonly url?: string;
+  /** How calls are sent, read again for each start of a server: keys are made by the first one. */
+  readonly leader: () => Promise<LeaderOptions>;
+}
+
+/** Log lines that a page gets when it is opened. */
+const MAX_LINES = 500;
+/** Milliseconds for which lines are collected. */
+const FLUSH_MS = 30;
+const HEALTH_TIMEOUT_MS = 15_000;
+
+export class DevelopmentPage {
+  private readonly server: PageServer;
+  private readonly lines: LogLine[] = [];
+  private readonly unsent: LogLine[] = [];
+  private flushing: NodeJS.Timeout | undefined;
+  private tools: readonly ShownTool[] = [];
+  private metaJson = "";
+  private caller = new Caller({});
+  private state: PageState;
+
+  constructor(private readonly options: PageOptions) {
+    const source = options.url === undefined ? "project" : "remote";
+    this.state = { source, url: null, signed: null, tools: [], problems: [], serving: false, signer: null };
+    const endpoints = {
+      call: (request: CallRequest) => this.call(request),
+      health: ({ fqn }: { readonly fqn: string }) => this.health(fqn),
+      share: (request: Parameters<typeof shareView>[0]) => shareView(request, this.tool(request.fqn).view, options),
+      contract: () => contractView(options.root, options.url === undefined ? this.metaJson : undefined),
+      reload: () => (options.url === undefined ? undefined : this.readRemote(options.url)),
+    };
+    this.server = new PageServer(endpoints, () => [
+      ["state", this.state],
+      ["log", this.lines],
+    ]);
+  }
+
+  /** The address for the browser. */
+  get url(): string {
+    return this.server.url;
+  }
+
+  /** @throws the error of node's `listen`; those of `leader` */
+  async open(): Promise<void> {
+    this.caller = new Caller(await this.options.leader());
+    await this.server.listen();
+    if (this.options.url !== undefined) await this.readRemote(this.options.url);
+  }
+
+  close(): Promise<void> {
+    clearTimeout(this.flushing);
+    return this.server.close();
+  }
+
+  /** Follows one event of the project. */
+  async follow(event: DevEvent, metaJson: () => string): Promise<void> {
+    switch (event.event) {
+      case "run": {
+        const errors = event.diagnostics.filter(({ severity }) => severity === "error");
+        return this.update({ problems: errors.map(problemOf), serving: event.serving });
+      }
+      case "serving":
+        return this.show(event, metaJson());
+      case "failed":
+        return this.update({
+          problems: [{ title: "the server did not start", text: event.reason }],
+          serving: event.serving,
+        });
+      case "ended":
+        return this.update({ problems: [{ title: "the server ended", text: event.reason }], serving: false });
+      case "line": {
+        const line = logEvent(event.line, readableLine(event.line, true));
+        if (line === undefined) return;
+        this.lines.push(line);
+        if (this.lines.length > MAX_LINES) this.lines.shift();
+        this.unsent.push(line);
+        this.flushing ??= setTimeout(() => this.flush(), FLUSH_MS);
+      }
+    }
+  }
+
+  private async show({ url, signed }: Extract<DevEvent, { event: "serving" }>, metaJson: string): Promise<void> {
+    try {
+      this.tools = shownTools(metaJson, url);
+      this.metaJson = metaJson;
+      this.caller = new Caller(await this.options.leader());
+      this.update({ url, signed, problems: [], serving: true, ...this.shown() });
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      this.update({ problems: [{ title: "the tools cannot be shown", text }], serving: true });
+    }
+  }
+
+  /** Sends the lines that have come since the last time: a tool may log thousands a second. */
+  private flush(): void {
+    this.flushing = undefined;
+    this.server.send("log", this.unsent.splice(0).slice(-MAX_LINES));
+  }
+
+  private update(change: Partial<PageState>): void {
+    this.state = { ...this.state, ...change };
+    this.server.send("state", this.state);
+  }
+
+  private shown(): Pick<PageState, "tools" | "signer"> {
+    return { tools: this.tools.map(({ view }) => view), signer: this.caller.signer };
+  }
+
+  private async readRemote(url: string): Promise<void> {
+    try {
+      const options = await this.options.leader();
+      this.caller = new Caller(options);
+      const { tools, signed, problems } = await remoteServer(url, options.tls);
+      this.tools = tools;
+      this.update({ url, signed, problems, serving: true, ...this.shown() });
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      this.update({ url, problems: [{ title: "the server cannot be read", text }], serving: false });
+    }
+  }
+
+  private tool(fqn: string): ShownTool {
+    const found = this.tools.find(({ view }) => view.fqn === fqn);
+    if (found === undefined) throw new PageFault("this tool is no longer served");
+    return found;
+  }
+
+  private call(request: CallRequest) {
+    const { view, ports } = this.tool(request.fqn);
+    return this.caller.run(request, view, ports, this.state.signed);
+  }
+
+  private async health(fqn: string) {
+    const { view } = this.tool(fqn);
+    const from = performance.now();
+    const { tls } = await this.options.leader();
+    const { response, failure } = await exchange({
+      method: "GET",
+      url: new URL(`${view.url}/health`),
+      headers: [],
+      body: Buffer.alloc(0),
+      timeoutMs: HEALTH_TIMEOUT_MS,
+      tls,
+    });
+    return { status: response?.status ?? null, failure: failure ?? null, ms: Math.round(performance.now() - from) };
+  }
+}
+
+function problemOf(diagnostic: Diagnostic): ProblemView {
+  return { title: diagnostic.message, text: formatDiagnostics([diagnostic], false) };
+}

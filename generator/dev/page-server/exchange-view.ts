@@ -1,0 +1,188 @@
+/** What the page shows of an exchange: bytes, hashes, signatures, the result or the error. */
+
+import { createHash } from "node:crypto";
+import { prettyJson, quote } from "svc-runtime/generator";
+import { encodeInputPreimage, engine, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/inspect";
+import {
+  decodeResult,
+  InputHasher,
+  JsonText,
+  LeaderError,
+  type MetaSchema,
+  outputHash,
+  type PortShape,
+  type PublicKey,
+  type SignedRequest,
+  type ToolResult,
+  verifyToolSignature,
+} from "svc-runtime/leader";
+import { errorOf, type FailedCall } from "./advice.js";
+import { hashedFields, resultFields } from "./bcs-fields.js";
+import type { BytesView, ExchangeView, FieldView, HashView, ResultView, SignatureView } from "./page-api.js";
+import type { PortTexts } from "./port-texts.js";
+import type { WireExchange } from "./wire-request.js";
+
+/** A request as it is sent, and what it was made of. */
+export interface Prepared {
+  readonly body: Buffer;
+  /** Values whose hash was signed. */
+  readonly signedTexts: PortTexts;
+  /** Values of the body. */
+  readonly sentTexts: PortTexts;
+  readonly signed?: SignedRequest;
+  /** The public key that the tool is expected to have for this leader. */
+  readonly leaderKey?: Buffer;
+}
+
+export interface ViewOptions {
+  readonly title: string;
+  readonly requestId: string;
+  readonly ports: MetaSchema;
+  readonly call: FailedCall;
+  readonly headerPrefix: string;
+  readonly toolKey?: PublicKey | undefined;
+}
+
+/** Bytes that are shown of a body. */
+const MAX_SHOWN_BYTES = 16 * 1024;
+/** Values that are shown of a list. */
+const MAX_SHOWN_VALUES = 300;
+const DOMAIN = "nexus.direct.v3.resolved-input";
+
+export function exchangeView(done: WireExchange, prepared: Prepared, options: ViewOptions): ExchangeView {
+  const { title, requestId, ports, call } = options;
+  const { response } = done;
+  const isResult = response?.status === 200 && headerOf(response.headers, "content-type") === RESULT_CONTENT_TYPE;
+  const decoded = isResult ? readResult(ports, response.body) : undefined;
+  return {
+    title,
+    requestId,
+    request: { line: done.line, headers: done.headers, body: bytesView(prepared.body) },
+    response: response
+      ? { ...response, body: bytesView(response.body, isResult ? resultFields(response.body) : []) }
+      : null,
+    failure: done.failure ?? (typeof decoded === "string" ? decoded : null),
+    phases: done.phases,
+    result: typeof decoded === "object" ? resultView(decoded) : null,
+    error: response !== undefined && !isResult ? errorOf(response.body, call) : null,
+    inputHash: prepared.signed === undefined ? null : hashView(ports.inputPorts, prepared, prepared.signed),
+    nonce: prepared.signed?.nonce.toString("hex") ?? null,
+    signatures: signatures(done, prepared, options),
+  };
+}
+
+export function headerOf(headers: readonly (readonly [string, string])[], name: string): string | undefined {
+  return headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1];
+}
+
+function bytesView(bytes: Buffer, fields: readonly FieldView[] = []): BytesView {
+  const shown = bytes.subarray(0, MAX_SHOWN_BYTES);
+  const text = fields.length > 0 ? null : shown.toString("utf8");
+  return { length: bytes.length, hex: shown.toString("hex"), text, fields: fields.slice(0, MAX_SHOWN_VALUES) };
+}
+
+/** The result, or why it is none. */
+function readResult(ports: MetaSchema, body: Buffer): ToolResult | string {
+  try {
+    return decodeResult(ports, body);
+  } catch (error) {
+    if (error instanceof LeaderError) return error.message;
+    throw error;
+  }
+}
+
+function resultView({ tag, ports }: ToolResult): ResultView {
+  const texts = ports.map(({ name, many, values }) => ({
+    name,
+    many,
+    values: values.map((value) =>
+      value.kind === "inline" ? Buffer.from(value.bytes).toString("utf8") : `{"stored":${quote(String(value.blobId))}}`,
+    ),
+  }));
+  const members = texts.map(({ name, many, values }) => `${quote(name)}:${many ? `[${values.join(",")}]` : values[0]}`);
+  return { variant: tag, json: prettyJson(`{${quote(tag)}:{${members.join(",")}}}`), ports: texts };
+}
+
+function hashView(ports: readonly PortShape[], { signedTexts, sentTexts }: Prepared, signed: SignedRequest): HashView {
+  const values = valuesOf(ports, signedTexts);
+  const commitments = values.map((texts, i) => ({
+    name: ports[i]?.name ?? "",
+    commitment: { many: ports[i]?.many === true, kind: "data" as const, commitments: texts.map(sha256) },
+  }));
+  const hashed = Buffer.concat([Buffer.from(DOMAIN), encodeInputPreimage(commitments)]);
+  const bodyHash = hashOf(ports, sentTexts);
+  return {
+    hash: signed.inputHash.toString("hex"),
+    bodyHash: bodyHash.toString("hex"),
+    ports: ports.map(({ name, many }, i) => ({
+      name,
+      many,
+      values: (values[i] ?? []).slice(0, MAX_SHOWN_VALUES).map((text) => ({
+        text: text.toString("utf8", 0, 2000),
+        commitment: sha256(text).toString("hex"),
+      })),
+    })),
+    hashed: bytesView(hashed, hashedFields(hashed, DOMAIN)),
+  };
+}
+
+/** The input hash of values, also of those that no tool takes: too many of a list, or one in place of a list. */
+export function hashOf(ports: readonly PortShape[], texts: PortTexts): Buffer {
+  return new InputHasher(ports).hash(valuesOf(ports, texts).map((values) => values.map(sha256)));
+}
+
+function valuesOf(ports: readonly PortShape[], texts: PortTexts): Buffer[][] {
+  return ports.map(({ name }) => {
+    const value = Object.hasOwn(texts, name) ? texts[name] : undefined;
+    return [value ?? new JsonText("null")].flat().map(({ bytes }) => bytes);
+  });
+}
+
+function sha256(bytes: Uint8Array): Buffer {
+  return createHash("sha256").update(bytes).digest();
+}
+
+function signatures(
+  { response }: WireExchange,
+  { signed, leaderKey }: Prepared,
+  options: ViewOptions,
+): SignatureView[] {
+  if (signed === undefined || leaderKey === undefined) return [];
+  const names = new SignatureHeaders(options.headerPrefix);
+  const isLeaders = engine().verify(leaderKey, signed.inputHash, signed.leaderSignature);
+  const leader: SignatureView = {
+    by: "leader",
+    header: names.leaderSignature,
+    covers: [{ name: "input hash", hex: signed.inputHash.toString("hex") }],
+    verdict: isLeaders ? "verified" : "not verified",
+    key: leaderKey.toString("hex"),
+  };
+  if (response?.status !== 200) return [leader];
+  const given = headerOf(response.headers, names.toolSignature);
+  const { toolKey } = options;
+  const tool: SignatureView = {
+    by: "tool",
+    header: names.toolSignature,
+    covers: [
+      { name: "domain", hex: Buffer.from("nexus.direct.v3.tool-response").toString("hex") },
+      { name: "leader signature", hex: signed.leaderSignature.toString("hex") },
+      { name: "nonce", hex: signed.nonce.toString("hex") },
+      { name: "output hash", hex: outputHash(response.body).toString("hex") },
+    ],
+    verdict:
+      given === undefined
+        ? "absent"
+        : toolKey === undefined
+          ? "no key to verify it"
+          : isOfTool(toolKey, signed, response.body, given)
+            ? "verified"
+            : "not verified",
+    key: typeof toolKey === "string" ? toolKey : null,
+  };
+  return [leader, tool];
+}
+
+function isOfTool(key: PublicKey, signed: SignedRequest, body: Buffer, header: string): boolean {
+  const signature = Buffer.from(header, "base64url");
+  return signature.length === 64 && verifyToolSignature(key, signed, body, signature);
+}

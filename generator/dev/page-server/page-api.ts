@@ -1,0 +1,210 @@
+/** What the development page and its server exchange: JSON documents, types only. */
+
+/** The state of the page: sent whole, after every change. */
+export interface PageState {
+  /** `project` follows the files of a tool project, `remote` shows a running server. */
+  readonly source: "project" | "remote";
+  /** Where the tools are served; null until the first build serves. */
+  readonly url: string | null;
+  /** Whether the server requires signatures; null while that is not known. */
+  readonly signed: boolean | null;
+  readonly tools: readonly ToolView[];
+  /** Errors of the last run, or why the server does not run. The last good build serves meanwhile. */
+  readonly problems: readonly ProblemView[];
+  /** Whether a server answers now. */
+  readonly serving: boolean;
+  /** The signer of signed calls; null without keys. */
+  readonly signer: SignerView | null;
+}
+
+export interface SignerView {
+  readonly leaderId: string;
+  readonly keyId: string;
+  /** 64 hex digits. */
+  readonly publicKey: string;
+  /** The public key that results are verified with; null when none is known. */
+  readonly toolKey: string | null;
+}
+
+export interface ToolView {
+  readonly fqn: string;
+  /** The tool's address, without a trailing slash. */
+  readonly url: string;
+  readonly description: string;
+  readonly timeoutMs: number;
+  /** The schemas as text: the order of their members is the order of the ports. */
+  readonly inputSchema: string;
+  readonly outputSchema: string;
+  /** A small input that fits, as JSON text. */
+  readonly sample: string;
+  /** The whole metadata document. */
+  readonly metadata: string;
+  readonly inputPorts: readonly PortView[];
+  readonly variants: readonly { readonly name: string; readonly ports: readonly PortView[] }[];
+}
+
+export interface PortView {
+  readonly name: string;
+  readonly many: boolean;
+}
+
+export interface ProblemView {
+  readonly title: string;
+  /** The frame of the source, as on a terminal. */
+  readonly text: string;
+}
+
+/** The ways to call: a usual call, and what the protocol answers when something is wrong. */
+export type CallKind =
+  | "call"
+  | "retry"
+  | "same-nonce"
+  | "tampered"
+  | "unsigned"
+  | "wrong-key"
+  | "disconnect"
+  | "slow-body"
+  | "stalled-body";
+
+export interface CallRequest {
+  readonly fqn: string;
+  readonly kind: CallKind;
+  readonly signed: boolean;
+  /** JSON text of the input. */
+  readonly input: string;
+  /** Of a retry: the id of the call to repeat. */
+  readonly of?: string;
+}
+
+/** One or more exchanges, and how they compare with the protocol. */
+export interface CallReport {
+  readonly id: string;
+  readonly fqn: string;
+  readonly kind: CallKind;
+  readonly signed: boolean;
+  /** Wall time, ISO 8601. */
+  readonly at: string;
+  readonly input: string;
+  /** In the order in which they were sent; the last one is the answer of the call. */
+  readonly exchanges: readonly ExchangeView[];
+  readonly must: string;
+  readonly did: string;
+  /** Whether the server did what the protocol says; null when this call could not show it. */
+  readonly holds: boolean | null;
+}
+
+export interface ExchangeView {
+  /** Its role in the call, such as `retry`. */
+  readonly title: string;
+  /** Sent as `X-Request-Id`: lines of the log with it are of this exchange. */
+  readonly requestId: string;
+  readonly request: {
+    readonly line: string;
+    readonly headers: readonly (readonly [name: string, value: string])[];
+    readonly body: BytesView;
+  };
+  readonly response: {
+    readonly status: number;
+    readonly headers: readonly (readonly [name: string, value: string])[];
+    readonly body: BytesView;
+  } | null;
+  /** Why there is no whole answer. */
+  readonly failure: string | null;
+  readonly phases: readonly { readonly name: string; readonly ms: number }[];
+  readonly result: ResultView | null;
+  readonly error: ErrorView | null;
+  readonly inputHash: HashView | null;
+  /** 64 hex digits. */
+  readonly nonce: string | null;
+  readonly signatures: readonly SignatureView[];
+}
+
+export interface BytesView {
+  readonly length: number;
+  /** The first bytes; all of them when twice as long as `length`. */
+  readonly hex: string;
+  /** As text, when it is text. */
+  readonly text: string | null;
+  /** The fields of BCS that cover the bytes, in order. */
+  readonly fields: readonly FieldView[];
+}
+
+/** A field of BCS: `depth` is its nesting. */
+export interface FieldView {
+  readonly at: number;
+  readonly length: number;
+  readonly name: string;
+  readonly value: string;
+  readonly depth: number;
+}
+
+export interface ResultView {
+  readonly variant: string;
+  /** `{"variant":{…}}`, indented; numbers keep their spelling. */
+  readonly json: string;
+  readonly ports: readonly { readonly name: string; readonly many: boolean; readonly values: readonly string[] }[];
+}
+
+export interface ErrorView {
+  readonly code: string;
+  readonly details: string | null;
+  /** The member of the input at fault, such as `tags[1]`; null when the answer names none. */
+  readonly path: string | null;
+  /** What to do. */
+  readonly advice: string;
+}
+
+export interface HashView {
+  /** The signed hash: 64 hex digits. */
+  readonly hash: string;
+  /** The hash of the values in the body that was sent; another one when the body was changed after signing. */
+  readonly bodyHash: string;
+  /** The committed values by port. */
+  readonly ports: readonly {
+    readonly name: string;
+    readonly many: boolean;
+    readonly values: readonly { readonly text: string; readonly commitment: string }[];
+  }[];
+  /** Domain and BCS of the commitments: SHA-256 of these bytes is the hash. */
+  readonly hashed: BytesView;
+}
+
+export interface SignatureView {
+  readonly by: "leader" | "tool";
+  readonly header: string;
+  /** What the signature covers, part by part, as hex. */
+  readonly covers: readonly { readonly name: string; readonly hex: string }[];
+  readonly verdict: "verified" | "not verified" | "no key to verify it" | "absent";
+  /** 64 hex digits; null when unknown. */
+  readonly key: string | null;
+}
+
+/** How a call is repeated elsewhere. */
+export interface ShareView {
+  readonly invoke: string;
+  readonly curl: string;
+  readonly test: string;
+}
+
+export interface ContractView {
+  /** What the schema was compared with, or why there is no comparison. */
+  readonly against: string;
+  readonly differences: readonly {
+    readonly tool: string;
+    readonly verdict: string;
+    readonly versions: string;
+    readonly changes: readonly { readonly kind: string; readonly port: string | null; readonly change: string }[];
+  }[];
+  readonly broken: boolean;
+}
+
+/** A line of the server's log. */
+export interface LogEvent {
+  /** The `X-Request-Id` of its call. */
+  readonly request: string | null;
+  readonly text: string;
+  /** Of the line about a whole call: whether the answer came from the replay memory. */
+  readonly replayed: boolean | null;
+  /** Of the line about a whole call: the server's own milliseconds by step. */
+  readonly steps: Readonly<Record<string, number>> | null;
+}

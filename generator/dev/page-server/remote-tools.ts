@@ -1,0 +1,127 @@
+/** The tools of a running server, by its own endpoints: `/tools`, then `/meta` of each. */
+
+import type { TlsOptions } from "svc-runtime/leader";
+import type { ProblemView } from "./page-api.js";
+import { PageFault } from "./page-fault.js";
+import { type ShownTool, shownTool } from "./tool-views.js";
+import { exchange, type WireExchange } from "./wire-request.js";
+
+export interface RemoteServer {
+  readonly tools: readonly ShownTool[];
+  /** Why other listed tools are not shown. */
+  readonly problems: readonly ProblemView[];
+  /** Whether it requires signatures; null when its answer does not say. */
+  readonly signed: boolean | null;
+}
+
+const TIMEOUT_MS = 10_000;
+/** Tools that are read, whatever the server lists. */
+const MAX_TOOLS = 1000;
+/** Bytes of all metadata together: the page gets them whole. */
+const MAX_METADATA_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Reads what a server serves. A tool that cannot be read does not hide the others.
+ *
+ * @param url of the server, or of one of its tools
+ * @throws PageFault when there are no tools, or more than are shown
+ */
+export async function remoteServer(url: string, tls: TlsOptions | undefined): Promise<RemoteServer> {
+  const get = (address: string) =>
+    exchange({
+      method: "GET",
+      url: new URL(address),
+      headers: [["Accept", "application/json"]],
+      body: Buffer.alloc(0),
+      timeoutMs: TIMEOUT_MS,
+      tls,
+    });
+  const own = await get(`${url}/meta`);
+  if (own.response === undefined) throw new PageFault(`no answer from ${url}: ${own.failure}`);
+  const found: ShownTool[] = [];
+  const problems: ProblemView[] = [];
+  const add = (document: string, address: string) => {
+    try {
+      const tool = shownTool(document, address);
+      const same = found.find(({ view }) => view.fqn === tool.view.fqn);
+      // The page names its tools by their FQN.
+      if (same !== undefined) throw new PageFault(`${address} has the FQN of ${same.view.url}: ${tool.view.fqn}`);
+      found.push(tool);
+    } catch (error) {
+      if (!(error instanceof PageFault)) throw error;
+      problems.push({ title: `${address} is not shown`, text: error.message });
+    }
+  };
+  if (own.response.status === 200) add(text(own), url);
+  let bytes = own.response.body.length;
+  const listed = await get(`${url}/tools`);
+  const paths = listed.response?.status === 200 ? pathsOf(text(listed)) : [];
+  if (paths.length > MAX_TOOLS)
+    throw new PageFault(
+      `${url}/tools lists ${paths.length} tools, at most ${MAX_TOOLS} are shown: give the address of one`,
+    );
+  for (const path of new Set(paths)) {
+    const address = path === "" ? url : `${url}/${path}`;
+    if (address === url && own.response.status === 200) continue;
+    const meta = await get(`${address}/meta`);
+    if (meta.response === undefined) {
+      // The next ones would take as long.
+      problems.push({
+        title: `${address} and what is listed after it is not shown`,
+        text: `no answer from ${address}: ${meta.failure}`,
+      });
+      break;
+    }
+    if (meta.response.status !== 200) {
+      problems.push({ title: `${address} is not shown`, text: `${address}/meta answers ${meta.response.status}` });
+      continue;
+    }
+    bytes += meta.response.body.length;
+    if (bytes > MAX_METADATA_BYTES)
+      throw new PageFault(
+        `the metadata of ${url} has more than ${MAX_METADATA_BYTES} bytes in all: give the address of one tool`,
+      );
+    add(text(meta), address);
+  }
+  const [first] = found;
+  const [problem] = problems;
+  if (first === undefined && problem !== undefined) throw new PageFault(problem.text);
+  if (first === undefined)
+    throw new PageFault(
+      `${url} serves no tools: /meta answers ${own.response.status}, and /tools ${listed.response?.status ?? "nothing"}`,
+    );
+  return { tools: found, problems, signed: await requiresSignatures(first.view.url, tls) };
+}
+
+/** An empty body runs no tool: 401 where signatures are required, 422 where not. */
+async function requiresSignatures(url: string, tls: TlsOptions | undefined): Promise<boolean | null> {
+  const { response } = await exchange({
+    method: "POST",
+    url: new URL(`${url}/invoke`),
+    headers: [["Content-Type", "application/json"]],
+    body: Buffer.alloc(0),
+    timeoutMs: TIMEOUT_MS,
+    tls,
+  });
+  return response?.status === 401 ? true : response?.status === 422 ? false : null;
+}
+
+function text({ response }: WireExchange): string {
+  return response?.body.toString("utf8") ?? "";
+}
+
+/** The listed paths without slashes around them. */
+function pathsOf(listing: string): string[] {
+  try {
+    const list: unknown = JSON.parse(listing);
+    const paths = Array.isArray(list) ? list.filter((each) => typeof each === "string") : [];
+    return paths.map((path) =>
+      path
+        .split("/")
+        .filter((part) => part !== "")
+        .join("/"),
+    );
+  } catch {
+    return [];
+  }
+}

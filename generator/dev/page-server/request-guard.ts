@@ -1,0 +1,46 @@
+/**
+ * Which requests the page's server answers: those of its own page. A page of another origin, and a name that was
+ * rebound to this machine (DNS rebinding), are refused before anything is read.
+ */
+
+import { timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+
+export type Verdict = { readonly path: string } | { readonly status: 403 | 404 | 405; readonly why: string };
+
+/** Decides by method, path and headers. */
+export class RequestGuard {
+  private readonly token: Buffer;
+
+  /**
+   * @param host `Host` of the page: address and port
+   * @param token the first segment of every path
+   */
+  constructor(
+    private readonly host: string,
+    token: string,
+  ) {
+    this.token = Buffer.from(token);
+  }
+
+  /** The path behind the token, such as `/api/call`, or the refusal. */
+  check({ method, url = "", headers }: Pick<IncomingMessage, "method" | "url" | "headers">): Verdict {
+    if (headers.host !== this.host) return { status: 403, why: "wrong Host" };
+    const isRead = method === "GET";
+    // Browsers name the origin of every request that can change something.
+    if (headers.origin === undefined ? !isRead : headers.origin !== `http://${this.host}`) {
+      return { status: 403, why: "wrong Origin" };
+    }
+    const site = headers["sec-fetch-site"];
+    if (site !== undefined && site !== "same-origin" && site !== "none") return { status: 403, why: "another site" };
+    const [, token = "", path = ""] = /^\/([^/?]*)(\/[^?]*)?/.exec(url) ?? [];
+    if (!this.isToken(token)) return { status: 404, why: "not found" };
+    if (!isRead && method !== "POST") return { status: 405, why: "GET or POST" };
+    return { path };
+  }
+
+  private isToken(given: string): boolean {
+    const bytes = Buffer.from(given);
+    return bytes.length === this.token.length && timingSafeEqual(bytes, this.token);
+  }
+}

@@ -1,0 +1,61 @@
+/** The tools that the page shows: from a `meta.json`, or from a running server. */
+
+import { derivePorts, JsonError, PortError } from "svc-runtime/generator";
+import { LeaderError, type MetaSchema, readMetadata } from "svc-runtime/leader";
+import { JsonObject, printJson, readJson } from "../../json.js";
+import { servedDocuments } from "../served-documents.js";
+import type { ToolView } from "./page-api.js";
+import { PageFault } from "./page-fault.js";
+
+/** A tool, and its ports as they are hashed. */
+export interface ShownTool {
+  readonly view: ToolView;
+  readonly ports: MetaSchema;
+}
+
+/**
+ * Reads the documents of a `meta.json`.
+ *
+ * @param url of the server
+ * @throws PageFault for a document that no leader can read
+ */
+export function shownTools(metaJson: string, url: string): ShownTool[] {
+  const list = readJson(metaJson);
+  const documents = (Array.isArray(list) ? list : [list]).filter((each) => each instanceof JsonObject);
+  const served = servedDocuments(metaJson, url);
+  return documents.map((document, i) =>
+    shownTool(printJson(document), served[i]?.url ?? url, served[i]?.sample ?? "{}"),
+  );
+}
+
+/**
+ * Reads one metadata document.
+ *
+ * @throws PageFault
+ */
+export function shownTool(document: string, url: string, sample?: string): ShownTool {
+  try {
+    const { fqn, description, timeout, inputSchema, outputSchema } = readMetadata(document);
+    const ports = derivePorts(inputSchema, outputSchema);
+    return {
+      ports,
+      view: {
+        fqn,
+        url,
+        description,
+        timeoutMs: timeout,
+        inputSchema,
+        outputSchema,
+        sample: sample ?? servedDocuments(`[${document}]`, url)[0]?.sample ?? "{}",
+        metadata: document,
+        inputPorts: ports.inputPorts,
+        variants: ports.outputVariants,
+      },
+    };
+  } catch (error) {
+    if (error instanceof LeaderError || error instanceof PortError || error instanceof JsonError) {
+      throw new PageFault(`${url}/meta cannot be read: ${error.message}`);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+/** A control for any JSON: its text, as it is typed. */
+
+import { useState } from "preact/hooks";
+import { JsonFault, parseJson, printJson, type Value } from "./exact-json.js";
+
+interface Props {
+  readonly id: string;
+  readonly describedBy: string;
+  readonly value: Value;
+  readonly onValue: (value: Value) => void;
+}
+
+export function AnyJson({ id, describedBy, value, onValue }: Props) {
+  const current = printJson(value);
+  // What is typed stays as it is typed while the value is the one that it gave.
+  const [typed, setTyped] = useState({ text: current, base: current, fault: "" });
+  const { text, fault } = typed.base === current ? typed : { text: current, fault: "" };
+  const read = (next: string) => {
+    try {
+      const parsed = parseJson(next);
+      setTyped({ text: next, base: printJson(parsed), fault: "" });
+      onValue(parsed);
+    } catch (error) {
+      if (!(error instanceof JsonFault)) throw error;
+      setTyped({ text: next, base: current, fault: error.message });
+    }
+  };
+  return (
+    <>
+      <textarea
+        id={id}
+        aria-describedby={describedBy}
+        aria-invalid={fault !== ""}
+        rows={Math.min(12, text.split("\n").length + 1)}
+        spellcheck={false}
+        value={text}
+        onInput={({ currentTarget }) => read(currentTarget.value)}
+      />
+      {fault !== "" && <p class="problem">{fault}: the last good value is sent</p>}
+    </>
+  );
+}

@@ -1,0 +1,310 @@
+/** Form fields from the schemas that svc-gen writes (its own subset of JSON Schema 2020-12). */
+
+import { isList, NUMBER, Num, parseJson, sameValue, type Value } from "./exact-json.js";
+
+export type Schema = ReadonlyMap<string, Value>;
+
+interface Facts {
+  readonly nullable: boolean;
+  readonly description: string;
+  readonly deprecated: boolean;
+  readonly examples: readonly Value[];
+  readonly initial: Value | undefined;
+  /** Constraints in words. */
+  readonly rules: string;
+}
+
+export type Shape =
+  | { readonly kind: "text" | "date" | "bytes" | "boolean" | "json" | "null" }
+  | {
+      readonly kind: "number";
+      readonly integer: boolean;
+      readonly min: bigint | undefined;
+      readonly max: bigint | undefined;
+    }
+  | { readonly kind: "choice"; readonly values: readonly Value[] }
+  | {
+      readonly kind: "list";
+      readonly item: Schema;
+      readonly places: readonly Schema[];
+      readonly min: number;
+      readonly max: number;
+    }
+  | { readonly kind: "object"; readonly members: readonly Member[]; readonly others: Schema | undefined }
+  | { readonly kind: "union"; readonly branches: readonly Schema[] };
+
+export type Field = Facts & Shape;
+
+export interface Member {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly required: boolean;
+}
+
+const NOTHING: Schema = new Map();
+/** Values of a port with a list (protocol.md section 1). */
+export const MAX_VALUES = 256;
+const MAX_HOPS = 64;
+/** Levels of a value that is made for an empty field. */
+const MAX_LEVELS = 8;
+
+function asSchema(value: Value | undefined): Schema {
+  return value instanceof Map ? value : NOTHING;
+}
+
+function listOf(value: Value | undefined): readonly Value[] {
+  return isList(value) ? value : [];
+}
+
+function textOf(value: Value | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function numberOf(value: Value | undefined): number | undefined {
+  return value instanceof Num ? Number(value.text) : undefined;
+}
+
+/** Reads the schemas of one document. */
+export class Fields {
+  readonly root: Schema;
+
+  constructor(text: string) {
+    this.root = asSchema(parseJson(text));
+  }
+
+  /** The ports of an input, in their order. */
+  get input(): Field {
+    return this.field(this.root);
+  }
+
+  field(given: Schema): Field {
+    let schema = given;
+    const facts: Schema[] = [];
+    for (let hops = 0; hops < MAX_HOPS; hops++) {
+      facts.push(schema);
+      const name = /^#\/\$defs\/(.+)$/.exec(textOf(schema.get("$ref")) ?? "")?.[1];
+      if (name === undefined) break;
+      schema = asSchema(asSchema(this.root.get("$defs")).get(name));
+    }
+    const types = [schema.get("type") ?? []].flat().filter((type) => typeof type === "string");
+    const first = (name: string) => facts.map((each) => each.get(name)).find((value) => value !== undefined);
+    const branches = listOf(schema.get("anyOf")).map(asSchema);
+    const isNull = (branch: Schema) => branch.get("type") === "null" && branch.size === 1;
+    const common: Facts = {
+      nullable: types.includes("null") || branches.some(isNull) || listOf(schema.get("enum")).includes(null),
+      description: textOf(first("description")) ?? "",
+      deprecated: first("deprecated") === true,
+      examples: listOf(first("examples")),
+      initial: first("default"),
+      rules: rulesOf(schema),
+    };
+    const values = schema.has("const") ? [schema.get("const") as Value] : listOf(schema.get("enum"));
+    if (values.length > 0) return { ...common, kind: "choice", values: values.filter((value) => value !== null) };
+    const others = branches.filter((branch) => !isNull(branch));
+    if (others.length > 0) return { ...common, kind: "union", branches: others };
+    const named = types.filter((type) => type !== "null");
+    if (named.length > 1) {
+      const rest = [...schema].filter(([name]) => name !== "type");
+      return {
+        ...common,
+        kind: "union",
+        branches: named.map((type) => new Map<string, Value>([["type", type], ...rest])),
+      };
+    }
+    return { ...common, ...shapeOf(schema, named[0] ?? (types.length > 0 ? "null" : undefined)) };
+  }
+
+  /** A small value for a field that is set for the first time. */
+  empty(schema: Schema, least = 0, level = 0): Value {
+    const field = this.field(schema);
+    const given = field.initial ?? field.examples[0];
+    if (given !== undefined) return given;
+    if (level > MAX_LEVELS) return null;
+    switch (field.kind) {
+      case "text":
+      case "bytes":
+        return "";
+      case "date":
+        return new Date().toISOString();
+      case "boolean":
+        return false;
+      case "number":
+        return new Num(field.min !== undefined && field.min > 0n ? String(field.min) : "0");
+      case "choice":
+        return field.values[0] ?? null;
+      case "union":
+        return this.empty(field.branches[0] ?? NOTHING, 0, level + 1);
+      case "list": {
+        const count = Math.max(field.min, least);
+        return Array.from({ length: count }, (_, i) => this.empty(field.places[i] ?? field.item, 0, level + 1));
+      }
+      case "object": {
+        const required = field.members.filter((member) => member.required);
+        return new Map(
+          required.map(({ name, schema: own }) => [name, this.empty(own, level === 0 ? 1 : 0, level + 1)]),
+        );
+      }
+      default:
+        return null;
+    }
+  }
+
+  /** Whether a value has the kind of a field, as far as a form must know. */
+  fits(value: Value, schema: Schema, level = 0): boolean {
+    const field = this.field(schema);
+    if (value === null) return field.nullable || field.kind === "null" || field.kind === "json";
+    if (level > MAX_LEVELS * 4) return true;
+    switch (field.kind) {
+      case "text":
+      case "date":
+      case "bytes":
+        return typeof value === "string";
+      case "boolean":
+        return typeof value === "boolean";
+      case "number":
+        return value instanceof Num;
+      case "choice":
+        return field.values.some((each) => sameValue(each, value));
+      case "union":
+        return field.branches.some((branch) => this.fits(value, branch, level + 1));
+      case "list":
+        return isList(value) && value.every((item, i) => this.fits(item, field.places[i] ?? field.item, level + 1));
+      case "object":
+        return (
+          value instanceof Map &&
+          field.members.every(({ name, schema: own, required }) => {
+            const member: Value | undefined = value.get(name);
+            return member === undefined
+              ? !required
+              : (member === null && !required) || this.fits(member, own, level + 1);
+          })
+        );
+      case "null":
+        return false;
+      default:
+        return true;
+    }
+  }
+
+  /** The branch of a union that a value belongs to: 0 when it fits none. */
+  branchOf(value: Value, branches: readonly Schema[]): number {
+    return Math.max(
+      0,
+      branches.findIndex((branch) => this.fits(value, branch)),
+    );
+  }
+
+  /** A value after a change of its schema: what still fits stays, new required members appear, others go. */
+  reconcile(value: Value | undefined, schema: Schema, level = 0): Value {
+    const field = this.field(schema);
+    if (value === undefined || level > MAX_LEVELS * 4) return this.empty(schema, level === 1 ? 1 : 0, level);
+    if (field.kind === "object" && value instanceof Map) {
+      const old: ReadonlyMap<string, Value> = value;
+      const own = field.members.flatMap(({ name, schema: member, required }): [string, Value][] => {
+        const before = old.get(name);
+        return before === undefined && !required ? [] : [[name, this.reconcile(before, member, level + 1)]];
+      });
+      const known = new Set(field.members.map(({ name }) => name));
+      const others = field.others === undefined ? [] : [...old].filter(([name]) => !known.has(name));
+      return new Map([...own, ...others]);
+    }
+    if (field.kind === "list" && isList(value)) {
+      return value.map((item, i) => this.reconcile(item, field.places[i] ?? field.item, level + 1));
+    }
+    return this.fits(value, schema) ? value : this.empty(schema, level === 1 ? 1 : 0, level);
+  }
+}
+
+function shapeOf(schema: Schema, type: Value | undefined): Shape {
+  switch (type) {
+    case "object": {
+      const required = listOf(schema.get("required"));
+      const members = [...asSchema(schema.get("properties"))].map(([name, member]) => {
+        return { name, schema: asSchema(member), required: required.includes(name) };
+      });
+      const patterns = [...asSchema(schema.get("patternProperties")).values()];
+      const rest = schema.get("additionalProperties");
+      const others = rest instanceof Map ? rest : patterns.length > 0 ? asSchema(patterns[0]) : undefined;
+      if (members.length === 0 && others === undefined && rest !== false && !schema.has("properties"))
+        return { kind: "json" };
+      return { kind: "object", members, others };
+    }
+    case "array": {
+      const places = listOf(schema.get("prefixItems")).map(asSchema);
+      const max = numberOf(schema.get("maxItems")) ?? Number.POSITIVE_INFINITY;
+      if (!schema.has("items") && places.length === 0) return { kind: "json" };
+      return {
+        kind: "list",
+        item: asSchema(schema.get("items")),
+        places,
+        min: numberOf(schema.get("minItems")) ?? 0,
+        max,
+      };
+    }
+    case "string": {
+      if (schema.get("contentEncoding") === "base64") return { kind: "bytes" };
+      return { kind: schema.get("format") === "date-time" ? "date" : "text" };
+    }
+    case "integer":
+    case "number":
+      return { kind: "number", integer: type === "integer", ...bounds(schema) };
+    case "boolean":
+    case "null":
+      return { kind: type };
+    default:
+      return { kind: "json" };
+  }
+}
+
+function bounds(schema: Schema): { readonly min: bigint | undefined; readonly max: bigint | undefined } {
+  const whole = (name: string) => {
+    const value = schema.get(name);
+    return value instanceof Num && /^-?\d+$/.test(value.text) ? BigInt(value.text) : undefined;
+  };
+  const format = schema.get("format");
+  const least = format === "uint64" ? 0n : format === "int64" ? -(2n ** 63n) : undefined;
+  const most = format === "uint64" ? 2n ** 64n - 1n : format === "int64" ? 2n ** 63n - 1n : undefined;
+  return { min: whole("minimum") ?? least, max: whole("maximum") ?? most };
+}
+
+const RULES: Readonly<Record<string, string>> = {
+  minimum: "≥",
+  maximum: "≤",
+  exclusiveMinimum: ">",
+  exclusiveMaximum: "<",
+  multipleOf: "multiple of",
+  minLength: "length ≥",
+  maxLength: "length ≤",
+  pattern: "pattern",
+  minItems: "items ≥",
+  maxItems: "items ≤",
+};
+
+function rulesOf(schema: Schema): string {
+  const type = [schema.get("type") ?? []]
+    .flat()
+    .filter((each) => each !== "null")
+    .join(" or ");
+  const format = textOf(schema.get("format"));
+  const rules = Object.entries(RULES).flatMap(([name, words]) => {
+    const value = schema.get(name);
+    return value instanceof Num ? [`${words} ${value.text}`] : typeof value === "string" ? [`${words} ${value}`] : [];
+  });
+  const bytes = schema.get("contentEncoding") === "base64" ? "bytes" : undefined;
+  return [bytes ?? type, format, ...rules, schema.get("uniqueItems") === true ? "no item twice" : undefined]
+    .filter((part) => part !== undefined && part !== "")
+    .join(" · ");
+}
+
+/** What is wrong with the text of a number; undefined when nothing is. The server decides in the end. */
+export function numberProblem(
+  text: string,
+  { integer, min, max }: Extract<Shape, { kind: "number" }>,
+): string | undefined {
+  if (!NUMBER.test(text)) return integer ? "not an integer" : "not a number";
+  if (!integer) return undefined;
+  if (!/^-?\d+$/.test(text)) return "not an integer: digits only";
+  const value = BigInt(text);
+  if (min !== undefined && value < min) return `less than ${min}`;
+  return max !== undefined && value > max ? `more than ${max}` : undefined;
+}

@@ -1,0 +1,511 @@
+/** The form of an input, made from its schema. Every control has a label, its rules and its error. */
+
+import type { ComponentChildren } from "preact";
+import { AnyJson } from "./any-json.js";
+import { isList, NUMBER, Num, pathText, replaceAt, type Step, type Value } from "./exact-json.js";
+import { type Field, MAX_VALUES, type Member, numberProblem, type Schema } from "./field.js";
+import { draft, editValue, errorAt, fields } from "./store.js";
+
+/** The id of the control at a path. */
+export function controlId(path: string): string {
+  return `field:${path}`;
+}
+
+export function InputForm() {
+  const value = draft.value?.value;
+  const all = fields.value;
+  if (value === undefined || all === undefined) return null;
+  const root = all.input;
+  if (root.kind !== "object") return <p>This input has no members.</p>;
+  if (!(value instanceof Map)) return <p class="problem">The input is no JSON object, so there is no form for it.</p>;
+  return (
+    <form class="form" aria-label="Input" onSubmit={(event) => event.preventDefault()}>
+      {root.members.length === 0 && <p class="hint">This tool has no input ports.</p>}
+      <Members members={root.members} others={root.others} value={value} path={[]} />
+    </form>
+  );
+}
+
+function set(path: readonly Step[], next: Value | undefined): void {
+  const before = draft.value?.value;
+  if (before !== undefined) editValue(replaceAt(before, path, next));
+}
+
+interface MembersProps {
+  readonly members: readonly Member[];
+  readonly others: Schema | undefined;
+  readonly value: ReadonlyMap<string, Value>;
+  readonly path: readonly Step[];
+}
+
+function Members({ members, others, value, path }: MembersProps) {
+  const known = new Set(members.map(({ name }) => name));
+  const extra = [...value].filter(([name]) => !known.has(name));
+  return (
+    <>
+      {members.map(({ name, schema, required }) => (
+        <MemberField
+          key={name}
+          name={name}
+          schema={schema}
+          required={required}
+          value={value.get(name)}
+          path={[...path, name]}
+        />
+      ))}
+      {extra.map(([name, each]) => (
+        <OtherMember key={name} name={name} schema={others} value={each} path={path} />
+      ))}
+      {others !== undefined && (
+        <button
+          type="button"
+          class="small"
+          onClick={() => set([...path, freeName(value)], fields.value?.empty(others) ?? null)}
+        >
+          Add member{path.length > 0 ? ` to ${pathText(path)}` : ""}
+        </button>
+      )}
+    </>
+  );
+}
+
+function freeName(value: ReadonlyMap<string, Value>): string {
+  let number = value.size + 1;
+  while (value.has(`name${number}`)) number++;
+  return `name${number}`;
+}
+
+/** A member whose name the schema leaves open, or does not know. */
+function OtherMember({
+  name,
+  schema,
+  value,
+  path,
+}: {
+  readonly name: string;
+  readonly schema: Schema | undefined;
+  readonly value: Value;
+  readonly path: readonly Step[];
+}) {
+  const own = [...path, name];
+  const rename = (next: string) => {
+    const before = pathValue(path);
+    if (next === "" || next === name || !(before instanceof Map) || before.has(next)) return;
+    const members = [...(before as ReadonlyMap<string, Value>)];
+    set(path, new Map(members.map(([each, member]) => [each === name ? next : each, member])));
+  };
+  return (
+    <div class="member other">
+      <label>
+        <span class="hint">name</span>
+        <input value={name} onChange={(event) => rename(event.currentTarget.value)} />
+      </label>
+      {schema === undefined && <p class="problem">the tool has no such member</p>}
+      <FieldOf schema={schema ?? new Map()} value={value} path={own} label={name} />
+      <button type="button" class="small" onClick={() => set(own, undefined)}>
+        Remove {pathText(own)}
+      </button>
+    </div>
+  );
+}
+
+function pathValue(path: readonly Step[]): Value | undefined {
+  let at: Value | undefined = draft.value?.value;
+  for (const step of path) {
+    at = isList(at)
+      ? at[Number(step)]
+      : at instanceof Map
+        ? (at as ReadonlyMap<string, Value>).get(String(step))
+        : undefined;
+  }
+  return at;
+}
+
+interface FieldProps {
+  readonly schema: Schema;
+  readonly value: Value | undefined;
+  readonly path: readonly Step[];
+  readonly label: string;
+}
+
+type MemberProps = Omit<FieldProps, "label"> & Member;
+
+function MemberField({ name, schema, required, value, path }: MemberProps) {
+  const field = fields.value?.field(schema);
+  if (field === undefined) return null;
+  const isSet =
+    value !== undefined && (value !== null || field.kind === "null" || (!field.nullable && field.kind !== "json"));
+  const isOptional = !required || (field.nullable && field.kind !== "null");
+  return (
+    <div class="member">
+      {isOptional && (
+        <label class="optional">
+          <input
+            type="checkbox"
+            checked={isSet}
+            onChange={(event) =>
+              set(path, event.currentTarget.checked ? fields.value?.empty(schema, 0, 1) : required ? null : undefined)
+            }
+          />
+          <span>
+            set {pathText(path)} <span class="hint">{required ? "(else null)" : "(optional)"}</span>
+          </span>
+        </label>
+      )}
+      {isSet || !isOptional ? (
+        <FieldOf schema={schema} value={value} path={path} label={name} />
+      ) : (
+        <Notes field={field} path={pathText(path)} />
+      )}
+    </div>
+  );
+}
+
+/** Description, rules, and the error of the last answer. */
+function Notes({
+  field,
+  path,
+  problem,
+}: {
+  readonly field: Field;
+  readonly path: string;
+  readonly problem?: string | undefined;
+}) {
+  const error = errorAt.value?.path === path ? errorAt.value.text : undefined;
+  return (
+    <div class="notes" id={`${controlId(path)}:notes`}>
+      {field.description !== "" && <p>{field.description}</p>}
+      {(field.rules !== "" || field.deprecated) && (
+        <p class="hint">
+          {field.rules}
+          {field.deprecated && <strong> deprecated</strong>}
+        </p>
+      )}
+      {problem !== undefined && <p class="problem">{problem}</p>}
+      {error !== undefined && (
+        <p class="problem server" role="alert">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function FieldOf({ schema, value, path, label }: FieldProps) {
+  const field = fields.value?.field(schema);
+  if (field === undefined) return null;
+  const at = pathText(path);
+  const invalid = errorAt.value?.path === at;
+  const examples = field.examples.length > 0 && (
+    <span class="examples">
+      {field.examples.map((example, i) => (
+        <button type="button" class="small" key={i} onClick={() => set(path, example)}>
+          {field.examples.length === 1 ? `Example for ${at}` : `Example ${i + 1} for ${at}`}
+        </button>
+      ))}
+    </span>
+  );
+  if (field.kind === "object" || field.kind === "list" || field.kind === "union") {
+    return (
+      <fieldset
+        id={controlId(at)}
+        tabIndex={-1}
+        aria-describedby={`${controlId(at)}:notes`}
+        class={invalid ? "invalid" : ""}
+      >
+        <legend>{label}</legend>
+        <Notes field={field} path={at} />
+        {examples}
+        {field.kind === "object" && <ObjectBody field={field} value={value} path={path} schema={schema} />}
+        {field.kind === "list" && <ListBody field={field} value={value} path={path} />}
+        {field.kind === "union" && <UnionBody field={field} value={value} path={path} label={label} />}
+      </fieldset>
+    );
+  }
+  const problem =
+    field.kind === "number" ? numberProblem(value instanceof Num ? value.text : String(value ?? ""), field) : undefined;
+  return (
+    <div class={invalid ? "field invalid" : "field"}>
+      <label for={controlId(at)}>{label}</label>
+      <Control field={field} value={value} path={path} invalid={invalid || problem !== undefined} />
+      <Notes field={field} path={at} problem={problem} />
+      {examples}
+    </div>
+  );
+}
+
+type Of<Kind extends Field["kind"]> = Extract<Field, { readonly kind: Kind }>;
+
+function ObjectBody({
+  field,
+  value,
+  path,
+  schema,
+}: {
+  readonly field: Of<"object">;
+  readonly value: Value | undefined;
+  readonly path: readonly Step[];
+  readonly schema: Schema;
+}) {
+  if (value instanceof Map) return <Members members={field.members} others={field.others} value={value} path={path} />;
+  return <Misfit path={path} schema={schema} />;
+}
+
+/** A value of another kind than the form can edit. */
+function Misfit({ path, schema }: { readonly path: readonly Step[]; readonly schema: Schema | undefined }) {
+  return (
+    <p class="problem">
+      The JSON has a value of another kind here.{" "}
+      <button type="button" class="small" onClick={() => set(path, schema && fields.value?.empty(schema))}>
+        Begin anew with {pathText(path)}
+      </button>
+    </p>
+  );
+}
+
+function ListBody({
+  field,
+  value,
+  path,
+}: {
+  readonly field: Of<"list">;
+  readonly value: Value | undefined;
+  readonly path: readonly Step[];
+}) {
+  const at = pathText(path);
+  const isPort = path.length === 1;
+  const items = isList(value) ? value : [];
+  const least = isPort ? Math.max(1, field.min) : field.min;
+  const most = isPort ? Math.min(MAX_VALUES, field.max) : field.max;
+  return (
+    <>
+      {items.map((item, i) => (
+        <div class="item" key={i}>
+          <FieldOf schema={field.places[i] ?? field.item} value={item} path={[...path, i]} label={`${at}[${i}]`} />
+          <button
+            type="button"
+            class="small"
+            aria-label={`Remove ${at}[${i}]`}
+            disabled={items.length <= least}
+            onClick={() => set([...path, i], undefined)}
+          >
+            ✕
+          </button>
+        </div>
+      ))}
+      <button
+        type="button"
+        class="small"
+        disabled={items.length >= most}
+        onClick={() =>
+          set(path, [...items, fields.value?.empty(field.places[items.length] ?? field.item, 0, 1) ?? null])
+        }
+      >
+        Add item to {at}
+      </button>
+      <span class="hint">
+        {" "}
+        {items.length} {isPort ? `of ${least} to ${most}` : items.length === 1 ? "item" : "items"}
+      </span>
+      {(items.length > most || items.length < least) && (
+        <p class="problem">
+          {items.length > most ? `more than ${most}` : `fewer than ${least}`} items: the server refuses it
+        </p>
+      )}
+    </>
+  );
+}
+
+function UnionBody({
+  field,
+  value,
+  path,
+  label,
+}: {
+  readonly field: Of<"union">;
+  readonly value: Value | undefined;
+  readonly path: readonly Step[];
+  readonly label: string;
+}) {
+  const at = pathText(path);
+  const all = fields.value;
+  if (all === undefined) return null;
+  const chosen = all.branchOf(value ?? null, field.branches);
+  const branch = field.branches[chosen] as Schema;
+  return (
+    <>
+      <div class="field">
+        <label for={`${controlId(at)}:choice`}>Kind of {label}</label>
+        <select
+          id={`${controlId(at)}:choice`}
+          onChange={(event) => set(path, all.empty(field.branches[Number(event.currentTarget.value)] as Schema, 0, 1))}
+        >
+          {field.branches.map((each, i) => (
+            <option key={i} value={i} selected={i === chosen}>
+              {branchName(each, i)}
+            </option>
+          ))}
+        </select>
+      </div>
+      <FieldOf
+        key={chosen}
+        schema={branch}
+        value={value}
+        path={path}
+        label={`${label}: ${branchName(branch, chosen)}`}
+      />
+    </>
+  );
+}
+
+/** What tells a branch apart: its name, the constants of its members, or its type. */
+function branchName(schema: Schema, i: number): string {
+  const field = fields.value?.field(schema);
+  const definition = /^#\/\$defs\/(.+)$/.exec(String(schema.get("$ref") ?? ""))?.[1];
+  if (field === undefined) return `${i + 1}`;
+  if (definition !== undefined) return definition;
+  if (field.kind === "choice") return field.values.map(choiceText).join(" | ");
+  if (field.kind !== "object") return field.rules.split(" · ")[0] || field.kind;
+  const names = field.members.map(({ name, schema: own }) => {
+    const member = fields.value?.field(own);
+    return member?.kind === "choice" && member.values.length === 1
+      ? `${name}: ${choiceText(member.values[0] ?? null)}`
+      : name;
+  });
+  return `{ ${names.slice(0, 4).join(", ")}${names.length > 4 ? ", …" : ""} }`;
+}
+
+function choiceText(value: Value): string {
+  return value instanceof Num ? value.text : typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function Control({
+  field,
+  value,
+  path,
+  invalid,
+}: {
+  readonly field: Field;
+  readonly value: Value | undefined;
+  readonly path: readonly Step[];
+  readonly invalid: boolean;
+}) {
+  const at = pathText(path);
+  const common = { id: controlId(at), "aria-describedby": `${controlId(at)}:notes`, "aria-invalid": invalid };
+  const text =
+    typeof value === "string" ? value : value instanceof Num ? value.text : value == null ? "" : JSON.stringify(value);
+  switch (field.kind) {
+    case "boolean":
+      return (
+        <select {...common} onChange={(event) => set(path, event.currentTarget.value === "true")}>
+          <option value="true" selected={value === true}>
+            true
+          </option>
+          <option value="false" selected={value !== true}>
+            false
+          </option>
+        </select>
+      );
+    case "choice": {
+      const chosen = field.values.findIndex((each) => choiceText(each) === text);
+      return (
+        <select {...common} onChange={(event) => set(path, field.values[Number(event.currentTarget.value)])}>
+          {chosen < 0 && (
+            <option value="" selected>
+              {text}
+            </option>
+          )}
+          {field.values.map((each, i) => (
+            <option key={choiceText(each)} value={i} selected={i === chosen}>
+              {choiceText(each)}
+            </option>
+          ))}
+        </select>
+      );
+    }
+    case "number":
+      return (
+        <input
+          {...common}
+          value={text}
+          inputMode={field.integer ? "numeric" : "decimal"}
+          autocomplete="off"
+          onInput={({ currentTarget }) => {
+            const typed = currentTarget.value.trim();
+            set(path, NUMBER.test(typed) ? new Num(typed) : typed);
+          }}
+        />
+      );
+    case "date":
+      return (
+        <Row>
+          <input
+            {...common}
+            value={text}
+            autocomplete="off"
+            placeholder="2026-01-31T12:00:00Z"
+            onInput={({ currentTarget }) => set(path, currentTarget.value)}
+          />
+          <button type="button" class="small" onClick={() => set(path, new Date().toISOString())}>
+            Now for {at}
+          </button>
+        </Row>
+      );
+    case "bytes":
+      return (
+        <Row>
+          <input
+            {...common}
+            value={text}
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="base64"
+            onInput={({ currentTarget }) => set(path, currentTarget.value)}
+          />
+          <input
+            type="file"
+            aria-label={`File for ${at}`}
+            onChange={async ({ currentTarget }) => {
+              const [file] = currentTarget.files ?? [];
+              if (file !== undefined) set(path, base64Of(new Uint8Array(await file.arrayBuffer())));
+            }}
+          />
+        </Row>
+      );
+    case "null":
+      return <input {...common} value="null" readOnly />;
+    case "text":
+      return text.includes("\n") || text.length > 60 ? (
+        <textarea {...common} rows={4} value={text} onInput={({ currentTarget }) => set(path, currentTarget.value)} />
+      ) : (
+        <input
+          {...common}
+          value={text}
+          autocomplete="off"
+          onInput={({ currentTarget }) => set(path, currentTarget.value)}
+        />
+      );
+    default:
+      return (
+        <AnyJson
+          id={common.id}
+          describedBy={common["aria-describedby"]}
+          value={value ?? null}
+          onValue={(next) => set(path, next)}
+        />
+      );
+  }
+}
+
+function Row({ children }: { readonly children: ComponentChildren }) {
+  return <div class="row">{children}</div>;
+}
+
+/** Bytes for one call of `String.fromCharCode`. */
+const CHUNK = 8192;
+
+function base64Of(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  return btoa(text);
+}

@@ -1,0 +1,9 @@
+/** Starts the page. */
+
+import { render } from "preact";
+import { App } from "./app.js";
+import { connect } from "./store.js";
+
+const root = document.getElementById("app");
+if (root !== null) render(<App />, root);
+connect();

@@ -1,0 +1,221 @@
+/** The state of the page: what the server says, the inputs being edited, and the calls made. */
+
+import { computed, effect, signal } from "@preact/signals";
+import type {
+  CallKind,
+  CallReport,
+  ContractView,
+  LogEvent,
+  PageState,
+  ShareView,
+  ToolView,
+} from "../page-server/page-api.js";
+import { JsonFault, parseJson, printJson, type Value } from "./exact-json.js";
+import { Fields } from "./field.js";
+
+const EMPTY: PageState = {
+  source: "project",
+  url: null,
+  signed: null,
+  tools: [],
+  problems: [],
+  serving: false,
+  signer: null,
+};
+
+export const state = signal<PageState>(EMPTY);
+export const connected = signal(true);
+export const selectedName = signal("");
+export const view = signal<"call" | "contract" | "log">("call");
+export const wantsSigned = signal<boolean | undefined>(undefined);
+export const health = signal<ReadonlyMap<string, Health>>(new Map());
+export const logLines = signal<readonly LogEvent[]>([]);
+export const history = signal<readonly CallReport[]>([]);
+export const shownId = signal("");
+export const running = signal<CallKind | undefined>(undefined);
+export const notice = signal("");
+export const contract = signal<ContractView | undefined>(undefined);
+export const shared = signal<{ readonly title: string; readonly text: string } | undefined>(undefined);
+
+export interface Health {
+  readonly status: number | null;
+  readonly failure: string | null;
+  readonly ms: number;
+}
+
+/** An input while it is edited: the text, and the last value that the text was. */
+export interface Draft {
+  readonly text: string;
+  readonly value: Value;
+  readonly fault: string;
+  readonly schema: string;
+}
+
+/** By the tool's name without its version. */
+export const drafts = signal<ReadonlyMap<string, Draft>>(new Map());
+
+const nameOf = (fqn: string) => fqn.split("@")[0] ?? fqn;
+
+export const tool = computed<ToolView | undefined>(() => {
+  const { tools } = state.value;
+  return tools.find(({ fqn }) => nameOf(fqn) === selectedName.value) ?? tools[0];
+});
+export const fields = computed(() => (tool.value === undefined ? undefined : new Fields(tool.value.inputSchema)));
+export const draft = computed(() => (tool.value === undefined ? undefined : drafts.value.get(nameOf(tool.value.fqn))));
+/** Calls are signed where the server requires it, until the reader chooses. */
+export const signs = computed(() => state.value.signer !== null && (wantsSigned.value ?? state.value.signed !== false));
+export const shown = computed(() => history.value.find(({ id }) => id === shownId.value));
+/** The error of the shown call that names a member of the input. */
+export const errorAt = computed(() => {
+  const last = shown.value?.exchanges.at(-1);
+  const error = last?.error;
+  return shown.value?.fqn === tool.value?.fqn && error?.path
+    ? { path: error.path, text: error.details ?? "" }
+    : undefined;
+});
+
+export function select(fqn: string): void {
+  selectedName.value = nameOf(fqn);
+}
+
+function setDraft(change: (before: Draft) => Draft): void {
+  const current = tool.value;
+  if (current === undefined) return;
+  const name = nameOf(current.fqn);
+  const before = drafts.value.get(name);
+  if (before !== undefined) drafts.value = new Map(drafts.value).set(name, change(before));
+}
+
+export function editValue(value: Value): void {
+  setDraft((before) => ({ ...before, value, text: printJson(value), fault: "" }));
+}
+
+export function editText(text: string): void {
+  setDraft((before) => {
+    try {
+      return { ...before, text, value: parseJson(text), fault: "" };
+    } catch (error) {
+      if (error instanceof JsonFault) return { ...before, text, fault: error.message };
+      throw error;
+    }
+  });
+}
+
+/** Makes the inputs of new tools, and lets those follow whose schema has changed. */
+effect(() => {
+  const next = new Map(drafts.peek());
+  for (const { fqn, inputSchema, sample } of state.value.tools) {
+    const name = nameOf(fqn);
+    const old = next.get(name);
+    if (old?.schema === inputSchema) continue;
+    const own = new Fields(inputSchema);
+    const value = old === undefined ? parseJson(sample) : own.reconcile(old.value, own.root);
+    next.set(name, { value, text: printJson(value), fault: "", schema: inputSchema });
+  }
+  drafts.value = next;
+});
+
+async function post<T>(name: string, body: unknown): Promise<T> {
+  const headers = { "Content-Type": "application/json" };
+  const response = await fetch(`api/${name}`, { method: "POST", headers, body: JSON.stringify(body) });
+  const answer = (await response.json()) as T & { readonly error?: string };
+  if (!response.ok) throw new Error(answer.error ?? `${response.status}`);
+  return answer;
+}
+
+async function noticing(work: () => Promise<void>): Promise<void> {
+  notice.value = "";
+  try {
+    await work();
+  } catch (error) {
+    notice.value = error instanceof Error ? error.message : String(error);
+  }
+}
+
+export async function call(kind: CallKind, of?: string): Promise<void> {
+  const current = tool.value;
+  const input = draft.value;
+  if (current === undefined || input === undefined || running.value !== undefined) return;
+  running.value = kind;
+  await noticing(async () => {
+    const request = { fqn: current.fqn, kind, signed: signs.value, input: input.text, ...(of !== undefined && { of }) };
+    const report = await post<CallReport>("call", request);
+    history.value = [report, ...history.value];
+    shownId.value = report.id;
+    view.value = "call";
+  });
+  running.value = undefined;
+}
+
+export async function checkHealth(): Promise<void> {
+  const { tools } = state.value;
+  const found = await Promise.all(
+    tools.map(async ({ fqn }) => [fqn, await post<Health>("health", { fqn }).catch(() => undefined)] as const),
+  );
+  health.value = new Map(found.flatMap(([fqn, each]) => (each === undefined ? [] : [[fqn, each] as const])));
+}
+
+export async function loadContract(): Promise<void> {
+  await noticing(async () => {
+    contract.value = await post<ContractView>("contract", {});
+  });
+}
+
+/** Reads a running server again, and the health of all tools. */
+export async function reload(): Promise<void> {
+  await noticing(async () => {
+    await post("reload", {});
+    await checkHealth();
+  });
+}
+
+/** Shows a call as a command line or a test, and copies it. */
+export async function share(what: keyof ShareView, title: string): Promise<void> {
+  const current = tool.value;
+  const input = draft.value;
+  const report = shown.value;
+  if (current === undefined || input === undefined) return;
+  await noticing(async () => {
+    const own = report?.fqn === current.fqn && report.input === input.text ? report.exchanges.at(-1) : undefined;
+    const error = own?.error && own.response ? { status: own.response.status, code: own.error.code } : null;
+    const request = {
+      fqn: current.fqn,
+      input: input.text,
+      signed: signs.value,
+      result: own?.result?.json ?? null,
+      error,
+    };
+    const texts = await post<ShareView>("share", request);
+    shared.value = { title, text: texts[what] };
+    await navigator.clipboard?.writeText(texts[what]).catch(() => {});
+  });
+}
+
+/** Log lines that are kept in the page. */
+const MAX_LINES = 2000;
+
+export function connect(): void {
+  const events = new EventSource("api/events");
+  events.addEventListener("open", () => {
+    connected.value = true;
+  });
+  events.addEventListener("error", () => {
+    connected.value = false;
+  });
+  events.addEventListener("state", ({ data }: MessageEvent<string>) => {
+    const before = state.value;
+    state.value = JSON.parse(data) as PageState;
+    if (state.value.serving) void checkHealth();
+    if (before.tools !== state.value.tools && view.value === "contract") void loadContract();
+  });
+  let isFirst = true;
+  events.addEventListener("log", ({ data }: MessageEvent<string>) => {
+    const lines = JSON.parse(data) as readonly LogEvent[];
+    logLines.value = [...(isFirst ? [] : logLines.value), ...lines].slice(-MAX_LINES);
+    isFirst = false;
+  });
+  events.addEventListener("open", () => {
+    // After a break the server sends its kept lines again.
+    isFirst = true;
+  });
+}

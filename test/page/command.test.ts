@@ -1,0 +1,63 @@
+/** `svc-gen dev` and its page from the command line: the address, and options that would do nothing. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { EXIT } from "#generator/cli.js";
+import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
+import type { PageState } from "#generator/dev/page-server/page-api.js";
+import { createHarness } from "#runtime/testing.js";
+import { CliProcess } from "../generator/cli-process.js";
+import { ToolProject } from "../generator/project.js";
+import { svcGenIn } from "../generator/run-cli.js";
+import { atEnd } from "../teardown.js";
+import { Adding, CONTRACTS } from "./adding.js";
+import { stateOf } from "./events.js";
+
+const PATIENCE = { timeout: 60_000 };
+
+test("--url shows a running server, with a key of a file; Ctrl-C ends it", PATIENCE, async () => {
+  const project = new ToolProject({});
+  const harness = await createHarness(Adding, { contracts: CONTRACTS });
+  atEnd(() => harness.close());
+  const url = await harness.http();
+  assert.equal((await svcGenIn(project.root, ["keys", "new", "my.key"])).code, EXIT.done);
+  const key = readFileSync(join(project.root, "my.key"), "utf8").trim();
+  const process = new CliProcess(project.root, ["dev", "--url", `${url}/invoke`, "--leader-key", "my.key", "--json"]);
+  const { url: page } = await process.event<{ readonly event: "page"; readonly url: string }>("page");
+  const state = await stateOf(page);
+  assert.deepEqual(
+    [state.source, state.url, state.signed, state.tools.map(({ fqn }) => fqn), state.signer?.leaderId],
+    ["remote", url, true, ["xyz.page.adding@1"], "leader"],
+  );
+  assert.ok(!JSON.stringify(state).includes(key));
+  assert.equal(await process.interrupt(), EXIT.done);
+  await assert.rejects(fetch(page));
+});
+
+test("a server that does not answer is a problem in the page, not the end of it", PATIENCE, async () => {
+  const page = new DevelopmentPage({ url: "http://127.0.0.1:1", leader: async () => ({}) });
+  await page.open();
+  atEnd(() => page.close());
+  const state: PageState = await stateOf(page.url);
+  assert.deepEqual([state.serving, state.tools, state.problems.length], [false, [], 1]);
+  assert.match(state.problems[0]?.text ?? "", /no answer from http:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/);
+});
+
+test("options that would do nothing are refused", async () => {
+  const project = new ToolProject({});
+  const refusal = async (...args: string[]) => {
+    const { code, err } = await svcGenIn(project.root, ["dev", ...args]);
+    assert.equal(code, EXIT.usage);
+    return err;
+  };
+  assert.match(await refusal("--url", "http://127.0.0.1:1", "--port", "1"), /--port is of a project/);
+  assert.match(await refusal("--url", "http://127.0.0.1:1", "--signed"), /--signed is of a project/);
+  assert.match(await refusal("--leader-key", "x"), /--leader-key wants --signed or --url/);
+  assert.match(await refusal("--url", "nowhere"), /--url wants the address of a server/);
+  assert.match(
+    await refusal("--url", "http://127.0.0.1:1", "--leader-key", "missing"),
+    /cannot read "missing": ENOENT/,
+  );
+});

@@ -1,0 +1,83 @@
+/** The JSON of the page: digits and order stay, faults have a place, paths are the server's. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { JsonFault, parseJson, pathText, printJson, replaceAt } from "#page/exact-json.js";
+
+test("numbers keep their digits, objects their order", () => {
+  const text = '{"b":18446744073709551616,"10":1.0,"2":-0,"a":1e400,"__proto__":{"x":[]}}';
+  assert.equal(printJson(parseJson(text)).replaceAll(/\s/g, ""), text);
+  assert.equal(printJson(parseJson('{"a":1,"b":2,"a":3}')).replaceAll(/\s/g, ""), '{"a":3,"b":2}');
+});
+
+test("reads and prints what JSON.parse reads", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ noUnicodeString: false }), fc.nat(4), (value, indent) => {
+      assert.deepEqual(
+        JSON.parse(printJson(parseJson(JSON.stringify(value, null, indent)))),
+        JSON.parse(JSON.stringify(value)),
+      );
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("refuses what JSON.parse refuses, with line and column", () => {
+  const words = fc.constantFrom(
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    '"a"',
+    '"\\q"',
+    '"',
+    "1",
+    "01",
+    "-",
+    "1.",
+    "true",
+    "nul",
+    " ",
+    "\n",
+  );
+  fc.assert(
+    fc.property(fc.array(words, { maxLength: 8 }), (parts) => {
+      const text = parts.join("");
+      let isJson = true;
+      try {
+        JSON.parse(text);
+      } catch {
+        isJson = false;
+      }
+      if (isJson) parseJson(text);
+      else
+        assert.throws(
+          () => parseJson(text),
+          (error: unknown) => error instanceof JsonFault && /^line \d+, column \d+: /.test(error.message),
+        );
+    }),
+    { numRuns: 2000 },
+  );
+  assert.throws(() => parseJson('{\n "a": 01 }'), { message: "line 2, column 7: not a value of JSON" });
+  assert.throws(() => parseJson("[".repeat(200)), { message: "line 1, column 129: more than 127 levels" });
+});
+
+test("replaces, adds and removes at a path, and leaves the rest", () => {
+  const value = parseJson('{"a":[1,{"b":2}],"c":3}');
+  const print = (path: (string | number)[], next?: string) =>
+    printJson(replaceAt(value, path, next === undefined ? undefined : parseJson(next))).replaceAll(/\s/g, "");
+  assert.equal(print(["a", 1, "b"], "9"), '{"a":[1,{"b":9}],"c":3}');
+  assert.equal(print(["a", 0]), '{"a":[{"b":2}],"c":3}');
+  assert.equal(print(["d", "e"], "true"), '{"a":[1,{"b":2}],"c":3,"d":{"e":true}}');
+  assert.equal(print(["c"]), '{"a":[1,{"b":2}]}');
+  assert.equal(printJson(value).replaceAll(/\s/g, ""), '{"a":[1,{"b":2}],"c":3}');
+});
+
+test("paths are spelt as the server spells them", () => {
+  assert.equal(pathText(["tags", 1]), "tags[1]");
+  assert.equal(pathText(["deep", "at", "odd name", 0]), 'deep.at["odd name"][0]');
+  assert.equal(pathText(["odd name"]), '["odd name"]');
+});

@@ -1,0 +1,101 @@
+/** Form fields from schemas: the kinds, values for empty fields, and what stays when a schema changes. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseJson, printJson } from "#page/exact-json.js";
+import { Fields, numberProblem } from "#page/field.js";
+
+const flat = (text: string) => text.replaceAll(/\s/g, "");
+
+function input(properties: object, required: readonly string[] = Object.keys(properties), $defs = {}): Fields {
+  return new Fields(JSON.stringify({ type: "object", properties, required, $defs }));
+}
+
+test("an empty input has every required member, in order", () => {
+  const fields = input(
+    {
+      big: { type: "integer", format: "int64", minimum: 5 },
+      list: { type: "array", items: { $ref: "#/$defs/Tree" } },
+      pair: {
+        type: "array",
+        prefixItems: [{ type: "string" }, { type: "boolean" }],
+        items: false,
+        minItems: 2,
+        maxItems: 2,
+      },
+      choice: { type: ["string", "null"], enum: ["a", "b", null] },
+      either: {
+        anyOf: [
+          { type: "object", properties: { k: { type: "string", const: "x" } }, required: ["k"] },
+          { type: "string" },
+        ],
+      },
+      known: { type: "string", examples: ["first"], default: "given" },
+      data: { type: "string", contentEncoding: "base64" },
+      left: { type: "string" },
+    },
+    ["big", "list", "pair", "choice", "either", "known", "data"],
+    {
+      Tree: {
+        type: "object",
+        properties: { kids: { type: "array", items: { $ref: "#/$defs/Tree" } } },
+        required: ["kids"],
+      },
+    },
+  );
+  assert.equal(
+    flat(printJson(fields.empty(fields.root))),
+    '{"big":5,"list":[{"kids":[]}],"pair":["",false],"choice":"a","either":{"k":"x"},"known":"given","data":""}',
+  );
+});
+
+test("a reference that leads in a circle ends", () => {
+  const fields = input({ a: { $ref: "#/$defs/A" } }, ["a"], { A: { $ref: "#/$defs/A" } });
+  assert.equal(fields.empty(fields.root) instanceof Map, true);
+  const deep = input({ a: { $ref: "#/$defs/A" } }, ["a"], {
+    A: { type: "object", properties: { a: { $ref: "#/$defs/A" } }, required: ["a"] },
+  });
+  assert.ok(printJson(deep.empty(deep.root)).length < 2000);
+});
+
+test("after a change what fits stays, new members appear, others go", () => {
+  const fields = input(
+    {
+      name: { type: "string" },
+      size: { type: "string", enum: ["S", "L"] },
+      tags: { type: "array", items: { type: "string" } },
+      note: { type: ["string", "null"] },
+    },
+    ["name", "size", "tags"],
+  );
+  const after = (text: string) => flat(printJson(fields.reconcile(parseJson(text), fields.root)));
+  assert.equal(after('{"name":"pen","gone":1,"tags":["x",2]}'), '{"name":"pen","size":"S","tags":["x",""]}');
+  assert.equal(after('{"name":5,"size":"L","tags":"x","note":"n"}'), '{"name":"","size":"L","tags":[""],"note":"n"}');
+  assert.equal(after("[]"), '{"name":"","size":"S","tags":[""]}');
+});
+
+test("the branch of a union is the first that fits", () => {
+  const fields = input({
+    u: {
+      anyOf: [
+        { type: "object", properties: { kind: { const: "a" } }, required: ["kind"] },
+        { type: "object", properties: { kind: { const: "b" } }, required: ["kind"] },
+        { type: "null" },
+      ],
+    },
+  });
+  const union = fields.input.kind === "object" ? fields.field(fields.input.members[0]?.schema ?? new Map()) : undefined;
+  assert.ok(union?.kind === "union" && union.nullable && union.branches.length === 2);
+  assert.equal(fields.branchOf(parseJson('{"kind":"b"}'), union.branches), 1);
+  assert.equal(fields.branchOf(parseJson('{"kind":"c"}'), union.branches), 0);
+});
+
+test("integers are judged by their digits", () => {
+  const whole = { kind: "number", integer: true, min: -(2n ** 63n), max: 2n ** 63n - 1n } as const;
+  assert.equal(numberProblem("9223372036854775807", whole), undefined);
+  assert.equal(numberProblem("9223372036854775808", whole), "more than 9223372036854775807");
+  assert.equal(numberProblem("-9223372036854775809", whole), "less than -9223372036854775808");
+  assert.equal(numberProblem("1.0", whole), "not an integer: digits only");
+  assert.equal(numberProblem("0x1", whole), "not an integer");
+  assert.equal(numberProblem("1e3", { ...whole, integer: false }), undefined);
+});

@@ -1,0 +1,148 @@
+/** The server of the development page without a browser: who is answered, what is sent, what never leaves it. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
+import type { CallReport } from "#generator/dev/page-server/page-api.js";
+import { createHarness, type Harness } from "#runtime/testing.js";
+import { REPOSITORY } from "../generator/project.js";
+import { Adding, CONTRACTS } from "./adding.js";
+import { firstEvents, stateOf } from "./events.js";
+
+const WRONG_CALL = "a call wants a kind and an input as text: load the page again";
+const LEADER = { id: "alice", keyId: 0, key: "11".repeat(32) };
+
+interface Answer {
+  readonly status: number;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly text: string;
+}
+
+function send(url: string, headers: Record<string, string> = {}, body?: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const method = body === undefined ? "GET" : "POST";
+    const sent = request(url, { method, headers, agent: false }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part: string) => {
+        text += part;
+      });
+      response.once("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+    });
+    sent.once("error", reject);
+    sent.end(body);
+  });
+}
+
+describe("the server of the page", () => {
+  let harness: Harness<typeof Adding>;
+  let page: DevelopmentPage;
+  let origin: string;
+  before(async () => {
+    harness = await createHarness(Adding, { contracts: CONTRACTS, signed: false });
+    page = new DevelopmentPage({ url: await harness.http(), leader: async () => ({ leader: LEADER }) });
+    await page.open();
+    origin = new URL(page.url).origin;
+  });
+  after(async () => {
+    await page.close();
+    await harness.close();
+  });
+
+  const post = (name: string, body: unknown, headers: Record<string, string> = {}) => {
+    const text = JSON.stringify(body);
+    const length = String(Buffer.byteLength(text));
+    const own = { Origin: origin, "Content-Type": "application/json", "Content-Length": length };
+    return send(`${page.url}api/${name}`, { ...own, ...headers }, text);
+  };
+
+  test("answers its own page: the address, the token, the origin", async () => {
+    assert.match(page.url, /^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\/$/);
+    const { status, headers } = await send(page.url, { "Accept-Encoding": "gzip" });
+    assert.equal(status, 200);
+    assert.equal(headers["content-type"], "text/html; charset=utf-8");
+    const policy = String(headers["content-security-policy"]);
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
+    assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+    assert.equal(headers["referrer-policy"], "no-referrer", "the token goes to no other host");
+    assert.equal(headers["access-control-allow-origin"], undefined);
+  });
+
+  test("refuses another Host, another origin, another site, and a wrong token", async () => {
+    const { port } = new URL(origin);
+    assert.equal((await send(page.url, { Host: `localhost:${port}` })).status, 403, "a name that was rebound");
+    assert.equal((await send(page.url, { Host: "127.0.0.1" })).status, 403);
+    assert.equal((await send(page.url, { Origin: "http://evil.example" })).status, 403);
+    assert.equal((await send(page.url, { "Sec-Fetch-Site": "cross-site" })).status, 403);
+    assert.equal((await send(page.url, { "Sec-Fetch-Site": "same-site" })).status, 403, "another port of this machine");
+    for (const path of ["/", "/page.js", `/${"a".repeat(32)}/`, "/../"]) {
+      assert.equal((await send(`${origin}${path}`)).status, 404, path);
+    }
+    assert.equal((await post("health", { fqn: "x" }, { Origin: "http://evil.example" })).status, 403);
+    assert.equal((await send(`${page.url}api/call`, { "Content-Length": "2" }, "{}")).status, 403, "without an Origin");
+    assert.equal((await post("health", {}, { "Content-Type": "text/plain" })).status, 415);
+    assert.equal((await post("nothing", {})).status, 404);
+    assert.equal((await post("constructor", {})).status, 404);
+    assert.equal((await send(`${page.url}..%2f..%2fpackage.json`)).status, 404);
+    const huge = String(64 * 1024 * 1024);
+    assert.equal((await post("call", {}, { "Content-Length": huge })).status, 413);
+  });
+
+  test("says what is wrong with a request of the page", async () => {
+    const fqn = "xyz.page.adding@1";
+    assert.deepEqual(JSON.parse((await post("call", { fqn: "x", kind: "call" })).text), {
+      error: "this tool is no longer served",
+    });
+    const call = { fqn, kind: "call", signed: false };
+    assert.match((await post("call", { ...call, input: "{" })).text, /the input is not JSON/);
+    assert.match((await post("call", { ...call, input: "[]" })).text, /the input is no JSON object/);
+    assert.match((await post("call", { ...call, input: "{}", kind: "retry", of: "?" })).text, /no longer kept/);
+    for (const kind of ["nonsense", "constructor", "__proto__", undefined]) {
+      const { status, text } = await post("call", { ...call, input: "{}", kind });
+      assert.deepEqual([status, JSON.parse(text)], [400, { error: WRONG_CALL }], kind);
+    }
+    assert.deepEqual(JSON.parse((await post("call", call)).text), { error: WRONG_CALL });
+    assert.deepEqual(await post("call", null).then(({ status }) => status), 400);
+  });
+
+  test("a call, with no private key in anything that leaves", async () => {
+    const events = await firstEvents(page.url);
+    const state = await stateOf(page.url);
+    assert.equal(state.signed, false);
+    assert.equal(state.signer?.leaderId, "alice");
+    const answer = await post("call", {
+      fqn: "xyz.page.adding@1",
+      kind: "call",
+      signed: true,
+      input: '{"a":1,"b":2,"words":["x"]}',
+    });
+    const report = JSON.parse(answer.text) as CallReport;
+    assert.equal(report.exchanges[0]?.response?.status, 422, "the server runs unsigned");
+    assert.match(
+      report.exchanges[0]?.error?.advice ?? "",
+      /The server runs unsigned, so it reads a signed body as plain JSON/,
+    );
+    const health = await post("health", { fqn: "xyz.page.adding@1" });
+    assert.equal(JSON.parse(health.text).status, 200);
+    for (const text of [events, answer.text]) assert.ok(!text.includes(LEADER.key));
+  });
+
+  test("the page is small: at most 250 kB compressed, and names no other host", () => {
+    const folder = join(REPOSITORY, "dist/page");
+    const licences = readFileSync(join(folder, "licences.txt"), "utf8");
+    assert.equal(licences.match(/Permission is hereby granted/g)?.length, 3, "of all that is bundled");
+    const served = readdirSync(folder).filter((name) => name !== "licences.txt");
+    const texts = served.map((name) => readFileSync(join(folder, name)));
+    const size = texts.reduce((sum, text) => sum + gzipSync(text).length, 0);
+    assert.ok(size > 5_000 && size < 250_000, `${size} bytes`);
+    const hosts = texts.flatMap((text) => text.toString().match(/https?:\/\/[^/"'`\s)]+/g) ?? []);
+    // Names of the namespaces of SVG and MathML are no addresses that a browser asks.
+    assert.deepEqual(
+      hosts.filter((host) => host !== "http://www.w3.org"),
+      [],
+    );
+  });
+});

@@ -1,0 +1,58 @@
+/** The reference page in Chromium: calls keep every digit, no other host is asked, narrow and wide, light and dark. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CliProcess } from "../generator/cli-process.js";
+import { ToolProject } from "../generator/project.js";
+import { openPage, WITHOUT_CHROMIUM } from "./browser.js";
+
+const OPTIONS = { skip: WITHOUT_CHROMIUM, timeout: 120_000 };
+
+const NEXT = `import { SvcTool } from "svc-runtime";
+interface Input {
+  /** @format int64 */
+  a: bigint;
+}
+export class Next extends SvcTool<Input, { ok: { a: bigint; list: number[] } }> {
+  static override fqn() { return "xyz.test.next@1"; }
+  static override description() { return "The next integer."; }
+  static override path() { return "next"; }
+  override async invoke({ a }: Input): Promise<{ ok: { a: bigint; list: number[] } }> {
+    return { ok: { a: a + 2n, list: [1.5, 1e21] } };
+  }
+}
+`;
+
+async function serve(...args: string[]): Promise<string> {
+  const project = new ToolProject({ "src/next.ts": NEXT });
+  const dev = new CliProcess(project.root, ["dev", "--port", "0", "--json", ...args]);
+  const { url } = await dev.event<{ readonly event: "serving"; readonly url: string }>("serving");
+  return `${url}/reference`;
+}
+
+test("a call from the reference page keeps every digit, in the request and in the result", OPTIONS, async () => {
+  const { page, foreign, faults } = await openPage(await serve(), { width: 1600, colorScheme: "dark" });
+  const operation = page.locator(".opblock-post");
+  await operation.locator(".opblock-summary-control").click();
+  await operation.locator(".try-out__btn").click();
+  await operation.locator("textarea.body-param__text").fill('{"a": 9007199254740991}');
+  const sent = page.waitForRequest((request) => request.method() === "POST");
+  await operation.locator("button.execute").click();
+  const request = await sent;
+  assert.deepEqual([request.postData(), request.headers().accept], ['{"a": 9007199254740991}', "application/json"]);
+  const shown = await operation.locator(".live-responses-table .highlight-code pre").first().innerText();
+  assert.deepEqual(shown.replaceAll(/\s/g, ""), '{"ok":{"a":9007199254740993,"list":[1.5,1e+21]}}');
+  assert.equal(await page.evaluate("document.documentElement.className"), "dark-mode");
+  assert.deepEqual([foreign.filter((url) => !url.startsWith("data:")), faults], [[], []]);
+});
+
+test("the reference page of a signed server is for reading, and fits a narrow window", OPTIONS, async () => {
+  const { page, faults } = await openPage(await serve("--signed"), { width: 360 });
+  const operation = page.locator(".opblock-post");
+  await operation.locator(".opblock-summary-control").click();
+  await operation.locator(".responses-table .renderedMarkdown").first().waitFor();
+  assert.equal(await operation.locator(".try-out__btn").count(), 0);
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360);
+  assert.equal(await page.evaluate("document.documentElement.className"), "");
+  assert.deepEqual(faults, []);
+});

@@ -1,0 +1,53 @@
+/**
+ * The pictures of docs/page.md. They are made anew with `SVC_WRITE_DOCS=1 npm run test:run -- page/screenshots`; a usual
+ * run makes them too, and checks that they show what they are of.
+ */
+
+import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { CliProcess } from "../generator/cli-process.js";
+import { REPOSITORY, ToolProject } from "../generator/project.js";
+import { type Look, openPage, WITHOUT_CHROMIUM } from "./browser.js";
+
+const FOLDER = join(REPOSITORY, "docs/page");
+const LOOKS: readonly (Look & { readonly name: string; readonly at: string })[] = [
+  { name: "wide-light.png", at: "header", width: 1600, height: 1000, colorScheme: "light" },
+  { name: "wide-dark.png", at: "#call-title", width: 1600, height: 1000, colorScheme: "dark" },
+  { name: "narrow-light.png", at: "header", width: 360, height: 780, colorScheme: "light" },
+  { name: "narrow-dark.png", at: ".report", width: 360, height: 780, colorScheme: "dark" },
+];
+/** Bytes of a picture: documents stay small. */
+const MAX_BYTES = 200_000;
+
+test("screenshots of the page", { skip: WITHOUT_CHROMIUM, timeout: 240_000 }, async () => {
+  const project = new ToolProject({ "src/sum.ts": readFileSync(join(REPOSITORY, "examples/sum/src/sum.ts"), "utf8") });
+  const dev = new CliProcess(project.root, ["dev", "--port", "0", "--json", "--signed"]);
+  const { url } = await dev.event<{ readonly event: "page"; readonly url: string }>("page");
+  await dev.event("serving");
+  for (const { name, at, ...look } of LOOKS) {
+    const { page, faults } = await openPage(url, look);
+    await page.getByLabel("a", { exact: true }).fill("9007199254740992");
+    await page.getByLabel("label", { exact: true }).fill("2^53 + 1");
+    await page.getByRole("button", { name: "Call signed" }).click();
+    await page.locator(".report").waitFor();
+    await page.getByRole("button", { name: "Exact retry" }).click();
+    await page.getByText("from the replay memory").waitFor();
+    await page.evaluate(`document.querySelector("${at}").scrollIntoView()`);
+    const picture = await page.screenshot({ type: "png" });
+    assert.ok(picture.length > 10_000 && picture.length < MAX_BYTES, `${name}: ${picture.length} bytes`);
+    assert.deepEqual(faults, []);
+    if (process.env.SVC_WRITE_DOCS === "1") {
+      mkdirSync(FOLDER, { recursive: true });
+      writeFileSync(join(FOLDER, name), picture);
+    }
+    await page.context().close();
+  }
+  await dev.interrupt();
+  assert.deepEqual(
+    readdirSync(FOLDER).sort(),
+    LOOKS.map(({ name }) => name).sort(),
+    "docs/page has these pictures: SVC_WRITE_DOCS=1 npm run test:run -- page/screenshots",
+  );
+});
