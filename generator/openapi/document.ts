@@ -1,0 +1,259 @@
+/** OpenAPI 3.1 of the tools of a server, from their metadata documents. The same documents give the same text. */
+
+import { parseFqn } from "svc-runtime/generator";
+import { SchemaJudge } from "../emit/schema-judge.js";
+import { type Json, JsonObject, object } from "../json.js";
+import { errorReferences, errorResponses, errorSchemas, reference } from "./errors.js";
+import { sampleOf } from "./sample.js";
+import { SchemaComponents, SHARED_SCHEMAS } from "./schemas.js";
+import {
+  BCS_RESULT,
+  ENVELOPE_SCHEMAS,
+  headerParameters,
+  headerReferences,
+  RESULT_CONTENT_TYPE,
+  responseHeaders,
+  resultHeaders,
+  SIGNED_BODY,
+} from "./signed-call.js";
+import { invokeText, OVERVIEW } from "./texts.js";
+
+export interface OpenApiOptions {
+  /** Name and version of the project. */
+  readonly title: string;
+  readonly version: string;
+  /** Where the server is, without a trailing slash; `/` for the server that serves the document. */
+  readonly url: string;
+  /** Prefix of the protocol's headers. */
+  readonly headerPrefix: string;
+  /** What is known of this one server, in front of the overview. */
+  readonly note?: string;
+}
+
+/** Statuses of every endpoint, and further ones of `invoke`. */
+const EVERYWHERE = [400, 404, 405, 408, 417, 431];
+const OF_INVOKE = [401, 403, 409, 411, 413, 415, 422, 429, 500, 503, 504];
+
+/** The tag of the endpoints that no tool owns. */
+const SERVER_TAG = "server";
+
+/**
+ * The document of all tools.
+ *
+ * @param documents the entries of a `meta.json`
+ */
+export function openApiDocument(documents: readonly JsonObject[], options: OpenApiOptions): JsonObject {
+  const { title, version, url, headerPrefix, note } = options;
+  const schemas = new SchemaComponents();
+  const judge = new SchemaJudge();
+  const tools = documents.map((document) => toolOf(document, schemas));
+  const named = (entries: readonly (readonly [string, Json])[]) => object(...entries);
+  return object(
+    ["openapi", "3.1.0"],
+    [
+      "info",
+      object(
+        ["title", title],
+        ["version", version],
+        ["description", note === undefined ? OVERVIEW : `${note}\n\n${OVERVIEW}`],
+      ),
+    ],
+    ["servers", [object(["url", url])]],
+    // No scheme of OpenAPI describes the signature: it covers the values of the body.
+    ["security", []],
+    [
+      "tags",
+      [
+        ...tools.map(({ fqn, description }) => object(["name", fqn], ["description", description])),
+        object(["name", SERVER_TAG], ["description", "The server as a whole."]),
+      ],
+    ],
+    ["paths", named([...tools.flatMap((tool) => toolPaths(tool, judge, headerPrefix)), ...serverPaths(tools)])],
+    [
+      "components",
+      object(
+        ["schemas", named([...schemas.all, ...SHARED_SCHEMAS, ...ENVELOPE_SCHEMAS, ...errorSchemas()])],
+        ["responses", named(errorResponses(headerPrefix))],
+        ["parameters", named(headerParameters(headerPrefix))],
+        ["headers", named(responseHeaders(headerPrefix))],
+      ),
+    ],
+  );
+}
+
+interface DocumentedTool {
+  readonly fqn: string;
+  readonly description: string;
+  readonly timeout: number;
+  /** `""`, or a path such as `/orders/quote`. */
+  readonly path: string;
+  /** The FQN as a name in programs: `shop.orders.quote.v1`. */
+  readonly name: string;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema: JsonObject;
+  readonly input: string;
+  readonly result: string;
+}
+
+function toolOf(document: JsonObject, schemas: SchemaComponents): DocumentedTool {
+  const fqn = String(document.get("fqn"));
+  const inputSchema = document.get("input_schema") as JsonObject;
+  const outputSchema = document.get("output_schema") as JsonObject;
+  const parsed = parseFqn(fqn);
+  const name = parsed === undefined ? fqn : `${parsed.name}.v${parsed.version}`;
+  const segments = String(document.get("url"))
+    .replace(/^https?:\/\/[^/]*/, "")
+    .split("/")
+    .filter(Boolean);
+  return {
+    fqn,
+    description: String(document.get("description")),
+    timeout: Number(document.get("timeout")),
+    path: segments.map((segment) => `/${segment}`).join(""),
+    name,
+    inputSchema,
+    outputSchema,
+    ...schemas.addTool(name, inputSchema, outputSchema),
+  };
+}
+
+function toolPaths(tool: DocumentedTool, judge: SchemaJudge, headerPrefix: string): [string, JsonObject][] {
+  const { fqn, name, path } = tool;
+  const operation: Operation = (id, summary, ...members) =>
+    object(["tags", [fqn]], ["operationId", `${name}.${id}`], ["summary", summary], ...members);
+  return [
+    [`${path}/invoke`, object(["post", invokeOperation(tool, judge, headerPrefix, operation)])],
+    [`${path}/health`, object(["get", operation("health", `Health of ${fqn}`, ["responses", toolHealth()])])],
+    [
+      `${path}/meta`,
+      object([
+        "get",
+        operation(
+          "meta",
+          `Metadata of ${fqn}`,
+          ["description", "The document of the tool, with its schemas and the URL under which it was asked."],
+          ["responses", answers(json("The metadata document.", reference("schemas", "ToolMetadata")), 500, 503)],
+        ),
+      ]),
+    ],
+  ];
+}
+
+type Entry = readonly [name: string, value: Json];
+type Operation = (id: string, summary: string, ...members: readonly Entry[]) => JsonObject;
+
+function invokeOperation(tool: DocumentedTool, judge: SchemaJudge, prefix: string, operation: Operation): JsonObject {
+  const { fqn, description, timeout, inputSchema, outputSchema, input, result } = tool;
+  const plainInput = object(
+    ["schema", reference("schemas", input)],
+    ...examples(judge, inputSchema, [["sample", sampleOf(inputSchema)]]),
+  );
+  const plainResult = object(
+    ["schema", reference("schemas", result)],
+    ...examples(judge, outputSchema, variantSamples(outputSchema)),
+  );
+  return operation(
+    "invoke",
+    `Call ${fqn}`,
+    ["description", invokeText(description, timeout, inputSchema, outputSchema)],
+    ["parameters", headerReferences()],
+    [
+      "requestBody",
+      object(
+        ["description", "Unsigned calls: the input. Signed calls: the envelope."],
+        ["required", true],
+        ["content", object(["application/json", plainInput], ["application/octet-stream", SIGNED_BODY])],
+      ),
+    ],
+    [
+      "responses",
+      answers(
+        object(
+          [
+            "description",
+            "The result. JSON for an unsigned call that prefers it, unless a value of the result is stored elsewhere; BCS for all others.",
+          ],
+          ["headers", resultHeaders(prefix)],
+          ["content", object(["application/json", plainResult], [RESULT_CONTENT_TYPE, BCS_RESULT])],
+        ),
+        ...OF_INVOKE,
+      ),
+    ],
+  );
+}
+
+/** One sample a variant, as the result has it in JSON. */
+function variantSamples(outputSchema: JsonObject): [string, Json][] {
+  return (outputSchema.get("oneOf") as readonly Json[]).map((variant) => {
+    const sample = sampleOf(variant, outputSchema);
+    return sample instanceof JsonObject ? [[...sample.members.keys()][0] ?? "", sample] : [String(sample), sample];
+  });
+}
+
+/** `examples` with the samples that fit the schema; a sample of a variant without ports in its JSON form. */
+function examples(judge: SchemaJudge, schema: JsonObject, samples: readonly (readonly [string, Json])[]) {
+  const problem = judge.compile(schema);
+  const fitting = samples.filter(([, value]) => problem(asNumbers(value)) === undefined);
+  const entries = fitting.map(([name, value]): [string, Json] => [
+    exampleName(name),
+    object(["value", typeof value === "string" ? object([value, object()]) : value]),
+  ]);
+  return entries.length === 0 ? [] : [["examples", object(...entries)] as const];
+}
+
+/** The value with the nearest number for each bigint, which the judge leaves unjudged. */
+function asNumbers(value: Json): Json {
+  if (typeof value === "bigint") return Number(value);
+  if (Array.isArray(value)) return value.map(asNumbers);
+  if (!(value instanceof JsonObject)) return value;
+  return object(...[...value.members].map(([name, each]) => [name, asNumbers(each)] as const));
+}
+
+/** Keys of components and examples have few characters in OpenAPI (section "Components Object"). */
+function exampleName(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9._-]/g, "_");
+}
+
+function toolHealth(): JsonObject {
+  const orNone = (status: string, description: string) =>
+    [
+      status,
+      object(
+        ["description", description],
+        ["content", object(["application/json", object(["schema", reference("schemas", `Error${status}`)])])],
+      ),
+    ] as const;
+  return object(
+    ["200", empty("The tool is well.")],
+    ...errorReferences(EVERYWHERE),
+    orNone("500", "`health()` or the construction of the tool threw; without a body. Or a fault of the server."),
+    orNone("503", "`health()` says so, or took longer than the time limit; without a body. Or the server is stopping."),
+    ["default", empty("Another status that `health()` has returned.")],
+  );
+}
+
+function serverPaths(tools: readonly DocumentedTool[]): [string, JsonObject][] {
+  const operation = (id: string, summary: string, responses: JsonObject) =>
+    object([
+      "get",
+      object(["tags", [SERVER_TAG]], ["operationId", `server.${id}`], ["summary", summary], ["responses", responses]),
+    ]);
+  const paths = json("The paths, as `path()` of each class has them.", object(["type", "array"], ["items", TEXT]));
+  const list: [string, JsonObject] = ["/tools", operation("tools", "Paths of all tools", answers(paths, 503))];
+  // A tool at the root has this path.
+  if (tools.some(({ path }) => path === "")) return [list];
+  return [list, ["/health", operation("health", "Health of the server", answers(empty("The server answers."), 503))]];
+}
+
+const TEXT = object(["type", "string"]);
+
+const empty = (description: string) => object(["description", description]);
+
+function json(description: string, schema: JsonObject): JsonObject {
+  return object(["description", description], ["content", object(["application/json", object(["schema", schema])])]);
+}
+
+/** `responses`: the answer of success, and errors in the order of their statuses. */
+function answers(success: JsonObject, ...statuses: readonly number[]): JsonObject {
+  return object(["200", success], ...errorReferences([...EVERYWHERE, ...statuses].sort((a, b) => a - b)));
+}

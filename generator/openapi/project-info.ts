@@ -1,0 +1,21 @@
+/** Name and version of a project, for its document. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** What `package.json` says; other text where it says nothing. */
+export function projectInfo(root: string): { readonly title: string; readonly version: string } {
+  const { name, version } = manifestOf(root);
+  return {
+    title: typeof name === "string" && name !== "" ? name : "tools",
+    version: typeof version === "string" && version !== "" ? version : "0.0.0",
+  };
+}
+
+function manifestOf(root: string): { readonly name?: unknown; readonly version?: unknown } {
+  try {
+    return Object(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
+  } catch {
+    return {};
+  }
+}

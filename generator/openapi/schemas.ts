@@ -1,0 +1,164 @@
+/** Schemas of a tool as components of an OpenAPI document: without `$defs`, every reference to a component. */
+
+import { MAX_VALUES } from "svc-runtime/generator";
+import { type Json, JsonObject, object, printJson } from "../json.js";
+import { reference } from "./errors.js";
+
+/** The names of the schemas of one tool. */
+export interface ToolSchemas {
+  readonly input: string;
+  /** Of the result in plain JSON mode: one variant with its ports. */
+  readonly result: string;
+}
+
+/** The schemas of all tools, by their names in `components.schemas`. */
+export class SchemaComponents {
+  readonly all = new Map<string, JsonObject>();
+  /** The text of each schema before its references were rewritten. */
+  private readonly texts = new Map<string, string>();
+
+  /**
+   * Adds the schemas of one tool.
+   *
+   * @param prefix unique to the tool
+   */
+  addTool(prefix: string, inputSchema: JsonObject, outputSchema: JsonObject): ToolSchemas {
+    const input = this.add(`${prefix}.Input`, withListBounds(inputSchema, inputSchema), prefix, inputSchema);
+    const result = this.add(`${prefix}.Result`, resultSchema(outputSchema), prefix, outputSchema);
+    return { input, result };
+  }
+
+  /** Adds a schema with the definitions that it refers to; returns its name, which differs when another has it. */
+  private add(wanted: string, schema: JsonObject, prefix: string, root: JsonObject): string {
+    const text = printJson(schema);
+    let name = wanted;
+    for (let count = 2; this.texts.has(name) && this.texts.get(name) !== text; count++) name = `${wanted}_${count}`;
+    if (this.texts.has(name)) return name;
+    this.texts.set(name, text);
+    // The place in the list comes first: a definition may refer back to this schema.
+    this.all.set(name, schema);
+    const renamed = (definition: string) => {
+      const target = (root.get("$defs") as JsonObject).get(definition) as JsonObject;
+      return this.add(`${prefix}.${definition}`, target, prefix, root);
+    };
+    this.all.set(name, withReferences(schema, renamed));
+    return name;
+  }
+}
+
+/** The result in plain JSON mode: each variant with its ports, and the failure that every tool may return. */
+function resultSchema(outputSchema: JsonObject): JsonObject {
+  const variants = (outputSchema.get("oneOf") as readonly Json[]).map((each) => {
+    const variant = each as JsonObject;
+    const name = variant.get("const");
+    if (typeof name === "string") return emptyVariant(name, variant.get("description"));
+    const tagged = variant.get("properties") as JsonObject;
+    const payloads = [...tagged.members].map(([tag, payload]) => [tag, withListBounds(payload, outputSchema)] as const);
+    return new JsonObject(new Map(variant.members).set("properties", object(...payloads)));
+  });
+  return object(["oneOf", [...variants, reference("schemas", ERR_EVAL)]]);
+}
+
+/**
+ * The schema of ports, with the number of values that every call and every result keeps to. The contract has them in
+ * its ports, not in its schemas.
+ */
+function withListBounds(ports: Json, root: JsonObject): JsonObject {
+  const { members } = ports as JsonObject;
+  const properties = members.get("properties");
+  if (!(properties instanceof JsonObject)) return ports as JsonObject;
+  const bounded = [...properties.members].map(([name, schema]) => [name, boundedList(schema, root)] as const);
+  return new JsonObject(new Map(members).set("properties", object(...bounded)));
+}
+
+/** The schema of a port; of a `many` port with at most and at least as many items as it may have (protocol.md section 2). */
+function boundedList(schema: Json, root: JsonObject): Json {
+  if (!(schema instanceof JsonObject)) return schema;
+  const reference = /^#\/\$defs\/(\w+)$/.exec(String(schema.get("$ref")))?.[1];
+  const target = reference === undefined ? schema : (root.get("$defs") as JsonObject).get(reference);
+  if (!(target instanceof JsonObject) || target.get("type") !== "array") return schema;
+  const least = Math.max(1, Number(target.get("minItems") ?? 1));
+  const most = Math.min(MAX_VALUES, Number(target.get("maxItems") ?? MAX_VALUES));
+  return new JsonObject(new Map(schema.members).set("minItems", least).set("maxItems", most));
+}
+
+/** A variant without ports: in JSON its value is an empty object. */
+function emptyVariant(name: string, description: Json | undefined): JsonObject {
+  return object(
+    ["type", "object"],
+    ["properties", object([name, object(["type", "object"])])],
+    ["required", [name]],
+    ["additionalProperties", false],
+    description !== undefined && ["description", description],
+  );
+}
+
+const ERR_EVAL = "ErrEval";
+
+/** Schemas that all tools share. */
+export const SHARED_SCHEMAS: readonly (readonly [name: string, schema: JsonObject])[] = [
+  [
+    ERR_EVAL,
+    object(
+      ["type", "object"],
+      [
+        "properties",
+        object([
+          "_err_eval",
+          object(
+            ["type", "object"],
+            ["properties", object(["reason", object(["type", "string"])])],
+            ["required", ["reason"]],
+          ),
+        ]),
+      ],
+      ["required", ["_err_eval"]],
+      ["additionalProperties", false],
+      ["description", "The tool ran and could not answer. Every tool may return it."],
+    ),
+  ],
+  [
+    "ToolMetadata",
+    object(
+      ["type", "object"],
+      [
+        "properties",
+        object(
+          ["fqn", object(["type", "string"], ["examples", ["xyz.demo.sum@1"]])],
+          ["url", object(["type", "string"], ["description", "Where the tool is served, with a slash at the end."])],
+          ["timeout", object(["type", "integer"], ["description", "Milliseconds of one call as a whole."])],
+          ["description", object(["type", "string"])],
+          ["input_schema", object(["type", "object"], ["description", "JSON Schema 2020-12 of the input."])],
+          ["output_schema", object(["type", "object"], ["description", "JSON Schema 2020-12 of the output."])],
+        ),
+      ],
+      ["required", ["fqn", "url", "timeout", "description", "input_schema", "output_schema"]],
+    ),
+  ],
+];
+
+/** Keywords whose value is a schema, a list of schemas, or schemas by name. Other values are data. */
+const ONE = new Set(["items", "additionalProperties"]);
+const LIST = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
+const NAMED = new Set(["properties", "patternProperties"]);
+
+/** The schema without `$schema` and `$defs`, its references named anew. */
+function withReferences(schema: JsonObject, renamed: (definition: string) => string): JsonObject {
+  const within = (each: Json): Json => (each instanceof JsonObject ? withReferences(each, renamed) : each);
+  const entries = [...schema.members].map(([keyword, value]): [string, Json] | false => {
+    if (keyword === "$schema" || keyword === "$defs") return false;
+    if (keyword === "$ref" && typeof value === "string") return ["$ref", renamedReference(value, renamed)];
+    if (ONE.has(keyword)) return [keyword, within(value)];
+    if (LIST.has(keyword) && Array.isArray(value)) return [keyword, (value as readonly Json[]).map(within)];
+    if (NAMED.has(keyword) && value instanceof JsonObject) {
+      return [keyword, object(...[...value.members].map(([name, each]) => [name, within(each)] as const))];
+    }
+    return [keyword, value];
+  });
+  return object(...entries);
+}
+
+function renamedReference(value: string, renamed: (definition: string) => string): string {
+  const definition = /^#\/\$defs\/(\w+)$/.exec(value)?.[1];
+  return definition === undefined ? value : `#/components/schemas/${renamed(definition)}`;
+}

@@ -1,0 +1,189 @@
+/** The signed call in an OpenAPI document (protocol.md sections 4 and 5): header parameters, body, headers of the answer. */
+
+import { type JsonObject, object } from "../json.js";
+import { reference } from "./errors.js";
+
+/** The content type of a result (protocol.md section 1). */
+export const RESULT_CONTENT_TYPE = "application/vnd.nexus.canonical-tool-response+bcs";
+
+const base64url = (bytes: number) => `^[A-Za-z0-9_-]{${Math.ceil((bytes * 4) / 3)}}$`;
+
+/** The header parameters of a signed call, behind the prefix. */
+const HEADERS: readonly (readonly [name: string, description: string, pattern: string])[] = [
+  ["Sig-V", "Version of the signature.", "^3$"],
+  ["Leader-Id", "The leader's id, as the allow-list of the server has it.", "^[!-~]+$"],
+  ["Leader-Key-Id", "The id of the leader's key: a 64-bit integer in decimal digits.", "^[0-9]+$"],
+  ["Input-Hash", "SHA-256 of the commitments to all inputs, base64url without padding.", base64url(32)],
+  ["Leader-Signature", "Ed25519 by the leader over the 32 bytes of the input hash, base64url.", base64url(64)],
+  ["Nonce", "32 bytes of this invocation, base64url. A retry has the same nonce.", base64url(32)],
+];
+
+const componentName = (header: string) => header.replaceAll("-", "");
+
+/** `components.parameters`. */
+export function headerParameters(prefix: string): [name: string, parameter: JsonObject][] {
+  return HEADERS.map(([name, description, pattern]) => [
+    componentName(name),
+    object(
+      ["name", `${prefix}${name}`],
+      ["in", "header"],
+      ["description", `${description} Signed calls have all six headers; other calls have none.`],
+      ["schema", object(["type", "string"], ["pattern", pattern])],
+    ),
+  ]);
+}
+
+/** The parameters of `invoke`. */
+export function headerReferences(): JsonObject[] {
+  return HEADERS.map(([name]) => reference("parameters", componentName(name)));
+}
+
+/** The headers that answers may have: `components.headers`. */
+export function responseHeaders(prefix: string): [name: string, header: JsonObject][] {
+  const text = (description: string, pattern?: string) =>
+    object(
+      ["description", description],
+      ["schema", object(["type", "string"], pattern !== undefined && ["pattern", pattern])],
+    );
+  return [
+    ["Allow", text("The methods of the path.")],
+    [
+      "RetryAfter",
+      object(
+        ["description", "Seconds after which the call may be repeated."],
+        ["schema", object(["type", "integer"], ["minimum", 1])],
+      ),
+    ],
+    ["SignatureVersion", text(`Beside \`${prefix}Tool-Signature\`: the version of the signature.`, "^3$")],
+    [
+      "ToolSignature",
+      text(
+        "Signed mode, where the tool has a signing key: Ed25519 by the tool over a domain text, the leader's signature, the nonce and the hash of the result. Errors are never signed.",
+        base64url(64),
+      ),
+    ],
+  ];
+}
+
+/** The `headers` of a result. */
+export function resultHeaders(prefix: string): JsonObject {
+  return object(
+    [`${prefix}Sig-V`, reference("headers", "SignatureVersion")],
+    [`${prefix}Tool-Signature`, reference("headers", "ToolSignature")],
+  );
+}
+
+/** The body of a signed call as a media type. `Content-Type` is not looked at, so one of its own tells the forms apart. */
+export const SIGNED_BODY: JsonObject = object([
+  "schema",
+  object(
+    ["type", "string"],
+    ["contentMediaType", "application/json"],
+    ["contentSchema", reference("schemas", "SignedEnvelope")],
+    [
+      "description",
+      "Signed calls only: the envelope as bytes. The leader has signed a hash of the values, so the body goes out as it was signed and no program on the way may write it anew.",
+    ],
+  ),
+]);
+
+/** The result in BCS as a media type. */
+export const BCS_RESULT: JsonObject = object([
+  "schema",
+  object(
+    ["type", "string"],
+    ["format", "binary"],
+    [
+      "description",
+      "The result in BCS: the tag of the variant, then its ports in the order of the schema, as `OffchainToolOutput`. All results of signed calls have this form.",
+    ],
+  ),
+]);
+
+/** The schema of the envelope, and of what is in it. */
+export const ENVELOPE_SCHEMAS: readonly (readonly [name: string, schema: JsonObject])[] = [
+  [
+    "SignedEnvelope",
+    object(
+      ["type", "object"],
+      [
+        "properties",
+        object([
+          "ports",
+          object(
+            ["type", "array"],
+            [
+              "items",
+              object(
+                ["type", "object"],
+                [
+                  "properties",
+                  object(
+                    ["port_name", object(["type", "string"])],
+                    ["value", object(["oneOf", [oneValue(), manyValues()]])],
+                  ),
+                ],
+                ["required", ["port_name", "value"]],
+                ["additionalProperties", false],
+              ),
+            ],
+            ["maxItems", 32],
+            ["description", "Each input port exactly once, in any order. An absent optional input is `null`."],
+          ),
+        ]),
+      ],
+      ["required", ["ports"]],
+      ["additionalProperties", false],
+      ["description", "The body of a signed call."],
+    ),
+  ],
+  [
+    "SignedItem",
+    object(
+      [
+        "oneOf",
+        [
+          item("data", ["data", object(["description", "The value as JSON: its canonical text is hashed."])]),
+          item("data", [
+            "bytes",
+            object(
+              ["type", "string"],
+              ["contentEncoding", "base64"],
+              ["description", "The JSON text of the value: these bytes are hashed."],
+            ),
+          ]),
+        ],
+      ],
+      ["description", "One value. A leader sends `bytes` where the text is not canonical or over 61,440 bytes long."],
+    ),
+  ],
+];
+
+function oneValue(): JsonObject {
+  return closedObject("one", reference("schemas", "SignedItem"));
+}
+
+function manyValues(): JsonObject {
+  return closedObject(
+    "many",
+    object(["type", "array"], ["items", reference("schemas", "SignedItem")], ["minItems", 1], ["maxItems", 256]),
+  );
+}
+
+function closedObject(name: string, schema: JsonObject): JsonObject {
+  return object(
+    ["type", "object"],
+    ["properties", object([name, schema])],
+    ["required", [name]],
+    ["additionalProperties", false],
+  );
+}
+
+function item(kind: string, [name, schema]: readonly [string, JsonObject]): JsonObject {
+  return object(
+    ["type", "object"],
+    ["properties", object(["kind", object(["type", "string"], ["const", kind])], [name, schema])],
+    ["required", ["kind", name]],
+    ["additionalProperties", false],
+  );
+}

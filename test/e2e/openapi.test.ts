@@ -1,0 +1,324 @@
+/** docs/openapi.md is true: a client made from the document of a running server calls it, and both pages are for development only. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, symlinkSync } from "node:fs";
+import { createServer, type IncomingMessage, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { CliProcess } from "../generator/cli-process.js";
+import { REPOSITORY, ToolProject } from "../generator/project.js";
+import { svcGenIn } from "../generator/run-cli.js";
+import { atEnd } from "../teardown.js";
+import { startServer } from "./process.js";
+
+/** A failing test ends, before the file's own limit. */
+const PATIENCE = { timeout: 120_000 };
+
+const page = (path: string) => readFileSync(join(REPOSITORY, path), "utf8");
+const filesOf = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    [...text.matchAll(/^```(?:ts|js|json) file=(\S+)\n([\s\S]*?)^```$/gm)].map(([, path = "", content = ""]) => [
+      path,
+      content,
+    ]),
+  );
+
+const SUM = { "src/sum.ts": filesOf(page("README.md"))["src/sum.ts"] ?? "" };
+
+interface Serving {
+  readonly url: string;
+}
+
+interface Response {
+  readonly $ref?: string;
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+  readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
+}
+interface Patterned {
+  readonly name: string;
+  readonly schema: { readonly pattern: string };
+}
+interface Document {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<number, Response>> }>>>
+  >;
+  readonly components: {
+    readonly responses: Readonly<Record<string, Response>>;
+    readonly parameters: Readonly<Record<string, Patterned>>;
+    readonly headers: Readonly<Record<string, Patterned>>;
+  };
+}
+
+/** The schema of the body of a response, of which the operation may have a reference. */
+function bodySchema(document: Document, response: Response | undefined): object {
+  const own =
+    response?.$ref === undefined ? response : document.components.responses[response.$ref.split("/")[3] ?? ""];
+  return own?.content?.["application/json"]?.schema ?? assert.fail("no schema");
+}
+
+/** Compiles a schema within its document. */
+function compile({ components }: Document, schema: object) {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: "doc:", components });
+  return ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"doc:#/')));
+}
+
+/** An answer, with a `Host` that fetch would not send. */
+async function ask(url: string, headers: Readonly<Record<string, string>> = {}, body?: string) {
+  const asked = request(url, { method: body === undefined ? "GET" : "POST", headers, agent: false });
+  asked.end(body);
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) };
+}
+
+function run(project: ToolProject, args: readonly string[], url = "") {
+  // Without the variable that makes a test runner of a child report to this one.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  return spawnSync(process.execPath, args, {
+    cwd: project.root,
+    encoding: "utf8",
+    env: { ...env, TOOLS_URL: url },
+  });
+}
+
+const client = new ToolProject({
+  ...filesOf(page("docs/openapi.md")),
+  "tsconfig.json": `${JSON.stringify({
+    compilerOptions: {
+      ...{ target: "ES2023", module: "NodeNext", lib: ["ES2023"], types: ["node"] },
+      ...{ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true, noEmit: true },
+    },
+    include: ["src"],
+  })}\n`,
+  "src/more.ts": `import { toolsAt } from "./client.js";
+const tools = toolsAt(process.env.TOOLS_URL ?? "");
+const input = { a: 1, b: 2n, label: "x", tags: ["y"] };
+// @ts-expect-error: label is missing
+const wrong = await tools.POST("/sum/invoke", { body: { a: 1, b: 2, tags: ["y"] } });
+console.log(wrong.response.status, wrong.error?.error, wrong.error?.details);
+// @ts-expect-error: no such path
+console.log((await tools.POST("/som/invoke", { body: input })).response.status);
+const right = await tools.POST("/sum/invoke", { body: { ...input, note: null } });
+// @ts-expect-error: not every result has ok
+right.data?.ok;
+if (right.data !== undefined && "ok" in right.data) {
+  // @ts-expect-error: a sum is no text
+  const text: string = right.data.ok.sum;
+  console.log(typeof text, right.data.ok.tags.join());
+}
+const overflow = await tools.POST("/sum/invoke", { body: { ...input, a: 9223372036854775807n } });
+console.log(JSON.stringify(overflow.data));
+const { data: meta } = await tools.GET("/sum/meta");
+console.log(meta?.fqn, (await tools.GET("/sum/health")).response.status, (await tools.GET("/tools")).data?.join());
+`,
+});
+for (const name of ["openapi-typescript", "openapi-fetch", "lossless-json", "typescript", "tsx"]) {
+  symlinkSync(join(REPOSITORY, "node_modules", name), join(client.root, "node_modules", name));
+}
+
+test("a client made from /openapi.json type-checks and calls the server, with all digits", PATIENCE, async () => {
+  const project = new ToolProject(SUM);
+  const dev = new CliProcess(project.root, ["dev", "--port", "0", "--json"]);
+  const { url } = await dev.event<Serving>("serving");
+  const served = await ask(`${url}/openapi.json`);
+  assert.deepEqual([served.status, served.headers["content-type"]], [200, "application/json"]);
+  const document = JSON.parse(`${served.body}`);
+  assert.deepEqual(document.servers, [{ url: "/" }]);
+  assert.match(document.info.description, /^\*\*This server takes unsigned calls\.\*\*$/m);
+  const printed = JSON.parse((await svcGenIn(project.root, ["openapi"])).out);
+  assert.deepEqual([document.paths, document.components], [printed.paths, printed.components]);
+
+  client.write({ "openapi.json": `${served.body}` });
+  for (const args of [["types.mjs"], [join(REPOSITORY, "node_modules/typescript/bin/tsc"), "-p", "."]]) {
+    const { status, stdout, stderr } = run(client, args);
+    assert.equal(status, 0, stdout + stderr);
+  }
+  const call = run(client, ["--import", "tsx", "src/call.ts"], url);
+  assert.deepEqual([call.stdout, call.stderr], ["9007199254740994n total\n", ""]);
+  const more = run(client, ["--import", "tsx", "src/more.ts"], url);
+  assert.deepEqual(
+    [more.stdout.split("\n"), more.stderr],
+    [
+      [
+        "422 input_deserialization_error label: expected a value, got nothing",
+        "404",
+        "number y",
+        '{"err":{"reason":"overflow"}}',
+        "xyz.demo.sum@1 200 sum",
+        "",
+      ],
+      "",
+    ],
+  );
+  await dev.interrupt();
+});
+
+/** A call whose answer has a schema in the document. */
+type Case = [path: string, method: "get" | "post", wanted: number, headers?: Record<string, string>, body?: string];
+
+test("answers of a running server fit their schemas: results, metadata, refusals", PATIENCE, async () => {
+  const project = new ToolProject(SUM);
+  const dev = new CliProcess(project.root, ["dev", "--port", "0", "--json"]);
+  const { url } = await dev.event<Serving>("serving");
+  const document = JSON.parse(`${(await ask(`${url}/openapi.json`)).body}`) as Document;
+  const json = { accept: "application/json" };
+  const input = '{"a":1,"b":2,"label":"x","tags":["y"]}';
+  const many = Object.fromEntries(Array.from({ length: 70 }, (_, at) => [`x-${at}`, "1"]));
+  const cases: Case[] = [
+    ["/sum/invoke", "post", 200, json, input],
+    ["/sum/invoke", "post", 200, json, '{"a":9223372036854775807,"b":1,"label":"x","tags":["y"]}'],
+    ["/sum/invoke", "post", 403, { origin: "http://tools.example" }, input],
+    ["/sum/invoke", "post", 405],
+    ["/sum/invoke", "post", 411, { "transfer-encoding": "chunked" }, input],
+    ["/sum/invoke", "post", 413, { "content-length": "99999999" }, ""],
+    ["/sum/invoke", "post", 415, { "content-encoding": "gzip" }, input],
+    ["/sum/invoke", "post", 417, { expect: "tea", "content-length": `${input.length}` }, input],
+    ["/sum/invoke", "post", 422, json, "{}"],
+    ["/sum/invoke", "post", 431, many, input],
+    ["/sum/invoke", "post", 422, json, '{"a":1,"b":2,"label":"x","tags":[]}'],
+    ["/sum/meta", "get", 200],
+    ["/sum/meta", "get", 400, { "x-forwarded-host": "a b" }],
+    ["/sum/meta", "get", 400, { "x-forwarded-proto": "ftp" }],
+    ["/sum/meta", "get", 405, {}, "{}"],
+    ["/tools", "get", 200],
+  ];
+  for (const [path, method, wanted, headers, body] of cases) {
+    const what = `${path} ${JSON.stringify(headers)?.slice(0, 60)}`;
+    const answer = await ask(url + path, headers, body);
+    assert.deepEqual([answer.status, answer.headers["content-type"]], [wanted, "application/json"], what);
+    const fits = compile(document, bodySchema(document, document.paths[path]?.[method]?.responses[wanted]));
+    assert.ok(fits(JSON.parse(`${answer.body}`)), `${what}: ${answer.body}`);
+    assert.equal(answer.headers.allow !== undefined, wanted === 405, what);
+  }
+  await dev.interrupt();
+});
+
+test("a signed call is as the document has it: headers, envelope, result", PATIENCE, async () => {
+  const project = new ToolProject(SUM);
+  const dev = new CliProcess(project.root, ["dev", "--signed", "--port", "0", "--json"]);
+  const { url } = await dev.event<Serving>("serving");
+  const document = JSON.parse(`${(await ask(`${url}/openapi.json`)).body}`) as Document;
+  const calls: { headers: Record<string, string>; body: string; answer: Awaited<ReturnType<typeof ask>> }[] = [];
+  const proxy = createServer(async (incoming, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const body = incoming.method === "POST" ? `${Buffer.concat(chunks)}` : undefined;
+    const { host: _, ...headers } = incoming.headers as Record<string, string>;
+    const answer = await ask(url + incoming.url, headers, body);
+    if (body !== undefined) calls.push({ headers, body, answer });
+    response.writeHead(answer.status ?? 0, answer.headers).end(answer.body);
+  });
+  atEnd(() => proxy.close());
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  const { port } = proxy.address() as AddressInfo;
+  const input = '{"a":1,"b":2,"label":"\\u0078","tags":["y"],"note":null}';
+  const { code, err } = await svcGenIn(project.root, ["invoke", `http://127.0.0.1:${port}/sum`, input, "--signed"]);
+  assert.equal(code, 0, err);
+  const [call] = calls;
+  assert.ok(call !== undefined && calls.length === 1);
+  const { headers, body, answer } = call;
+  for (const { name, schema } of Object.values(document.components.parameters)) {
+    assert.match(`${headers[name.toLowerCase()]}`, new RegExp(schema.pattern), name);
+  }
+  const fits = compile(document, { $ref: "#/components/schemas/SignedEnvelope" });
+  assert.ok(fits(JSON.parse(body)), body);
+  assert.ok(/"bytes":/.test(body) && /"data":/.test(body), "both forms of an item");
+  assert.equal(fits(JSON.parse(body.replace('"kind":"data"', '"kind":"walrus"'))), false);
+  const { headers: documented, content } = document.paths["/sum/invoke"]?.post?.responses[200] ?? {};
+  assert.equal(answer.headers["content-type"], Object.keys(content ?? {}).at(-1));
+  assert.equal(Object.keys(documented ?? {}).length, 2);
+  for (const [name, { $ref }] of Object.entries(documented ?? {})) {
+    const { schema } = document.components.headers[$ref.split("/").at(-1) ?? ""] ?? assert.fail(name);
+    assert.match(`${answer.headers[name.toLowerCase()]}`, new RegExp(schema.pattern), name);
+  }
+  const refusal = await ask(`${url}/sum/invoke`, {}, "{}");
+  assert.equal(refusal.status, 401, "an unsigned call");
+  const refused = compile(document, bodySchema(document, document.paths["/sum/invoke"]?.post?.responses[401]));
+  assert.ok(refused(JSON.parse(`${refusal.body}`)), `${refusal.body}`);
+  await dev.interrupt();
+});
+
+test(
+  "the reference page: own files only, under names of this machine, and it may call the tools",
+  PATIENCE,
+  async () => {
+    const project = new ToolProject(SUM);
+    const dev = new CliProcess(project.root, ["dev", "--port", "0", "--json"]);
+    const { url } = await dev.event<Serving>("serving");
+    const { port } = new URL(url);
+    const index = await ask(`${url}/reference`);
+    assert.match(
+      `${index.headers["content-security-policy"]}`,
+      /^default-src 'none'; script-src 'self';.*connect-src 'self'/,
+    );
+    assert.match(`${index.body}`, /data-signed="false"/);
+    const named = [...`${index.body}`.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = ""]) => path);
+    assert.deepEqual(
+      named.filter((path) => !/^(?:\/reference\/|data:)/.test(path)),
+      [],
+    );
+    for (const path of named.filter((each) => each.startsWith("/"))) {
+      const { status, headers, body } = await ask(url + path);
+      assert.equal(status, 200, path);
+      const text = `${headers["content-encoding"] === "gzip" ? gunzipSync(body) : body}`;
+      assert.ok(text.length > 10 && !text.includes("sourceMappingURL"), path);
+    }
+    for (const path of ["/reference/", "/reference/x.js", "/reference/LICENSE", "/openapi.json/"]) {
+      assert.equal((await ask(url + path, { host: `127.0.0.1:${port}` })).status, 404, path);
+    }
+
+    const input = '{"a":1,"b":2,"label":"x","tags":["y"]}';
+    const accept = { accept: "application/json" };
+    for (const name of ["127.0.0.1", "localhost"]) {
+      const host = `${name}:${port}`;
+      assert.equal((await ask(`${url}/reference`, { host })).status, 200);
+      const headers = { ...accept, host, origin: `http://${host}`, "sec-fetch-site": "same-origin" };
+      assert.equal(
+        `${(await ask(`${url}/sum/invoke`, headers, input)).body}`,
+        '{"ok":{"sum":3,"label":"x","tags":["y"]}}',
+      );
+    }
+    // A name that was rebound to this machine, and another page.
+    const host = `tools.example:${port}`;
+    assert.equal((await ask(`${url}/reference`, { host })).status, 404);
+    assert.equal((await ask(`${url}/openapi.json`, { host })).status, 404);
+    for (const headers of [
+      { host, origin: `http://${host}` },
+      { origin: "http://tools.example" },
+      { "sec-fetch-site": "cross-site" },
+    ]) {
+      assert.equal((await ask(`${url}/sum/invoke`, { ...accept, ...headers }, input)).status, 403);
+    }
+    await dev.interrupt();
+  },
+);
+
+test("--signed: the document says so, and the page offers no call", PATIENCE, async () => {
+  const project = new ToolProject(SUM);
+  const dev = new CliProcess(project.root, ["dev", "--signed", "--port", "0", "--json"]);
+  const { url } = await dev.event<Serving>("serving");
+  const { info } = JSON.parse(`${(await ask(`${url}/openapi.json`)).body}`);
+  assert.match(info.description, /^\*\*This server requires signed calls\*\*/m);
+  assert.match(`${(await ask(`${url}/reference`)).body}`, /data-signed="true"/);
+  await dev.interrupt();
+});
+
+test("a server in production has neither, though svc-gen dev compiled it", PATIENCE, async () => {
+  const project = new ToolProject(SUM);
+  const dev = new CliProcess(project.root, ["dev", "--port", "0", "--json"]);
+  await dev.event<Serving>("serving");
+  await dev.interrupt();
+  const server = await startServer(join(project.root, "dist/generated/server.js"), {});
+  for (const path of ["/openapi.json", "/reference", "/reference/reference.js"]) {
+    assert.equal((await ask(server.url + path)).status, 404, path);
+  }
+  assert.equal((await ask(`${server.url}/tools`)).status, 200);
+  await server.stop();
+});
