@@ -24,24 +24,31 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
   EISDIR: "a folder is where the file should be",
 };
 
+interface NewFile {
+  readonly target: string;
+  readonly content: string | Buffer;
+  /** Access rights: by default those of the umask. */
+  readonly mode?: number;
+}
+
 /**
  * Replaces each file by a rename, so that no reader sees half of one. All texts are written before the first rename, so
  * a full disk changes nothing.
  *
  * @throws UnwritableError
  */
-export function replaceFiles(files: readonly { readonly target: string; readonly content: string | Buffer }[]): void {
+export function replaceFiles(files: readonly NewFile[]): void {
   const temporaries = files.map(({ target }) => `${target}.${process.pid}.tmp`);
   const made: string[] = [];
   let at = "";
   try {
-    for (const [index, { target, content }] of files.entries()) {
+    for (const [index, { target, content, mode }] of files.entries()) {
       at = target;
       mkdirSync(dirname(target), { recursive: true });
       if (statSync(target, { throwIfNoEntry: false })?.isDirectory())
         throw Object.assign(new Error(), { code: "EISDIR" });
       made.push(temporaries[index] as string);
-      writeFileSync(temporaries[index] as string, content);
+      writeFileSync(temporaries[index] as string, content, { mode });
     }
     for (const [index, { target }] of files.entries()) {
       at = target;

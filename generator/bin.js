@@ -5,15 +5,10 @@ import module from "node:module";
 
 // Node 22 and later cache the compiled code for the next process.
 module.enableCompileCache?.();
-const built = new URL("../dist/generator/cli.js", import.meta.url);
+const built = new URL("../dist/generator/process-host.js", import.meta.url);
 if (existsSync(built)) {
-  const { run } = await import(built.href);
-  process.exitCode = await run(process.argv.slice(2), {
-    cwd: process.cwd(),
-    colour: process.stderr.isTTY === true && !process.env.NO_COLOR,
-    print: (text) => process.stdout.write(text),
-    complain: (text) => process.stderr.write(text),
-  });
+  const { runProcess } = await import(built.href);
+  await runProcess();
 } else {
   console.error("svc-gen: not built; run `npm run build` in the svc-gen repository first");
   process.exitCode = 2;

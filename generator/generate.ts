@@ -1,5 +1,6 @@
 /** The pipeline from a project to the text of its generated files, or to diagnostics. It reads files and writes none. */
 
+import type { Contract } from "svc-runtime/generator";
 import { type Acknowledgement, filterNotes } from "./diagnostics/acknowledge.js";
 import { type Diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
 import { checkExamples } from "./emit/check-examples.js";
@@ -11,15 +12,25 @@ import { artifactsOf, type ToolArtifacts } from "./emit/tool-artifacts.js";
 import type { Tool } from "./model.js";
 import type { InputSnapshot } from "./project/input-recorder.js";
 import { type GenerateOptions, layoutOf } from "./project/layout.js";
-import { compileOnce, compilerErrors, openProgram, type Program, readProject } from "./project/program.js";
+import {
+  compileOnce,
+  compilerErrors,
+  missingRuntime,
+  openProgram,
+  type Program,
+  readProject,
+} from "./project/program.js";
 import type { ts } from "./project/typescript.js";
 import { lower, readTypes, type TypeReader } from "./types/lower.js";
+import { findServerOptions } from "./types/server-options.js";
 import { duplicateTools, findTools, importedFromOwnFile, noTools } from "./types/tool-classes.js";
 
 export interface Result {
   /** Paths relative to the root; empty when there are errors. */
   readonly files: readonly GeneratedFile[];
   readonly diagnostics: readonly Diagnostic[];
+  /** What `contracts.ts` holds, as data; absent when there are errors. */
+  readonly contracts?: readonly Contract[];
 }
 
 export interface Generated extends Result {
@@ -38,6 +49,8 @@ export function generate(options: GenerateOptions): Generated {
 
 /** Generates all files of an open program. A run without errors adds its results to `cache`. */
 export function generateFrom(program: Program, cache: ResultCache = new Map()): Result {
+  const uninstalled = missingRuntime(program);
+  if (uninstalled !== undefined) return { files: [], diagnostics: [...program.notes, uninstalled] };
   const schemas = new Schemas(program.checker);
   const types = readTypes(program);
   const compiler = compilerErrors(program);
@@ -50,9 +63,17 @@ export function generateFrom(program: Program, cache: ResultCache = new Map()): 
   });
   const tools = sources.flatMap((source) => source.tools);
   const found = sources.flatMap((source) => source.diagnostics);
+  const options = findServerOptions(program);
   const nothing = tools.length === 0 && found.length === 0;
   const diagnostics = filterNotes(
-    [...program.notes, ...compiler, ...found, ...(nothing ? [noTools(program)] : []), ...duplicateTools(tools)],
+    [
+      ...program.notes,
+      ...compiler,
+      ...found,
+      ...(nothing ? [noTools(program)] : []),
+      ...duplicateTools(tools),
+      ...options.diagnostics,
+    ],
     sources.flatMap((source) => source.acknowledged),
   );
   if (hasErrors(diagnostics)) return { files: [], diagnostics };
@@ -62,7 +83,8 @@ export function generateFrom(program: Program, cache: ResultCache = new Map()): 
     if (isReusable) cache.set(source.path, { ...source, artifacts });
     return artifacts;
   });
-  return { files: generatedFiles(program.layout, texts), diagnostics };
+  const contracts = texts.map(({ contract }) => contract);
+  return { files: generatedFiles(program.layout, texts, options.file), diagnostics, contracts };
 }
 
 /** Results of source files by path, valid as long as {@link Program.keyOf} returns the same key. */

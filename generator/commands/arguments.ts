@@ -3,60 +3,88 @@
 import { parseArgs } from "node:util";
 import { closest, didYouMean } from "../diagnostics/did-you-mean.js";
 import { quoted } from "../diagnostics/quote.js";
+import { type Command, type Option, type Options, UsageError, type Values } from "./command.js";
 
-/** The command line is invalid: exit code 2. The message quotes the input, control characters escaped. */
-export class UsageError extends Error {}
-
-const OPTIONS = {
-  check: { type: "boolean" },
-  watch: { type: "boolean" },
-  project: { type: "string", short: "p" },
-  out: { type: "string" },
-  json: { type: "boolean" },
-  quiet: { type: "boolean" },
-  fqn: { type: "string" },
-  url: { type: "string" },
-  help: { type: "boolean", short: "h" },
-  version: { type: "boolean" },
-} as const;
-
-/** The commands and the options of each. */
-const COMMANDS: Readonly<Record<string, readonly (keyof typeof OPTIONS)[]>> = {
-  generate: ["check", "watch", "project", "out", "json", "quiet"],
-  check: ["check", "project", "out", "json", "quiet"],
-  explain: ["json"],
-  meta: ["project", "out", "fqn", "url"],
-  diff: ["json"],
+/** Options of every command. */
+const COMMON: Options = {
+  help: { type: "boolean", short: "h", summary: "this text" },
+  version: { type: "boolean", short: "v", summary: "the version" },
 };
 
+export interface ParsedArguments {
+  /** Undefined for the overview. */
+  readonly command: Command | undefined;
+  /** The first word of the commands that the overview shows, such as `keys`; undefined for all of them. */
+  readonly group?: string;
+  readonly args: readonly string[];
+  readonly values: Values<Options>;
+}
+
 /**
- * Parses the command, its arguments and its options.
+ * Parses the command, its arguments and its options. The first command of the list is the default.
  *
  * @throws UsageError
  */
-export function readArguments(args: readonly string[]) {
-  const config = { args: [...args], allowPositionals: true, options: OPTIONS } as const;
+export function readArguments(given: readonly string[], commands: readonly Command[]): ParsedArguments {
+  const options: Record<string, Option> = Object.assign({}, ...commands.map((each) => each.options), COMMON);
+  const config = { args: [...given], allowPositionals: true, options } as const;
   // Not strict: the errors of strict parsing would print the input unescaped.
   for (const token of parseArgs({ ...config, strict: false, tokens: true }).tokens) {
-    if (token.kind === "option") checkOption(token.name, token.rawName, token.value, token.inlineValue);
+    if (token.kind === "option") checkOption(options, token.name, token.rawName, token.value, token.inlineValue);
   }
-  const { values, positionals } = parseArgs(config);
-  const [command = "generate", ...rest] = positionals;
-  if (values.help || values.version) return { command, rest, values };
-  const allowed = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
-  if (allowed === undefined) {
-    throw new UsageError(`unknown command ${quoted(command)}${didYouMean(command, Object.keys(COMMANDS))}`);
+  const parsed = parseArgs(config);
+  const values = parsed.values as Values<Options>;
+  const isHelpWord = parsed.positionals[0] === "help";
+  const isHelp = values.help === true || isHelpWord;
+  const asked = isHelpWord ? parsed.positionals.slice(1) : parsed.positionals;
+  // `help help` and `help --help` are about all commands too.
+  const positionals = isHelp && asked[0] === "help" ? [] : asked;
+  if (isHelp && positionals.length === 0) return { command: undefined, args: [], values: { help: true } };
+  const [first = "", ...others] = positionals;
+  const isGroup =
+    commands.some(({ name }) => name.startsWith(`${first} `)) && !commands.some(({ name }) => name === first);
+  if (isHelp && isGroup && others.length === 0) {
+    return { command: undefined, group: first, args: [], values: { help: true } };
   }
-  const idle = (Object.keys(values) as (keyof typeof OPTIONS)[]).find((name) => !allowed.includes(name));
-  if (idle !== undefined) throw new UsageError(`${command} has no --${idle}`);
-  if (values.check && values.watch) throw new UsageError("--check and --watch exclude each other");
-  return { command, rest, values };
+  const { command, args } = commandOf(positionals, commands);
+  if (isHelp || values.version) return { command, args, values: isHelp ? { help: true } : values };
+  const idle = Object.keys(values).find((name) => !Object.hasOwn(command.options, name));
+  if (idle !== undefined) throw new UsageError(`${command.name} has no --${idle}`);
+  if (args.length > 0 && command.arguments === undefined) {
+    throw new UsageError(`${command.name} takes no argument, got ${quoted(args[0] ?? "")}`);
+  }
+  return { command, args, values };
 }
 
-function checkOption(name: string, given: string, value: string | undefined, inline: boolean | undefined): void {
-  const option = Object.hasOwn(OPTIONS, name) ? OPTIONS[name as keyof typeof OPTIONS] : undefined;
+function commandOf(positionals: readonly string[], commands: readonly Command[]) {
+  const [first, second] = positionals;
+  if (first === undefined) return { command: commands[0] as Command, args: [] };
+  const two = commands.find(({ name }) => name === `${first} ${second}`);
+  if (two !== undefined) return { command: two, args: positionals.slice(2) };
+  const one = commands.find(({ name }) => name === first);
+  if (one !== undefined) return { command: one, args: positionals.slice(1) };
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
+  if (group.length > 0) {
+    const seconds = group.map((name) => name.slice(first.length + 1));
+    if (second === undefined) throw new UsageError(`${first} wants one of: ${seconds.join(", ")}`);
+    throw new UsageError(
+      `unknown command ${quoted(`${first} ${second}`)}${didYouMean(second, seconds) || `; there is ${seconds.join(", ")}`}`,
+    );
+  }
+  const firsts = [...new Set(commands.map(({ name }) => name.split(" ")[0] as string)), "help"];
+  throw new UsageError(`unknown command ${quoted(first)}${didYouMean(first, firsts)}`);
+}
+
+function checkOption(
+  options: Options,
+  name: string,
+  given: string,
+  value: string | undefined,
+  inline: boolean | undefined,
+): void {
+  const option = Object.hasOwn(options, name) ? options[name] : undefined;
   if (option === undefined) {
-    const known = Object.keys(OPTIONS).map((each) => `--${each}`);
+    const known = Object.keys(options).map((each) => `--${each}`);
     throw new UsageError(`unknown option ${quoted(given)}${didYouMean(given, known)}`);
   }
   if (option.type === "boolean" && value !== undefined) throw new UsageError(`--${name} takes no value`);

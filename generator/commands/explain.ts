@@ -1,21 +1,37 @@
-/** `svc-gen explain CODE`. */
+/** `svc-gen explain [CODE]`. */
 
 import { CODES, type Code, explain } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
-import { UsageError, unknownName } from "./arguments.js";
+import { unknownName } from "./arguments.js";
+import { asJson, defineCommand, EXIT, JSON_OPTION, UsageError } from "./command.js";
 
-/**
- * The page of a code, as text or as JSON.
- *
- * @throws UsageError when there is no such code
- */
-export function explainCode(given: readonly string[], json: boolean): string {
-  const [text, ...more] = given;
-  if (text === undefined || more.length > 0) throw new UsageError("explain wants one code, such as SVC112");
-  const code = text.toUpperCase();
+export const explainCommand = defineCommand({
+  name: "explain",
+  arguments: "[CODE]",
+  summary: "what a diagnostic means; without a code, the list of all",
+  options: { json: JSON_OPTION },
+  examples: [
+    ["svc-gen explain SVC112", "the page of one diagnostic"],
+    ["svc-gen explain", "all codes, one line each"],
+  ],
+  run: ({ args, json, print }) => {
+    print(args.length === 0 ? listCodes(json) : explainCode(args, json));
+    return EXIT.done;
+  },
+});
+
+function listCodes(json: boolean): string {
+  const entries = Object.entries(CODES);
+  if (json) return asJson(entries.map(([code, entry]) => ({ code, ...entry })));
+  return entries.map(([code, { severity, title }]) => `${code} ${severity.padEnd(7)} ${title}\n`).join("");
+}
+
+/** The page of a code, as text or as JSON. */
+function explainCode([text = "", ...more]: readonly string[], json: boolean): string {
+  if (more.length > 0) throw new UsageError("explain wants one code, such as SVC112");
+  const code = /^\d+$/.test(text) ? `SVC${text}` : text.toUpperCase();
   if (!Object.hasOwn(CODES, code)) throw unknownCode(text);
-  if (!json) return explain(code as Code);
-  return `${JSON.stringify({ code, ...CODES[code as Code] }, undefined, 2)}\n`;
+  return json ? asJson({ code, ...CODES[code as Code] }) : explain(code as Code);
 }
 
 /**

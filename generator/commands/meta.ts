@@ -1,24 +1,49 @@
 /** `svc-gen meta`: the metadata document of one tool with its public URL, for registration. */
 
-import { parseFqn } from "svc-runtime/generator";
+import { parseFqn, prettyJson } from "svc-runtime/generator";
+import { hasErrors } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
-import { withUrl } from "../emit/meta.js";
-import { JsonObject, printJson, readJson } from "../json.js";
-import { UsageError, unknownName } from "./arguments.js";
+import { JsonObject, printJson } from "../json.js";
+import { unknownName } from "./arguments.js";
+import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "./command.js";
+import { generateNow, reportDiagnostics } from "./generate.js";
+import { generateOptions } from "./project-options.js";
+import { documentsOf } from "./project-tools.js";
+
+export const metaCommand = defineCommand({
+  name: "meta",
+  summary: "the metadata document of one tool with its public URL, for registration",
+  options: {
+    fqn: { type: "string", value: "FQN", summary: "the tool, where the project has several" },
+    url: { type: "string", value: "URL", summary: "the URL under which the tool is served" },
+    ...PROJECT_OPTIONS,
+  },
+  examples: [["svc-gen meta --url https://tools.example.org/sum", "the document of the only tool"]],
+  run: async (call) => {
+    const { fqn, url } = call.values;
+    if (url === undefined) throw new UsageError("meta wants --url URL, under which the tool is served");
+    const { diagnostics, files } = await generateNow(generateOptions(call));
+    reportDiagnostics(diagnostics, { ...call, quiet: true });
+    if (hasErrors(diagnostics)) return EXIT.failure;
+    const documents = files.find(({ path }) => path === "meta.json")?.text ?? "[]";
+    call.print(registrationDocument(documents, fqn, url));
+    return EXIT.done;
+  },
+});
 
 /**
  * Selects the document of `fqn`, or of the only tool, from the text of `meta.json`.
  *
  * @throws UsageError
  */
-export function registrationDocument(metaJson: string, fqn: string | undefined, url: string): string {
+function registrationDocument(metaJson: string, fqn: string | undefined, url: string): string {
   if (!/^https?:\/\/[^\s/?#]+/.test(url)) throw new UsageError(`--url wants an http or https URL, got ${quoted(url)}`);
-  const all = readJson(metaJson);
-  const documents = (Array.isArray(all) ? all : []).filter((each) => each instanceof JsonObject);
+  const documents = documentsOf(metaJson) ?? [];
   const names = documents.map((each) => String(each.get("fqn")));
   const wanted = fqn === undefined ? undefined : (parseFqn(fqn)?.text ?? fqn);
   const [found, ...more] = documents.filter((each) => wanted === undefined || each.get("fqn") === wanted);
   if (found === undefined) throw unknownName("tool", wanted ?? "", names);
   if (more.length > 0) throw new UsageError(`several tools; name one with --fqn: ${names.join(", ")}`);
-  return `${printJson(withUrl(found, url), 2)}\n`;
+  const document = new JsonObject(new Map(found.members).set("url", url));
+  return `${prettyJson(printJson(document))}\n`;
 }

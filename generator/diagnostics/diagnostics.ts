@@ -43,14 +43,14 @@ export const CODES = {
     "Without it the compiler cannot say which members may be null or missing, so the contract would be wrong.",
   ),
   SVC103: error(
-    "svc-runtime is not installed",
+    "svc-runtime is not found",
     "npm install svc-runtime",
     "Tool classes are recognised by the type of SvcTool in the package svc-runtime.",
   ),
   SVC104: note(
-    "an option of tsconfig.json has a value that svc-gen does not know",
+    "svc-gen does not know this option of tsconfig.json, or its value",
     "nothing, when the project's own tsc takes it; otherwise correct the value",
-    "svc-gen reads with TypeScript 5.9, whatever the project is compiled with. It leaves out values of newer versions.",
+    "svc-gen reads with TypeScript 5.9, whatever the project is compiled with. It leaves out options and values of newer versions.",
   ),
   SVC110: error(
     "the tool class is not exported",
@@ -68,7 +68,7 @@ export const CODES = {
     "The name identifies the tool to the network; there is no default.",
   ),
   SVC113: error(
-    "the text is not known without running the tool",
+    "the value is not known without running the tool",
     "return a literal, a constant, or a template or sum of those",
     "fqn, description, path and timeout go into meta.json, which is written without running any code of the tool.",
   ),
@@ -83,7 +83,7 @@ export const CODES = {
     "People choose tools by it, and registration refuses a tool without it.",
   ),
   SVC118: error(
-    "the timeout is out of range",
+    "not a timeout",
     "return whole milliseconds from 1 to 2147483647",
     "It covers construction, authorize, input decoding, invoke and output encoding together.",
   ),
@@ -106,6 +106,21 @@ export const CODES = {
     "the path can never be requested",
     "use letters, digits and - . _ ~ between slashes",
     "Paths match byte for byte, without decoding, after the query is cut off; so ?, # and characters outside URLs never match.",
+  ),
+  SVC123: error(
+    "the runtime cannot construct the tool",
+    "add: static override async new() { return new ThisClass(…); }, or give every parameter a default",
+    "The runtime makes an instance for each call by the static method new(), which by default passes no arguments.",
+  ),
+  SVC124: error(
+    "server-options.ts is not usable",
+    'write: import type { BootstrapOptions } from "svc-runtime"; export const options: BootstrapOptions = { … };',
+    "The generated server.ts passes the export options of the file server-options.ts, beside the generated folder, to bootstrap.",
+  ),
+  SVC125: error(
+    "the description has half of a surrogate pair",
+    "write the whole character",
+    "JSON travels as UTF-8, in which half of a pair has no bytes.",
   ),
   SVC130: error(
     "a function cannot travel as JSON",
@@ -194,8 +209,8 @@ export const CODES = {
   ),
   SVC147: error(
     "this JSDoc comment belongs to nothing",
-    "put the member on a line of its own, below its comment",
-    "TypeScript attaches a comment to what begins on a later line; one behind a brace or a semicolon would be lost with its tags.",
+    "move the comment to a line of its own, above the member that it is for",
+    "TypeScript attaches a comment to what begins on a later line; one behind a brace or a semicolon would be lost with its tags. A description without tags is read where its member follows on the same line.",
   ),
   SVC148: error(
     "the name of the member has half of a surrogate pair",
@@ -322,6 +337,16 @@ export const CODES = {
     "remove the tag, or the code from it",
     "It silences the notes that it names on the member, class or type that it stands on; a note that is not given needs none.",
   ),
+  SVC177: error(
+    "this pattern takes exponential time on some texts",
+    "let no repetition contain another one or branches that match the same text: ^a+$ in place of ^(a+)+$",
+    "A text of thirty characters could occupy the server for minutes: the matcher tries every way to divide it.",
+  ),
+  SVC178: note(
+    "this pattern takes more than linear time on some texts",
+    "add @maxLength 1000 or less, which is checked first, or begin the pattern with ^ and let no two repetitions meet",
+    "The time grows with the square of the length, or faster. Texts of up to 65,536 characters are matched.",
+  ),
 } as const satisfies Record<string, Entry>;
 
 export type Code = keyof typeof CODES;
@@ -339,14 +364,16 @@ export interface Diagnostic {
   readonly related?: readonly { readonly message: string; readonly place?: Place }[];
 }
 
-/** Makes a diagnostic from the table. `detail` describes the particular case. */
+/** Makes a diagnostic from the table. `detail` describes the particular case; `ownHint` is for one that the hint of the code misses. */
 export function diagnostic(
   code: Code,
   where: { readonly place?: Place; readonly subject?: string },
   detail?: string,
+  ownHint?: string,
 ): Diagnostic {
   const { severity, title, hint } = CODES[code];
-  return { code, severity, message: detail === undefined ? title : `${title}: ${detail}`, hint, ...where };
+  const message = detail === undefined ? title : `${title}: ${detail}`;
+  return { code, severity, message, hint: ownHint ?? hint, ...where };
 }
 
 /** Whether a diagnostic is an error, which stops generation. */

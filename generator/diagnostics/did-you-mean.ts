@@ -1,23 +1,3 @@
-/** The nearest known names, for "did you mean". */
+/** The nearest known names, for "did you mean": the runtime's. */
 
-import { distance } from "fastest-levenshtein";
-
-const MAX_DISTANCE = 2;
-
-/** The known names within a small edit distance of `name`, nearest first. Letter case is ignored. */
-export function closest(name: string, known: readonly string[], maxDistance = MAX_DISTANCE): readonly string[] {
-  if (name.length > 100) return [];
-  const wanted = name.toLowerCase();
-  const limit = Math.min(maxDistance, Math.floor(wanted.length * 0.4));
-  return known
-    .map((each) => ({ each, steps: distance(wanted, each.toLowerCase()) }))
-    .filter(({ steps }) => steps <= limit)
-    .sort((one, other) => one.steps - other.steps)
-    .map(({ each }) => each);
-}
-
-/** `"; did you mean X?"`, or an empty text when no name is near. */
-export function didYouMean(name: string, known: readonly string[], maxDistance?: number): string {
-  const [nearest] = closest(name, known, maxDistance);
-  return nearest === undefined ? "" : `; did you mean ${nearest}?`;
-}
+export { closest, didYouMean } from "svc-runtime/generator";

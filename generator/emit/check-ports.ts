@@ -5,7 +5,7 @@ import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnosti
 import { type Member, resolve, type Tool } from "../model.js";
 import { isMany } from "./codecs.js";
 
-/** Reports ports that the network would refuse, and notes about others. */
+/** Reports ports that the network would refuse, with notes about lists: which are `many` ports, and which are not. */
 export function checkPorts(tool: Tool): Diagnostic[] {
   const found: Diagnostic[] = [];
   const report = (code: Code, where: Pick<Member, "place" | "subject">, detail?: string) => {

@@ -1,4 +1,4 @@
-/** Model -> ports with their codecs: ordered data by which the runtime reads and writes values. */
+/** Model -> ports with their codecs: plain ordered data that the runtime compiles to decoders and encoders. */
 
 import { isDeepStrictEqual } from "node:util";
 import {

@@ -17,12 +17,23 @@ const RESERVED_NAMES = [
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/** One import a tool, under a name that is unique in the entrypoint. */
-export function importsOf(tools: readonly ToolArtifacts[], { root, out }: Layout): ImportView[] {
+/** The specifier by which the entrypoint imports a file. The path of the file is relative to the root. */
+export function entrypointSpecifier({ root, out }: Layout, file: string): string {
   const slashed = (path: string) => path.split(sep).join("/");
-  const server = `${slashed(out)}/server.ts`;
-  const home = slashed(root);
-  const taken = new Set(RESERVED_NAMES);
+  return specifier(`${slashed(out)}/server.ts`, `${slashed(root)}/${file}`);
+}
+
+/**
+ * One import for each tool, under a name that is unique in the entrypoint.
+ *
+ * @param names further names that the entrypoint uses
+ */
+export function importsOf(
+  tools: readonly ToolArtifacts[],
+  layout: Layout,
+  names: readonly string[] = [],
+): ImportView[] {
+  const taken = new Set([...RESERVED_NAMES, ...names]);
   return tools.map(({ import: { file, exportName, className } }) => {
     const base = IDENTIFIER.test(exportName) && exportName !== "default" ? exportName : className;
     let local = base;
@@ -35,7 +46,7 @@ export function importsOf(tools: readonly ToolArtifacts[], { root, out }: Layout
         : imported === local
           ? `{ ${local} }`
           : `{ ${quotedName(imported)} as ${local} }`;
-    return { clause, local, from: specifier(server, `${home}/${file}`) };
+    return { clause, local, from: entrypointSpecifier(layout, file) };
   });
 }
 

@@ -1,22 +1,32 @@
 /** The texts of all generated files of a project. */
 
 import { relative, sep } from "node:path";
+import { metadataListing } from "svc-runtime/generator";
 import type { Layout } from "../project/layout.js";
 import { VERSION } from "../version.js";
-import { importsOf } from "./entrypoint.js";
+import { entrypointSpecifier, importsOf } from "./entrypoint.js";
 import { type GeneratedFile, render } from "./render.js";
 import type { ToolArtifacts } from "./tool-artifacts.js";
 
-/** `contracts.ts`, `server.ts` and `meta.json` over the artifacts of every tool. */
-export function generatedFiles(layout: Layout, tools: readonly ToolArtifacts[]): GeneratedFile[] {
+/**
+ * The texts of `contracts.ts`, `server.ts` and `meta.json`, from the artifacts of all tools.
+ *
+ * @param optionsFile the author's file of options, relative to the root
+ */
+export function generatedFiles(
+  layout: Layout,
+  tools: readonly ToolArtifacts[],
+  optionsFile: string | undefined,
+): GeneratedFile[] {
   const out = relative(layout.root, layout.out).split(sep).join("/");
   const header = { version: VERSION };
-  const contracts = render("contracts", { ...header, contracts: tools.map(({ contract }) => contract) });
-  const server = render("server", { ...header, imports: importsOf(tools, layout), several: tools.length > 1 });
-  const documents = tools.map(({ document }) => document);
+  const contracts = render("contracts", { ...header, contracts: tools.map(({ entry }) => entry) });
+  const options = optionsFile === undefined ? false : entrypointSpecifier(layout, optionsFile);
+  const imports = importsOf(tools, layout, options === false ? [] : ["options"]);
+  const server = render("server", { ...header, imports, several: tools.length > 1, options });
   return [
     { path: `${out}/contracts.ts`, text: contracts },
     { path: `${out}/server.ts`, text: server },
-    { path: "meta.json", text: documents.length === 0 ? "[]\n" : `[\n  ${documents.join(",\n  ")}\n]\n` },
+    { path: "meta.json", text: metadataListing(tools.map(({ document }) => document)) },
   ];
 }

@@ -30,7 +30,12 @@ interface Header {
 export interface Views {
   /** `contracts` are the rendered entries. */
   readonly contracts: Header & { readonly contracts: readonly string[] };
-  readonly server: Header & { readonly imports: readonly ImportView[]; readonly several: boolean };
+  readonly server: Header & {
+    readonly imports: readonly ImportView[];
+    readonly several: boolean;
+    /** The specifier of the author's options. */
+    readonly options: string | false;
+  };
 }
 
 // The one-file build: the same code in forty files takes 30 ms more to load.

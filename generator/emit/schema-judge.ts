@@ -1,4 +1,4 @@
-/** Validation with ajv: of the published schemas, and of values against them. */
+/** Validation of values with ajv against the published schemas. */
 
 import { createRequire } from "node:module";
 import type { Ajv2020 } from "ajv/dist/2020.js";
@@ -28,7 +28,8 @@ export class SchemaJudge {
     this.knowFormats(schema);
     const validate = this.ajv.compile(JSON.parse(printJson(schema)));
     return (value) => {
-      // ajv has no bigints, and converted to numbers different ones may become equal.
+      // ajv has no bigints, and different bigints may become equal when converted to numbers: values with one are not
+      // judged.
       if (hasBigint(value) || validate(JSON.parse(printJson(value)))) return undefined;
       const [error] = validate.errors ?? [];
       return `${error?.instancePath || "it"} ${error?.message}`;

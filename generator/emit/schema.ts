@@ -52,11 +52,16 @@ function openTypeSchemas(checker: ts.TypeChecker): TypeSchemas {
 export class Schemas {
   private readonly types: TypeSchemas;
   private readonly known = new Map<string, JsonObject>();
-  /** Validates the schemas that are made. */
-  readonly judge = new SchemaJudge();
+  private loadedJudge: SchemaJudge | undefined;
 
   constructor(private readonly checker: ts.TypeChecker) {
     this.types = openTypeSchemas(checker);
+  }
+
+  /** Judges values by schemas. ajv is loaded for the first one, because most projects have no value to judge. */
+  get judge(): SchemaJudge {
+    this.loadedJudge ??= new SchemaJudge();
+    return this.loadedJudge;
   }
 
   /** The schema of the whole input: its properties are the input ports. */
@@ -270,7 +275,7 @@ function asSingleValue(schema: JsonObject): JsonObject {
   return new JsonObject(new Map([...schema.members, ["type", ["array"]]]));
 }
 
-/** Adds JSDoc keywords behind those of the type: first constraints, then annotations. */
+/** Adds the keywords from JSDoc after those of the type: first constraints, then annotations. */
 function withDoc(schema: JsonObject, doc: Doc | undefined): JsonObject {
   if (doc === undefined) return schema;
   const members = new Map(schema.members);

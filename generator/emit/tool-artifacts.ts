@@ -1,10 +1,9 @@
 /** The generated texts of one tool. They depend on the tool alone, so they are reused until it changes. */
 
-import { derivePorts } from "svc-runtime/generator";
-import { type JsonObject, printJson } from "../json.js";
+import { type Contract, derivePorts, localUrl, metadataText, prettyJson } from "svc-runtime/generator";
+import { printJson } from "../json.js";
 import type { ClassImport, Place, Tool } from "../model.js";
 import { codec, inputPorts, outputVariants } from "./codecs.js";
-import { localUrl, metadata } from "./meta.js";
 import { renderContract } from "./render.js";
 import type { Schemas } from "./schema.js";
 
@@ -15,48 +14,49 @@ export interface ToolArtifacts {
   readonly import: ClassImport;
   /** The place of the class's name. */
   readonly place: Place;
-  /** The entry in `contracts.ts`. */
-  readonly contract: string;
-  /** The entry in `meta.json`. */
+  readonly contract: Contract;
+  /** The contract as the entry in `contracts.ts`. */
+  readonly entry: string;
+  /** The entry in `meta.json`, indented. */
   readonly document: string;
 }
 
 /** Makes the texts of a tool without errors. */
 export function artifactsOf(tool: Tool, schemas: Schemas): ToolArtifacts {
-  const input = schemas.input(tool);
-  const output = schemas.output(tool);
-  for (const schema of [input, output]) schemas.judge.compile(schema);
+  const contract = contractOf(tool, schemas);
   return {
     fqn: tool.fqn,
     path: tool.path,
     import: tool.import,
     place: tool.place,
-    contract: contractOf(tool, input, output),
-    document: printJson(metadata(tool, localUrl(tool.path), input, output), 2, 1),
+    contract,
+    entry: renderContract(contract),
+    document: prettyJson(metadataText(contract, localUrl(tool.path))),
   };
 }
 
-function contractOf(tool: Tool, inputSchema: JsonObject, outputSchema: JsonObject): string {
+function contractOf(tool: Tool, schemas: Schemas): Contract {
   const input = inputPorts(tool);
   const output = outputVariants(tool);
-  const [inputText, outputText] = [printJson(inputSchema), printJson(outputSchema)];
-  const derived = JSON.stringify(derivePorts(inputText, outputText));
+  const inputSchema = printJson(schemas.input(tool));
+  const outputSchema = printJson(schemas.output(tool));
+  const derived = JSON.stringify(derivePorts(inputSchema, outputSchema));
   const ports = (list: readonly { name: string; many: boolean }[]) => list.map(({ name, many }) => ({ name, many }));
   const declared = {
     inputPorts: ports(input),
     outputVariants: output.map((variant) => ({ name: variant.name, ports: ports(variant.ports) })),
   };
   if (derived !== JSON.stringify(declared)) throw new Error(`${tool.fqn}: the schemas do not say what the types say`);
-  return renderContract({
+  return {
     fqn: tool.fqn,
     description: tool.description,
     path: tool.path,
     timeout: tool.timeout,
-    inputSchema: inputText,
-    outputSchema: outputText,
+    inputSchema,
+    outputSchema,
     input,
     closedInput: tool.input.closed,
     output,
     definitions: tool.definitions.map(({ name, shape }) => [name, codec(shape)] as const),
-  });
+  };
 }

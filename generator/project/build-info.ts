@@ -105,12 +105,12 @@ function realPath(path: string): string | undefined {
   }
 }
 
-/** Packages whose version may change the generated text. */
-const PACKAGES = ["@ts-morph/common", "ajv", "ajv-formats", "handlebars", "typescript-json-schema"];
+/** Packages whose version may change the generated text or the diagnostics. */
+const PACKAGES = ["@ts-morph/common", "ajv", "ajv-formats", "handlebars", "refa", "scslre", "typescript-json-schema"];
 
 /**
- * Version, and sizes and times of the generator's files and of its packages' manifests, so that a rebuilt generator
- * differs. Computed once: a running process keeps its identity when the files on disk change.
+ * Identity of the generator: its version, and sizes and times of its files and of its packages' manifests, so that a
+ * rebuilt generator has another one. Computed once: a running process keeps its identity when the files on disk change.
  */
 const GENERATOR_ID = generatorHash();
 

@@ -55,7 +55,9 @@ function targetOf(link: string): Stats | undefined {
   }
 }
 
-/** The hash of the names and kinds of the entries except `own`. Files have hashes of their own. */
+/**
+ * The hash of a folder's entries by name and kind, without the paths in `own`. Contents of files are not part of it.
+ */
 export function folderHash(path: string, own: readonly string[], entries = folderEntries(path)): string {
   const others = entries.filter(
     ([name, isFolder]) => (isFolder || !name.endsWith(".tmp")) && !own.includes(join(path, name)),

@@ -9,9 +9,9 @@ import { ts } from "./typescript.js";
 export interface InputSnapshot {
   /** Hashes of the files whose text was read. */
   readonly files: Readonly<Record<string, string>>;
-  /** Paths without a file. A new file there may shadow one that was found elsewhere. */
+  /** Paths where no file was found. A new file there may take precedence over one that was found elsewhere. */
   readonly missing: readonly string[];
-  /** Paths without a folder. */
+  /** Paths where no folder was found. */
   readonly missingFolders: readonly string[];
   /** Files that were found but not read. */
   readonly found: readonly string[];
@@ -65,13 +65,13 @@ export class InputRecorder {
     else if (!this.files.has(absolute)) this.files.set(absolute, contentHash(text));
   }
 
-  /** The entries of a folder. They are recorded when a file in it may belong to the project. */
+  /** The entries of a folder, recorded when one of its files may belong to the project. */
   private entries(path: string, bases: readonly string[]): { files: string[]; directories: string[] } {
     const folder = resolve(path);
     const entries = folderEntries(folder);
     if (bases.some((base) => folder === base || folder.startsWith(base.endsWith(sep) ? base : base + sep))) {
       this.folders.set(folder, folderHash(folder, this.own, entries));
-      // The parent's hash leaves out the output folder, which the generator may create; it gets a hash of its own.
+      // The output folder, which the generator may create, is left out of its parent's hash and gets a hash of its own.
       const [out] = this.own;
       if (out !== undefined && dirname(out) === folder) this.folders.set(out, folderHash(out, this.own));
     }
@@ -85,7 +85,8 @@ export class InputRecorder {
       ...host,
       fileExists: (path: string) => {
         const there = host.fileExists(path);
-        (there ? this.found : this.missing).add(resolve(path));
+        // A path that ends in a slash is no file, while the same path without it may be one.
+        if (there || !path.endsWith("/")) (there ? this.found : this.missing).add(resolve(path));
         return there;
       },
       readFile: (path: string) => {

@@ -1,6 +1,6 @@
 /** The paths of a tool project: root, configuration, output folder. */
 
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 
 /** All paths are absolute. */
 export interface Layout {
@@ -9,6 +9,8 @@ export interface Layout {
   readonly root: string;
   /** The folder of the generated files. */
   readonly out: string;
+  /** The author's file of options for the generated server, which need not exist: beside the generated folder. */
+  readonly serverOptions: string;
 }
 
 /** A path in diagnostics and generated files: relative to the root, with forward slashes. */
@@ -28,5 +30,7 @@ export interface GenerateOptions {
 /** Resolves the options to absolute paths. */
 export function layoutOf({ root, tsconfig = "tsconfig.json", out = "src/generated" }: GenerateOptions): Layout {
   const at = (path: string) => (isAbsolute(path) ? path : join(root, path));
-  return { root: resolve(root), tsconfig: resolve(at(tsconfig)), out: resolve(at(out)) };
+  const folder = resolve(at(out));
+  const serverOptions = join(dirname(folder), "server-options.ts");
+  return { root: resolve(root), tsconfig: resolve(at(tsconfig)), out: folder, serverOptions };
 }

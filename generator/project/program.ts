@@ -34,13 +34,17 @@ export interface Program {
   readonly at: (node: ts.Node, end?: number) => Place;
 }
 
-/** Replacements of the generated files, so that their last state has no influence. */
+/** Replacements of the generated files, so that the texts from earlier runs have no influence. */
 const STUBS: readonly (readonly [name: string, text: string])[] = [
   [
     "contracts.ts",
     'import type { Contract } from "svc-runtime/v1";\nexport declare const contracts: readonly Contract[];\n',
   ],
-  ["server.ts", "export {};\n"],
+  // The type of options for server-options.ts.
+  [
+    "server.ts",
+    'import type { BootstrapOptions } from "svc-runtime";\nexport declare const options: BootstrapOptions;\n',
+  ],
 ];
 
 /** The configuration of a project. */
@@ -48,7 +52,7 @@ export interface Project {
   readonly layout: Layout;
   readonly options: ts.CompilerOptions;
   readonly installed: InstalledTypeScript | undefined;
-  /** Absolute paths, without the generated files. */
+  /** Absolute paths of the project's source files, without the generated files. */
   readonly files: readonly string[];
   readonly references: readonly ts.ProjectReference[] | undefined;
   /** Notes about the configuration. */
@@ -74,9 +78,19 @@ export function readProject(layout: Layout): Project | InvalidProject {
   const invalid = (...reason: Parameters<typeof diagnostic>): InvalidProject => {
     return { diagnostics: [diagnostic(...reason)], recorder };
   };
-  if ("problem" in config) return invalid("SVC101", {}, config.problem);
+  if ("problem" in config) {
+    const { place, problem } = config;
+    return place === undefined
+      ? invalid("SVC101", {}, problem)
+      : invalid("SVC101", { place }, problem, "correct this file at this place");
+  }
   if (!(config.options.strictNullChecks ?? config.options.strict)) {
-    return invalid("SVC102", {}, displayPath(layout, layout.tsconfig));
+    const option = strictOption(config.source);
+    return option === undefined
+      ? invalid("SVC102", {}, displayPath(layout, config.source.fileName))
+      : invalid("SVC102", {
+          place: placeOf(layout, config.source, option.getStart(config.source), option.getWidth(config.source)),
+        });
   }
   const stubs = STUBS.map(([name]) => join(layout.out, name));
   const options: ts.CompilerOptions = {
@@ -106,7 +120,7 @@ export function compileOnce(project: Project): ts.Program {
       getSourceFile: (path, wanted) => {
         const text = host.readFile(path);
         if (text === undefined) return undefined;
-        return markLibrary(ts.createSourceFile(path, text, wanted), project);
+        return isLibrary(path, project) ? parseLibrary(path, text, wanted) : ts.createSourceFile(path, text, wanted);
       },
     },
     ...(project.references === undefined ? {} : { projectReferences: project.references }),
@@ -187,16 +201,36 @@ export function adaptHost<Host extends AdaptedHost>(host: Host, { layout, instal
 }
 
 /**
- * The folder of library files. ts-morph has the compiler without them, so the default is that of
- * typescript-json-schema.
+ * The folder of the library files. ts-morph has the compiler without these files, so the default is the folder of
+ * typescript-json-schema's TypeScript.
  */
 function libraryFolder(installed: InstalledTypeScript | undefined): string {
   return installed?.libraries ?? dirname(schemaRequire().resolve("typescript"));
 }
 
-/** Sets the mark of library files, which those of TypeScript 6 no longer have and the compiler of svc-gen needs. */
-export function markLibrary(file: ts.SourceFile, { installed }: Project): ts.SourceFile {
-  if (dirname(resolve(file.fileName)) === libraryFolder(installed)) file.hasNoDefaultLib = true;
+function isLibrary(path: string, { installed }: Project): boolean {
+  return dirname(resolve(path)) === libraryFolder(installed);
+}
+
+/** Marks library files (`hasNoDefaultLib`) for svc-gen's compiler, because those of TypeScript 6 have no such mark. */
+export function markLibrary(file: ts.SourceFile, project: Project): ts.SourceFile {
+  if (isLibrary(file.fileName, project)) file.hasNoDefaultLib = true;
+  return file;
+}
+
+/** Library files by path and options. Parsing and binding them is half of a small run, so the runs of a process share them. */
+const libraries = new Map<string, ts.SourceFile>();
+
+/** Parses a marked library file, or gives that of an earlier run with the same text: TypeScript changes no bound file. */
+function parseLibrary(path: string, text: string, wanted: ts.ScriptTarget | ts.CreateSourceFileOptions) {
+  const { languageVersion, impliedNodeFormat, jsDocParsingMode } =
+    typeof wanted === "object" ? wanted : ({ languageVersion: wanted } as ts.CreateSourceFileOptions);
+  const key = JSON.stringify([path, languageVersion, impliedNodeFormat, jsDocParsingMode]);
+  const parsed = libraries.get(key);
+  if (parsed?.text === text) return parsed;
+  const file = ts.createSourceFile(path, text, wanted);
+  file.hasNoDefaultLib = true;
+  libraries.set(key, file);
   return file;
 }
 
@@ -210,7 +244,8 @@ function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
 }
 
 interface Config {
-  /** With the defaults of the project's own TypeScript. */
+  readonly source: ts.TsConfigSourceFile;
+  /** Compiler options, with the defaults of the project's own TypeScript. */
   readonly options: ts.CompilerOptions;
   readonly installed: InstalledTypeScript | undefined;
   readonly notes: readonly Diagnostic[];
@@ -218,38 +253,86 @@ interface Config {
   readonly references: readonly ts.ProjectReference[] | undefined;
 }
 
+interface ConfigProblem {
+  readonly problem: string;
+  readonly place?: Place;
+}
+
 /** @param above the configurations that lead to this one by references */
-function readConfig(
-  layout: Layout,
-  recorder: InputRecorder,
-  above: readonly string[] = [],
-): Config | { readonly problem: string } {
+function readConfig(layout: Layout, recorder: InputRecorder, above: readonly string[] = []): Config | ConfigProblem {
   const path = layout.tsconfig;
   if (!existsSync(path)) recorder.file(path, undefined);
   if (!existsSync(path)) return { problem: `${displayPath(layout, path)} does not exist` };
   const host = recorder.wrap(ts.sys);
   const installed = installedTypeScript(dirname(path), recorder);
   if (installed !== undefined) registerLibNames(installed);
-  const { config, error } = ts.readConfigFile(path, host.readFile);
-  if (error !== undefined) return { problem: ts.flattenDiagnosticMessageText(error.messageText, "\n") };
-  const parsed = ts.parseJsonConfigFileContent(config, host, dirname(path), undefined, path);
+  const source = ts.readJsonConfigFile(path, host.readFile);
+  const parsed = ts.parseJsonSourceFileConfigFileContent(source, host, dirname(path), undefined, path);
+  // Options of a newer TypeScript are accepted; other faults, and a missing base file (TS5083, TS6053), are errors.
+  const [fault] = [...(source as InnerJsonFile).parseDiagnostics, ...parsed.errors].filter(isConfigFault);
+  if (fault !== undefined) {
+    const { message, place } = messageAndPlace(layout, fault);
+    return { problem: message, ...(place === undefined ? {} : { place }) };
+  }
   const { projectReferences: references } = parsed;
   if (parsed.fileNames.length === 0 && references !== undefined) {
     return firstReferenced(layout, references, recorder, [...above, path]);
   }
-  // Options of a newer TypeScript are accepted; a missing base file (TS5083, TS6053) is an error.
-  const missing = parsed.errors.find(({ code }) => code === 5083 || code === 6053);
-  if (missing !== undefined) return { problem: ts.flattenDiagnosticMessageText(missing.messageText, "\n") };
   const options = withDefaults(parsed.options, installed, recorder);
-  return { options, installed, notes: unknownValues(parsed.errors), files: parsed.fileNames, references };
+  return {
+    source,
+    options,
+    installed,
+    notes: unknownOptions(layout, parsed.errors, installed),
+    files: parsed.fileNames,
+    references,
+  };
 }
 
-/** Notes on option values that svc-gen's compiler does not know (TS6046). An unknown target is taken as the newest. */
-function unknownValues(errors: readonly ts.Diagnostic[]): Diagnostic[] {
-  const names = errors
-    .filter(({ code }) => code === 6046)
-    .map(({ messageText }) => /'--(\w+)'/.exec(ts.flattenDiagnosticMessageText(messageText, "\n"))?.[1] ?? "");
-  return [...new Set(names)].filter((name) => name !== "target").map((name) => diagnostic("SVC104", {}, name));
+/** What sets the strictness in a configuration itself, else the name of its options. */
+function strictOption({ statements: [json] }: ts.TsConfigSourceFile): ts.Node | undefined {
+  const member = (object: ts.Node | undefined, name: string) =>
+    object === undefined || !ts.isObjectLiteralExpression(object)
+      ? undefined
+      : object.properties
+          .filter(ts.isPropertyAssignment)
+          .find((property) => ts.isStringLiteral(property.name) && property.name.text === name);
+  const options = member(json?.expression, "compilerOptions");
+  return member(options?.initializer, "strictNullChecks") ?? member(options?.initializer, "strict") ?? options?.name;
+}
+
+/** The internal list of syntax errors (TypeScript 5.9). */
+interface InnerJsonFile extends ts.TsConfigSourceFile {
+  readonly parseDiagnostics: readonly ts.Diagnostic[];
+}
+
+/**
+ * Whether a diagnostic of a configuration is an error in every TypeScript version: of syntax, of a value's type, or of
+ * a missing base.
+ */
+function isConfigFault({ code }: ts.Diagnostic): boolean {
+  return (code >= 1000 && code < 2000) || [5024, 5083, 6053].includes(code);
+}
+
+/**
+ * Notes on options (TS5023, TS5025) and values of options (TS6046) that svc-gen's compiler does not know. An unknown
+ * target is taken as the newest.
+ */
+function unknownOptions(
+  layout: Layout,
+  errors: readonly ts.Diagnostic[],
+  installed: InstalledTypeScript | undefined,
+): Diagnostic[] {
+  // Unless the project has a TypeScript before 6, its TypeScript may know an option that svc-gen's compiler does not.
+  // Only a likely misspelling (TS5025) is reported then.
+  const unknown = installed !== undefined && installed.major < 6 ? [5023, 5025] : [5025];
+  return errors.flatMap((error) => {
+    const { message, place } = messageAndPlace(layout, error);
+    const name = /'--(\w+)'/.exec(message)?.[1] ?? "";
+    const isValue = error.code === 6046;
+    if (!(isValue ? name !== "target" : unknown.includes(error.code))) return [];
+    return [diagnostic("SVC104", place === undefined ? {} : { place }, isValue ? name : message)];
+  });
 }
 
 /** The configuration behind a tsconfig that only has references: the first one with files. */
@@ -258,7 +341,7 @@ function firstReferenced(
   references: readonly ts.ProjectReference[],
   recorder: InputRecorder,
   above: readonly string[],
-): Config | { readonly problem: string } {
+): Config | ConfigProblem {
   for (const reference of references) {
     const tsconfig = resolve(ts.resolveProjectReferencePath(reference));
     if (above.includes(tsconfig)) continue;
@@ -266,6 +349,51 @@ function firstReferenced(
     if ("problem" in config || config.files.length > 0) return config;
   }
   return { problem: `${displayPath(layout, layout.tsconfig)} has no files` };
+}
+
+const RUNTIME = "svc-runtime";
+
+/**
+ * The diagnostic of a project whose imports of svc-runtime do not resolve. It replaces all errors that TypeScript
+ * reports for this reason.
+ */
+export function missingRuntime({ program, sources, checker, at, layout }: Program): Diagnostic | undefined {
+  // The stub imports svc-runtime/v1, as the generated files do.
+  const stub = program.getSourceFile(join(layout.out, "contracts.ts"));
+  const specifiers = [...sources, ...(stub === undefined ? [] : [stub])].flatMap(importsOfRuntime);
+  // A module resolution that does not support "exports" resolves a linked package to its sources, not its declarations.
+  const unresolved = specifiers.find((specifier) => {
+    const declaration = checker.getSymbolAtLocation(specifier)?.valueDeclaration;
+    return declaration?.getSourceFile().isDeclarationFile !== true;
+  });
+  if (unresolved === undefined) return undefined;
+  const file = unresolved.getSourceFile();
+  const where = file === stub ? {} : { place: at(unresolved) };
+  return diagnostic("SVC103", where, ...unresolvedReason(layout, file.fileName));
+}
+
+/** The specifiers of imports of `svc-runtime`, and of `svc-runtime/v1`, which generated code imports. */
+function importsOfRuntime(file: ts.SourceFile): ts.Expression[] {
+  return file.statements
+    .filter(ts.isImportDeclaration)
+    .map(({ moduleSpecifier }) => moduleSpecifier)
+    .filter((specifier) => ts.isStringLiteral(specifier) && [RUNTIME, `${RUNTIME}/v1`].includes(specifier.text));
+}
+
+/** Why svc-runtime is not resolved although it is in `node_modules`, and what to do; empty when it is not there. */
+function unresolvedReason(layout: Layout, fileName: string): [] | [reason: string, hint: string] {
+  let folder = dirname(fileName);
+  while (!existsSync(join(folder, "node_modules", RUNTIME, "package.json"))) {
+    if (dirname(folder) === folder) return [];
+    folder = dirname(folder);
+  }
+  const place = displayPath(layout, join(folder, "node_modules", RUNTIME));
+  return existsSync(join(folder, "node_modules", RUNTIME, "dist/index.d.ts"))
+    ? [
+        `${place} is there, but the module resolution of tsconfig.json does not find it`,
+        'set "module": "NodeNext" in tsconfig.json',
+      ]
+    : [`${place} is there, but not built: it has no dist/index.d.ts`, "build it, or install it again"];
 }
 
 /** TypeScript's errors in the form of tsc, without those of generated files and libraries. */
@@ -282,10 +410,21 @@ export function compilerErrors(opened: Program): Diagnostic[] {
     .filter(({ category }) => category === ts.DiagnosticCategory.Error)
     .map((each) => {
       const related = (each.relatedInformation ?? []).map((other) => messageAndPlace(layout, other));
-      const common = { code: `TS${each.code}`, severity: "error", ...messageAndPlace(layout, each) } as const;
+      const hint = HINTS.get(each.code);
+      const common = {
+        code: `TS${each.code}`,
+        severity: "error",
+        ...messageAndPlace(layout, each),
+        ...(hint === undefined ? {} : { hint }),
+      } as const;
       return related.length === 0 ? common : { ...common, related };
     });
 }
+
+/** What to do about errors of TypeScript that the configuration causes. */
+const HINTS: ReadonlyMap<number, string> = new Map([
+  [1479, 'set "module": "NodeNext" in tsconfig.json, or "type": "module" in package.json'],
+]);
 
 /** The message of a diagnostic of TypeScript and its place. */
 function messageAndPlace(layout: Layout, { file, start, length, messageText }: ts.DiagnosticRelatedInformation) {
@@ -297,13 +436,14 @@ function messageAndPlace(layout: Layout, { file, start, length, messageText }: t
 function placeOf(layout: Layout, file: ts.SourceFile, start: number, length: number): Place {
   const { line, character } = file.getLineAndCharacterOfPosition(start);
   const source = file.text.slice(file.getPositionOfLineAndCharacter(line, 0)).split(/\r?\n/, 1)[0] ?? "";
-  const name = displayPaths.get(file) ?? displayPath(layout, file.fileName);
-  displayPaths.set(file, name);
+  const known = displayPaths.get(file);
+  const name = known?.root === layout.root ? known.name : displayPath(layout, file.fileName);
+  displayPaths.set(file, { root: layout.root, name });
   return { file: name, line: line + 1, column: character + 1, length, source };
 }
 
-/** Display paths of files; every file is parsed for one project. */
-const displayPaths = new WeakMap<ts.SourceFile, string>();
+/** Display paths of files, with the root to which they are relative: projects share library files. */
+const displayPaths = new WeakMap<ts.SourceFile, { readonly root: string; readonly name: string }>();
 
 /** Package names by file and by folder, cleared for every program. */
 const packageNames = new Map<string, string | undefined>();
@@ -339,7 +479,7 @@ function findPackage(fileName: string): string | undefined {
   return name;
 }
 
-/** The name in a package's manifest; undefined when it is not valid JSON, as while it is written. */
+/** The name in a package's manifest; undefined for invalid JSON, such as a manifest that is still being written. */
 function packageName(manifest: string): string | undefined {
   try {
     return JSON.parse(readFileSync(manifest, "utf8")).name;

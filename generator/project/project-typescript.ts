@@ -28,7 +28,10 @@ export function installedTypeScript(folder: string, recorder: InputRecorder): In
   return { major, ...(libraries === undefined ? {} : { libraries }) };
 }
 
-/** The major version in a package's manifest; undefined when there is none, as while it is written. */
+/**
+ * The major version in a package's manifest; undefined for a manifest without a version or with invalid JSON, such as
+ * one that a package manager is still writing.
+ */
 function majorOf(manifest: string): number | undefined {
   try {
     const major = Number.parseInt(JSON.parse(manifest).version, 10);

@@ -21,7 +21,7 @@ interface MappedType extends ts.ObjectType {
 }
 interface MappedSymbol extends ts.Symbol {
   readonly links?: {
-    /** The member of `T` behind this one. */
+    /** The member of `T` that this member is mapped from. */
     readonly syntheticOrigin?: ts.Symbol;
     /** The type of `K` for this member. */
     readonly keyType?: ts.Type;
@@ -30,7 +30,7 @@ interface MappedSymbol extends ts.Symbol {
 
 const MAX_DEPTH = 40;
 /**
- * Nested expansions of one alias. A recursive alias adds nothing new after a few, and each level multiplies the work.
+ * Maximum number of nested expansions of one alias. More of them add no new constituents, and each multiplies the work.
  */
 const MAX_SELF_EXPANSIONS = 3;
 
@@ -192,8 +192,8 @@ export class DeclaredOrder {
     }
     if (ts.isIndexedAccessTypeNode(node)) {
       this.rankAccess(node, environment, ranks, depth);
-      // The member types of a generic type may be unranked, so their names and the type that a mapped type gives them
-      // are ranked.
+      // The checker may give the members of a generic type no ranked type. So the names of the members are ranked, and
+      // the member type of a mapped type.
       if (ts.isTypeOperatorNode(node.indexType)) into(node.indexType);
       const mapped = this.mappedMemberType({ node: node.objectType, environment });
       if (mapped !== undefined) into(mapped.node, mapped.environment);
@@ -211,8 +211,8 @@ export class DeclaredOrder {
         const { declaration, body } = alias;
         ranks.expand(declaration, () => into(body.node, body.environment));
       }
-      // The constituents of a distributed type have no syntax of their own; the literals in the arguments tell them
-      // apart.
+      // The constituents of a distributive conditional type have no syntax of their own; the literals in the type
+      // arguments tell them apart.
       for (const argument of node.typeArguments ?? []) if (ranks.visitOnce(argument)) into(argument);
       if (alias?.body.node.kind === ts.SyntaxKind.IntrinsicKeyword) this.rankMapped(alias.declaration, at, ranks);
       const symbol = this.referenced(node.typeName);
@@ -245,7 +245,7 @@ export class DeclaredOrder {
     }
   }
 
-  /** Ranks `Uppercase<"b" | "a">` and the like: the literals of the argument, each mapped. */
+  /** Ranks an intrinsic string type such as `Uppercase<"b" | "a">`: the literals of the argument, each mapped. */
   private rankMapped({ name }: ts.TypeAliasDeclaration, { node, environment }: TypeSyntax, ranks: Ranks): void {
     const [argument] = (node as ts.TypeReferenceNode).typeArguments ?? [];
     const map = TEXT_MAPPINGS[name.text];
@@ -267,7 +267,7 @@ export class DeclaredOrder {
     );
   }
 
-  /** All texts of a template over literals. The first placeholder varies slowest. */
+  /** All texts of a template literal type whose placeholders are literals. The first placeholder varies slowest. */
   private templateTexts({ head, templateSpans }: ts.TemplateLiteralTypeNode, environment: Environment): string[] {
     let texts = [head.text];
     for (const { type, literal } of templateSpans) {
@@ -371,7 +371,9 @@ export class DeclaredOrder {
     return [...known, ...this.sortKeys(this.mappedKeySyntax(type, declaration, environment), rest)];
   }
 
-  /** The environment inside a mapped type, if the syntax leads there through aliases. */
+  /**
+   * The environment inside a mapped type; undefined when the syntax does not lead to its declaration through aliases.
+   */
   private environmentOf(declaration: ts.MappedTypeNode, syntax: TypeSyntax | undefined): Environment | undefined {
     let at = syntax;
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
@@ -439,7 +441,7 @@ class Ranks {
     if (node !== undefined && !this.nodes.has(node)) this.nodes.set(node, rank);
   }
 
-  /** True at the first visit of an argument. Without that, nested arguments would be walked repeatedly. */
+  /** True at the first visit of an argument, so that nested arguments are not walked repeatedly. */
   visitOnce(argument: ts.TypeNode): boolean {
     if (this.visited.has(argument)) return false;
     this.visited.add(argument);
@@ -542,7 +544,7 @@ function declarationOf(type: ts.Type): ts.Node | undefined {
   return type.getSymbol()?.declarations?.[0];
 }
 
-/** The source of a mapped type; undefined for any other type. */
+/** The type whose members a mapped type maps; undefined for any other type. */
 function mappedSource(type: ts.Type, checker: ts.TypeChecker): ts.Type | undefined {
   const mapped: MappedType = type as ts.ObjectType;
   if (mapped.declaration === undefined || !ts.isMappedTypeNode(mapped.declaration)) return undefined;
@@ -575,7 +577,7 @@ function isTypeReference(type: ts.Type): type is ts.TypeReference {
   );
 }
 
-/** Sorts own members by place of declaration. If any has none, all keep the checker's order. */
+/** Sorts own members by place of declaration. If any member has no declaration, all keep the checker's order. */
 function byPlace(properties: readonly ts.Symbol[]): ts.Symbol[] {
   return properties.every((property) => property.declarations?.[0] !== undefined)
     ? [...properties].sort((one, other) => comparePlaces(one.declarations?.[0], other.declarations?.[0]))

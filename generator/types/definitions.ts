@@ -1,11 +1,11 @@
 /**
- * The structured types of one tool, by name. Each is lowered once. A type that is recursive, used more than once or
- * deeply nested becomes a definition; any other is inlined where it is used. This file does not load the compiler.
+ * The structured types of one tool, by name. A type that is recursive, used more than once or deeply nested becomes a
+ * definition; any other is inlined where it is used. This file does not load the compiler.
  */
 
 import { type Definition, forEachRef, mapRefs, type Shape } from "../model.js";
 
-/** A definition with more levels is never inlined. */
+/** A definition with more levels of nesting is never inlined. */
 const MAX_INLINE_LEVELS = 12;
 
 /** A structured type, lowered or being lowered. */
@@ -16,7 +16,7 @@ interface Entry {
   referred: boolean;
 }
 
-/** The inputs of a definition's name. */
+/** What the name of a definition is derived from. */
 interface Naming {
   /** The declared name of the type. */
   readonly name: string | undefined;
@@ -30,7 +30,10 @@ export class Definitions {
   private readonly entries = new Map<object, Entry>();
   private readonly names = new Set<string>();
 
-  /** Lowers a structured type once. A repeated use, also inside the type itself, gives a reference. */
+  /**
+   * Lowers a structured type. A repeated use of a named object type or of a large type gives a reference, and so does
+   * any use inside the type itself. Other types are lowered at each use.
+   */
   define(type: object, naming: Naming, make: () => Shape): Shape {
     const known = this.entries.get(type);
     if (known !== undefined && (known.named || known.referred || known.shape === undefined)) {
@@ -41,12 +44,12 @@ export class Definitions {
     const entry: Entry = { name: this.uniqueName(naming), named, referred: false };
     this.entries.set(type, entry);
     entry.shape = make();
-    // A large shape is never inlined: nested generic types would double with every level.
+    // A large shape is never inlined: each level of nested generic types would double the schema.
     if (isLarge(entry.shape)) entry.referred = true;
     return named || entry.referred ? { kind: "ref", name: entry.name } : entry.shape;
   }
 
-  /** The shape behind a reference, if it is known already; any other shape unchanged. */
+  /** The shape that a reference refers to, if it is lowered already; any other shape unchanged. */
   resolve(shape: Shape): Shape {
     if (shape.kind !== "ref") return shape;
     const entry = [...this.entries.values()].find(({ name }) => name === shape.name);
@@ -55,7 +58,7 @@ export class Definitions {
 
   /**
    * Chooses the definitions to keep: recursive ones, those used more than once, and deeply nested ones (tsc rejects
-   * values that are nested too far). The others are to be inlined.
+   * values that are nested too far). `inline` puts the shapes of all others in place of their references.
    */
   choose(roots: readonly Shape[]): { readonly kept: Definition[]; readonly inline: (shape: Shape) => Shape } {
     const shapes = new Map<string, Shape>();

@@ -33,11 +33,11 @@ export interface Constraint {
 }
 
 const ANNOTATION_TAGS = ["title", "default", "example", "deprecated"];
-/** In the order of application. */
+/** The tags that set constraints, in the order in which they are applied. */
 const CONSTRAINT_TAGS: readonly ConstraintTag[] = ["asType", ...(Object.keys(CONSTRAINTS) as ConstraintKeyword[])];
 const KNOWN_TAGS = [...ANNOTATION_TAGS, ...CONSTRAINT_TAGS, "notSecret", "acknowledge"];
 
-/** The comments of symbols, with all declarations of a merged one. Each is parsed once for all tools. */
+/** The comments of symbols; a merged symbol has those of all its declarations. Each is parsed once for all tools. */
 export class Comments {
   private readonly known = new Map<ts.Symbol, Comment>();
   private readonly checker: ts.TypeChecker;
@@ -45,7 +45,7 @@ export class Comments {
   constructor(checker: ts.TypeChecker) {
     this.checker = {
       ...checker,
-      // TypeScript finds inherited comments through the members of base types.
+      // TypeScript finds an inherited comment through this method, so the found member must not keep an outdated one.
       getPropertyOfType: (type, name) => {
         const property = checker.getPropertyOfType(type, name);
         if (property !== undefined) forgetComment(property);
@@ -66,28 +66,50 @@ export class Comments {
   private read(symbol: ts.Symbol): Comment {
     const { declarations = [] } = symbol;
     forgetComment(symbol);
-    return parseComment(ts.displayPartsToString(symbol.getDocumentationComment(this.checker)), declarations);
+    const isAttached = declarations.some((each) => ts.getJSDocCommentsAndTags(each).length > 0);
+    const inline = isAttached ? "" : declarations.map(inlineDescription).join("\n").trim();
+    const text = inline === "" ? ts.displayPartsToString(symbol.getDocumentationComment(this.checker)) : inline;
+    return parseComment(text, declarations);
   }
 }
 
 /**
- * Makes TypeScript parse the comment of a symbol again. It caches the comment in the symbol, which outlives its program
- * under `--watch`, while an inherited comment may come from another file that changed.
+ * Makes TypeScript parse the comment of a symbol again. TypeScript caches a comment in its symbol, and under `--watch`
+ * a symbol outlives its program, while an inherited comment may come from another file that changed.
  */
 function forgetComment(symbol: ts.Symbol): void {
   delete (symbol as { documentationComment?: unknown }).documentationComment;
 }
 
 /**
- * Whether a JSDoc comment before a declaration begins on the line of the previous token: TypeScript attaches it to
- * nothing.
+ * Whether a JSDoc comment before a declaration begins on the line of the previous token, where TypeScript attaches it
+ * to nothing. A plain description on the declaration's own line does not count: {@link inlineDescription} reads it.
  */
 export function hasDetachedComment(declaration: ts.Node): boolean {
+  return detachedComments(declaration).some((comment) => plainDescription(declaration, comment) === undefined);
+}
+
+/** The description that precedes a declaration on the same line, where TypeScript does not attach it. */
+function inlineDescription(declaration: ts.Node): string {
+  const texts = detachedComments(declaration).map((comment) => plainDescription(declaration, comment) ?? "");
+  return texts.filter((text) => text !== "").join("\n");
+}
+
+function detachedComments(declaration: ts.Node): readonly ts.CommentRange[] {
   const { text } = declaration.getSourceFile();
   const behind = ts.getTrailingCommentRanges(text, declaration.pos) ?? [];
-  return behind.some(
+  return behind.filter(
     ({ pos, end }) => text.startsWith("/**", pos) && end - pos > "/***/".length && end <= declaration.getStart(),
   );
+}
+
+/** The text of a comment without tags that ends on the line of the declaration; undefined for any other. */
+function plainDescription(declaration: ts.Node, { pos, end }: ts.CommentRange): string | undefined {
+  const { text } = declaration.getSourceFile();
+  if (/[\r\n]/.test(text.slice(end, declaration.getStart()))) return undefined;
+  const alone = ts.createSourceFile("comment.ts", `${text.slice(pos, end)}\nlet x;`, ts.ScriptTarget.ESNext, true);
+  const [doc] = alone.statements.flatMap((statement) => ts.getJSDocCommentsAndTags(statement)).filter(ts.isJSDoc);
+  return doc === undefined || doc.tags !== undefined ? undefined : (ts.getTextOfJSDocComment(doc.comment) ?? "");
 }
 
 /** Reads the comment of one node. */
@@ -138,11 +160,13 @@ function parseComment(text: string, declarations: readonly ts.Node[]): Comment {
 /** The known tag that a name misspells or abbreviates (`minimun`, `MinLength`, `max`). */
 function similarTag(name: string): string | undefined {
   const begins = name.length >= 3 ? KNOWN_TAGS.find((known) => known.startsWith(name.toLowerCase())) : undefined;
-  return closest(name, KNOWN_TAGS)[0] ?? begins;
+  // Tags of other tools are short words too (@file, @type), so only a nearer name counts as a misspelling.
+  return closest(name, KNOWN_TAGS, Math.min(2, Math.floor(name.length * 0.4)))[0] ?? begins;
 }
 
 /**
- * The end of the visible part of a tag: of its first line, without the end of the comment. Undefined for other nodes.
+ * The end of the part of a tag that a diagnostic marks: its first line, without the end of the comment. Undefined for a
+ * node that is no tag.
  */
 export function endOfTag(node: ts.Node): number | undefined {
   const isTag = node.kind >= ts.SyntaxKind.FirstJSDocTagNode && node.kind <= ts.SyntaxKind.LastJSDocTagNode;
@@ -190,19 +214,24 @@ export function constrain(shape: Shape, constraint: Constraint): Shape | Constra
   const keyword = parseConstraint(constraint);
   if (typeof keyword === "string") return { kind: "value", detail: `@${constraint.tag} ${keyword}` };
   const result = applyConstraint(shape, constraint.tag, keyword.value);
-  return result ?? { kind: "place", detail: misplacedTag(shape, constraint.tag) };
+  return result ?? { kind: "place", detail: misplacedTag(shape, constraint.tag, keyword.value) };
 }
 
 /** The message for a tag on a type that it does not apply to. */
-function misplacedTag(shape: Shape, tag: ConstraintTag): string {
+function misplacedTag(shape: Shape, tag: ConstraintTag, value: Json): string {
   const on = targetOf(tag);
-  if (shape.kind === "array" && on !== "lists") return misplacedTag(shape.item, tag);
+  if (shape.kind === "array" && on !== "lists") return misplacedTag(shape.item, tag, value);
+  if (shape.kind === "number" && tag === "format" && INTEGER_FORMATS.includes(value)) {
+    return `@format ${value} is for a bigint, since a number is exact to ±(2^53−1) only: declare bigint`;
+  }
   if (shape.kind === "bigint" && on === "numbers" && tag !== "asType")
     return `@${tag} takes a whole number on a bigint`;
   if (shape.kind === "bigint" && tag === "format") return '@format is "int64" or "uint64" on a bigint';
   if (shape.kind === "date" && tag === "format") return '@format is "date-time" on a Date';
   return `@${tag} is for ${on}, not for ${SHAPE_NAMES[shape.kind]}`;
 }
+
+const INTEGER_FORMATS: readonly Json[] = ["int64", "uint64"];
 
 function targetOf(tag: ConstraintTag): Target {
   return tag === "asType" ? "numbers" : CONSTRAINTS[tag].on;
@@ -225,7 +254,7 @@ const SHAPE_NAMES: Readonly<Record<Shape["kind"], string>> = {
   ref: "an object",
 };
 
-/** The value of the keyword, or a message about what the tag takes. */
+/** The value of the keyword, or a message about the values that the tag takes. */
 function parseConstraint({ tag, text }: Constraint): { value: Json } | string {
   if (tag === "asType") return text === "integer" ? { value: text } : 'takes "integer"';
   const number = /^-?\d/.test(text) ? parseJsonOrText(text) : text;
@@ -250,6 +279,12 @@ function parseConstraint({ tag, text }: Constraint): { value: Json } | string {
 
 function parseRegex(text: string): { value: Json } | string {
   if (text === "") return "takes a regular expression";
+  const literal = /^\/(.+)\/([dgimsuvy]*)$/s.exec(text);
+  if (literal !== null) {
+    const [, source = "", flags = ""] = literal;
+    const without = flags === "" ? "slashes" : "slashes and flags";
+    return `takes a regular expression without ${without}: write ${source}, or \\/${source}\\/ if the slashes are meant`;
+  }
   try {
     new RegExp(text, "u");
     return { value: text };

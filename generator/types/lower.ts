@@ -1,6 +1,6 @@
 /**
- * Compiler types -> model. Types with a JSON meaning become shapes. All others are refused, all at once, each at the
- * member that has it. Types are identified by meaning and declaration, not by name.
+ * Compiler types -> model. Types with a JSON meaning become shapes. All others are refused: one run reports every one
+ * of them, at the member that has it. Types are identified by meaning and declaration, not by name.
  */
 
 import { FORMAT_NAMES } from "svc-runtime/generator";
@@ -35,6 +35,7 @@ import {
   uncheckedFormat,
 } from "./jsdoc.js";
 import { looksSecret } from "./secret-names.js";
+import { slowPart } from "./slow-patterns.js";
 import { escapeRegex, textPattern } from "./template-pattern.js";
 import type { ToolClass, TypeUse } from "./tool-classes.js";
 import { isDataRef, isDataReference, isFromRuntime, TypePredicates, unionConstituents } from "./type-predicates.js";
@@ -84,10 +85,10 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
   };
 }
 
-/** A placeholder for refused metadata, which is never generated. */
+/** Placeholder for refused metadata, from which nothing is generated. */
 const NO_METADATA: StaticMetadata = { fqn: "", description: "", path: "", timeout: 0 };
 
-/** One use of a type: its name in diagnostics, their place, and its syntax. */
+/** One use of a type: its name in diagnostics, the node that they point to, its syntax, and the nesting depth. */
 interface Use {
   readonly subject: string;
   readonly node: ts.Node;
@@ -96,6 +97,8 @@ interface Use {
 }
 
 const MAX_DEPTH = 50;
+/** Maximum length of a text for which a pattern of quadratic time takes no noticeable time. */
+const MAX_QUADRATIC_LENGTH = 1000;
 const EMPTY: ObjectShape = { kind: "object", members: [], indexes: [], closed: false };
 const { TypeFlags } = ts;
 
@@ -241,7 +244,7 @@ class Lowering {
 
   // Any type
 
-  /** The shape of a type, with the comments of the aliases that its syntax goes through. */
+  /** The shape of a type, with the comments of the aliases between its syntax and the type. */
   private shape(type: ts.Type, use: Use): Shape {
     if (use.depth > MAX_DEPTH) {
       const subject = `${use.subject.split(".").slice(0, 4).join(".")}.…`;
@@ -253,6 +256,25 @@ class Lowering {
     let shape = this.shapeOfType(type, { ...use, depth: use.depth + 1 });
     for (const comment of this.aliasComments(use.syntax)) shape = this.withComment(shape, comment, use);
     return shape;
+  }
+
+  /** Adds the comment of an enum to a union of all its members, or the comment of a member to that member alone. */
+  private withEnumComment(shape: Shape, types: readonly ts.Type[], use: Use): Shape {
+    const symbol = this.enumSymbol(types.filter(({ flags }) => !(flags & (TypeFlags.Null | TypeFlags.Undefined))));
+    if (symbol === undefined || shape.kind === "ref") return shape;
+    const comment = this.types.comments.of(symbol);
+    this.recordTags(comment, use, shape);
+    const doc = annotate({ ...comment, description: enumDescription(this.types.comments, symbol) }, shape.doc);
+    return doc === undefined ? shape : { ...shape, doc };
+  }
+
+  private enumSymbol(types: readonly ts.Type[]): ts.Symbol | undefined {
+    const [first] = types;
+    if (first === undefined || !types.every(({ flags }) => flags & TypeFlags.EnumLiteral)) return undefined;
+    const base = this.checker.getBaseTypeOfLiteralType(first);
+    const members = base.isUnion() ? base.types : [base];
+    const isWhole = members.length === types.length && types.every((type) => members.includes(type));
+    return isWhole ? base.getSymbol() : types.length === 1 ? first.getSymbol() : undefined;
   }
 
   private aliasComments(syntax: TypeSyntax | undefined): Comment[] {
@@ -290,10 +312,23 @@ class Lowering {
       result = next;
       const tags = conflictingTags(result);
       if (tags !== undefined && conflictingTags(before) === undefined) this.report("SVC172", at, tags);
+      if (constraint.tag === "pattern") this.checkPattern(constraint.text, comment, at);
       const format = constraint.tag === "format" && this.side === "input" ? uncheckedFormat(result) : undefined;
       if (format !== undefined) this.report("SVC175", at, `${format}${didYouMean(format, FORMAT_NAMES)}`);
     }
     return result;
+  }
+
+  /**
+   * Reports a pattern for which one text can occupy the CPU of a server, or of any other program that checks the
+   * pattern.
+   */
+  private checkPattern(pattern: string, { constraints }: Comment, at: { subject: string; node: ts.Node }): void {
+    const slow = slowPart(pattern);
+    if (slow?.growth === "exponential") this.report("SVC177", at, slow.part);
+    const limits = constraints.filter(({ tag }) => tag === "maxLength").map(({ text }) => Number(text));
+    const isShort = limits.some((limit) => limit <= MAX_QUADRATIC_LENGTH);
+    if (slow?.growth === "quadratic" && this.side === "input" && !isShort) this.report("SVC178", at, slow.part);
   }
 
   /** Records the tags other than annotations and constraints: misspelled tags, acknowledged notes, example values. */
@@ -329,11 +364,13 @@ class Lowering {
     const literal = this.literal(type);
     if (literal !== undefined) {
       return hasJson(literal)
-        ? { kind: "literal", values: [literal] }
+        ? this.withEnumComment({ kind: "literal", values: [literal] }, [type], use)
         : this.refuse("SVC149", use, this.printType(type));
     }
-    if (flags & TypeFlags.Union)
-      return this.define(type, use, () => this.union((type as ts.UnionType).types, type, use));
+    if (flags & TypeFlags.Union) {
+      const { types } = type as ts.UnionType;
+      return this.define(type, use, () => this.withEnumComment(this.union(types, type, use), types, use));
+    }
     if (flags & TypeFlags.Enum) return { kind: "number" };
     if (flags & (TypeFlags.TemplateLiteral | TypeFlags.StringMapping)) {
       return this.patterned(type as ts.TemplateLiteralType | ts.StringMappingType, use);
@@ -353,7 +390,7 @@ class Lowering {
     return undefined;
   }
 
-  /** A type parameter of a tool class, lowered as its default. */
+  /** A type parameter of a tool class, lowered as the default type of the parameter. */
   private parameter(type: ts.Type, use: Use): Shape {
     const symbol = type.getSymbol();
     const declaration = symbol?.declarations?.find(ts.isTypeParameterDeclaration);
@@ -364,7 +401,7 @@ class Lowering {
     return this.shape(this.checker.getTypeFromTypeNode(declaration.default), { ...use, syntax });
   }
 
-  /** A template literal type, or `Uppercase<string>` and the like. */
+  /** A template literal type, or an intrinsic string type such as `Uppercase<string>`. */
   private patterned(type: ts.TemplateLiteralType | ts.StringMappingType, use: Use): Shape {
     const pattern = textPattern(type);
     return pattern === undefined
@@ -374,7 +411,7 @@ class Lowering {
 
   // Unions and intersections
 
-  /** Lowers a union. `undefined` in it is refused, unless an optional member has removed it. */
+  /** Lowers a union. `undefined` in it is refused; the caller removes the `undefined` of an optional member before. */
   private union(types: readonly ts.Type[], whole: ts.Type | undefined, use: Use): Shape {
     const rest = types.filter((part) => !(part.flags & TypeFlags.Undefined));
     if (whole !== undefined && rest.length < types.length) return this.refuse("SVC136", use, this.printType(whole));
@@ -423,7 +460,6 @@ class Lowering {
     return { kind: "union", branches };
   }
 
-  /** The syntax of one constituent of a union. */
   private constituentSyntax(type: ts.Type, syntax: TypeSyntax | undefined, depth = 0): TypeSyntax | undefined {
     const at = this.order.resolveSyntax(syntax);
     if (at === undefined || depth > MAX_DEPTH) return undefined;
@@ -543,7 +579,7 @@ class Lowering {
       return this.shape(only, { ...use, syntax });
     }
     if (this.containsDataRef(type, use.syntax)) return this.refuseDataRef(use);
-    let shape = this.union(rest, undefined, { ...use, depth: use.depth + 1 });
+    let shape = this.withEnumComment(this.union(rest, undefined, { ...use, depth: use.depth + 1 }), rest, use);
     for (const comment of this.aliasComments(use.syntax)) shape = this.withComment(shape, comment, use);
     return shape;
   }
@@ -647,7 +683,7 @@ class Lowering {
     return { by: "items", shape: { kind: "array", item: this.dataRefContent(element, item) } };
   }
 
-  /** Lowers the `T` of a `DataRef<T>`, the only type that may stand beside `undefined`. */
+  /** Lowers the `T` of a `DataRef<T>`, which may be in a union with `undefined`, but with no other type. */
   private dataRefContent(type: ts.Type, use: Use): Shape {
     const parts = unionConstituents(type);
     const [reference, ...more] = parts.filter(isDataReference);
@@ -734,7 +770,7 @@ function hasJson(value: Literal): boolean {
   return typeof value === "number" ? Number.isFinite(value) : typeof value !== "string" || value.isWellFormed();
 }
 
-/** TypeScript's numeric names: numbers as JavaScript prints them. */
+/** The member names that a `number` index signature covers: numbers as JavaScript prints them. */
 const NUMERIC_NAME =
   "^(?:0|-?(?:[1-9][0-9]{0,20}(?:\\.[0-9]*[1-9])?|0\\.(?!0{6})[0-9]*[1-9]|[1-9](?:\\.[0-9]*[1-9])?e(?:\\+(?:2[1-9]|[3-9][0-9]|[1-3][0-9]{2})|-(?:[7-9]|[1-9][0-9]|[1-3][0-9]{2}))|Infinity)|NaN)$";
 
@@ -752,6 +788,19 @@ function elementNode(node: ts.TypeNode | undefined): ts.TypeNode | undefined {
       : inner;
   }
   return ts.isArrayTypeNode(inner.type) ? inner.type.elementType : undefined;
+}
+
+/** The comment of an enum, then a line for each documented member; of a member, its own. */
+function enumDescription(comments: Comments, symbol: ts.Symbol): string {
+  const { description } = comments.of(symbol);
+  if (!(symbol.flags & ts.SymbolFlags.Enum)) return description;
+  const members = (symbol.declarations ?? []).filter(ts.isEnumDeclaration).flatMap((each) => [...each.members]);
+  const lines = members.flatMap((member) => {
+    const own = (member as { symbol?: ts.Symbol }).symbol;
+    const text = own === undefined ? "" : comments.of(own).description;
+    return text === "" ? [] : [`${member.name.getText()}: ${text}`];
+  });
+  return [description, ...lines].filter((each) => each !== "").join("\n");
 }
 
 /** The full name of a member as in the source; private names and symbols have internal ones. */

@@ -6,13 +6,13 @@ import { ts } from "../project/typescript.js";
 const NUMBER =
   "(?:\\s+|\\s*(?:[+-]?(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)\\s*)";
 const BIGINT = "-?(?:0|[1-9][0-9]*|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)";
-/** The characters and character classes of both patterns. */
+/** The characters and character classes of NUMBER and BIGINT. */
 const NUMBER_ATOMS = /\\.|\[[^\]]+\]|[0-]/g;
 const ANY = "[\\s\\S]";
 
 /**
- * `Uppercase<string>` and the like accept the texts that the mapping does not change, here by first and other
- * characters.
+ * Patterns of the characters that each mapping does not change, for the first and every other character of a text.
+ * `Uppercase<string>` accepts exactly the texts of such characters, and likewise for the others.
  */
 const MAPPED: Readonly<Record<string, readonly [first: string, other: string]>> = {
   Uppercase: ["\\P{Changes_When_Uppercased}", "\\P{Changes_When_Uppercased}"],
@@ -25,9 +25,10 @@ const MAPPED: Readonly<Record<string, readonly [first: string, other: string]>> 
  * The pattern of a template literal type or a mapped string, without anchors; undefined when one of its placeholders
  * has no pattern.
  *
- * TypeScript does not backtrack: a placeholder ends at the first occurrence of the text that follows it. When another
- * placeholder follows directly, it takes exactly one character. The last placeholder takes the rest. So `${string}:${number}` does not accept "a:b:1". A
- * pattern of this form also takes linear time. It has no back references, which other regex engines often lack.
+ * TypeScript does not backtrack. A placeholder before a text ends at the first occurrence of that text. A placeholder
+ * directly before another one takes exactly one character. The last placeholder takes the rest. So
+ * `${string}:${number}` does not accept "a:b:1". A pattern of this form takes linear time, and has no back references,
+ * which other regex engines often lack.
  */
 export function textPattern(type: ts.TemplateLiteralType | ts.StringMappingType): string | undefined {
   return placeholder(type, undefined, []);
@@ -35,7 +36,7 @@ export function textPattern(type: ts.TemplateLiteralType | ts.StringMappingType)
 
 /**
  * @param next the text behind the placeholder; undefined at the end
- * @param around texts that must not begin within it
+ * @param around texts that must not begin within the placeholder's text
  */
 function placeholder(type: ts.Type, next: string | undefined, around: readonly string[]): string | undefined {
   const { flags } = type;
@@ -46,7 +47,7 @@ function placeholder(type: ts.Type, next: string | undefined, around: readonly s
   if (flags & ts.TypeFlags.Number) return one ? before("[\\s0-9]", ends) : number(NUMBER, ends);
   if (flags & ts.TypeFlags.BigInt) return one ? before("[0-9]", ends) : number(BIGINT, ends);
   if (type.isIntersection()) {
-    // A brand does not restrict the text.
+    // Object types in the intersection are brands, which do not restrict the text.
     const [base, ...more] = type.types.filter((part) => !(part.flags & ts.TypeFlags.Object));
     return base === undefined || more.length > 0 ? undefined : placeholder(base, next, around);
   }
@@ -96,7 +97,6 @@ function before(kind: string, ends: readonly string[]): string {
   return not.length === 0 ? kind : `(?:${not.join("")}${kind})`;
 }
 
-/** Escapes a text for a regular expression. */
 export function escapeRegex(literal: string): string {
   return literal.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }

@@ -1,7 +1,8 @@
 /** Finds the tool classes of a project and reads their static metadata without running them. */
 
-import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/generator";
+import { DEFAULT_TIMEOUT_MS, fqnProblem, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/generator";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import { quoted } from "../diagnostics/quote.js";
 import type { ClassImport, StaticMetadata, Tool } from "../model.js";
 import { displayPath } from "../project/layout.js";
 import { type Program, packageOf } from "../project/program.js";
@@ -17,11 +18,11 @@ export interface TypeUse {
   readonly node: ts.Node;
 }
 
-/** One tool class in the compiler's terms. */
+/** One tool class, as types and nodes of the compiler. */
 export interface ToolClass {
   readonly name: string;
   readonly import: ClassImport;
-  /** Undefined when some of it was refused; the types are checked all the same. */
+  /** Undefined when a part of the metadata was refused; the input and output types are checked nevertheless. */
   readonly metadata: StaticMetadata | undefined;
   /** The name of the class. */
   readonly node: ts.Node;
@@ -59,8 +60,7 @@ function classesOf(file: ts.SourceFile): ClassNode[] {
 
 function readClass(program: Program, node: ClassNode, report: Report): ToolClass | undefined {
   const { checker } = program;
-  if (node.heritageClauses === undefined || ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Abstract)
-    return undefined;
+  if (node.heritageClauses === undefined || isAbstract(node)) return undefined;
   const symbol = (node as { symbol?: ts.Symbol }).symbol;
   if (symbol === undefined) return undefined;
   const instance = checker.getDeclaredTypeOfSymbol(symbol);
@@ -89,6 +89,7 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
     return undefined;
   }
   const metadata = readStaticMetadata(program, node, symbol, name, report);
+  checkConstruction(program, node, symbol, name, report);
   const syntax = typeArguments(checker, node, new Map(defaultsOf(checker, node, new Map())));
   return {
     name,
@@ -203,22 +204,21 @@ function readStaticMetadata(
     report(code, where, subject, detail);
   };
   /** The value of a static method with its place; undefined when the class does not override it. */
-  const staticValue = (key: string, kind: "string" | "number") => {
+  const staticValue = (key: string, kind: "string" | "number", refusal: Code) => {
     const member = checker.getPropertyOfType(statics, key);
     const declaration = member?.valueDeclaration;
     if (declaration === undefined || isRuntimeClass(declaration.parent)) return undefined;
     const where = ts.getNameOfDeclaration(declaration) ?? declaration;
     const value = evaluator.result(declaration);
-    if (value === undefined || typeof value.value !== kind) {
-      return fail("SVC113", value?.node ?? evaluator.failedAt ?? where, `${name}.${key}()`);
-    }
+    if (value === undefined) return fail("SVC113", evaluator.failedAt ?? where, `${name}.${key}()`);
+    if (typeof value.value !== kind) return fail(refusal, value.node, `${name}.${key}()`, wrongKind(value.value));
     return { value: value.value, node: value.node };
   };
 
-  const fqn = staticValue("fqn", "string");
-  const description = staticValue("description", "string");
-  const path = staticValue("path", "string");
-  const timeout = staticValue("timeout", "number");
+  const fqn = staticValue("fqn", "string", "SVC114");
+  const description = staticValue("description", "string", "SVC115");
+  const path = staticValue("path", "string", "SVC122");
+  const timeout = staticValue("timeout", "number", "SVC118");
   const meta = checker.getPropertyOfType(statics, "meta")?.valueDeclaration;
   if (meta !== undefined && !isRuntimeClass(meta.parent)) {
     report("SVC121", ts.getNameOfDeclaration(meta) ?? meta, `${name}.meta()`);
@@ -226,22 +226,76 @@ function readStaticMetadata(
 
   const canonical = typeof fqn?.value === "string" ? parseFqn(fqn.value)?.text : undefined;
   if (fqn === undefined && !failed) fail("SVC112", at, name);
-  else if (fqn !== undefined && canonical === undefined) fail("SVC114", fqn.node, `${name}.fqn()`);
+  else if (fqn !== undefined && canonical === undefined) {
+    fail("SVC114", fqn.node, `${name}.fqn()`, fqnProblem(`${fqn.value}`));
+  }
 
   const jsdoc = ts.displayPartsToString(symbol.getDocumentationComment(checker)).trim();
   const text = typeof description?.value === "string" ? description.value : jsdoc;
   const givesDescription = description !== undefined || !failed;
   if (text.trim() === "" && givesDescription) fail("SVC115", description?.node ?? at, `${name}.description()`);
+  if (!text.isWellFormed()) fail("SVC125", description?.node ?? at, `${name}.description()`);
 
   const urlPath = typeof path?.value === "string" ? path.value : "";
   if (!/^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/.test(urlPath)) fail("SVC122", path?.node ?? at, `${name}.path()`);
 
   const milliseconds = typeof timeout?.value === "number" ? timeout.value : DEFAULT_TIMEOUT_MS;
   if (!Number.isInteger(milliseconds) || milliseconds < 1 || milliseconds > MAX_TIMEOUT_MS) {
-    fail("SVC118", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds}`);
+    fail("SVC118", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} is out of range or no integer`);
   }
   if (failed || canonical === undefined) return undefined;
   return { fqn: canonical, description: text, path: urlPath, timeout: milliseconds };
+}
+
+/** The detail of a refused value of the wrong type: `value` is text for a timeout, a number for any other metadata. */
+function wrongKind(value: string | number): string {
+  if (typeof value === "number") return "expected text, got a number";
+  const [, number = "", unit = ""] = /^(\d+(?:\.\d+)?) ?(ms|s|m|min|h)?$/.exec(value) ?? [];
+  const factor = { "": 1, ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 }[unit] ?? 1;
+  const meant = number === "" ? "" : `; write ${Math.round(Number(number) * factor)}`;
+  return `expected milliseconds as a number, got the text ${quoted(value)}${meant}`;
+}
+
+/** Reports a constructor that needs arguments when no `static new()` passes them. */
+function checkConstruction(
+  { checker }: Program,
+  node: ClassNode,
+  symbol: ts.Symbol,
+  name: string,
+  report: Report,
+): void {
+  const statics = checker.getTypeOfSymbol(symbol);
+  const factory = checker.getPropertyOfType(statics, "new")?.valueDeclaration;
+  if (factory === undefined || !isRuntimeClass(factory.parent)) return;
+  const signatures = checker.getSignaturesOfType(statics, ts.SignatureKind.Construct);
+  const needed = signatures.map((signature) => signature.parameters.find((each) => needsArgument(checker, each)));
+  const [first] = needed;
+  if (first === undefined || needed.includes(undefined)) return;
+  const { valueDeclaration } = first;
+  const isOwn = valueDeclaration?.parent.parent === node;
+  const base = valueDeclaration?.parent.parent;
+  const where = !isOwn && base && ts.isClassLike(base) && base.name ? ` of ${base.name.text}` : "";
+  const detail = `the constructor${where} needs ${parameterText(checker, first)}, and new() passes nothing`;
+  report("SVC123", isOwn && valueDeclaration ? valueDeclaration : (node.name ?? node), name, detail);
+}
+
+/** Whether a parameter has no default and its type does not take `undefined`. */
+function needsArgument(checker: ts.TypeChecker, parameter: ts.Symbol): boolean {
+  const declaration = parameter.valueDeclaration;
+  const type = checker.getTypeOfSymbol(parameter);
+  if (declaration !== undefined && ts.isParameter(declaration)) {
+    if (declaration.questionToken !== undefined || declaration.initializer !== undefined) return false;
+    if (declaration.dotDotDotToken !== undefined) {
+      return checker.isTupleType(type) && (type as ts.TupleTypeReference).target.minLength > 0;
+    }
+  }
+  const takesUndefined = ts.TypeFlags.Undefined | ts.TypeFlags.Void;
+  return !(type.isUnion() ? type.types : [type]).some(({ flags }) => flags & takesUndefined);
+}
+
+function parameterText(checker: ts.TypeChecker, parameter: ts.Symbol): string {
+  const name = parameter.valueDeclaration && ts.getNameOfDeclaration(parameter.valueDeclaration)?.getText();
+  return `${name ?? parameter.name}: ${checker.typeToString(checker.getTypeOfSymbol(parameter))}`;
 }
 
 /** A path without empty segments. Tools with equal canonical paths collide. */
@@ -254,12 +308,35 @@ export function importedFromOwnFile(tool: Pick<Tool, "import" | "place">): boole
   return tool.import.file === tool.place.file;
 }
 
-export function noTools({ layout, sources }: Program): Diagnostic {
-  return diagnostic("SVC100", {}, `in the ${sources.length} files of ${displayPath(layout, layout.tsconfig)}`);
+/** The diagnostic of a project without tools. It names the abstract tool classes, which may be the missing ones. */
+export function noTools(program: Program): Diagnostic {
+  const { layout, sources, checker, at } = program;
+  const where = `in the ${sources.length === 1 ? "only file" : `${sources.length} files`} of ${displayPath(layout, layout.tsconfig)}`;
+  const abstract = sources.flatMap(classesOf).filter((node) => isAbstract(node) && isToolClass(checker, node));
+  const [first] = abstract;
+  if (first === undefined) return diagnostic("SVC100", {}, where);
+  const names = abstract.slice(0, MAX_NAMED_CLASSES).map(({ name }) => name?.text ?? "a class without a name");
+  const more = abstract.length > names.length ? ` and ${abstract.length - names.length} more` : "";
+  const are = abstract.length === 1 ? "is abstract: remove `abstract`, or" : "are abstract:";
+  const detail = `${where}; ${names.join(", ")}${more} ${are} export a class that extends ${names[0]} and is not abstract`;
+  return diagnostic("SVC100", { place: at(first.name ?? first) }, detail);
+}
+
+const MAX_NAMED_CLASSES = 3;
+
+function isAbstract(node: ClassNode): boolean {
+  return (ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Abstract) !== 0;
+}
+
+function isToolClass(checker: ts.TypeChecker, node: ClassNode): boolean {
+  const { symbol } = node as { symbol?: ts.Symbol };
+  const phantom = symbol && checker.getPropertyOfType(checker.getDeclaredTypeOfSymbol(symbol), "__io");
+  return phantom !== undefined && isPhantom(phantom);
 }
 
 /**
- * Diagnostics for tools with the same FQN or path, which one process cannot serve together. Refused ones are skipped.
+ * Diagnostics for tools with the same FQN or path, which one process cannot serve together. Tools without an FQN, whose
+ * metadata was refused, are skipped.
  */
 export function duplicateTools(tools: readonly Pick<Tool, "fqn" | "path" | "import" | "place">[]): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];

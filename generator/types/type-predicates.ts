@@ -48,7 +48,9 @@ export class TypePredicates {
     return files.length > 0 && files.every(ofNode) ? symbol.name : undefined;
   }
 
-  /** The built-in class among the direct and indirect bases. Values of such a type are more than their own members. */
+  /**
+   * The built-in class among the direct and indirect bases. A value of such a type has content beside its own members.
+   */
   builtInBase(type: ts.Type): string | undefined {
     const { target = type } = type as Partial<ts.TypeReference>;
     if (!target.isClassOrInterface()) return undefined;

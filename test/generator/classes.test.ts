@@ -1,6 +1,7 @@
 /** Which classes are tools, by meaning; what they say about themselves, without being run. */
 
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Generated } from "#generator/generate.js";
@@ -169,6 +170,10 @@ export class ${name} extends SvcTool<{ a: string }, "done"> {
       "I",
       'static override fqn() { return "xyz.test.same@01"; }\n static override path() { return "/p/q/"; }',
     ),
+    "src/half.ts": facts(
+      "Half",
+      'static override fqn() { return "xyz.test.half@1"; }\n static override description() { return "\\ud83d"; }',
+    ),
     "src/j.ts": `${imports}class J extends SvcTool<{ a: string }, "done"> ${body("xyz.test.jj@1", invoke)}\nexport {};`,
     "src/k.ts": `${imports}export class K<T> extends SvcTool<{ a: T }, "done"> ${body("xyz.test.kk@1", invoke)}`,
   };
@@ -182,27 +187,236 @@ export class ${name} extends SvcTool<{ a: string }, "done"> {
       "SVC118 src/e.ts:6:37 E.timeout()",
       "SVC122 src/f.ts:6:34 F.path()",
       "SVC113 src/g.ts:5:34 G.fqn()",
+      "SVC125 src/half.ts:6:41 Half.description()",
       "SVC110 src/j.ts:2:7 J",
       "SVC111 src/k.ts:2:14 K",
       "SVC119 src/i.ts:4:14 I",
       "SVC120 src/i.ts:4:14 I",
     ]);
+    assert.equal(
+      result.diagnostics.find(({ code }) => code === "SVC114")?.message,
+      'not a tool FQN: "two.parts" has two parts, of three or more',
+    );
   });
   proves("1.23", "9.9");
+});
+
+test("a static value of the wrong type is told what was expected", () => {
+  const wrong = (name: string, member: string) =>
+    `${imports}/** Documented. */
+export class ${name} extends SvcTool<{ a: string }, "done"> {
+  static override fqn() { return "xyz.test.wrong-${name.toLowerCase()}@1"; }
+  static override path() { return "${name}"; }
+  ${member}
+  async health() { return StatusCode.OK; }
+  ${invoke}
+}`;
+  const files = {
+    "src/a.ts": wrong("A", 'static override timeout() { return "5s"; }'),
+    "src/b.ts": wrong("B", 'static override timeout() { return "5_000"; }'),
+    "src/c.ts": wrong("C", "static override timeout() { return 1.5; }"),
+    "src/d.ts": wrong("D", "static override description() { return 5; }"),
+    "src/e.ts": wrong("E", 'static override timeout() { return "2.5 min"; }'),
+  };
+  generated(files, ({ diagnostics }) => {
+    assert.deepEqual(
+      diagnostics
+        .filter(({ code }) => code.startsWith("SVC"))
+        .map(({ code, place, message }) => `${code} ${place?.line}:${place?.column} ${message}`),
+      [
+        'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "5s"; write 5000',
+        'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "5_000"',
+        "SVC118 6:38 not a timeout: 1.5 is out of range or no integer",
+        "SVC115 6:42 the description is missing or blank: expected text, got a number",
+        'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "2.5 min"; write 150000',
+      ],
+    );
+  });
+});
+
+test("a constructor whose arguments nothing passes is refused at its place", () => {
+  const base = 'SvcTool<{ a: string }, "done">';
+  const tool = (name: string, members: string, extended = base, before = "") =>
+    `${imports}${before}export class ${name} extends ${extended} ${body(`xyz.test.made-${name.toLowerCase()}@1`, `${invoke}\n  ${members}`)}`;
+  const bases = `export abstract class Needs extends ${base} { constructor(readonly db: string, readonly n = 1) { super(); } }
+export abstract class Gives extends Needs { static override async new() { return Reflect.construct(this, ["x"]) as Gives; } }
+abstract class Root extends ${base} {}
+type Abstract = abstract new (...given: any[]) => ${base};
+function mix<T extends Abstract>(root: T) { abstract class Mixed extends root { extra = 1; } return Mixed; }
+export const Mixed = mix(Root);
+`;
+  const from = (name: string) => `import { ${name} } from "./bases.js";\n`;
+  const bad = {
+    "src/bases.ts": imports + bases,
+    "src/a.ts": tool("A", "constructor(readonly db: Map<string, string>) { super(); }"),
+    "src/b.ts": tool("B", "", "Needs", from("Needs")),
+    "src/c.ts": tool("C", "constructor(...all: [string, number]) { super(); }"),
+    "src/d.ts": tool("D", "constructor(a = 1, { b }: { b: string }) { super(); }"),
+    "src/e.ts": tool("E", "constructor(a: string); constructor(b: number); constructor(_: unknown) { super(); }"),
+  };
+  generated(bad, (result) => {
+    assert.deepEqual(errorsOf(result), [
+      "SVC123 src/a.ts:8:15 A",
+      "SVC123 src/b.ts:3:14 B",
+      "SVC123 src/c.ts:8:15 C",
+      "SVC123 src/d.ts:8:22 D",
+      "SVC123 src/e.ts:8:15 E",
+    ]);
+    const details = result.diagnostics.map(({ message }) =>
+      message.replace("the runtime cannot construct the tool: ", ""),
+    );
+    assert.equal(details[0], "the constructor needs db: Map<string, string>, and new() passes nothing");
+    assert.equal(details[1], "the constructor of Needs needs db: string, and new() passes nothing");
+    assert.equal(details[3], "the constructor needs { b }: { b: string; }, and new() passes nothing");
+  });
+  const good = {
+    "src/bases.ts": imports + bases,
+    "src/a.ts": tool("A", "constructor(readonly db?: string, n = 1, ...rest: string[]) { super(); }"),
+    "src/b.ts": tool("B", "constructor(a: string | undefined, b: undefined) { super(); }"),
+    "src/c.ts": tool("C", "", "Gives", from("Gives")),
+    "src/d.ts": tool("D", "private constructor() { super(); }"),
+    "src/e.ts": tool(
+      "E",
+      "private constructor(n: number) { super(); } static override async new() { return new E(1); }",
+    ),
+    "src/f.ts": tool("F", "constructor(); constructor(n: number); constructor(_?: number) { super(); }"),
+    "src/g.ts": tool("G", "constructor(...all: [string?]) { super(); }"),
+    "src/h.ts": tool("H", "", "Mixed", from("Mixed")),
+  };
+  generated(good, (result) => assert.deepEqual(errorsOf(result), []));
 });
 
 test("a project without tools, without tsconfig, or without strict null checks says so", () => {
   generated({ "src/a.ts": "export const a = 1;" }, (result) =>
     assert.deepEqual(errorsOf(result), ["SVC100 undefined:undefined:undefined undefined"]),
   );
+  const abstract = `${imports}export abstract class Base extends SvcTool<{ a: string }, "done"> {}
+export abstract class Other extends Base {}
+export abstract class NoTool {}`;
+  generated({ "src/a.ts": abstract }, (result) => {
+    assert.deepEqual(errorsOf(result), ["SVC100 src/a.ts:2:23 undefined"]);
+    const detail = "Base, Other are abstract: export a class that extends Base and is not abstract";
+    assert.equal(
+      result.diagnostics[0]?.message,
+      `no tool class was found: in the only file of tsconfig.json; ${detail}`,
+    );
+  });
+  generated({ "src/a.ts": abstract.split("\n").slice(0, 2).join("\n") }, ({ diagnostics: [none] }) =>
+    assert.match(none?.message ?? "", /; Base is abstract: remove `abstract`, or export a class that extends Base and/),
+  );
   const loose = new ToolProject(
     { "src/sum.ts": toolSource("Sum", "{ a: string }") },
     { target: "ES2023", module: "NodeNext", strict: false },
   );
-  assert.equal(loose.generate().diagnostics[0]?.code, "SVC102");
+  const loosely = (text: string) => {
+    loose.write({ "tsconfig.json": text });
+    return loose.generate().diagnostics.map(({ code, place, message }) => {
+      return `${code} ${place?.file}:${place?.line}:${place?.column}:${place?.length} ${message}`;
+    });
+  };
+  const off = "strictNullChecks is off";
+  const options = '"target": "ES2023", "module": "NodeNext"';
+  assert.deepEqual(loosely(`{ "compilerOptions": { ${options}, "strict": false } }`), [
+    `SVC102 tsconfig.json:1:66:15 ${off}`,
+  ]);
+  assert.deepEqual(loosely(`{ "compilerOptions": { "strict": true, "strictNullChecks": false } }`), [
+    `SVC102 tsconfig.json:1:40:25 ${off}`,
+  ]);
+  // Where a base turns them off, the place is the one to turn them on.
+  loose.write({ "base.json": '{ "compilerOptions": { "strict": false } }' });
+  assert.deepEqual(loosely(`{ "compilerOptions": { ${options} }, "extends": "./base.json" }`), [
+    `SVC102 tsconfig.json:1:3:17 ${off}`,
+  ]);
+  assert.deepEqual(loosely('{ "extends": "./base.json" }'), [
+    `SVC102 undefined:undefined:undefined:undefined ${off}: tsconfig.json`,
+  ]);
   loose.write({ "tsconfig.json": '{ "extends": "./missing.json" }' });
   assert.equal(loose.generate().diagnostics[0]?.code, "SVC101");
   loose.remove();
+});
+
+test("a fault of tsconfig.json, or of a base of it, is shown at its place", () => {
+  const project = new ToolProject({ "src/a.ts": toolSource("A", "{ a: string }") });
+  const found = (config: string, base = "{}") => {
+    project.write({ "tsconfig.json": config, "base.json": base });
+    return project.generate().diagnostics.map(({ code, severity, place, message, hint }) => {
+      if (severity === "error") assert.equal(hint, "correct this file at this place");
+      return `${severity} ${code} ${place?.file}:${place?.line}:${place?.column} ${message.replace(/^.*?: /, "")}`;
+    });
+  };
+  try {
+    const good = JSON.stringify(STRICT);
+    assert.deepEqual(found(`{\n  "compilerOptions": ${good}\n  "include": ["src"]\n}`), [
+      "error SVC101 tsconfig.json:3:3 ',' expected.",
+    ]);
+    assert.deepEqual(found('{\n  "compilerOptions": { "strict": "true" }\n}'), [
+      "error SVC101 tsconfig.json:2:34 Compiler option 'strict' requires a value of type boolean.",
+    ]);
+    assert.deepEqual(found(`{ "extends": "./base.json", "compilerOptions": ${good} }`, '{\n  "compilerOptions": [\n'), [
+      "error SVC101 base.json:3:1 ']' expected.",
+    ]);
+    assert.deepEqual(found(`{\n  "compilerOptions": ${good.replace("{", '{ "stritc": true, ')}\n}`), [
+      "note SVC104 tsconfig.json:2:24 Unknown compiler option 'stritc'. Did you mean 'strict'?",
+    ]);
+    assert.deepEqual(found(`{\n  "compilerOptions": ${good}, // a comment,\n}`), []);
+  } finally {
+    project.remove();
+  }
+});
+
+test("without svc-runtime one diagnostic says so, and TypeScript's errors because of it are left out", () => {
+  const files = { "src/a.ts": toolSource("A", "{ a: string }"), "src/b.ts": toolSource("B", "{ b: string }") };
+  const project = new ToolProject(files, { ...STRICT, types: ["node"] });
+  const found = () =>
+    project.generate().diagnostics.map(({ code, place, message, hint }) => {
+      return `${code} ${place?.file}:${place?.line}:${place?.column} ${message} (${hint})`;
+    });
+  const modules = join(project.root, "node_modules");
+  try {
+    project.write({ "tsconfig.json": JSON.stringify({ compilerOptions: { ...STRICT, module: "ESNext" } }) });
+    assert.match(
+      found()[0] ?? "",
+      /^SVC103 src\/a\.ts:1:37 .* does not find it \(set "module": "NodeNext" in tsconfig\.json\)$/,
+    );
+    project.write({
+      "tsconfig.json": JSON.stringify({
+        compilerOptions: { ...STRICT, module: "CommonJS", moduleResolution: "node10" },
+      }),
+    });
+    assert.match(
+      found()[0] ?? "",
+      /^SVC103 src\/a\.ts:1:37 .* does not find it \(set "module": "NodeNext" in tsconfig\.json\)$/,
+    );
+    project.write({ "tsconfig.json": JSON.stringify({ compilerOptions: { ...STRICT, types: ["node"] } }) });
+    assert.deepEqual(found(), []);
+    rmSync(modules, { recursive: true });
+    const missing = "SVC103 src/a.ts:1:37 svc-runtime is not found";
+    assert.deepEqual(found(), [`${missing} (npm install svc-runtime)`]);
+    project.write({
+      "node_modules/svc-runtime/package.json": '{ "name": "svc-runtime", "exports": "./dist/index.js" }',
+    });
+    assert.deepEqual(found(), [
+      `${missing}: node_modules/svc-runtime is there, but not built: it has no dist/index.d.ts (build it, or install it again)`,
+    ]);
+  } finally {
+    project.remove();
+  }
+});
+
+test("a CommonJS package is taken as NodeNext takes it, and elsewhere told what to set", () => {
+  const files = { "src/a.ts": toolSource("A", "{ a: string }"), "package.json": '{ "name": "tools" }' };
+  const hintsOf = (module: string) => {
+    const project = new ToolProject(files, { ...STRICT, module });
+    try {
+      return project.generate().diagnostics.map(({ code, hint }) => `${code} ${hint}`);
+    } finally {
+      project.remove();
+    }
+  };
+  assert.deepEqual(hintsOf("NodeNext"), []);
+  assert.deepEqual(hintsOf("Node16"), [
+    'TS1479 set "module": "NodeNext" in tsconfig.json, or "type": "module" in package.json',
+  ]);
 });
 
 test("TypeScript's own errors come first and in its form", () => {
@@ -226,7 +440,7 @@ test("meta.json is what the generated server prints", async () => {
   const project = new ToolProject(files);
   try {
     const texts = project.build();
-    const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as {
+    const { contracts } = (await project.load("src/generated/contracts.ts")) as {
       contracts: readonly { inputSchema: string }[];
     };
     assert.match(contracts[0]?.inputSchema ?? "", /"10".*"9".*"e\\n\\""/);

@@ -5,11 +5,13 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { EXIT, run } from "#generator/cli.js";
+import { COMMANDS, EXIT } from "#generator/cli.js";
+import { readArguments } from "#generator/commands/arguments.js";
 import { unified } from "#generator/commands/check.js";
 import { CODES, diagnosticsPage, formatDiagnostic } from "#generator/diagnostics/diagnostics.js";
 import { proves } from "../proves.js";
 import { REPOSITORY, ToolProject, toolSource } from "./project.js";
+import { type Ran, svcGenIn as runIn } from "./run-cli.js";
 
 const project = new ToolProject({
   "src/sum.ts": toolSource("Sum", "{ a: bigint; tags: string[] }", "{ ok: { sum: bigint } }"),
@@ -18,21 +20,7 @@ after(() => project.remove());
 
 const svcGen = (...args: string[]) => svcGenIn(project.root, ...args);
 
-async function svcGenIn(cwd: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  let out = "";
-  let err = "";
-  const code = await run(args, {
-    cwd,
-    colour: false,
-    print: (text) => {
-      out += text;
-    },
-    complain: (text) => {
-      err += text;
-    },
-  });
-  return { code, out, err };
-}
+const svcGenIn = (cwd: string, ...args: string[]): Promise<Ran> => runIn(cwd, args);
 
 const CODE_COUNT = Object.keys(CODES).length;
 const LAST_CODES = Object.keys(CODES).slice(-3).reverse().join(" or ");
@@ -63,9 +51,9 @@ test("--check is 0 when up to date, 3 with a difference when stale, and writes n
   );
   assert.match(stale.err, /1 file is stale; run `svc-gen`/);
   const listed = await svcGen("--check", "--quiet", "--json");
-  assert.deepEqual(JSON.parse(listed.out), [
-    { severity: "error", code: "stale", file: "meta.json", hint: "run `svc-gen`" },
-  ]);
+  const { diagnostics, wrote } = JSON.parse(listed.out);
+  assert.deepEqual(diagnostics, [{ severity: "error", code: "stale", file: "meta.json", hint: "run `svc-gen`" }]);
+  assert.deepEqual(wrote, []);
   assert.deepEqual([listed.code, listed.err], [EXIT.stale, ""]);
   assert.match(readFileSync(path, "utf8"), /Another tool/);
   assert.equal((await svcGen("--quiet")).out, "wrote meta.json\n");
@@ -78,7 +66,7 @@ test("errors are 1, nothing is written, and --json says the same as data", async
     "src/bad.ts": toolSource("Bad", "{ items: { when: Map<string, string> }[] }", "{ ok: {}; err: {} }"),
   });
   const { code, err } = await svcGen();
-  assert.equal(code, EXIT.diagnostics);
+  assert.equal(code, EXIT.failure);
   assert.match(
     err,
     /src\/bad\.ts:3:45 - error SVC134: Bad\.Input\.items\[\]\.when: this collection has no JSON form: Map<string, string>/,
@@ -91,14 +79,28 @@ test("errors are 1, nothing is written, and --json says the same as data", async
   );
   assert.match(err, /svc-gen: 2 errors in 1 file; nothing was written/);
   const json = await svcGen("--json");
-  assert.equal(json.code, EXIT.diagnostics);
-  const parsed = JSON.parse(json.out) as { code: string; severity: string; place?: { file: string; line: number } }[];
+  assert.equal(json.code, EXIT.failure);
+  type Found = { code: string; severity: string; place?: { file: string; line: number } };
+  const { diagnostics: parsed } = JSON.parse(json.out) as { diagnostics: Found[] };
   assert.deepEqual(
     parsed.filter(({ severity }) => severity === "error").map((each) => `${each.code} ${each.place?.file}`),
     ["SVC134 src/bad.ts", "SVC164 src/bad.ts"],
   );
   assert.equal(readFileSync(join(project.root, "src/generated/contracts.ts"), "utf8"), before);
   project.write({ "src/bad.ts": "export {};\n" });
+});
+
+test("the help of a group of commands lists them", async () => {
+  for (const args of [
+    ["keys", "--help"],
+    ["help", "keys"],
+  ]) {
+    const { code, out } = await svcGen(...args);
+    assert.deepEqual(
+      [code, [...out.matchAll(/^ {2}svc-gen (keys \w+)/gm)].map(([, name]) => name), / {2}svc-gen (?!keys)/.test(out)],
+      [EXIT.done, ["keys new", "keys show", "keys convert", "keys rotate"], false],
+    );
+  }
 });
 
 test("usage errors are 2, and one line that names the nearest thing there is", async () => {
@@ -115,7 +117,8 @@ test("usage errors are 2, and one line that names the nearest thing there is", a
     [["check", "x"], 'check takes no argument, got "x"'],
     [["generate", "x"], 'generate takes no argument, got "x"'],
     [["--url", "x"], "generate has no --url"],
-    [["explain"], "explain wants one code, such as SVC112"],
+    [["explain", "SVC112", "SVC113"], "explain wants one code, such as SVC112"],
+    [["completion"], "completion wants one shell: bash, zsh or fish"],
     [["explain", "SVC999"], `unknown code "SVC999"; did you mean ${LAST_CODES}?`],
     [["explain", "SVC11x"], 'unknown code "SVC11x"; did you mean SVC110 or SVC111 or SVC112?'],
     [["explain", "everything"], `unknown code "everything"; there is SVC100, SVC101, SVC102, … (${CODE_COUNT})`],
@@ -124,26 +127,82 @@ test("usage errors are 2, and one line that names the nearest thing there is", a
     [["diff", "x"], "diff wants two meta.json files, OLD NEW, or none; got 1"],
     [["diff", "x", "y"], 'cannot read "x"'],
     [["diff", "package.json", "src/sum.ts"], '"package.json" is no meta.json: a tool has no fqn'],
-    [["diff", "meta.json", "src/sum.ts"], '"src/sum.ts" is no meta.json: JSON: a value expected at offset 0'],
+    [["diff", "meta.json", "src/sum.ts"], '"src/sum.ts" is no meta.json: expected a value at byte 0'],
   ];
   for (const [args, message] of cases) {
-    assert.deepEqual(
-      await svcGen(...args),
-      { code: EXIT.usage, out: "", err: `svc-gen: ${message} (see svc-gen --help)\n` },
-      args.join(" "),
-    );
+    const { code, out, err } = await svcGen(...args);
+    const [said, help] = err.split(/ \(see (.*) --help\)\n$/);
+    assert.deepEqual([code, out, said], [EXIT.usage, "", `svc-gen: ${message}`], args.join(" "));
+    assert.ok(help === "svc-gen" || COMMANDS.some(({ name }) => help === `svc-gen ${name}`), help);
+  }
+  for (const [line, help] of [
+    ["invoke --sined", "svc-gen invoke"],
+    ["keys new --leadr x", "svc-gen keys new"],
+    ["keys nwe", "svc-gen keys"],
+    ["config", "svc-gen config"],
+    ["--sined", "svc-gen"],
+  ] as const) {
+    const { err } = await svcGen(...line.split(" "));
+    assert.ok(err.endsWith(` (see ${help} --help)\n`), err);
   }
   const json = await svcGen("--chekc", "--json");
   assert.deepEqual([json.code, json.err], [EXIT.usage, ""]);
-  assert.deepEqual(JSON.parse(json.out), [
-    {
-      severity: "error",
-      code: "usage",
-      message: 'unknown option "--chekc"; did you mean --check?',
-      hint: "see svc-gen --help",
-    },
-  ]);
-  assert.equal((await svcGen("--help")).code, EXIT.done);
+  assert.deepEqual(JSON.parse(json.out), {
+    diagnostics: [
+      {
+        severity: "error",
+        code: "usage",
+        message: 'unknown option "--chekc"; did you mean --check?',
+        hint: "see svc-gen --help",
+      },
+    ],
+  });
+});
+
+test("--help, help and -v say what there is, each command with examples that parse", async () => {
+  const all = await svcGen("--help");
+  assert.equal(all.code, EXIT.done);
+  assert.deepEqual(await svcGen("help"), all);
+  assert.deepEqual(await svcGen("help", "help"), all);
+  for (const command of COMMANDS) {
+    assert.ok(all.out.includes(command.summary), command.name);
+    const words = command.name.split(" ");
+    const help = await svcGen(...words, "--help");
+    assert.deepEqual([help.code, help.err], [EXIT.done, ""]);
+    assert.deepEqual(await svcGen("help", ...words), help);
+    assert.match(help.out, new RegExp(`^svc-gen ${command.name}\\b`));
+    for (const name of Object.keys(command.options)) assert.ok(help.out.includes(`--${name}`), name);
+    assert.ok(command.examples.length > 0, command.name);
+    for (const [line] of command.examples) {
+      const [, given] = /svc-gen ?([^&|)]*)/.exec(line) ?? assert.fail(line);
+      readArguments(
+        (given?.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'|'$/g, "")),
+        COMMANDS,
+      );
+    }
+    for (const text of help.out.split("\n")) assert.ok(text.length <= 140, text);
+  }
+  const { version } = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8"));
+  assert.deepEqual(await svcGen("-v"), { code: EXIT.done, out: `${version}\n`, err: "" });
+  const unknown = await svcGen("help", "dif");
+  assert.match(unknown.err, /did you mean diff\?/);
+});
+
+test("completion prints a script that the shell runs", async () => {
+  for (const shell of ["bash", "zsh", "fish"]) {
+    const { code, out } = await svcGen("completion", shell);
+    assert.equal(code, EXIT.done);
+    for (const { name } of COMMANDS) assert.ok(out.includes(name.split(" ")[0] ?? ""), name);
+  }
+  const { out } = await svcGen("completion", "bash");
+  const complete = (...words: string[]) => {
+    const line = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}`;
+    const script = `${out}\n${line}; _svc_gen; echo "\${COMPREPLY[@]}"`;
+    return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.trim();
+  };
+  assert.equal(complete("svc-gen", "expl"), "explain");
+  assert.equal(complete("svc-gen", "diff", "--j"), "--json");
+  assert.equal((await svcGen("completion", "bsh")).code, EXIT.usage);
 });
 
 test("what was given is quoted, escaped and cut", async () => {
@@ -157,6 +216,7 @@ test("explain prints the page of a code, and docs/diagnostics.md holds them all"
   assert.match(out, /^SVC112 \(error\): fqn\(\) is missing/);
   assert.equal(readFileSync(join(REPOSITORY, "docs/diagnostics.md"), "utf8"), diagnosticsPage());
   for (const name of Object.keys(CODES)) assert.match(name, /^SVC1\d\d$/);
+  assert.deepEqual(await svcGen("explain", "112"), { code, out, err: "" });
   const json = await svcGen("explain", "SVC112", "--json");
   assert.deepEqual(JSON.parse(json.out), { code: "SVC112", ...CODES.SVC112 });
 });
@@ -195,6 +255,7 @@ test("diff judges port by port: 4 when a contract is broken under its version", 
   const gone = await against((text) => text.replace('"a": {', '"b": {'));
   assert.equal(gone.code, EXIT.broken);
   assert.match(gone.out, /breaking: input a: it is gone/);
+  assert.equal(gone.err, "svc-gen: a contract is broken: raise the version in fqn(), or take the change back\n");
   assert.match(gone.out, /breaking: input b: it is new/);
   const retyped = await against((text) => text.replace('"type": "array",', '"type": ["array"],'));
   assert.equal(retyped.code, EXIT.broken);

@@ -1,14 +1,36 @@
-/** What of ts-morph is loaded. */
+/** The compiler: what of ts-morph is loaded, and what the runs of a process share. */
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
-import { basename } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
+import { generate } from "#generator/generate.js";
 import { ts } from "#generator/project/typescript.js";
+import { STRICT, ToolProject, toolSource } from "./project.js";
 
 test("of ts-morph its compiler is loaded, and nothing that surrounds it", () => {
   const loaded = Object.keys(createRequire(import.meta.url).cache).map((path) => basename(path));
   assert.match(ts.version, /^5\.9\./);
   assert.ok(loaded.includes("typescript.js"));
   assert.ok(!loaded.includes("ts-morph-common.js"));
+});
+
+test("the library is parsed once for all runs; each names it from its own root, and an error of one is not of another", () => {
+  const missing = "export const list: ArrayLike<string> = {};\n";
+  const above = new ToolProject({
+    "packages/one/package.json": '{ "name": "one", "type": "module" }',
+    "packages/one/tsconfig.json": JSON.stringify({ compilerOptions: STRICT, include: ["src"] }),
+    "packages/one/src/a.ts": `${toolSource("A", "{ a: string }")}${missing}`,
+    "src/a.ts": `${toolSource("A", "{ a: string }")}${missing}`,
+  });
+  const below = new ToolProject({ "src/a.ts": toolSource("A", "{ a: string }") });
+  const roots = [above.root, join(above.root, "packages/one")];
+  const libraries = roots.map((root) => {
+    const related = generate({ root }).diagnostics.flatMap((each) => each.related ?? []);
+    const place = related[0]?.place ?? assert.fail("an error whose cause is in the library");
+    assert.equal(basename(place.file), "lib.es5.d.ts");
+    return join(root, dirname(place.file));
+  });
+  assert.equal(libraries[0], libraries[1]);
+  assert.deepEqual(below.generate().diagnostics, []);
 });

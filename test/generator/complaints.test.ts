@@ -1,7 +1,6 @@
 /** What a caller reads about an input that does not fit: path, expected, got. */
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { test } from "node:test";
 import type { Contract } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/input.js";
@@ -84,7 +83,7 @@ test("path, expected and got are said in one way, and nothing that the caller wr
   const project = new ToolProject({ "src/a.ts": toolSource("A", input, '"done"', before) });
   try {
     project.build();
-    const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as { contracts: Contract[] };
+    const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
     const contract = contracts[0] as Contract;
     const decoder = new InputDecoder(contract);
     const details = (decode: () => unknown): string => {

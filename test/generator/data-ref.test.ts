@@ -113,7 +113,7 @@ describe("a port of DataRef", () => {
 
   for (const [i, [type, port, schema]] of PORTS.entries()) {
     it(type, async () => {
-      const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as {
+      const { contracts } = (await project.load("src/generated/contracts.ts")) as {
         contracts: Contract[];
       };
       const { output, outputSchema } = contracts[i] as Contract;

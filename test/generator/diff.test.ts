@@ -2,8 +2,13 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { UsageError } from "#generator/commands/arguments.js";
-import { diffDocuments, formatDifferences, isBroken, listDifferences } from "#generator/commands/diff.js";
+import {
+  diffDocuments,
+  formatDifferences,
+  InvalidDocument,
+  isBroken,
+  listDifferences,
+} from "#generator/contract-diff.js";
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
@@ -189,11 +194,11 @@ describe("tools", () => {
   });
 
   it("are listed change by change for programs", () => {
-    assert.deepEqual(JSON.parse(listDifferences(diff([tool()], [tool({ url: "/two" }), other]))), [
+    assert.deepEqual(listDifferences(diff([tool()], [tool({ url: "/two" }), other])), [
       { tool: "xyz.test.one", before: "1", after: "1", kind: "compatible", change: "url changed" },
       { tool: "xyz.test.other", after: "3", kind: "additive", change: "the tool is new" },
     ]);
-    assert.equal(listDifferences([]), "[]\n");
+    assert.deepEqual(listDifferences([]), []);
   });
 
   it("without an fqn or with schemas that no network takes are a fault of the file that is named", () => {
@@ -211,10 +216,10 @@ describe("tools", () => {
       ] as [string, [Json, Json]][]) {
         assert.throws(
           () => diff(...pair),
-          (error) => error instanceof UsageError && error.message.startsWith(`${name} is no meta.json: `),
+          (error) => error instanceof InvalidDocument && error.message.startsWith(`${name} is no meta.json: `),
         );
       }
     }
-    assert.throws(() => diffDocuments({ name: "a", text: "{" }, { name: "b", text: "[]" }), UsageError);
+    assert.throws(() => diffDocuments({ name: "a", text: "{" }, { name: "b", text: "[]" }), InvalidDocument);
   });
 });

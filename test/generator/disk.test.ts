@@ -5,8 +5,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { EXIT, run } from "#generator/cli.js";
+import { EXIT } from "#generator/cli.js";
 import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
+import { svcGenIn } from "./run-cli.js";
 
 let project: ToolProject;
 beforeEach(() => {
@@ -15,12 +16,8 @@ beforeEach(() => {
 afterEach(() => project.remove());
 
 async function svcGen(...args: string[]): Promise<{ code: number; said: string }> {
-  let said = "";
-  const say = (text: string) => {
-    said += text;
-  };
-  const code = await run(["--quiet", ...args], { cwd: project.root, colour: false, print: say, complain: say });
-  return { code, said };
+  const { code, out, err } = await svcGenIn(project.root, ["--quiet", ...args]);
+  return { code, said: out + err };
 }
 
 const compiled = (options: object = {}) => {
@@ -101,7 +98,7 @@ test("a full disk leaves the old files as they were", { skip: process.platform !
     ["contracts", "server"].map((name) => readFileSync(join(project.root, `src/generated/${name}.ts`)));
   const before = read();
   project.write({ "src/sum.ts": toolSource("Sum", "{ a: string; b: bigint; c: string[] }") });
-  // A limit on the size of files stands for a disk that is full after the first few kilobytes.
+  // Simulates a disk that is full after the first few kilobytes, by a limit on the size of files.
   const bin = join(REPOSITORY, "generator/bin.js");
   const { status, stderr } = spawnSync(
     "sh",

@@ -1,7 +1,6 @@
 /** `@format` on texts: decoding checks the formats that the runtime knows. */
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { test } from "node:test";
 import type { Contract } from "#runtime/wire/contract.js";
 import { FORMAT_NAMES, formats } from "#runtime/wire/formats.js";
@@ -77,7 +76,7 @@ test.after(() => project.remove());
 
 test("a text that does not fit its format is refused, with the path and never the text", async () => {
   project.build();
-  const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as { contracts: Contract[] };
+  const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
   const decoder = new InputDecoder(contracts[0] as Contract);
   const decode = (name: string, value: unknown) =>
     decoder.decodeUnsigned(Buffer.from(JSON.stringify({ [name]: value })));

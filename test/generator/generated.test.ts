@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { literal } from "#generator/emit/print-literal.js";
@@ -97,7 +97,7 @@ test("hostile names stay texts, and the generated project compiles under the str
     const [first] = JSON.parse(served.stdout) as [{ description: string; input_schema: { required: string[] } }];
     assert.equal(first.description, JSON.parse(description));
     assert.deepEqual(first.input_schema.required, [...HOSTILE, "exotic"]);
-    const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as { contracts: Contract[] };
+    const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
     for (const [index, tool] of ["Two", "One"].entries()) {
       const { description: text, path, input } = contracts[index] as Contract;
       assert.deepEqual([text, path], [JSON.parse(description), `${tool}/$&'/(a)*`]);
@@ -151,4 +151,58 @@ test("specifiers point at the emitted files", () => {
   assert.equal(specifier("src/generated/server.ts", "src/a/b.mts"), "../a/b.mjs");
   assert.equal(specifier("src/generated/server.ts", "src/generated/x.cts"), "./x.cjs");
   assert.equal(specifier("out/server.ts", "src/v.tsx"), "../src/v.js");
+});
+
+test("server-options.ts beside the generated folder is passed to bootstrap, and its mistakes are refused", () => {
+  // Without the types of Node, which a dozen runs would read each.
+  const project = new ToolProject({ "src/a.ts": toolSource("A", "{ a: string }") }, { ...STRICTEST, types: [] });
+  const optionsFile = (text: string) => project.write({ "src/server-options.ts": text });
+  const typed = 'import type { BootstrapOptions } from "svc-runtime";\n';
+  const errors = () =>
+    project.generate().diagnostics.map(({ code, place, message }) => {
+      return `${code} ${place?.file}:${place?.line}:${place?.column} ${message.replace(/^.*?: /, "")}`;
+    });
+  try {
+    const without = project.build()["src/generated/server.ts"];
+    assert.doesNotMatch(without ?? "", /options/);
+    optionsFile(`${typed}export const options: BootstrapOptions = { headerPrefix: "X-Own-", maxConnections: 5 };\n`);
+    const server = project.build()["src/generated/server.ts"] ?? "";
+    assert.match(server, /^import \{ options \} from "\.\.\/server-options\.js";$/m);
+    assert.match(server, /^bootstrap\(A, options\);$/m);
+    const compiled = spawnSync(process.execPath, [tsc, "-p", project.root], { encoding: "utf8" });
+    assert.equal(compiled.stdout, "");
+    // A fault of the options ends the start: they have reached bootstrap.
+    optionsFile(`${typed}export const options: BootstrapOptions = { headerPrefix: "not a header" };\n`);
+    spawnSync(process.execPath, [tsc, "-p", project.root]);
+    const started = spawnSync(process.execPath, [join(project.root, "dist/generated/server.js")], { encoding: "utf8" });
+    assert.equal(started.status, 1);
+    assert.match(started.stderr, /^cannot start: headerPrefix: /);
+
+    optionsFile("export const options = { maxConnections: 5, shutdown: { drainMs: 1 } };\n");
+    project.write({ "src/b.ts": toolSource("options", "{ a: string }") });
+    const several = project.build()["src/generated/server.ts"] ?? "";
+    assert.match(several, /^bootstrap\(\[\n {2}A,\n {2}options2,\n\], options\);$/m);
+    for (const [text, error] of [
+      ["export default {};", "1:1 it has no export options with a value"],
+      ["", "1:1 it has no export options with a value"],
+      ["export type options = {};", "1:1 it has no export options with a value"],
+      [
+        "export const options = { maxConections: 5 };",
+        '1:26 unknown option "maxConections"; did you mean maxConnections?',
+      ],
+      [
+        'export const options = {\n  maxConnections: "5",\n};',
+        "2:3 maxConnections: expected number | undefined, got string",
+      ],
+      ["export const options = 5;", "1:14 options is of type 5"],
+    ]) {
+      optionsFile(text ?? "");
+      assert.deepEqual(errors(), [`SVC124 src/server-options.ts:${error}`], text);
+    }
+    rmSync(join(project.root, "src/server-options.ts"));
+    rmSync(join(project.root, "src/b.ts"));
+    assert.equal(project.build()["src/generated/server.ts"], without);
+  } finally {
+    project.remove();
+  }
 });

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Json, type JsonObject, printJson, readJson } from "#generator/json.js";
+import { analyseWithin } from "#generator/types/slow-patterns.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { proves } from "../proves.js";
@@ -43,6 +44,8 @@ const input = `{
    * @multipleOf 3
    */
   exact: bigint;
+  /** @maximum 18446744073709551617 */
+  far: number;
   aliased: Age;
   /** @maximum 9 */
   narrowed: Age;
@@ -69,7 +72,7 @@ test("tags of the allow-list become keywords, descriptions come along", async ()
   });
   try {
     project.build();
-    const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as { contracts: Contract[] };
+    const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
     const contract = contracts[0] as Contract;
     const properties = (readJson(contract.inputSchema) as JsonObject).get("properties") as JsonObject;
     const schema = (name: string) => printJson(properties.get(name) as Json);
@@ -87,6 +90,7 @@ test("tags of the allow-list become keywords, descriptions come along", async ()
       '{"type":"array","items":{"type":"number","exclusiveMinimum":0.5},"minItems":2,"uniqueItems":true}',
     );
     assert.equal(schema("exact"), '{"type":"integer","format":"int64","minimum":-9007199254740993,"multipleOf":3}');
+    assert.equal(schema("far"), '{"type":"number","maximum":18446744073709551617}');
     assert.equal(schema("aliased"), '{"type":"number","minimum":1,"description":"An age."}');
     assert.equal(schema("narrowed"), '{"type":"number","minimum":1,"maximum":9,"description":"An age."}');
     assert.equal(schema("formatted"), '{"type":["string","null"],"format":"email"}');
@@ -104,6 +108,7 @@ test("tags of the allow-list become keywords, descriptions come along", async ()
       mail: '"a@b1"',
       numbers: "[1,2]",
       exact: "-9007199254740993",
+      far: "1",
       aliased: "1",
       narrowed: "9",
       formatted: '"x@example.org"',
@@ -152,6 +157,61 @@ function complaints(input: string, before = "", files: Readonly<Record<string, s
   }
 }
 
+test("the comments of an enum and of its members are its description", () => {
+  const declared = `/**
+ * How large.
+ * @deprecated
+ */
+enum Size {
+  /** Fits a letter box. */
+  Small = "small",
+  Middle = "middle",
+  /** Needs a van. */
+  Big = "big",
+}
+/** Bare. */ enum Bare { A, B }
+enum Silent { A, B }
+/** Of the alias. */ type Alias = Size;`;
+  const input = `{
+  size: Size;
+  maybe?: Size;
+  orNull: Size | null;
+  sizes?: Size[];
+  one: Size.Big;
+  two: Size.Big | Size.Small;
+  /** Of the member. */
+  own: Bare;
+  bare: Bare;
+  silent: Silent;
+  alias: Alias;
+}`;
+  const project = new ToolProject({ "src/a.ts": toolSource("A", input, '"done"', declared) });
+  try {
+    const meta = readJson(project.build()["meta.json"] ?? "") as JsonObject[];
+    const schema = (meta[0] as JsonObject).get("input_schema") as JsonObject;
+    const properties = schema.get("properties") as JsonObject;
+    const printed = Object.fromEntries([...properties.members].map(([name, each]) => [name, printJson(each)]));
+    const description = String.raw`"description":"How large.\nSmall: Fits a letter box.\nBig: Needs a van.","deprecated":true`;
+    const size = `{"type":"string","enum":["small","middle","big"],${description}}`;
+    const bare = '{"type":"number","enum":[0,1],"description":';
+    const orNull = size.replace('"string"', '["string","null"]').replace('"big"]', '"big",null]');
+    assert.deepEqual(printed, {
+      size,
+      maybe: orNull,
+      orNull,
+      sizes: `{"type":["array","null"],"items":${size}}`,
+      one: '{"type":"string","const":"big","description":"Needs a van."}',
+      two: '{"type":"string","enum":["big","small"]}',
+      own: `${bare}"Of the member."}`,
+      bare: `${bare}"Bare."}`,
+      silent: '{"type":"number","enum":[0,1]}',
+      alias: size.replace('"How large.\\nSmall: Fits a letter box.\\nBig: Needs a van."', '"Of the alias."'),
+    });
+  } finally {
+    project.remove();
+  }
+});
+
 test("a wrong value and a wrong place are diagnosed at the tag", () => {
   const found = complaints(
     `{
@@ -195,7 +255,7 @@ test("a wrong value and a wrong place are diagnosed at the tag", () => {
     "SVC170 A.Input.a 4 @minimum low: @minimum takes a number",
     "SVC171 A.Input.b 6 @minLength 1: @minLength is for text, not for a number",
     "SVC170 A.Input.c 8 @pattern [: @pattern takes a regular expression (with the flag u): Unterminated character class",
-    "SVC171 A.Input.d 10 @format int64: @format is for text, not for a number",
+    "SVC171 A.Input.d 10 @format int64: @format int64 is for a bigint, since a number is exact to ±(2^53−1) only: declare bigint",
     "SVC170 A.Input.e 14 @maxItems -1: @maxItems takes a whole number from 0",
     'SVC170 A.Input.f 18 @asType string: @asType takes "integer"',
     'SVC171 A.Input.g 20 @format int32: @format is "int64" or "uint64" on a bigint',
@@ -210,10 +270,70 @@ test("a wrong value and a wrong place are diagnosed at the tag", () => {
   ]);
 });
 
+test("a format of 64-bit integers on a number says to declare bigint", () => {
+  const project = new ToolProject({ "src/a.ts": toolSource("A", "{\n  /** @format uint64 */\n  a: number[];\n}") });
+  try {
+    assert.equal(
+      project.generate().diagnostics.find(({ code }) => code === "SVC171")?.message,
+      "the JSDoc tag does not apply to this type: @format uint64 is for a bigint, since a number is exact to ±(2^53−1) only: declare bigint",
+    );
+  } finally {
+    project.remove();
+  }
+});
+
 test("a pattern has to be there", () => {
   assert.deepEqual(complaints("{\n  /** @pattern */\n  a: string;\n}"), [
     "SVC170 A.Input.a 4 @pattern: @pattern takes a regular expression",
   ]);
+});
+
+test("a pattern in slashes, and one that takes exponential time, is refused; one of quadratic time is noted", () => {
+  const taggedWith = (tags: readonly string[]) =>
+    complaints(`{\n${tags.map((each, i) => `  /** ${each} */\n  a${i}: string;`).join("\n")}\n}`).map((line) =>
+      line.replace(/ A\.Input\.a/, " "),
+    );
+  assert.deepEqual(taggedWith(["@pattern /^a+$/", "@pattern /b/gi", "@pattern ^/a/$", "@pattern /"]), [
+    String.raw`SVC170 0 4 @pattern /^a+$/: @pattern takes a regular expression without slashes: write ^a+$, or \/^a+$\/ if the slashes are meant`,
+    String.raw`SVC170 1 6 @pattern /b/gi: @pattern takes a regular expression without slashes and flags: write b, or \/b\/ if the slashes are meant`,
+  ]);
+  const exponential = [
+    ["^(a+)+$", "(a+)+"],
+    ["^(?:\\w+\\s?)*$", "(?:\\w+\\s?)*"],
+    ["^(?:\\w|\\d)*$", "(?:\\w|\\d)*"],
+    ["^(?:foo|bar|f.o)+$", "(?:foo|bar|f.o)+"],
+    ["^(?=(?:b|(a*)*)$)c", "(a*)*"],
+  ];
+  assert.deepEqual(
+    taggedWith(exponential.map(([pattern]) => `@pattern ${pattern}`)),
+    exponential.map(([pattern, part], i) => `SVC177 ${i} ${4 + 2 * i} @pattern ${pattern}: ${part}`),
+  );
+  assert.deepEqual(
+    taggedWith(["@pattern \\s+$", "@maxLength 5000 @pattern [a-z]+\\d", "@pattern \\s+$ @maxLength 1000"]),
+    ["SVC178 0 4 @pattern \\s+$: \\s+", "SVC178 1 6 @pattern [a-z]+\\d: [a-z]+"],
+  );
+  const good = [
+    "^[a-z]+$",
+    "^(?:[a-z0-9]+-)*[a-z0-9]+$",
+    "^(?:0|[1-9]\\d*)(?:\\.\\d+)?$",
+    "^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+    "^(?!foo)[\\p{L}\\d _-]{1,64}$",
+    "^(?:a|a){1,3}$",
+    "^(?:[a-z]|[0-9]|_)*$",
+    "^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$",
+    "^a{1,1000000}$",
+  ];
+  assert.deepEqual(taggedWith(good.map((pattern) => `@pattern ${pattern}`)), []);
+});
+
+test("a pattern that would take hours to analyse passes", () => {
+  const branches = Array.from({ length: 300 }, (_, i) => `[a-z0-9]{${i + 1}}`).join("|");
+  const pattern = `^(?:${branches})*$`;
+  assert.equal(analyseWithin(100, pattern), undefined);
+  // The same with the five seconds of svc-gen.
+  if (process.env.SVC_TEST_FULL === "1") {
+    assert.deepEqual(complaints(`{\n  /** @pattern ${pattern} */\n  a: string;\n}`), []);
+  }
 });
 
 test("numbers of tags may be larger than JavaScript's, and are then diagnosed or kept", async () => {
@@ -230,7 +350,7 @@ test("numbers of tags may be larger than JavaScript's, and are then diagnosed or
   assert.deepEqual(found, [
     "SVC170 A.Input.a 4 @maximum 1e400: @maximum takes a number",
     "SVC173 A.Input.b 6 @default 1e400: expected a number, got a string",
-    "SVC173 A.Input.c 8 @default 18446744073709551616: expected an integer, got a number that is no integer",
+    "SVC173 A.Input.c 8 @default 18446744073709551616: expected an integer from -2^63 to 2^64-1, got an integer outside its range",
     "SVC173 A.Input.d 10 @example -1: expected an uint64 integer, got an integer outside its range",
   ]);
   const kept = `{
@@ -244,7 +364,7 @@ test("numbers of tags may be larger than JavaScript's, and are then diagnosed or
   const project = new ToolProject({ "src/a.ts": toolSource("A", kept) });
   try {
     project.build();
-    const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as { contracts: Contract[] };
+    const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
     const contract = contracts[0] as Contract;
     assert.match(contract.inputSchema, /"large":\{"type":"number","minimum":9007199254740993\}/);
     assert.match(contract.inputSchema, /"pattern":"\^\.\{3\}\$","allOf":\[\{"pattern":"\^x-\[\\\\s\\\\S\]\*\$"\}\]/);
@@ -601,4 +721,47 @@ test("a comment on the line of what is before it is refused: TypeScript attaches
     lines("{\n  a: string; // of its own\n  /** @format int64 */ b: bigint; /* plain */ c: number /** behind */\n}"),
     [],
   );
+});
+
+test("a description without tags is read on the line of its member, and refused behind another one", () => {
+  const input =
+    "{ /** The a. */ a: string; /**\n * The {@link b}.\n * Two lines. */ b: bigint; c: { /** Inside. */ d: 1 }; }";
+  const output = "{ /** Went well. */ ok: { /** The e. */ e: string } }";
+  const project = new ToolProject({
+    "src/a.ts": toolSource("A", input, output),
+    "src/b.ts": toolSource(
+      "B",
+      "Narrow",
+      '"done"',
+      "interface Wide {\n  /** Wide. */\n  a: string | number;\n}\ninterface Narrow extends Wide { /** Narrow. */ a: string }",
+    ),
+  });
+  try {
+    const meta = project.build()["meta.json"] ?? "";
+    for (const text of ["The a.", "The {@link b}.\\nTwo lines.", "Inside.", "Went well.", "The e.", "Narrow."]) {
+      assert.ok(meta.includes(`"description": "${text}"`), text);
+    }
+    assert.ok(!meta.includes("Wide."));
+  } finally {
+    project.remove();
+  }
+  assert.deepEqual(complaints("{\n  a: string; /** About a. */\n  b: string;\n}"), ["SVC147 A.Input.b 5 b: "]);
+});
+
+test("@default is published and never filled in, in both modes", async () => {
+  const type = "{\n /** @default 10 */\n limit?: number; deep: {\n /** @default x */\n at?: string } }";
+  const project = new ToolProject({ "src/a.ts": toolSource("A", type) });
+  try {
+    project.build();
+    const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
+    const contract = contracts[0] as Contract;
+    assert.match(contract.inputSchema, /"default":10.*"default":"x"/);
+    const decoder = new InputDecoder(contract);
+    assert.deepEqual(decoder.decodeUnsigned(Buffer.from('{"deep":{}}')), { deep: {} });
+    const text = (json: string) => [{ document: undefined, bytes: Buffer.from(json) }];
+    assert.deepEqual(decoder.decodeSigned([text("null"), text("{}")]), { deep: {} });
+    proves("2.11b");
+  } finally {
+    project.remove();
+  }
 });

@@ -5,11 +5,12 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, realpathSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { EXIT, run } from "#generator/cli.js";
+import { EXIT } from "#generator/cli.js";
 import { generate } from "#generator/generate.js";
 import { startServer } from "../e2e/process.js";
 import { COMPILERS } from "../typescript/compilers.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
+import { svcGenIn } from "./run-cli.js";
 
 /** The fastest of the compilers. */
 const tsc = join(COMPILERS[2].folder, "bin/tsc");
@@ -163,12 +164,8 @@ test("a monorepo's root, by --project; spaces and other alphabets in every path"
     "svc gen ünï ",
   );
   try {
-    let said = "";
-    const say = (text: string) => {
-      said += text;
-    };
-    const around = { cwd: project.root, colour: false, print: say, complain: say };
-    assert.equal(await run(["--project", "pakker/æ øl"], around), EXIT.done, said);
+    const { code, err } = await svcGenIn(project.root, ["--project", "pakker/æ øl"]);
+    assert.equal(code, EXIT.done, err);
     const root = join(project.root, "pakker/æ øl");
     const { stdout } = spawnSync(process.execPath, [tsc, "-p", "."], { cwd: root, encoding: "utf8" });
     assert.equal(stdout, "");

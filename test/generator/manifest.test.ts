@@ -7,9 +7,9 @@ import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, wri
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { run } from "#generator/cli.js";
 import { freshBuildInfo } from "#generator/project/build-info.js";
 import { REPOSITORY, ToolProject, toolSource } from "./project.js";
+import { svcGenIn } from "./run-cli.js";
 
 const project = new ToolProject({
   "src/sum.ts": toolSource("Sum", "{ a: One }", '"done"', 'import type { One } from "./one.js";'),
@@ -24,11 +24,7 @@ after(() => project.remove());
 async function svcGen(...args: string[]): Promise<{ code: number; out: string; read: boolean }> {
   const out = args[0] === "--out" ? { out: args[1] as string } : {};
   const read = freshBuildInfo(project.root, out) === undefined;
-  let printed = "";
-  const print = (text: string) => {
-    printed += text;
-  };
-  const code = await run(["--quiet", ...args], { cwd: project.root, colour: false, print, complain: () => {} });
+  const { code, out: printed } = await svcGenIn(project.root, ["--quiet", ...args]);
   return { code, out: printed, read };
 }
 
@@ -52,6 +48,17 @@ test("the second run loads no compiler", async () => {
   assert.equal(loaded(), false);
   assert.deepEqual(await svcGen(), { code: 0, out: "up to date\n", read: false });
   assert.deepEqual(await svcGen("--check"), { code: 0, out: "", read: false });
+});
+
+test("server-options.ts appears, and disappears", async () => {
+  const server = () => readFileSync(join(project.root, "src/generated/server.ts"), "utf8");
+  project.write({ "src/server-options.ts": "export const options = { maxConnections: 5 };\n" });
+  assert.equal((await svcGen()).out, "wrote src/generated/server.ts\n");
+  assert.match(server(), /bootstrap\(Sum, options\);/);
+  assert.equal((await svcGen()).read, false);
+  rmSync(join(project.root, "src/server-options.ts"));
+  assert.equal((await svcGen()).out, "wrote src/generated/server.ts\n");
+  assert.match(server(), /bootstrap\(Sum\);/);
 });
 
 test("a type three imports away changes", async () => {
@@ -152,11 +159,25 @@ test("a project with the `node_modules` of another one has no record of its own"
     cpSync(join(project.root, "tsconfig.json"), join(copy.root, "tsconfig.json"));
     symlinkSync(join(project.root, "node_modules"), join(copy.root, "node_modules"));
     copy.write({ "src/sum.ts": toolSource("Sum", "{ other: string }") });
-    const around = { cwd: copy.root, colour: false, print: () => {}, complain: () => {} };
-    assert.equal(await run(["--check", "--quiet"], around), 3);
+    assert.equal((await svcGenIn(copy.root, ["--check", "--quiet"])).code, 3);
     assert.equal((await svcGen()).read, false);
   } finally {
     copy.remove();
+  }
+});
+
+test("a package with the name of a module of Node, as ESLint 9 brings punycode, changes nothing", async () => {
+  const other = new ToolProject({
+    "node_modules/punycode/package.json": '{ "name": "punycode", "version": "2.3.1", "main": "punycode.js" }',
+    "node_modules/punycode/punycode.js": "module.exports = {};",
+    "src/names.d.ts": 'declare module "punycode/" { export function toASCII(text: string): string; }',
+    "src/sum.ts": toolSource("Sum", "{ a: string }", '"done"', 'export { toASCII } from "punycode/";'),
+  });
+  try {
+    assert.equal((await svcGenIn(other.root, [])).code, 0);
+    assert.notEqual(freshBuildInfo(other.root, {}), undefined);
+  } finally {
+    other.remove();
   }
 });
 

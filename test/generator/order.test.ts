@@ -127,7 +127,7 @@ function short(codec: CodecView): string {
 
 test("members, variants and literals keep the order in which they are written", async () => {
   project.build();
-  const { contracts } = (await import(`${project.root}/src/generated/contracts.ts`)) as {
+  const { contracts } = (await project.load("src/generated/contracts.ts")) as {
     contracts: readonly {
       input: { name: string; codec: CodecView }[];
       output: { name: string }[];
@@ -147,7 +147,7 @@ test("members, variants and literals keep the order in which they are written", 
 });
 
 test("so does what a type is worked out to", async () => {
-  const { contracts } = (await import(`${project.root}/src/generated/contracts.ts`)) as {
+  const { contracts } = (await project.load("src/generated/contracts.ts")) as {
     contracts: readonly {
       input: { codec: CodecView }[];
       output: { name: string }[];

@@ -5,9 +5,10 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { EXIT, run } from "#generator/cli.js";
+import { EXIT } from "#generator/cli.js";
 import { COMPILERS } from "../typescript/compilers.js";
 import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
+import { svcGenIn } from "./run-cli.js";
 
 const BIN = join(REPOSITORY, "generator/bin.js");
 
@@ -32,12 +33,8 @@ function projectOf(files: Readonly<Record<string, string>>, options: object = ST
 
 /** Runs the command line; gives its exit code. */
 async function svcGen({ root }: ToolProject, ...args: string[]): Promise<number> {
-  let said = "";
-  const complain = (text: string) => {
-    said += text;
-  };
-  const code = await run(["--quiet", ...args], { cwd: root, colour: false, print: () => {}, complain });
-  assert.ok(code === EXIT.done || code === EXIT.stale, said);
+  const { code, err } = await svcGenIn(root, ["--quiet", ...args]);
+  assert.ok(code === EXIT.done || code === EXIT.stale, err);
   return code;
 }
 

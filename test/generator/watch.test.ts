@@ -1,81 +1,16 @@
 /** `svc-gen --watch` as its user sees it: a process that follows the files and says what it did. */
 
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, test } from "node:test";
-import { EXIT, run } from "#generator/cli.js";
-import { atEnd } from "../teardown.js";
-import { REPOSITORY, ToolProject, toolSource } from "./project.js";
+import { EXIT } from "#generator/cli.js";
+import { CliProcess } from "./cli-process.js";
+import { ToolProject, toolSource } from "./project.js";
+import { svcGenIn } from "./run-cli.js";
 
 /** A failing test ends, before the file's own limit; how fast a run is is the bench's business. */
 const PATIENCE = { timeout: 120_000 };
-
-/** A watching process, whose output is awaited. */
-class Watching {
-  private readonly process: ChildProcess;
-  private readonly lines: string[] = [];
-  private readonly ended: Promise<number | null>;
-  private isOpen = true;
-  private next: () => void = () => {};
-  complaints = "";
-
-  constructor(root: string, ...args: string[]) {
-    this.process = spawn(process.execPath, [join(REPOSITORY, "generator/bin.js"), "--watch", ...args], { cwd: root });
-    atEnd(() => this.process.kill("SIGKILL"));
-    let rest = "";
-    this.process.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
-      const [...lines] = (rest + chunk).split("\n");
-      rest = lines.pop() ?? "";
-      this.lines.push(...lines);
-      this.next();
-    });
-    this.process.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
-      this.complaints += chunk;
-      this.next();
-    });
-    this.ended = new Promise((resolve) => {
-      this.process.once("close", (code) => {
-        this.isOpen = false;
-        this.next();
-        resolve(code);
-      });
-    });
-  }
-
-  private async output(): Promise<void> {
-    if (!this.isOpen) throw new Error(`the process has ended: ${this.complaints}`);
-    await new Promise<void>((resolve) => {
-      this.next = resolve;
-    });
-  }
-
-  /** The next line that matches; those before it are passed over. */
-  async line(wanted: RegExp): Promise<string> {
-    for (;;) {
-      const line = this.lines.shift();
-      if (line === undefined) await this.output();
-      else if (wanted.test(line)) return line;
-    }
-  }
-
-  /** Waits for a complaint, which comes by another pipe than the lines. */
-  async complaint(wanted: RegExp): Promise<void> {
-    while (!wanted.test(this.complaints)) await this.output();
-  }
-
-  /** The exit code. */
-  exit(): Promise<number | null> {
-    return this.ended;
-  }
-
-  /** Ctrl-C; the exit code. */
-  interrupt(): Promise<number | null> {
-    this.process.kill("SIGINT");
-    return this.ended;
-  }
-}
 
 let project: ToolProject;
 
@@ -95,7 +30,7 @@ const server = () => read("src/generated/server.ts");
 const WROTE = /^wrote .*src\/generated\/(?:contracts|server)\.ts.* in \d+ ms$/;
 
 test("it writes, follows every file that the types reach, and ends well when interrupted", PATIENCE, async () => {
-  const watching = new Watching(project.root, "--quiet");
+  const watching = new CliProcess(project.root, ["--watch", "--quiet"]);
   await watching.line(WROTE);
 
   project.write({
@@ -126,6 +61,12 @@ test("it writes, follows every file that the types reach, and ends well when int
   rmSync(join(project.root, "src/moved"), { recursive: true });
   while (/tool-(?:other|third)@1/.test(contracts())) await watching.line(WROTE);
 
+  // Options of the server, written and removed.
+  project.write({ "src/server-options.ts": "export const options = { maxConnections: 5 };\n" });
+  while (!/bootstrap\(Sum, options\)/.test(server())) await watching.line(WROTE);
+  rmSync(join(project.root, "src/server-options.ts"));
+  while (/options/.test(server().replace(/^\/[/*].*$/gm, ""))) await watching.line(WROTE);
+
   // Another folder takes the place of one, with the same in it.
   const deep = (member: string) => toolSource("Deep", `{ ${member}: string }`);
   project.write({ "src/some/deep/tool.ts": deep("a"), "other/deep/tool.ts": deep("a") });
@@ -152,7 +93,7 @@ test("it writes, follows every file that the types reach, and ends well when int
 });
 
 test("errors are told and what was written stays, until they are mended", PATIENCE, async () => {
-  const watching = new Watching(project.root, "--quiet");
+  const watching = new CliProcess(project.root, ["--watch", "--quiet"]);
   await watching.line(WROTE);
   const before = contracts();
 
@@ -179,7 +120,7 @@ test("errors are told and what was written stays, until they are mended", PATIEN
 });
 
 test("a save touches only the files that it changes", PATIENCE, async () => {
-  const watching = new Watching(project.root, "--quiet");
+  const watching = new CliProcess(project.root, ["--watch", "--quiet"]);
   await watching.line(WROTE);
   const paths = ["contracts", "server"].map((name) => `src/generated/${name}.ts`);
   const stamps = () => paths.map((path) => statSync(join(project.root, path), { bigint: true }).mtimeNs);
@@ -200,7 +141,7 @@ test("a save touches only the files that it changes", PATIENCE, async () => {
 });
 
 test("with --json every run is one line; the run after it has nothing to write", PATIENCE, async () => {
-  const watching = new Watching(project.root, "--json");
+  const watching = new CliProcess(project.root, ["--watch", "--json"]);
   const first = JSON.parse(await watching.line(/^\{/));
   assert.deepEqual(first.diagnostics, []);
   assert.ok(first.wrote.includes("src/generated/contracts.ts"));
@@ -216,26 +157,20 @@ test("with --json every run is one line; the run after it has nothing to write",
   assert.equal(await watching.interrupt(), EXIT.done);
   assert.equal(watching.complaints, "");
 
-  const printed: string[] = [];
-  const around = { cwd: project.root, colour: false, print: (text: string) => printed.push(text), complain: () => {} };
-  assert.equal(await run(["--quiet"], around), EXIT.done);
-  assert.deepEqual(printed, ["up to date\n"]);
+  assert.deepEqual(await svcGenIn(project.root, ["--quiet"]), { code: EXIT.done, out: "up to date\n", err: "" });
 });
 
 test("what cannot be watched is refused", async () => {
-  let complaint = "";
-  const complain = (text: string) => {
-    complaint += text;
-  };
-  const around = { cwd: project.root, colour: false, print: () => {}, complain };
-  assert.equal(await run(["--check", "--watch"], around), EXIT.usage);
-  assert.match(complaint, /--check and --watch exclude each other/);
-  assert.equal(await run(["meta", "--watch"], around), EXIT.usage);
-  assert.match(complaint, /meta has no --watch/);
+  const both = await svcGenIn(project.root, ["--check", "--watch"]);
+  assert.equal(both.code, EXIT.usage);
+  assert.match(both.err, /--check and --watch exclude each other/);
+  const meta = await svcGenIn(project.root, ["meta", "--watch"]);
+  assert.equal(meta.code, EXIT.usage);
+  assert.match(meta.err, /meta has no --watch/);
 });
 
 test("it ends with one sentence when a file cannot be written", PATIENCE, async () => {
-  const watching = new Watching(project.root);
+  const watching = new CliProcess(project.root, ["--watch"]);
   await watching.line(/up to date|wrote/);
   project.write({ "src/generated/contracts.ts": "export const mine = 1;\n" });
   assert.equal(await watching.exit(), EXIT.usage);

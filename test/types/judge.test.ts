@@ -5,7 +5,6 @@
  */
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import type { Contract } from "#runtime/wire/contract.js";
@@ -245,7 +244,7 @@ test(`the walk accepts what ajv accepts, and what it delivers is accepted again:
     assert.ok(wrong.size < COUNT / 4, `${wrong.size} of ${COUNT} types are refused`);
     for (const file of wrong) project.write({ [file]: "export {};\n" });
     project.build();
-    const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as { contracts: Contract[] };
+    const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
     let accepted = 0;
     let refused = 0;
     let equal = 0;

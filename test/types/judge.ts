@@ -24,6 +24,7 @@ const STRICTER: readonly (readonly [details: RegExp, reason: string])[] = [
     /expected items that differ/,
     "items that are equal once read: undeclared members left out, one instant in two spellings",
   ],
+  [/expected 1 to 256 values, got /, "the protocol's limit of a list port"],
   [/expected the member once, got it twice/, "JSON.parse drops the first one"],
 ];
 
@@ -34,23 +35,25 @@ export interface Verdict {
   readonly details: string;
 }
 
+/** One for all contracts: half of the work is its own schema. No schema of a tool has an id that could clash. */
+const ajv = new Ajv2020({
+  strict: true,
+  strictTypes: false,
+  strictTuples: false,
+  ownProperties: true,
+  logger: false,
+});
+for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, format);
+ajv.addFormat("iban", true);
+// Annotations, which decoding asserts: else a union would take another branch.
+ajv.addFormat("int64", { type: "number", validate: (value) => value >= -(2 ** 63) && value < 2 ** 63 });
+ajv.addFormat("uint64", { type: "number", validate: (value) => value >= 0 && value < 2 ** 64 });
+ajv.removeKeyword("contentEncoding");
+const isBase64 = (_: unknown, text: string) => decodeBase64(text) !== undefined;
+ajv.addKeyword({ keyword: "contentEncoding", type: "string", validate: isBase64 });
+
 /** Judges inputs of one contract by the walk, and the walk by ajv. */
 export function openJudge(contract: Contract): (body: string) => Verdict {
-  const ajv = new Ajv2020({
-    strict: true,
-    strictTypes: false,
-    strictTuples: false,
-    ownProperties: true,
-    logger: false,
-  });
-  for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, format);
-  ajv.addFormat("iban", true);
-  // Annotations, which decoding asserts: else a union would take another branch.
-  ajv.addFormat("int64", { type: "number", validate: (value) => value >= -(2 ** 63) && value < 2 ** 63 });
-  ajv.addFormat("uint64", { type: "number", validate: (value) => value >= 0 && value < 2 ** 64 });
-  ajv.removeKeyword("contentEncoding");
-  const isBase64 = (_: unknown, text: string) => decodeBase64(text) !== undefined;
-  ajv.addKeyword({ keyword: "contentEncoding", type: "string", validate: isBase64 });
   const fits = ajv.compile(JSON.parse(contract.inputSchema));
   const decoder = new InputDecoder(contract);
   // JSON Schema has no place for the last items of [...rest[], last]: `items` is any of them.

@@ -255,7 +255,7 @@ test(`${COUNT} random types of seed ${SEED}: tsc and the contract give one verdi
     project.build();
     // tsc finds in the generated server the types that svc-gen has seen.
     assert.equal(compile(COMPILERS[2], project.root, ["-p", ".", "--noEmit"]), "");
-    const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as { contracts: Contract[] };
+    const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
     const byFqn = new Map(contracts.map((contract) => [contract.fqn, contract]));
     const decoded = types.map(({ values }, index) => {
       const contract = byFqn.get(`xyz.test.tool-t${index}@1`) as Contract;
@@ -266,8 +266,8 @@ test(`${COUNT} random types of seed ${SEED}: tsc and the contract give one verdi
         judge(`{"v":${json}}`);
         try {
           const input = decoder.decodeUnsigned(Buffer.from(`{"v":${json}}`));
-          // What was read can be written; only an empty list is read and not written in unsigned mode.
-          if (!(contract.input[0]?.many === true && json === "[]")) encoder.encode({ ok: input });
+          // What was read can be written.
+          encoder.encode({ ok: input });
           return { text: expression(input.v) };
         } catch (error) {
           return { why: String(error) };
@@ -294,7 +294,9 @@ test(`${COUNT} random types of seed ${SEED}: tsc and the contract give one verdi
         const result = decoded[index]?.[at];
         compared++;
         if (result?.text !== undefined) accepted++;
-        if (result?.text === undefined && verdicts[index]?.[2 * at + 1]) {
+        // The protocol's limit of a list port, which no type has.
+        const isEmptyList = result?.why?.endsWith("v: expected 1 to 256 values, got 0") === true;
+        if (result?.text === undefined && !isEmptyList && verdicts[index]?.[2 * at + 1]) {
           disagreements.push(`${type.text}\n   ${text} is of the type, the contract says ${result?.why}`);
         }
         if (!verdicts[index]?.[2 * at + 2]) {

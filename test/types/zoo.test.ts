@@ -40,7 +40,7 @@ function valuesOf(index: number): string {
 
 const judged = judge();
 project.build();
-const { contracts } = (await import(join(project.root, "src/generated/contracts.ts"))) as { contracts: Contract[] };
+const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
 
 /** tsc's verdict on every value. */
 function judge(): boolean[][] {
@@ -119,7 +119,7 @@ for (const [index, { name, many, accept, differ = [] }] of ZOO.entries()) {
       contract.input.map((port) => port.many),
       [many === true],
     );
-    const values = (await import(join(project.root, `src/values${index}.ts`))) as Readonly<Record<string, unknown>>;
+    const values = (await project.load(`src/values${index}.ts`)) as Readonly<Record<string, unknown>>;
     const decoder = new InputDecoder(contract);
     const judge = openJudge(contract);
     const encoder = new OutputEncoder(contract);

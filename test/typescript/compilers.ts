@@ -12,7 +12,8 @@ export const COMPILERS = [
 ] as const;
 
 /** The oldest and the newest; in the long form those between them too. */
-export const OUTER_COMPILERS = process.env.SVC_TEST_FULL === "1" ? COMPILERS : [COMPILERS[0], COMPILERS[2]];
+export const OUTER_COMPILERS: readonly Compiler[] =
+  process.env.SVC_TEST_FULL === "1" ? COMPILERS : [COMPILERS[0], COMPILERS[2]];
 
 export type Compiler = (typeof COMPILERS)[number];
 

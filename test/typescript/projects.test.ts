@@ -4,10 +4,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { EXIT, run } from "#generator/cli.js";
+import { EXIT } from "#generator/cli.js";
 import { startServer } from "../e2e/process.js";
 import { REPOSITORY } from "../generator/project.js";
-import { COMPILERS, compile, projectWith } from "./compilers.js";
+import { svcGenIn } from "../generator/run-cli.js";
+import { COMPILERS, compile, OUTER_COMPILERS, projectWith } from "./compilers.js";
 
 const TOOL = "src/shipment.ts";
 const GENERATED = ["src/generated/contracts.ts", "src/generated/server.ts", "meta.json"];
@@ -49,14 +50,12 @@ test("the projects on 6 and 7 are one project", () => {
 });
 
 for (const { compiler, root } of PROJECTS) {
+  // That of version 6 is generated and compiled by every `npm run build`.
+  if (!OUTER_COMPILERS.includes(compiler)) continue;
   test(`TypeScript ${compiler.version}: generates, compiles, serves and answers`, async () => {
     assert.equal(compile(compiler, root, ["--version"]).startsWith(`Version ${compiler.version}`), true);
-    let said = "";
-    const say = (text: string) => {
-      said += text;
-    };
-    const code = await run(["--quiet"], { cwd: root, colour: false, print: say, complain: say });
-    assert.equal(code, EXIT.done, said);
+    const { code, err } = await svcGenIn(root, ["--quiet"]);
+    assert.equal(code, EXIT.done, err);
     assert.equal(compile(compiler, root), "");
     assert.deepEqual(textsIn(root, GENERATED), textsIn(folderOf(6), GENERATED), "the same files for every version");
     const server = await startServer(join(root, "dist/generated/server.js"), {});

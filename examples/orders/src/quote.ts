@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { StatusCode, SvcTool } from "svc-runtime";
+import { SvcTool } from "svc-runtime";
 import { type Currency, percentOf, Rounding, TaxTable } from "./money.js";
 
 /** Something taken off a line's price. */
@@ -142,9 +142,5 @@ export class Quote extends SvcTool<Input, Output> {
     ];
     const quote = `Q-${createHash("sha256").update(order.join("\n")).digest("hex").slice(0, 12)}`;
     return { quoted: { quote, net, tax, total: net + tax, currency, lines: priced, validUntil } };
-  }
-
-  override async health() {
-    return StatusCode.OK;
   }
 }

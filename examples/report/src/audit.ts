@@ -1,4 +1,4 @@
-import { StatusCode, SvcTool } from "svc-runtime";
+import { SvcTool } from "svc-runtime";
 import type { Cents, Report } from "./report.js";
 
 export interface Input {
@@ -39,9 +39,5 @@ export class Audit extends SvcTool<Input, Output> {
       if (lines[line + 1]?.account !== account) total += closing;
     }
     return { correct: { lines: lines.length, closing: total } };
-  }
-
-  override health() {
-    return StatusCode.OK;
   }
 }

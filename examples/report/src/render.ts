@@ -1,4 +1,4 @@
-import { type DataRef, type InvokeContext, portJson, StatusCode, SvcTool } from "svc-runtime";
+import { type DataRef, type InvokeContext, portJson, SvcTool } from "svc-runtime";
 import type { WalrusStorage } from "svc-runtime/storage";
 import type { Cents, Line, Report } from "./report.js";
 import { storage } from "./storage.js";
@@ -75,10 +75,6 @@ export class Render extends SvcTool<Input, Output> {
         report: fits ? report : await this.storage.upload(bytes, { signal }),
       },
     };
-  }
-
-  override async health() {
-    return StatusCode.OK;
   }
 }
 

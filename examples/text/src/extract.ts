@@ -1,4 +1,4 @@
-import { type InvokeContext, StatusCode, SvcTool } from "svc-runtime";
+import { type InvokeContext, SvcTool } from "svc-runtime";
 
 /** What can be found in a text. */
 export type Kind = "email" | "url" | "date" | "amount";
@@ -106,10 +106,6 @@ export class Extract extends SvcTool<Input, Output> {
     if (all.length === 0) return "nothing";
     all.sort(order === Order.Length ? (a, b) => b.text.length - a.text.length : (a, b) => a.at.start - b.at.start);
     return { found: { matches: all.slice(0, limit), counts, more: all.length > limit } };
-  }
-
-  override async health() {
-    return StatusCode.OK;
   }
 }
 

@@ -1,12 +1,13 @@
-/** `svc-gen --watch`: TypeScript's watch program, with a run after each change of it or of the configuration. */
+/** Watching of a project: TypeScript's watch program, with a run after each change of it or of the configuration. */
 
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, resolve, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { type Diagnostic, hasErrors } from "../diagnostics/diagnostics.js";
-import { generateFrom, type Result, type ResultCache } from "../generate.js";
-import { contentHash } from "../project/file-hash.js";
-import { type GenerateOptions, layoutOf } from "../project/layout.js";
+import { type Diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
+import { generateFrom, type Result, type ResultCache } from "./generate.js";
+import { type Compiled, compile } from "./project/emit-javascript.js";
+import { contentHash } from "./project/file-hash.js";
+import { type GenerateOptions, layoutOf } from "./project/layout.js";
 import {
   adaptHost,
   type InvalidProject,
@@ -15,8 +16,8 @@ import {
   type Project,
   readProject,
   rootsOf,
-} from "../project/program.js";
-import { ts } from "../project/typescript.js";
+} from "./project/program.js";
+import { ts } from "./project/typescript.js";
 
 /** Milliseconds without another event before a run starts. One save causes several events. */
 const SETTLE_MS = 10;
@@ -43,14 +44,14 @@ export interface WatchResult {
   readonly diagnostics: readonly Diagnostic[];
   readonly wrote: readonly string[];
   readonly milliseconds: number;
+  /** The generated files; empty when there are errors. */
+  readonly files: Result["files"];
+  /** Compiles the project to JavaScript (see {@link compile}). Only for a run without errors. */
+  readonly compile: (fallback: string) => Compiled;
 }
 
 /** Generates now and after every change until `end` resolves; rejects when an effect throws. */
-export async function watchProject(
-  options: GenerateOptions,
-  effects: Effects,
-  end: Promise<unknown> = interruption(),
-): Promise<void> {
+export async function watchProject(options: GenerateOptions, effects: Effects, end: Promise<unknown>): Promise<void> {
   let fail: (error: unknown) => void = () => {};
   const failure = new Promise<never>((_, reject) => {
     fail = reject;
@@ -119,7 +120,13 @@ class WatchSession {
     const wrote = hasErrors(current.diagnostics) ? [] : this.effects.write(current.files);
     if (current === before && wrote.length === 0) return;
     const milliseconds = Math.round(performance.now() - this.firstEventAt);
-    this.effects.tell({ diagnostics: current.diagnostics, wrote, milliseconds });
+    this.effects.tell({ ...current, wrote, milliseconds, compile: (fallback) => this.compile(current, fallback) });
+  }
+
+  private compile({ files }: Result, fallback: string): Compiled {
+    const { project, program } = this;
+    if (project === undefined || program === undefined) throw new Error("compile: the project cannot be read");
+    return compile(program.getProgram().getProgram(), project, files, fallback);
   }
 
   private readConfiguration(): void {
@@ -328,10 +335,4 @@ function isGlobal(file: InnerFile): boolean {
     file.symbol?.globalExports !== undefined ||
     /\.[cm]?jsx?$/.test(file.fileName)
   );
-}
-
-async function interruption(): Promise<void> {
-  await new Promise<void>((done) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => done());
-  });
 }

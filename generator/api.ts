@@ -1,0 +1,31 @@
+/** svc-gen/generate: the contracts of a project as data. No file is written. */
+
+import type { Contract } from "svc-runtime/generator";
+import { type Diagnostic, formatDiagnostics } from "./diagnostics/diagnostics.js";
+import { generate } from "./generate.js";
+import type { GenerateOptions } from "./project/layout.js";
+
+export type { Diagnostic, GenerateOptions };
+
+/** A project with errors. The message is what `svc-gen` prints: each error with its place, a code frame and a hint. */
+export class GenerateError extends Error {
+  override readonly name = "GenerateError";
+  constructor(readonly diagnostics: readonly Diagnostic[]) {
+    super(formatDiagnostics(diagnostics));
+  }
+}
+
+/**
+ * Reads a project and returns what `svc-gen` would write to `contracts.ts`, one contract for each tool class.
+ *
+ * ```ts
+ * provideContracts(contractsOf({ root: process.cwd() }));
+ * ```
+ *
+ * @throws {@link GenerateError} when the project has errors
+ */
+export function contractsOf(options: GenerateOptions): readonly Contract[] {
+  const { contracts, diagnostics } = generate(options);
+  if (contracts !== undefined) return contracts;
+  throw new GenerateError(diagnostics.filter(({ severity }) => severity === "error"));
+}

@@ -1,0 +1,105 @@
+/** The form of a command of svc-gen: what it is called with, what it prints of itself, and how it is run. */
+
+/** 0 done, 1 diagnostics or a failure, 2 usage, 3 generated files are stale, 4 a contract is broken. */
+export const EXIT = { done: 0, failure: 1, usage: 2, stale: 3, broken: 4 } as const;
+
+/** The command line is invalid: exit code 2. The message quotes the input, control characters escaped. */
+export class UsageError extends Error {}
+
+/** The command failed for a reason that its user can mend: exit code 1. */
+export class CommandError extends Error {
+  /** @param hint what to do */
+  constructor(
+    message: string,
+    readonly hint: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The surroundings of a command line. Tests pass their own. */
+export interface CliHost {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether the text for people is coloured. */
+  readonly colour: boolean;
+  /** Writes to standard output: results. */
+  readonly print: (text: string) => void;
+  /** Writes to standard error: diagnostics, notes, progress. */
+  readonly complain: (text: string) => void;
+  /** All of standard input. */
+  readonly readInput: () => Promise<Buffer>;
+  /** Asks one question and returns the line that was typed; undefined without a terminal. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
+  /** Resolves when the user ends the command (Ctrl-C, SIGTERM, the terminal closed). */
+  readonly interrupted: () => Promise<unknown>;
+}
+
+export interface Option {
+  readonly type: "boolean" | "string";
+  readonly short?: string;
+  /** Name of the value in the help, such as `FILE`. */
+  readonly value?: string;
+  readonly summary: string;
+}
+
+export type Options = Readonly<Record<string, Option>>;
+
+/** Values of the given options; absent ones are left out. */
+export type Values<O extends Options> = {
+  readonly [Name in keyof O]?: ValueOf<O[Name]["type"]>;
+};
+
+type ValueOf<Type> = Type extends "boolean" ? boolean : string;
+
+/** One use of a command. */
+export interface Call<O extends Options> extends CliHost {
+  readonly args: readonly string[];
+  readonly values: Values<O>;
+  /** `--json`: results and errors are JSON on standard output. */
+  readonly json: boolean;
+  /** `--quiet`: no notes. */
+  readonly quiet: boolean;
+}
+
+export interface Command<O extends Options = Options> {
+  /** One word, or two: `keys new`. */
+  readonly name: string;
+  /** Arguments in the help, such as `[OLD NEW]`. Without it the command takes none. */
+  readonly arguments?: string;
+  readonly summary: string;
+  /** Paragraphs of the command's own help. */
+  readonly details?: string;
+  readonly options: O;
+  /** Command lines and what each does. */
+  readonly examples: readonly (readonly [line: string, what: string])[];
+  /** @returns the exit code */
+  readonly run: (call: Call<O>) => number | Promise<number>;
+}
+
+/** Infers the options of a command for its `run`. */
+export function defineCommand<const O extends Options>(command: Command<O>): Command {
+  return command as unknown as Command;
+}
+
+/** The option of every command that prints data. */
+export const JSON_OPTION = { type: "boolean", summary: "results and errors as JSON on standard output" } as const;
+/** Options of commands that read the tool project. */
+export const PROJECT_OPTIONS = {
+  project: {
+    type: "string",
+    short: "p",
+    value: "FILE",
+    summary: "tsconfig.json of the tool project, or its folder (default: tsconfig.json here)",
+  },
+  out: { type: "string", value: "FOLDER", summary: "where generated code goes (default: src/generated)" },
+} as const;
+
+/** Prints JSON for programs: indented, with a final newline. */
+export function asJson(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+export function plural(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

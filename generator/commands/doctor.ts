@@ -1,0 +1,189 @@
+/** `svc-gen doctor [URL]`: what is wrong with a project, or with the way to a served tool. */
+
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { hasErrors } from "../diagnostics/diagnostics.js";
+import { quoted } from "../diagnostics/quote.js";
+import type { LeaderWithKey } from "../doctor/project-checks.js";
+import { buildOptions, readIfExists, staleFiles } from "../output-files.js";
+import { freshBuildInfo } from "../project/build-info.js";
+import type { GenerateOptions } from "../project/layout.js";
+import {
+  asJson,
+  type Call,
+  CommandError,
+  defineCommand,
+  EXIT,
+  JSON_OPTION,
+  PROJECT_OPTIONS,
+  UsageError,
+} from "./command.js";
+import { devLeader } from "./dev-leader.js";
+import { generateNow } from "./generate.js";
+import { refuseKeyText } from "./keys-common.js";
+import { generateOptions } from "./project-options.js";
+import { projectTools } from "./project-tools.js";
+
+const OPTIONS = {
+  config: { type: "string", value: "FILE", summary: "the configuration (default: that of SVC_TOOLKIT_CONFIG_PATH)" },
+  "leader-key": { type: "string", value: "FILE", summary: "private key of a leader: probes of URL are signed with it" },
+  "leader-id": { type: "string", value: "ID", summary: "id of that leader in the allow-list (default: leader)" },
+  "key-id": { type: "string", value: "N", summary: "id of that key (default: 0)" },
+  "tool-public-key": {
+    type: "string",
+    value: "HEX",
+    summary: "public key that leaders know of the tool; compared with the configuration",
+  },
+  "header-prefix": { type: "string", value: "TEXT", summary: "X-Nexus- for servers of older leaders" },
+  ca: { type: "string", value: "FILE", summary: "trusted certificates in PEM form, instead of the system's" },
+  size: {
+    type: "string",
+    value: "BYTES",
+    summary: "send a body of this size, where otherwise its length is only announced",
+  },
+  unsigned: { type: "boolean", summary: "the server at URL is meant to require no signatures" },
+  ...PROJECT_OPTIONS,
+  json: JSON_OPTION,
+} as const;
+
+/** Bytes of a probe's body, which is made in memory. */
+const MAX_SIZE = 2 ** 30;
+
+export const doctorCommand = defineCommand({
+  name: "doctor",
+  arguments: "[URL]",
+  summary: "what is wrong with this project, or with the way to a served tool",
+  details: `Without URL: Node, TypeScript, tsconfig, versions, generated files, configuration, keys, environment. With the URL of a
+tool: connection, TLS, redirects, health, paths, metadata (against meta.json here), clock, signature headers, bodies, size.
+
+No probe runs the tool: each call is refused by its signature, by a body that is no JSON, or by values that do not decode.
+Probes are signed with --leader-key, or for the URL of a running svc-gen dev --signed with the keys of the project.
+A signed probe may make an instance of the tool and ask its authorize.
+
+Each line is ✓, ✗ with the next step, or - where it does not apply; exit 1 when there is a ✗. The rows of
+docs/troubleshooting.md are named in the steps. With --json: {"checks":[{"name","ok","detail","next"}]}, ok null for -.`,
+  options: OPTIONS,
+  examples: [
+    ["svc-gen doctor", "the project here"],
+    ["svc-gen doctor https://tools.example.org/sum", "the way to a tool"],
+    ["svc-gen doctor http://127.0.0.1:8080/sum --leader-key keys/leader.key", "with signed probes"],
+  ],
+  run: async (call) => {
+    const { args, cwd, env, values } = call;
+    const [url, ...more] = args;
+    if (more.length > 0) throw new UsageError(`doctor wants one URL, got ${args.length}`);
+    const idle = (["size", "unsigned", "ca", "header-prefix"] as const).find((name) => values[name] !== undefined);
+    if (url === undefined && idle !== undefined) throw new UsageError(`--${idle} is for doctor URL`);
+    const project = generateOptions(call);
+    const given = await leaderOf(call);
+    const { formatChecks } = await import("../doctor/check.js");
+    const checks = url === undefined ? await checkHere() : await checkThere(url);
+    call.print(call.json ? asJson({ checks }) : formatChecks(checks, call.colour));
+    return checks.some(({ ok }) => ok === false) ? EXIT.failure : EXIT.done;
+
+    async function checkHere() {
+      const { checkProject } = await import("../doctor/project-checks.js");
+      const key = values["leader-key"];
+      return checkProject({
+        project,
+        cwd,
+        env,
+        config: values.config,
+        tools: projectTools(project.root),
+        keyFiles: key === undefined ? [] : [key],
+        leader: given,
+        toolKey: values["tool-public-key"],
+        stale: () => staleNow(project),
+      });
+    }
+
+    async function checkThere(text: string) {
+      const { baseOf, checkServer } = await import("../doctor/server-checks.js");
+      const { DEFAULT_INVOKE_MAX_BODY_BYTES, checkConfigFile } = await import("svc-runtime/config");
+      const { config } = values.config === undefined ? {} : checkConfigFile(values.config, cwd);
+      const target = urlOf(text);
+      const size = values.size === undefined ? undefined : numberOf("size", values.size);
+      if (size !== undefined && size > MAX_SIZE) throw new UsageError(`--size wants at most ${MAX_SIZE}`);
+      return checkServer(baseOf(target), {
+        committed: readIfExists(join(project.root, "meta.json")),
+        leader: given ?? (await ownLeader(project.root, target)),
+        headerPrefix: prefixOf(values["header-prefix"]),
+        ca: values.ca === undefined ? undefined : readGiven("ca", values.ca, cwd),
+        unsigned: values.unsigned === true,
+        maxBody: Number(config?.invokeMaxBodyBytes() ?? DEFAULT_INVOKE_MAX_BODY_BYTES),
+        size,
+      });
+    }
+  },
+});
+
+/** Paths of generated files that are not current; undefined when the project has errors. */
+async function staleNow(project: GenerateOptions): Promise<readonly string[] | undefined> {
+  if (freshBuildInfo(project.root, buildOptions(project)) !== undefined) return [];
+  const { files, diagnostics } = await generateNow(project);
+  if (hasErrors(diagnostics)) return undefined;
+  return staleFiles(project.root, files).map(({ path }) => path);
+}
+
+async function leaderOf({ values, cwd }: Call<typeof OPTIONS>): Promise<LeaderWithKey | undefined> {
+  const file = values["leader-key"];
+  if (file === undefined) {
+    const idle = (["leader-id", "key-id"] as const).find((name) => values[name] !== undefined);
+    if (idle !== undefined) throw new UsageError(`--${idle} wants --leader-key FILE beside it`);
+    return undefined;
+  }
+  await refuseKeyText(file);
+  const { readSigningKey } = await import("svc-runtime/config");
+  const reading = readSigningKey(readGiven("leader-key", file, cwd).toString());
+  if ("got" in reading) {
+    const hint = "give a file with 32 bytes in hex, base64 or base64url";
+    throw new CommandError(`--leader-key: expected a private key, got ${reading.got}`, hint);
+  }
+  const id = values["leader-id"] ?? "leader";
+  if (!/^[\x21-\x7e]+$/.test(id)) throw new UsageError("--leader-id wants visible ASCII characters");
+  return { id, keyId: keyIdOf(values["key-id"] ?? "0"), key: reading.key };
+}
+
+/** The leader of the project's own `svc-gen dev --signed`, when the URL is of that server. */
+async function ownLeader(root: string, { protocol, hostname, port }: URL): Promise<LeaderWithKey | undefined> {
+  const host = hostname === "localhost" ? "127.0.0.1" : hostname;
+  const { devServers } = await import("../dev/dev-state.js");
+  const isOwn = devServers(root).some(({ url, signed }) => signed && url === `${protocol}//${host}:${port}`);
+  const own = isOwn ? await devLeader(root) : undefined;
+  if (own === undefined) return undefined;
+  const { readSigningKey } = await import("svc-runtime/config");
+  const reading = readSigningKey(own.leader.key.toString("hex"));
+  return "got" in reading ? undefined : { ...own.leader, keyId: BigInt(own.leader.keyId), key: reading.key };
+}
+
+function readGiven(option: string, file: string, cwd: string): Buffer {
+  try {
+    return readFileSync(resolve(cwd, file));
+  } catch (error) {
+    const { code = "no file" } = error as NodeJS.ErrnoException;
+    throw new CommandError(`--${option}: cannot read ${quoted(file)}: ${code}`, "correct the path");
+  }
+}
+
+function numberOf(option: string, text: string): number {
+  const value = Number(text);
+  if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(value)) return value;
+  throw new UsageError(`--${option} wants a number, got ${quoted(text)}`);
+}
+
+function keyIdOf(text: string): bigint {
+  const value = /^\d{1,20}$/.test(text) ? BigInt(text) : -1n;
+  if (value >= 0n && value < 1n << 64n) return value;
+  throw new UsageError(`--key-id wants a number below 2^64, got ${quoted(text)}`);
+}
+
+function prefixOf(prefix = "X-Svc-"): string {
+  if (/^[A-Za-z][A-Za-z0-9-]*-$/.test(prefix)) return prefix;
+  throw new UsageError(`--header-prefix wants letters and hyphens that end in a hyphen, got ${quoted(prefix)}`);
+}
+
+function urlOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
+  throw new UsageError(`doctor wants the URL of a tool, such as https://tools.example.org/sum, got ${quoted(text)}`);
+}

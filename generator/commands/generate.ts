@@ -1,0 +1,192 @@
+/** `svc-gen`, `svc-gen check` and `svc-gen --watch`: the generator and what is printed of it. */
+
+import { type Diagnostic, formatDiagnostics, hasErrors } from "../diagnostics/diagnostics.js";
+import type { Generated } from "../generate.js";
+import { buildOptions, saveBuildInfo, staleFiles, writeChanged } from "../output-files.js";
+import { freshBuildInfo } from "../project/build-info.js";
+import type { GenerateOptions } from "../project/layout.js";
+import {
+  type Call,
+  type CliHost,
+  defineCommand,
+  EXIT,
+  JSON_OPTION,
+  type Options,
+  PROJECT_OPTIONS,
+  plural,
+  UsageError,
+} from "./command.js";
+import { generateOptions } from "./project-options.js";
+
+const OUTPUT_OPTIONS = { json: JSON_OPTION, quiet: { type: "boolean", summary: "no notes" } } as const;
+const JSON_FORM = `With --json one object on one line, with --watch one a run: {"diagnostics":[…],"wrote":[…],"milliseconds":41}.`;
+
+export const generateCommand = defineCommand({
+  name: "generate",
+  summary: "write src/generated/ and meta.json",
+  details: `The name of the command may be left out. Errors are printed with their place, and nothing is written.\n\n${JSON_FORM}`,
+  options: {
+    check: { type: "boolean", summary: "write nothing; exit 3 and show the difference when files are stale" },
+    watch: { type: "boolean", summary: "write now and whenever a file changes that they depend on, until Ctrl-C" },
+    ...PROJECT_OPTIONS,
+    ...OUTPUT_OPTIONS,
+  },
+  examples: [
+    ["svc-gen && tsc", "the build script of a tool project"],
+    ["svc-gen --check", "for CI: fails when generated files are stale"],
+    ["svc-gen --watch", "generates after every save"],
+  ],
+  run: (call) => {
+    if (call.values.check && call.values.watch) throw new UsageError("--check and --watch exclude each other");
+    const options = generateOptions(call);
+    if (call.values.watch) return watch(options, call);
+    return call.values.check ? check(options, call) : write(options, call);
+  },
+});
+
+export const checkCommand = defineCommand({
+  name: "check",
+  summary: "exit 3 and show the difference when generated files are stale",
+  details: JSON_FORM,
+  // `check --check` is the same command, said twice.
+  options: { check: { type: "boolean", summary: "the same" }, ...PROJECT_OPTIONS, ...OUTPUT_OPTIONS },
+  examples: [
+    ["svc-gen check", "for CI"],
+    ["svc-gen check --json", "for programs: the paths of stale files"],
+  ],
+  run: (call) => check(generateOptions(call), call),
+});
+
+/** What every run of the generator says with `--json`. */
+export interface RunReport {
+  readonly diagnostics: readonly object[];
+  /** Paths of the files that were written. */
+  readonly wrote: readonly string[];
+  readonly milliseconds: number;
+}
+
+type Reporter = Pick<Call<Options>, keyof CliHost | "json" | "quiet">;
+
+/** Runs the generator. It is imported on demand, because TypeScript takes longer to load than everything else here. */
+export async function generateNow(options: GenerateOptions): Promise<Generated> {
+  const { generate } = await import("../generate.js");
+  return generate(options);
+}
+
+/** Prints the diagnostics of a run and, as text, how many errors there are. */
+export function reportDiagnostics(diagnostics: readonly Diagnostic[], reporter: Reporter): void {
+  const shown = visibleDiagnostics(diagnostics, reporter);
+  if (shown.length === 0) return;
+  reporter.complain(formatDiagnostics(shown, reporter.colour));
+  const errors = shown.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) reporter.complain(`\n${summary(errors)}\n`);
+}
+
+export function visibleDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  { quiet }: Pick<Reporter, "quiet">,
+): readonly Diagnostic[] {
+  return quiet ? diagnostics.filter(({ severity }) => severity !== "note") : diagnostics;
+}
+
+function summary(errors: readonly Diagnostic[]): string {
+  const files = new Set(errors.flatMap(({ place }) => (place === undefined ? [] : [place.file]))).size;
+  return `svc-gen: ${plural(errors.length, "error")} in ${plural(files, "file")}; nothing was written`;
+}
+
+function printReport({ diagnostics, wrote, milliseconds }: RunReport, reporter: Reporter): void {
+  reporter.print(`${JSON.stringify({ diagnostics, wrote, milliseconds })}\n`);
+}
+
+/** Starts the clock of a run; the function ends it with its report. */
+function startRun(reporter: Reporter) {
+  const from = performance.now();
+  return (diagnostics: readonly Diagnostic[], wrote: readonly string[] = [], stale: readonly string[] = []): void => {
+    if (!reporter.json) {
+      reportDiagnostics(diagnostics, reporter);
+      return;
+    }
+    const files = stale.map((file) => ({ severity: "error", code: "stale", file, hint: "run `svc-gen`" }));
+    const milliseconds = Math.round(performance.now() - from);
+    printReport(
+      { diagnostics: [...visibleDiagnostics(diagnostics, reporter), ...files], wrote, milliseconds },
+      reporter,
+    );
+  };
+}
+
+async function write(options: GenerateOptions, reporter: Reporter): Promise<number> {
+  const report = startRun(reporter);
+  const same = freshBuildInfo(options.root, buildOptions(options));
+  if (same !== undefined) {
+    report(same.diagnostics);
+    if (!reporter.json) reporter.print("up to date\n");
+    return EXIT.done;
+  }
+  const generated = await generateNow(options);
+  const { diagnostics } = generated;
+  if (hasErrors(diagnostics)) {
+    report(diagnostics);
+    return EXIT.failure;
+  }
+  if (!reporter.json) report(diagnostics);
+  const wrote = writeChanged(options.root, generated.files);
+  if (reporter.json) report(diagnostics, wrote);
+  else reporter.print(wrote.length === 0 ? "up to date\n" : wrote.map((path) => `wrote ${path}\n`).join(""));
+  saveBuildInfo(options, generated);
+  return EXIT.done;
+}
+
+async function check(options: GenerateOptions, reporter: Reporter): Promise<number> {
+  const report = startRun(reporter);
+  const same = freshBuildInfo(options.root, buildOptions(options));
+  if (same !== undefined) {
+    report(same.diagnostics);
+    return EXIT.done;
+  }
+  const generated = await generateNow(options);
+  if (hasErrors(generated.diagnostics)) {
+    report(generated.diagnostics);
+    return EXIT.failure;
+  }
+  const stale = staleFiles(options.root, generated.files);
+  report(
+    generated.diagnostics,
+    [],
+    stale.map(({ path }) => path),
+  );
+  if (stale.length > 0) {
+    if (!reporter.json) {
+      const { staleReport } = await import("./check.js");
+      reporter.complain(staleReport(stale));
+    }
+    return EXIT.stale;
+  }
+  saveBuildInfo(options, generated);
+  return EXIT.done;
+}
+
+async function watch(options: GenerateOptions, reporter: Reporter): Promise<number> {
+  const { watchProject } = await import("../watch.js");
+  let lastText = "";
+  await watchProject(
+    options,
+    {
+      write: (files) => writeChanged(options.root, files),
+      tell: ({ diagnostics, wrote, milliseconds }) => {
+        const shown = visibleDiagnostics(diagnostics, reporter);
+        if (reporter.json) return printReport({ diagnostics: shown, wrote, milliseconds }, reporter);
+        const errors = shown.filter(({ severity }) => severity === "error").length;
+        const text = shown.length === 0 ? "" : formatDiagnostics(shown, reporter.colour);
+        // Unchanged notes are printed once.
+        if (errors > 0 || text !== lastText) reporter.complain(text);
+        lastText = text;
+        if (errors > 0) reporter.print(`${plural(errors, "error")}; waiting\n`);
+        else
+          reporter.print(`${wrote.length === 0 ? "up to date" : `wrote ${wrote.join(", ")}`} in ${milliseconds} ms\n`);
+      },
+    },
+    reporter.interrupted(),
+  );
+  return EXIT.done;
+}

@@ -1,0 +1,170 @@
+/** `svc-gen invoke`: one call from the shell, and what was verified of it. */
+
+import type { LeaderError } from "svc-runtime/leader";
+import { escapeControls } from "../diagnostics/quote.js";
+import type { CallReport } from "../invoke/call.js";
+import type { Target } from "../invoke/target.js";
+import { type Call, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "./command.js";
+import { LEADER_OPTIONS, leaderOptions, numberOf } from "./leader-options.js";
+
+const OPTIONS = {
+  signed: { type: "boolean", summary: "sign the request: with the keys below, or those of svc-gen dev --signed" },
+  replay: { type: "boolean", summary: "with --signed: send the same request twice; the second answer is remembered" },
+  tamper: { type: "boolean", summary: "with --signed: send it once more with a changed value, which is refused" },
+  ...LEADER_OPTIONS,
+  timeout: { type: "string", value: "MS", summary: "limit of the call (default: the tool's timeout and 5 s)" },
+  json: JSON_OPTION,
+} as const;
+
+/** Without --header-prefix. */
+const DEFAULT_PREFIX = "X-Svc-";
+
+type InvokeCall = Call<typeof OPTIONS>;
+
+export const invokeCommand = defineCommand({
+  name: "invoke",
+  arguments: "[TOOL|URL] JSON|@FILE|-",
+  summary: "call a tool once, unsigned or signed, and show what was verified",
+  details: `TOOL is a tool of this project: its FQN, the last part of its name, or its path; it may be left out when there is one.
+The call goes to the running svc-gen dev, with --signed to the signed one if there are two, else to port 8080 of this
+machine. The result is printed to standard output, everything else to standard error. Exit 1 when there is no result, or
+when the tool answers _err_eval.`,
+  options: OPTIONS,
+  examples: [
+    [`svc-gen invoke '{"a":1,"b":2,"label":"x","tags":["y"]}'`, "the only tool of the project"],
+    ["svc-gen invoke sum @input.json --signed --replay", "signed, with the development keys, and retried"],
+    ["svc-gen invoke https://tools.example.org/sum - --json", "any server; the input from standard input"],
+  ],
+  run: async (call) => {
+    const { targetOf } = await import("../invoke/target.js");
+    const [name, input] = argumentsOf(call.args);
+    const { signed = false, replay = false, tamper = false, timeout } = call.values;
+    for (const [flag, given] of Object.entries({ replay, tamper })) {
+      if (given && !signed) throw new UsageError(`--${flag} wants --signed: only signed requests are remembered`);
+    }
+    const target = targetOf(name, call.cwd, signed);
+    if (input === undefined) throw missingInput(target);
+    const { readInputText } = await import("../invoke/input.js");
+    const bytes = await readInputText(input, call.cwd, call.readInput);
+    const { callTool } = await import("../invoke/call.js");
+    const { LeaderError } = await import("svc-runtime/leader");
+    try {
+      const timeoutMs = timeout === undefined ? {} : { timeoutMs: numberOf("timeout", timeout) };
+      const client = await leaderOptions(call, signed);
+      if (signed && client.leader === undefined) {
+        throw new UsageError(
+          "--signed wants --leader-key FILE and --leader-id ID, or a project served by svc-gen dev --signed",
+        );
+      }
+      const report = await callTool({ url: target.url, input: bytes, client, signed, replay, tamper, ...timeoutMs });
+      print(report, call);
+      const isRefused = report.tamper === undefined || report.tamper.refusal !== undefined;
+      const isSame = report.replay === undefined || report.replay.same;
+      return report.variant !== "_err_eval" && isRefused && isSame ? EXIT.done : EXIT.failure;
+    } catch (error) {
+      if (error instanceof LeaderError) throw failure(error, target, call);
+      if (error instanceof RangeError || error instanceof TypeError) throw new UsageError(error.message);
+      throw error;
+    }
+  },
+});
+
+/** The tool may be left out; an input is JSON, `@FILE` or `-`. */
+function argumentsOf(args: readonly string[]): [name: string | undefined, input: string | undefined] {
+  const [first, second, ...more] = args;
+  if (more.length > 0) throw new UsageError("invoke wants a tool and an input; quote the JSON for the shell");
+  if (second !== undefined) return [first, second];
+  return first !== undefined && /^(?:[@[{"\d]|-$)/.test(first.trim()) ? [undefined, first] : [first, undefined];
+}
+
+function missingInput({ tool }: Target): UsageError {
+  const such = tool === undefined ? "" : `, such as '${tool.sample}'`;
+  return new UsageError(`invoke wants an input: JSON, @FILE or - for standard input${such}`);
+}
+
+/** What to do about a call without a result. */
+function failure(error: LeaderError, { url, tool }: Target, { values }: InvokeCall): CommandError {
+  const { code, status, message } = error;
+  if (code === "connection_failed" && tool !== undefined) {
+    return new CommandError(`no answer from ${url}: ${message}`, "start it: svc-gen dev");
+  }
+  if (code === "connection_failed" && message.includes("ECONNREFUSED")) {
+    return new CommandError(`no answer from ${url}: ${message}`, "start the server, or correct the URL");
+  }
+  if (status === undefined) return new CommandError(message, HINTS[code] ?? `the call went to ${url}`);
+  if (status === 401) return new CommandError(message, unauthorized(error, url, values));
+  if (status === 404) return new CommandError(message, `${new URL(url).origin}/tools lists the tools of a server`);
+  const hint = status < 500 || status === 503 ? "the tool did not run" : "the log of the server says why";
+  return new CommandError(message, HINTS[code] ?? hint);
+}
+
+/** What to do about a refused signature. */
+function unauthorized({ details = "" }: LeaderError, url: string, values: InvokeCall["values"]): string {
+  if (!values.signed) return "the server requires signatures: add --signed";
+  const { "header-prefix": sent = DEFAULT_PREFIX, "leader-key": key } = values;
+  const [, read] = /^([A-Za-z][A-Za-z0-9-]{0,40}-)Sig-V: missing$/.exec(details) ?? [];
+  if (read !== undefined && read.toLowerCase() !== sent.toLowerCase()) {
+    return `this server reads other headers: give --header-prefix ${read}`;
+  }
+  if (read !== undefined) return `the headers were lost on the way: svc-gen doctor ${url}`;
+  if (key === undefined && /(?:no such leader and key in the allow-list|does not verify)$/.test(details)) {
+    return "signed with the keys of svc-gen dev --signed, which this server does not know: give --leader-key and --leader-id";
+  }
+  return /in the allow-list$|does not verify$/.test(details)
+    ? "compare the leader's id, key id and public key with the allow-list of the server"
+    : "the tool did not run";
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  wrong_signature:
+    "the result is not of the tool with this public key: take the public half of its response_signing_key",
+  unsigned_result: "the server has no response_signing_key for this tool",
+  invalid_input: "correct the input",
+  input_deserialization_error: "correct the input; the tool did not run",
+  tool_invocation_timeout: "the tool took longer than its timeout(), and was told so by its signal",
+  tool_invocation_failed: "code of the tool threw: the log of the server has the exception",
+};
+
+function print(report: CallReport, call: InvokeCall): void {
+  const { fqn, variant, result, milliseconds, signature, replay, tamper } = report;
+  const shown = escapeControls(result);
+  const refusal = tamper && { refused: tamper.refusal !== undefined, ...refusalFacts(tamper.refusal) };
+  if (call.json) {
+    const facts = {
+      fqn,
+      variant,
+      status: 200,
+      milliseconds,
+      signature,
+      ...(replay && { replay }),
+      ...(refusal && { tamper: refusal }),
+    };
+    call.print(`${JSON.stringify(facts).slice(0, -1)},"result":${shown.replaceAll(/\n */g, "")}}\n`);
+    return;
+  }
+  call.print(`${shown}\n`);
+  const marks = VERIFIED[signature];
+  call.complain(`✓ 200 ${variant} in ${milliseconds} ms · ${marks}\n`);
+  if (replay !== undefined) {
+    const verdict = replay.same
+      ? "the same result and signature: the tool did not run again"
+      : "ANOTHER answer: the tool ran twice";
+    call.complain(`${replay.same ? "✓" : "✗"} retry: 200 in ${replay.milliseconds} ms · ${verdict}\n`);
+  }
+  if (tamper !== undefined) {
+    const { refusal: error } = tamper;
+    const text =
+      error === undefined ? "ACCEPTED: the signature was not checked" : `refused: ${error.status} ${error.code}`;
+    call.complain(`${error === undefined ? "✗" : "✓"} changed on the way: ${text}\n`);
+  }
+}
+
+function refusalFacts(error: LeaderError | undefined) {
+  return error === undefined ? {} : { status: error.status, code: error.code };
+}
+
+const VERIFIED: Readonly<Record<CallReport["signature"], string>> = {
+  verified: "input hash ✓ nonce ✓ result signature ✓",
+  unverified: "signed by the tool; give --tool-key to verify it",
+  unsigned: "unsigned",
+};

@@ -1,0 +1,80 @@
+/** What the four commands of keys share: their options, their faults, the answer with the public key. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseFqn } from "svc-runtime/generator";
+import { quoted } from "../diagnostics/quote.js";
+import { type Json, object, printJson } from "../json.js";
+import { type Call, CommandError, type Options, UsageError, type Values } from "./command.js";
+
+export const REVEAL = { type: "boolean", summary: "print the private key too" } as const;
+
+/** Options for the entries that are printed beside a key. */
+export const ENTRY_OPTIONS = {
+  leader: { type: "string", value: "ID", summary: "the leader's id in the printed entry (default: leader)" },
+  kid: { type: "string", value: "N", summary: "the number of the key in the printed entry" },
+  tool: { type: "string", value: "FQN", summary: "the tool in the printed entry (default: that of ./meta.json)" },
+} as const;
+
+type Keys = typeof import("../keys/index.js");
+
+/** Runs with the code for keys, imported on demand. Its faults are faults of the command. */
+export async function withKeys<T>(run: (keys: Keys) => T): Promise<T> {
+  const keys = await import("../keys/index.js");
+  try {
+    return run(keys);
+  } catch (error) {
+    if (error instanceof keys.KeyFileError) throw new CommandError(error.message, error.hint);
+    throw error;
+  }
+}
+
+/** Refuses the text of a key as the value of an option that names a file: no message may repeat it. */
+export async function refuseKeyText(file: string): Promise<void> {
+  await withKeys(({ refuseKeyAsName }) => refuseKeyAsName(file));
+}
+
+/** The one argument FILE. What was given instead is not repeated: it may be a key. */
+export function oneFile(name: string, args: readonly string[]): string {
+  const [file, ...more] = args;
+  if (file === undefined || more.length > 0) throw new UsageError(`${name} wants one FILE; got ${args.length}`);
+  return file;
+}
+
+/** The leader of the printed entry. */
+export function leaderOf({ leader = "leader", kid }: Values<typeof ENTRY_OPTIONS>, defaultKid: bigint) {
+  if (!/^[\x21-\x7e]+$/.test(leader)) {
+    throw new UsageError(`--leader wants visible ASCII characters, got ${quoted(leader)}`);
+  }
+  if (kid === undefined) return { id: leader, kid: defaultKid };
+  if (!/^\d{1,20}$/.test(kid) || BigInt(kid) >= 1n << 64n) {
+    throw new UsageError(`--kid wants an integer from 0 to 2^64-1, got ${quoted(kid)}`);
+  }
+  return { id: leader, kid: BigInt(kid) };
+}
+
+/** The tool of the printed entry: the given one, or the only one in ./meta.json. */
+export function toolOf({ cwd, values }: Call<typeof ENTRY_OPTIONS & Options>): string {
+  const { tool } = values;
+  if (tool === undefined) return onlyTool(join(cwd, "meta.json")) ?? "xyz.demo.tool@1";
+  const fqn = parseFqn(tool);
+  if (fqn === undefined)
+    throw new UsageError(`--tool wants the name of a tool, domain.name@version; got ${quoted(tool)}`);
+  return fqn.text;
+}
+
+function onlyTool(path: string): string | undefined {
+  try {
+    const tools: unknown = JSON.parse(readFileSync(path, "utf8"));
+    if (!Array.isArray(tools) || tools.length !== 1) return undefined;
+    const { fqn } = tools[0] as { fqn?: unknown };
+    return typeof fqn === "string" ? parseFqn(fqn)?.text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** JSON on one line, whose numbers may exceed those of JavaScript. */
+export function jsonText(...members: readonly (readonly [string, Json] | false)[]): string {
+  return `${printJson(object(...members))}\n`;
+}

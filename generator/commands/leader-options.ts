@@ -1,0 +1,60 @@
+/** The options with which a command calls tools as a leader, and the keys of development in their place. */
+
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { LeaderOptions } from "svc-runtime/leader";
+import { quoted } from "../diagnostics/quote.js";
+import { type Call, UsageError } from "./command.js";
+import { devLeader } from "./dev-leader.js";
+import { refuseKeyText } from "./keys-common.js";
+
+export const LEADER_OPTIONS = {
+  "leader-key": { type: "string", value: "FILE", summary: "private key of the leader" },
+  "leader-id": { type: "string", value: "ID", summary: "id of the leader in the allow-list (default: leader)" },
+  "key-id": { type: "string", value: "N", summary: "id of the leader's key (default: 0)" },
+  "tool-key": { type: "string", value: "HEX", summary: "public key of the tool; without it no signature is verified" },
+  "header-prefix": { type: "string", value: "TEXT", summary: "X-Nexus- for servers of older leaders" },
+  ca: { type: "string", value: "FILE", summary: "trusted certificates in PEM form, instead of the system's" },
+} as const;
+
+/**
+ * The keys of the command line, else those of development. Without either there is no leader.
+ *
+ * @param signed whether keys are wanted at all
+ * @param root the project whose keys of development are taken
+ * @throws UsageError for a file that cannot be read
+ */
+export async function leaderOptions(
+  { cwd, values }: Pick<Call<typeof LEADER_OPTIONS>, "cwd" | "values">,
+  signed: boolean,
+  root = cwd,
+): Promise<LeaderOptions> {
+  const ca = values.ca === undefined ? {} : { tls: { ca: readText(cwd, values.ca) } };
+  const prefix = values["header-prefix"] === undefined ? {} : { headerPrefix: values["header-prefix"] };
+  if (!signed) return { ...ca, ...prefix };
+  const key = values["leader-key"];
+  if (key !== undefined) {
+    await refuseKeyText(key);
+    const id = values["leader-id"] ?? "leader";
+    const leader = { id, keyId: numberOf("key-id", values["key-id"] ?? "0"), key: readText(cwd, key) };
+    const toolKey = values["tool-key"] === undefined ? {} : { toolKey: values["tool-key"] };
+    return { ...ca, ...prefix, leader, ...toolKey };
+  }
+  const own = await devLeader(root);
+  if (own === undefined) return { ...ca, ...prefix };
+  return { ...ca, ...prefix, leader: own.leader, toolKey: values["tool-key"] ?? own.toolPublicKey };
+}
+
+/** @throws UsageError */
+export function numberOf(name: string, text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new UsageError(`--${name} wants a number, got ${quoted(text)}`);
+}
+
+function readText(cwd: string, path: string): string {
+  try {
+    return readFileSync(resolve(cwd, path), "utf8");
+  } catch (error) {
+    throw new UsageError(`cannot read ${quoted(path)}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`);
+  }
+}

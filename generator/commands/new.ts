@@ -1,0 +1,153 @@
+/** `svc-gen new [DIR]`: a tool project, ready to run. */
+
+import { basename, join, resolve } from "node:path";
+import { hasErrors } from "../diagnostics/diagnostics.js";
+import { quoted, shellWord } from "../diagnostics/quote.js";
+import { writeNewFiles } from "../new-files.js";
+import { saveBuildInfo, writeChanged } from "../output-files.js";
+import { asJson, type Call, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "./command.js";
+import { generateNow, reportDiagnostics } from "./generate.js";
+
+const DEFAULT_FOLDER = "my-tool";
+/** An input of the tool in the template. */
+const SAMPLE_INPUT = '{"name":"Ada","times":2}';
+
+const OPTIONS = {
+  name: { type: "string", value: "NAME", summary: "the name of the package (default: that of the folder)" },
+  fqn: { type: "string", value: "FQN", summary: "the name of the tool (default: xyz.demo.NAME@1)" },
+  yes: { type: "boolean", short: "y", summary: "ask nothing: take the defaults" },
+  "skip-install": { type: "boolean", summary: "do not run npm install, and generate nothing yet" },
+  generator: {
+    type: "string",
+    value: "SPEC",
+    summary: "svc-gen for package.json: a version, or a path (default: this one)",
+  },
+  runtime: {
+    type: "string",
+    value: "SPEC",
+    summary: "svc-runtime for package.json (default: the one of this svc-gen)",
+  },
+  json: JSON_OPTION,
+} as const;
+
+type Scaffold = typeof import("../scaffold/index.js");
+
+export const newCommand = defineCommand({
+  name: "new",
+  arguments: "[DIR]",
+  summary: "make a tool project: a class, its tests, a container, a CI workflow",
+  details: `Asks for the folder, the name of the tool and whether to install, each with a default. Without a terminal nothing
+is asked: DIR or --yes is needed then. No file is replaced. Then npm install runs, and svc-gen for the first time.`,
+  options: OPTIONS,
+  examples: [
+    ["svc-gen new my-tool", "asks for the rest"],
+    ["svc-gen new my-tool --fqn org.example.my-tool@1 --yes", "asks nothing"],
+    ["svc-gen new --yes --skip-install", "only the files, in ./my-tool"],
+  ],
+  run: async (call) => {
+    const scaffold = await import("../scaffold/index.js");
+    try {
+      return await makeProject(call, scaffold);
+    } catch (error) {
+      if (!(error instanceof scaffold.ScaffoldError)) throw error;
+      if (error.isUsage) throw new UsageError(`${error.message}; ${error.hint}`);
+      throw new CommandError(error.message, error.hint);
+    }
+  },
+});
+
+async function makeProject(call: Call<typeof OPTIONS>, scaffold: Scaffold): Promise<number> {
+  const { cwd, values } = call;
+  const ask = values.yes || call.json ? undefined : call.ask;
+  const folder = resolve(cwd, await folderOf(call, ask));
+  const packageName =
+    values.name === undefined ? scaffold.packageNameFor(basename(folder)) : scaffold.checkPackageName(values.name);
+  const specs = scaffold.packageSpecs(folder, cwd, values);
+  const shown = scaffold.shownFolder(cwd, folder);
+  // Refused before the next question, whatever its answer: these names do not depend on it.
+  scaffold.assertNew(folder, shown, ["package.json"]);
+  const tool = await toolOf(scaffold.fqnFor(packageName), values.fqn, ask, scaffold);
+  const files = scaffold.projectFiles(packageName, tool, specs);
+  scaffold.assertNew(folder, shown, [...files.map(({ path }) => path), ...scaffold.LATER_FILES]);
+  const isInstalled = !values["skip-install"] && (await isYes("Install the packages now?", ask));
+
+  writeNewFiles(files.map(({ path, text }) => ({ target: join(folder, path), content: text })));
+  const enter = shown === "." ? [] : [`cd ${shellWord(shown)}`];
+  if (!call.json) for (const { path } of files) call.print(`wrote ${join(shown, path).replaceAll("\\", "/")}\n`);
+  let wrote: readonly string[] = [];
+  if (isInstalled) {
+    if (!call.json) call.complain("npm install …\n");
+    const fault = await scaffold.npmInstall(folder, call.env);
+    if (fault !== undefined) {
+      call.complain(`${fault}\n`);
+      throw new CommandError(
+        "npm install failed; the files are there",
+        [...enter, "npm install", "npm run build"].join(" && "),
+      );
+    }
+    const generated = await generateNow({ root: folder });
+    if (hasErrors(generated.diagnostics)) {
+      reportDiagnostics(generated.diagnostics, call);
+      throw new CommandError(
+        "the project is there, and svc-gen failed in it",
+        [...enter, "npm run build"].join(" && "),
+      );
+    }
+    wrote = writeChanged(folder, generated.files);
+    saveBuildInfo({ root: folder }, generated);
+    if (!call.json) for (const path of wrote) call.print(`wrote ${join(shown, path).replaceAll("\\", "/")}\n`);
+  }
+  const next = [[...enter, ...(isInstalled ? [] : ["npm install"]), "npm test"].join(" && "), "npm run dev"];
+  const then = [`npx svc-gen invoke ${shellWord(SAMPLE_INPUT)}`];
+  if (call.json) {
+    const paths = [...files.map(({ path }) => path), ...wrote];
+    call.print(
+      asJson({
+        folder,
+        name: packageName,
+        fqn: tool.fqn,
+        wrote: paths,
+        installed: isInstalled,
+        next: [...next, ...then],
+      }),
+    );
+  } else {
+    const lines = (commands: readonly string[]) => commands.map((line) => `  ${line}\n`).join("");
+    call.print(
+      `\n${tool.fqn} is ready. Next:\n${lines(next)}And while it serves, in a second terminal:\n${lines(then)}`,
+    );
+  }
+  return EXIT.done;
+}
+
+type Ask = Call<typeof OPTIONS>["ask"];
+
+async function folderOf({ args, values }: Call<typeof OPTIONS>, ask: Ask): Promise<string> {
+  const [given, ...more] = args;
+  if (more.length > 0) throw new UsageError(`new wants one folder; got ${args.length}`);
+  if (given === "") throw new UsageError("new wants the name of a folder, got an empty text");
+  // A scope is no part of the folder.
+  const proposed = values.name?.replace(/^@[^/]*\//, "") ?? DEFAULT_FOLDER;
+  if (given !== undefined) return given;
+  if (ask !== undefined) return answer("Folder", proposed, ask);
+  if (values.yes || values.name !== undefined) return proposed;
+  throw new UsageError(`new wants a folder where it cannot ask: svc-gen new DIR, or --yes for ${DEFAULT_FOLDER}`);
+}
+
+async function toolOf(proposed: string, given: string | undefined, ask: Ask, scaffold: Scaffold) {
+  if (given !== undefined || ask === undefined) return scaffold.toolNames(given ?? proposed);
+  return scaffold.toolNames(await answer("Name of the tool, domain.name@version", proposed, ask));
+}
+
+async function isYes(question: string, ask: Ask): Promise<boolean> {
+  if (ask === undefined) return true;
+  const text = await answer(question, "yes", ask);
+  if (/^y(?:es)?$/i.test(text)) return true;
+  if (/^no?$/i.test(text)) return false;
+  throw new UsageError(`expected yes or no, got ${quoted(text)}`);
+}
+
+/** The answer to a question, or its default when the line is empty. */
+async function answer(question: string, proposed: string, ask: NonNullable<Ask>): Promise<string> {
+  return (await ask(`${question} (${proposed}): `)).trim() || proposed;
+}

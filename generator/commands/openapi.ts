@@ -1,0 +1,53 @@
+/** `svc-gen openapi`: OpenAPI 3.1 of all tools of the project. */
+
+import { hasErrors } from "../diagnostics/diagnostics.js";
+import { quoted } from "../diagnostics/quote.js";
+import { printJson } from "../json.js";
+import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "./command.js";
+import { generateNow, reportDiagnostics } from "./generate.js";
+import { generateOptions } from "./project-options.js";
+import { documentsOf } from "./project-tools.js";
+
+/** Where a server listens that is not told otherwise. */
+const DEFAULT_URL = "http://127.0.0.1:8080";
+
+export const openApiCommand = defineCommand({
+  name: "openapi",
+  summary: "OpenAPI 3.1 of all tools: health, meta, unsigned and signed calls, every error",
+  details: `Title and version are those of package.json. svc-gen dev serves the document of its server at /openapi.json, and a
+reference page to read it and to call the tools at /reference. A server in production serves neither.`,
+  options: {
+    url: { type: "string", value: "URL", summary: `where the tools are served (default: ${DEFAULT_URL})` },
+    "header-prefix": { type: "string", value: "TEXT", summary: "X-Nexus- for servers of older leaders" },
+    ...PROJECT_OPTIONS,
+    json: { type: "boolean", summary: "the same, and errors as JSON too" },
+  },
+  examples: [
+    ["svc-gen openapi --url https://tools.example.org", "into openapi.json, for those who call the tools"],
+    ["svc-gen openapi --header-prefix X-Nexus-", "of a server that serves older leaders"],
+  ],
+  run: async (call) => {
+    const url = serverUrl(call.values.url ?? DEFAULT_URL);
+    const headerPrefix = call.values["header-prefix"] ?? "X-Svc-";
+    if (!/^[A-Za-z][A-Za-z0-9-]*-$/.test(headerPrefix)) {
+      throw new UsageError(`--header-prefix wants text such as X-Svc-, got ${quoted(headerPrefix)}`);
+    }
+    const options = generateOptions(call);
+    const { diagnostics, files } = await generateNow(options);
+    reportDiagnostics(diagnostics, { ...call, quiet: true });
+    if (hasErrors(diagnostics)) return EXIT.failure;
+    const documents = documentsOf(files.find(({ path }) => path === "meta.json")?.text ?? "[]") ?? [];
+    const { openApiDocument } = await import("../openapi/document.js");
+    const { projectInfo } = await import("../openapi/project-info.js");
+    const { prettyJson } = await import("svc-runtime/generator");
+    const document = openApiDocument(documents, { ...projectInfo(options.root), url, headerPrefix });
+    call.print(`${prettyJson(printJson(document))}\n`);
+    return EXIT.done;
+  },
+});
+
+/** The URL without the slashes at its end, since paths begin with one. */
+function serverUrl(text: string): string {
+  if (/^https?:\/\/[^\s/?#]+[^\s?#]*$/.test(text)) return text.replace(/\/+$/, "");
+  throw new UsageError(`--url wants an http or https URL without a query, got ${quoted(text)}`);
+}

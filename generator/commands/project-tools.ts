@@ -1,0 +1,26 @@
+/** The tools of the project in a folder, from its `meta.json`. */
+
+import { join } from "node:path";
+import { type Json, JsonObject, readJson } from "../json.js";
+import { readIfExists } from "../output-files.js";
+
+/** The documents of a `meta.json`; undefined without one, and when it cannot be read. */
+export function metaDocuments(root: string): readonly JsonObject[] | undefined {
+  const text = readIfExists(join(root, "meta.json"));
+  return text === undefined ? undefined : documentsOf(text);
+}
+
+/** The documents in the text of a `meta.json`. */
+export function documentsOf(text: string): readonly JsonObject[] | undefined {
+  try {
+    const all: Json = readJson(text);
+    return Array.isArray(all) ? all.filter((each) => each instanceof JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names of the tools of the project; undefined when they are not known. */
+export function projectTools(root: string): readonly string[] | undefined {
+  return metaDocuments(root)?.map((document) => String(document.get("fqn")));
+}

@@ -1,0 +1,47 @@
+/** `svc-gen schema`: the JSON Schema of what goes into a tool, or of what comes out. */
+
+import { prettyJson } from "svc-runtime/generator";
+import { hasErrors } from "../diagnostics/diagnostics.js";
+import { type Json, printJson } from "../json.js";
+import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "./command.js";
+import { generateNow, reportDiagnostics } from "./generate.js";
+import { generateOptions } from "./project-options.js";
+import { documentsOf } from "./project-tools.js";
+
+export const schemaCommand = defineCommand({
+  name: "schema",
+  arguments: "[TOOL]",
+  summary: "the JSON Schema (2020-12) of a tool's input, or of its output",
+  details: `TOOL is a tool of this project: its FQN, the last part of its name, or its path; it may be left out when there is one.
+The schema is that of the metadata document. A variant without ports is a text in it; in the JSON of a result it is an
+object: svc-gen openapi has that form.`,
+  options: {
+    input: { type: "boolean", summary: "of what goes in: what is printed without --output" },
+    output: { type: "boolean", summary: "of what comes out: one of the variants" },
+    ...PROJECT_OPTIONS,
+    json: { type: "boolean", summary: "the same, and errors as JSON too" },
+  },
+  examples: [
+    ["svc-gen schema", "the input of the only tool"],
+    ["svc-gen schema quote --output", "the output of one of several tools"],
+  ],
+  run: async (call) => {
+    const [name, ...more] = call.args;
+    if (more.length > 0) throw new UsageError(`schema wants one tool, got ${call.args.length}`);
+    if (call.values.input && call.values.output) throw new UsageError("--input and --output exclude each other");
+    const { diagnostics, files } = await generateNow(generateOptions(call));
+    reportDiagnostics(diagnostics, { ...call, quiet: true });
+    if (hasErrors(diagnostics)) return EXIT.failure;
+    const { toolNamed } = await import("../invoke/tool-names.js");
+    const documents = documentsOf(files.find(({ path }) => path === "meta.json")?.text ?? "[]") ?? [];
+    const tools = documents.map((document) => ({
+      document,
+      fqn: String(document.get("fqn")),
+      path: String(document.get("url")).replace(/^http:\/\/localhost\/+|\/+$/g, ""),
+    }));
+    const { document } = toolNamed("schema", name, tools);
+    const schema = document.get(call.values.output ? "output_schema" : "input_schema") as Json;
+    call.print(`${prettyJson(printJson(schema))}\n`);
+    return EXIT.done;
+  },
+});

@@ -1,0 +1,68 @@
+/** Check of a configuration: the faults that a server finds at start, and a comparison with the tools of a project. */
+
+import { type ConfigCheck, type ConfigError, checkConfigFile } from "svc-runtime/config";
+import { parseFqn } from "svc-runtime/generator";
+import { closest } from "../diagnostics/did-you-mean.js";
+
+/** A fault or a doubtful setting. It holds no values of the file, because a key may be misplaced. */
+export interface Finding {
+  readonly severity: "error" | "warning";
+  readonly message: string;
+  readonly file?: string | undefined;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+  readonly pointer?: string | undefined;
+}
+
+export interface CheckedConfig extends Pick<ConfigCheck, "config"> {
+  readonly findings: readonly Finding[];
+  /** Names of the tools that it has entries for. */
+  readonly tools: readonly string[];
+}
+
+/**
+ * Checks a configuration. Never throws.
+ *
+ * @param served the tools of the project; undefined when they are not known
+ */
+export function checkConfig(file: string, cwd: string, served?: readonly string[]): CheckedConfig {
+  const { faults, warnings, tools, section, config } = checkConfigFile(file, cwd);
+  const findings = [
+    ...faults.toSorted(byPlace).map((fault) => finding("error", fault)),
+    ...warnings.map(
+      (text): Finding => ({ severity: "warning", message: `configuration ${JSON.stringify(file)}: ${text}`, file }),
+    ),
+  ];
+  const names = tools.map(({ id }) => id);
+  if (served !== undefined) {
+    const missing = served.filter((fqn) => !names.includes(fqn));
+    const foreign = tools.filter(({ id }) => !served.includes(id));
+    // Only names of tools may be shown: another text may be a key.
+    const shown = foreign.map(({ id }) => id).filter((id) => parseFqn(id) !== undefined);
+    if (section !== undefined && config?.signedHttpIsRequired() !== false) {
+      for (const fqn of missing) {
+        const [near] = closest(fqn, shown);
+        const remedy = near === undefined ? "add one, an empty object at least" : `did you mean it by ${near}?`;
+        findings.push(finding("error", section.fault(`an object with an entry for ${fqn}`, "none", remedy)));
+      }
+    }
+    for (const { id, node } of foreign) {
+      const [near] = closest(id, missing);
+      const remedy =
+        near === undefined ? "remove it, unless another server reads this file too" : `did you mean ${near}?`;
+      findings.push(finding("warning", node.fault("the entry of a tool of this project", "another name", remedy)));
+    }
+  }
+  return { findings, config, tools: names };
+}
+
+/** The allow-list's file after the configuration. */
+function byPlace(a: ConfigError, b: ConfigError): number {
+  if (a.title !== b.title) return a.title === "configuration" ? -1 : 1;
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
+}
+
+/** A fault of a document with its place. */
+export function finding(severity: Finding["severity"], { message, file, line, column, pointer }: ConfigError): Finding {
+  return { severity, message, file, line, column, pointer };
+}

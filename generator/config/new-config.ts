@@ -1,0 +1,65 @@
+/** A configuration for the tools of a project, and the keys that it needs. */
+
+import { randomBytes } from "node:crypto";
+import { dirname, join } from "node:path";
+import { readSigningKey } from "svc-runtime/config";
+import type { NewFile } from "../new-files.js";
+
+/** What a new configuration is made of. Keys are in hex. */
+export interface ConfigFacts {
+  readonly tools: readonly string[];
+  readonly leaderId: string;
+  /** The leader's public key; a new pair without it. */
+  readonly leaderKey: string | undefined;
+  /** The private key of every tool; a new one for each without it. */
+  readonly toolKey: string | undefined;
+}
+
+export interface NewConfig {
+  readonly files: readonly NewFile[];
+  /** Public keys of the tools, by name. */
+  readonly publicKeys: ReadonlyMap<string, string>;
+}
+
+/** The configuration of a server that requires signatures. New key pairs go to a folder `keys` beside it. */
+export function signedConfig(target: string, { tools, leaderId, leaderKey, toolKey }: ConfigFacts): NewConfig {
+  const keys = join(dirname(target), "keys");
+  const leaderPrivate = newPrivateKey();
+  const leaderPublic = leaderKey ?? publicHex(leaderPrivate);
+  const privateKeys = new Map(tools.map((fqn) => [fqn, toolKey ?? newPrivateKey()]));
+  const document = {
+    signed_http: {
+      allowed_leaders: {
+        version: 1,
+        leaders: [{ leader_id: leaderId, keys: [{ kid: 0, public_key: leaderPublic }] }],
+      },
+      tools: Object.fromEntries([...privateKeys].map(([fqn, key]) => [fqn, { response_signing_key: key }])),
+    },
+  };
+  const files: NewFile[] = [{ target, content: print(document), isPrivate: true }];
+  if (leaderKey === undefined) {
+    files.push({ target: join(keys, "leader.key"), content: `${leaderPrivate}\n`, isPrivate: true });
+    files.push({ target: join(keys, "leader.pub"), content: `${leaderPublic}\n`, isPrivate: false });
+  }
+  return { files, publicKeys: new Map([...privateKeys].map(([fqn, key]) => [fqn, publicHex(key)])) };
+}
+
+/** The configuration of a server that requires no signatures. */
+export function unsignedConfig(target: string): NewConfig {
+  const content = print({ signed_http: { mode: "disabled" } });
+  return { files: [{ target, content, isPrivate: false }], publicKeys: new Map() };
+}
+
+function print(document: object): string {
+  return `${JSON.stringify(document, undefined, 2)}\n`;
+}
+
+function publicHex(privateKey: string): string {
+  const reading = readSigningKey(privateKey);
+  if ("got" in reading) throw new TypeError(`expected a private key, got ${reading.got}`);
+  return Buffer.from(reading.key.publicKey).toString("hex");
+}
+
+function newPrivateKey(): string {
+  return randomBytes(32).toString("hex");
+}

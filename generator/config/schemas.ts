@@ -1,0 +1,134 @@
+/**
+ * The JSON Schemas of the configuration and of the allow-list, for editors and for other programs. A server reads these
+ * files by a reader of its own (svc-runtime), which refuses more: repeated members, numbers such as `1.0`, keys that no
+ * signature can verify against. `test/generator/config-schema.test.ts` holds the two against each other.
+ */
+
+import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-runtime/config";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const DIALECT = { $schema: "https://json-schema.org/draft/2020-12/schema" };
+/** 2^64 − 1, to the nearest number that every reader of schemas knows. */
+const MAX_U64 = 2 ** 64;
+const U64 = { type: "integer", minimum: 0, maximum: MAX_U64 };
+const PUBLIC_KEY = "^(0x)?[0-9a-fA-F]{64}$";
+const BASE64 = "[A-Za-z0-9+/_-]";
+const PRIVATE_KEY = `^[\\t-\\r ]*((0x)?(00)?[0-9a-fA-F]{64}|${BASE64}{43}=?|A[A-P]${BASE64}{42})[\\t-\\r ]*$`;
+
+/** The schema of the file that `SVC_TOOLKIT_CONFIG_PATH` names. */
+export function configSchema(): Schema {
+  return {
+    ...DIALECT,
+    title: "Configuration of a tool server",
+    ...object({
+      invoke_max_body_bytes: {
+        description: "The largest body of a call, in bytes.",
+        ...orNull(U64),
+        default: Number(DEFAULT_INVOKE_MAX_BODY_BYTES),
+      },
+      signed_http: {
+        description: "Signed requests. Without this section calls need no signature.",
+        // While signatures are disabled, only the form of the other members is checked.
+        if: { type: "object", properties: { mode: { const: "disabled" } }, required: ["mode"] },
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+        then: { $ref: "#/$defs/disabled" },
+        else: { $ref: "#/$defs/required" },
+      },
+    }),
+    $defs: { disabled: signedHttp("form"), required: signedHttp("values") },
+  };
+}
+
+/** The schema of the file that `allowed_leaders_path` names. */
+export function allowListSchema(): Schema {
+  return { ...DIALECT, title: "Allow-list of leaders", ...allowList("values") };
+}
+
+/** What is checked: the form of the members, or their values too. */
+type Extent = "form" | "values";
+
+function signedHttp(extent: Extent): Schema {
+  const isSigned = extent === "values";
+  const section = object({
+    mode: {
+      description: "Whether calls need a signature.",
+      enum: isSigned ? ["required"] : ["disabled"],
+      ...(isSigned && { default: "required" }),
+    },
+    allowed_leaders_path: {
+      description:
+        "The file of the allow-list, relative to the server's working directory. Read again when it changes.",
+      ...orNull({ type: "string" }),
+    },
+    allowed_leaders: {
+      description: "The allow-list in place of a file; a path beside it is not read.",
+      anyOf: [allowList(extent), { type: "null" }],
+    },
+    tools: {
+      description: "An entry for every served tool, by its name.",
+      type: "object",
+      ...(isSigned && { minProperties: 1 }),
+      additionalProperties: tool(extent),
+    },
+  });
+  if (!isSigned) return orNull(section);
+  const has = (name: string, type: string) => ({ properties: { [name]: { type } }, required: [name] });
+  const named = { anyOf: [has("allowed_leaders", "object"), has("allowed_leaders_path", "string")] };
+  return { anyOf: [{ type: "null" }, { ...section, required: ["tools"], ...named }] };
+}
+
+function tool(extent: Extent): Schema {
+  const isSigned = extent === "values";
+  return object({
+    response_signing_key: {
+      description:
+        "The tool's private Ed25519 key: 32 bytes, or 33 with a leading zero, in hex, base64 or base64url. Without it results are not signed.",
+      ...orNull({ type: "string", ...(isSigned && { pattern: PRIVATE_KEY }) }),
+    },
+    replay_cache_ttl_ms: {
+      description: "How long an answer is kept for retries, in milliseconds.",
+      ...orNull({ ...U64, ...(isSigned && { minimum: 1 }) }),
+      default: DEFAULT_REPLAY_CACHE_TTL_MS,
+    },
+  });
+}
+
+function allowList(extent: Extent): Schema {
+  const isSigned = extent === "values";
+  const key = object(
+    {
+      kid: { description: "The id of the key, as requests name it.", ...U64 },
+      public_key: {
+        description: "The leader's public Ed25519 key: 64 hex digits, with or without 0x.",
+        type: "string",
+        ...(isSigned && { pattern: PUBLIC_KEY }),
+      },
+    },
+    ["kid", "public_key"],
+  );
+  const leader = object(
+    {
+      leader_id: { description: "The id of the leader, as requests name it.", type: "string" },
+      keys: { description: "Several while a key is being replaced.", type: "array", items: key },
+    },
+    ["leader_id", "keys"],
+  );
+  const version = isSigned ? { const: 1 } : { type: "integer", minimum: 0, maximum: 255 };
+  return object(
+    {
+      version: { description: "The version of this format.", ...version },
+      leaders: { description: "The leaders that may call.", type: "array", items: leader },
+    },
+    ["version", "leaders"],
+  );
+}
+
+function object(properties: Schema, required: readonly string[] = []): Schema {
+  return { type: "object", properties, ...(required.length > 0 && { required }), additionalProperties: false };
+}
+
+/** For members whose `null` means that they are absent. */
+function orNull({ type, ...others }: Schema): Schema {
+  return { type: [type, "null"], ...others };
+}

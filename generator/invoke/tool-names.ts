@@ -1,0 +1,48 @@
+/** The names under which a command line may give a tool. */
+
+import { unknownName } from "../commands/arguments.js";
+import { UsageError } from "../commands/command.js";
+import { closest } from "../diagnostics/did-you-mean.js";
+
+/** What a tool is called by. */
+export interface NamedTool {
+  readonly fqn: string;
+  /** Path of the endpoints, without slashes around it. */
+  readonly path: string;
+}
+
+/**
+ * The tool of this name, or the only one.
+ *
+ * @param command for the error
+ * @param name an FQN with or without version, the last part of its name, or a path
+ * @param otherwise what may be given instead where there is no tool
+ * @throws UsageError
+ */
+export function toolNamed<Tool extends NamedTool>(
+  command: string,
+  name: string | undefined,
+  tools: readonly Tool[],
+  otherwise = "this project has none",
+): Tool {
+  const fqns = tools.map(({ fqn }) => fqn);
+  if (name === undefined) {
+    const [only, ...more] = tools;
+    if (only !== undefined && more.length === 0) return only;
+    throw new UsageError(`${command} wants a tool: ${fqns.join(", ") || otherwise}`);
+  }
+  const tool = tools.find((each) => namesOf(each).includes(name));
+  if (tool === undefined) throw unknownName("tool", name, fqns, nearest(name, tools));
+  return tool;
+}
+
+/** `shop.orders.quote@1`, `shop.orders.quote`, `quote`, `orders/quote`. */
+function namesOf({ fqn, path }: NamedTool): string[] {
+  const name = fqn.replace(/@.*$/, "");
+  return [fqn, name, name.split(".").at(-1) ?? name, path, `/${path}`];
+}
+
+function nearest(name: string, tools: readonly NamedTool[]): string[] | undefined {
+  const near = closest(name, tools.flatMap(namesOf), 3);
+  return near.length > 0 ? [near[0] as string] : undefined;
+}

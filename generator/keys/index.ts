@@ -1,0 +1,6 @@
+/** All of this folder, for the commands that import it on demand. */
+
+export * from "./key-entries.js";
+export * from "./key-file.js";
+export * from "./key-forms.js";
+export * from "./rotation.js";

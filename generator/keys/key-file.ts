@@ -1,0 +1,187 @@
+/** Files that hold a private key and nothing else. No message contains any part of a file. */
+
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from "node:fs";
+import { dirname, parse, resolve } from "node:path";
+import { readPrivateKey } from "svc-runtime/leader";
+import { UnwritableError } from "../atomic-write.js";
+import { quoted, shellWord } from "../diagnostics/quote.js";
+import { formOf, type KeyForm, looksLike } from "./key-forms.js";
+
+/** A key file cannot be used as asked. */
+export class KeyFileError extends Error {
+  /** @param hint what to do */
+  constructor(
+    message: string,
+    readonly hint: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A file with a valid key. */
+export interface KeyFile {
+  /** 32 bytes. */
+  readonly key: Buffer;
+  readonly form: KeyForm;
+  /** Four octal digits; undefined on Windows, which has none. */
+  readonly mode: string | undefined;
+  /** Access rights that the file should not have, each with the command that takes them away. */
+  readonly warnings: readonly string[];
+}
+
+/** A key file has fewer than a hundred bytes. */
+const MAX_BYTES = 4096;
+const WANTED = "a private key of 32 bytes: 64 hex digits, base64 or base64url";
+const MAKE_ONE = "svc-gen keys new makes a key";
+const HAS_MODES = process.platform !== "win32";
+
+/**
+ * Reads a key file.
+ *
+ * @param name the path as given, for messages
+ * @throws KeyFileError
+ */
+export function readKeyFile(folder: string, name: string): KeyFile {
+  refuseKeyAsName(name);
+  const { bytes, stats } = readRegular(resolve(folder, name), name);
+  const text = bytes.toString().trim();
+  const reading = readPrivateKey(bytes.toString());
+  if ("got" in reading) {
+    throw new KeyFileError(`${quoted(name)} must hold ${WANTED}; got ${looksLike(text) ?? reading.got}`, MAKE_ONE);
+  }
+  return {
+    key: reading.key,
+    form: formOf(text, reading.key),
+    mode: HAS_MODES ? (stats.mode & 0o7777).toString(8).padStart(4, "0") : undefined,
+    warnings: HAS_MODES ? modeWarnings(stats.mode, name) : [],
+  };
+}
+
+function readRegular(path: string, name: string): { readonly bytes: Buffer; readonly stats: Stats } {
+  let file: number | undefined;
+  try {
+    // Non-blocking: opening a pipe does not wait for a writer.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw new KeyFileError(`${quoted(name)} is no file`, "name the file that holds the key");
+    if (stats.size <= MAX_BYTES) return { bytes: readFileSync(file), stats };
+    throw new KeyFileError(`${quoted(name)} must hold ${WANTED}; got a file of ${stats.size} bytes`, MAKE_ONE);
+  } catch (error) {
+    if (error instanceof KeyFileError) throw error;
+    const { code = "an unknown fault" } = error as NodeJS.ErrnoException;
+    throw new KeyFileError(
+      `cannot read ${quoted(name)}: ${UNREADABLE[code] ?? code}`,
+      UNREADABLE_HINT[code] ?? MAKE_ONE,
+    );
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  ENOTDIR: "a file is where its folder should be",
+  EACCES: "permission is missing",
+  EPERM: "permission is missing",
+  ELOOP: "its symbolic links form a circle",
+};
+const UNREADABLE_HINT: Readonly<Record<string, string>> = {
+  EACCES: "run svc-gen as the owner of the file",
+  EPERM: "run svc-gen as the owner of the file",
+};
+
+function modeWarnings(mode: number, name: string): string[] {
+  const rights = [
+    mode & 0o040 && "its group can read it",
+    mode & 0o004 && "every user of this machine can read it",
+    mode & 0o020 && "its group can change it",
+    mode & 0o002 && "every user of this machine can change it",
+  ].filter((right) => typeof right === "string");
+  return rights.length === 0 ? [] : [`${quoted(name)}: ${rights.join(", ")}: chmod 600 ${shellWord(name)}`];
+}
+
+/**
+ * Writes a key to a new file that only its owner can read, whatever the umask. A file that could not be written whole is
+ * removed.
+ *
+ * @param name the path as given, for messages
+ * @throws KeyFileError when there is something of that name, a symbolic link included; UnwritableError
+ */
+export function writeKeyFile(folder: string, name: string, text: string): void {
+  refuseKeyAsName(name);
+  const path = resolve(folder, name);
+  const file = openNew(path, name);
+  try {
+    try {
+      if (HAS_MODES) fchmodSync(file, 0o600);
+      writeFileSync(file, `${text}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    syncFolder(dirname(path));
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw new UnwritableError(name, error);
+  }
+}
+
+function openNew(path: string, name: string): number {
+  try {
+    // Exclusive: neither replaces a file nor follows a link.
+    return openSync(path, "wx", 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") {
+      throw new KeyFileError(`cannot write ${quoted(name)}: its folder does not exist`, "make the folder first");
+    }
+    if (code !== "EEXIST") throw new UnwritableError(name, error);
+    const what = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? "is a symbolic link" : "exists already";
+    throw new KeyFileError(`${quoted(name)} ${what}; a key is written to a new file only`, "name another file");
+  }
+}
+
+/** Makes the new name last. Not every system can do that with a folder. */
+function syncFolder(path: string): void {
+  try {
+    const folder = openSync(path, "r");
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
+  } catch {
+    // The key itself has been written.
+  }
+}
+
+/** The name of a file beside another: `leader.next.key` beside `leader.key`. */
+export function besideName(name: string, addition: string): string {
+  const { ext } = parse(name);
+  return `${ext === "" ? name : name.slice(0, -ext.length)}.${addition}${ext}`;
+}
+
+/**
+ * Refuses a key in place of a file's name, which the next message would print.
+ *
+ * @throws KeyFileError
+ */
+export function refuseKeyAsName(name: string): void {
+  if ("got" in readPrivateKey(name)) return;
+  throw new KeyFileError(
+    "expected the name of a file, got the text of a key",
+    "write it to a file; a private key may be in the history of the shell now: make another one",
+  );
+}

@@ -1,0 +1,59 @@
+/** The texts of private keys that a configuration takes (protocol section 10). */
+
+import { publicKeyOf } from "svc-runtime/leader";
+
+/** The public key of a private key, as configurations and clients take it: 64 hex digits. */
+export function publicKeyText(key: Uint8Array): string {
+  return publicKeyOf(key).toString("hex");
+}
+
+/** A text form: the encoding, and whether a zero flag stands before the 32 bytes. */
+export interface KeyForm {
+  readonly name: string;
+  readonly summary: string;
+  readonly print: (key: Buffer) => string;
+}
+
+const flagged = (key: Buffer) => Buffer.concat([Buffer.of(0), key]);
+const hex = (key: Buffer) => key.toString("hex");
+const base64 = (key: Buffer) => key.toString("base64");
+const base64url = (key: Buffer) => key.toString("base64url");
+
+/** Every form; the first one is written for new keys. */
+export const KEY_FORMS: readonly KeyForm[] = [
+  { name: "hex", summary: "64 hex digits", print: hex },
+  { name: "0x-hex", summary: "0x and 64 hex digits", print: (key) => `0x${hex(key)}` },
+  { name: "base64", summary: "base64 of 32 bytes", print: base64 },
+  { name: "base64url", summary: "base64url of 32 bytes", print: base64url },
+  { name: "flagged-hex", summary: "66 hex digits: a zero flag and the key", print: (key) => hex(flagged(key)) },
+  {
+    name: "flagged-0x-hex",
+    summary: "0x and 66 hex digits: a zero flag and the key",
+    print: (key) => `0x${hex(flagged(key))}`,
+  },
+  { name: "flagged-base64", summary: "base64 of a zero flag and the key", print: (key) => base64(flagged(key)) },
+  {
+    name: "flagged-base64url",
+    summary: "base64url of a zero flag and the key",
+    print: (key) => base64url(flagged(key)),
+  },
+];
+
+/** The form of a valid text without white space around it. Padding tells base64 from base64url where nothing else does. */
+export function formOf(text: string, key: Buffer): KeyForm {
+  const plain = (form: KeyForm) => form.print(key).toLowerCase() === text.toLowerCase() && /hex$/.test(form.name);
+  const unpadded = (form: KeyForm) => form.print(key).replace(/=+$/, "") === text.replace(/=+$/, "");
+  const written = KEY_FORMS.find((form) => plain(form) || form.print(key) === text) ?? KEY_FORMS.find(unpadded);
+  if (written === undefined) throw new Error("the text is not of this key");
+  return written;
+}
+
+/** What an invalid text looks like, where its looks say more than its length. */
+export function looksLike(text: string): string | undefined {
+  if (text.startsWith("-----BEGIN")) return "a PEM text, which the configuration does not take";
+  if (text.startsWith('"') || text.startsWith("'")) return "a text in quotes";
+  if (/^[{[]/.test(text)) return "JSON";
+  if (text.startsWith("ssh-")) return "a key of SSH";
+  const [, digits] = /^(?:0x)?([0-9a-f]*)$/i.exec(text) ?? [];
+  return digits ? `${digits.length} hex digits` : undefined;
+}

@@ -1,0 +1,41 @@
+/** The command line of this process: its arguments, streams and signals. */
+
+import { createInterface } from "node:readline/promises";
+import { buffer } from "node:stream/consumers";
+import { type CliHost, run } from "./cli.js";
+
+/** Runs the command line of this process and sets its exit code. */
+export async function runProcess(): Promise<void> {
+  process.exitCode = await run(process.argv.slice(2), PROCESS_HOST);
+}
+
+const PROCESS_HOST: CliHost = {
+  cwd: process.cwd(),
+  env: process.env,
+  // Both streams have coloured text; a file has none.
+  colour: process.stdout.isTTY === true && process.stderr.isTTY === true && !process.env.NO_COLOR,
+  print: (text) => process.stdout.write(text),
+  complain: (text) => process.stderr.write(text),
+  readInput: () => buffer(process.stdin),
+  ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined,
+  interrupted: () =>
+    new Promise<void>((done) => {
+      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => done());
+    }),
+};
+
+/** As a shell says of a program that Ctrl-C ended. */
+const CANCELLED = 130;
+
+async function ask(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl-C and Ctrl-D end it without an answer.
+  const cancel = () => process.exit(CANCELLED);
+  terminal.once("close", cancel);
+  try {
+    return await terminal.question(question);
+  } finally {
+    terminal.off("close", cancel);
+    terminal.close();
+  }
+}

@@ -1,0 +1,85 @@
+/** The names in a new project, each derived from one before it: folder, package, tool, class. */
+
+import { fqnProblem, parseFqn } from "svc-runtime/generator";
+import { quoted } from "../diagnostics/quote.js";
+import { ScaffoldError } from "./scaffold-error.js";
+
+const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
+const MAX_PACKAGE_NAME = 214;
+/** npm refuses a package that depends on another one of its own name, and these two. */
+const TAKEN_PACKAGES = ["svc-gen", "svc-runtime", "typescript", "@types/node", "node_modules", "favicon.ico"];
+
+/** The package name for a folder: its own name, with every character that npm refuses replaced. */
+export function packageNameFor(folder: string): string {
+  const name = folder
+    .toLowerCase()
+    .replace(/[^a-z0-9._~-]+/g, "-")
+    .replace(/^[._-]+|[._-]+$/g, "")
+    .slice(0, MAX_PACKAGE_NAME);
+  if (name === "") {
+    throw new ScaffoldError(
+      `no package name can be made of the folder ${quoted(folder)}`,
+      "name it: --name NAME",
+      true,
+    );
+  }
+  return checkPackageName(name);
+}
+
+/** @throws ScaffoldError that says what npm refuses */
+export function checkPackageName(name: string): string {
+  const problem = packageProblem(name);
+  if (problem === undefined) return name;
+  throw new ScaffoldError(`${quoted(name)} is no name for a package: ${problem}`, "name another: --name NAME", true);
+}
+
+function packageProblem(name: string): string | undefined {
+  if (name.length > MAX_PACKAGE_NAME) return `it has ${name.length} characters, of at most ${MAX_PACKAGE_NAME}`;
+  if (TAKEN_PACKAGES.includes(name)) return "a package of the project has this name already";
+  if (PACKAGE.test(name)) return undefined;
+  if (/[A-Z]/.test(name)) return "it has upper-case letters";
+  if (/^[._]/.test(name)) return `it begins with ${quoted(name.charAt(0))}`;
+  const [wrong] = /[^a-z0-9._~@/-]/u.exec(name) ?? [];
+  return wrong === undefined ? "it is neither name nor @scope/name" : `it has the character ${quoted(wrong)}`;
+}
+
+/** The FQN that is proposed for a package. */
+export function fqnFor(packageName: string): string {
+  const word = packageName
+    .replace(/^.*\//, "")
+    .replace(/[^a-z0-9_-]+/g, "-")
+    .replace(/^[^a-z]+/, "");
+  return `xyz.demo.${word.length < 2 ? "my-tool" : word}@1`;
+}
+
+/** The names in the source of a tool. */
+export interface ToolNames {
+  /** In its shortest form. */
+  readonly fqn: string;
+  readonly className: string;
+  /** The file of the class, without extension; also the path under which it is served. */
+  readonly file: string;
+}
+
+/** @throws ScaffoldError that says which part is wrong */
+export function toolNames(text: string): ToolNames {
+  const fqn = parseFqn(text);
+  if (fqn === undefined) {
+    const message = `${quoted(text)} is no name of a tool, domain.name@version: ${fqnProblem(text)}`;
+    throw new ScaffoldError(message, "such as --fqn xyz.demo.my-tool@1", true);
+  }
+  const file = fqn.name.split(".").at(-1) as string;
+  return { fqn: fqn.text, className: className(file), file };
+}
+
+/** What the file of the class declares or uses itself. */
+const TAKEN_CLASSES = ["Input", "Output", "SvcTool"];
+
+function className(word: string): string {
+  const name = word
+    .split(/[_-]+/)
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join("");
+  // A class `Promise` would hide that of the language.
+  return TAKEN_CLASSES.includes(name) || name in globalThis ? `${name}Tool` : name;
+}

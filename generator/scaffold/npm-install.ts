@@ -1,0 +1,30 @@
+/** Runs `npm install` in a new project. */
+
+import { spawn } from "node:child_process";
+
+/** @returns what npm wrote when it failed, or undefined */
+export function npmInstall(
+  folder: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], {
+      cwd: folder,
+      env: { ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      shell: process.platform === "win32",
+    });
+    let text = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (part: string) => {
+        text += part;
+      });
+    }
+    child.once("error", (error: NodeJS.ErrnoException) => {
+      resolve(error.code === "ENOENT" ? "npm was not found on the PATH" : error.message);
+    });
+    child.once("close", (code, signal) => {
+      resolve(code === 0 ? undefined : `${text}npm ended with ${signal ?? `exit code ${code}`}`);
+    });
+  });
+}

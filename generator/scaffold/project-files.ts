@@ -1,0 +1,67 @@
+/** The texts of a new project, from `templates/project`. */
+
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { ToolNames } from "./names.js";
+import { ownManifest, type PackageSpecs, packagePlaces } from "./package-specs.js";
+
+export interface ProjectFile {
+  /** Relative to the project, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Every file, in the order in which a reader meets them. */
+export function projectFiles(packageName: string, tool: ToolNames, specs: PackageSpecs): ProjectFile[] {
+  const { engines, devDependencies, overrides } = ownManifest();
+  const names = { title: packageName, fqn: tool.fqn, className: tool.className, file: tool.file, path: tool.file };
+  const places = packagePlaces(specs);
+  const manifest = {
+    name: packageName,
+    engines: engines.node,
+    runtime: specs.runtime,
+    generator: specs.generator,
+    nodeTypes: devDependencies["@types/node"],
+    typescript: `~${devDependencies.typescript}`,
+    cookie: overrides.cookie,
+  };
+  const quotedManifest = Object.fromEntries(
+    Object.entries(manifest).map(([name, text]) => [name, JSON.stringify(text)]),
+  );
+  return [
+    { path: "package.json", text: render("package.json", quotedManifest) },
+    { path: "tsconfig.json", text: render("tsconfig.json", {}) },
+    { path: `src/${tool.file}.ts`, text: render("tool.ts", names) },
+    { path: `test/${tool.file}.test.ts`, text: render("tool.test.ts", names) },
+    { path: "test/tsconfig.json", text: render("test-tsconfig.json", {}) },
+    { path: "config.example.json", text: render("config.example.json", names) },
+    { path: "README.md", text: render("README.md", { ...names, ...places }) },
+    { path: "Dockerfile", text: render("Dockerfile", { ...places, image: imageName(packageName) }) },
+    { path: ".dockerignore", text: render("dockerignore", {}) },
+    { path: ".gitignore", text: render("gitignore", {}) },
+    { path: ".github/workflows/ci.yml", text: render("ci.yml", places) },
+  ];
+}
+
+/** What the first install and the first generation write. */
+export const LATER_FILES = [
+  "package-lock.json",
+  "node_modules",
+  "meta.json",
+  "src/generated/contracts.ts",
+  "src/generated/server.ts",
+] as const;
+
+function imageName(packageName: string): string {
+  return packageName.replace(/[@~]/g, "").replace(/[^a-z0-9/]+/g, "-");
+}
+
+// The one-file build loads faster.
+const Handlebars = createRequire(import.meta.url)("handlebars/dist/handlebars.js") as typeof import("handlebars");
+const handlebars = Handlebars.create();
+
+/** Renders one template. A name that the view lacks is an error. */
+function render(name: string, view: object): string {
+  const template = readFileSync(new URL(`../../../templates/project/${name}.hbs`, import.meta.url), "utf8");
+  return handlebars.compile(template, { strict: true, noEscape: true })(view);
+}

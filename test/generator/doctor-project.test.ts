@@ -1,0 +1,265 @@
+/** `svc-gen doctor` in projects that are wrong in one thing. */
+
+import assert from "node:assert/strict";
+import { chmodSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { checkNode } from "#generator/doctor/project-checks.js";
+import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
+import { svcGenIn } from "./run-cli.js";
+
+const POSIX = process.platform !== "win32";
+const TOOL = { "src/sum.ts": toolSource("Sum", "{ a: number }") };
+const FQN = "xyz.test.tool-sum@1";
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean | null;
+  readonly detail: string;
+  readonly next: string;
+}
+
+function project(files: Readonly<Record<string, string>> = TOOL, options: object = STRICT): ToolProject {
+  const made = new ToolProject(files, options);
+  symlinkSync(join(REPOSITORY, "node_modules/typescript"), join(made.root, "node_modules/typescript"));
+  return made;
+}
+
+async function doctor({ root }: ToolProject, args: readonly string[] = [], env: Record<string, string> = {}) {
+  const { code, out, err } = await svcGenIn(root, ["doctor", "--json", ...args], { env });
+  assert.equal(err, "");
+  const { checks } = JSON.parse(out) as { checks: Check[] };
+  const failed = checks.filter(({ ok }) => ok === false).map(({ name }) => name);
+  assert.equal(code, failed.length > 0 ? 1 : 0);
+  for (const { ok, next, name } of checks) assert.ok(ok !== false || next !== "", `${name} says what to do`);
+  const of = (name: string) => checks.find((check) => check.name === name) ?? assert.fail(`no check ${name}: ${out}`);
+  return { checks, failed, of, out };
+}
+
+it("a project in good health", async () => {
+  const good = project();
+  good.build();
+  const { checks, failed } = await doctor(good);
+  assert.deepEqual(failed, []);
+  assert.deepEqual(
+    checks.map(({ name }) => name),
+    [
+      "node",
+      "typescript",
+      "tsconfig",
+      "versions",
+      "generated files",
+      "configuration",
+      "keys",
+      "environment",
+      "libsodium",
+    ],
+  );
+  const { code, out } = await svcGenIn(good.root, ["doctor"]);
+  assert.equal(code, 0);
+  assert.match(
+    out,
+    /\n✓ tsconfig: strict, module NodeNext\n✓ versions: svc-gen and svc-runtime 0\.1\.0\n✓ generated files: current\n- configuration: none is named/,
+  );
+});
+
+it("versions of Node", () => {
+  for (const version of ["20.20.2", "20.99.0", "22.22.2", "24.14.1", "26.0.0"])
+    assert.equal(checkNode(version).ok, true, version);
+  for (const version of ["18.20.0", "20.20.1", "21.0.0", "22.22.1", "23.1.0", "24.14.0"])
+    assert.equal(checkNode(version).ok, false, version);
+});
+
+describe("the project", () => {
+  it("TypeScript is missing, or of another version", async () => {
+    const bare = new ToolProject(TOOL);
+    bare.build();
+    const missing = await doctor(bare);
+    // One that a folder above has counts too.
+    if (missing.failed.length > 0)
+      assert.deepEqual([missing.failed, missing.of("typescript").detail], [["typescript"], "not installed here"]);
+    bare.write({ "node_modules/typescript/package.json": '{ "name": "typescript", "version": "5.4.5" }' });
+    const old = await doctor(bare);
+    assert.equal(old.of("typescript").detail, "5.4.5; 5.9, 6 and 7 are supported");
+  });
+
+  it("tsconfig.json", async () => {
+    const detail = async (options: object, files: Record<string, string> = {}) => {
+      const { of } = await doctor(project({ ...TOOL, ...files }, options));
+      return `${of("tsconfig").ok} ${of("tsconfig").detail}`;
+    };
+    assert.match(await detail({ ...STRICT, strict: false }), /^false SVC102: strictNullChecks is off/);
+    assert.equal(await detail({ ...STRICT, strict: false, strictNullChecks: true }), "false strict is off");
+    assert.equal(await detail({ ...STRICT, module: "CommonJS" }), "false module is CommonJS");
+    assert.equal(
+      await detail(STRICT, { "package.json": '{ "name": "tools" }' }),
+      "false package.json makes the sources CommonJS",
+    );
+    assert.equal(
+      await detail({ ...STRICT, module: "ESNext", moduleResolution: "Bundler" }),
+      "true strict, module ESNext",
+    );
+    const none = project();
+    rmSync(join(none.root, "tsconfig.json"));
+    assert.match((await doctor(none)).of("tsconfig").detail, /^SVC101: .*tsconfig\.json does not exist/);
+  });
+
+  it("svc-runtime is missing, or of another version", async () => {
+    const other = project();
+    rmSync(join(other.root, "node_modules/svc-runtime"));
+    other.write({ "node_modules/svc-runtime/package.json": '{ "name": "svc-runtime", "version": "9.9.9" }' });
+    const { of } = await doctor(other);
+    assert.equal(of("versions").detail, "svc-gen is 0.1.0, svc-runtime is 9.9.9: they have to be the same");
+    rmSync(join(other.root, "node_modules/svc-runtime"), { recursive: true });
+    assert.match((await doctor(other)).of("versions").detail, /svc-runtime is not installed here$/);
+  });
+
+  it("generated files are missing or stale, or the sources have errors", async () => {
+    const made = project();
+    const fresh = await doctor(made);
+    assert.deepEqual(fresh.failed, ["generated files"]);
+    assert.equal(
+      fresh.of("generated files").next,
+      "run svc-gen and commit what it writes (troubleshooting: run svc-gen again)",
+    );
+    await svcGenIn(made.root, []);
+    assert.deepEqual((await doctor(made)).failed, []);
+    made.write({ "src/sum.ts": toolSource("Sum", "{ a: number; b: string }") });
+    assert.match(
+      (await doctor(made)).of("generated files").detail,
+      /^src\/generated\/contracts\.ts, .*meta\.json not current$/,
+    );
+    made.write({ "src/sum.ts": toolSource("Sum", "{ a: () => void }") });
+    assert.equal((await doctor(made)).of("generated files").detail, "the project has errors");
+  });
+});
+
+describe("the server's configuration and environment", () => {
+  const seed = Buffer.alloc(32, 9);
+  const leader = Buffer.alloc(32, 7);
+  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
+  const config = (key = leader) =>
+    JSON.stringify({
+      signed_http: {
+        allowed_leaders: {
+          version: 1,
+          leaders: [{ leader_id: "acme", keys: [{ kid: 3, public_key: hex(publicKeyOf(key)) }] }],
+        },
+        tools: { [FQN]: { response_signing_key: hex(seed) } },
+      },
+    });
+
+  function served(): ToolProject {
+    const made = project();
+    made.build();
+    made.write({ "config.json": config(), "leader.key": hex(leader) });
+    chmodSync(join(made.root, "config.json"), 0o600);
+    chmodSync(join(made.root, "leader.key"), 0o600);
+    return made;
+  }
+
+  it("a configuration by option or by variable, valid and not", async () => {
+    const made = served();
+    assert.equal(made.generate().diagnostics.length, 0);
+    for (const { of, failed } of [
+      await doctor(made, ["--config", "config.json"]),
+      await doctor(made, [], { SVC_TOOLKIT_CONFIG_PATH: "config.json" }),
+    ]) {
+      assert.deepEqual(failed, []);
+      assert.deepEqual(
+        [of("configuration").detail, of("keys").detail],
+        ["valid, signatures are required", "in the configuration"],
+      );
+    }
+    made.write({ "config.json": '{"signed_http":{"tools":{}}, "x": 1}' });
+    const { failed, of } = await doctor(made, ["--config", "config.json"]);
+    assert.deepEqual(failed, ["configuration"]);
+    assert.match(of("configuration").detail, /line 1, column .* \(and \d more\)$/);
+    assert.equal(of("configuration").next, "svc-gen config check config.json shows all");
+    made.write({ "config.json": "{" });
+    assert.match(
+      (await doctor(made, ["--config", "config.json"])).of("configuration").next,
+      /\(troubleshooting: must be JSON: …\)$/,
+    );
+    assert.equal(
+      (await doctor(made, [], { SVC_TOOLKIT_CONFIG_PATH: "" })).of("configuration").detail,
+      "SVC_TOOLKIT_CONFIG_PATH is set but empty",
+    );
+  });
+
+  it("files that others can read or write", { skip: !POSIX }, async () => {
+    const made = served();
+    chmodSync(join(made.root, "config.json"), 0o644);
+    assert.match(
+      (await doctor(made, ["--config", "config.json"])).of("configuration").detail,
+      /everybody on this machine can read it/,
+    );
+    chmodSync(join(made.root, "config.json"), 0o602);
+    assert.match(
+      (await doctor(made, ["--config", "config.json"])).of("configuration").next,
+      /\(troubleshooting: must not be writable by everybody\)$/,
+    );
+    chmodSync(join(made.root, "leader.key"), 0o644);
+    const { failed, of } = await doctor(made, ["--leader-key", "leader.key"]);
+    assert.deepEqual([failed, of("keys").next], [["keys"], "chmod 600 leader.key"]);
+  });
+
+  it("the leader's key and the tool's key against the configuration", async () => {
+    const made = served();
+    const run = (...args: string[]) => doctor(made, ["--config", "config.json", ...args]);
+    const pair = ["--leader-key", "leader.key", "--leader-id", "acme", "--key-id", "3"];
+    const good = await run(...pair, "--tool-public-key", `0x${hex(publicKeyOf(seed)).toUpperCase()}`);
+    assert.deepEqual([good.failed, good.of("leader key").ok, good.of("tool key").ok], [[], true, true]);
+    const other = await run("--leader-key", "leader.key", "--leader-id", "acme", "--key-id", "4");
+    assert.equal(other.of("leader key").detail, 'leader "acme" with key 4 is not in the allow-list');
+    const wrong = await run("--tool-public-key", "ab".repeat(32));
+    assert.equal(wrong.of("tool key").next, `leaders have to verify with ${hex(publicKeyOf(seed))}`);
+    made.write({ "config.json": config(seed) });
+    const listed = await run(...pair);
+    assert.deepEqual(
+      [listed.failed, listed.of("leader key").next],
+      [["leader key"], `list ${hex(publicKeyOf(leader))} (troubleshooting: auth_failed)`],
+    );
+    for (const { out } of [good, other, wrong, listed])
+      assert.ok(!out.includes(hex(seed)) && !out.includes(hex(leader)));
+  });
+
+  it("variables that nothing reads, or that no server takes", async () => {
+    const made = served();
+    const environment = async (env: Record<string, string>) => {
+      const { of, failed } = await doctor(made, [], env);
+      assert.deepEqual(failed, ["environment"]);
+      return `${of("environment").detail} → ${of("environment").next}`;
+    };
+    assert.equal(
+      await environment({ SVC_TOOLKIT_CONFIG: "c" }),
+      '"SVC_TOOLKIT_CONFIG" is read by nothing → did you mean SVC_TOOLKIT_CONFIG_PATH?',
+    );
+    assert.equal(
+      await environment({ NEXUS_TOOLKIT_CONFIG_PATH: "c" }),
+      '"NEXUS_TOOLKIT_CONFIG_PATH" is read by nothing → did you mean SVC_TOOLKIT_CONFIG_PATH?',
+    );
+    assert.match(
+      await environment({ BIND_ADDR: "localhost:80" }),
+      /^BIND_ADDR is no IP literal and port → .*\(troubleshooting: expected an IP literal and a port\)$/,
+    );
+    assert.match(await environment({ SVC_LOG_LEVEL: "loud" }), /^SVC_LOG_LEVEL is no level → write one of trace, /);
+    assert.match(
+      await environment({ SVC_TOOL_TLS_CERT_PATH: "c" }),
+      /^only one of SVC_TOOL_TLS_CERT_PATH and SVC_TOOL_TLS_KEY_PATH is set → /,
+    );
+    assert.match(
+      await environment({ SVC_BIND_ADDR: "x", SVC_ADMIN_ADDR: "y" }),
+      /"SVC_BIND_ADDR" is read by nothing; SVC_ADMIN_ADDR is no IP literal/,
+    );
+    const fine = {
+      BIND_ADDR: "[::]:8080",
+      SVC_ADMIN_ADDR: "127.0.0.1:9090",
+      SVC_LOG_LEVEL: "debug",
+      PATH: "/bin",
+      NEXUS_OTHER: "1",
+    };
+    assert.deepEqual((await doctor(made, [], fine)).failed, []);
+  });
+});

@@ -1,0 +1,595 @@
+/** `svc-gen doctor URL` against servers, and gateways in front of them that are wrong in one thing. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo, Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { after, before, describe, it } from "node:test";
+import { ROW_CODES } from "#generator/doctor/rows.js";
+import { PermissionDenied } from "#runtime/index.js";
+import { makeCertificate } from "../runtime/certificate.js";
+import { alice, bob, type CountingTool, countingTool, many, one, serveFor, serveSigned } from "../runtime/tools.js";
+import { atEnd } from "../teardown.js";
+import { svcGenIn } from "./run-cli.js";
+
+const folder = mkdtempSync(join(tmpdir(), "doctor-"));
+after(() => rmSync(folder, { recursive: true }));
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean | null;
+  readonly detail: string;
+  readonly next: string;
+}
+
+interface Diagnosis {
+  readonly code: number;
+  readonly checks: readonly Check[];
+  /** Names of the checks that failed. */
+  readonly failed: readonly string[];
+  of(name: string): Check;
+}
+
+async function doctor(url: string, ...args: string[]): Promise<Diagnosis> {
+  const { code, out, err } = await svcGenIn(folder, ["doctor", url, "--json", ...args]);
+  assert.equal(err, "");
+  const { checks } = JSON.parse(out) as { checks: Check[] };
+  const failed = checks.filter(({ ok }) => ok === false);
+  assert.equal(code, failed.length > 0 ? 1 : 0);
+  for (const { next, name } of failed) assert.notEqual(next, "", `${name} says what to do`);
+  return {
+    code,
+    checks,
+    failed: failed.map(({ name }) => name),
+    of: (name) => checks.find((check) => check.name === name) ?? assert.fail(`no check ${name}: ${out}`),
+  };
+}
+
+const AS_ALICE = ["--leader-key", "alice.key", "--leader-id", "alice"];
+
+/** What a gateway does other than to pass a call. */
+interface Tricks {
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** The whole answer, without asking the server. */
+  readonly instead?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Changes the headers of a request: names and values in turn. */
+  readonly headers?: (raw: readonly string[]) => string[];
+  readonly body?: (body: Buffer) => Buffer;
+  readonly method?: (method: string) => string;
+  /** Changes the headers of an answer. */
+  readonly answer?: (headers: OutgoingHttpHeaders, status: number) => OutgoingHttpHeaders;
+  /** Whether it says under which address it was asked. True without it. */
+  readonly forwarded?: boolean;
+}
+
+/** A gateway in front of a server, until the end of the tests. Its URL has the path of the tool. */
+async function gateway(server: string, tricks: Tricks = {}): Promise<string> {
+  const scheme = tricks.tls === undefined ? "http" : "https";
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    if (tricks.instead?.(request, response)) return;
+    const raw = tricks.headers?.(request.rawHeaders) ?? request.rawHeaders;
+    const isLength = (_: string, at: number) => raw[at - (at % 2)]?.toLowerCase() === "content-length";
+    const isWhole = tricks.body !== undefined && Number(request.headers["content-length"] ?? 0) > 0;
+    const sent = isWhole ? tricks.body?.(await buffer(request).catch(() => Buffer.alloc(0))) : undefined;
+    const forwarded =
+      tricks.forwarded === false ? [] : ["X-Forwarded-Proto", scheme, "X-Forwarded-Host", `${request.headers.host}`];
+    const size = sent?.length ?? request.headers["content-length"];
+    const length = size === undefined ? [] : ["Content-Length", String(size)];
+    const upstream = httpRequest(
+      `${server}${request.url}`,
+      {
+        agent: false,
+        method: tricks.method?.(`${request.method}`) ?? request.method,
+        headers: [
+          ...raw.filter((text, at) => !isLength(text, at)),
+          ...forwarded,
+          ...length,
+        ] as unknown as OutgoingHttpHeaders,
+      },
+      (answer) => {
+        const headers = tricks.answer?.(answer.headers, answer.statusCode ?? 0) ?? answer.headers;
+        response.writeHead(answer.statusCode ?? 0, headers);
+        answer.pipe(response);
+      },
+    );
+    upstream.on("error", () => response.destroy());
+    request.once("close", () => request.complete || upstream.destroy());
+    if (sent === undefined) {
+      upstream.flushHeaders();
+      request.pipe(upstream);
+    } else upstream.end(sent);
+  };
+  const { tls } = tricks;
+  return `${scheme}://127.0.0.1:${await listen(tls === undefined ? createServer(handle) : createTlsServer(tls, handle))}/tool`;
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  atEnd(() => {
+    (server as ReturnType<typeof createServer>).closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+let tool: CountingTool;
+let origin: string;
+let unsigned: string;
+
+/** The meta.json of the folder: what the server has, at another address. */
+async function commit(change: (document: Record<string, unknown>) => object = (same) => same): Promise<void> {
+  const document = await (await fetch(`${origin}/tool/meta`)).json();
+  writeFileSync(
+    join(folder, "meta.json"),
+    JSON.stringify([change({ ...(document as object), url: "http://localhost/tool" })], undefined, 2),
+  );
+}
+
+before(async () => {
+  tool = countingTool({ input: [one("value"), many("list"), one("more")] });
+  origin = (await serveSigned([tool])).url;
+  unsigned = (await serveFor([countingTool()])).url;
+  writeFileSync(join(folder, "alice.key"), `${alice.seed.toString("hex")}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, "bob.key"), bob.seed.toString("base64"), { mode: 0o600 });
+  await commit();
+});
+
+after(() => assert.equal(tool.calls.invoked, 0, "no probe has run the tool"));
+
+describe("a server in good health", () => {
+  it("passes all checks, signed with a leader's key; also through a gateway", async () => {
+    for (const url of [`${origin}/tool`, `${origin}/tool/invoke`, await gateway(origin)]) {
+      const { code, checks, failed } = await doctor(url, ...AS_ALICE);
+      assert.deepEqual([code, failed], [0, []]);
+      assert.deepEqual(
+        checks.filter(({ ok }) => ok === true).map(({ name }) => name),
+        [
+          "connection",
+          "redirects",
+          "health",
+          "head",
+          "metadata",
+          "public url",
+          "unknown paths",
+          "methods",
+          "clock",
+          "signatures",
+          "headers",
+          "body",
+          "size",
+        ],
+      );
+      assert.deepEqual(
+        checks.filter(({ ok }) => ok === null).map(({ name, detail }) => [name, detail]),
+        [["tls", "plain HTTP on this machine"]],
+      );
+    }
+    assert.ok(tool.calls.constructed > 0);
+  });
+
+  it("prints a line for each check, and the next step below what fails", async () => {
+    const { code, out } = await svcGenIn(folder, ["doctor", `${origin}/tool`]);
+    assert.equal(code, 0);
+    assert.match(
+      out,
+      /^✓ connection: 127\.0\.0\.1:\d+\n- tls: plain HTTP on this machine\n✓ redirects: none\n✓ health: 200\n/,
+    );
+    assert.match(
+      out,
+      /- body: whether bodies arrive unchanged is seen by signed probes only\n {4}next: --leader-key FILE/,
+    );
+    const coloured = await svcGenIn(folder, ["doctor", `${origin}/tool`], { colour: true });
+    assert.ok(coloured.out.includes("\u001b[32m✓\u001b[0m health"));
+  });
+
+  it("without a key an unknown leader's probe shows that the headers arrive", async () => {
+    const { of, failed } = await doctor(`${origin}/tool`);
+    assert.deepEqual(failed, []);
+    assert.match(of("headers").detail, /^all six arrived; --leader-key/);
+    assert.equal(of("body").ok, null);
+  });
+
+  it("a tool without inputs is not called with a right hash, which would run it", async () => {
+    const idle = countingTool({ input: [], path: "idle" });
+    const { url } = await serveSigned([idle]);
+    const { of, failed } = await doctor(`${url}/idle`, ...AS_ALICE);
+    assert.deepEqual(failed, ["metadata"]);
+    assert.deepEqual([of("body").ok, of("headers").ok, idle.calls.invoked], [null, true, 0]);
+  });
+
+  it("whose authorize refuses the leader, or throws: the body was compared before", async () => {
+    let fault: Error = new PermissionDenied("not you");
+    const closed = countingTool({
+      path: "closed",
+      authorize: () => {
+        throw fault;
+      },
+    });
+    const { url } = await serveSigned([closed]);
+    const refused = await doctor(`${url}/closed`, ...AS_ALICE);
+    assert.deepEqual([refused.of("body").ok, closed.calls.authorized], [true, 1]);
+    assert.match(refused.of("body").detail, /the tool's authorize refuses this leader$/);
+    fault = new Error("no database");
+    const { of } = await doctor(`${url}/closed`, ...AS_ALICE);
+    assert.equal(of("body").detail, "500 tool_invocation_failed");
+    assert.match(of("body").next, /\(troubleshooting: tool_invocation_failed\)$/);
+    assert.equal(closed.calls.invoked, 0);
+  });
+
+  it("without signatures: named on any address but this machine's, unless wanted; no call runs", async () => {
+    const { of, failed } = await doctor(`${unsigned}/tool`);
+    assert.deepEqual(failed, ["metadata"]);
+    assert.deepEqual([of("signatures").ok, of("headers").ok, of("body").ok], [null, null, null]);
+    assert.match(of("size").detail, /^an announced body of 12582912 bytes is taken/);
+    const everywhere = `http://0.0.0.0:${new URL(unsigned).port}/tool`;
+    const open = await doctor(everywhere);
+    assert.deepEqual(open.failed, ["tls", "metadata", "signatures"]);
+    assert.match(open.of("signatures").next, /SVC_TOOLKIT_CONFIG_PATH/);
+    assert.equal((await doctor(everywhere, "--unsigned")).of("signatures").ok, true);
+  });
+});
+
+describe("the connection", () => {
+  it("nothing listens, no such name", async () => {
+    const server = createServer();
+    const port = await listen(server);
+    await new Promise((done) => server.close(done));
+    const refused = await doctor(`http://127.0.0.1:${port}/tool`);
+    assert.deepEqual(
+      refused.checks.map(({ name, detail }) => [name, detail]),
+      [["connection", `nothing listens at 127.0.0.1:${port} (ECONNREFUSED)`]],
+    );
+    assert.match(refused.of("connection").next, /^start the server, or correct the port/);
+    assert.match((await doctor("http://tool.invalid/")).of("connection").detail, /DNS/);
+  });
+
+  it("http for https, https for http", async () => {
+    const certificate = makeCertificate();
+    const secure = await gateway(origin, { tls: certificate });
+    const plain = await doctor(secure.replace("https:", "http:"));
+    assert.deepEqual(plain.failed, ["connection"]);
+    assert.match(plain.of("connection").next, /try https/);
+    const tls = await doctor(`${origin}/tool`.replace("http:", "https:"));
+    assert.deepEqual(tls.failed, ["connection"]);
+    assert.match(tls.of("connection").detail, /^no TLS handshake with /);
+    assert.match(tls.of("connection").next, /plain HTTP.*use http:\/\//);
+  });
+
+  it("certificates: trusted, signed by itself, expired, ending, for another name", async () => {
+    const authority = makeCertificate({ name: "authority", to: 100 });
+    const issued = makeCertificate({ issuer: authority, to: 50 });
+    writeFileSync(join(folder, "ca.pem"), authority.cert);
+    const url = await gateway(origin, { tls: issued });
+    const trusted = await doctor(url, "--ca", "ca.pem", ...AS_ALICE);
+    assert.deepEqual(trusted.failed, []);
+    assert.match(trusted.of("tls").detail, /^TLSv1\.3, the chain is trusted, the certificate ends in (?:49|50) days$/);
+    assert.match(trusted.of("public url").detail, /^https:/);
+
+    const unknown = await doctor(url, ...AS_ALICE);
+    // The rest is looked at all the same.
+    assert.deepEqual([unknown.failed, unknown.of("body").ok], [["tls"], true]);
+    assert.match(unknown.of("tls").next, /--ca FILE/);
+    assert.match(
+      (await doctor(await gateway(origin, { tls: makeCertificate() }))).of("tls").detail,
+      /^the certificate is signed by itself/,
+    );
+
+    const expired = await gateway(origin, { tls: makeCertificate({ issuer: authority, from: -3, to: -1 }) });
+    assert.match(
+      (await doctor(expired, "--ca", "ca.pem")).of("tls").detail,
+      /^the certificate has expired \(CERT_HAS_EXPIRED\)/,
+    );
+    const ending = await gateway(origin, { tls: makeCertificate({ issuer: authority, to: 2 }) });
+    assert.match((await doctor(ending, "--ca", "ca.pem")).of("tls").next, /^renew the certificate/);
+    const other = (await doctor(url.replace("127.0.0.1", "127.0.0.2"), "--ca", "ca.pem")).checks[0];
+    assert.match(`${other?.detail}`, /for another name|nothing listens/);
+  });
+
+  it("a redirect ends it", async () => {
+    const url = await gateway(origin, {
+      instead: (_, response) => {
+        response.writeHead(308, { Location: "https://tools.example/" }).end();
+        return true;
+      },
+    });
+    const { failed, of } = await doctor(url);
+    assert.deepEqual(failed, ["redirects"]);
+    assert.equal(of("redirects").detail, "308 to https://tools.example/");
+  });
+});
+
+describe("a gateway", () => {
+  const without = (name: string) => (raw: readonly string[]) =>
+    raw.filter((_, at) => raw[at - (at % 2)]?.toLowerCase() !== name.toLowerCase());
+
+  it("drops a header, or all", async () => {
+    for (const args of [[], AS_ALICE]) {
+      const { failed, of } = await doctor(await gateway(origin, { headers: without("X-Svc-Nonce") }), ...args);
+      assert.deepEqual(failed, ["headers"]);
+      assert.equal(of("headers").detail, "401 X-Svc-Nonce: missing");
+      assert.equal(
+        of("headers").next,
+        "a gateway drops or changes the header: let it pass all headers that begin with X-Svc- (troubleshooting: auth_failed)",
+      );
+    }
+    const all = await gateway(origin, {
+      headers: (raw) => raw.filter((_, at) => !/^x-svc-/i.test(raw[at - (at % 2)] ?? "")),
+    });
+    assert.equal((await doctor(all)).of("headers").detail, "401 X-Svc-Sig-V: missing");
+  });
+
+  it("sends a header twice, changes one, changes the signature", async () => {
+    const twice = await gateway(origin, {
+      headers: (raw) => [...raw, ...raw.filter((_, at) => /^x-svc-nonce$/i.test(raw[at - (at % 2)] ?? ""))],
+    });
+    assert.equal((await doctor(twice)).of("headers").detail, "401 X-Svc-Nonce: given twice");
+    const lower = await gateway(origin, {
+      headers: (raw) =>
+        raw.map((text, at) => (/^x-svc-nonce$/i.test(raw[at - 1] ?? "") ? text.toLowerCase().slice(1) : text)),
+    });
+    assert.match((await doctor(lower)).of("headers").detail, /^401 X-Svc-Nonce: expected base64url of 32 bytes/);
+    const other = Buffer.alloc(64, 5).toString("base64url");
+    const forged = await gateway(origin, {
+      headers: (raw) => raw.map((text, at) => (/^x-svc-leader-signature$/i.test(raw[at - 1] ?? "") ? other : text)),
+    });
+    assert.equal(
+      (await doctor(forged, ...AS_ALICE)).of("headers").detail,
+      "401 X-Svc-Leader-Signature: does not verify",
+    );
+  });
+
+  it("writes JSON again", async () => {
+    const url = await gateway(origin, {
+      body: (body) => {
+        try {
+          return Buffer.from(JSON.stringify(JSON.parse(body.toString())));
+        } catch {
+          return body;
+        }
+      },
+    });
+    const { failed, of } = await doctor(url, ...AS_ALICE);
+    assert.deepEqual(failed, ["body"]);
+    assert.equal(
+      of("body").next,
+      "let the gateway pass bodies byte for byte: no rewriting, no transcoding (troubleshooting: input_integrity_error)",
+    );
+  });
+
+  it("breaks the envelope", async () => {
+    const { failed, of } = await doctor(
+      await gateway(origin, { body: (body) => Buffer.from(body.toString().replace('"ports"', '"parts"')) }),
+      ...AS_ALICE,
+    );
+    assert.deepEqual(failed, ["body"]);
+    assert.match(of("body").detail, /^422 input_deserialization_error: /);
+  });
+
+  it("has a clock of its own", async () => {
+    for (const [hours, word] of [
+      [-2, "behind"],
+      [2, "ahead of"],
+    ] as const) {
+      const url = await gateway(origin, {
+        answer: (headers) => ({ ...headers, date: new Date(Date.now() + hours * 3_600_000).toUTCString() }),
+      });
+      const { failed, of } = await doctor(url);
+      assert.deepEqual(failed, ["clock"]);
+      assert.match(of("clock").detail, new RegExp(`^7\\d\\d\\d s ${word} this machine$`));
+    }
+    const none = await gateway(origin, {
+      instead: (request, response) => {
+        if (request.url !== "/tool/health") return false;
+        response.sendDate = false;
+        response.end();
+        return true;
+      },
+    });
+    assert.equal((await doctor(none)).of("clock").ok, null);
+  });
+
+  it("does not say what it was asked for", async () => {
+    const { failed, of } = await doctor(
+      await gateway(origin, {
+        forwarded: false,
+        headers: (raw) => raw.map((text, at) => (raw[at - 1] === "Host" ? "internal:80" : text)),
+      }),
+    );
+    assert.deepEqual(failed, ["public url"]);
+    assert.match(of("public url").next, /^let the gateway set X-Forwarded-Proto and X-Forwarded-Host/);
+  });
+
+  it("has a limit of bodies below the tool's; the tool has one itself", async () => {
+    const limited: Tricks = {
+      instead: ({ headers }, response) => {
+        if (Number(headers["content-length"] ?? 0) <= 1_048_576) return false;
+        response.writeHead(413, { "Content-Type": "text/html", Connection: "close" }).end("<h1>413</h1>");
+        return true;
+      },
+    };
+    for (const args of [[], ["--size", "2000000"]]) {
+      const { failed, of } = await doctor(await gateway(origin, limited), ...args);
+      assert.deepEqual(failed, ["size"]);
+      assert.match(of("size").detail, /is refused by a gateway \(413 that is not the tool's\)$/);
+      assert.match(of("size").next, /client_max_body_size 12m\) \(troubleshooting: payload_too_large\)$/);
+    }
+    assert.equal(
+      (await doctor(await gateway(origin, limited), "--size", "1000000")).of("size").detail,
+      "a body of 1000000 bytes reaches the tool",
+    );
+    const small = countingTool({ path: "small" });
+    const { url } = await serveSigned([small], { maxBody: 1000 });
+    const own = await doctor(`${url}/small`);
+    assert.deepEqual(own.failed, ["metadata", "size"]);
+    assert.match(own.of("size").detail, /is over the tool's own limit/);
+    writeFileSync(join(folder, "small.json"), '{"invoke_max_body_bytes":1000}');
+    assert.equal((await doctor(`${url}/small`, "--config", "small.json")).of("size").ok, true);
+  });
+
+  it("answers HEAD, unknown paths and other methods by itself", async () => {
+    const head = await gateway(origin, {
+      instead: (request, response) => request.method === "HEAD" && response.writeHead(405).end() !== undefined,
+    });
+    const noHead = await doctor(head);
+    assert.deepEqual([noHead.failed, noHead.of("head").detail], [["head"], "HEAD is 405 where GET is 200"]);
+    const page = await gateway(origin, {
+      instead: (request, response) => /doctor-/.test(request.url ?? "") && response.end("<html>") !== undefined,
+    });
+    const any = await doctor(page);
+    assert.deepEqual([any.failed, any.of("unknown paths").detail], [["unknown paths"], "200 where 404 is expected"]);
+    const post = await gateway(origin, { method: (method) => (method === "GET" ? "POST" : method) });
+    assert.match(
+      (await doctor(post)).checks
+        .filter(({ ok }) => ok === false)
+        .map(({ detail }) => detail)
+        .join(),
+      /405 method_not_allowed/,
+    );
+  });
+
+  it("reaches no server, drops Retry-After, compresses requests, answers for everything", async () => {
+    const html = (status: number): Tricks => ({
+      instead: (_, response) => response.writeHead(status, { "Content-Type": "text/html" }).end("<h1>") !== undefined,
+    });
+    const bad = await doctor(await gateway(origin, html(502)));
+    assert.equal(bad.of("health").detail, "502 without an error of the protocol");
+    assert.match(bad.of("health").next, /^a gateway answers: it does not reach the server/);
+    const page = await doctor(await gateway(origin, html(200)));
+    assert.ok(
+      page.failed.includes("metadata") && page.failed.includes("unknown paths") && page.failed.includes("signatures"),
+    );
+    const busy = await gateway(origin, {
+      instead: (request, response) =>
+        request.method === "POST" &&
+        response.writeHead(503, { "Content-Type": "application/json" }).end('{"error":"overloaded"}') !== undefined,
+    });
+    const { of } = await doctor(busy);
+    assert.equal(of("signatures").detail, "503 overloaded");
+    assert.match(of("signatures").next, /\(troubleshooting: overloaded\); the gateway drops Retry-After$/);
+    const packed = await gateway(origin, { headers: (raw) => [...raw, "Content-Encoding", "gzip"] });
+    assert.match((await doctor(packed)).of("signatures").next, /compresses requests/);
+  });
+});
+
+describe("a server", () => {
+  it("reads another prefix of headers", async () => {
+    const older = countingTool({ path: "older" });
+    const { url } = await serveSigned([older], { headerPrefix: "X-Nexus-" });
+    const { of } = await doctor(`${url}/older`, ...AS_ALICE);
+    assert.match(of("headers").next, /--header-prefix X-Nexus-/);
+    assert.equal((await doctor(`${url}/older`, ...AS_ALICE, "--header-prefix", "X-Nexus-")).of("body").ok, true);
+  });
+
+  it("does not list the leader, or lists another key of it", async () => {
+    const nobody = await doctor(`${origin}/tool`, "--leader-key", "alice.key", "--leader-id", "carol", "--key-id", "7");
+    assert.deepEqual([nobody.failed, nobody.of("body").ok], [["headers"], null]);
+    assert.match(nobody.of("headers").next, /^list leader carol with key 7 in the allow-list; .*stays in force/);
+    const wrong = await doctor(`${origin}/tool`, "--leader-key", "bob.key", "--leader-id", "alice");
+    assert.match(wrong.of("headers").next, /^the listed public key is not that of this private key/);
+  });
+
+  it("has another contract than meta.json, or another tool; there is no meta.json", async () => {
+    try {
+      await commit((document) => ({ ...document, description: "Another.", timeout: 5 }));
+      const old = await doctor(`${origin}/tool`);
+      assert.deepEqual(old.failed, ["metadata"]);
+      assert.match(
+        old.of("metadata").detail,
+        /^the server's description, timeout of xyz\.test\.tool\d+@1 is not that of meta\.json: /,
+      );
+      await commit((document) => ({ ...document, fqn: "xyz.test.other@1" }));
+      assert.match(
+        (await doctor(`${origin}/tool`)).of("metadata").detail,
+        /^the server has xyz\.test\.tool\d+@1, the meta\.json here has not$/,
+      );
+      rmSync(join(folder, "meta.json"));
+      assert.equal((await doctor(`${origin}/tool`)).of("metadata").ok, null);
+    } finally {
+      await commit();
+    }
+  });
+
+  it("has no tool at the address: it names those that are there", async () => {
+    const { failed, of } = await doctor(`${origin}/tol`);
+    assert.deepEqual(failed, ["health", "metadata"]);
+    assert.equal(of("health").next, `the tools here are ${origin}/tool`);
+    // The root has a health of its own.
+    const root = await doctor(origin);
+    assert.deepEqual(root.failed, ["metadata"]);
+    assert.equal(root.of("metadata").next, `the tools here are ${origin}/tool`);
+  });
+
+  it("has a tool that is not well, or that cannot be made", async () => {
+    let status = 503;
+    const ill = countingTool({ path: "ill", health: () => status });
+    const { url } = await serveSigned([ill]);
+    assert.match((await doctor(`${url}/ill`)).of("health").detail, /^503: the tool says so, or/);
+    status = 418;
+    assert.match((await doctor(`${url}/ill`)).of("health").detail, /^418 without an error of the protocol/);
+    const broken = countingTool({
+      path: "broken",
+      construct: () => {
+        throw new Error("no pool");
+      },
+    });
+    const other = await serveSigned([broken]);
+    const { of } = await doctor(`${other.url}/broken`, ...AS_ALICE);
+    assert.equal(of("health").detail, "500: its health() or its construction threw");
+    assert.match(of("body").next, /\(troubleshooting: tool_invocation_failed\)$/);
+  });
+});
+
+it("every row about an answer has a step of doctor that names it, and the other way round", () => {
+  const page = readFileSync("docs/troubleshooting.md", "utf8");
+  const rows = [...page.matchAll(/^### `([a-z_]+)` \(\d{3}\)$/gm)].map(([, code]) => code);
+  // No probe runs the tool.
+  assert.deepEqual(rows.filter((code) => code !== "output_serialization_error").sort(), [...ROW_CODES].sort());
+});
+
+it("usage errors", async () => {
+  const run = async (...args: string[]) => {
+    const { code, err } = await svcGenIn(folder, ["doctor", ...args]);
+    return `${code} ${err.replace(/ \(see svc-gen doctor --help\)\n$/, "")}`;
+  };
+  assert.equal(
+    await run("tools.example"),
+    '2 svc-gen: doctor wants the URL of a tool, such as https://tools.example.org/sum, got "tools.example"',
+  );
+  assert.equal(await run("http://a", "http://b"), "2 svc-gen: doctor wants one URL, got 2");
+  assert.equal(await run("--size", "5"), "2 svc-gen: --size is for doctor URL");
+  assert.equal(await run("http://127.0.0.1", "--size", "many"), '2 svc-gen: --size wants a number, got "many"');
+  assert.equal(
+    await run("http://127.0.0.1", "--size", "9007199254740991"),
+    "2 svc-gen: --size wants at most 1073741824",
+  );
+  assert.equal(
+    await run("http://127.0.0.1", "--leader-id", "a"),
+    "2 svc-gen: --leader-id wants --leader-key FILE beside it",
+  );
+  assert.equal(
+    await run("http://127.0.0.1", ...AS_ALICE, "--key-id", "18446744073709551616"),
+    '2 svc-gen: --key-id wants a number below 2^64, got "18446744073709551616"',
+  );
+  assert.equal(
+    await run("http://127.0.0.1", "--header-prefix", "X"),
+    '2 svc-gen: --header-prefix wants letters and hyphens that end in a hyphen, got "X"',
+  );
+  assert.match(
+    await run("http://127.0.0.1", "--leader-key", "none"),
+    /^1 svc-gen: --leader-key: cannot read "none": ENOENT/,
+  );
+  writeFileSync(join(folder, "no.key"), "secret-text");
+  const wrong = await run("http://127.0.0.1", "--leader-key", "no.key");
+  assert.match(wrong, /^1 svc-gen: --leader-key: expected a private key, got /);
+  assert.ok(!wrong.includes("secret-text"));
+});

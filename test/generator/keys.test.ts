@@ -1,0 +1,376 @@
+/** `svc-gen keys`: files with a private key, what is printed of them, and what never is. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import { EXIT } from "#generator/cli.js";
+import { KEY_FORMS } from "#generator/keys/key-forms.js";
+import { ToolkitRuntimeConfig } from "#runtime/index.js";
+import { publicKeyOf } from "#runtime/leader.js";
+import { REPOSITORY } from "./project.js";
+import { svcGenIn } from "./run-cli.js";
+
+const KEY = Buffer.alloc(32, 7);
+const HEX = KEY.toString("hex");
+const PUBLIC = publicKeyOf(KEY).toString("hex");
+const HAS_MODES = process.platform !== "win32";
+const FQN = "xyz.demo.sum@1";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-keys-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const keys = (...args: string[]) => svcGenIn(folder, ["keys", ...args]);
+const at = (name: string) => join(folder, name);
+const modeOf = (name: string) => statSync(at(name)).mode & 0o7777;
+
+function writeKey(name: string, text: string | Buffer, mode = 0o600): void {
+  writeFileSync(at(name), text);
+  chmodSync(at(name), mode);
+}
+
+/** A configuration of two entries, read as a server reads it. */
+function load(leader: object, tools: object): ToolkitRuntimeConfig {
+  const signed_http = { allowed_leaders: { version: 1, leaders: [leader] }, tools };
+  return ToolkitRuntimeConfig.fromJsonStr(JSON.stringify({ signed_http }));
+}
+
+test("keys new writes a file for its owner alone, and prints entries that a server takes", async () => {
+  const { code, out, err } = await keys("new", "a.key", "--leader", "alice", "--kid", "3", "--tool", "xyz.demo.sum@01");
+  assert.deepEqual([code, err], [EXIT.done, ""]);
+  const text = readFileSync(at("a.key"), "utf8");
+  assert.match(text, /^[0-9a-f]{64}\n$/);
+  if (HAS_MODES) assert.equal(modeOf("a.key"), 0o600);
+  assert.ok(!out.includes(text.trim()), "the private key is not printed");
+  const publicKey = publicKeyOf(Buffer.from(text, "hex")).toString("hex");
+  assert.match(out, new RegExp(`^public key: ${publicKey}$`, "m"));
+  const [, leader = ""] = /^ {2}(\{ "leader_id".*\})$/m.exec(out) ?? assert.fail(out);
+  assert.deepEqual(JSON.parse(leader), { leader_id: "alice", keys: [{ kid: 3, public_key: publicKey }] });
+  const [, tool = ""] = /^ {2}("xyz\.demo\.sum@1": .*)$/m.exec(out) ?? assert.fail(out);
+  assert.match(tool, /the text in a\.key/);
+  const config = load(JSON.parse(leader), JSON.parse(`{${tool.replace("the text in a.key", text.trim())}}`));
+  assert.equal(Buffer.from(config.toolConfig(FQN)?.signingKey?.publicKey ?? []).toString("hex"), publicKey);
+});
+
+test("keys new: a default name, another key each time, the tool of ./meta.json, --json, --reveal", async () => {
+  writeFileSync(at("meta.json"), JSON.stringify([{ fqn: "xyz.demo.other@2" }]));
+  const first = await keys("new", "--json");
+  assert.equal(first.code, EXIT.done);
+  const document = JSON.parse(first.out);
+  const text = readFileSync(at("signing.key"), "utf8").trim();
+  assert.deepEqual(document, {
+    file: "signing.key",
+    public_key: publicKeyOf(Buffer.from(text, "hex")).toString("hex"),
+    allowed_leaders: { leader_id: "leader", keys: [{ kid: 0, public_key: document.public_key }] },
+    tools: { "xyz.demo.other@2": { response_signing_key: "the text in signing.key" } },
+  });
+  const second = JSON.parse((await keys("new", "b.key", "--json", "--reveal")).out);
+  const other = readFileSync(at("b.key"), "utf8").trim();
+  assert.notEqual(other, text);
+  assert.equal(second.private_key, other);
+  const config = load(second.allowed_leaders, second.tools);
+  assert.equal(
+    Buffer.from(config.toolConfig("xyz.demo.other@2")?.signingKey?.publicKey ?? []).toString("hex"),
+    second.public_key,
+  );
+  assert.match((await keys("new", "c.key", "--reveal")).out, /^private key: [0-9a-f]{64}$/m);
+  const widest = await keys("new", "d.key", "--kid", "18446744073709551615", "--json");
+  assert.match(widest.out, /"kid":18446744073709551615,/);
+});
+
+test("the mode does not depend on the umask", { skip: !HAS_MODES }, () => {
+  for (const [name, umask] of [
+    ["open.key", "000"],
+    ["closed.key", "777"],
+  ] as const) {
+    const { status, stderr } = spawnSync(
+      "sh",
+      ["-c", `umask ${umask}; exec "$0" "$1" keys new ${name}`, process.execPath, join(REPOSITORY, "generator/bin.js")],
+      { cwd: folder, encoding: "utf8" },
+    );
+    assert.equal(status, EXIT.done, stderr);
+    assert.equal(modeOf(name), 0o600);
+  }
+});
+
+test("nothing is replaced: no file, no link, no folder", async () => {
+  writeKey("taken.key", "mine");
+  symlinkSync(at("target"), at("dangling.key"));
+  symlinkSync(at("taken.key"), at("link.key"));
+  mkdirSync(at("folder.key"));
+  writeKey("old.key", HEX);
+  writeKey("old.next.key", "mine");
+  writeKey("old.base64.key", "mine");
+  const before = readdirSync(folder);
+  for (const [args, what] of [
+    [["new", "taken.key"], '"taken.key" exists already'],
+    [["new", "dangling.key"], '"dangling.key" is a symbolic link'],
+    [["new", "link.key"], '"link.key" is a symbolic link'],
+    [["new", "folder.key"], '"folder.key" exists already'],
+    [["rotate", "old.key"], '"old.next.key" exists already'],
+    [["convert", "old.key", "--to", "base64"], '"old.base64.key" exists already'],
+    [["convert", "old.key", "old.key", "--to", "base64"], '"old.key" exists already'],
+  ] as const) {
+    const { code, out, err } = await keys(...args);
+    assert.deepEqual(
+      [code, out, err],
+      [
+        EXIT.failure,
+        "",
+        `svc-gen: ${what.replace(/; .*/, "")}; a key is written to a new file only (name another file)\n`,
+      ],
+    );
+  }
+  assert.deepEqual(readdirSync(folder), before);
+  for (const name of ["taken.key", "old.next.key", "old.base64.key"]) {
+    assert.equal(readFileSync(at(name), "utf8"), "mine");
+  }
+  assert.ok(lstatSync(at("dangling.key")).isSymbolicLink());
+  assert.equal(existsSync(at("target")), false);
+  const { code, err } = await keys("new", "nowhere/a.key");
+  assert.equal(code, EXIT.failure);
+  assert.match(err, /cannot write "nowhere\/a\.key": its folder does not exist \(make the folder first\)/);
+});
+
+test("a full disk leaves no part of a key", { skip: process.platform !== "linux" }, () => {
+  // Simulates a full disk, by a limit on the size of files.
+  const bin = join(REPOSITORY, "generator/bin.js");
+  const line = `ulimit -f 0; trap '' XFSZ; exec "$0" "$1" keys new a.key 2>&1`;
+  const { status, stdout } = spawnSync("sh", ["-c", line, process.execPath, bin], { cwd: folder, encoding: "utf8" });
+  assert.equal(stdout, 'svc-gen: cannot write "a.key": the file is larger than allowed here (nothing was replaced)\n');
+  assert.equal(status, EXIT.usage);
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test("keys show: the public key, the form, the rights; the private key with --reveal only", async () => {
+  writeKey("a.key", `  0x${HEX.toUpperCase()}\r\n`);
+  const shown = await keys("show", "a.key", "--leader", "alice", "--kid", "2");
+  const entry = `{ "leader_id": "alice", "keys": [{ "kid": 2, "public_key": "${PUBLIC}" }] }`;
+  const mode = HAS_MODES ? "mode: 0600\n" : "";
+  assert.deepEqual(shown, {
+    code: EXIT.done,
+    out: `public key: ${PUBLIC}\nform: 0x-hex (0x and 64 hex digits)\n${mode}in an allow-list: ${entry}\n`,
+    err: "",
+  });
+  assert.match((await keys("show", "a.key", "--reveal")).out, new RegExp(`^private key: 0x${HEX}$`, "m"));
+  const json = await keys("show", "a.key", "--json");
+  assert.deepEqual(JSON.parse(json.out), {
+    file: "a.key",
+    public_key: PUBLIC,
+    form: "0x-hex",
+    ...(HAS_MODES && { mode: "0600" }),
+    allowed_leaders: { leader_id: "leader", keys: [{ kid: 0, public_key: PUBLIC }] },
+    diagnostics: [],
+  });
+  assert.equal(JSON.parse((await keys("show", "a.key", "--json", "--reveal")).out).private_key, `0x${HEX}`);
+});
+
+test("keys show names every right that others should not have, and the command against it", {
+  skip: !HAS_MODES,
+}, async () => {
+  for (const [mode, rights] of [
+    [0o640, "its group can read it"],
+    [0o604, "every user of this machine can read it"],
+    [
+      0o666,
+      "its group can read it, every user of this machine can read it, its group can change it, every user of this machine can change it",
+    ],
+    [0o620, "its group can change it"],
+  ] as const) {
+    writeKey("it's.key", HEX, mode);
+    const { code, err } = await keys("show", "it's.key");
+    assert.deepEqual([code, err], [EXIT.done, `warning: "it's.key": ${rights}: chmod 600 'it'\\''s.key'\n`]);
+  }
+  const { diagnostics } = JSON.parse((await keys("show", "it's.key", "--json")).out);
+  assert.deepEqual(
+    diagnostics.map(({ severity }: { severity: string }) => severity),
+    ["warning"],
+  );
+});
+
+test("keys convert: every form that a configuration takes, there and back", async () => {
+  // A key whose base64 has characters that differ in base64url, and one whose text has none of them.
+  const keyOf: Record<string, Buffer> = { plain: KEY, special: Buffer.alloc(32, 0xfb) };
+  for (const [name, key] of Object.entries(keyOf)) {
+    writeKey(`${name}.key`, key.toString("hex"));
+    for (const form of KEY_FORMS) {
+      const { code, out } = await keys("convert", `${name}.key`, "--to", form.name);
+      const target = `${name}.${form.name}.key`;
+      assert.deepEqual([code, out], [EXIT.done, `wrote ${target}, which only you can read: ${form.summary}\n`]);
+      if (HAS_MODES) assert.equal(modeOf(target), 0o600);
+      const text = readFileSync(at(target), "utf8");
+      const entry = { leader_id: "leader", keys: [] };
+      const { signingKey } = load(entry, { [FQN]: { response_signing_key: text } }).toolConfig(FQN) ?? {};
+      assert.deepEqual(Buffer.from(signingKey?.publicKey ?? []), publicKeyOf(key), form.name);
+      assert.equal(
+        (await keys("convert", target, "--to", "hex", "--reveal")).out,
+        `${key.toString("hex")}\n`,
+        form.name,
+      );
+      const shown = JSON.parse((await keys("show", target, "--json")).out).form;
+      // 33 bytes need no padding, so without special characters both are the same text.
+      assert.equal(shown, name === "plain" && form.name === "flagged-base64url" ? "flagged-base64" : form.name);
+      writeKey(
+        "padded.key",
+        text
+          .trim()
+          .replace(/=+$/, "")
+          .padEnd(44, form.name.includes("hex") ? "" : "="),
+      );
+      assert.equal(
+        JSON.parse((await keys("show", "padded.key", "--json")).out).public_key,
+        publicKeyOf(key).toString("hex"),
+      );
+    }
+  }
+  const named = await keys("convert", "plain.key", "b.key", "--to", "base64", "--json");
+  assert.deepEqual(JSON.parse(named.out), { file: "b.key", public_key: PUBLIC, form: "base64" });
+  const before = readdirSync(folder);
+  const revealed = await keys("convert", "plain.key", "--to", "base64", "--reveal", "--json");
+  assert.deepEqual(JSON.parse(revealed.out), {
+    private_key: KEY.toString("base64"),
+    public_key: PUBLIC,
+    form: "base64",
+  });
+  assert.deepEqual(readdirSync(folder), before);
+});
+
+test("keys rotate: the next key beside the old one, and the steps in order", async () => {
+  writeKey("leader.key", HEX);
+  const { code, out, err } = await keys("rotate", "leader.key", "--leader", "alice", "--kid", "4", "--tool", FQN);
+  assert.deepEqual([code, err], [EXIT.done, ""]);
+  const text = readFileSync(at("leader.next.key"), "utf8").trim();
+  const publicKey = publicKeyOf(Buffer.from(text, "hex")).toString("hex");
+  if (HAS_MODES) assert.equal(modeOf("leader.next.key"), 0o600);
+  assert.equal(readFileSync(at("leader.key"), "utf8"), HEX);
+  assert.ok(!out.includes(text) && !out.includes(HEX));
+  assert.ok(out.includes(`public key: ${publicKey}\nold public key: ${PUBLIC}\n`));
+  assert.match(out, /^ {2}1\. .*"keys" of "alice".*\{ "kid": 4, "public_key": "[0-9a-f]{64}" \}$/m);
+  const moves = [...out.matchAll(/^ {2}\d\. (mv .*)$/gm)];
+  assert.deepEqual(
+    moves.map(([, move]) => move),
+    ["mv leader.next.key leader.key", "mv leader.next.key leader.key"],
+  );
+  const listed = { leader_id: "alice", keys: [{ kid: 0, public_key: PUBLIC }] };
+  const [, entry = ""] = /(\{ "kid": 4, .*\})$/m.exec(out) ?? assert.fail(out);
+  listed.keys.push(JSON.parse(entry));
+  load(listed, { [FQN]: { response_signing_key: text } });
+
+  renameSync(at("leader.next.key"), at("leader.key"));
+  const json = JSON.parse((await keys("rotate", "leader.key", "second.key", "--json", "--reveal")).out);
+  assert.equal(json.file, "second.key");
+  assert.equal(json.old_public_key, publicKey);
+  assert.equal(json.private_key, readFileSync(at("second.key"), "utf8").trim());
+  assert.deepEqual(json.key, { kid: 1, public_key: json.public_key });
+  assert.deepEqual([json.steps.leader.length, json.steps.tool.length], [5, 4]);
+  writeKey("bare", HEX);
+  assert.equal((await keys("rotate", "bare")).code, EXIT.done);
+  assert.ok(existsSync(at("bare.next")));
+});
+
+test("faults of key files name the file, what was expected and the length that was got, and no byte of a key", async () => {
+  const wanted = "a private key of 32 bytes: 64 hex digits, base64 or base64url";
+  const secret = HEX.slice(0, 62);
+  const pem = `-----BEGIN PRIVATE KEY-----\n${KEY.toString("base64")}\n-----END PRIVATE KEY-----\n`;
+  for (const [text, got] of [
+    [secret, "62 hex digits"],
+    [`${HEX}0`, "65 hex digits"],
+    [`0x${secret}`, "62 hex digits"],
+    ["", "an empty text"],
+    ["\n", "an empty text"],
+    [KEY.subarray(1).toString("base64"), "31 bytes"],
+    [Buffer.concat([Buffer.of(1), KEY]).toString("base64"), "33 bytes that begin with another flag"],
+    [`"${HEX}"`, "a text in quotes"],
+    [`{"key":"${HEX}"}`, "JSON"],
+    [pem, "a PEM text, which the configuration does not take"],
+    [`ssh-ed25519 ${KEY.toString("base64")}`, "a key of SSH"],
+    [`${HEX}\n${HEX}\n`, "a text of 129 characters in none of these forms"],
+    [Buffer.alloc(32, 0xff), "a text of 32 characters in none of these forms"],
+    [Buffer.alloc(5000, 0x30), "a file of 5000 bytes"],
+  ] as const) {
+    writeKey("bad.key", text);
+    for (const args of [["show"], ["rotate"], ["convert", "--to", "hex"]]) {
+      const { code, out, err } = await keys(...args, "bad.key", "--reveal");
+      assert.deepEqual(
+        [code, out, err],
+        [EXIT.failure, "", `svc-gen: "bad.key" must hold ${wanted}; got ${got} (svc-gen keys new makes a key)\n`],
+      );
+    }
+  }
+  assert.deepEqual(readdirSync(folder), ["bad.key"]);
+  const json = await keys("show", "bad.key", "--json");
+  assert.equal(JSON.parse(json.out).diagnostics[0].code, "failed");
+});
+
+test("what cannot be read is named, a pipe does not block, and a key in place of a name is not repeated", async () => {
+  mkdirSync(at("folder"));
+  const said = async (...args: string[]) => {
+    const { code, err } = await keys(...args);
+    return [code, err];
+  };
+  assert.deepEqual(await said("show", "none.key"), [
+    EXIT.failure,
+    'svc-gen: cannot read "none.key": there is no such file (svc-gen keys new makes a key)\n',
+  ]);
+  const noFile = (name: string) => [EXIT.failure, `svc-gen: "${name}" is no file (name the file that holds the key)\n`];
+  assert.deepEqual(await said("show", "folder"), noFile("folder"));
+  if (HAS_MODES && spawnSync("mkfifo", [at("pipe")]).status === 0) {
+    assert.deepEqual(await said("show", "pipe"), noFile("pipe"));
+  }
+  for (const text of [HEX, `0x${HEX}`, KEY.toString("base64url")]) {
+    for (const args of [["new"], ["show"], ["rotate"], ["convert", "--to", "hex"]]) {
+      const { code, out, err } = await keys(...args, text);
+      assert.deepEqual([code, out], [EXIT.failure, ""]);
+      assert.match(err, /expected the name of a file, got the text of a key/);
+      assert.ok(!err.includes(text.slice(0, 20)));
+    }
+  }
+});
+
+test("usage", async () => {
+  writeKey("a.key", HEX);
+  for (const [args, message] of [
+    [["new", "a", "b"], "keys new wants one FILE at most; got 2"],
+    [["show"], "keys show wants one FILE; got 0"],
+    [["show", "a", "b"], "keys show wants one FILE; got 2"],
+    [["rotate"], "keys rotate wants FILE and at most one NEWFILE; got 0"],
+    [["convert", "--to", "hex"], "keys convert wants FILE and at most one NEWFILE; got 0"],
+    [["convert", "a.key", "--to", "base46"], 'unknown form "base46"; did you mean base64?'],
+    [["convert", "a.key", "b.key", "--to", "hex", "--reveal"], "--reveal and NEWFILE exclude each other"],
+    [["new", "b", "--kid", "-1"], '--kid wants a value, got "-1"; write --kid=VALUE'],
+    [["new", "b", "--kid=-1"], '--kid wants an integer from 0 to 2^64-1, got "-1"'],
+    [["new", "b", "--kid", "18446744073709551616"], "--kid wants an integer from 0 to 2^64-1, got"],
+    [["new", "b", "--leader", "a b"], '--leader wants visible ASCII characters, got "a b"'],
+    [["new", "b", "--tool", "sum"], '--tool wants the name of a tool, domain.name@version; got "sum"'],
+    [["rotat"], 'unknown command "keys rotat"; did you mean rotate?'],
+  ] as const) {
+    const { code, err } = await keys(...args);
+    assert.equal(code, EXIT.usage);
+    assert.ok(err.startsWith(`svc-gen: ${message}`), err);
+  }
+  const none = await keys("convert", "a.key");
+  assert.match(none.err, /wants --to FORM: hex, 0x-hex, base64, base64url, flagged-hex/);
+  assert.match(
+    (await keys("convert", "a.key", "--to", "pem")).err,
+    /unknown form "pem"; (?:there is hex|did you mean)/,
+  );
+  assert.deepEqual(readdirSync(folder), ["a.key"]);
+});

@@ -1,0 +1,361 @@
+/** `svc-gen new`: questions, names, where packages come from, and what is never replaced. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import { type CliHost, EXIT } from "#generator/cli.js";
+import { fqnFor, packageNameFor, toolNames } from "#generator/scaffold/names.js";
+import { packagePlaces, packageSpecs } from "#generator/scaffold/package-specs.js";
+import { projectFiles } from "#generator/scaffold/project-files.js";
+import { ToolkitRuntimeConfig } from "#runtime/index.js";
+import { REPOSITORY } from "./project.js";
+import { svcGenIn } from "./run-cli.js";
+
+/** Every file of a project whose tool is `my-tool`. */
+const FILES = [
+  "package.json",
+  "tsconfig.json",
+  "src/my-tool.ts",
+  "test/my-tool.test.ts",
+  "test/tsconfig.json",
+  "config.example.json",
+  "README.md",
+  "Dockerfile",
+  ".dockerignore",
+  ".gitignore",
+  ".github/workflows/ci.yml",
+];
+const GENERATED = ["src/generated/contracts.ts", "src/generated/server.ts", "meta.json"];
+
+let folder: string;
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-new-")));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const create = (args: readonly string[], host: Partial<CliHost> = {}) => svcGenIn(folder, ["new", ...args], host);
+const only = (...args: string[]) => create([...args, "--skip-install"]);
+const read = (path: string) => readFileSync(join(folder, path), "utf8");
+const filesIn = (path: string) =>
+  readdirSync(join(folder, path), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(join(folder, path), join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
+    .sort();
+
+/** An `npm` that links what an install would bring, or fails. */
+function fakeNpm(script: string): Partial<CliHost> {
+  const path = join(folder, "bin");
+  mkdirSync(path);
+  writeFileSync(join(path, "npm"), `#!/bin/sh\necho "$*" > "${folder}/npm-args"\n${script}`);
+  chmodSync(join(path, "npm"), 0o755);
+  return { env: { PATH: `${path}:${process.env.PATH}` } };
+}
+
+const LINKING = `mkdir -p node_modules/@types
+ln -s "${join(REPOSITORY, "runtime")}" node_modules/svc-runtime
+ln -s "${join(REPOSITORY, "node_modules/@types/node")}" node_modules/@types/node
+ln -s "${join(REPOSITORY, "node_modules/typescript")}" node_modules/typescript
+echo lines of npm
+`;
+
+test("writes every file, installs, generates, and says what to type next", {
+  skip: process.platform === "win32",
+}, async () => {
+  const { code, out, err } = await create(["my-tool", "--yes"], fakeNpm(LINKING));
+  assert.equal(code, EXIT.done, err);
+  assert.equal(err, "npm install …\n", "what npm says is shown only when it fails");
+  assert.equal(
+    out,
+    `${[...FILES, ...GENERATED].map((path) => `wrote my-tool/${path}\n`).join("")}
+xyz.demo.my-tool@1 is ready. Next:
+  cd my-tool && npm test
+  npm run dev
+And while it serves, in a second terminal:
+  npx svc-gen invoke '{"name":"Ada","times":2}'
+`,
+  );
+  assert.match(read("npm-args"), /^install /);
+  const root = join(folder, "my-tool");
+  assert.equal((await svcGenIn(root, ["--check"])).code, EXIT.done);
+  const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
+  const compiled = spawnSync(process.execPath, [tsc], { cwd: root, encoding: "utf8" });
+  assert.equal(compiled.stdout, "");
+  const meta = spawnSync(process.execPath, ["dist/generated/server.js", "--meta"], { cwd: root, encoding: "utf8" });
+  assert.equal(JSON.parse(meta.stdout)[0].fqn, "xyz.demo.my-tool@1", meta.stderr);
+
+  const config = ToolkitRuntimeConfig.fromPath(join(root, "config.example.json"));
+  assert.deepEqual([config.signedHttpIsRequired(), config.hasTool("xyz.demo.my-tool@1")], [true, true]);
+});
+
+test("a failed npm install shows what npm said, and what to do", { skip: process.platform === "win32" }, async () => {
+  const { code, err } = await create(["a-tool", "--yes"], fakeNpm("echo no network >&2\nexit 7\n"));
+  assert.equal(code, EXIT.failure);
+  assert.equal(
+    err,
+    `npm install …
+no network
+npm ended with exit code 7
+svc-gen: npm install failed; the files are there (cd a-tool && npm install && npm run build)
+`,
+  );
+  assert.ok(existsSync(join(folder, "a-tool/package.json")));
+  const none = await create(["b-tool", "--yes"], { env: { PATH: folder } });
+  assert.equal(none.code, EXIT.failure);
+  assert.match(none.err, /npm was not found on the PATH/);
+});
+
+test("three questions at most, each with a default; a flag answers its own", async () => {
+  const asking = async (args: readonly string[], ...answers: string[]) => {
+    const questions: string[] = [];
+    const ask = async (question: string) => {
+      questions.push(question);
+      return answers.shift() ?? assert.fail(question);
+    };
+    return { ...(await create(args, { ask })), questions };
+  };
+  const defaults = await asking([], "", "", "no");
+  assert.deepEqual(defaults.questions, [
+    "Folder (my-tool): ",
+    "Name of the tool, domain.name@version (xyz.demo.my-tool@1): ",
+    "Install the packages now? (yes): ",
+  ]);
+  assert.equal(defaults.code, EXIT.done, defaults.err);
+  assert.match(defaults.out, /Next:\n {2}cd my-tool && npm install && npm test\n {2}npm run dev\nAnd while it serves/);
+  assert.deepEqual(filesIn("my-tool"), [...FILES].sort());
+
+  const answered = await asking([], " other ", "org.example.wind-speed@2", "N");
+  assert.equal(answered.code, EXIT.done, answered.err);
+  assert.match(
+    read("other/src/wind-speed.ts"),
+    /class WindSpeed extends .*\n.*\n {4}return "org\.example\.wind-speed@2";/,
+  );
+  assert.equal(JSON.parse(read("other/package.json")).name, "other");
+
+  const given = await asking(["third", "--fqn", "xyz.demo.third@1"], "n");
+  assert.deepEqual(given.questions, ["Install the packages now? (yes): "]);
+  const silent = await asking(["fourth", "--yes", "--skip-install"]);
+  assert.deepEqual([silent.code, silent.questions], [EXIT.done, []]);
+  const unclear = await asking(["fifth"], "", "perhaps");
+  assert.deepEqual([unclear.code, existsSync(join(folder, "fifth"))], [EXIT.usage, false]);
+  assert.match(unclear.err, /expected yes or no, got "perhaps"/);
+  const taken = await asking(["third"]);
+  assert.deepEqual([taken.code, taken.questions], [EXIT.failure, []], "refused before a question");
+});
+
+test("without a terminal nothing is asked: flags, defaults, or the missing one is named", async () => {
+  const { code, err } = await only();
+  assert.equal(code, EXIT.usage);
+  assert.match(err, /new wants a folder where it cannot ask: svc-gen new DIR, or --yes for my-tool/);
+  assert.deepEqual(readdirSync(folder), []);
+  assert.equal((await only("--yes")).code, EXIT.done);
+  assert.equal(JSON.parse(read("my-tool/package.json")).name, "my-tool");
+  assert.equal((await only("--name", "@scope/by-name")).code, EXIT.done);
+  assert.equal(JSON.parse(read("by-name/package.json")).name, "@scope/by-name");
+  assert.ok(existsSync(join(folder, "by-name/src/by-name.ts")));
+  mkdirSync(join(folder, "here"));
+  const here = await svcGenIn(join(folder, "here"), ["new", ".", "--skip-install", "--json"]);
+  assert.deepEqual(JSON.parse(here.out), {
+    folder: join(folder, "here"),
+    name: "here",
+    fqn: "xyz.demo.here@1",
+    wrote: FILES.map((path) => path.replace("my-tool", "here")),
+    installed: false,
+    next: ["npm install && npm test", "npm run dev", `npx svc-gen invoke '{"name":"Ada","times":2}'`],
+  });
+  assert.match((await only("it's a tool")).out, /cd 'it'\\''s a tool' && npm install/);
+});
+
+test("names: each is derived safely, and what is wrong with a given one is said", async () => {
+  for (const [given, name] of [
+    ["My Tool", "my-tool"],
+    ["_x", "x"],
+    [".hidden.", "hidden"],
+    ["Größe", "gr-e"],
+    ["3d", "3d"],
+  ] as const) {
+    assert.equal(packageNameFor(given), name);
+  }
+  for (const [name, fqn] of [
+    ["my-tool", "xyz.demo.my-tool@1"],
+    ["@scope/sum_2", "xyz.demo.sum_2@1"],
+    ["3d", "xyz.demo.my-tool@1"],
+    ["3d-view", "xyz.demo.d-view@1"],
+    ["a.b~c", "xyz.demo.a-b-c@1"],
+  ] as const) {
+    assert.equal(fqnFor(name), fqn);
+  }
+  for (const [fqn, className, file] of [
+    ["xyz.demo.my-tool@01", "MyTool", "my-tool"],
+    ["xyz.demo.deep.wind_speed-2x@7", "WindSpeed2x", "wind_speed-2x"],
+    ["xyz.demo.input@1", "InputTool", "input"],
+    ["xyz.demo.svc-tool@1", "SvcToolTool", "svc-tool"],
+    ["xyz.demo.promise@1", "PromiseTool", "promise"],
+    ["xyz.demo.a-@1", "A", "a-"],
+  ] as const) {
+    assert.deepEqual(toolNames(fqn), { fqn: fqn.replace("@01", "@1"), className, file });
+  }
+  for (const [args, message] of [
+    [
+      ["x", "--fqn", "sum@1"],
+      '"sum@1" is no name of a tool, domain.name@version: "sum" has one part, of three or more; such as',
+    ],
+    [["x", "--fqn", "xyz.demo.Sum@1"], 'part 3, "Sum", has the upper-case letter "S"'],
+    [["x", "--fqn", "xyz.demo.sum"], "the version is missing: add @1"],
+    [["x", "--name", "Sum"], '"Sum" is no name for a package: it has upper-case letters; name another: --name NAME'],
+    [["x", "--name", ".sum"], 'it begins with "."'],
+    [["x", "--name", "a b"], 'it has the character " "'],
+    [["x", "--name", "a/b"], "it is neither name nor @scope/name"],
+    [["x", "--name", "y".repeat(215)], "it has 215 characters, of at most 214"],
+    [["svc-gen"], '"svc-gen" is no name for a package: a package of the project has this name already'],
+    [["---"], 'unknown option "---"'],
+    [["«»"], 'no package name can be made of the folder "\\u00ab\\u00bb"'],
+    [["a", "b"], "new wants one folder; got 2"],
+    [["x", "--runtime", "1\n2"], '"1\\n2" has a control character'],
+  ] as const) {
+    const { code, err } = await only(...args);
+    assert.equal(code, EXIT.usage, err);
+    assert.ok(err.includes(message), err);
+  }
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test("nothing is replaced: a folder with any of the names is refused, and stays as it was", async () => {
+  const cases: readonly (readonly [made: string, named: string])[] = [
+    ...FILES.map((path) => [path, path] as const),
+    ...GENERATED.map((path) => [path, path] as const),
+    ["package-lock.json", "package-lock.json"],
+    ["node_modules/x", "node_modules"],
+    ["src", "src"],
+    [".github", ".github"],
+  ];
+  for (const [index, [path, named]] of cases.entries()) {
+    const root = `case-${index}`;
+    mkdirSync(dirname(join(folder, root, path)), { recursive: true });
+    writeFileSync(join(folder, root, path), "mine");
+    const { code, err } = await only(root, "--fqn", "xyz.demo.my-tool@1");
+    assert.equal(code, EXIT.failure);
+    assert.match(err, new RegExp(`^svc-gen: "${root}" has (?:.*, )?"${named.replace(/\./g, "\\.")}".* already`));
+    assert.match(err, /\(name another folder, or move them away\)\n$/);
+    assert.deepEqual(filesIn(root), [path]);
+    assert.equal(read(`${root}/${path}`), "mine");
+  }
+  // A link is something too, wherever it leads.
+  mkdirSync(join(folder, "linked"));
+  symlinkSync(join(folder, "elsewhere"), join(folder, "linked/README.md"));
+  symlinkSync(join(folder, "case-0"), join(folder, "linked/src"));
+  const linked = await only("linked");
+  assert.match(linked.err, /"linked" has "README\.md", "src" already/);
+  assert.deepEqual(readdirSync(join(folder, "linked")).sort(), ["README.md", "src"]);
+  assert.equal(existsSync(join(folder, "elsewhere")), false);
+  writeFileSync(join(folder, "file"), "mine");
+  assert.match((await only("file")).err, /"file" is a file \(name another folder\)/);
+  // Other files may be there.
+  mkdirSync(join(folder, "other/src"), { recursive: true });
+  writeFileSync(join(folder, "other/src/mine.ts"), "export {};");
+  assert.equal((await only("other")).code, EXIT.done);
+  assert.equal(read("other/src/mine.ts"), "export {};");
+});
+
+test("a full disk leaves nothing, and no folder", { skip: process.platform !== "linux" }, () => {
+  mkdirSync(join(folder, "kept"));
+  const bin = join(REPOSITORY, "generator/bin.js");
+  for (const name of ["made/deep", "kept"]) {
+    // Simulates a disk that is full after the first few files, by a limit on the size of files.
+    const line = `ulimit -f 1; trap '' XFSZ; exec "$0" "$1" new ${name} --skip-install --yes 2>&1`;
+    const { status, stdout } = spawnSync("sh", ["-c", line, process.execPath, bin], { cwd: folder, encoding: "utf8" });
+    assert.match(
+      stdout,
+      /^svc-gen: cannot write "\S+": the file is larger than allowed here \(nothing was replaced\)\n$/,
+    );
+    assert.equal(status, EXIT.usage);
+  }
+  assert.deepEqual(readdirSync(folder), ["kept"]);
+  assert.deepEqual(readdirSync(join(folder, "kept")), []);
+});
+
+test("packages: this checkout by itself, versions and files when asked; paths hold from the project", async () => {
+  assert.equal((await only("deep/er/tool")).code, EXIT.done);
+  const root = join(folder, "deep/er/tool");
+  const { dependencies, devDependencies, overrides, engines } = JSON.parse(read("deep/er/tool/package.json"));
+  const path = (spec: string) => realpathSync(join(root, spec.replace(/^file:/, "")));
+  assert.equal(path(dependencies["svc-runtime"]), realpathSync(join(REPOSITORY, "runtime")));
+  assert.equal(path(devDependencies["svc-gen"]), realpathSync(REPOSITORY));
+  const own = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8"));
+  assert.equal(devDependencies["@types/node"], own.devDependencies["@types/node"]);
+  assert.equal(devDependencies.typescript, `~${own.devDependencies.typescript}`);
+  assert.deepEqual([overrides, engines], [own.overrides, own.engines]);
+
+  const specs = (generator: string, runtime: string) => packageSpecs(join(folder, "p"), folder, { generator, runtime });
+  assert.deepEqual(specs("0.1.0", "^0.1.0"), { generator: "0.1.0", runtime: "^0.1.0" });
+  assert.deepEqual(specs("~0.1.0", "next"), { generator: "~0.1.0", runtime: "next" });
+  assert.deepEqual(specs("file:svc", "./svc/runtime"), { generator: "file:../svc", runtime: "file:../svc/runtime" });
+  assert.deepEqual(specs("g.tgz", `${folder}/packs/r.tgz`), {
+    generator: "file:../g.tgz",
+    runtime: "file:../packs/r.tgz",
+  });
+  const remote = "https://example.org/svc.tgz";
+  assert.deepEqual(specs(remote, remote), { generator: remote, runtime: remote });
+  // npm follows the real path of the project.
+  mkdirSync(join(folder, "a/b"), { recursive: true });
+  symlinkSync(join(folder, "a/b"), join(folder, "link"));
+  assert.equal(packageSpecs(join(folder, "link/p"), folder, { runtime: "./r" }).runtime, "file:../../../r");
+});
+
+test("container file and workflow name what the packages need", () => {
+  const texts = (generator: string, runtime: string) =>
+    Object.fromEntries(
+      projectFiles("@scope/my-tool", toolNames("xyz.demo.my-tool@1"), { generator, runtime }).map(({ path, text }) => [
+        path,
+        text,
+      ]),
+    );
+  const registry = texts("0.1.0", "0.1.0");
+  assert.match(registry.Dockerfile ?? "", /^# {3}docker build -t scope\/my-tool \.$/m);
+  assert.doesNotMatch(registry.Dockerfile ?? "", /build-context|COPY --from=svc|\{\{/);
+  assert.doesNotMatch(registry[".github/workflows/ci.yml"] ?? "", /SVC_REPOSITORY|tool|\{\{/);
+
+  const checkout = texts("file:../svc", "file:../svc/runtime");
+  // The same steps as the tested container file.
+  const steps = (text: string) => text.split("\n").filter((line) => /^(?:FROM|RUN|USER|CMD|EXPOSE|WORKDIR)/.test(line));
+  const tested = readFileSync(join(REPOSITORY, "docs/deploy/Containerfile"), "utf8");
+  assert.deepEqual(steps(checkout.Dockerfile ?? ""), steps(tested));
+  assert.match(checkout.Dockerfile ?? "", /^# {3}docker build --build-context svc=\.\.\/svc -t/m);
+  assert.match(checkout.Dockerfile ?? "", /^COPY --from=svc \["\.", "\/svc"\]$/m);
+  const workflow = checkout[".github/workflows/ci.yml"] ?? "";
+  assert.match(workflow, /repository: \$\{\{ vars\.SVC_REPOSITORY \}\}\n {10}path: "svc"$/m);
+
+  const files = texts("file:../my packs/g.tgz", "file:../my packs/r.tgz");
+  assert.match(files.Dockerfile ?? "", /--build-context packages='\.\.\/my packs' -t/);
+  assert.match(files.Dockerfile ?? "", /^COPY --from=packages \["\.", "\/my packs"\]$/m);
+  assert.equal(packagePlaces({ generator: "file:../a/g.tgz", runtime: "file:../b/r.tgz" }).contexts.length, 2);
+  for (const set of [registry, checkout, files]) {
+    for (const [path, text] of Object.entries(set)) {
+      assert.doesNotMatch(text.replace(/\$\{\{ vars\.SVC_REPOSITORY \}\}/, ""), /\{\{|undefined|\[object/, path);
+      assert.ok(text.endsWith("\n") && !/[ \t]$|\n\n\n/m.test(text), path);
+      if (path.endsWith(".json")) JSON.parse(text);
+    }
+  }
+});
+
+test("every template is used, and a package of svc-gen has them all", () => {
+  const templates = readdirSync(join(REPOSITORY, "templates/project"));
+  assert.equal(templates.length, FILES.length);
+  // npm leaves out or renames some names of a package, such as .gitignore.
+  for (const name of templates) assert.match(name, /^[a-zA-Z].*\.hbs$/);
+  const { files } = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8"));
+  assert.ok(files.includes("templates"));
+});
