@@ -1,7 +1,7 @@
 /** Which file may import what (design.md section 1): arrows never go back, and each package has few doors. */
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { basename, dirname, join, normalize } from "node:path/posix";
 import { describe, it } from "node:test";
@@ -41,6 +41,7 @@ const ROOMS: readonly Room[] = [
     files: ["runtime/wire/*.ts"],
     grants: {
       bcs: { packages: ["@mysten/bcs"] },
+      comparable: { node: ["crypto"] },
       ed25519: { packages: ["@noble/ed25519"], node: ["crypto"] },
       formats: { packages: ["ajv-formats"] },
       hash: { node: ["crypto"] },
@@ -48,13 +49,14 @@ const ROOMS: readonly Room[] = [
       sodium: { packages: ["sodium-native"], node: ["module"] },
     },
   },
-  { name: "fqn", files: ["runtime/fqn.ts", "runtime/status.ts"] },
+  { name: "fqn", files: ["fqn", "status", "checked-integer", "time-limit"].map((name) => `runtime/${name}.ts`) },
   { name: "tool", files: ["runtime/tool.ts", "runtime/contracts.ts", "runtime/port-json.ts"], below: ["wire", "fqn"] },
   {
     name: "config",
     files: ["runtime/config/*.ts"],
     below: ["wire", "fqn", "tool"],
     node: ["fs", "fs/promises", "path"],
+    grants: { nearest: { packages: ["fastest-levenshtein"] } },
   },
   {
     name: "server/errors",
@@ -70,10 +72,17 @@ const ROOMS: readonly Room[] = [
   {
     name: "server/load",
     files: ["runtime/server/load/*.ts"],
-    below: ["tool", "config", "server/errors"],
+    below: ["fqn", "tool", "config", "server/errors"],
     grants: { "load-control": { packages: ["rate-limiter-flexible"] }, "event-loop": { node: ["perf_hooks"] } },
   },
   { name: "server/replay", files: ["runtime/server/replay/*.ts"], below: SERVER },
+  {
+    // Loaded when the environment names it. One file knows the client library.
+    name: "redis",
+    files: ["runtime/redis/*.ts"],
+    below: [...SERVER, "server/replay"],
+    grants: { connection: { packages: ["ioredis"], node: ["fs"] } },
+  },
   {
     name: "server/call",
     files: ["runtime/server/call/*.ts"],
@@ -115,7 +124,11 @@ const ROOMS: readonly Room[] = [
   {
     name: "server",
     files: ["runtime/server/*.ts"],
-    below: [...SERVER, ...["load", "replay", "call", "threads", "http", "observe"].map((room) => `server/${room}`)],
+    below: [
+      ...SERVER,
+      "redis",
+      ...["load", "replay", "call", "threads", "http", "observe"].map((room) => `server/${room}`),
+    ],
     node: ["path"],
     grants: { "fastify-plugin": { packages: ["fastify", "fastify-plugin"] } },
   },
@@ -123,7 +136,7 @@ const ROOMS: readonly Room[] = [
     // Its own way to the network and the disk; nothing of the server.
     name: "storage",
     files: ["runtime/storage/*.ts"],
-    below: ["wire"],
+    below: ["wire", "fqn"],
     packages: ["@mysten/walrus-wasm"],
     node: [
       ...["crypto", "fs", "fs/promises", "http", "https", "module", "net", "os", "path", "timers/promises"],
@@ -139,8 +152,33 @@ const ROOMS: readonly Room[] = [
     node: ["crypto", "http", "https"],
   },
   {
+    // The test kit: a server and its leader in one process. No server imports it.
+    name: "testing",
+    files: ["runtime/testing.ts", "runtime/testing/*.ts"],
+    below: [
+      ...[
+        "wire",
+        "fqn",
+        "tool",
+        "config",
+        "server/errors",
+        "server/log",
+        "server/replay",
+        "server/call",
+        "server/http",
+      ],
+      ...["server", "storage", "leader"],
+    ],
+    grants: {
+      "replay-store-suite": { node: ["assert/strict"] },
+      "find-contracts": { packages: ["svc-gen"], node: ["fs", "module", "path", "url"] },
+      "kept-log": { node: ["async_hooks"] },
+      "test-store": { node: ["fs/promises", "os", "path"] },
+    },
+  },
+  {
     name: "doors of svc-runtime",
-    files: ["index", "v1", "generator", "leader", "fastify"].map((name) => `runtime/${name}.ts`),
+    files: ["index", "v1", "generator", "config", "leader", "inspect", "fastify"].map((name) => `runtime/${name}.ts`),
     below: [...SERVER, "server/load", "server/replay", "server/http", "server", "leader", "storage"],
     packages: ["fastify"],
   },
@@ -149,14 +187,13 @@ const ROOMS: readonly Room[] = [
   {
     name: "generator/model",
     files: ["model", "json", "keywords", "version"].map((name) => `generator/${name}.ts`),
-    node: ["fs"],
+    grants: { json: { packages: ["svc-runtime"] }, version: { node: ["fs"] } },
   },
   {
     name: "generator/diagnostics",
     files: ["generator/diagnostics/*.ts"],
     below: ["generator/model"],
     packages: ["svc-runtime"],
-    grants: { "did-you-mean": { packages: ["fastest-levenshtein"] } },
   },
   {
     name: "generator/atomic-write",
@@ -180,6 +217,8 @@ const ROOMS: readonly Room[] = [
     files: ["generator/types/*.ts"],
     below: ["generator/model", "generator/diagnostics", "generator/project"],
     packages: ["svc-runtime"],
+    // Loaded at the first pattern.
+    grants: { "slow-patterns": { packages: ["refa", "scslre"], node: ["module", "vm"] } },
   },
   {
     name: "generator/emit",
@@ -194,27 +233,190 @@ const ROOMS: readonly Room[] = [
     },
   },
   {
+    // Imported on demand.
+    name: "generator/openapi",
+    files: ["generator/openapi/*.ts"],
+    below: ["generator/model", "generator/emit"],
+    packages: ["svc-runtime"],
+    grants: { "project-info": { node: DISK } },
+  },
+  {
     name: "generator/generate",
     files: ["generator/generate.ts"],
     below: ["model", "diagnostics", "project", "types", "emit"].map((room) => `generator/${room}`),
+    packages: ["svc-runtime"],
+  },
+  {
+    name: "generator/api",
+    files: ["generator/api.ts"],
+    below: ["generator/diagnostics", "generator/project", "generator/generate"],
+    packages: ["svc-runtime"],
+  },
+  {
+    name: "generator/contract-diff",
+    files: ["generator/contract-diff.ts"],
+    below: ["generator/model"],
+    packages: ["svc-runtime"],
+  },
+  {
+    name: "generator/committed-contract",
+    files: ["generator/committed-contract.ts"],
+    node: ["child_process"],
+  },
+  {
+    name: "generator/new-files",
+    files: ["generator/new-files.ts"],
+    below: ["generator/atomic-write"],
+    node: DISK,
+  },
+  {
+    name: "generator/output-files",
+    files: ["generator/output-files.ts"],
+    below: ["diagnostics", "atomic-write", "project", "emit", "generate"].map((room) => `generator/${room}`),
+    node: DISK,
+  },
+  {
+    name: "generator/watch",
+    files: ["generator/watch.ts"],
+    below: ["diagnostics", "project", "generate"].map((room) => `generator/${room}`),
+    node: [...DISK, "util"],
+  },
+  {
+    name: "form of a command",
+    files: ["command", "arguments", "help", "project-options"].map((name) => `generator/commands/${name}.ts`),
+    below: ["generator/diagnostics", "generator/project"],
+    node: [...DISK, "util"],
+  },
+  {
+    // Imported on demand: it loads the leader's client.
+    name: "generator/keys",
+    files: ["generator/keys/*.ts"],
+    below: ["generator/model", "generator/diagnostics", "generator/atomic-write"],
+    packages: ["svc-runtime"],
+    node: DISK,
+  },
+  {
+    // Imported on demand, with the templates of a project.
+    name: "generator/scaffold",
+    files: ["generator/scaffold/*.ts"],
+    below: ["generator/diagnostics"],
+    packages: ["svc-runtime"],
+    node: DISK,
+    grants: {
+      "npm-install": { node: ["child_process"] },
+      "package-specs": { node: ["url"] },
+      "project-files": { packages: ["handlebars"], node: ["module"] },
+    },
+  },
+  {
+    name: "generator/config",
+    files: ["generator/config/*.ts"],
+    below: ["diagnostics", "atomic-write", "new-files"].map((room) => `generator/${room}`),
+    packages: ["svc-runtime"],
+    node: ["path"],
+    grants: { "new-config": { node: ["crypto"] } },
+  },
+  {
+    name: "generator/dev",
+    files: ["generator/dev/*.ts"],
+    below: [
+      ...["model", "diagnostics", "atomic-write", "project", "openapi", "contract-diff", "output-files", "watch"],
+      ...["keys", "config"],
+    ].map((room) => `generator/${room}`),
+    packages: ["svc-runtime/leader"],
+    node: DISK,
+    grants: {
+      "dev-server": { node: ["cluster", "net", "readline", "stream"] },
+      "dev-keys": { node: ["crypto"] },
+      "openapi-preload": { node: ["diagnostics_channel"] },
+      "openapi-routes": { node: ["http"] },
+    },
+  },
+  {
+    name: "generator/invoke",
+    files: ["generator/invoke/*.ts"],
+    below: ["generator/diagnostics", "generator/dev", "form of a command"],
+    packages: ["svc-runtime/generator", "svc-runtime/leader"],
+    node: [...DISK, "perf_hooks"],
+  },
+  {
+    // Imported on demand: what the development page shows, and what it calls.
+    name: "generator/dev/page-server",
+    files: ["generator/dev/page-server/*.ts"],
+    below: ["model", "diagnostics", "committed-contract", "contract-diff", "dev"].map((room) => `generator/${room}`),
+    packages: ["svc-runtime/generator", "svc-runtime/inspect", "svc-runtime/leader"],
+    node: ["perf_hooks"],
+    grants: {
+      assets: { node: ["fs", "zlib"] },
+      calls: { node: ["crypto", "timers/promises"] },
+      "exchange-view": { node: ["crypto"] },
+      "page-server": { node: ["crypto", "http", "stream/consumers"] },
+      "request-guard": { node: ["crypto", "http"] },
+      share: { node: DISK },
+      "wire-request": { node: ["http", "https", "timers/promises"] },
+    },
+  },
+  {
+    // Runs in a browser: no Node, and of the rest only the types of what it exchanges with its server.
+    name: "generator/dev/page",
+    files: ["generator/dev/page/*.ts", "generator/dev/page/*.tsx"],
+    below: ["generator/dev/page-server"],
+    packages: ["preact", "@preact/signals"],
+  },
+  {
+    name: "generator/doctor",
+    files: ["generator/doctor/*.ts"],
+    below: ["model", "diagnostics", "project", "contract-diff", "config"].map((room) => `generator/${room}`),
+    packages: ["svc-runtime"],
+    node: ["net"],
+    grants: {
+      http: { node: ["http", "https", "tls"] },
+      "project-checks": { node: [...DISK, "module"], packages: ["sodium-native"] },
+      "server-checks": { node: ["crypto"] },
+    },
   },
   {
     name: "generator/commands",
     files: ["generator/commands/*.ts"],
-    below: ["model", "diagnostics", "project", "emit", "generate"].map((room) => `generator/${room}`),
+    below: [
+      ...["model", "diagnostics", "atomic-write", "project", "emit", "generate", "contract-diff", "output-files"].map(
+        (room) => `generator/${room}`,
+      ),
+      ...[
+        "openapi",
+        "new-files",
+        "committed-contract",
+        "watch",
+        "keys",
+        "scaffold",
+        "dev",
+        "dev/page-server",
+        "invoke",
+      ].map((room) => `generator/${room}`),
+      ...["config", "doctor"].map((room) => `generator/${room}`),
+      "form of a command",
+    ],
     packages: ["svc-runtime"],
-    node: [...DISK, "util"],
-    grants: { check: { packages: ["diff"] } },
+    node: DISK,
+    grants: {
+      check: { packages: ["diff"] },
+      "keys-new": { node: ["crypto"] },
+      "keys-rotate": { node: ["crypto"] },
+    },
   },
   {
     name: "generator/cli",
     files: ["generator/cli.ts"],
     below: [
-      ...["model", "diagnostics", "atomic-write", "project", "emit", "generate", "commands"].map(
-        (room) => `generator/${room}`,
-      ),
+      ...["model", "atomic-write", "output-files", "commands"].map((room) => `generator/${room}`),
+      "form of a command",
     ],
-    node: [...DISK, "child_process"],
+  },
+  {
+    name: "generator/process-host",
+    files: ["generator/process-host.ts"],
+    below: ["generator/cli"],
+    node: ["readline/promises", "stream/consumers"],
   },
 
   // Examples see what an author sees; the demo starts one as an operator would.
@@ -223,6 +425,7 @@ const ROOMS: readonly Room[] = [
     files: ["examples/*/src/*.ts"],
     packages: ["svc-runtime", "svc-runtime/leader", "svc-runtime/storage"],
     node: ["child_process", "crypto", "events", "fs", "os", "path", "url"],
+    grants: { replicas: { node: ["net"] } },
   },
   {
     name: "generated code",
@@ -282,6 +485,7 @@ function read(file: string): Source {
     }
     ts.forEachChild(node, visit);
   };
+  // The kind of script follows the name: .tsx has JSX.
   visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
   return { file, text, imports };
 }
@@ -289,7 +493,7 @@ function read(file: string): Source {
 function filesUnder(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
     .map((name) => join(folder, name.replaceAll("\\", "/")))
-    .filter((file) => file.endsWith(".ts") && !/(^|\/)(dist|node_modules)\//.test(file));
+    .filter((file) => /\.tsx?$/.test(file) && !/(^|\/)(dist|node_modules)\//.test(file));
 }
 
 const SOURCES = [...filesUnder("runtime"), ...filesUnder("generator"), ...filesUnder("examples")].sort().map(read);
@@ -301,12 +505,13 @@ function target(file: string, specifier: string): string | undefined {
     : specifier.startsWith("#")
       ? specifier.slice(1)
       : undefined;
-  return path?.replace(/\.js$/, ".ts");
+  const source = path?.replace(/\.js$/, ".ts");
+  return source !== undefined && existsSync(join(ROOT, `${source}x`)) ? `${source}x` : source;
 }
 
 /** Why a file may not import this, or undefined. */
 function complaint(file: string, specifier: string, room: Room): string | undefined {
-  const grant = room.grants?.[basename(file, ".ts")];
+  const grant = room.grants?.[basename(file).replace(/\.tsx?$/, "")];
   if (specifier.startsWith("node:")) {
     const modules = [...(room.node ?? []), ...(grant?.node ?? [])];
     return modules.includes(specifier.slice(5)) ? undefined : "this module of Node";
@@ -361,7 +566,9 @@ describe("boundaries", () => {
         `${name} uses what it may`,
       );
       for (const [base, grant] of Object.entries(grants)) {
-        const own = used.filter(([file]) => basename(file, ".ts") === base).map(([, specifier]) => specifier);
+        const own = used
+          .filter(([file]) => basename(file).replace(/\.tsx?$/, "") === base)
+          .map(([, specifier]) => specifier);
         const granted = [...(grant.node ?? []).map((each) => `node:${each}`), ...(grant.packages ?? [])];
         const idle = granted.filter((each) => !own.some((one) => one === each || one.startsWith(`${each}/`)));
         assert.deepEqual(idle, [], `${name}/${base} uses what it may`);
@@ -415,8 +622,18 @@ describe("boundaries", () => {
       }
     }
     // And sodium-native, where it is installed.
-    assert.deepEqual([...packages].sort(), ["@noble/ed25519", "ajv-formats/dist/formats.js", "fastify", "pino"]);
+    assert.deepEqual([...packages].sort(), [
+      "@noble/ed25519",
+      "ajv-formats/dist/formats.js",
+      "fastest-levenshtein",
+      "fastify",
+      "pino",
+    ]);
     assert.ok(loaded.has("runtime/wire/json.ts"));
+    assert.deepEqual(
+      [...loaded].filter((file) => file.startsWith("runtime/testing")),
+      [],
+    );
   });
 
   it("no file imports itself on any way, types included", () => {

@@ -1,6 +1,6 @@
 /** What is wrong with the requirements manifest: the gate over docs/protocol.md. */
 
-import { CAPABILITIES, type Requirement } from "./requirements.js";
+import type { Requirement } from "./requirements.js";
 import type { Sentence } from "./sentences.js";
 
 /** Sentences without an entry, entries without their sentence, and what is listed twice. */
@@ -20,15 +20,22 @@ export function listingFaults(sentences: readonly Sentence[], requirements: read
 }
 
 /** What is wrong with one entry. */
-export function entryFaults({ proven, owner, reason }: Requirement): string[] {
-  if ([proven, owner, reason].filter((each) => each !== undefined).length !== 1) {
-    return ["expected one of proven, an owner and a reason"];
-  }
-  if (owner !== undefined && !Object.hasOwn(CAPABILITIES, owner)) return [`no capability is called ${owner}`];
+export function entryFaults({ proven, reason }: Requirement): string[] {
+  if ((proven === undefined) === (reason === undefined)) return ["expected one of proven and a reason"];
   return reason?.trim() === "" || reason === "TODO" ? ["expected a reason"] : [];
 }
 
-/** The entries that claim to be proven and that no test declared (proves.ts): one line for each. */
-export function proofFaults(requirements: readonly Requirement[], declared: ReadonlySet<string>): string[] {
-  return requirements.filter(({ id, proven }) => proven && !declared.has(id)).map(({ id, text }) => `${id} ${text}`);
+/**
+ * The entries that claim to be proven and that no test declared (proves.ts): one line for each.
+ *
+ * @param missing programs that this machine does not have; what needs one of them cannot be proven here
+ */
+export function proofFaults(
+  requirements: readonly Requirement[],
+  declared: ReadonlySet<string>,
+  missing: ReadonlySet<string> = new Set(),
+): string[] {
+  return requirements
+    .filter(({ id, proven, needs = "" }) => proven && !declared.has(id) && !missing.has(needs))
+    .map(({ id, text }) => `${id} ${text}`);
 }

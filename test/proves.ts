@@ -8,7 +8,7 @@ const PROVEN: ReadonlySet<string> = new Set(REQUIREMENTS.filter(({ proven }) => 
 
 /**
  * Declares the sentences that a test proves, as its last statement. In a run of test/run.ts, which names a folder in
- * `SVC_PROOFS`, it is recorded there.
+ * `TEST_PROOFS`, it is recorded there.
  *
  * @throws RangeError for an id that test/requirements.ts does not give as proven
  */
@@ -16,7 +16,7 @@ export function proves(...ids: readonly string[]): void {
   for (const id of ids) {
     if (!PROVEN.has(id)) throw new RangeError(`test/requirements.ts has no sentence ${id} that is proven`);
   }
-  const { SVC_PROOFS: folder } = process.env;
+  const { TEST_PROOFS: folder } = process.env;
   // A process appends to a file of its own: one that is killed leaves whole lines, and none of another process.
   if (folder === undefined || ids.length === 0) return;
   appendFileSync(join(folder, `${process.pid}`), `${JSON.stringify([process.argv[1], ...ids])}\n`);

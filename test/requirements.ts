@@ -1,11 +1,6 @@
 /** Every sentence of docs/protocol.md: whether tests prove it. Checked by requirements.test.ts, the proofs by run.ts. */
 
-/** What is built later, and the sentences that wait for it. */
-export const CAPABILITIES = {
-  "shared replay": "a replay store shared by several processes",
-} as const;
-
-/** Exactly one of proven, owner and reason. */
+/** Exactly one of proven and reason. */
 export interface Requirement {
   /** Section and place in it. */
   readonly id: string;
@@ -13,8 +8,8 @@ export interface Requirement {
   readonly text: string;
   /** A test fails when the sentence, every rule of it, is not kept, and says so with `proves` (proves.ts). */
   readonly proven?: true;
-  /** The later capability that proves it. */
-  readonly owner?: keyof typeof CAPABILITIES;
+  /** The program without which the proof cannot run; where it is not installed, that is said. */
+  readonly needs?: "redis-server";
   /** Why there is nothing to prove: a definition, a remark, a heading. */
   readonly reason?: string;
 }
@@ -148,6 +143,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: "2.11",
     text: "Absent, `null` and `undefined` mean the same for an optional member, nested too, in both modes.",
+    proven: true,
+  },
+  {
+    id: "2.11b",
+    text: "★ A `default` of a schema is for callers and never filled in: the input hash commits to the values as sent, and a tool sees no others.",
     proven: true,
   },
   {
@@ -416,13 +416,18 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "5.36",
-    text: "A `bigint` takes an integer from −2^63 to 2^64−1, narrowed by `@format int64` or `@format uint64` on the member (the schema's `format`); outside → 422 in, `output_serialization_error` out; an integer beyond ±(2^53−1) for a `number` is ★ refused (422) with its path, never rounded.",
+    text: "A `bigint` takes an integer from −2^63 to 2^64−1, narrowed by `@format int64` or `@format uint64` on the member (the schema's `format`); outside → 422 in, `output_serialization_error` out; an integer beyond ±(2^53−1) for a `number` is ★ refused (422) with its path, never rounded, also one of digits beyond u64/i64.",
     proven: true,
   },
   { id: "6.1", text: "Plain JSON of the input type.", proven: true },
   {
     id: "6.2",
     text: "Unknown members are ignored unless the type forbids them; a repeated declared member is 422.",
+    proven: true,
+  },
+  {
+    id: "6.2b",
+    text: "★ A `many` takes 1 to 256 values here too, so that what works without signatures works with them.",
     proven: true,
   },
   { id: "6.3", text: "Results are the same BCS.", proven: true },
@@ -619,14 +624,10 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   { id: "8.18", text: "The store is an interface; memory is the default.", proven: true },
   {
-    id: "8.21",
-    text: "This version has the memory only; what follows is the contract of the shared store to come.",
-    reason: "what is built and what is not",
-  },
-  {
     id: "8.19",
     text: "For several processes the same states live in an external store shared by all replicas, injected in code or named by the environment (the config file has no field for it): an in-flight entry there has a lease of the timeout plus 30 s, renewed by its owner; after a lapsed lease the pair stays 409 until its TTL, then runs.",
-    owner: "shared replay",
+    proven: true,
+    needs: "redis-server",
   },
   {
     id: "8.22",
@@ -636,22 +637,25 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: "8.23",
     text: "Time is the store's; the TTL is the one in force at completion; while a lapsed or lost claim of a nonce lasts, other hashes of that nonce are 409 too.",
-    owner: "shared replay",
+    proven: true,
+    needs: "redis-server",
   },
   {
     id: "8.24",
     text: "After the store has lost data or changed its instance, new runs are 503 for a grace period in which processes report their runs and recent ends again.",
-    owner: "shared replay",
+    proven: true,
+    needs: "redis-server",
   },
   {
     id: "8.25",
     text: "A result found there is signed anew only if the tool's own signature kept with it verifies.",
-    owner: "shared replay",
+    proven: true,
   },
   {
     id: "8.26",
     text: "Guaranteed: at most one run within lease plus TTL as long as the store keeps what it acknowledged, or loses it while the claiming process lives; not across split brain, a pause beyond lease plus TTL, or loss together with the process.",
-    owner: "shared replay",
+    proven: true,
+    needs: "redis-server",
   },
   {
     id: "9.1",
@@ -665,7 +669,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "9.3",
-    text: "`GET /health` answers the status from the tool's `health()` with an empty body, 500 if it or `new` throws, ★ 503 past the tool's timeout; ★ a tool has one check at a time, and requests that come while it runs share its status.",
+    text: "`GET /health` answers the status from the tool's `health()` (★ 200 where the class has none) with an empty body, 500 if it or `new` throws, ★ 503 past the tool's timeout; ★ a tool has one check at a time, and requests that come while it runs share its status.",
     proven: true,
   },
   { id: "9.4", text: "When no tool is at the root, `/health` answers 200.", proven: true },
@@ -689,6 +693,16 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: "9.10",
     text: "Address: the `bootstrap` argument, else the environment's `BIND_ADDR` (an IP literal and port, `127.0.0.1:8080` or `[::1]:8080`; anything else is a start-up error), else `127.0.0.1:8080`.",
+    proven: true,
+  },
+  {
+    id: "9.11",
+    text: "★ A server that requires no signatures starts on a loopback address only, unless that is asked for by name (the mode `disabled` in the configuration, `SVC_ALLOW_UNSIGNED=1`, `allowUnsigned` in code).",
+    proven: true,
+  },
+  {
+    id: "9.12",
+    text: "★ Without a configuration, a variable that can only be a misspelling of `SVC_TOOLKIT_CONFIG_PATH` is a start-up error on every address.",
     proven: true,
   },
   { id: "10.1", text: "As in the specification:", reason: "the heading of the next sentence" },

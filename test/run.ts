@@ -10,22 +10,23 @@
  *     node --import tsx test/run.ts [--jobs=2] [--limit=300] [--verbose] [--proofs] [part of a path …]
  */
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { proofFaults } from "./manifest.js";
 import { declaredIn } from "./proves.js";
 import { REQUIREMENTS } from "./requirements.js";
+import { transpileTests } from "./transpile.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    /** Files that run at the same time: one more than cores, because some wait most of the time. */
-    jobs: { type: "string", default: `${Math.min(availableParallelism(), 7) + 1}` },
+    /** Files that run at the same time: two more than cores, because many wait most of the time. */
+    jobs: { type: "string", default: `${Math.min(availableParallelism(), 6) + 2}` },
     /** Seconds that a file may take. Bounds a hang; no test is close to it. */
     limit: { type: "string", default: process.env.SVC_TEST_FULL === "1" ? "1800" : "300" },
     /** Prints the report of every file. */
@@ -36,6 +37,12 @@ const { values, positionals } = parseArgs({
 });
 const [jobs, limit] = [Number(values.jobs), Number(values.limit)];
 if (!(jobs >= 1 && limit > 0)) throw new RangeError("--jobs and --limit: expected positive numbers");
+
+/** The environment without the settings of a server: tests set their own. */
+function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isOfTests = (name: string) => /^SVC_(?:TEST_|TYPE_|WRITE_)/.test(name);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("SVC_") || isOfTests(name)));
+}
 
 /** All test files, or those that are named or whose path contains one of the given texts. */
 function selectFiles(): string[] {
@@ -77,11 +84,17 @@ interface Report {
   readonly fault?: string;
 }
 
-function runFile(file: string): Promise<Report> {
+/** What node runs for a test file, and how. */
+interface Script {
+  readonly path: string;
+  readonly options: readonly string[];
+}
+
+function runFile({ path, options }: Script, slot: number): Promise<Report> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ["--import", "tsx", "--test-reporter=spec", file], {
+    const child = spawn(process.execPath, [...options, "--test-reporter=spec", path], {
       cwd: ROOT,
-      env: { ...process.env, SVC_PROOFS: proofs },
+      env: { ...withoutSettings(process.env), TEST_PROOFS: proofs, TEST_SLOT: `${slot}` },
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
@@ -122,21 +135,33 @@ const countOf = (what: string, text: string): number =>
   Number(new RegExp(`^ℹ ${what} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
 
 const files = selectFiles();
+const transpiled = files.every((file) => isAbsolute(file)) ? String : await transpileTests(ROOT);
+
+/** Files of tests run as JavaScript, one that is elsewhere by tsx. */
+function scriptOf(file: string): Script {
+  if (isAbsolute(file)) return { path: file, options: ["--import", "tsx"] };
+  return { path: transpiled(file), options: ["--enable-source-maps"] };
+}
+
 const passed = new Set<string>();
 const failed: string[] = [];
 const totals = { tests: 0, skipped: 0 };
+/** What a program of the system was missing for, as the skipped tests say it. */
+const notTested = new Set<string>();
 const began = performance.now();
 const secondsSince = (time: number) => `${((performance.now() - time) / 1000).toFixed(1)} s`;
 let next = 0;
 
-async function work(): Promise<void> {
+async function work(slot: number): Promise<void> {
   for (let file = files[next++]; file !== undefined; file = files[next++]) {
     const started = performance.now();
-    const { text, fault } = await runFile(file);
+    const script = scriptOf(file);
+    const { text, fault } = await runFile(script, slot);
     const [tests, skipped] = [countOf("tests", text), countOf("skipped", text)];
     totals.tests += tests;
     totals.skipped += skipped;
-    if (fault === undefined) passed.add(resolve(ROOT, file));
+    for (const [, reason = ""] of text.matchAll(/# (NOT TESTED: .*)$/gm)) notTested.add(reason);
+    if (fault === undefined) passed.add(script.path);
     else failed.push(`${file}: ${fault}`);
     const counts = `${tests} tests${skipped > 0 ? `, ${skipped} skipped` : ""}`;
     console.log(`${fault === undefined ? "✔" : "✖"} ${secondsSince(started).padStart(7)}  ${file}: ${fault ?? counts}`);
@@ -144,11 +169,14 @@ async function work(): Promise<void> {
   }
 }
 
-await Promise.all(Array.from({ length: jobs }, work));
+await Promise.all(Array.from({ length: jobs }, (_, slot) => work(slot)));
 console.log(`${files.length} files, ${totals.tests} tests, ${totals.skipped} skipped, in ${secondsSince(began)}`);
+for (const reason of notTested) console.log(reason);
 if (failed.length > 0) console.log(`failed:\n  ${failed.join("\n  ")}`);
 const asked = failed.length === 0 && (values.proofs || positionals.length === 0);
-const unproven = asked ? proofFaults(REQUIREMENTS, declaredIn(proofs, passed)) : [];
+const missing = new Set(["redis-server"].filter((program) => spawnSync(program, ["--version"]).error !== undefined));
+for (const program of missing) console.log(`NOT TESTED: what needs ${program}, which is not installed`);
+const unproven = asked ? proofFaults(REQUIREMENTS, declaredIn(proofs, passed), missing) : [];
 if (unproven.length > 0) console.log(`given as proven, declared by no test:\n  ${unproven.join("\n  ")}`);
 // A file without a report counts as a failure above; a run without tests would be no proof of anything.
 process.exitCode = failed.length > 0 || unproven.length > 0 || totals.tests === 0 ? 1 : 0;

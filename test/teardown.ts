@@ -32,4 +32,4 @@ async function endAll(): Promise<void> {
 }
 
 // At the root of a test file: a hook within a hook would run at once. Benches use the same harness and are no tests.
-if (process.argv[1]?.endsWith(".test.ts")) after(endAll);
+if (/\.test\.[jt]s$/.test(process.argv[1] ?? "")) after(endAll);

@@ -19,6 +19,7 @@ import { refused } from "./refused.js";
 import { bound, entry } from "./replay.js";
 import { type Bench, DEFAULT_SETTINGS, type Goal, type Outcome, type Settings } from "./report.js";
 import { scaling } from "./scaling.js";
+import { shared } from "./shared.js";
 import { benchStorage } from "./storage.js";
 import { pinned } from "./target.js";
 
@@ -44,6 +45,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   entry,
   bound,
   cores,
+  shared,
   micro,
   scaling,
   gen,

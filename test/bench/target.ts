@@ -40,6 +40,7 @@ export interface TargetOptions {
   /** The toolkit's configuration; none when absent. */
   readonly config?: object;
   readonly cores?: string;
+  readonly env?: Readonly<Record<string, string>>;
   /** Whether it answers messages. */
   readonly ipc?: boolean;
 }
@@ -73,12 +74,19 @@ export class Target implements Destination {
   }
 
   /** Starts a program of node that listens at `BIND_ADDR`, and waits until it says that it serves. */
-  static async start({ args, path, config, cores = SERVER_CORE, ipc = false }: TargetOptions): Promise<Target> {
+  static async start({
+    args,
+    path,
+    config,
+    cores = SERVER_CORE,
+    env: given,
+    ipc = false,
+  }: TargetOptions): Promise<Target> {
     const directory = mkdtempSync(join(tmpdir(), "svc-bench-"));
     const address = `127.0.0.1:${await freePort()}`;
     const configPath = join(directory, "config.json");
     if (config !== undefined) writeFileSync(configPath, JSON.stringify(config));
-    const env = { BIND_ADDR: address, ...(config !== undefined && { SVC_TOOLKIT_CONFIG_PATH: configPath }) };
+    const env = { ...given, BIND_ADDR: address, ...(config !== undefined && { SVC_TOOLKIT_CONFIG_PATH: configPath }) };
     const startedAt = performance.now();
     const child = spawnOn(cores, process.execPath, args, { env, ipc });
     const target = new Target(child, `http://${address}`, path, startedAt, directory);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type CallResult, LeaderClient, LeaderError, publicKeyOf, readMetadata } from "#runtime/leader.js";
+import { compileSchemas } from "../generator/project.js";
 import { proves } from "../proves.js";
 import { type ExampleProcess, entrypoint, startExample } from "./process.js";
 
@@ -50,6 +51,7 @@ for (const example of readdirSync(EXAMPLES).filter((name) => existsSync(join(EXA
     assert.equal(status, 0, stderr);
     assert.equal(stderr, "");
     assert.equal(stdout, readFileSync(join(EXAMPLES, example, "meta.json"), "utf8"));
+    compileSchemas(stdout);
     proves("9.9");
   });
 }

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { LeaderClient, publicKeyOf } from "#runtime/leader.js";
 import { LEADER_KEY, SUM, signedConfig, TOOL_SEED } from "../bench/requests.js";
+import { svcGenIn } from "../generator/run-cli.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { atEnd } from "../teardown.js";
 import { type ExampleProcess, freePort, startExample } from "./process.js";
@@ -134,6 +135,23 @@ describe("nginx in front of an example", WITHOUT, () => {
   it("paths go through byte for byte", async () => {
     for (const path of ["/sum//health", "/sum/%68ealth", "/sum/./health", "/sum/health/"]) {
       assert.equal((await exchange(gateway, { path })).status, 404, path);
+    }
+  });
+
+  it("svc-gen doctor finds nothing but the certificate, which ends soon", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-doctor-"));
+    atEnd(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, "ca.pem"), gateway.ca);
+    writeFileSync(join(folder, "leader.key"), "07".repeat(32), { mode: 0o600 });
+    const args = ["--ca", join(folder, "ca.pem"), "--leader-key", join(folder, "leader.key"), "--json"];
+    for (const size of [[], ["--size", `${12 * MIB}`]]) {
+      const { out } = await svcGenIn("examples/sum", ["doctor", `${gateway.url}/sum`, ...args, ...size]);
+      const { checks } = JSON.parse(out) as { checks: { name: string; ok: boolean | null; detail: string }[] };
+      assert.equal(checks.length, 14);
+      assert.deepEqual(
+        checks.filter(({ ok }) => ok !== true).map(({ name, detail }) => [name, detail]),
+        [["tls", "TLSv1.3, the chain is trusted, the certificate ends in 1 day"]],
+      );
     }
   });
 

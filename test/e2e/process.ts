@@ -26,15 +26,29 @@ export function entrypoint(example: string): string {
   return join(ROOT, "examples", example, "dist", "generated", "server.js");
 }
 
-/** A port that is free now. */
+/** Ports of one test file. Test files that run at the same time have ranges of their own (test/run.ts). */
+const PORTS = 1_000;
+const FIRST_PORT = 12_000 + PORTS * (Number(process.env.TEST_SLOT ?? process.pid) % 20);
+let nextPort = Math.floor(Math.random() * PORTS);
+
+/**
+ * A port that is free, and that no other test takes before a server has bound it: below the ports that systems give out
+ * by themselves, and each time another one.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
+  for (let tried = 0; tried < PORTS; tried++) {
+    const port = FIRST_PORT + (nextPort++ % PORTS);
+    const server = createServer().listen(port, "127.0.0.1");
+    const bound = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!bound) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
+  throw new Error(`no free port from ${FIRST_PORT}`);
 }
 
 /** Starts an example with a configuration and waits until it says that it serves. */

@@ -90,9 +90,13 @@ function run(command: string): string {
   return stdout;
 }
 
+// Those of "Five minutes" are run by new.test.ts, in a project from packed packages.
 test("every fence says what it is for", () => {
   for (const { info } of snippets) {
-    assert.match(info, /^(?:(?:ts|json) file=[\w./-]+|sh (?:run|serve|call)|(?:json|text) output)$/);
+    assert.match(
+      info,
+      /^(?:(?:ts|json) file=[\w./-]+|sh (?:run|serve|call)|(?:json|text) output|(?:sh|text) five minutes)$/,
+    );
   }
   assert.ok(snippets.length > 10);
 });
@@ -140,7 +144,10 @@ test("the configuration is one", () => {
 
 test("commands, links, names and numbers exist", () => {
   const { scripts, overrides, engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  for (const [, script = "test"] of README.matchAll(/npm (?:run ([\w:]+)|test)/g)) assert.ok(scripts[script], script);
+  const scaffold = readFileSync(join(ROOT, "templates/project/package.json.hbs"), "utf8");
+  for (const [, script = "test"] of README.matchAll(/npm (?:run ([\w:]+)|test)/g)) {
+    assert.ok(scripts[script] ?? scaffold.includes(`"${script}": `), script);
+  }
   for (const [, target = ""] of README.matchAll(/\]\(([^)]+)\)/g)) {
     const [path = "", anchor] = target.split("#");
     assert.ok(existsSync(join(ROOT, path)), target);

@@ -50,3 +50,19 @@ it("every other text in a heading stands in the source", () => {
     }
   }
 });
+
+it("every row that svc-gen doctor names is on the page", () => {
+  const folder = "generator/doctor";
+  const steps = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
+  const named = [...steps.join("\n").matchAll(/\(troubleshooting: ([^)$]+)\)/g)].map(([, row = ""]) => row);
+  assert.ok(named.length > 5);
+  const headings =
+    page
+      .match(/^### .*$/gm)
+      ?.join("\n")
+      .toLowerCase() ?? "";
+  assert.deepEqual(
+    named.filter((row) => !headings.includes(row.toLowerCase())),
+    [],
+  );
+});

@@ -23,7 +23,7 @@ export const FULL = process.env.SVC_TEST_FULL === "1";
 /** Milliseconds that a caller waits. Bounds a hang; the server's own deadlines are shorter. */
 const PATIENCE_MS = 120_000;
 /** What may be in no log line: keys in any form that they are written in, the environment, inputs. */
-const SECRET = [
+export const SECRET = [
   MARKS.key,
   Buffer.from(MARKS.key, "hex").toString("base64"),
   Buffer.from(MARKS.key, "hex").toString("base64url"),
@@ -38,9 +38,22 @@ export const LEADER = { id: "fault-leader", keyId: 0, key: LEADER_SEED };
 export const OTHER = { id: "other-leader", keyId: 0, key: OTHER_SEED };
 
 /** A configuration for both tools. */
-export function configText({ leaders = [LEADER], ttlMs = 60_000 } = {}): string {
+export function configText(options: ConfigOptions = {}): string {
+  return JSON.stringify(toolConfig([ECHO, FAULTY], options));
+}
+
+interface ConfigOptions {
+  readonly leaders?: readonly (typeof LEADER)[];
+  readonly ttlMs?: number;
+}
+
+/** A configuration for some tools. */
+export function toolConfig(
+  fqns: readonly string[],
+  { leaders = [LEADER], ttlMs = 60_000 }: ConfigOptions = {},
+): object {
   const entry = { response_signing_key: MARKS.key, replay_cache_ttl_ms: ttlMs };
-  return JSON.stringify({
+  return {
     signed_http: {
       allowed_leaders: {
         version: 1,
@@ -49,9 +62,9 @@ export function configText({ leaders = [LEADER], ttlMs = 60_000 } = {}): string 
           keys: [{ kid: 0, public_key: publicKeyOf(key).toString("hex") }],
         })),
       },
-      tools: { [ECHO]: entry, [FAULTY]: entry },
+      tools: Object.fromEntries(fqns.map((fqn) => [fqn, entry])),
     },
-  });
+  };
 }
 
 export interface FaultServer {

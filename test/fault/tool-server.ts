@@ -33,7 +33,7 @@ class Tool extends SvcTool<Input, unknown> {
   invoke({ value }: Input, _context: InvokeContext): unknown {
     return { ok: { value } };
   }
-  health(): StatusCode {
+  override health(): StatusCode {
     return 200 as StatusCode;
   }
 }

@@ -9,6 +9,7 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/wire/constraints.ts": [...wire("constraints", "input"), ...types("judge")],
   "runtime/wire/union-choice.ts": wire("input", "constraints", "output"),
   "runtime/wire/decoder.ts": wire("input", "constraints", "output"),
+  "runtime/wire/definitions.ts": wire("input", "constraints", "output"),
   "runtime/wire/input.ts": [...wire("input", "constraints"), ...runtime("invoke-values", "input-release", "unsigned")],
   "runtime/wire/output.ts": wire("output", "constraints"),
   "runtime/wire/json.ts": wire("json", "input", "envelope", "hostile"),

@@ -1,7 +1,6 @@
 /** Ports as a leader derives them and as svc-gen emits them (protocol.md section 2). */
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { describe, it } from "node:test";
 import { LeaderClient, LeaderError } from "#runtime/leader.js";
 import type { Contract } from "#runtime/wire/contract.js";
@@ -75,8 +74,7 @@ async function emitted(input: string, output: string): Promise<Contract> {
   const project = new ToolProject({ "src/tool.ts": toolSource("Tool", input, output) });
   try {
     project.build();
-    const path = join(project.root, "src/generated/contracts.ts");
-    const { contracts } = (await import(path)) as { contracts: [Contract] };
+    const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: [Contract] };
     return contracts[0];
   } finally {
     project.remove();

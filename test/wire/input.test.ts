@@ -58,7 +58,10 @@ describe("numbers", () => {
     "-9007199254740991",
     "1e300",
     "9007199254740993.0",
-    "18446744073709551616",
+    "18446744073709551616.0",
+    "1.8446744073709551616e19",
+    "123456789012345678901e0",
+    "-1234567890.12345678901",
   ]) {
     gives(NUMBER, text, Number(text));
   }
@@ -69,6 +72,11 @@ describe("numbers", () => {
     "9223372036854775807",
     "18446744073709551615",
     "-9223372036854775808",
+    "18446744073709551616",
+    "-9223372036854775809",
+    "123456789012345678901",
+    "1".padEnd(300, "0"),
+    `-${"9".repeat(300)}`,
   ]) {
     fails(NUMBER, text, "expected a number within ±(2^53-1), got an integer beyond it");
     fails(INTEGER, text, "expected a number within ±(2^53-1), got an integer beyond it");
@@ -100,21 +108,13 @@ describe("bigints", () => {
     gives(UINT64, text, BigInt(text));
   }
   gives(UINT64, "0", 0n);
-  outside(INT64, "an int64 integer", "9223372036854775808", "18446744073709551615");
-  outside(UINT64, "an uint64 integer", "-1", "-9007199254740993", "-9223372036854775808");
+  const beyond = ["18446744073709551616", "-9223372036854775809", "123456789012345678901"];
+  outside(BIGINT, "an integer from -2^63 to 2^64-1", ...beyond);
+  outside(INT64, "an int64 integer", "9223372036854775808", "18446744073709551615", ...beyond);
+  outside(UINT64, "an uint64 integer", "-1", "-9007199254740993", "-9223372036854775808", ...beyond);
   for (const codec of [BIGINT, INT64, UINT64]) {
-    // Beyond u64 and i64, with a point, with an exponent, minus zero: doubles.
-    for (const text of [
-      "18446744073709551616",
-      "-9223372036854775809",
-      "1.0",
-      "1e3",
-      "-0",
-      "0.5",
-      "1E0",
-      "9007199254740993.0",
-      "1e40",
-    ]) {
+    // With a point, with an exponent, minus zero: doubles.
+    for (const text of ["1.0", "1e3", "-0", "0.5", "1E0", "9007199254740993.0", "1e40"]) {
       fails(codec, text, "expected an integer, got a number that is no integer");
     }
     fails(codec, '"1"', "expected an integer, got a string");

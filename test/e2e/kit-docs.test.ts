@@ -1,0 +1,114 @@
+/** docs/testing.md and docs/client.md are true: their code is compiled and run, with the tool of the README. */
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createHarness, Harness, type HarnessOptions } from "svc-runtime/testing";
+import { REPOSITORY, ToolProject } from "../generator/project.js";
+
+const page = (path: string) => readFileSync(join(REPOSITORY, path), "utf8");
+
+function filesOf(text: string): Record<string, string> {
+  const found = [...text.matchAll(/^```(?:ts|json) file=(\S+)\n([\s\S]*?)^```$/gm)];
+  return Object.fromEntries(found.map(([, path = "", content = ""]) => [path, content]));
+}
+
+const readme = filesOf(page("README.md"));
+const testing = page("docs/testing.md");
+const client = page("docs/client.md");
+const { "src/sum.ts": sum = "", "tsconfig.json": tsconfig = "" } = readme;
+
+function projectWith(files: Readonly<Record<string, string>>): ToolProject {
+  const project = new ToolProject({ "src/sum.ts": sum, "tsconfig.json": tsconfig, ...files });
+  for (const name of ["svc-gen", "tsx"]) {
+    symlinkSync(
+      name === "svc-gen" ? REPOSITORY : join(REPOSITORY, "node_modules", name),
+      join(project.root, "node_modules", name),
+    );
+  }
+  mkdirSync(join(project.root, "node_modules/.bin"));
+  return project;
+}
+
+async function loaded<T>(project: ToolProject, path: string): Promise<T> {
+  return (await project.load(path)) as T;
+}
+
+function run(project: ToolProject, command: string) {
+  // Without the variable that makes a test runner of a child report to this one.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  return spawnSync("bash", ["-euc", command], { cwd: project.root, encoding: "utf8", env });
+}
+
+test("the tests of docs/testing.md pass, before the first svc-gen", () => {
+  const project = projectWith(filesOf(testing));
+  const commands = [...testing.matchAll(/^```sh run\n([\s\S]*?)^```$/gm)].map(([, command = ""]) => command);
+  assert.equal(commands.length, 2);
+  for (const command of commands) {
+    const { status, stdout, stderr } = run(project, command);
+    assert.equal(status, 0, `${stdout}\n${stderr}`);
+    assert.match(stdout, /^# pass 3$/m);
+  }
+});
+
+test("a mistake in the tool is shown as svc-gen shows it", () => {
+  const project = projectWith({
+    ...filesOf(testing),
+    "src/sum.ts": sum.replace("label: string;", "label: Map<string, string>;"),
+  });
+  const { status, stdout } = run(project, "node --import tsx --test test/sum.test.ts");
+  assert.equal(status, 1);
+  assert.match(stdout, /src\/sum\.ts:\d+:\d+/);
+  assert.match(stdout, /SVC\d{3}/);
+});
+
+test("every method of a harness is in the table, and every option", () => {
+  const table = (name: string) => testing.includes(`| \`${name}`);
+  const methods = Object.getOwnPropertyNames(Harness.prototype).filter((name) => name !== "constructor");
+  assert.deepEqual(
+    [...methods, "logs"].filter((name) => !table(name)),
+    [],
+  );
+  for (const option of ["signed", "leader", "config", "contracts", "project", "store"])
+    assert.ok(table(option), option);
+});
+
+test("compiled: the tests without tsx, and the typed client of docs/client.md", async (t) => {
+  const project = projectWith(filesOf(testing));
+  project.build();
+  const { Sum } = await loaded<{ Sum: Parameters<typeof createHarness>[0] }>(project, "src/sum.ts");
+  const { contracts } = await loaded<Pick<HarnessOptions, "contracts">>(project, "src/generated/contracts.ts");
+  const harness = await createHarness(Sum, { signed: false, ...(contracts && { contracts }) });
+  t.after(() => harness.close());
+  const url = await harness.http();
+  const files = Object.entries(filesOf(client)).map(([path, text]) => [
+    path,
+    text.replace("http://127.0.0.1:8080", url),
+  ]);
+  const { compilerOptions } = JSON.parse(tsconfig);
+  project.write({
+    ...Object.fromEntries(files),
+    "tsconfig.json": JSON.stringify({
+      compilerOptions: { ...compilerOptions, rootDir: "." },
+      include: ["src", "test"],
+    }),
+  });
+  const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
+  const { status, stdout, stderr } = run(project, `node ${tsc} && node --test dist/test/sum.test.js`);
+  assert.equal(status, 0, `${stdout}\n${stderr}`);
+  assert.match(stdout, /^# pass 3$/m);
+  // Not waited for synchronously: the server is in this process.
+  const child = spawn(process.execPath, ["dist/src/typed.js"], {
+    cwd: project.root,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let printed = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    printed += text;
+  });
+  const [code] = await once(child, "close");
+  assert.deepEqual([code, printed], [0, "43n\n"]);
+});

@@ -1,0 +1,468 @@
+/**
+ * docs/mistakes.md: what authors and operators do wrong, and the text that they are shown. Each case makes its mistake
+ * through the public door, and its row of the page has to be what was printed. When texts have changed on purpose, this
+ * writes the rows anew, for the difference to be read:
+ *
+ *     SVC_WRITE_DOCS=1 npm run test:run -- e2e/mistakes
+ */
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, describe, it } from "node:test";
+import { LeaderClient, type LeaderOptions, publicKeyOf } from "#runtime/leader.js";
+import { REPOSITORY, STRICT, ToolProject } from "../generator/project.js";
+import { svcGenIn } from "../generator/run-cli.js";
+import { atEnd } from "../teardown.js";
+import { type ExampleProcess, entrypoint, freePort, startExample } from "./process.js";
+
+const PAGE = join(REPOSITORY, "docs/mistakes.md");
+const WRITES = process.env.SVC_WRITE_DOCS === "1";
+
+/** What is done, in Markdown, and a function that does it and gives what is shown. */
+type Mistake = readonly [done: string, shown: () => Promise<string>];
+type Files = Readonly<Record<string, string>>;
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-mistakes-")));
+atEnd(() => rmSync(folder, { recursive: true }));
+
+/** Writes files into a new folder. */
+function folderOf(files: Files): string {
+  const root = mkdtempSync(join(folder, "case-"));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text, { mode: 0o600 });
+  }
+  return root;
+}
+
+/** A printed text without what differs from run to run, code frames and counts. */
+function stable(text: string, root: string): string {
+  return text
+    .replaceAll(root, "FOLDER")
+    .replace(/127\.0\.0\.1:\d{4,5}/g, "127.0.0.1:8080")
+    .replace(/"time":\d+/g, '"time":…')
+    .split("\n")
+    .filter(
+      (line) => line.trim() !== "" && !/^\s*\d* \| |^\s*~+$|^svc-gen: \d+ (?:error|note)s? in |^wrote /.test(line),
+    )
+    .map((line) => line.trim())
+    .join("\n");
+}
+
+// ---- Classes and projects: a project with one change, and a command of svc-gen.
+
+const PARTS = {
+  input: "{ a: string }",
+  output: "{ ok: { b: string } }",
+  heading: "export class Tool extends SvcTool<Input, Output>",
+  fqn: '"xyz.demo.tool@1"',
+  more: "",
+};
+
+/** The source of a good tool, but for the given parts. */
+function toolWith(parts: Partial<typeof PARTS> = {}): string {
+  const { input, output, heading, fqn, more } = { ...PARTS, ...parts };
+  return `import { SvcTool } from "svc-runtime";
+
+type Input = ${input};
+type Output = ${output};
+
+${heading} {
+  static override fqn() { return ${fqn}; }
+  static override description() { return "A tool."; }
+  static override path() { return "tool"; }
+  ${more}
+  override async invoke(): Promise<Output> { throw new Error("not run"); }
+}
+`;
+}
+
+interface Run {
+  readonly args?: readonly string[];
+  readonly options?: object;
+  readonly files?: Files;
+  /** Changes the project before the command. */
+  readonly prepare?: (project: ToolProject) => unknown;
+  /** Passes over the long difference that --check prints. */
+  readonly lastLine?: boolean;
+}
+
+/** What svc-gen says in the project of a good tool, changed in one thing. */
+const svcGen =
+  ({ args = [], options = STRICT, files = {}, prepare, lastLine }: Run) =>
+  async (): Promise<string> => {
+    const project = new ToolProject({ "src/tool.ts": toolWith(), ...files }, options, "svc-mistake-");
+    try {
+      await prepare?.(project);
+      const { out, err } = await svcGenIn(project.root, args);
+      const said = stable(out + err, project.root);
+      return lastLine ? (said.split("\n").at(-1) ?? "") : said;
+    } finally {
+      project.remove();
+    }
+  };
+
+const tool = (parts: Partial<typeof PARTS>, files: Files = {}) =>
+  svcGen({ files: { "src/tool.ts": toolWith(parts), ...files } });
+
+/** The input has one member, on a line of its own. */
+const input = (...lines: string[]) => tool({ input: `{\n  ${lines.join("\n  ")}\n}` });
+
+/** Generates, then changes the class. */
+async function generatedBefore(project: ToolProject, changed: string): Promise<void> {
+  assert.equal((await svcGenIn(project.root, [])).code, 0);
+  project.write({ "src/tool.ts": changed });
+}
+
+const OPTIONAL_PORT = toolWith({ input: "{ a: string; c?: string }" });
+const REQUIRED_PORT = toolWith({ input: "{ a: string; c: string }" });
+
+function commit({ root }: ToolProject): void {
+  const author = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+  for (const args of [
+    ["init", "-q"],
+    ["add", "meta.json"],
+    [...author, "commit", "-q", "-m", "a"],
+  ]) {
+    const { status, stderr } = spawnSync("git", args, { cwd: root, encoding: "utf8" });
+    assert.equal(status, 0, stderr);
+  }
+}
+
+const CLASSES: readonly Mistake[] = [
+  ["svc-runtime is not installed", svcGen({ prepare: ({ root }) => rmSync(join(root, "node_modules/svc-runtime")) })],
+  ['`"module": "CommonJS"` in tsconfig.json', svcGen({ options: { ...STRICT, module: "CommonJS" } })],
+  [
+    "a missing comma in tsconfig.json",
+    svcGen({
+      files: { "tsconfig.json": '{\n  "compilerOptions": {\n    "strict": true\n    "target": "ES2023"\n  }\n}\n' },
+    }),
+  ],
+  ['`"strict": false` in tsconfig.json', svcGen({ options: { ...STRICT, strict: false } })],
+  ["`abstract` before the only class", tool({ heading: "export abstract class Base extends SvcTool<Input, Output>" })],
+  ["no `export` before the class", tool({ heading: "class Tool extends SvcTool<Input, Output>" })],
+  ['`fqn()` returns `"demo.tool@1"`', tool({ fqn: '"demo.tool@1"' })],
+  ['`fqn()` returns `"xyz.demo.tool"`', tool({ fqn: '"xyz.demo.tool"' })],
+  ['`timeout()` returns `"5s"`', tool({ more: 'static override timeout() { return "5s" as never; }' })],
+  [
+    "`constructor(readonly db: Pool)` without `static new()`",
+    tool({
+      heading: "class Pool {}\n\nexport class Tool extends SvcTool<Input, Output>",
+      more: "constructor(readonly db: Pool) { super(); }",
+    }),
+  ],
+  ["`/** @format int64 */` on `n: number`", input("/** @format int64 */", "n: number;")],
+  ["`/** @pattern /^a+$/ */`", input("/** @pattern /^a+$/ */", "s: string;")],
+  ["`/** @pattern ^(a+)+$ */`", input("/** @pattern ^(a+)+$ */", "s: string;")],
+  ["`/** @minmum 1 */`", input("/** @minmum 1 */", "n: number;")],
+  ["`/** @minimum 5 @maximum 1 */`", input("/** @minimum 5 @maximum 1 */", "n: number;")],
+  ["`m: Map<string, number>` in `Input`", input("m: Map<string, number>;")],
+  ["`f: () => void` in `Input`", input("f: () => void;")],
+  ["`type Output = { ok: string; err: string }`", tool({ output: "{ ok: string; err: string }" })],
+  ["33 members in `Input`", input(...Array.from({ length: 33 }, (_, at) => `p${at}: string;`))],
+  [
+    "two tools with one FQN",
+    svcGen({ files: { "src/other.ts": toolWith({ heading: "export class Other extends SvcTool<Input, Output>" }) } }),
+  ],
+  [
+    "`{ maxConections: 10 }` in src/server-options.ts",
+    svcGen({
+      files: {
+        "src/server-options.ts":
+          'import type { BootstrapOptions } from "svc-runtime";\n\nexport const options: BootstrapOptions = { maxConections: 10 };\n',
+      },
+    }),
+  ],
+  [
+    "`svc-gen --check` after a change of the class",
+    svcGen({ args: ["--check"], prepare: (project) => generatedBefore(project, OPTIONAL_PORT), lastLine: true }),
+  ],
+  [
+    "`svc-gen diff` before `svc-gen`",
+    svcGen({
+      args: ["diff"],
+      prepare: async (project) => {
+        await generatedBefore(project, OPTIONAL_PORT);
+        commit(project);
+      },
+    }),
+  ],
+  [
+    "`svc-gen diff` after a further required port",
+    svcGen({
+      args: ["diff"],
+      prepare: async (project) => {
+        await generatedBefore(project, REQUIRED_PORT);
+        commit(project);
+        await generatedBefore(project, REQUIRED_PORT);
+      },
+    }),
+  ],
+  ["`svc-gen --chek`", svcGen({ args: ["--chek"] })],
+  ["`svc-gen dif`", svcGen({ args: ["dif"] })],
+  ["`svc-gen new .` in a folder that has files", svcGen({ args: ["new", ".", "--yes"] })],
+];
+
+// ---- Calls: a served example, and svc-gen or a client.
+
+const FQN = "xyz.demo.sum@1";
+const LEADER_KEY = "07".repeat(32);
+const TOOL_KEY = "09".repeat(32);
+const LEADER_PUBLIC_KEY = publicKeyOf(Buffer.from(LEADER_KEY, "hex")).toString("hex");
+const SIGNED = {
+  allowed_leaders: {
+    version: 1,
+    leaders: [{ leader_id: "leader", keys: [{ kid: 0, public_key: LEADER_PUBLIC_KEY }] }],
+  },
+  tools: { [FQN]: { response_signing_key: TOOL_KEY } },
+};
+
+/** A server that is started for its first call, and then kept. */
+function lazy(config: object): () => Promise<ExampleProcess> {
+  let server: Promise<ExampleProcess> | undefined;
+  return () => {
+    server ??= startExample("sum", config);
+    return server;
+  };
+}
+const unsigned = lazy({});
+const signed = lazy({ signed_http: SIGNED });
+
+const INPUT = { a: 1, b: 2, label: "x", tags: ["y"] };
+
+/** What `svc-gen invoke` says. */
+const invoke =
+  (server: () => Promise<{ readonly url: string }>, json: string, { path = "/sum", args = [] as string[] } = {}) =>
+  async (): Promise<string> => {
+    const { url } = await server();
+    const root = folderOf({ "leader.key": LEADER_KEY });
+    const { code, out, err } = await svcGenIn(root, ["invoke", url + path, json, ...args]);
+    assert.equal(code, 1, out);
+    return stable(err, root);
+  };
+
+const inputWith = (changes: object) => JSON.stringify({ ...INPUT, ...changes });
+const asLeader = (id: string, ...more: string[]) => ({
+  args: ["--signed", "--leader-key", "leader.key", "--leader-id", id, ...more],
+});
+
+/** What a client throws. */
+const client =
+  (server: () => Promise<ExampleProcess>, call: (url: string) => Promise<unknown>) => async (): Promise<string> => {
+    const { url } = await server();
+    const error = await call(url).then(
+      () => assert.fail("it was taken"),
+      (thrown: Error) => thrown,
+    );
+    return stable(`${error.name}: ${error.message}`, folder);
+  };
+
+const LEADER: LeaderOptions = { leader: { id: "leader", keyId: 0, key: LEADER_KEY } };
+
+const CALLS: readonly Mistake[] = [
+  [
+    "`svc-gen invoke` without a server",
+    invoke(async () => ({ url: `http://127.0.0.1:${await freePort()}` }), inputWith({})),
+  ],
+  ["`svc-gen invoke http://127.0.0.1:8080/sums`: a wrong path", invoke(unsigned, inputWith({}), { path: "/sums" })],
+  [`\`{"lable":"x",…}\`: a misspelt port`, invoke(unsigned, '{"a":1,"b":2,"lable":"x","tags":["y"]}')],
+  [`\`{"a":1,"b":2,"tags":["y"]}\`: a missing port`, invoke(unsigned, '{"a":1,"b":2,"tags":["y"]}')],
+  [`\`{"a":"1",…}\`: text for an integer`, invoke(unsigned, inputWith({ a: "1" }))],
+  [
+    `\`{"a":18446744073709551616,…}\`: 2^64 for an int64`,
+    invoke(unsigned, inputWith({}).replace('"a":1', '"a":18446744073709551616')),
+  ],
+  ["a list of 257 items", invoke(unsigned, inputWith({ tags: Array(257).fill("y") }))],
+  ["`{'a':1,…}`: single quotes", invoke(unsigned, "{'a':1}")],
+  ["no `--signed`, but the server requires signatures", invoke(signed, inputWith({}))],
+  ["`--leader-id` of a leader that is not in the allow-list", invoke(signed, inputWith({}), asLeader("other"))],
+  ["`--tool-key` of another tool", invoke(signed, inputWith({}), asLeader("leader", "--tool-key", LEADER_PUBLIC_KEY))],
+  [
+    "`LeaderClient.connect` with `https:` to a server without TLS",
+    client(unsigned, (url) => LeaderClient.connect(`${url.replace("http:", "https:")}/sum`, LEADER)),
+  ],
+  [
+    "`LeaderClient.connect` with a URL that ends in `/invoke`",
+    client(unsigned, (url) => LeaderClient.connect(`${url}/sum/invoke`, LEADER)),
+  ],
+  ["`LeaderClient.connect` with a wrong path", client(unsigned, (url) => LeaderClient.connect(`${url}/sums`, LEADER))],
+  [
+    "`2 ** 64` for a `bigint` in `sign`",
+    client(signed, async (url) => (await LeaderClient.connect(`${url}/sum`, LEADER)).sign({ ...INPUT, a: 2 ** 64 })),
+  ],
+];
+
+// ---- Operators: a generated server with an environment and a configuration, and the files of keys.
+
+const HIDDEN = /^(?:SVC|NEXUS)_|^BIND_ADDR$/;
+
+interface Start {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly config?: string;
+  readonly args?: readonly string[];
+}
+
+/** What a server says: why it does not start, else its first warning. */
+const start =
+  ({ env = {}, config, args = [] }: Start) =>
+  async (): Promise<string> => {
+    const root = folderOf(config === undefined ? {} : { "config.json": config });
+    const server = spawn(process.execPath, [entrypoint("sum"), ...args], {
+      cwd: root,
+      env: {
+        ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !HIDDEN.test(name))),
+        BIND_ADDR: "127.0.0.1:0",
+        ...(config !== undefined && { SVC_TOOLKIT_CONFIG_PATH: "config.json" }),
+        ...env,
+      },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    atEnd(() => server.kill("SIGKILL"));
+    let log = "";
+    server.stderr.setEncoding("utf8").on("data", (part: string) => {
+      log += part;
+      if (log.includes('"msg":"serving"')) server.kill("SIGTERM");
+    });
+    await once(server, "close");
+    const lines = stable(log, root).split("\n");
+    return lines.find((line) => line.startsWith("cannot start: ")) ?? lines[0] ?? "";
+  };
+
+const environment = (env: Record<string, string>) => start({ env });
+/** Signatures are required, with changes; undefined leaves a member out. */
+const signedWith = (changes: object) =>
+  start({ config: JSON.stringify({ signed_http: { ...SIGNED, ...changes } }, null, 2) });
+
+/** What a command of svc-gen says in a folder with these files. */
+const keys =
+  (...commands: readonly string[][]) =>
+  async (): Promise<string> => {
+    const root = folderOf({});
+    let said = "";
+    for (const args of commands) said = (await svcGenIn(root, ["keys", ...args])).err;
+    return stable(said, root);
+  };
+
+const OPERATORS: readonly Mistake[] = [
+  ["`SVC_TOOLKIT_CONFIG=config.json`", environment({ SVC_TOOLKIT_CONFIG: "config.json" })],
+  ["`NEXUS_TOOLKIT_CONFIG_PATH=config.json`", environment({ NEXUS_TOOLKIT_CONFIG_PATH: "config.json" })],
+  ["`BIND_ADDR=0.0.0.0:8080` without a configuration", environment({ BIND_ADDR: "0.0.0.0:8080" })],
+  ["`BIND_ADDR=localhost:8080`", environment({ BIND_ADDR: "localhost:8080" })],
+  ["`BIND_ADDR=8080`", environment({ BIND_ADDR: "8080" })],
+  [
+    "`BIND_ADDR` with a port in use",
+    async () => {
+      const other = createServer().listen(0, "127.0.0.1");
+      await once(other, "listening");
+      const { port } = other.address() as AddressInfo;
+      const said = await environment({ BIND_ADDR: `127.0.0.1:${port}` })();
+      other.close();
+      return said;
+    },
+  ],
+  ["`SVC_LOG_LEVL=debug`", start({ env: { SVC_LOG_LEVL: "debug" }, config: "{}" })],
+  ["`SVC_LOG_LEVEL=verbose`", environment({ SVC_LOG_LEVEL: "verbose" })],
+  ["`SVC_TOOL_TLS_CERT_PATH` without `SVC_TOOL_TLS_KEY_PATH`", environment({ SVC_TOOL_TLS_CERT_PATH: "cert.pem" })],
+  ["`SVC_TOOLKIT_CONFIG_PATH` of a file that is not there", environment({ SVC_TOOLKIT_CONFIG_PATH: "none.json" })],
+  [
+    "a missing comma in the configuration",
+    start({ config: '{\n  "invoke_max_body_bytes": 1000\n  "signed_http": {}\n}\n' }),
+  ],
+  ['`"signed_htp"` in the configuration', start({ config: '{\n  "signed_htp": {}\n}\n' })],
+  ["`signed_http` without an allow-list", signedWith({ allowed_leaders: undefined })],
+  [
+    "`allowed_leaders_path` of a file that is not there",
+    signedWith({ allowed_leaders: undefined, allowed_leaders_path: "leaders.json" }),
+  ],
+  ["`tools` without an entry for a served tool", signedWith({ tools: { "xyz.demo.sun@1": {} } })],
+  [
+    "a `response_signing_key` of 31 bytes",
+    signedWith({ tools: { [FQN]: { response_signing_key: TOOL_KEY.slice(2) } } }),
+  ],
+  [
+    "a `public_key` with letters that are no hex digits",
+    signedWith({
+      allowed_leaders: {
+        version: 1,
+        leaders: [{ leader_id: "leader", keys: [{ kid: 0, public_key: "g".repeat(64) }] }],
+      },
+    }),
+  ],
+  ["`node dist/generated/server.js --port 8080`", start({ args: ["--port", "8080"] })],
+  ["`svc-gen keys new tool.key` over a file", keys(["new", "tool.key"], ["new", "tool.key"])],
+  [
+    "a key file of mode 0644",
+    async () => {
+      const root = folderOf({});
+      writeFileSync(join(root, "tool.key"), TOOL_KEY);
+      chmodSync(join(root, "tool.key"), 0o644);
+      return stable((await svcGenIn(root, ["keys", "show", "tool.key"])).err, root);
+    },
+  ],
+];
+
+// ---- The page
+
+const SECTIONS: Readonly<Record<string, readonly Mistake[]>> = {
+  "Authors: classes and projects": CLASSES,
+  "Authors: calls": CALLS,
+  Operators: OPERATORS,
+};
+const HEAD = "| done | shown |\n|---|---|\n";
+
+/** A line as inline code in a cell of a table. */
+function codeCell(line: string): string {
+  const fence = line.includes("`") ? "``" : "`";
+  const space = /^`|`$/.test(line) ? " " : "";
+  return `${fence}${space}${line.replaceAll("|", "\\|")}${space}${fence}`;
+}
+
+const rowOf = (done: string, shown: string) => `| ${done} | ${shown.split("\n").map(codeCell).join("<br>")} |`;
+
+/** The text of the page before the first table, and its rows by section. */
+function readPage(): { readonly intro: string; readonly rows: Readonly<Record<string, readonly string[]>> } {
+  const [intro = "", ...sections] = readFileSync(PAGE, "utf8").split(/^## /m);
+  const rows = sections.map((section): [string, string[]] => {
+    const [title = "", table = ""] = section.split(/\n\n(?=\| done)/);
+    assert.ok(table.startsWith(HEAD), `${title}: a table`);
+    return [title, table.slice(HEAD.length).trimEnd().split("\n")];
+  });
+  return { intro, rows: Object.fromEntries(rows) };
+}
+
+const page = readPage();
+const found = new Map<string, string>();
+
+for (const [title, mistakes] of Object.entries(SECTIONS)) {
+  describe(title, () => {
+    for (const [at, [done, shown]] of mistakes.entries()) {
+      it(done, async () => {
+        const row = rowOf(done, await shown());
+        found.set(done, row);
+        if (!WRITES) assert.equal(page.rows[title]?.[at], row, "the row of docs/mistakes.md");
+      });
+    }
+  });
+}
+
+it("the page has these rows and no others", () => {
+  if (WRITES) return;
+  const counts = (rows: Readonly<Record<string, readonly unknown[]>>) =>
+    Object.entries(rows).map(([title, { length }]) => [title, length]);
+  assert.deepEqual(counts(page.rows), counts(SECTIONS));
+});
+
+after(() => {
+  const all = Object.values(SECTIONS).flat();
+  // A failed case has no row to write.
+  if (!WRITES || found.size < all.length) return;
+  const tables = Object.entries(SECTIONS).map(
+    ([title, mistakes]) => `## ${title}\n\n${HEAD}${mistakes.map(([done]) => `${found.get(done)}\n`).join("")}`,
+  );
+  writeFileSync(PAGE, page.intro + tables.join("\n"));
+});

@@ -1,0 +1,273 @@
+/** A new project from packed packages, in a clean folder: made by `npm create`, installed, tested, built, served. */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { LeaderClient } from "#runtime/leader.js";
+import { CliProcess } from "../generator/cli-process.js";
+import { REPOSITORY } from "../generator/project.js";
+import { startServer } from "./process.js";
+
+/** By default a command that passed is not run a second time. */
+const FULL = process.env.SVC_TEST_FULL === "1";
+
+const FQN = "xyz.demo.wind-speed@1";
+/** Below both of these there is no node_modules of this repository on the way up. */
+const packs = realpathSync(mkdtempSync(join(tmpdir(), "svc-packs-")));
+const clean = realpathSync(mkdtempSync(join(tmpdir(), "svc-clean-")));
+const installer = realpathSync(mkdtempSync(join(tmpdir(), "svc-create-")));
+const project = join(clean, "wind-speed");
+after(() => {
+  for (const folder of [packs, clean, installer]) rmSync(folder, { recursive: true, force: true });
+});
+
+/** As in a person's shell: npm and node leave settings to the programs that they start. */
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) && name !== "NODE_TEST_CONTEXT"),
+);
+
+function run(command: string, cwd: string): string {
+  const { status, stdout, stderr } = spawnSync("sh", ["-euc", command], { cwd, env, encoding: "utf8" });
+  assert.equal(status, 0, `${command}\n${stdout}${stderr}`);
+  return stdout;
+}
+
+const ONLY_POSIX = { skip: process.platform === "win32" && "written for a POSIX shell" };
+
+test("npm create svc-tool makes a project, installs it and generates", ONLY_POSIX, () => {
+  for (const folder of [REPOSITORY, join(REPOSITORY, "runtime"), join(REPOSITORY, "generator/create-svc-tool")]) {
+    run(`npm pack --silent --ignore-scripts --pack-destination "${packs}"`, folder);
+  }
+  // As npm would install the three packages; the packages that they need are those of this repository.
+  symlinkSync(join(REPOSITORY, "node_modules"), join(installer, "node_modules"));
+  const root = join(installer, "root");
+  const packages: Record<string, object> = {};
+  for (const name of ["svc-gen", "svc-runtime", "create-svc-tool"]) {
+    const target = join(root, "node_modules", name);
+    mkdirSync(target, { recursive: true });
+    const tarball = join(packs, `${name}-0.1.0.tgz`);
+    run(`tar -xzf "${tarball}" --strip-components=1`, target);
+    const { version, bin } = JSON.parse(readFileSync(join(target, "package.json"), "utf8"));
+    packages[`node_modules/${name}`] = { version, resolved: `file:${tarball}`, bin };
+  }
+  mkdirSync(join(root, "node_modules/.bin"));
+  symlinkSync("../create-svc-tool/create.js", join(root, "node_modules/.bin/create-svc-tool"));
+  writeFileSync(join(root, "package.json"), '{ "private": true }');
+  const lock = { name: "root", lockfileVersion: 3, requires: true, packages };
+  writeFileSync(join(root, "node_modules/.package-lock.json"), JSON.stringify(lock));
+
+  const said = run(`npm create svc-tool "${project}" -- --fqn ${FQN} --yes`, root);
+  assert.ok(said.includes(`${FQN} is ready. Next:\n`), said);
+  assert.ok(existsSync(join(project, "meta.json")));
+  const { packages: installed } = JSON.parse(readFileSync(join(project, "package-lock.json"), "utf8"));
+  for (const name of ["svc-gen", "svc-runtime"]) {
+    const { resolved } = installed[`node_modules/${name}`];
+    assert.equal(realpathSync(join(project, resolved.slice("file:".length))), join(packs, `${name}-0.1.0.tgz`));
+  }
+});
+
+test("the steps of its workflow pass", ONLY_POSIX, () => {
+  const workflow = readFileSync(join(project, ".github/workflows/ci.yml"), "utf8");
+  const steps = [...workflow.matchAll(/^ {6}- run: (.*)$/gm)].map(([, step = ""]) => step);
+  assert.deepEqual(steps, ["npm ci", "npx svc-gen --check", "npm run build", "npm test"]);
+  // What `npm ci` would install has just been installed.
+  for (const step of steps.slice(1)) {
+    const out = run(step, project);
+    if (step === "npm test") assert.match(out, /^# pass 3\n# fail 0$/m);
+  }
+  // The check that has just passed, and the compiler's part of the tests, once more.
+  if (FULL) run("npm run check", project);
+  // They test the tool: with another greeting they fail.
+  const compiled = join(project, "dist-test/src/wind-speed.js");
+  writeFileSync(compiled, readFileSync(compiled, "utf8").replace("Hello", "Goodbye"));
+  const tests = ["--test", "dist-test/test/wind-speed.test.js"];
+  assert.equal(spawnSync(process.execPath, tests, { cwd: project, env }).status, 1);
+});
+
+/** The commands of the README's first section. */
+function fiveMinutes(): string[] {
+  const readme = readFileSync(join(REPOSITORY, "README.md"), "utf8");
+  return [...readme.matchAll(/^```sh five minutes\n([\s\S]*?)^```$/gm)].flatMap(([, text = ""]) =>
+    text.trim().split("\n"),
+  );
+}
+
+test("the five minutes of the README, with a type that breaks and is mended", ONLY_POSIX, async (t) => {
+  const bin = join(project, "node_modules/svc-gen/generator/bin.js");
+  const source = join(project, "src/wind-speed.ts");
+  const good = readFileSync(source, "utf8");
+  const { scripts } = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
+  let server: CliProcess | undefined;
+  const serve = async (...args: string[]) => {
+    assert.equal(await (server?.interrupt() ?? 0), 0);
+    server = new CliProcess(project, [...args, "--port", "0"], bin);
+    await server.line(/^✓ serving on /);
+    return server;
+  };
+  /** A command as it is typed, standard error included. */
+  const typed = (command: string) => {
+    const { status, stdout, stderr } = spawnSync("sh", ["-euc", command], { cwd: project, env, encoding: "utf8" });
+    return { status, out: stdout, err: stderr };
+  };
+  const greeting = (times: string) => `{"ok":{"greeting":"${times}"}}`;
+  const withoutTimes = (text: string) =>
+    text
+      .replaceAll(/\d+ ms/g, "0 ms")
+      .split("\n")
+      .filter((line) => /^[✓✗]/.test(line));
+  const compact = (text: string) => text.replaceAll(/\n */g, "").replaceAll('": ', '":');
+
+  const steps = new Map<string, (command: string) => Promise<void> | void>([
+    // Done by the test before, from the registry's point of view.
+    ["node generator/bin.js new ../my-tool --yes", () => {}],
+    ["cd ../my-tool", () => {}],
+    [
+      "npm run dev",
+      async () => {
+        assert.equal(scripts.dev, "svc-gen dev");
+        await serve("dev");
+      },
+    ],
+    [
+      `npx svc-gen invoke '{"name":"Ada","times":2}'`,
+      async (command) => {
+        const result = greeting("Hello, Ada! Hello, Ada!");
+        assert.equal(compact(typed(command).out), result);
+        writeFileSync(source, good.replace("name.trim()", "name.trimm()"));
+        await server?.complaint(
+          /src\/wind-speed\.ts:\d+:\d+ - error TS\d+[\s\S]*~~~[\s\S]*the last good build keeps serving/,
+        );
+        assert.equal(compact(typed(command).out), result, "the last good build serves");
+        writeFileSync(source, good.replace("Hello, ", "Ahoi, "));
+        await server?.line(/^✓ serving on /);
+        assert.equal(compact(typed(command).out), greeting("Ahoi, Ada! Ahoi, Ada!"));
+        writeFileSync(source, good);
+        await server?.line(/^✓ serving on /);
+      },
+    ],
+    [
+      `npx svc-gen invoke '{"nam":"Ada"}'`,
+      (command) => {
+        const { status, err } = typed(command);
+        assert.deepEqual([status, /unknown input port "nam"; did you mean name\?/.test(err)], [1, true], err);
+      },
+    ],
+    [
+      "npm test",
+      (command) => {
+        // The last step of the workflow, with the same sources.
+        assert.equal(readFileSync(source, "utf8"), good);
+        if (FULL) assert.match(run(command, project), /^# pass 3\n# fail 0$/m);
+      },
+    ],
+    [
+      "npx svc-gen dev --signed",
+      async () => {
+        await serve("dev", "--signed");
+      },
+    ],
+    [
+      `npx svc-gen invoke '{"name":"Ada"}' --signed --replay --tamper`,
+      (command) => {
+        const { status, out, err } = typed(command);
+        assert.deepEqual([status, compact(out)], [0, greeting("Hello, Ada!")], err);
+        const readme = readFileSync(join(REPOSITORY, "README.md"), "utf8");
+        const [, shown = ""] = /^```text five minutes\n([\s\S]*?)^```$/m.exec(readme) ?? [];
+        assert.deepEqual(withoutTimes(err), withoutTimes(shown));
+      },
+    ],
+    ["npx svc-gen check", (command) => assert.equal(typed(command).status, 0)],
+  ]);
+  try {
+    const commands = fiveMinutes();
+    assert.deepEqual(commands, [...steps.keys()]);
+    for (const command of commands) {
+      const from = performance.now();
+      await steps.get(command)?.(command);
+      t.diagnostic(`${((performance.now() - from) / 1000).toFixed(1)} s  ${command}`);
+    }
+  } finally {
+    assert.equal(await (server?.interrupt() ?? 0), 0);
+  }
+});
+
+test("it is served, and git takes what is to be committed", ONLY_POSIX, async () => {
+  const server = join(project, "dist/generated/server.js");
+  const open = await startServer(server, {});
+  const readme = readFileSync(join(project, "README.md"), "utf8");
+  const [, path = "", body = ""] = /127\.0\.0\.1:8080(\S+) .* -d '(.*)'/.exec(readme) ?? assert.fail(readme);
+  const answer = await fetch(open.url + path, { method: "POST", body, headers: { Accept: "application/json" } });
+  assert.deepEqual(await answer.json(), { ok: { greeting: "Hello, Ada! Hello, Ada!" } });
+  assert.equal(await open.stop(), 0);
+
+  // As the README of the project says, with the public key of a leader.
+  const acme = JSON.parse(run("npx svc-gen keys new acme.key --leader acme --json", project));
+  writeFileSync(join(project, "acme.pub"), acme.public_key);
+  run(
+    "npx svc-gen config init --leader-id acme --leader-key acme.pub && npx svc-gen config check config.json",
+    project,
+  );
+  for (const file of ["acme.pub", "acme.key", "config.json"]) rmSync(join(project, file));
+
+  // By hand: the example of a configuration with the entries that `keys new` prints.
+  const keysOf = (file: string) => JSON.parse(run(`npx svc-gen keys new ${file} --json --reveal`, project));
+  const [leader, tool] = [keysOf("leader.key"), keysOf("tool.key")];
+  const config = JSON.parse(readFileSync(join(project, "config.example.json"), "utf8"));
+  config.signed_http.allowed_leaders.leaders.push(leader.allowed_leaders);
+  Object.assign(config.signed_http.tools, tool.tools);
+  const signed = await startServer(server, config);
+  const client = await LeaderClient.connect(`${signed.url}/wind-speed`, {
+    leader: { id: "leader", keyId: 0, key: readFileSync(join(project, "leader.key"), "utf8") },
+    toolKey: tool.public_key,
+  });
+  const { tag, value, signature } = await client.invoke({ name: "Ada" });
+  assert.deepEqual([tag, value, signature], ["ok", { greeting: "Hello, Ada!" }, "verified"]);
+  client.close();
+  assert.equal(await signed.stop(), 0);
+
+  writeFileSync(join(project, "config.json"), "{}");
+  mkdirSync(join(project, ".svc"), { recursive: true });
+  writeFileSync(join(project, ".svc/leader.key"), "");
+  const listed = run("git init -q . && git add . && git ls-files", project).trim().split("\n").sort();
+  assert.deepEqual(listed, [
+    ".dockerignore",
+    ".github/workflows/ci.yml",
+    ".gitignore",
+    "Dockerfile",
+    "README.md",
+    "config.example.json",
+    "meta.json",
+    "package-lock.json",
+    "package.json",
+    "src/generated/contracts.ts",
+    "src/generated/server.ts",
+    "src/wind-speed.ts",
+    "test/tsconfig.json",
+    "test/wind-speed.test.ts",
+    "tsconfig.json",
+  ]);
+});
+
+test("the three packages have one version", () => {
+  const read = (path: string) => JSON.parse(readFileSync(join(REPOSITORY, path), "utf8"));
+  const [own, runtime, initializer] = [
+    "package.json",
+    "runtime/package.json",
+    "generator/create-svc-tool/package.json",
+  ].map(read);
+  assert.deepEqual([runtime.version, initializer.version], [own.version, own.version]);
+  assert.deepEqual([own.dependencies["svc-runtime"], initializer.dependencies["svc-gen"]], [own.version, own.version]);
+  assert.deepEqual([runtime.engines, initializer.engines], [own.engines, own.engines]);
+});
