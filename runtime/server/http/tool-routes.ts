@@ -88,15 +88,13 @@ export class ToolRoutes {
   }
 
   /**
-   * Adds the routes to the fastify context that has the prefix.
+   * Adds the routes to the fastify context that has the prefix, where an author's routes or hooks have to see them.
    *
-   * @throws {@link StartupError} for a path that fastify's router reads as a pattern, unless the server is standalone
+   * @throws {@link StartupError} for a path that fastify's router reads as a pattern
    */
   register(app: FastifyInstance): void {
     for (const path of this.#routes.keys()) {
       if (!PLAIN_PATH.test(path)) {
-        // The hook for unknown paths serves this path, unless a route of the author's could match it first.
-        if (this.host.isOwn && !this.host.hasHooks) continue;
         throw new StartupError(
           `path ${JSON.stringify(path)}: expected letters, digits and -._~/@!$&'+,;= where tools are mounted in an application; change path(), or use bootstrap without configure`,
         );
