@@ -29,7 +29,10 @@ export function signedConfig(fqns: readonly string[], replay_cache_ttl_ms = 300_
 export class CallSigner {
   private readonly hasher: InputHasher;
 
-  constructor(private readonly ports: readonly PortShape[]) {
+  constructor(
+    private readonly ports: readonly PortShape[],
+    private readonly headerPrefix?: string,
+  ) {
     this.hasher = new InputHasher(ports);
   }
 
@@ -46,7 +49,9 @@ export class CallSigner {
       return `{"port_name":"${name}","value":${many ? `{"many":[${items.join()}]}` : `{"one":${items[0]}}`}}`;
     });
     const inputHash = this.hasher.hash(texts.map((items) => items.map((text) => sha256(Buffer.from(text)))));
-    const { headers, body } = signRequest({ body: Buffer.from(`{"ports":[${ports.join()}]}`), inputHash }, LEADER);
+    const envelope = { body: Buffer.from(`{"ports":[${ports.join()}]}`), inputHash };
+    const { headerPrefix } = this;
+    const { headers, body } = signRequest(envelope, LEADER, headerPrefix === undefined ? {} : { headerPrefix });
     return { headers, body };
   }
 }
@@ -68,13 +73,16 @@ export function uniqueText(length: number): string {
 /** The tool that most calls go to: `examples/sum`. */
 export const SUM = { fqn: "xyz.demo.sum@1", path: "/sum/invoke" } as const;
 
-const SUM_CALLS = new CallSigner([
+const SUM_PORTS: readonly PortShape[] = [
   { name: "a", many: false },
   { name: "b", many: false },
   { name: "label", many: false },
   { name: "tags", many: true },
   { name: "note", many: false },
-]);
+];
+const SUM_CALLS = new CallSigner(SUM_PORTS);
+/** The same for a server of the Rust toolkit. */
+const NEXUS_SUM_CALLS = new CallSigner(SUM_PORTS, "X-Nexus-");
 
 /** The texts of the ports of a call of sum, different each time. */
 function sumTexts(): string[][] {
@@ -85,6 +93,11 @@ function sumTexts(): string[][] {
 /** Signed calls of sum with fresh nonces. */
 export function signedCalls(count: number): LoadRequest[] {
   return Array.from({ length: count }, () => SUM_CALLS.sign(sumTexts()));
+}
+
+/** Signed calls of sum as a server of the Rust toolkit takes them. */
+export function nexusSignedCalls(count: number): LoadRequest[] {
+  return Array.from({ length: count }, () => NEXUS_SUM_CALLS.sign(sumTexts()));
 }
 
 /** The same calls, unsigned. */

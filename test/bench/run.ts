@@ -15,6 +15,7 @@ import { gen } from "./gen.js";
 import { latency } from "./latency.js";
 import { generator } from "./load.js";
 import { micro } from "./micro.js";
+import { peers } from "./peers.js";
 import { refused } from "./refused.js";
 import { bound, entry } from "./replay.js";
 import { type Bench, DEFAULT_SETTINGS, type Goal, type Outcome, type Settings } from "./report.js";
@@ -46,6 +47,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   bound,
   cores,
   shared,
+  peers,
   micro,
   scaling,
   gen,

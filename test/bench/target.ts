@@ -33,12 +33,16 @@ interface SpawnOptions {
 }
 
 export interface TargetOptions {
-  /** What node is started with. */
+  /** A program in place of node. It says nothing of its own when it serves: it is asked for `/health`. */
+  readonly program?: string;
+  /** What node, or the program, is started with. */
   readonly args: readonly string[];
   /** Where its tool is called, `/sum/invoke`. */
   readonly path: string;
   /** The toolkit's configuration; none when absent. */
   readonly config?: object;
+  /** The variable that names the configuration's file; that of svc-runtime by default. */
+  readonly configVariable?: string;
   readonly cores?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Whether it answers messages. */
@@ -75,9 +79,11 @@ export class Target implements Destination {
 
   /** Starts a program of node that listens at `BIND_ADDR`, and waits until it says that it serves. */
   static async start({
+    program,
     args,
     path,
     config,
+    configVariable = "SVC_TOOLKIT_CONFIG_PATH",
     cores = SERVER_CORE,
     env: given,
     ipc = false,
@@ -86,11 +92,12 @@ export class Target implements Destination {
     const address = `127.0.0.1:${await freePort()}`;
     const configPath = join(directory, "config.json");
     if (config !== undefined) writeFileSync(configPath, JSON.stringify(config));
-    const env = { ...given, BIND_ADDR: address, ...(config !== undefined && { SVC_TOOLKIT_CONFIG_PATH: configPath }) };
+    const env = { ...given, BIND_ADDR: address, ...(config !== undefined && { [configVariable]: configPath }) };
     const startedAt = performance.now();
-    const child = spawnOn(cores, process.execPath, args, { env, ipc });
+    const child = spawnOn(cores, program ?? process.execPath, args, { env, ipc });
     const target = new Target(child, `http://${address}`, path, startedAt, directory);
-    await target.said(SERVING);
+    if (program === undefined) await target.said(SERVING);
+    else await target.answers();
     return target;
   }
 
@@ -122,6 +129,14 @@ export class Target implements Destination {
       await gone;
     }
     rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  /** Resolves when it answers. */
+  private async answers(): Promise<void> {
+    while (!(await fetch(`${this.url}/health`).catch(() => undefined))) {
+      if (this.process.exitCode !== null) throw new Error(`the server under test ended:\n${this.log}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
   }
 
   /** Resolves when a text stands in the log. */

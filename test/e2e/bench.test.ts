@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { cpuMicros, cpuTime } from "../bench/accounting.js";
 import { measurePairs } from "../bench/micro.js";
 import { latencies, sendAtRate } from "../bench/open-loop.js";
@@ -149,11 +149,11 @@ describe("plots", () => {
 });
 
 describe("npm run bench", () => {
-  const run = (names: readonly string[], cwd: string) =>
+  const run = (names: readonly string[], cwd: string, env: Record<string, string> = {}) =>
     spawnSync(process.execPath, [...TYPESCRIPT, RUN, ...names], {
       cwd,
       encoding: "utf8",
-      env: { ...process.env, BENCH_REPEATS: "1", BENCH_CALLS: "40", BENCH_ENTRIES: "40", BENCH_WARM_UP: "40" },
+      env: { ...process.env, BENCH_REPEATS: "1", BENCH_CALLS: "40", BENCH_ENTRIES: "40", BENCH_WARM_UP: "40", ...env },
     });
 
   it("measures every part alone", async () => {
@@ -184,6 +184,37 @@ describe("npm run bench", () => {
       assert.equal(machine.node, process.version);
       assert.deepEqual(Object.keys(results), names);
       assert.equal(results.signed.rows.length, 2);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
+  it("a peer is measured beside the sum tool; without one the bench says how to give it", {
+    skip: (process.platform !== "linux" || !FULL) && "measures; Linux, test:full",
+  }, () => {
+    const directory = mkdtempSync(join(tmpdir(), "svc-bench-test-"));
+    try {
+      assert.match(run(["peers"], directory).stdout, /BENCH_PEER is not set: the path of a program/);
+      const program = join(directory, "peer.mjs");
+      const sum = pathToFileURL(join(REPOSITORY, "examples/sum/dist/")).href;
+      const runtime = pathToFileURL(join(REPOSITORY, "runtime/dist/v1.js")).href;
+      const text = `#!/usr/bin/env node
+import { bootstrap, provideContracts } from "${runtime}";
+import { contracts } from "${sum}generated/contracts.js";
+import { Sum } from "${sum}sum.js";
+process.env.SVC_TOOLKIT_CONFIG_PATH = process.env.NEXUS_TOOLKIT_CONFIG_PATH;
+provideContracts(contracts);
+bootstrap(Sum, { headerPrefix: "X-Nexus-" });
+`;
+      writeFileSync(program, text, { mode: 0o755 });
+      const { status, stdout, stderr } = run(["peers"], directory, { BENCH_PEER: program, BENCH_ENTRIES: "300" });
+      assert.equal(status, 0, stderr);
+      for (const stage of ["the first 40 calls of a process", "warm, 120 live nonces", "warm, 300 live nonces"])
+        assert.ok(stdout.includes(`  ${stage}\n  the peer `), stage);
+      const { results } = JSON.parse(readFileSync(join(directory, "bench-results.json"), "utf8"));
+      assert.equal(results.peers.rows.length, 9);
+      const broken = run(["peers"], directory, { BENCH_PEER: "/bin/false" });
+      assert.match(broken.stderr, /the server under test ended/);
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }
