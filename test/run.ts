@@ -94,7 +94,7 @@ function runFile({ path, options }: Script, slot: number): Promise<Report> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [...options, "--test-reporter=spec", path], {
       cwd: ROOT,
-      env: { ...withoutSettings(process.env), TEST_PROOFS: proofs, TEST_SLOT: `${slot}` },
+      env: { ...withoutSettings(process.env), TEST_PROOFS: proofs, TEST_SLOT: `${process.pid + slot}` },
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
