@@ -53,7 +53,7 @@ export const signed: Bench = {
       loaded("svc-runtime signed", SIGNED_SUM, calls, signedCalls),
     ];
     const rows = await compare(repeats, sides, FIGURE);
-    return { rows, goals: [judgeRatio("CPU a signed call, of the floor", rows[1], { atMost: 1.2 })] };
+    return { rows, goals: [judgeRatio("CPU a signed call, of the floor", rows[1], { atMost: 1.3 })] };
   },
 };
 
@@ -66,7 +66,7 @@ export const unsigned: Bench = {
       loaded("svc-runtime unsigned", sum({}), calls, unsignedCalls),
     ];
     const rows = await compare(repeats, sides, FIGURE);
-    return { rows, goals: [judgeRatio("CPU an unsigned call, of fastify's", rows[2], { atMost: 1.7 })] };
+    return { rows, goals: [judgeRatio("CPU an unsigned call, of fastify's", rows[2], { atMost: 1.5 })] };
   },
 };
 

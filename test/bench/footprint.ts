@@ -3,12 +3,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { residentMegabytes } from "./accounting.js";
 import { Caller } from "./load.js";
-import { type Bench, compare, type Figures, judgeDifference } from "./report.js";
+import { type Bench, compare, type Figures, judgeDifference, judgeFigure, print, type Row } from "./report.js";
 import { CallSigner, signedConfig } from "./requests.js";
+import type { Summary } from "./statistics.js";
 import { type Target, type TargetOptions, withTarget } from "./target.js";
 import { type BuiltServer, REPLY, toolSet, withServer } from "./tools.js";
 
 const TOOLS = 20;
+const MANY_TOOLS = 200;
 const REST_MS = 1_000;
 
 /** A node process that does nothing but say that it is there. */
@@ -62,13 +64,36 @@ function footprint(
   };
 }
 
-export const start = footprint(
-  `the start of a server of ${TOOLS} tools to its first answer, beside an empty node process to its first word`,
+const startOfSome = footprint(
+  `the start of a server of ${TOOLS} tools to its first answer, beside an empty node process to its first word; and of ${MANY_TOOLS}`,
   "ms",
-  250,
+  280,
   firstWord,
   firstAnswer,
 );
+
+export const start: Bench = {
+  title: startOfSome.title,
+  async run(settings) {
+    const { rows, goals = [] } = await startOfSome.run(settings);
+    return withServer(toolSet(TOOLS), (some) =>
+      withServer(toolSet(MANY_TOOLS), async (many) => {
+        const side = (server: BuiltServer) => ({
+          name: `${server.fqns.length} tools`,
+          measure: () =>
+            withTarget(tooled(server), async (target): Promise<Figures> => ({ ms: await firstAnswer(target) })),
+        });
+        const [first, other] = await compare(settings.repeats, [side(some), side(many)], "ms");
+        const { median, spread } = (other as Row).difference as Summary;
+        const more = MANY_TOOLS - TOOLS;
+        const each = { name: "each tool more", figures: { ms: { median: median / more, spread: spread / more } } };
+        print(each);
+        const goal = judgeFigure("ms of the start for each tool", each, "ms", { atMost: 0.5 });
+        return { rows: [...rows, first, other, each], goals: [...goals, goal] };
+      }),
+    );
+  },
+};
 
 export const memory = footprint(
   `resident memory of an idle server of ${TOOLS} tools, beside an empty node process`,
