@@ -2,32 +2,35 @@
 
 import { SIGNED_FLOOR, SIGNED_SUM } from "./calls.js";
 import { type LoadFigures, type LoadRequest, measure, SPARE } from "./load.js";
-import { type Bench, type Row, tabulate } from "./report.js";
+import { writePage } from "./page.js";
+import { type PlotPoint, seriesSvg } from "./plot.js";
+import { type Bench, type Row, tabulate, withSpread } from "./report.js";
 import { nexusSignedCalls, SUM, signedCalls, signedConfig } from "./requests.js";
+import type { Summary } from "./statistics.js";
 import { type TargetOptions, withTarget } from "./target.js";
 
 const FIGURE = "µs CPU";
 
-/** Calls of a process, in this order. */
+/** Where the calls of a process are parted, as shares of all: it begins cold, gets warm, and remembers ever more nonces. */
+const PARTS = [0, 0.02, 0.04, 0.1, 0.2, 0.4, 0.6, 0.8, 1];
+
+/** Calls of a process, one after the other; none of their nonces expires while it is measured. */
 interface Stage {
-  readonly name: string;
-  readonly calls: number;
-  readonly measured: boolean;
+  readonly from: number;
+  readonly to: number;
 }
 
-/** A process begins cold, gets warm, and remembers ever more nonces: none expires while it is measured. */
-function stagesOf(calls: number, entries: number): Stage[] {
-  const ofStart = Math.min(5_000, calls);
-  const warmUp = Math.min(10_000, 2 * calls);
-  const fill = Math.max(0, entries - ofStart - warmUp - calls);
-  return [
-    { name: `the first ${ofStart} calls of a process`, calls: ofStart, measured: true },
-    { name: "until the code is warm", calls: warmUp, measured: false },
-    { name: `warm, ${ofStart + warmUp} live nonces`, calls, measured: true },
-    { name: "until the replay cache is full", calls: fill, measured: false },
-    { name: `warm, ${ofStart + warmUp + calls + fill} live nonces`, calls, measured: true },
-  ].filter((stage) => stage.calls > 0);
+function stagesOf(entries: number): Stage[] {
+  const [first = 0, ...bounds] = PARTS.map((share) => Math.round(share * entries));
+  let from = first;
+  return bounds.flatMap((to) => {
+    const stage = { from, to };
+    from = to;
+    return stage.to > stage.from ? [stage] : [];
+  });
 }
+
+const nameOf = ({ from, to }: Stage) => `${from.toLocaleString("en")} to ${to.toLocaleString("en")}`;
 
 interface Peer {
   readonly name: string;
@@ -39,7 +42,7 @@ interface Peer {
 function peerOf(program: string): Peer {
   const config = signedConfig([SUM.fqn]) as { readonly signed_http: object };
   return {
-    name: "the peer",
+    name: "Rust toolkit",
     options: {
       program,
       args: [],
@@ -51,9 +54,39 @@ function peerOf(program: string): Peer {
   };
 }
 
+/** The rows of one stage: the peer, svc-runtime, the floor. */
+type StageRows = readonly [stage: Stage, rows: readonly Row[]];
+
+const costOf = (row: Row | undefined) => row?.figures[FIGURE] as Summary;
+
+function tableOf(found: readonly StageRows[], sides: readonly Peer[]): string {
+  const lines = found.map(([stage, rows]) => {
+    const costs = rows.map((row) => withSpread(costOf(row)));
+    return `| ${nameOf(stage)} | ${costs.join(" | ")} | ${withSpread(rows[1]?.ratio as Summary)} |`;
+  });
+  const names = sides.map(({ name }) => name);
+  return [
+    `| calls of the process | ${names.join(" | ")} | ${names[1]}, of the ${names[0]} |`,
+    "|---|---|---|---|---|",
+    ...lines,
+  ].join("\n");
+}
+
+function plotOf(found: readonly StageRows[], sides: readonly Peer[]): Promise<string> {
+  return seriesSvg({
+    title: "CPU of a signed call as a process gets older",
+    x: "calls answered, each with a live nonce",
+    y: "µs of CPU a call",
+    series: sides.map(({ name }, side) => ({
+      name,
+      points: found.map(([{ from, to }, rows]): PlotPoint => ({ x: (from + to) / 2, ...costOf(rows[side]) })),
+    })),
+  });
+}
+
 export const peers: Bench = {
   title: "a signed call: the sum tool, beside the same tool of the Rust toolkit (BENCH_PEER: its program)",
-  async run({ repeats, calls, entries }) {
+  async run({ repeats, entries, docs }) {
     const program = process.env.BENCH_PEER;
     if (program === undefined) {
       const skipped = "BENCH_PEER is not set: the path of a program that serves the sum tool, see docs/benchmarks.md";
@@ -65,24 +98,24 @@ export const peers: Bench = {
       { name: "svc-runtime", options: SIGNED_SUM, requests: signedCalls },
       { name: "node:http and crypto", options: SIGNED_FLOOR, requests: signedCalls },
     ];
-    const stages = stagesOf(calls, entries);
+    const stages = stagesOf(entries);
     const measured = stages.map(() => sides.map((): LoadFigures[] => []));
     for (let repeat = 0; repeat < repeats; repeat++) {
       const order = [...sides.entries()];
       for (const [side, { options, requests }] of repeat % 2 === 0 ? order : order.reverse()) {
         await withTarget(options, async (target) => {
-          for (const [at, stage] of stages.entries()) {
-            measured[at]?.[side]?.push(await measure(target, requests(stage.calls + SPARE)));
+          for (const [at, { from, to }] of stages.entries()) {
+            measured[at]?.[side]?.push(await measure(target, requests(to - from + SPARE)));
           }
         });
       }
     }
-    const rows: Row[] = stages.flatMap((stage, at) => {
-      if (!stage.measured) return [];
-      console.log(`  ${stage.name}`);
+    const found = stages.map((stage, at): StageRows => {
+      console.log(`  calls ${nameOf(stage)} of a process`);
       const figures = sides.map(({ name }, side) => [name, measured[at]?.[side] as LoadFigures[]] as const);
-      return tabulate(figures, FIGURE).map((row) => ({ ...row, name: `${stage.name}: ${row.name}` }));
+      return [stage, tabulate(figures, FIGURE)];
     });
-    return { rows };
+    writePage(docs, "peers", tableOf(found, sides), { peers: await plotOf(found, sides) });
+    return { rows: found.flatMap(([stage, rows]) => rows.map((row) => ({ ...row, calls: nameOf(stage) }))) };
   },
 };

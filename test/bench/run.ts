@@ -9,6 +9,7 @@ import { writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os";
 import { array, bytes, bytesString, string } from "./bodies.js";
 import { nonces, retry, signed, unsigned } from "./calls.js";
+import { allocated, first } from "./cold.js";
 import { cores } from "./cores.js";
 import { memory, start } from "./footprint.js";
 import { gen } from "./gen.js";
@@ -36,6 +37,8 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   unsigned,
   latency,
   retry,
+  first,
+  allocated,
   string,
   array,
   bytes,

@@ -1,11 +1,10 @@
 /** How the cost of a signed call grows: with ports, values, tools, the size of its body, and live replay entries. */
 
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { stringOfBytes } from "./bodies.js";
 import { measureBeside, warm } from "./calls.js";
 import { firstAnswer, tooled } from "./footprint.js";
 import { type LoadRequest, measure, measureInTurn, SPARE } from "./load.js";
+import { writePage } from "./page.js";
 import { type Plot, plotSvg } from "./plot.js";
 import { replyCalls } from "./replay.js";
 import { type Bench, digits, type Settings, withSpread } from "./report.js";
@@ -161,20 +160,6 @@ async function measureDimension(dimension: Dimension, settings: Settings): Promi
 const slopeOf = ({ y, unit, line }: Scaling) =>
   `${digits(line.slope)} ± ${digits(line.slopeError)} ${y.split(" ")[0]} a ${unit}`;
 
-const BEGIN = "<!-- scaling: written by npm run bench -- scaling -->";
-const END = "<!-- end of scaling -->";
-
-/**
- * Puts the table into the page, between its two marks.
- *
- * @throws Error when the page has no such marks
- */
-export function withTable(page: string, table: string): string {
-  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (begin === -1 || end < begin) throw new Error(`the page of benchmarks lacks its marks: ${BEGIN} … ${END}`);
-  return `${page.slice(0, begin + BEGIN.length)}\n${table}\n${page.slice(end)}`;
-}
-
 function tableOf(found: readonly Scaling[]): string {
   const lines = found.map((each) => {
     const { name, x, y, line } = each;
@@ -193,11 +178,8 @@ export const scaling: Bench = {
       const points = each.points.map((point) => `${point.x}: ${withSpread(point)}`).join("   ");
       console.log(`  ${each.title}: ${slopeOf(each)}, r² ${each.line.r2.toFixed(3)}\n    ${points}`);
     }
-    const plots = join(settings.docs, "plots");
-    mkdirSync(plots, { recursive: true });
-    for (const each of found) writeFileSync(join(plots, `${each.name}.svg`), await plotSvg(each));
-    const page = join(settings.docs, "benchmarks.md");
-    writeFileSync(page, withTable(readFileSync(page, "utf8"), tableOf(found)));
+    const plots = found.map(async (each) => [each.name, await plotSvg(each)] as const);
+    writePage(settings.docs, "scaling", tableOf(found), Object.fromEntries(await Promise.all(plots)));
     return { rows: found };
   },
 };

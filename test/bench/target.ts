@@ -105,6 +105,11 @@ export class Target implements Destination {
     return this.process.pid as number;
   }
 
+  /** What it has printed since it was started or configured. */
+  get printed(): string {
+    return this.log;
+  }
+
   /** Puts another configuration in force. */
   async configure(config: object): Promise<void> {
     const path = join(this.directory, "config.json");

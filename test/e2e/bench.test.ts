@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -11,11 +11,12 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { cpuMicros, cpuTime } from "../bench/accounting.js";
+import { allocatedKilobytes } from "../bench/cold.js";
 import { measurePairs } from "../bench/micro.js";
 import { latencies, sendAtRate } from "../bench/open-loop.js";
-import { plotSvg } from "../bench/plot.js";
+import { withTable } from "../bench/page.js";
+import { plotSvg, seriesSvg } from "../bench/plot.js";
 import { judgeDifference, judgeRatio, tabulate } from "../bench/report.js";
-import { withTable } from "../bench/scaling.js";
 import { isWithinSpread, leastSquares, quantile, ratioOf, summarize } from "../bench/statistics.js";
 import { TYPESCRIPT } from "../bench/target.js";
 
@@ -94,6 +95,18 @@ describe("accounting", () => {
   });
 });
 
+describe("allocations", () => {
+  it("are what each collection found beyond what the one before left", () => {
+    const trace = `[1:0x5]      33 ms: Scavenge 4.0 (4.6) -> 3.5 (5.6) MB, 0.70 / 0.00 ms  (average mu = 1.000) task;
+{"level":"info","msg":"serving"}
+[1:0x5]     120 ms: Scavenge 19.5 (24.0) -> 4.5 (24.0) MB, pooled: 0 MB, 1.2 / 0.0 ms  (average mu = 1.0) allocation failure;
+[1:0x5]     240 ms: Mark-Compact (reduce) 8.5 (24.0) -> 4.0 (9.0) MB, 2.5 / 0.0 ms  (+ 0.1 ms in 1 steps) task;
+`;
+    assert.equal(allocatedKilobytes(trace), 1024 * (16 + 4));
+    assert.equal(allocatedKilobytes(""), 0);
+  });
+});
+
 describe("open loop", () => {
   it("sends when a call is due, not when the one before is answered, and counts from then", async () => {
     const count = 40;
@@ -139,13 +152,21 @@ describe("plots", () => {
     assert.notEqual(await plotSvg({ ...plot, line: { ...line, slope: 0 } }), svg);
   });
 
-  it("docs/benchmarks.md has a place for the slopes", () => {
-    const page = readFileSync(join(REPOSITORY, "docs/benchmarks.md"), "utf8");
-    const written = withTable(page, "| a table |");
-    assert.ok(written.includes("\n| a table |\n"));
-    assert.equal(withTable(written, "| a table |"), written);
-    assert.throws(() => withTable("# no marks", ""), /lacks its marks/);
+  it("several programs in one plot, each with its name", async () => {
+    const series = ["one", "another"].map((name) => ({ name, points }));
+    const svg = await seriesSvg({ title: "cost as calls go by", x: "calls", y: "µs of CPU a call", series });
+    for (const text of ["cost as calls go by", "calls", "one", "another"]) assert.ok(svg.includes(`>${text}<`), text);
   });
+
+  for (const bench of ["scaling", "peers"]) {
+    it(`docs/benchmarks.md has a place for the table of ${bench}`, () => {
+      const page = readFileSync(join(REPOSITORY, "docs/benchmarks.md"), "utf8");
+      const written = withTable(page, bench, "| a table |");
+      assert.ok(written.includes("\n| a table |\n"));
+      assert.equal(withTable(written, bench, "| a table |"), written);
+      assert.throws(() => withTable("# no marks", bench, ""), /lacks its marks/);
+    });
+  }
 });
 
 describe("npm run bench", () => {
@@ -171,7 +192,7 @@ describe("npm run bench", () => {
   it("one run prints rows, goals and verdicts and writes them to a file", {
     skip: (process.platform !== "linux" || !FULL) && "measures; Linux, test:full",
   }, () => {
-    const names = ["signed", "entry"];
+    const names = ["signed", "first", "allocated", "entry"];
     const directory = mkdtempSync(join(tmpdir(), "svc-bench-test-"));
     try {
       const { status, stdout, stderr } = run(names, directory);
@@ -184,6 +205,8 @@ describe("npm run bench", () => {
       assert.equal(machine.node, process.version);
       assert.deepEqual(Object.keys(results), names);
       assert.equal(results.signed.rows.length, 2);
+      assert.equal(results.first.rows.length, 4);
+      assert.equal(results.allocated.rows.length, 2);
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }
@@ -207,12 +230,19 @@ provideContracts(contracts);
 bootstrap(Sum, { headerPrefix: "X-Nexus-" });
 `;
       writeFileSync(program, text, { mode: 0o755 });
-      const { status, stdout, stderr } = run(["peers"], directory, { BENCH_PEER: program, BENCH_ENTRIES: "300" });
+      const docs = join(directory, "docs");
+      cpSync(join(REPOSITORY, "docs/benchmarks.md"), join(docs, "benchmarks.md"));
+      const env = { BENCH_PEER: program, BENCH_ENTRIES: "100", BENCH_DOCS: docs };
+      const { status, stdout, stderr } = run(["peers"], directory, env);
       assert.equal(status, 0, stderr);
-      for (const stage of ["the first 40 calls of a process", "warm, 120 live nonces", "warm, 300 live nonces"])
-        assert.ok(stdout.includes(`  ${stage}\n  the peer `), stage);
+      const page = readFileSync(join(docs, "benchmarks.md"), "utf8");
+      for (const calls of ["0 to 2", "2 to 4", "4 to 10", "10 to 20", "80 to 100"]) {
+        assert.ok(stdout.includes(`  calls ${calls} of a process\n  Rust toolkit `), calls);
+        assert.match(page, new RegExp(`^\\| ${calls} (\\| [\\d.,]+ ± [\\d.,]+ ){4}\\|$`, "m"));
+      }
+      assert.match(readFileSync(join(docs, "plots/peers.svg"), "utf8"), />Rust toolkit</);
       const { results } = JSON.parse(readFileSync(join(directory, "bench-results.json"), "utf8"));
-      assert.equal(results.peers.rows.length, 9);
+      assert.equal(results.peers.rows.length, 24);
       const broken = run(["peers"], directory, { BENCH_PEER: "/bin/false" });
       assert.match(broken.stderr, /the server under test ended/);
     } finally {
