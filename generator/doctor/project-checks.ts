@@ -242,7 +242,8 @@ const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 function checkEnvironment(env: ProjectQuestions["env"]): Check {
   const faults: [detail: string, next: string][] = [];
   for (const { name, nearest } of strayVariables(env)) {
-    const next = nearest === undefined ? "unset it; the README lists the settings" : `did you mean ${nearest}?`;
+    const next =
+      nearest === undefined ? "unset it; docs/guide/settings.md lists the settings" : `did you mean ${nearest}?`;
     faults.push([`${quoted(name)} is read by nothing`, next]);
   }
   for (const name of [ENV_BIND_ADDR, ENV_ADMIN_ADDR]) {

@@ -130,7 +130,7 @@ class ServerDoctor {
   private judgeTls({ tls }: Answer): Check {
     if (tls === undefined) {
       if (isLoopback(this.base)) return skipped("tls", "plain HTTP on this machine");
-      const next = "serve over https: who can read a request can repeat it (README, Require signatures)";
+      const next = "serve over https: who can read a request can repeat it (docs/guide/signatures.md)";
       return bad("tls", "plain HTTP over a network", next);
     }
     const days = Math.floor((Date.parse(tls.certificate.valid_to) - Date.now()) / DAY_MS);

@@ -12,8 +12,8 @@ Serves its tools until SIGTERM or SIGINT.
   --help   print this and exit
 
 Environment: BIND_ADDR, SVC_TOOLKIT_CONFIG_PATH, SVC_TOOL_TLS_CERT_PATH, SVC_TOOL_TLS_KEY_PATH, SVC_LOG_LEVEL,
-SVC_ADMIN_ADDR, SVC_ALLOW_UNSIGNED, SVC_REPLAY_REDIS_URL and others that begin with SVC_REPLAY_REDIS_. The README of
-svc-gen says what each is.
+SVC_ADMIN_ADDR, SVC_ALLOW_UNSIGNED, SVC_REPLAY_REDIS_URL and others that begin with SVC_REPLAY_REDIS_. docs/guide/settings.md
+of svc-gen says what each is.
 `;
 
 /**

@@ -53,7 +53,7 @@ function warnOf(strays: readonly StrayVariable[], log: ServerLogger): void {
   const near = strays.filter(({ nearest }) => nearest !== undefined);
   const others = strays.filter(({ nearest }) => nearest === undefined);
   for (const { name, nearest } of [...near, ...others].slice(0, MAX_LINES)) {
-    const remedy = nearest === undefined ? "unset it, or see the README for the settings" : `did you mean ${nearest}?`;
+    const remedy = nearest === undefined ? "unset it, or see docs/guide/settings.md" : `did you mean ${nearest}?`;
     log.warn(
       { variable: name },
       `the environment has ${displayVariable(name)}, which is no setting and is not read; ${remedy}`,

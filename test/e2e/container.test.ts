@@ -6,10 +6,10 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { it } from "node:test";
+import { GUIDE_FILES } from "../guide.js";
 
 const containerfile = readFileSync("docs/deploy/Containerfile", "utf8");
 const compose = readFileSync("docs/deploy/compose.yaml", "utf8");
-const readme = readFileSync("README.md", "utf8");
 
 it("the container starts node itself, as a user without rights", () => {
   assert.match(containerfile, /^CMD \["node", "dist\/generated\/server\.js"\]$/m);
@@ -25,7 +25,7 @@ it("container and gateway agree about the port", () => {
 it("svc comes from the checkout that the packages of a project name", () => {
   assert.match(containerfile, /^#.* --build-context svc=\.\.\/svc /m);
   assert.match(compose, /^ {6}additional_contexts:\n {8}svc: \.\.\/svc$/m);
-  assert.match(readme, /"svc-runtime": "file:\.\.\/svc\/runtime"/);
+  assert.match(GUIDE_FILES["package.json"] ?? "", /"svc-runtime": "file:\.\.\/svc\/runtime"/);
 });
 
 function sh(command: string, cwd: string): string {
@@ -69,7 +69,7 @@ it("the image of a project beside svc serves, and has no compiler", FULL, () => 
   const contexts = { svc: join(root, "contexts/svc"), ".": join(root, "contexts/tool") };
   try {
     sh(`git clone -q . "${contexts.svc}"`, ".");
-    for (const [, path = "", text = ""] of readme.matchAll(/^```\w+ file=(\S+)\n(.*?)^```/gms)) {
+    for (const [path, text] of Object.entries(GUIDE_FILES)) {
       if (path === "src/call.ts") continue;
       const target = join(contexts["."], path);
       mkdirSync(dirname(target), { recursive: true });

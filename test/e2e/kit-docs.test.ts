@@ -1,4 +1,4 @@
-/** docs/testing.md and docs/client.md are true: their code is compiled and run, with the tool of the README. */
+/** docs/testing.md and docs/client.md are true: their code is compiled and run, with the tool of the guide. */
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { createHarness, Harness, type HarnessOptions } from "svc-runtime/testing";
 import { REPOSITORY, ToolProject } from "../generator/project.js";
+import { GUIDE_FILES } from "../guide.js";
 
 const page = (path: string) => readFileSync(join(REPOSITORY, path), "utf8");
 
@@ -16,10 +17,9 @@ function filesOf(text: string): Record<string, string> {
   return Object.fromEntries(found.map(([, path = "", content = ""]) => [path, content]));
 }
 
-const readme = filesOf(page("README.md"));
 const testing = page("docs/testing.md");
 const client = page("docs/client.md");
-const { "src/sum.ts": sum = "", "tsconfig.json": tsconfig = "" } = readme;
+const { "src/sum.ts": sum = "", "tsconfig.json": tsconfig = "" } = GUIDE_FILES;
 
 function projectWith(files: Readonly<Record<string, string>>): ToolProject {
   const project = new ToolProject({ "src/sum.ts": sum, "tsconfig.json": tsconfig, ...files });

@@ -13,6 +13,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { CliProcess } from "../generator/cli-process.js";
 import { REPOSITORY, ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
+import { GUIDE_FILES } from "../guide.js";
 import { atEnd } from "../teardown.js";
 import { startServer } from "./process.js";
 
@@ -28,7 +29,7 @@ const filesOf = (text: string): Record<string, string> =>
     ]),
   );
 
-const SUM = { "src/sum.ts": filesOf(page("README.md"))["src/sum.ts"] ?? "" };
+const SUM = { "src/sum.ts": GUIDE_FILES["src/sum.ts"] ?? "" };
 
 interface Serving {
   readonly url: string;

@@ -1,4 +1,4 @@
-/** The README is true: every snippet is compiled, run or loaded, in the order in which a reader meets it. */
+/** The guide is true: every snippet is compiled, run or loaded, in the order in which a reader meets it. */
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
@@ -19,22 +19,13 @@ import {
 } from "#runtime/index.js";
 import { MAX_INLINE_BYTES, MAX_PORT_BYTES } from "#runtime/wire/data.js";
 import { MAX_RESULT_BYTES } from "#runtime/wire/output.js";
+import { ToolProject } from "../generator/project.js";
+import { GUIDE, GUIDE_FILES, SNIPPETS } from "../guide.js";
 import { until } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
 import { freePort } from "./process.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const README = readFileSync(join(ROOT, "README.md"), "utf8");
-
-interface Snippet {
-  readonly info: string;
-  readonly text: string;
-}
-
-const snippets: readonly Snippet[] = [...README.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info, text]) => ({
-  info: info as string,
-  text: text as string,
-}));
 const port = await freePort();
 /** Snippets name the default port; the tests take a free one. */
 const here = (text: string) =>
@@ -92,19 +83,17 @@ function run(command: string): string {
 
 // Those of "Five minutes" are run by new.test.ts, in a project from packed packages.
 test("every fence says what it is for", () => {
-  for (const { info } of snippets) {
+  for (const { info } of SNIPPETS) {
     assert.match(
       info,
-      /^(?:(?:ts|json) file=[\w./-]+|sh (?:run|serve|call)|(?:json|text) output|(?:sh|text) five minutes)$/,
+      /^(?:(?:ts|json) file=[\w./-]+|sh (?:run|serve|call)|ts tool|(?:json|text) output|(?:sh|text) five minutes)$/,
     );
   }
-  assert.ok(snippets.length > 10);
+  assert.ok(SNIPPETS.length > 10);
 });
 
 test("the snippets work, one after the other", async (t) => {
-  for (const { info, text } of snippets) {
-    const file = / file=(.*)$/.exec(info)?.[1];
-    if (file === undefined) continue;
+  for (const [file, text] of Object.entries(GUIDE_FILES)) {
     mkdirSync(dirname(join(project, file)), { recursive: true });
     writeFileSync(join(project, file), here(text));
   }
@@ -115,7 +104,7 @@ test("the snippets work, one after the other", async (t) => {
   link("node_modules/@types/node", "@types/node");
   link("node_modules/.bin", ".bin");
 
-  for (const [i, { info, text }] of snippets.entries()) {
+  for (const [i, { info, text }] of SNIPPETS.entries()) {
     if (info === "sh run") {
       const output = run(text);
       if (text.includes("--meta")) {
@@ -129,7 +118,7 @@ test("the snippets work, one after the other", async (t) => {
         t.diagnostic("curl is not installed here");
         continue;
       }
-      const expected = snippets[i + 1];
+      const expected = SNIPPETS[i + 1];
       assert.match(expected?.info ?? "", / output$/);
       assert.equal(run(text).trim(), expected?.text.trim());
     }
@@ -145,29 +134,48 @@ test("the configuration is one", () => {
 test("commands, links, names and numbers exist", () => {
   const { scripts, overrides, engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const scaffold = readFileSync(join(ROOT, "templates/project/package.json.hbs"), "utf8");
-  for (const [, script = "test"] of README.matchAll(/npm (?:run ([\w:]+)|test)/g)) {
-    assert.ok(scripts[script] ?? scaffold.includes(`"${script}": `), script);
+  for (const [page, text] of GUIDE) {
+    for (const [, script = "test"] of text.matchAll(/npm (?:run ([\w:]+)|test)/g)) {
+      assert.ok(scripts[script] ?? scaffold.includes(`"${script}": `), script);
+    }
+    for (const [, target = ""] of text.matchAll(/\]\(([^)]+)\)/g)) {
+      const [path = "", anchor] = target.split("#");
+      const file = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
+      assert.ok(existsSync(file), `${page}: ${target}`);
+      if (anchor === undefined) continue;
+      const headings = readFileSync(file, "utf8").match(/^#+ .*$/gm) ?? [];
+      const anchors = headings.map((heading) => heading.replace(/^#+ /, "").toLowerCase().replaceAll(" ", "-"));
+      assert.ok(anchors.includes(anchor), `${page}: ${target}`);
+    }
   }
-  for (const [, target = ""] of README.matchAll(/\]\(([^)]+)\)/g)) {
-    const [path = "", anchor] = target.split("#");
-    assert.ok(existsSync(join(ROOT, path)), target);
-    if (anchor === undefined) continue;
-    const headings = readFileSync(join(ROOT, path), "utf8").match(/^#+ .*$/gm) ?? [];
-    const anchors = headings.map((heading) => heading.replace(/^#+ /, "").toLowerCase().replaceAll(" ", "-"));
-    assert.ok(anchors.includes(anchor), target);
-  }
-  assert.ok(README.indexOf("npm run demo") < README.indexOf("npm test"));
+  const readme = GUIDE.get("README.md") ?? assert.fail();
+  assert.ok(readme.indexOf("npm run demo") < readme.indexOf("npm test"));
+  assert.ok(readme.split("\n").length <= 150, "the README is read at once");
+  for (const version of engines.node.match(/(?<=>=)[\d.]+/g) as string[]) assert.ok(readme.includes(version), version);
+  const guide = [...GUIDE.values()].join("\n");
   assert.ok(
-    README.includes(
+    guide.includes(
       `"overrides": ${JSON.stringify(overrides)
         .replaceAll(":", ": ")
         .replace(/^\{(.*)\}$/, "{ $1 }")}`,
     ),
   );
-  for (const version of engines.node.match(/(?<=>=)[\d.]+/g) as string[]) assert.ok(README.includes(version), version);
-  for (const name of [ENV_BIND_ADDR, ENV_LOG_LEVEL, ENV_TOOLKIT_CONFIG_PATH]) assert.ok(README.includes(name), name);
+  for (const name of [ENV_BIND_ADDR, ENV_LOG_LEVEL, ENV_TOOLKIT_CONFIG_PATH]) assert.ok(guide.includes(name), name);
   for (const number of [MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_RESULT_BYTES, DEFAULT_TIMEOUT_MS, 12_582_912, 300_000]) {
-    assert.ok(README.includes(number.toLocaleString("en")), String(number));
+    assert.ok(guide.includes(number.toLocaleString("en")), String(number));
   }
   assert.deepEqual(DEFAULT_ADDRESS, [[127, 0, 0, 1], 8080]);
+});
+
+test("the tool of the README is one", () => {
+  const { text } = SNIPPETS.find(({ info }) => info === "ts tool") ?? assert.fail();
+  const tool = new ToolProject({ "src/sum.ts": text, "tsconfig.json": GUIDE_FILES["tsconfig.json"] ?? "" });
+  const { status, stderr } = spawnSync(process.execPath, [join(ROOT, "generator/bin.js"), "--quiet"], {
+    cwd: tool.root,
+    encoding: "utf8",
+  });
+  assert.equal(status, 0, stderr);
+  const [{ fqn, input_schema }] = JSON.parse(readFileSync(join(tool.root, "meta.json"), "utf8"));
+  assert.equal(fqn, "xyz.demo.sum@1");
+  assert.deepEqual(Object.keys(input_schema.properties), ["a", "b"]);
 });

@@ -44,8 +44,8 @@ describe("WithSerdeErrorPath", () => {
 
 describe("the documentation", () => {
   it("tells operators to upgrade receivers before senders use bytes", () => {
-    const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8").replace(/\s+/g, " ");
-    assert.ok(readme.includes("Upgrade every tool before the leaders that call it send `bytes`"));
+    const page = readFileSync(new URL("../../docs/guide/signatures.md", import.meta.url), "utf8").replace(/\s+/g, " ");
+    assert.ok(page.includes("Upgrade every tool before the leaders that call it send `bytes`"));
     proves("11.6");
   });
 });

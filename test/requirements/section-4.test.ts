@@ -43,14 +43,14 @@ describe("the leader's signature covers the inputs only", () => {
   });
 
   it("the documentation says so plainly, and that HTTPS is part of the protocol", () => {
-    const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8").replace(/\s+/g, " ");
+    const page = readFileSync(new URL("../../docs/guide/signatures.md", import.meta.url), "utf8").replace(/\s+/g, " ");
     for (const sentence of [
       "**HTTPS is part of the protocol.**",
       "The leader's signature covers the inputs only: not the nonce, the leader's id, the tool or the time.",
       "Anyone who can read a request can repeat it under another nonce",
       "over authenticated HTTPS",
     ]) {
-      assert.ok(readme.includes(sentence), sentence);
+      assert.ok(page.includes(sentence), sentence);
     }
     proves("4.14");
   });

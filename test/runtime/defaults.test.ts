@@ -44,7 +44,7 @@ function quantities(text: string): number[] {
 
 /** The rows of one of the tables below a heading, cell by cell. */
 function table(file: string, heading: string, index = 0): string[][] {
-  const [, section = ""] = readFileSync(join(ROOT, file), "utf8").split(`\n${heading}\n`);
+  const [, section = ""] = `\n${readFileSync(join(ROOT, file), "utf8")}`.split(`\n${heading}\n`);
   const [text = ""] = section.split(/\n#/);
   const tables = text.split(/\n(?!\|)/).filter((block) => block.includes("\n|"));
   const rows = (tables[index] ?? assert.fail(`${file} has no such table: ${heading}`)).split("\n").slice(1);
@@ -418,7 +418,9 @@ compare("docs/operations.md, Shutdown", rowsOf(table("docs/operations.md", "## S
   "what calls share": () => [CLOSE_LIMIT_MS],
 });
 
-// ---- README.md ----
+// ---- docs/guide ----
+
+const SETTINGS = "docs/guide/settings.md";
 
 /** A signed server that says what it took for settings that were left out. */
 async function signedDefaults() {
@@ -434,14 +436,14 @@ async function signedDefaults() {
 const byDefault = (rows: ReadonlyMap<string, string>) =>
   new Map([...rows].filter(([, text]) => /\d( MiB)? by default/.test(text)));
 
-compare("README.md, the configuration", byDefault(rowsOf(table("README.md", "## Settings", 1), 2)), {
+compare("docs/guide/settings.md, the configuration", byDefault(rowsOf(table(SETTINGS, "# Settings", 1), 2)), {
   invoke_max_body_bytes: async ([bytes = 0]) => [await largestBody(bytes)],
   replay_cache_ttl_ms: async () => [(await signedDefaults()).ttl],
 });
 
-const OPTIONS = rowsOf(table("README.md", "## Settings", 2), 2);
+const OPTIONS = rowsOf(table(SETTINGS, "# Settings", 2), 2);
 
-compare("README.md, in code", byDefault(OPTIONS), {
+compare("docs/guide/settings.md, in code", byDefault(OPTIONS), {
   replayMaxBytes: async () => [(await signedDefaults()).bound],
   cryptoThreads: async () => [(await signedDefaults()).workers],
   reloadIntervalMs: async ([ms = 0]) => {
@@ -463,7 +465,7 @@ compare("README.md, in code", byDefault(OPTIONS), {
   minBodyBytesPerSecond: () => quantities(LIMITS.get("the rate of a body") ?? ""),
 });
 
-describe("README.md", () => {
+describe("the guide", () => {
   it("names every option of bootstrap", () => {
     const path = join(ROOT, "runtime/server/options.ts");
     const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest);
@@ -474,7 +476,7 @@ describe("README.md", () => {
   });
 
   it("says the limits that the server has", async () => {
-    const limits = rowsOf(table("README.md", "## Limits"), 2);
+    const limits = rowsOf(table("docs/guide/limits.md", "# Limits"), 2);
     const said = (row: string) =>
       quantities((limits.get(row) ?? assert.fail(row)).replace(/\(`?\w+(\(\))?`?\)|503/g, ""));
     const { bound } = await signedDefaults();
@@ -487,7 +489,7 @@ describe("README.md", () => {
   });
 
   it("says the address that the environment does not need to name", async () => {
-    const [, address] = /`([\d.:]+)` by default/.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? assert.fail();
+    const [, address] = /`([\d.:]+)` by default/.exec(readFileSync(join(ROOT, SETTINGS), "utf8")) ?? assert.fail();
     assert.equal(process.env[ENV_BIND_ADDR], undefined);
     const taken = http.createServer();
     const [host = "", port] = (address ?? "").split(":");

@@ -141,7 +141,7 @@ describe("variables of the environment that no setting has", () => {
     ["NEXUS_TOOL_TLS_KEY_PATH", "did you mean SVC_TOOL_TLS_KEY_PATH?"],
     ["SVC_BIND_ADDR", "did you mean BIND_ADDR?"],
     ["svc_admin_addr", "did you mean SVC_ADMIN_ADDR?"],
-    ["SVC_THREADS", "unset it, or see the README for the settings"],
+    ["SVC_THREADS", "unset it, or see docs/guide/settings.md"],
   ] as const) {
     it(`${name}: named in a warning`, async (t) => {
       environment(t, { [name]: "x" });

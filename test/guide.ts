@@ -1,0 +1,42 @@
+/** The guide: the README and the pages of docs/guide in the order in which a reader meets them, and their snippets. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+const PAGES = [
+  "README.md",
+  "docs/guide/write-a-tool.md",
+  "docs/guide/build-and-serve.md",
+  "docs/guide/commands.md",
+  "docs/guide/signatures.md",
+  "docs/guide/application.md",
+  "docs/guide/settings.md",
+  "docs/guide/limits.md",
+] as const;
+
+/** The pages, by their paths. */
+export const GUIDE: ReadonlyMap<string, string> = new Map(
+  PAGES.map((path) => [path, readFileSync(join(ROOT, path), "utf8")]),
+);
+
+/** A fenced block, and what its fence says. */
+export interface Snippet {
+  readonly info: string;
+  readonly text: string;
+}
+
+/** All snippets of the guide. */
+export const SNIPPETS: readonly Snippet[] = [...GUIDE.values()].flatMap((page) =>
+  [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = "", text = ""]) => ({ info, text })),
+);
+
+/** The files of the guide's project, by their paths: fences with `file=`. */
+export const GUIDE_FILES: Readonly<Record<string, string>> = Object.fromEntries(
+  SNIPPETS.flatMap(({ info, text }) => {
+    const file = / file=(.*)$/.exec(info)?.[1];
+    return file === undefined ? [] : [[file, text]];
+  }),
+);
