@@ -1,16 +1,23 @@
 /** svc-gen/generate: the contracts of a project as data. No file is written. */
 
 import type { Contract } from "svc-runtime/generator";
-import { type Diagnostic, formatDiagnostics } from "./diagnostics/diagnostics.js";
+import { type Diagnostic, formatDiagnostics, type RelatedPlace, type Severity } from "./diagnostics/diagnostics.js";
 import { generate } from "./generate.js";
+import type { Place } from "./model.js";
 import type { GenerateOptions } from "./project/layout.js";
 
-export type { Diagnostic, GenerateOptions };
+export type { Diagnostic, GenerateOptions, Place, RelatedPlace, Severity };
 
 /** A project with errors. The message is what `svc-gen` prints: each error with its place, a code frame and a hint. */
 export class GenerateError extends Error {
+  /** `GenerateError`. */
   override readonly name = "GenerateError";
-  constructor(readonly diagnostics: readonly Diagnostic[]) {
+
+  /** @param diagnostics the errors, in the order of their places */
+  constructor(
+    /** The errors. */
+    readonly diagnostics: readonly Diagnostic[],
+  ) {
     super(formatDiagnostics(diagnostics));
   }
 }
@@ -22,6 +29,7 @@ export class GenerateError extends Error {
  * provideContracts(contractsOf({ root: process.cwd() }));
  * ```
  *
+ * @param options the project's folder, and its files where they have other names
  * @throws {@link GenerateError} when the project has errors
  */
 export function contractsOf(options: GenerateOptions): readonly Contract[] {

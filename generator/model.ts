@@ -5,11 +5,15 @@
 
 import type { Json } from "./json.js";
 
-/** A place in a source file, 1-based. `file` is relative to the project, with forward slashes. */
+/** A place in a source file. */
 export interface Place {
+  /** Relative to the project, with forward slashes. */
   readonly file: string;
+  /** From 1. */
   readonly line: number;
+  /** From 1, in UTF-16 code units. */
   readonly column: number;
+  /** Characters from there on that are meant. */
   readonly length: number;
   /** The text of that line, for code frames. */
   readonly source: string;

@@ -205,7 +205,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   /**
    * Makes a client from a metadata document: an answer of `/meta`, or the list in a `meta.json`.
    *
-   * @param url the tool's address; by default the one in the document
+   * @param options who calls; `url` is the tool's address, by default the one in the document
    * @throws {@link LeaderError} `invalid_metadata`; RangeError, TypeError for invalid options
    */
   static fromMetadata<Tool extends ToolType = UntypedTool>(

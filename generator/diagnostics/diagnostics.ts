@@ -6,6 +6,7 @@
 import { FORMAT_NAMES } from "svc-runtime/generator";
 import type { Place } from "../model.js";
 
+/** An error stops generation; a warning or a note does not. */
 export type Severity = "error" | "warning" | "note";
 
 interface Entry {
@@ -351,17 +352,30 @@ export const CODES = {
 
 export type Code = keyof typeof CODES;
 
+/** A place that a diagnostic refers to. */
+export interface RelatedPlace {
+  /** What is there. */
+  readonly message: string;
+  /** Absent where TypeScript names none. */
+  readonly place?: Place;
+}
+
 /** One diagnostic. TypeScript's own errors keep their codes (`TS2322`). */
 export interface Diagnostic {
+  /** Stable: `SVC112`. docs/diagnostics.md has all of them. */
   readonly code: Code | `TS${number}`;
+  /** Whether it stops generation. */
   readonly severity: Severity;
+  /** What is wrong, as one sentence. */
   readonly message: string;
+  /** Where it is; absent for what concerns the project as a whole. */
   readonly place?: Place;
   /** The member or class concerned: `Sum.Input.items[].when`. */
   readonly subject?: string;
+  /** What to do. */
   readonly hint?: string;
   /** Related places from TypeScript: `'x' is declared here.` */
-  readonly related?: readonly { readonly message: string; readonly place?: Place }[];
+  readonly related?: readonly RelatedPlace[];
 }
 
 /** Makes a diagnostic from the table. `detail` describes the particular case; `ownHint` is for one that the hint of the code misses. */

@@ -18,6 +18,7 @@ export function displayPath(layout: Layout, path: string): string {
   return relative(layout.root, path).split(sep).join("/");
 }
 
+/** Which project, and where its files lie. */
 export interface GenerateOptions {
   /** The package root; `meta.json` goes there. */
   readonly root: string;

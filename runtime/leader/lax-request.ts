@@ -15,7 +15,7 @@ import { type Envelope, itemText, valueText } from "./request.js";
  * The body of a signed request. Missing ports are sent as null, unknown members as further ports, and lists with any
  * number of values.
  *
- * @throws {@link LeaderError} `invalid_input` for a value that has no JSON form
+ * @throws LeaderError `invalid_input` for a value that has no JSON form
  */
 export function laxEnvelope(ports: readonly PortShape[], input: object): Envelope {
   const given = new Map<string, unknown>(Object.entries(input).filter(([, value]) => value !== undefined));
@@ -45,13 +45,13 @@ export function laxEnvelope(ports: readonly PortShape[], input: object): Envelop
 /**
  * The body of an unsigned request: the input as plain JSON.
  *
- * @throws {@link LeaderError} `invalid_input` for a value that has no JSON form
+ * @throws LeaderError `invalid_input` for a value that has no JSON form
  */
 export function laxBody(input: object): Buffer {
   return valueText(input, []);
 }
 
-/** @throws {@link LeaderError} for an input that is no object */
+/** @throws LeaderError for an input that is no object */
 export function requireObject(input: unknown): object {
   if (typeof input === "object" && input !== null) return input;
   throw new LeaderError(

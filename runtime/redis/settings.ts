@@ -30,7 +30,7 @@ const VARIABLES = {
 /**
  * The store that the environment names.
  *
- * @throws {@link StartupError} for an invalid setting; it names the variable and never a password
+ * @throws StartupError for an invalid setting; it names the variable and never a password
  */
 export function redisFromEnv(env: Environment = process.env): RedisReplayStore {
   const options = Object.entries(VARIABLES).flatMap(([option, variable]) => {

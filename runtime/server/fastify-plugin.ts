@@ -101,6 +101,6 @@ function claimNames({ names }: Mounts, tools: readonly ServedTool[]): void {
  * outside of calls. The plugin owns the handling of calls: signatures, replay protection, body limits, deadlines, load
  * control, reloads of the configuration. `app.close()` finishes the running calls within the limits of `shutdown`.
  *
- * @throws {@link StartupError}, {@link ConfigError} and RangeError, at `await app.register(…)` or `app.ready()`
+ * @throws StartupError, ConfigError and RangeError, at `await app.register(…)` or `app.ready()`
  */
 export const svcTools = fastifyPlugin(svcToolsPlugin, { fastify: "5.x", name: "svc-runtime", encapsulate: true });

@@ -215,7 +215,7 @@ async function resolved(
  * ```
  *
  * @param tools one class, or several that share a server; {@link Harness.of} reaches the others
- * @throws {@link StartupError} for a tool that cannot be served or has no contract; RangeError, TypeError for options
+ * @throws StartupError for a tool that cannot be served or has no contract; RangeError, TypeError for options
  */
 export async function createHarness<Tool extends SvcToolClass>(
   tools: Tool | readonly [Tool, ...SvcToolClass[]],

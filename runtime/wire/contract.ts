@@ -24,7 +24,7 @@ export interface TextConstraints {
   readonly maxLength?: number;
   /** Regular expressions with the flag `u`, all required: those of a template literal type and of `@pattern`. */
   readonly patterns?: readonly string[];
-  /** A key of {@link formats}. */
+  /** A key of `formats`. */
   readonly format?: string;
 }
 

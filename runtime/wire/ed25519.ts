@@ -51,7 +51,7 @@ const privateKeyObjects = new WeakMap<SigningKey, KeyObject>();
 const publicKeyObjects = new WeakMap<VerifyKey, KeyObject>();
 
 /**
- * Prepares a public key for repeated use. The bytes are copied, and not checked: see {@link isValidPublicKey}.
+ * Prepares a public key for repeated use. The bytes are copied, and not checked: see `isValidPublicKey`.
  *
  * @param publicKey 32 bytes
  * @throws TypeError unless it is a Uint8Array, RangeError for another length

@@ -19,7 +19,7 @@ export class PortError extends Error {
 /**
  * Derives the ports from schema texts. The textual order of members is the order of the ports.
  *
- * @throws {@link PortError} when the network refuses the schemas, {@link JsonError} when they are not JSON
+ * @throws PortError when the network refuses the schemas, JsonError when they are not JSON
  */
 export function derivePorts(inputSchema: string, outputSchema: string): MetaSchema {
   return {
