@@ -293,12 +293,16 @@ export class DecoderCompiler {
     const literals = [...declared.keys()].filter((i) => declared[i]?.literal && !declared[i]?.optional);
     const names = new MemberNames(declared.map(({ name }) => name));
     const decoderOf = compileIndexes(codec, (each) => this.compile(each));
+    const blank = blankOf(declared);
+    // One for all objects but those inside themselves; one that met a mismatch is not given back.
+    let spare: number[] | undefined;
     return (document, entry, context) => {
       const { tape } = document;
       if (tape[entry] !== OBJECT) return new Mismatch("an object", entryKind(document, entry));
       // Tape index 0 is the root and never a member: it marks absent members.
-      const values = new Array<number>(count).fill(0);
-      const repeated: number[] = [];
+      const values = (spare ?? new Array<number>(count)).fill(0);
+      spare = undefined;
+      let repeated: number[] | undefined;
       const others = decoderOf === undefined ? undefined : new Map<string, number>();
       let undeclaredCount = 0;
       const end = tape[entry + 3] as number;
@@ -309,7 +313,10 @@ export class DecoderCompiler {
           else others.set(stringOf(document, key), key + STRIDE);
           continue;
         }
-        if (context.strict && values[index] !== 0) repeated.push(index);
+        if (context.strict && values[index] !== 0) {
+          if (repeated === undefined) repeated = [index];
+          else repeated.push(index);
+        }
         values[index] = key + STRIDE;
         next = index + 1;
       }
@@ -319,12 +326,12 @@ export class DecoderCompiler {
         const value = decode(document, values[i] as number, context);
         if (value instanceof Mismatch) return value.within(name).asOtherBranch();
       }
-      const object: Record<string, unknown> = {};
+      const object: Record<string, unknown> = { ...blank };
       let fitting = 0;
       for (let i = 0; i < count; i++) {
         const { name, optional, decode } = declared[i] as (typeof declared)[number];
         const member = values[i] as number;
-        if (repeated.includes(i)) return repeatedMember().within(name);
+        if (repeated?.includes(i)) return repeatedMember().within(name);
         if (member === 0 || (optional && tape[member] === NULL)) {
           if (!optional) return new Mismatch("a value", "nothing").within(name).after(fitting);
           continue;
@@ -334,6 +341,7 @@ export class DecoderCompiler {
         fitting++;
         setMember(object, name, value);
       }
+      spare = values;
       if (undeclaredCount > 1 && this.hasUnion && hasRepeatedName(document, entry)) {
         undeclaredCount = distinctUndeclared(document, entry, names);
       }
@@ -360,6 +368,9 @@ export class DecoderCompiler {
 }
 
 type ListCodec = Extract<Codec, { readonly kind: "array" | "tuple" }>;
+
+/** Entries of a list, nested ones included, up to which it is given its size at once. */
+const SHORT_LIST = 64;
 
 /** Decodes lists: the items of an array, or the values of a `many` port, each in a document of its own. */
 export class ListDecoder {
@@ -397,12 +408,13 @@ export class ListDecoder {
     const count = this.check === undefined ? 0 : itemCount(document, entry);
     const mismatch = this.check?.(count);
     if (mismatch !== undefined) return mismatch;
-    const values: unknown[] = [];
     const end = tape[entry + 3] as number;
+    // A list that grows begins with room for 17 items, which is most of the memory of many short ones.
+    const values = end - entry <= SHORT_LIST * STRIDE ? new Array<unknown>(itemCount(document, entry)) : [];
     for (let item = entry + STRIDE, i = 0; item < end; item = tape[item + 3] as number, i++) {
       const value = this.decodeItem(document, item, context, i, count);
       if (value instanceof Mismatch) return value.within(i);
-      values.push(value);
+      values[i] = value;
     }
     return (this.unique ? repeatedItem(values) : undefined) ?? values;
   }
@@ -429,6 +441,16 @@ export class ListDecoder {
     const decode = fromEnd <= tail.length ? tail[tail.length - fromEnd] : (fixed[i] ?? this.item);
     return (decode as Decode)(document, entry, context);
   }
+}
+
+/**
+ * What every object begins with, so that all of them have one shape and V8 allocates each at once: the members up to the
+ * first one that may be absent, in their order. Each is given its value, or there is no object.
+ */
+function blankOf(members: readonly { readonly name: string; readonly optional: boolean }[]): Record<string, unknown> {
+  const end = members.findIndex(({ name, optional }) => optional || name === "__proto__");
+  const names = members.slice(0, end === -1 ? members.length : end).map(({ name }) => name);
+  return JSON.parse(`{${names.map((name) => `${JSON.stringify(name)}:null`).join()}}`);
 }
 
 /**
