@@ -2,11 +2,16 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { describe, it } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse, parseAllDocuments, parseDocument } from "yaml";
+import { ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { REDIS_SETTINGS } from "#runtime/config/environment.js";
 import { type RedisReplayOptions, RedisReplayStore } from "#runtime/redis/index.js";
+import { CLOSE_LIMIT_MS } from "#runtime/server/call/class-hooks.js";
+import { GRACE_MS, LINGER_MS } from "#runtime/server/http/shutdown.js";
 
 const read = (path: string) => readFileSync(path, "utf8");
 const schema = (name: string) => JSON.parse(read(`test/e2e/schemas/${name}.json`)) as object;
@@ -33,43 +38,92 @@ describe("compose files", () => {
 interface Resource {
   readonly kind: string;
   readonly metadata: { readonly name: string };
+  readonly data?: Readonly<Record<string, string>>;
   readonly spec: {
     readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
+    readonly podSelector?: { readonly matchLabels: Readonly<Record<string, string>> };
     readonly template?: { readonly metadata: { readonly labels: object }; readonly spec: PodSpec };
+    readonly ports?: readonly { readonly targetPort?: string }[];
+    readonly ingress?: readonly { readonly ports: readonly { readonly port: string }[] }[];
   };
 }
 interface PodSpec {
   readonly terminationGracePeriodSeconds: number;
+  readonly securityContext: { readonly runAsUser: number; readonly runAsGroup: number };
   readonly containers: readonly Container[];
+  readonly volumes: readonly Volume[];
 }
 interface Container {
   readonly name: string;
   readonly env?: readonly { readonly name: string; readonly value: string }[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
-  readonly lifecycle?: { readonly preStop: { readonly exec: { readonly command: readonly string[] } } };
+  readonly lifecycle?: {
+    readonly preStop: {
+      readonly exec?: { readonly command: readonly string[] };
+      readonly sleep?: { readonly seconds: number };
+    };
+  };
+  readonly startupProbe?: { readonly httpGet: object };
   readonly readinessProbe: { readonly httpGet?: { readonly path: string; readonly port: string } };
-  readonly livenessProbe?: { readonly httpGet: { readonly path: string } };
+  readonly livenessProbe?: { readonly httpGet: { readonly path: string; readonly port: string } };
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly subPath?: string }[];
+}
+interface Volume {
+  readonly name: string;
+  readonly projected?: {
+    readonly sources: readonly {
+      readonly secret?: { readonly name: string };
+      readonly configMap?: { readonly name: string };
+    }[];
+  };
+}
+
+ajv.addSchema(schema("kubernetes"), "kubernetes");
+
+/** Faults of a resource by the strict schema of its kind. */
+function resourceFaults(resource: unknown): string[] {
+  const { kind } = resource as Resource;
+  return faults(ajv.getSchema(`kubernetes#/$defs/${kind}`) ?? assert.fail(kind), resource);
+}
+
+/** The resources of a manifest, all of them without faults. */
+function readManifest(path: string): Resource[] {
+  return parseAllDocuments(read(path)).map((document) => {
+    assert.deepEqual([document.errors, document.warnings], [[], []]);
+    const resource = document.toJS() as Resource;
+    assert.deepEqual(resourceFaults(resource), [], `${resource.kind} ${resource.metadata.name}`);
+    return resource;
+  });
+}
+
+const titles = (resources: readonly Resource[]) => resources.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+
+/** Selectors of services, budgets and policies that find no pod of the manifest. */
+function blindSelectors(resources: readonly Resource[]): string[] {
+  const pods = resources.flatMap(({ spec }) => (spec?.template === undefined ? [] : [spec.template.metadata.labels]));
+  const blind = resources.filter(({ spec }) => {
+    const labels = spec?.podSelector?.matchLabels ?? spec?.selector?.matchLabels ?? spec?.selector;
+    return labels !== undefined && !pods.some((pod) => isDeepStrictEqual(pod, labels));
+  });
+  return titles(blind);
+}
+
+/** Seconds from SIGTERM to the end of a server with the default times: docs/operations.md, Shutdown. */
+function shutdownSeconds(): number {
+  const [, drain = ""] = /^const DEFAULT_DRAIN_MS = ([\d_]+);$/m.exec(read("runtime/server/http/shutdown.ts")) ?? [];
+  return (Number(drain.replaceAll("_", "")) + GRACE_MS + LINGER_MS + CLOSE_LIMIT_MS) / 1_000;
 }
 
 describe("docs/deploy/replicas/kubernetes.yaml", () => {
   const text = read("docs/deploy/replicas/kubernetes.yaml");
-  const resources = parseAllDocuments(text).map((document) => {
-    assert.deepEqual([document.errors, document.warnings], [[], []]);
-    return document.toJS() as Resource;
-  });
+  const resources = readManifest("docs/deploy/replicas/kubernetes.yaml");
   const find = (kind: string, name: string) =>
     resources.find((resource) => resource.kind === kind && resource.metadata.name === name) ?? assert.fail(kind);
-  ajv.addSchema(schema("kubernetes"), "kubernetes");
-  const validate = (resource: unknown) => {
-    const { kind } = resource as Resource;
-    return faults(ajv.getSchema(`kubernetes#/$defs/${kind}`) ?? assert.fail(kind), resource);
-  };
   const tool = find("Deployment", "tool").spec.template?.spec ?? assert.fail();
   const [container] = tool.containers as readonly [Container];
 
   it("has a disruption budget and a rolling update for three replicas, by the strict schemas of Kubernetes", () => {
-    const kinds = resources.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-    assert.deepEqual(kinds, [
+    assert.deepEqual(titles(resources), [
       "Deployment tool",
       "Service tool",
       "PodDisruptionBudget tool",
@@ -78,7 +132,6 @@ describe("docs/deploy/replicas/kubernetes.yaml", () => {
       "PodDisruptionBudget redis",
       "NetworkPolicy redis",
     ]);
-    for (const resource of resources) assert.deepEqual(validate(resource), [], resource.kind);
   });
 
   it("the schemas find misspelt members, wrong types and missing ones, deep down too", () => {
@@ -89,21 +142,13 @@ describe("docs/deploy/replicas/kubernetes.yaml", () => {
       ["containerPort: 8080", "hostPort: 8080"],
     ] as const) {
       assert.ok(text.includes(from), from);
-      const found = parseAllDocuments(text.replace(from, to)).flatMap((document) => validate(document.toJS()));
+      const found = parseAllDocuments(text.replace(from, to)).flatMap((document) => resourceFaults(document.toJS()));
       assert.ok(found.length > 0, to);
     }
   });
 
   it("every selector finds pods", () => {
-    const pods = resources.flatMap(({ spec }) => (spec.template === undefined ? [] : [spec.template.metadata.labels]));
-    for (const { spec, kind } of resources) {
-      const labels = spec.selector?.matchLabels ?? spec.selector;
-      if (labels !== undefined)
-        assert.ok(
-          pods.some((pod) => JSON.stringify(pod) === JSON.stringify(labels)),
-          kind,
-        );
-    }
+    assert.deepEqual(blindSelectors(resources), []);
   });
 
   it("probes go to the listener for operators, liveness does not ask for Redis", () => {
@@ -115,9 +160,95 @@ describe("docs/deploy/replicas/kubernetes.yaml", () => {
   });
 
   it("the pod's grace is longer than preStop and the whole shutdown", () => {
-    const [, seconds] = container.lifecycle?.preStop.exec.command ?? [];
-    // The drain limit, the grace and the last answers: docs/operations.md, Shutdown.
-    assert.ok(tool.terminationGracePeriodSeconds >= Number(seconds) + 25 + 2 + 2 + 5);
+    const [, seconds] = container.lifecycle?.preStop.exec?.command ?? [];
+    assert.ok(tool.terminationGracePeriodSeconds >= Number(seconds) + shutdownSeconds());
+  });
+});
+
+describe("docs/deploy/kubernetes.yaml", () => {
+  const path = "docs/deploy/kubernetes.yaml";
+  const text = read(path);
+  const image = read("docs/deploy/Containerfile");
+  const resources = readManifest(path);
+  const find = (kind: string) => resources.find((resource) => resource.kind === kind) ?? assert.fail(kind);
+  const pod = find("Deployment").spec.template?.spec ?? assert.fail();
+  const [container] = pod.containers as readonly [Container];
+  const ports = new Map(container.ports.map(({ name, containerPort }) => [name, containerPort]));
+  const environment = (name: string) => new RegExp(`^.*\\b${name}=(\\S+)`, "m").exec(image)?.[1] ?? assert.fail(name);
+
+  it("has the resources of one server, by the strict schemas of Kubernetes", () => {
+    const kinds = [
+      "ConfigMap tool-leaders",
+      "Deployment tool",
+      "Service tool",
+      "PodDisruptionBudget tool",
+      "NetworkPolicy tool",
+    ];
+    assert.deepEqual(titles(resources), kinds);
+  });
+
+  it("the schemas find faults in each kind", () => {
+    for (const [from, to] of [
+      ["\ndata:", "\nfiles:"],
+      ["preStop:\n              sleep: { seconds", "preStop:\n              sleep: { second"],
+      ["projected:", "projection:"],
+      ["targetPort:", "targetport:"],
+      ["unhealthyPodEvictionPolicy:", "unhealthyPodsEvictionPolicy:"],
+      ["policyTypes:", "policyType:"],
+    ] as const) {
+      assert.ok(text.includes(from), from);
+      const found = parseAllDocuments(text.replace(from, to)).flatMap((document) => resourceFaults(document.toJS()));
+      assert.ok(found.length > 0, to);
+    }
+  });
+
+  it("every selector finds the pod, every name of a port is one of the container's", () => {
+    assert.deepEqual(blindSelectors(resources), []);
+    const { spec: policy } = find("NetworkPolicy");
+    const named = [
+      ...(find("Service").spec.ports ?? []).map(({ targetPort }) => targetPort),
+      ...(policy.ingress ?? []).flatMap((rule) => rule.ports.map(({ port }) => port)),
+      container.readinessProbe.httpGet?.port,
+      container.livenessProbe?.httpGet.port,
+    ];
+    assert.deepEqual([...new Set(named)].sort(), [...ports.keys()].sort());
+  });
+
+  it("has the ports, the user and the folder of the image", () => {
+    assert.equal(environment("BIND_ADDR"), `0.0.0.0:${ports.get("http")}`);
+    assert.match(image, new RegExp(`^EXPOSE ${ports.get("http")}$`, "m"));
+    const { runAsUser, runAsGroup } = pod.securityContext;
+    assert.match(image, new RegExp(`^USER ${runAsUser}:${runAsGroup}$`, "m"));
+    const [mount] = container.volumeMounts;
+    assert.equal(dirname(environment("SVC_TOOLKIT_CONFIG_PATH")), mount?.mountPath);
+    assert.equal(mount?.subPath, undefined);
+    assert.deepEqual(container.env, [{ name: "SVC_ADMIN_ADDR", value: `0.0.0.0:${ports.get("admin")}` }]);
+    // The same port in the image's own health check, on the loopback address.
+    assert.equal(environment("SVC_ADMIN_ADDR"), `127.0.0.1:${ports.get("admin")}`);
+    assert.ok(image.includes(`http://127.0.0.1:${ports.get("admin")}/livez`));
+  });
+
+  it("liveness asks for the process, start and readiness for the server", () => {
+    assert.deepEqual(container.startupProbe?.httpGet, { path: "/readyz", port: "admin" });
+    assert.deepEqual(container.readinessProbe.httpGet, { path: "/readyz", port: "admin" });
+    assert.deepEqual(container.livenessProbe?.httpGet, { path: "/livez", port: "admin" });
+  });
+
+  it("the configuration is one folder of the Secret and the ConfigMap, with the names that the server reads", () => {
+    const [{ mountPath } = assert.fail()] = container.volumeMounts;
+    const sources = pod.volumes[0]?.projected?.sources;
+    assert.deepEqual(sources, [{ secret: { name: "tool" } }, { configMap: { name: find("ConfigMap").metadata.name } }]);
+    const [[key, list] = assert.fail()] = Object.entries(find("ConfigMap").data ?? {});
+    assert.ok(text.includes(`# "allowed_leaders_path": "${mountPath}/${key}"`));
+    assert.match(text, /kubectl create secret generic tool --from-file=config\.json$/m);
+    assert.equal(basename(environment("SVC_TOOLKIT_CONFIG_PATH")), "config.json");
+    const config = { signed_http: { allowed_leaders: JSON.parse(list), tools: { "xyz.demo.sum@1": {} } } };
+    ToolkitRuntimeConfig.fromJsonStr(JSON.stringify(config));
+  });
+
+  it("the pod's grace is longer than preStop and the whole shutdown", () => {
+    const seconds = container.lifecycle?.preStop.sleep?.seconds ?? assert.fail("no preStop");
+    assert.ok(pod.terminationGracePeriodSeconds >= seconds + shutdownSeconds());
   });
 });
 

@@ -330,7 +330,8 @@ test("container file and workflow name what the packages need", () => {
 
   const checkout = texts("file:../svc", "file:../svc/runtime");
   // The same steps as the tested container file.
-  const steps = (text: string) => text.split("\n").filter((line) => /^(?:FROM|RUN|USER|CMD|EXPOSE|WORKDIR)/.test(line));
+  const steps = (text: string) =>
+    text.split("\n").filter((line) => /^(?:ARG|FROM|RUN|ENV|USER|CMD|EXPOSE|HEALTHCHECK|WORKDIR| )/.test(line));
   const tested = readFileSync(join(REPOSITORY, "docs/deploy/Containerfile"), "utf8");
   assert.deepEqual(steps(checkout.Dockerfile ?? ""), steps(tested));
   assert.match(checkout.Dockerfile ?? "", /^# {3}docker build --build-context svc=\.\.\/svc -t/m);

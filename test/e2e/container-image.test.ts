@@ -1,0 +1,230 @@
+/** The image of a new project: built from its own Dockerfile, started as a container, called, stopped. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { dirname, join } from "node:path";
+import { after, describe, it } from "node:test";
+import { LeaderClient } from "#runtime/leader.js";
+import { REPOSITORY } from "../generator/project.js";
+import { atEnd } from "../teardown.js";
+import { ImageProcess, ImageStore, imagesUnavailable, ok } from "./image-build.js";
+import { pack } from "./packages.js";
+
+const FULL = process.env.SVC_TEST_FULL === "1";
+const skip = FULL ? (imagesUnavailable() ?? false) : "SVC_TEST_FULL=1 builds images";
+
+const GENERATOR = join(REPOSITORY, "generator/bin.js");
+const BASE = "localhost/node-here";
+const IMAGE = "localhost/wind-speed";
+/** In the build's npm settings, as an access token would be. */
+const SECRET = "token-of-a-private-registry";
+const HAS_COMPILE_CACHE = Number(process.versions.node.split(".")[0]) >= 22;
+
+const sh = (command: string, cwd: string) => ok("sh", ["-euc", command], cwd);
+const unpacked = async (layer: string) => Number(await sh(`gunzip -c "${layer}" | wc -c`, "/"));
+
+/** The lines of `docker build` in the head of a container file, without the command and the name of the image. */
+function buildOptions(dockerfile: string): string[] {
+  const [, options = ""] = /^# {3}docker build (.*)-t \S+ \.$/m.exec(dockerfile) ?? assert.fail(dockerfile);
+  return options.split(" ").filter((option) => option !== "");
+}
+
+/** All layers but that of the base image. */
+async function assertOnlyTool([, ...layers]: readonly string[]): Promise<void> {
+  assert.ok(layers.length > 0);
+  const files = (await Promise.all(layers.map((layer) => sh(`tar -tzf "${layer}"`, "/")))).join("").trim().split("\n");
+  assert.ok(files.includes("tool/dist/generated/server.js"));
+  const unwanted = /(^|\/)(typescript|ts-morph|svc-gen|_cacache|_logs|\.npm|\.npmrc|ca\.pem|config\.json)(\/|$)/;
+  const outside = /^(?!(etc|tmp|run|var|tool|svc)\/)/;
+  assert.deepEqual(
+    files.filter((file) => unwanted.test(file) || outside.test(file)),
+    [],
+  );
+  for (const layer of layers) {
+    const owners = await sh(`tar --numeric-owner -tvzf "${layer}" | awk '{ print $2 }' | sort -u`, "/");
+    assert.equal(owners.trim(), "0/0");
+    assert.equal((await sh(`gunzip -c "${layer}" | grep -c "${SECRET}" || true`, "/")).trim(), "0");
+  }
+}
+
+if (skip !== false) it("the image of a tool project", { skip });
+
+describe("the image of a tool project", { skip }, () => {
+  const store = new ImageStore();
+  after(() => store.close());
+  const project = join(store.folder, "wind-speed");
+  const volume = join(store.folder, "config");
+  const svcGen = (...args: string[]) => ok(process.execPath, [GENERATOR, ...args], project);
+
+  it("is built from the Dockerfile of a new project", async (t) => {
+    await store.makeBase(BASE);
+    const packs = join(store.folder, "packs");
+    mkdirSync(packs);
+    for (const name of ["svc-gen", "svc-runtime"] as const) await pack(name, packs);
+    const packages = ["generator", "runtime"].map(
+      (option, index) => `--${option} packs/svc-${["gen", "runtime"][index]}-0.1.0.tgz`,
+    );
+    // Files that only their owner can read, as on a machine with a strict umask.
+    await sh(
+      `umask 077; "${process.execPath}" "${GENERATOR}" new wind-speed --yes ${packages.join(" ")}`,
+      store.folder,
+    );
+    const source = join(project, "src/wind-speed.ts");
+    const greeting = '    if (name.trim() === "")';
+    // A call whose end the test decides.
+    const wait = '    if (name.startsWith("http:")) name = await (await fetch(name)).text();\n';
+    const text = readFileSync(source, "utf8");
+    assert.ok(text.includes(greeting));
+    writeFileSync(source, text.replace(greeting, wait + greeting));
+
+    const options = buildOptions(readFileSync(join(project, "Dockerfile"), "utf8"));
+    assert.deepEqual(options, ["--build-context", "packages=../packs"]);
+    await store.build(BASE, [...options, "-t", IMAGE, "."], project, `//registry.example/:_authToken=${SECRET}`);
+
+    const megabytes = (path: string) => `${(statSync(path).size / 1e6).toFixed(1)} MB`;
+    const layers = await store.layers(IMAGE);
+    const sizes = await Promise.all(
+      layers.map(async (layer) => `${megabytes(layer)} (unpacked ${((await unpacked(layer)) / 1e6).toFixed(1)} MB)`),
+    );
+    t.diagnostic(`layers, compressed: ${sizes.join(", ")}`);
+    const sum = layers.reduce((bytes, layer) => bytes + statSync(layer).size, 0);
+    t.diagnostic(`all, compressed: ${(sum / 1e6).toFixed(1)} MB`);
+  });
+
+  it("has no compiler, no cache of npm, no secret, and no file of its user's", async () => {
+    await assertOnlyTool(await store.layers(IMAGE));
+  });
+
+  const server = { client: undefined as LeaderClient | undefined, process: undefined as ImageProcess | undefined };
+  const running = () => server.process ?? assert.fail("no container");
+
+  it("serves with a read-only root, as user 1000, as process 1", async () => {
+    const [leader, tool] = await Promise.all(
+      ["leader.key", "tool.key"].map(async (file) =>
+        JSON.parse(await svcGen("keys", "new", file, "--json", "--reveal")),
+      ),
+    );
+    const config = JSON.parse(readFileSync(join(project, "config.example.json"), "utf8"));
+    config.signed_http.allowed_leaders.leaders.push(leader.allowed_leaders);
+    Object.assign(config.signed_http.tools, tool.tools);
+    mkdirSync(volume);
+    const file = join(volume, "config.json");
+    writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+    for (const path of [volume, file]) chownSync(path, 1000, 1000);
+
+    server.process = await ImageProcess.start(store, IMAGE, volume);
+    await running().logged('"msg":"serving"');
+    server.client = await LeaderClient.connect(`http://${running().address}:8080/wind-speed`, {
+      leader: { id: "leader", keyId: 0, key: readFileSync(join(project, "leader.key"), "utf8") },
+      toolKey: tool.public_key,
+    });
+    const { tag, value, signature } = await server.client.invoke({ name: "Ada" });
+    assert.deepEqual([tag, value, signature], ["ok", { greeting: "Hello, Ada!" }, "verified"]);
+
+    const report = `
+    const fs = require("fs");
+    const codes = ["/tmp/x", "/tool/x", "/tool/.compile-cache/x", "/etc/svc/x"].map((path) => {
+      try { fs.writeFileSync(path, ""); } catch ({ code }) { return code; }
+    });
+    const [, capabilities] = /^CapBnd:\\t(.*)$/m.exec(fs.readFileSync("/proc/1/status", "utf8"));
+    const [first] = fs.readFileSync("/proc/1/cmdline", "utf8").split("\\0");
+    console.log(JSON.stringify({ ids: [process.getuid(), process.getgid()], codes, capabilities, first }));`;
+    const { status, out } = await running().exec(["node", "-e", report]);
+    assert.equal(status, 0, out);
+    assert.deepEqual(JSON.parse(out), {
+      ids: [1000, 1000],
+      codes: ["EROFS", "EROFS", "EROFS", "EROFS"],
+      capabilities: "0".repeat(16),
+      first: "node",
+    });
+  });
+
+  it("has a health check that passes, fails without a server, at a port closed to others", {
+    skip,
+  }, async () => {
+    const [kind, ...check] = (await store.config(IMAGE)).Healthcheck.Test;
+    assert.equal(kind, "CMD");
+    assert.deepEqual(await running().exec(check), { status: 0, out: "" });
+    const alone = await ImageProcess.start(store, IMAGE, volume, check);
+    assert.deepEqual([await alone.exited, alone.log], [1, ""]);
+    const socket = connect(9090, running().address);
+    const [error] = await once(socket, "error");
+    assert.equal(error.code, "ECONNREFUSED");
+  });
+
+  it("holds compiled code that Node reads from the read-only root", async (t) => {
+    const compiled = readdirSync(join(await store.root(IMAGE), "tool/.compile-cache"));
+    if (!HAS_COMPILE_CACHE) {
+      assert.deepEqual(compiled, []);
+      return;
+    }
+    assert.equal(compiled.length, 1);
+    const meta = ["node", "dist/generated/server.js", "--meta"];
+    const { status, out } = await running().exec(meta, ["NODE_DEBUG_NATIVE=COMPILE_CACHE"]);
+    assert.equal(status, 0);
+    const [accepted, rejected, written] = [/was accepted/g, /was rejected/g, /writing cache/g].map(
+      (pattern) => out.match(pattern)?.length ?? 0,
+    ) as [number, number, number];
+    t.diagnostic(`${accepted} modules from the compile cache`);
+    assert.ok(accepted > 100, out);
+    assert.deepEqual([rejected, written], [0, 0], out);
+  });
+
+  it("on SIGTERM a call in flight ends, then the container exits 0", async () => {
+    const other = createServer().listen(0, running().gateway);
+    atEnd(() => other.close());
+    await once(other, "listening");
+    const asked = once(other, "request") as Promise<[IncomingMessage, ServerResponse]>;
+    const { port } = other.address() as AddressInfo;
+    const call = server.client?.invoke({ name: `http://${running().gateway}:${port}/` });
+    const [, answer] = await asked;
+    await running().signal("TERM");
+    await running().logged('"msg":"stopping"');
+    answer.end("Grace");
+    const result = await call;
+    assert.deepEqual([result?.value, result?.signature], [{ greeting: "Hello, Grace!" }, "verified"]);
+    server.client?.close();
+    assert.equal(await running().exited, 0);
+    const last = JSON.parse(running().log.trim().split("\n").at(-1) ?? "");
+    assert.deepEqual([last.msg, last.cut], ["stopped", 0]);
+  });
+
+  it("is built without the keys, the configuration and the npm settings in the project's folder", async () => {
+    for (const path of ["keys/acme.key", "config/config.json", ".npmrc"]) {
+      mkdirSync(join(project, dirname(path)), { recursive: true });
+      writeFileSync(join(project, path), SECRET);
+    }
+    const everything = join(store.folder, "Containerfile");
+    writeFileSync(everything, "FROM scratch\nCOPY . /\n");
+    await store.buildah(["build", "--isolation", "chroot", "-f", everything, "-t", "localhost/context", "."], project);
+    const [layer] = await store.layers("localhost/context");
+    const files = (await sh(`tar -tzf "${layer}"`, "/")).trim().split("\n");
+    assert.ok(files.includes("src/wind-speed.ts"));
+    assert.deepEqual(
+      files.filter((file) => /\.key$|config\.json$|npmrc|node_modules|^dist/.test(file)),
+      [],
+    );
+  });
+
+  it("is built beside a checkout of svc, from docs/deploy/Containerfile", async () => {
+    const folder = join(store.folder, "beside");
+    mkdirSync(folder);
+    await ok("git", ["clone", "-q", REPOSITORY, join(folder, "svc")]);
+    const places = ["generator file:svc", "runtime file:svc/runtime"].map((place) => `--${place}`).join(" ");
+    await sh(
+      `"${process.execPath}" "${GENERATOR}" new tool --fqn xyz.demo.tool@1 --yes --skip-install ${places}`,
+      folder,
+    );
+    const tool = join(folder, "tool");
+    await sh("npm install --package-lock-only --loglevel=error", tool);
+    const file = join(REPOSITORY, "docs/deploy/Containerfile");
+    await store.build(BASE, ["-f", file, "--build-context", "svc=../svc", "-t", "localhost/beside", "."], tool, "");
+    await assertOnlyTool(await store.layers("localhost/beside"));
+    const meta = ["node", "dist/generated/server.js", "--meta"];
+    const described = await ImageProcess.start(store, "localhost/beside", volume, meta);
+    assert.deepEqual([await described.exited, described.log], [0, ""]);
+  });
+});
