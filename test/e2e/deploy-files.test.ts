@@ -40,6 +40,10 @@ interface Resource {
   readonly metadata: { readonly name: string };
   readonly data?: Readonly<Record<string, string>>;
   readonly spec: {
+    readonly replicas?: number;
+    readonly strategy?: object;
+    readonly minAvailable?: number;
+    readonly policyTypes?: readonly string[];
     readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> };
     readonly podSelector?: { readonly matchLabels: Readonly<Record<string, string>> };
     readonly template?: { readonly metadata: { readonly labels: object }; readonly spec: PodSpec };
@@ -49,12 +53,20 @@ interface Resource {
 }
 interface PodSpec {
   readonly terminationGracePeriodSeconds: number;
-  readonly securityContext: { readonly runAsUser: number; readonly runAsGroup: number };
+  readonly automountServiceAccountToken: boolean;
+  readonly securityContext: {
+    readonly runAsNonRoot: boolean;
+    readonly runAsUser: number;
+    readonly runAsGroup: number;
+    readonly fsGroup: number;
+    readonly seccompProfile: object;
+  };
   readonly containers: readonly Container[];
   readonly volumes: readonly Volume[];
 }
 interface Container {
   readonly name: string;
+  readonly securityContext: object;
   readonly env?: readonly { readonly name: string; readonly value: string }[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly lifecycle?: {
@@ -185,6 +197,21 @@ describe("docs/deploy/kubernetes.yaml", () => {
       "NetworkPolicy tool",
     ];
     assert.deepEqual(titles(resources), kinds);
+  });
+
+  it("never runs two servers at a time, which do not know of each other's calls", () => {
+    const { replicas, strategy } = find("Deployment").spec;
+    assert.deepEqual([replicas, strategy], [1, { type: "Recreate" }]);
+    assert.equal(find("PodDisruptionBudget").spec.minAvailable, 1);
+  });
+
+  it("has no rights: pod and container as the image was tested, by the restricted standard of Kubernetes", () => {
+    assert.equal(pod.automountServiceAccountToken, false);
+    const { fsGroup, runAsGroup, runAsNonRoot, seccompProfile } = pod.securityContext;
+    assert.deepEqual([runAsNonRoot, fsGroup, seccompProfile], [true, runAsGroup, { type: "RuntimeDefault" }]);
+    const rights = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } };
+    assert.deepEqual(container.securityContext, rights);
+    assert.deepEqual(find("NetworkPolicy").spec.policyTypes, ["Ingress", "Egress"]);
   });
 
   it("the schemas find faults in each kind", () => {
