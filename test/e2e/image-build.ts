@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -68,9 +68,10 @@ export class ImageStore {
     const [, release = ""] = /^VERSION_CODENAME=(\w+)$/m.exec(readFileSync("/etc/os-release", "utf8")) ?? [];
     const filters = ["Created-By: Packages", `Codename: ${release}`, "Component: main"];
     const mirrors = await ok("apt-get", ["indextargets", "--format", "$(REPO_URI)", ...filters]);
-    const [mirror = ""] = mirrors.split("\n");
+    // None where apt has no lists: then debootstrap's own.
+    const mirror = mirrors.split("\n")[0] || undefined;
     // In a mount namespace of its own: an interrupted debootstrap leaves /proc and /sys in its folder.
-    await ok("unshare", ["--mount", "debootstrap", "--variant=minbase", release, root, mirror]);
+    await ok("unshare", ["--mount", "debootstrap", "--variant=minbase", release, root, ...(mirror ? [mirror] : [])]);
     for (const folder of ["var/cache/apt/archives", "var/lib/apt/lists"]) {
       rmSync(join(root, folder), { recursive: true });
     }
@@ -93,8 +94,9 @@ export class ImageStore {
    * Builds an image as docker does: `args` are the options of the command, `cwd` the folder of the project.
    *
    * @param npmrc added to npm's settings of this machine, which the build gets as a secret
+   * @returns what the build printed
    */
-  async build(base: string, args: readonly string[], cwd: string, npmrc: string): Promise<void> {
+  async build(base: string, args: readonly string[], cwd: string, npmrc: string): Promise<string> {
     const settings = [npmrc];
     const options = [
       "--isolation",
@@ -106,8 +108,10 @@ export class ImageStore {
       `NODE_IMAGE=${base}`,
     ];
     const get = async (name: string) => (await ok("npm", ["config", "get", name], "/")).trim().split("\n").at(-1) ?? "";
-    const user = spawnSync("cat", [await get("userconfig")], { encoding: "utf8" });
-    if (user.status === 0) settings.unshift(user.stdout.replaceAll(/^(?:registry|cafile|nodedir)\b.*$/gm, ""));
+    const user = await get("userconfig");
+    if (existsSync(user)) {
+      settings.unshift(readFileSync(user, "utf8").replaceAll(/^(?:registry|cafile|nodedir)\b.*$/gm, ""));
+    }
     settings.push(`registry=${await get("registry")}`);
     const cafile = process.env.NODE_EXTRA_CA_CERTS ?? (await get("cafile"));
     if (cafile !== "null") {
@@ -116,8 +120,9 @@ export class ImageStore {
     }
     const file = join(this.folder, "npmrc");
     writeFileSync(file, settings.join("\n"), { mode: 0o600 });
-    await this.buildah(["build", ...options, "--secret", `id=npmrc,src=${file}`, ...args], cwd);
+    const out = await this.buildah(["build", ...options, "--secret", `id=npmrc,src=${file}`, ...args], cwd);
     rmSync(file);
+    return out;
   }
 
   /** The layers of an image, as they travel: compressed tar files, oldest first. */
