@@ -153,7 +153,8 @@ describe("the image of a tool project", { skip }, () => {
   it("has a health check that passes, fails without a server, at a port closed to others", async () => {
     const [kind, ...check] = (await store.config(IMAGE)).Healthcheck.Test;
     assert.equal(kind, "CMD");
-    assert.deepEqual(await running().exec(check), { status: 0, out: "" });
+    const { status, out } = await running().exec(check);
+    assert.deepEqual([status, out], [0, ""]);
     const alone = await ImageProcess.start(store, IMAGE, volume, check);
     assert.deepEqual([await alone.exited, alone.log], [1, ""]);
     const socket = connect(9090, running().address);

@@ -122,8 +122,11 @@ function blindSelectors(resources: readonly Resource[]): string[] {
 
 /** Seconds from SIGTERM to the end of a server with the default times: docs/operations.md, Shutdown. */
 function shutdownSeconds(): number {
-  const [, drain = ""] = /^const DEFAULT_DRAIN_MS = ([\d_]+);$/m.exec(read("runtime/server/http/shutdown.ts")) ?? [];
-  return (Number(drain.replaceAll("_", "")) + GRACE_MS + LINGER_MS + CLOSE_LIMIT_MS) / 1_000;
+  const [, drain] = /^const DEFAULT_DRAIN_MS = ([\d_]+);$/m.exec(read("runtime/server/http/shutdown.ts")) ?? [];
+  return (
+    (Number((drain ?? assert.fail("no drain limit")).replaceAll("_", "")) + GRACE_MS + LINGER_MS + CLOSE_LIMIT_MS) /
+    1_000
+  );
 }
 
 describe("docs/deploy/replicas/kubernetes.yaml", () => {

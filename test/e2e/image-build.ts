@@ -23,11 +23,11 @@ export function imagesUnavailable(): string | undefined {
     : `NOT TESTED: ${missing.join(", ")} not installed (apt-get install buildah debootstrap runc iproute2)`;
 }
 
-/** Runs a program to its end; asserts exit code 0. */
+/** Runs a program to its end and asserts exit code 0; gives its standard output. */
 export async function ok(program: string, args: readonly string[], cwd?: string): Promise<string> {
-  const { status, out } = await run(program, args, cwd === undefined ? {} : { cwd });
+  const { status, out, stdout } = await run(program, args, cwd === undefined ? {} : { cwd });
   assert.equal(status, 0, `${program} ${args.join(" ")}\n${out}`);
-  return out;
+  return stdout;
 }
 
 /** The images and containers of one test file. */
@@ -38,8 +38,11 @@ export class ImageStore {
 
   /** Ends what runs and deletes everything. Not by `atEnd`: gigabytes take longer than it grants. */
   async close(): Promise<void> {
-    for (const end of this.ends) await end();
-    await rm(this.folder, { recursive: true });
+    try {
+      for (const end of this.ends) await end();
+    } finally {
+      await rm(this.folder, { recursive: true });
+    }
   }
 
   /** Registers an action for `close()`. */
@@ -107,13 +110,13 @@ export class ImageStore {
       "--build-arg",
       `NODE_IMAGE=${base}`,
     ];
-    const get = async (name: string) => (await ok("npm", ["config", "get", name], "/")).trim().split("\n").at(-1) ?? "";
+    const get = async (name: string) => (await ok("npm", ["config", "get", name], "/")).trim();
     const user = await get("userconfig");
     if (existsSync(user)) {
       settings.unshift(readFileSync(user, "utf8").replaceAll(/^(?:registry|cafile|nodedir)\b.*$/gm, ""));
     }
     settings.push(`registry=${await get("registry")}`);
-    const cafile = process.env.NODE_EXTRA_CA_CERTS ?? (await get("cafile"));
+    const cafile = process.env.NODE_EXTRA_CA_CERTS || (await get("cafile"));
     if (cafile !== "null") {
       settings.push("cafile=/mnt/ca.pem");
       options.push("--volume", `${cafile}:/mnt/ca.pem:ro`);
@@ -252,7 +255,7 @@ export class ImageProcess {
   }
 
   /** Runs a program in the container. */
-  exec(command: readonly string[], env: readonly string[] = []): Promise<{ status: number | null; out: string }> {
+  exec(command: readonly string[], env: readonly string[] = []): ReturnType<typeof run> {
     const variables = env.flatMap((variable) => ["--env", variable]);
     return run("runc", [...this.runc, "exec", ...variables, this.name, ...command]);
   }

@@ -42,21 +42,23 @@ export const shellEnv: NodeJS.ProcessEnv = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^npm_/.test(name) && name !== "NODE_TEST_CONTEXT"),
 );
 
-/** Runs a program to its end; `out` is everything that it wrote, to both streams. */
+/** Runs a program to its end; `out` is everything that it wrote, to both streams, `stdout` what it wrote to the first. */
 export async function run(
   program: string,
   args: readonly string[],
   options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
-): Promise<{ readonly status: number | null; readonly out: string }> {
+): Promise<{ readonly status: number | null; readonly out: string; readonly stdout: string }> {
   const child = spawn(program, args, { env: shellEnv, ...options, stdio: ["ignore", "pipe", "pipe"] });
   let out = "";
+  let stdout = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
       out += text;
+      if (stream === child.stdout) stdout += text;
     });
   }
   const [status] = (await once(child, "close")) as [number | null];
-  return { status, out };
+  return { status, out, stdout };
 }
 
 /** The list of components of a package, as its `prepack` writes it. */
