@@ -22,6 +22,7 @@ import { doctorCommand } from "./commands/doctor.js";
 import { explainCommand } from "./commands/explain.js";
 import { checkCommand, generateCommand } from "./commands/generate.js";
 import { commandHelp, overview } from "./commands/help.js";
+import { importCommand } from "./commands/import.js";
 import { invokeCommand } from "./commands/invoke.js";
 import { keysConvertCommand } from "./commands/keys-convert.js";
 import { keysNewCommand } from "./commands/keys-new.js";
@@ -41,6 +42,7 @@ export const COMMANDS: readonly Command[] = [
   generateCommand,
   checkCommand,
   newCommand,
+  importCommand,
   devCommand,
   invokeCommand,
   diffCommand,

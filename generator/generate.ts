@@ -12,6 +12,7 @@ import { artifactsOf, type ToolArtifacts } from "./emit/tool-artifacts.js";
 import type { Tool } from "./model.js";
 import type { InputSnapshot } from "./project/input-recorder.js";
 import { type GenerateOptions, layoutOf } from "./project/layout.js";
+import { memoryProject } from "./project/memory-project.js";
 import {
   compileOnce,
   compilerErrors,
@@ -45,6 +46,16 @@ export function generate(options: GenerateOptions): Generated {
       ? { files: [], diagnostics: project.diagnostics }
       : generateFrom(openProgram(project, compileOnce(project)));
   return { ...result, inputs: project.recorder.snapshot() };
+}
+
+/**
+ * Generates from source texts that are not on disk, with svc-gen's own runtime.
+ *
+ * @param texts by path, relative to the root of a project
+ */
+export function generateTexts(texts: ReadonlyMap<string, string>): Result {
+  const project = memoryProject(texts);
+  return generateFrom(openProgram(project, compileOnce(project)));
 }
 
 /** Generates all files of an open program. A run without errors adds its results to `cache`. */

@@ -309,6 +309,15 @@ const ROOMS: readonly Room[] = [
     },
   },
   {
+    // Imported on demand: it loads the compiler.
+    name: "generator/import",
+    files: ["generator/import/*.ts"],
+    below: ["model", "diagnostics", "types", "emit", "generate"].map((room) => `generator/${room}`),
+    packages: ["svc-runtime/generator"],
+    node: ["util"],
+    grants: { "read-source": { node: DISK } },
+  },
+  {
     name: "generator/config",
     files: ["generator/config/*.ts"],
     below: ["diagnostics", "atomic-write", "new-files"].map((room) => `generator/${room}`),
@@ -389,6 +398,7 @@ const ROOMS: readonly Room[] = [
         "watch",
         "keys",
         "scaffold",
+        "import",
         "dev",
         "dev/page-server",
         "invoke",

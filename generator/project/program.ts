@@ -58,6 +58,8 @@ export interface Project {
   /** Notes about the configuration. */
   readonly notes: readonly Diagnostic[];
   readonly recorder: InputRecorder;
+  /** Sources that are not on disk, by absolute path. */
+  readonly texts?: ReadonlyMap<string, string>;
 }
 
 /** The generated files and their folder, which may also hold sources. */
@@ -183,8 +185,8 @@ type AdaptedHost = Pick<ts.CompilerHost, "fileExists" | "readFile" | "directoryE
  * Adapts a host of TypeScript: stubs for the generated files, the library files of the project's TypeScript, and the
  * sources of referenced projects, built or not.
  */
-export function adaptHost<Host extends AdaptedHost>(host: Host, { layout, installed }: Project) {
-  const stubs = new Map(STUBS.map(([name, text]) => [join(layout.out, name), text]));
+export function adaptHost<Host extends AdaptedHost>(host: Host, { layout, installed, texts = new Map() }: Project) {
+  const stubs = new Map([...texts, ...STUBS.map(([name, text]) => [join(layout.out, name), text] as const)]);
   const stubOf = (path: string) => stubs.get(resolve(path));
   const folders = foldersOf(stubs.keys());
   const library = libraryFolder(installed);

@@ -1,0 +1,190 @@
+/**
+ * What differs between an imported schema and the one that svc-gen generates from the written types. The order of
+ * keywords does not count, nor does that of `required` and of several types; the order of properties does.
+ */
+
+import { type Json, JsonObject } from "../json.js";
+import { isSame } from "./merge-schemas.js";
+import { pointerStep, referenceSteps, resolveReference } from "./references.js";
+
+export interface Difference {
+  /** Where in the imported metadata; for an added keyword where it would be. */
+  readonly pointer: string;
+  /** Undefined for what the import has not. */
+  readonly imported: Json | undefined;
+  /** Undefined for what does not come back. */
+  readonly generated: Json | undefined;
+}
+
+/** Reference chains and inlined definitions that are followed. */
+const MAX_HOPS = 64;
+
+export interface Comparison {
+  readonly differences: readonly Difference[];
+  /** Definitions that are written where they are used, as JSON pointers. */
+  readonly inlined: readonly string[];
+}
+
+/** @param pointer of the schemas in the metadata, such as `/input_schema` */
+export function compareSchemas(imported: JsonObject, generated: JsonObject, pointer: string): Comparison {
+  const walk = new Walk(imported, generated, pointer);
+  walk.schemas(imported, generated, pointer, 0);
+  return walk.result();
+}
+
+/** Keywords whose members are schemas by name. */
+const BY_NAME = ["properties", "patternProperties"];
+const DEFINITIONS = ["$defs", "definitions"];
+const BRANCHES = ["anyOf", "oneOf", "allOf", "prefixItems"];
+const ONE_SCHEMA = ["items", "additionalProperties", "not", "contains", "propertyNames"];
+const UNORDERED = ["required", "type"];
+
+class Walk {
+  /** By pointer: a definition is compared at each of its uses. */
+  private readonly found = new Map<string, Difference>();
+  /** The imported definitions that were compared, each with the generated ones. */
+  private readonly compared = new Map<Json, Set<Json>>();
+  /** Definitions that a reference names on both sides. */
+  private readonly kept = new Set<Json>();
+  private readonly inlined = new Set<Json>();
+
+  constructor(
+    private readonly imported: JsonObject,
+    private readonly generated: JsonObject,
+    private readonly root: string,
+  ) {}
+
+  private add(pointer: string, imported: Json | undefined, generated: Json | undefined): void {
+    if (!this.found.has(pointer)) this.found.set(pointer, { pointer, imported, generated });
+  }
+
+  schemas(one: Json, other: Json, pointer: string, hops: number): void {
+    if (!(one instanceof JsonObject) || !(other instanceof JsonObject)) {
+      if (!isSame(one, other)) this.add(pointer, one, other);
+      return;
+    }
+    if (one === other) return;
+    const [from, to] = [referenceOf(one), referenceOf(other)];
+    if (from === undefined && to === undefined) this.keywords(one, other, pointer, hops);
+    else if (hops > MAX_HOPS) this.add(pointer, one, other);
+    else this.references(one, from, other, to, pointer, hops + 1);
+  }
+
+  /** Compares schemas of which at least one is a reference. */
+  private references(
+    one: JsonObject,
+    from: string | undefined,
+    other: JsonObject,
+    to: string | undefined,
+    pointer: string,
+    hops: number,
+  ): void {
+    const target = from === undefined ? undefined : resolveReference(this.imported, from);
+    const built = to === undefined ? undefined : resolveReference(this.generated, to);
+    const at = from === undefined ? pointer : this.pointerOf(from);
+    if (from !== undefined && target === undefined) this.add(`${pointer}/$ref`, from, to);
+    else if (from !== undefined && to !== undefined) {
+      if (target !== undefined) this.kept.add(target);
+      if (lastStep(from) !== lastStep(to)) this.add(`${pointer}/$ref`, from, to);
+      this.siblings(one, other, pointer, hops);
+      if (target !== undefined && built !== undefined && this.isNew(target, built)) {
+        this.schemas(target, built, at, hops);
+      }
+    } else if (from !== undefined && target !== undefined) {
+      this.inlined.add(target);
+      this.schemas(withSiblings(target, one), other, at, hops);
+    } else if (built !== undefined && this.isNew(one, built)) {
+      this.schemas(one, withSiblings(built, other), pointer, hops);
+    }
+  }
+
+  private isNew(one: Json, other: Json): boolean {
+    const known = this.compared.get(one) ?? new Set();
+    this.compared.set(one, known);
+    const isNew = !known.has(other);
+    known.add(other);
+    return isNew;
+  }
+
+  private siblings(one: JsonObject, other: JsonObject, pointer: string, hops: number): void {
+    const rest = (schema: JsonObject) =>
+      new JsonObject(new Map([...schema.members].filter(([name]) => name !== "$ref")));
+    this.keywords(rest(one), rest(other), pointer, hops);
+  }
+
+  private keywords(one: JsonObject, other: JsonObject, pointer: string, hops: number): void {
+    for (const name of new Set([...one.members.keys(), ...other.members.keys()])) {
+      if (DEFINITIONS.includes(name)) continue;
+      const at = `${pointer}/${pointerStep(name)}`;
+      const [from, to] = [one.get(name), other.get(name)];
+      if (from === undefined || to === undefined) this.add(at, from, to);
+      else this.keyword(name, from, to, at, hops);
+    }
+  }
+
+  private keyword(name: string, from: Json, to: Json, at: string, hops: number): void {
+    if (BY_NAME.includes(name) && from instanceof JsonObject && to instanceof JsonObject) {
+      this.members(from, to, at, hops);
+    } else if (BRANCHES.includes(name) && Array.isArray(from) && Array.isArray(to) && from.length === to.length) {
+      from.forEach((branch, index) => {
+        this.schemas(branch as Json, to[index] as Json, `${at}/${index}`, hops);
+      });
+    } else if (ONE_SCHEMA.includes(name)) this.schemas(from, to, at, hops);
+    else if (UNORDERED.includes(name) && Array.isArray(from) && Array.isArray(to)) {
+      if (!isSame([...from].sort(), [...to].sort())) this.add(at, from, to);
+    } else if (!isSame(from, to)) this.add(at, from, to);
+  }
+
+  private members(from: JsonObject, to: JsonObject, at: string, hops: number): void {
+    const names = [...from.members.keys()];
+    const others = [...to.members.keys()];
+    for (const name of new Set([...names, ...others])) {
+      const [one, other] = [from.get(name), to.get(name)];
+      if (one === undefined || other === undefined) this.add(`${at}/${pointerStep(name)}`, one, other);
+      else this.schemas(one, other, `${at}/${pointerStep(name)}`, hops);
+    }
+    const common = names.filter((name) => to.members.has(name));
+    if (
+      !isSame(
+        common,
+        others.filter((name) => from.members.has(name)),
+      )
+    )
+      this.add(at, names, others);
+  }
+
+  result(): Comparison {
+    const inlined: string[] = [];
+    for (const keyword of DEFINITIONS) {
+      const definitions = this.imported.get(keyword);
+      if (!(definitions instanceof JsonObject)) continue;
+      for (const [name, schema] of definitions.members) {
+        const pointer = `${this.root}/${keyword}/${pointerStep(name)}`;
+        if (this.kept.has(schema)) continue;
+        if (this.inlined.has(schema)) inlined.push(pointer);
+        else this.add(pointer, schema, undefined);
+      }
+    }
+    return { differences: [...this.found.values()], inlined };
+  }
+
+  private pointerOf(reference: string): string {
+    return [this.root, ...(referenceSteps(reference) ?? []).map(pointerStep)].join("/");
+  }
+}
+
+function referenceOf(schema: JsonObject): string | undefined {
+  const reference = schema.get("$ref");
+  return typeof reference === "string" ? reference : undefined;
+}
+
+function lastStep(reference: string): string | undefined {
+  return referenceSteps(reference)?.at(-1);
+}
+
+/** A definition with the keywords beside a reference to it. */
+function withSiblings(target: Json, { members }: JsonObject): Json {
+  const siblings = [...members].filter(([name]) => name !== "$ref");
+  if (siblings.length === 0 || !(target instanceof JsonObject)) return target;
+  return new JsonObject(new Map([...target.members, ...siblings]));
+}

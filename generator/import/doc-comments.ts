@@ -1,0 +1,105 @@
+/** JSDoc of imported types. Whatever a text holds, it neither ends the comment nor begins a tag. */
+
+import { type Json, printJson } from "../json.js";
+
+/** A tag as it stands in the comment. */
+export interface Tag {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What a schema says for people, as lines of a comment. */
+export interface Documentation {
+  readonly description: string;
+  /** `@title`, `@default`, `@example`, `@deprecated`, `@notSecret`. */
+  readonly tags: readonly Tag[];
+}
+
+export const NO_DOCUMENTATION: Documentation = { description: "", tags: [] };
+
+/** Prints a comment with a final line end; empty without content. */
+export function printComment({ description, tags }: Documentation, constraints: readonly Tag[]): string {
+  const text = commentText(description);
+  const lines = text === "" ? [] : text.split("\n");
+  for (const { name, text: value } of [...constraints, ...tags])
+    lines.push(`@${name}${value === "" ? "" : ` ${value}`}`);
+  if (lines.length === 0) return "";
+  const [only = ""] = lines;
+  if (lines.length === 1 && only.length <= 100) return `/** ${only} */\n`;
+  return `/**\n${lines.map((line) => (line === "" ? " *" : ` * ${line}`)).join("\n")}\n */\n`;
+}
+
+/**
+ * A description for a comment. `@` at the beginning of a word and the end of a comment get a backslash, which TypeScript
+ * keeps; invisible characters other than spaces are spelled out, since some end a line or turn its direction.
+ */
+export function commentText(text: string): string {
+  return text
+    .replace(/\r\n?/g, "\n")
+    .split("\n")
+    .map((line) =>
+      line
+        .replaceAll("\t", "  ")
+        .replace(INVISIBLE, spelledOut)
+        .replaceAll("*/", "*\\/")
+        .replace(/(^|[\s{*])@/g, "$1\\@")
+        .trimEnd(),
+    )
+    .join("\n")
+    .trim();
+}
+
+/** Everything that is neither a space nor visible. */
+const INVISIBLE = /[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/gu;
+
+function spelledOut(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+/** A title: one line. */
+export function titleText(text: string): string {
+  return commentText(text.replace(/\s+/g, " "));
+}
+
+/** A value for `@default` or `@example`: JSON of the same value. */
+export function valueText(value: Json): string {
+  return printJson(value)
+    .replaceAll("*/", "*\\/")
+    .replace(/(?<=[\s{*"])@/g, "\\u0040")
+    .replace(/[^\x20-\x7e\p{L}\p{M}\p{N}\p{P}\p{S}]/gu, (character) =>
+      Array.from({ length: character.length }, (_, at) => unit(character, at)).join(""),
+    );
+}
+
+function unit(character: string, at: number): string {
+  return `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`;
+}
+
+/**
+ * A regular expression for `@pattern` that matches the same texts; undefined when it is none with the flag `u`. What a
+ * comment cannot hold is escaped in the expression.
+ */
+export function patternText(pattern: string): string | undefined {
+  if (pattern === "" || !isRegex(pattern)) return undefined;
+  const text = pattern
+    .replaceAll("*/", "*\\/")
+    .replace(/^\//, "\\/")
+    .replace(/(?<=^|[\s{*])@/g, "\\x40")
+    .replace(/^ | $/g, "\\x20")
+    .replace(/[^\x20-\x7e\p{L}\p{M}\p{N}\p{P}\p{S}]/gu, spelledOut);
+  return isRegex(text) ? text : undefined;
+}
+
+function isRegex(text: string): boolean {
+  try {
+    new RegExp(text, "u");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A text on one line of a `//` comment. */
+export function lineText(text: string): string {
+  return text.replace(/[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/gu, spelledOut);
+}

@@ -1,0 +1,85 @@
+/** The keywords of several schemas as one, for a value that fits all of them (`allOf`, keywords beside `$ref`). */
+
+import { isDeepStrictEqual } from "node:util";
+import { type Json, JsonObject, printJson } from "../json.js";
+import { ANNOTATIONS } from "../keywords.js";
+
+/** Two schemas have no common form in one schema. */
+export class UnmergeableSchemas extends Error {
+  constructor(readonly keyword: string) {
+    super(`allOf with several ${keyword}`);
+  }
+}
+
+/** @throws UnmergeableSchemas */
+export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
+  const [first, ...more] = schemas;
+  if (first === undefined) return new JsonObject(new Map());
+  for (const schema of schemas) checkClosed(schema, schemas);
+  return more.reduce(mergeTwo, first);
+}
+
+/** A schema that forbids undeclared members has every member of the others. */
+function checkClosed(schema: JsonObject, all: readonly JsonObject[]): void {
+  const rest = schema.get("additionalProperties");
+  if (rest === undefined || rest === true) return;
+  const own = namesOf(schema);
+  if (all.some((other) => namesOf(other).some((name) => !own.includes(name)))) {
+    throw new UnmergeableSchemas("additionalProperties");
+  }
+}
+
+function namesOf(schema: JsonObject): string[] {
+  const properties = schema.get("properties");
+  return properties instanceof JsonObject ? [...properties.members.keys()] : [];
+}
+
+function mergeTwo(one: JsonObject, other: JsonObject): JsonObject {
+  const members = new Map(one.members);
+  for (const [keyword, value] of other.members) {
+    const known = members.get(keyword);
+    if (known === undefined || isSame(known, value) || ANNOTATIONS.includes(keyword)) members.set(keyword, value);
+    else members.set(keyword, both(keyword, known, value));
+  }
+  return new JsonObject(members);
+}
+
+const HIGHER = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
+const LOWER = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
+
+function both(keyword: string, one: Json, other: Json): Json {
+  if (keyword === "properties" && one instanceof JsonObject && other instanceof JsonObject) {
+    const members = new Map(one.members);
+    for (const [name, schema] of other.members) {
+      const known = members.get(name);
+      const merged = known === undefined || isSame(known, schema) ? schema : allOf(known, schema);
+      members.set(name, merged);
+    }
+    return new JsonObject(members);
+  }
+  if (keyword === "required" && Array.isArray(one) && Array.isArray(other)) return [...new Set([...one, ...other])];
+  if (keyword === "type") {
+    const types = [one].flat().filter((type) => [other].flat().includes(type));
+    if (types.length > 0) return types.length === 1 ? (types[0] as Json) : types;
+    if ([one, other].every((type) => type === "integer" || type === "number")) return "integer";
+  }
+  if (keyword === "enum" && Array.isArray(one) && Array.isArray(other)) {
+    const values = one.filter((value) => other.some((each) => isSame(each, value)));
+    if (values.length > 0) return values;
+  }
+  if (keyword === "items") return allOf(one, other);
+  if (typeof one === "number" && typeof other === "number") {
+    if (HIGHER.includes(keyword)) return Math.max(one, other);
+    if (LOWER.includes(keyword)) return Math.min(one, other);
+  }
+  throw new UnmergeableSchemas(keyword);
+}
+
+function allOf(one: Json, other: Json): JsonObject {
+  return new JsonObject(new Map<string, Json>([["allOf", [one, other]]]));
+}
+
+/** Whether two values are the same JSON; the order of members counts. */
+export function isSame(one: Json, other: Json): boolean {
+  return isDeepStrictEqual(one, other) && printJson(one) === printJson(other);
+}

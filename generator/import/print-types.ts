@@ -1,0 +1,179 @@
+/** Types as TypeScript source, laid out as formatters do: 80 columns, two spaces, a leading `|` where a union breaks. */
+
+import { literal } from "../emit/print-literal.js";
+
+/** A type of TypeScript. */
+export type TypeNode =
+  /** A keyword, a literal or a name. */
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "list"; readonly item: TypeNode }
+  | { readonly kind: "tuple"; readonly items: readonly TupleItem[] }
+  | ObjectNode
+  | { readonly kind: "generic"; readonly name: string; readonly argument: TypeNode }
+  | { readonly kind: "union" | "intersection"; readonly parts: readonly TypeNode[] };
+
+export interface TupleItem {
+  readonly type: TypeNode;
+  readonly mark: "required" | "optional" | "rest";
+}
+
+export interface ObjectNode {
+  readonly kind: "object";
+  readonly members: readonly MemberNode[];
+  /** The type of all undeclared members. */
+  readonly rest?: TypeNode;
+}
+
+export interface MemberNode {
+  /** With its final line end; empty for none. */
+  readonly comment: string;
+  readonly name: string;
+  readonly optional: boolean;
+  readonly type: TypeNode;
+}
+
+export interface Declaration {
+  readonly comment: string;
+  readonly name: string;
+  readonly type: TypeNode;
+}
+
+const WIDTH = 80;
+const STEP = "  ";
+
+/** One exported declaration: an interface for an object, an alias for any other type. */
+export function printDeclaration({ comment, name, type }: Declaration): string {
+  if (type.kind !== "object")
+    return `${comment}export type ${name} =${assigned(type, "", `export type ${name} =`.length)};\n`;
+  const empty = type.members.length === 0 && type.rest === undefined;
+  return `${comment}export interface ${name} ${empty ? "{}" : broken(type, "")}\n`;
+}
+
+/** A type behind `=` or `:`, with the space or the line end before it. */
+function assigned(type: TypeNode, indent: string, column: number): string {
+  const text = print(type, indent, column + 1);
+  return text.startsWith("\n") ? text : ` ${text}`;
+}
+
+function print(type: TypeNode, indent: string, column: number): string {
+  const line = flat(type);
+  return line !== undefined && column + line.length < WIDTH ? line : broken(type, indent);
+}
+
+function broken(type: TypeNode, indent: string): string {
+  const inner = indent + STEP;
+  switch (type.kind) {
+    case "text":
+      return type.text;
+    case "list":
+      return type.item.kind === "union" || type.item.kind === "intersection"
+        ? `(${broken(type.item, inner)}${type.item.kind === "union" ? `\n${indent}` : ""})[]`
+        : `${broken(type.item, indent)}[]`;
+    case "generic":
+      return `${type.name}<${broken(type.argument, indent)}>`;
+    case "tuple": {
+      const items = type.items.map((item) => `${inner}${marked(item, print(item.type, inner, inner.length + 4))},\n`);
+      return `[\n${items.join("")}${indent}]`;
+    }
+    case "union":
+      return type.parts.map((part) => `\n${inner}| ${print(part, `${inner}${STEP}`, inner.length + 2)}`).join("");
+    case "intersection":
+      return type.parts.map((part) => inUnion(part, print(part, indent, indent.length))).join(" & ");
+    case "object":
+      return `{\n${lines(type, inner)}${indent}}`;
+  }
+}
+
+function lines({ members, rest }: ObjectNode, indent: string): string {
+  const printed = members.map((member) => {
+    const head = `${indent}${nameOf(member)}:`;
+    return `${indented(member.comment, indent)}${head}${assigned(member.type, indent, head.length)};\n`;
+  });
+  if (rest !== undefined) {
+    const head = `${indent}${REST}:`;
+    printed.push(`${head}${assigned(rest, indent, head.length)};\n`);
+  }
+  return printed.join("");
+}
+
+const REST = "[name: string]";
+
+function indented(comment: string, indent: string): string {
+  return comment.replace(/^(?=.)/gm, indent);
+}
+
+function nameOf({ name, optional }: MemberNode): string {
+  return `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name)}${optional ? "?" : ""}`;
+}
+
+const flats = new WeakMap<TypeNode, string>();
+
+/** The type on one line; undefined where it has comments or is too long for any line. */
+function flat(type: TypeNode): string | undefined {
+  let text = flats.get(type);
+  if (text === undefined) {
+    text = flatText(type) ?? "";
+    if (text.length > WIDTH && type.kind !== "text") text = "";
+    flats.set(type, text);
+  }
+  return text === "" ? undefined : text;
+}
+
+function flatText(type: TypeNode): string | undefined {
+  switch (type.kind) {
+    case "text":
+      return type.text;
+    case "list": {
+      const item = flat(type.item);
+      return item && `${inUnion(type.item, item)}[]`;
+    }
+    case "generic": {
+      const argument = flat(type.argument);
+      return argument && `${type.name}<${argument}>`;
+    }
+    case "tuple": {
+      const items = all(type.items, (item) => {
+        const text = flat(item.type);
+        return text && marked(item, text);
+      });
+      return items && `[${items.join(", ")}]`;
+    }
+    case "union":
+      return all(type.parts, flat)?.join(" | ");
+    case "intersection":
+      return all(type.parts, (part) => {
+        const text = flat(part);
+        return text && inUnion(part, text);
+      })?.join(" & ");
+    case "object": {
+      const members = all(type.members, (member) => {
+        const text = member.comment === "" ? flat(member.type) : undefined;
+        return text && `${nameOf(member)}: ${text}`;
+      });
+      const rest = type.rest && flat(type.rest);
+      if (members === undefined || (type.rest !== undefined && rest === undefined)) return undefined;
+      if (rest !== undefined) members.push(`${REST}: ${rest}`);
+      return members.length === 0 ? "{}" : `{ ${members.join("; ")} }`;
+    }
+  }
+}
+
+function all<T>(items: readonly T[], text: (item: T) => string | undefined): string[] | undefined {
+  const texts: string[] = [];
+  for (const item of items) {
+    const found = text(item);
+    if (found === undefined) return undefined;
+    texts.push(found);
+  }
+  return texts;
+}
+
+function marked({ type, mark }: TupleItem, text: string): string {
+  if (mark === "rest") return `...${inUnion(type, text)}[]`;
+  return mark === "optional" ? `${inUnion(type, text)}?` : text;
+}
+
+/** Parentheses for a union or an intersection before `[]`, `?` or beside `&`. */
+function inUnion({ kind }: TypeNode, text: string): string {
+  return kind === "union" || kind === "intersection" ? `(${text})` : text;
+}

@@ -1,0 +1,94 @@
+/** The bytes of metadata, from a file or over HTTP. */
+
+import { closeSync, openSync, readSync } from "node:fs";
+import { resolve } from "node:path";
+import { quoted } from "../diagnostics/quote.js";
+import { MAX_METADATA_BYTES } from "./metadata.js";
+
+/** The metadata cannot be had. */
+export class UnreadableSource extends Error {
+  /** @param hint what to do */
+  constructor(
+    message: string,
+    readonly hint: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Milliseconds for the whole answer of a server. */
+const TIMEOUT_MS = 10_000;
+const LESS = "import fewer tools at a time";
+const EXAMPLE = "such as https://tools.example.org/sum/meta";
+
+/**
+ * Reads the metadata that an argument names: an http or https URL, or a file, which may be a pipe.
+ *
+ * @returns at most one byte more than metadata may have
+ * @throws UnreadableSource
+ */
+export async function readSource(name: string, cwd: string, timeoutMs = TIMEOUT_MS): Promise<Uint8Array> {
+  return /^https?:\/\//i.test(name) ? fetchMetadata(name, timeoutMs) : readMetadataFile(name, resolve(cwd, name));
+}
+
+function readMetadataFile(name: string, path: string): Uint8Array {
+  let file: number | undefined;
+  try {
+    file = openSync(path, "r");
+    const bytes = Buffer.alloc(MAX_METADATA_BYTES + 1);
+    let size = 0;
+    for (let count = -1; count !== 0; size += count) count = readSync(file, bytes, size, bytes.length - size, null);
+    if (size > MAX_METADATA_BYTES) throw tooLarge(quoted(name));
+    return bytes.subarray(0, size);
+  } catch (error) {
+    if (error instanceof UnreadableSource) throw error;
+    const { code = "" } = error as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "it does not exist" : code === "EISDIR" ? "it is a folder" : code;
+    throw new UnreadableSource(`cannot read ${quoted(name)}: ${reason}`, "name a file of metadata, or a URL");
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+async function fetchMetadata(name: string, timeoutMs: number): Promise<Uint8Array> {
+  if (!URL.canParse(name)) throw new UnreadableSource(`${quoted(name)} is no URL`, EXAMPLE);
+  const url = new URL(name);
+  if (url.username !== "" || url.password !== "") {
+    throw new UnreadableSource("the URL has a user or a password", "metadata is public: leave them out");
+  }
+  const shown = quoted(`${url.origin}${url.pathname}`);
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { redirect: "manual", signal, headers: { Accept: "application/json" } });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      const isRedirect = response.status >= 300 && response.status < 400;
+      const hint = isRedirect ? "name the URL that it leads to" : `name the URL of metadata, ${EXAMPLE}`;
+      throw new UnreadableSource(`${shown} answers with status ${response.status}`, hint);
+    }
+    return await readBody(response, shown);
+  } catch (error) {
+    if (error instanceof UnreadableSource) throw error;
+    const { name: kind, cause } = error as Error;
+    if (kind === "TimeoutError") {
+      throw new UnreadableSource(`${shown} gives no whole answer in ${timeoutMs} ms`, "is the server up?");
+    }
+    const { code = "the connection failed" } = (cause ?? {}) as NodeJS.ErrnoException;
+    throw new UnreadableSource(`${shown} gives no answer: ${code}`, "is the server up, and the URL right?");
+  }
+}
+
+async function readBody(response: Response, shown: string): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_METADATA_BYTES) throw tooLarge(shown);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(shown: string): UnreadableSource {
+  return new UnreadableSource(`${shown} has more than ${MAX_METADATA_BYTES} bytes`, LESS);
+}

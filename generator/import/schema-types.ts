@@ -1,0 +1,613 @@
+/**
+ * JSON Schema -> types of TypeScript with JSDoc. It keeps what svc-gen's own types can express and passes over the rest:
+ * `differences.ts` compares the schemas that come back, so nothing is lost without a word.
+ */
+
+import { literal } from "../emit/print-literal.js";
+import { type Json, JsonObject, printJson } from "../json.js";
+import { ANNOTATIONS, CONSTRAINTS, type ConstraintKeyword, keywordsOf } from "../keywords.js";
+import { looksSecret } from "../types/secret-names.js";
+import { slowPart } from "../types/slow-patterns.js";
+import {
+  commentText,
+  type Documentation,
+  NO_DOCUMENTATION,
+  patternText,
+  printComment,
+  type Tag,
+  titleText,
+  valueText,
+} from "./doc-comments.js";
+import { isSame, mergeSchemas, UnmergeableSchemas } from "./merge-schemas.js";
+import type { Declaration, MemberNode, ObjectNode, TupleItem, TypeNode } from "./print-types.js";
+import { pointerStep, referenceSteps, resolveReference } from "./references.js";
+import { nameFromPath, TypeNames } from "./type-names.js";
+
+/** The types of one tool. */
+export interface ToolTypes {
+  /** The types that `Input` and `Output` use, then those two. */
+  readonly declarations: readonly Declaration[];
+  /** Input members that `@notSecret` was added to, as JSON pointers. */
+  readonly secretNames: readonly string[];
+  readonly usesDataRef: boolean;
+}
+
+/** The types of the input and the output. Their schemas give ports that the network accepts. */
+export function typesOf(input: JsonObject, output: JsonObject, className: string): ToolTypes {
+  const definitions = [input, output].flatMap((schema) => [...definitionsOf(schema).keys()]);
+  const types = new SchemaTypes(new TypeNames(className, definitions), input, output);
+  const declared = [types.input(), types.output()];
+  types.declareDefinitions();
+  return {
+    declarations: [...types.declarations, ...declared],
+    secretNames: [...types.secretNames],
+    usesDataRef: types.usesDataRef,
+  };
+}
+
+type Side = "input" | "output";
+
+/** The place of a schema. */
+interface Place {
+  readonly side: Side;
+  /** From the member or definition that names the type. */
+  readonly path: readonly string[];
+  readonly pointer: string;
+  readonly depth: number;
+  /** The definition that the type is a direct part of, in no object and no list: there it may not name itself. */
+  readonly within: JsonObject | undefined;
+}
+
+/** A type with what its comment has to say. */
+interface Converted {
+  readonly type: TypeNode;
+  readonly documentation: Documentation;
+  readonly constraints: readonly Tag[];
+}
+
+/** svc-gen reads types to 50 levels. */
+const MAX_DEPTH = 40;
+/** Types of one tool; a merged schema can be much larger than its text. */
+const MAX_TYPES = 50_000;
+/** Aliases of aliases that are followed; more of them are taken as circular. */
+const MAX_ALIASES = 1000;
+const MAX_TUPLE = 64;
+const UNKNOWN = text("unknown");
+const LIST_KEYWORDS: readonly string[] = keywordsOf("lists");
+const NUMBER_KEYWORDS: readonly string[] = keywordsOf("numbers");
+const TEXT_KEYWORDS: readonly string[] = keywordsOf("text");
+
+/** Bounds of the integer formats that svc-gen has no word for. */
+const BOUNDS: Readonly<Record<string, readonly [minimum: number, maximum: number]>> = {
+  int8: [-128, 127],
+  int16: [-32_768, 32_767],
+  int32: [-2_147_483_648, 2_147_483_647],
+  uint8: [0, 255],
+  uint16: [0, 65_535],
+  uint32: [0, 4_294_967_295],
+};
+
+class SchemaTypes {
+  readonly declarations: Declaration[] = [];
+  readonly secretNames = new Set<string>();
+  usesDataRef = false;
+  /** Names of the types for schemas that references name. */
+  private readonly named = new Map<JsonObject, string>();
+  private readonly undeclared: { readonly name: string; readonly schema: JsonObject; readonly at: Place }[] = [];
+  private left = MAX_TYPES;
+  private readonly shared: ReadonlySet<string>;
+
+  constructor(
+    private readonly names: TypeNames,
+    private readonly inputSchema: JsonObject,
+    private readonly outputSchema: JsonObject,
+  ) {
+    this.shared = sharedDefinitions(inputSchema, outputSchema);
+  }
+
+  private document(side: Side): JsonObject {
+    return side === "input" ? this.inputSchema : this.outputSchema;
+  }
+
+  // Input and output
+
+  input(): Declaration {
+    const at = start("input");
+    const schema = this.merged(this.inputSchema, at);
+    const type = this.object(schema, at, true);
+    const comment = printComment({ description: descriptionOf(schema), tags: [] }, []);
+    return { comment, name: "Input", type: withoutTypedRest(type) };
+  }
+
+  output(): Declaration {
+    const at = start("output");
+    const root = this.merged(this.outputSchema, at);
+    const variants = root.get("oneOf");
+    const parts = (Array.isArray(variants) ? (variants as readonly Json[]) : []).map((variant, index) =>
+      this.variant(variant, below(at, [], `/oneOf/${index}`)),
+    );
+    const comment = printComment({ description: descriptionOf(root), tags: [] }, []);
+    return { comment, name: "Output", type: parts.length === 1 ? (parts[0] as TypeNode) : { kind: "union", parts } };
+  }
+
+  private variant(schema: Json, at: Place): TypeNode {
+    const whole = this.merged(schema, at);
+    const properties = whole.get("properties");
+    if (!(properties instanceof JsonObject)) {
+      const [value] = (whole.get("enum") as readonly Json[] | undefined) ?? [];
+      return text(literal(whole.get("const") ?? value));
+    }
+    const [[name, payload] = ["", true as Json]] = properties.members;
+    const inner = below(at, [name], `/properties/${pointerStep(name)}`);
+    const merged = this.merged(payload, inner);
+    const type = withoutTypedRest(this.object(merged, inner, true));
+    const comment = printComment(this.documentation(whole), []);
+    return { kind: "object", members: [{ comment, name, optional: false, type }] };
+  }
+
+  // Any schema
+
+  /** A type that needs no comment: one with documentation or constraints gets a name. */
+  private type(schema: Json, at: Place): TypeNode {
+    const converted = this.convert(schema, at);
+    const comment = printComment(converted.documentation, converted.constraints);
+    return comment === "" ? converted.type : this.declare(comment, converted.type, at);
+  }
+
+  private declare(comment: string, type: TypeNode, at: Place): TypeNode {
+    const name = this.names.next(nameFromPath(at.path));
+    this.declarations.push({ comment, name, type });
+    return text(name);
+  }
+
+  private convert(schema: Json, at: Place): Converted {
+    if (!(schema instanceof JsonObject) || at.depth > MAX_DEPTH || this.left-- <= 0) return plain(UNKNOWN);
+    const reference = this.reference(schema, at);
+    if (reference !== undefined) return reference;
+    const whole = this.merged(schema, at);
+    const branches = whole.get("anyOf") ?? whole.get("oneOf");
+    if (Array.isArray(branches)) return this.branches(whole, branches, at);
+    const values = whole.members.has("const") ? [whole.get("const") as Json] : whole.get("enum");
+    if (Array.isArray(values) && values.length > 0 && values.every(isScalar)) {
+      return { type: union(values.map((value) => text(literal(value)))), ...this.comment(whole, []) };
+    }
+    const types = whole.get("type");
+    if (!Array.isArray(types)) return this.single(whole, at);
+    const constraint = isSame([...types].sort(), ["array", "boolean", "number", "object", "string"]);
+    if (constraint) return { type: text("NonNullable<unknown>"), ...this.comment(whole, []) };
+    if (isSame([...types].sort(), ["array", "object"]) && !STRUCTURE.some((keyword) => whole.members.has(keyword))) {
+      return { type: text("object"), ...this.comment(whole, []) };
+    }
+    return this.several(whole, types, at);
+  }
+
+  /** A reference to a definition, as the name of its type; undefined where its keywords have to be merged. */
+  private reference(schema: JsonObject, at: Place): Converted | undefined {
+    const reference = schema.get("$ref");
+    const all = schema.get("allOf");
+    const alone = reference === undefined && Array.isArray(all) && all.length === 1 ? (all[0] as Json) : undefined;
+    const rest = [...schema.members.keys()].filter((name) => name !== "$ref" && name !== "allOf");
+    if (!rest.every((name) => ANNOTATIONS.includes(name))) return undefined;
+    const target = alone instanceof JsonObject && alone.members.size === 1 ? alone.get("$ref") : reference;
+    if (typeof target !== "string") return undefined;
+    const found = resolveReference(this.document(at.side), target);
+    if (!(found instanceof JsonObject)) return plain(UNKNOWN);
+    if (at.within !== undefined && this.leadsTo(found, at.within, at.side)) return plain(UNKNOWN);
+    return { type: text(this.nameOf(found, target, at)), documentation: this.documentation(schema), constraints: [] };
+  }
+
+  /** Whether an alias for a definition would be an alias for another one, or for a union with it. */
+  private leadsTo(definition: JsonObject, other: JsonObject, side: Side): boolean {
+    const seen = new Set<Json>([definition]);
+    for (const schema of seen) {
+      if (schema === other || seen.size > MAX_ALIASES) return true;
+      if (!(schema instanceof JsonObject)) continue;
+      const reference = schema.get("$ref");
+      if (typeof reference === "string") seen.add(resolveReference(this.document(side), reference) ?? true);
+      for (const keyword of ["anyOf", "oneOf", "allOf"]) {
+        for (const branch of [schema.get(keyword) ?? []].flat() as readonly Json[]) seen.add(branch);
+      }
+    }
+    return false;
+  }
+
+  /** The name of the type of a definition, which {@link declareDefinitions} declares. */
+  private nameOf(definition: JsonObject, reference: string, at: Place): string {
+    const steps = referenceSteps(reference) ?? [];
+    const wanted = steps.at(-1) ?? "";
+    const same = this.shared.has(wanted) ? resolveReference(this.inputSchema, reference) : undefined;
+    const schema = same instanceof JsonObject ? same : definition;
+    const known = this.named.get(schema);
+    if (known !== undefined) return known;
+    const name = this.names.definition(/[A-Za-z0-9]/.test(wanted) ? wanted : nameFromPath(at.path));
+    this.named.set(schema, name);
+    const pointer = [`/${at.side}_schema`, ...steps.map(pointerStep)].join("/");
+    const place: Place = { side: at.side, path: [name], pointer, within: schema, depth: 0 };
+    this.undeclared.push({ name, schema, at: place });
+    return name;
+  }
+
+  /** Declares the types of all definitions that are used, and of those that they use. */
+  declareDefinitions(): void {
+    for (const { name, schema, at } of this.undeclared) {
+      const { type, documentation, constraints } = this.convert(schema, at);
+      this.declarations.push({ comment: printComment(documentation, constraints), name, type });
+    }
+  }
+
+  /** A schema with the keywords of `allOf` and of a `$ref` with siblings. */
+  private merged(schema: Json, at: Place): JsonObject {
+    const parts: JsonObject[] = [];
+    const collect = (part: Json, depth: number): void => {
+      if (!(part instanceof JsonObject) || depth > MAX_DEPTH || this.left-- <= 0) return;
+      const reference = part.get("$ref");
+      if (typeof reference === "string")
+        collect(resolveReference(this.document(at.side), reference) ?? true, depth + 1);
+      const all = part.get("allOf");
+      if (Array.isArray(all)) for (const each of all as readonly Json[]) collect(each, depth + 1);
+      parts.push(without(part, ["$ref", "allOf", "$schema", "$defs", "definitions"]));
+    };
+    collect(schema, 0);
+    try {
+      return mergeSchemas(parts);
+    } catch (error) {
+      if (!(error instanceof UnmergeableSchemas)) throw error;
+      return new JsonObject(new Map());
+    }
+  }
+
+  private branches(schema: JsonObject, branches: readonly Json[], at: Place): Converted {
+    const base = without(schema, ["anyOf", "oneOf", ...ANNOTATIONS]);
+    const common = base.members.size > 0 && ![...base.members.keys()].every((name) => name === "type");
+    const parts = branches.map((branch, index) => {
+      const whole = common ? new JsonObject(new Map<string, Json>([["allOf", [base, branch]]])) : branch;
+      return this.type(whole, below(at, [`${index + 1}`], `/anyOf/${index}`, true));
+    });
+    return { type: union(parts), ...this.comment(schema, []) };
+  }
+
+  /** `"type": ["string", "null"]`: each type with its own keywords. */
+  private several(schema: JsonObject, types: readonly Json[], at: Place): Converted {
+    const [only] = types;
+    const present = types.filter((type) => type !== "null");
+    if (types.length === 1 && only !== undefined) return this.single(withKeyword(schema, "type", only), at);
+    const converted = present.map((type) => this.single(withKeyword(without(schema, ANNOTATIONS), "type", type), at));
+    const parts = converted.map(({ type }) => type);
+    if (present.length < types.length) parts.push(text("null"));
+    return { type: union(parts), ...this.comment(schema, distinctTags(converted.flatMap((each) => each.constraints))) };
+  }
+
+  private single(schema: JsonObject, at: Place): Converted {
+    const type = schema.get("type");
+    if (type === "object") return this.objectOrMap(schema, at);
+    if (type === "array") return this.list(schema, at);
+    if (type === "string") return this.text(schema);
+    if (type === "integer" || type === "number") return this.number(schema, type);
+    if (type === "boolean" || type === "null") return { type: text(type), ...this.comment(schema, []) };
+    if (type === undefined) {
+      if (schema.members.has("properties")) return this.objectOrMap(schema, at);
+      if (schema.members.has("prefixItems") || schema.members.has("items")) return this.list(schema, at);
+    }
+    const constraints = tagsOf(schema, [...NUMBER_KEYWORDS, ...TEXT_KEYWORDS, ...LIST_KEYWORDS]);
+    return {
+      type: UNKNOWN,
+      ...this.comment(schema, type === undefined ? constraints.filter(({ name }) => name !== "format") : []),
+    };
+  }
+
+  private text(schema: JsonObject): Converted {
+    const constraints = tagsOf(schema, TEXT_KEYWORDS);
+    if (schema.get("format") === "date-time" && constraints.length === 1) {
+      return { type: text("Date"), ...this.comment(schema, []) };
+    }
+    if (schema.get("contentEncoding") === "base64" && constraints.length === 0) {
+      return { type: text("Uint8Array"), ...this.comment(schema, []) };
+    }
+    return { type: text("string"), ...this.comment(schema, constraints) };
+  }
+
+  private number(schema: JsonObject, type: "integer" | "number"): Converted {
+    const constraints = tagsOf(schema, NUMBER_KEYWORDS);
+    if (type === "number") return { type: text("number"), ...this.comment(schema, constraints) };
+    const format = schema.get("format");
+    const isLarge = NUMBER_KEYWORDS.some((keyword) => typeof schema.get(keyword) === "bigint");
+    if (format === "int64" || format === "uint64") {
+      return { type: text("bigint"), ...this.comment(schema, [{ name: "format", text: format }, ...constraints]) };
+    }
+    if (format === "int128" || format === "uint128" || isLarge) {
+      return { type: text("bigint"), ...this.comment(schema, constraints) };
+    }
+    const bounds = typeof format === "string" && Object.hasOwn(BOUNDS, format) ? BOUNDS[format] : undefined;
+    const added = ["minimum", "maximum"].flatMap((name, index) =>
+      bounds === undefined || schema.members.has(name) ? [] : [{ name, text: String(bounds[index]) }],
+    );
+    const integer = { name: "asType", text: "integer" };
+    return { type: text("number"), ...this.comment(schema, [integer, ...constraints, ...added]) };
+  }
+
+  private list(schema: JsonObject, at: Place): Converted {
+    const own = tagsOf(schema, LIST_KEYWORDS);
+    const items = schema.get("items");
+    const prefix = schema.get("prefixItems") ?? (Array.isArray(items) ? items : undefined);
+    if (Array.isArray(prefix) && prefix.length <= MAX_TUPLE) return this.tuple(schema, prefix, at);
+    if (items === false) return { type: { kind: "tuple", items: [] }, ...this.comment(schema, []) };
+    const inner = below(at, ["Item"], "/items");
+    const item = this.convert(Array.isArray(items) ? true : (items ?? true), inner);
+    const isPlain = printComment(item.documentation, []) === "" && item.type.kind !== "union" && item.type !== UNKNOWN;
+    if (isPlain && !item.constraints.some(({ name }) => LIST_KEYWORDS.includes(name))) {
+      return { type: { kind: "list", item: item.type }, ...this.comment(schema, [...item.constraints, ...own]) };
+    }
+    const comment = printComment(item.documentation, item.constraints);
+    const named = comment === "" ? item.type : this.declare(comment, item.type, inner);
+    return { type: { kind: "list", item: named }, ...this.comment(schema, own) };
+  }
+
+  private tuple(schema: JsonObject, prefix: readonly Json[], at: Place): Converted {
+    const { minItems, maxItems, rest } = {
+      minItems: Number(schema.get("minItems") ?? 0),
+      maxItems: schema.get("maxItems"),
+      rest: schema.members.has("prefixItems") ? schema.get("items") : schema.get("additionalItems"),
+    };
+    const items = prefix.map((item, index): TupleItem => {
+      const optional = index >= minItems;
+      const inner = below(at, [`Item${index + 1}`], `/prefixItems/${index}`);
+      return { type: this.type(optional ? withoutNull(item) : item, inner), mark: optional ? "optional" : "required" };
+    });
+    if (rest !== false && maxItems !== prefix.length) {
+      items.push({ type: this.type(rest ?? true, below(at, ["Item"], "/items")), mark: "rest" });
+    }
+    const tags = tagsOf(schema, ["uniqueItems", ...(minItems > prefix.length ? ["minItems"] : [])]);
+    return { type: { kind: "tuple", items }, ...this.comment(schema, tags) };
+  }
+
+  private objectOrMap(schema: JsonObject, at: Place): Converted {
+    const type = this.object(schema, at, false);
+    const isBare = type.kind === "object" && type.members.length === 0 && type.rest === undefined;
+    return { type: isBare ? { ...type, rest: UNKNOWN } : type, ...this.comment(schema, []) };
+  }
+
+  /** @param ports whether the members are ports */
+  private object(schema: JsonObject, at: Place, ports: boolean): ObjectNode | (TypeNode & { kind: "intersection" }) {
+    const properties = schema.get("properties");
+    const required = schema.get("required");
+    const names = Array.isArray(required) ? (required as readonly Json[]) : [];
+    const entries = properties instanceof JsonObject ? [...properties.members] : [];
+    const inner: Place = { ...at, within: undefined };
+    const members = entries.map(([name, member]) => this.member(name, member, names.includes(name), ports, inner));
+    const patterns = schema.get("patternProperties");
+    const [pattern] = patterns instanceof JsonObject ? [...patterns.members.values()] : [];
+    const others = schema.get("additionalProperties");
+    const undeclared = others === undefined || others === false ? pattern : others;
+    if (others === false && undeclared === undefined) {
+      if (members.length === 0)
+        return { kind: "object", members: ports ? [] : members, ...(ports ? {} : { rest: text("never") }) };
+      // No value of an intersection with `never` can be written without a cast, so results stay open.
+      return at.side === "input" ? besides(members, text("never")) : { kind: "object", members };
+    }
+    if (undeclared === undefined || undeclared === true) return { kind: "object", members };
+    const rest = this.type(undeclared, below(inner, ["Value"], "/additionalProperties"));
+    return rest === UNKNOWN || members.length === 0 ? { kind: "object", members, rest } : besides(members, rest);
+  }
+
+  private member(name: string, schema: Json, required: boolean, port: boolean, outer: Place): MemberNode {
+    const at = below(outer, [name], `/properties/${pointerStep(name)}`);
+    const whole = port ? this.oneHop(schema, at.side) : schema;
+    const isMany = port && whole instanceof JsonObject && whole.get("type") === "array";
+    // An optional list is one value, so a list port is a required member whatever the schema says.
+    const optional = !required && !isMany;
+    const { type, documentation, constraints } = this.convert(optional ? withoutNull(schema) : schema, at);
+    const tags = [...constraints];
+    if (looksSecret(name) && at.side === "input") {
+      tags.push({ name: "notSecret", text: "" });
+      this.secretNames.add(at.pointer);
+    }
+    const isOne = port && required && !isMany && this.isList(schema, at.side);
+    const comment = printComment(documentation, tags);
+    return { comment, name, optional, type: isOne ? this.asOneValue(type, at.side) : type };
+  }
+
+  /** Whether the type of a schema is a list and nothing else. */
+  private isList(schema: Json, side: Side, hops = 0): boolean {
+    if (!(schema instanceof JsonObject) || hops > MAX_DEPTH) return false;
+    const next = this.oneHop(schema, side);
+    if (next !== schema) return this.isList(next, side, hops + 1);
+    const [only, ...more] = [schema.get("anyOf") ?? []].flat() as readonly Json[];
+    if (only !== undefined && more.length === 0) return this.isList(only, side, hops + 1);
+    return isSame([schema.get("type") ?? null].flat() as Json, ["array"]);
+  }
+
+  /** A list that is one value in the schema: alone, it would be a port of many values. */
+  private asOneValue(type: TypeNode, side: Side): TypeNode {
+    if (side === "input") return union([type, text("null")]);
+    this.usesDataRef = true;
+    return { kind: "generic", name: "DataRef", argument: type };
+  }
+
+  private oneHop(schema: Json, side: Side): Json {
+    const reference = schema instanceof JsonObject ? schema.get("$ref") : undefined;
+    return typeof reference === "string" ? (resolveReference(this.document(side), reference) ?? true) : schema;
+  }
+
+  // Comments
+
+  private comment(schema: JsonObject, constraints: readonly Tag[]) {
+    return { documentation: this.documentation(schema), constraints };
+  }
+
+  private documentation(schema: JsonObject): Documentation {
+    const tags: Tag[] = [];
+    const title = schema.get("title");
+    const examples = schema.get("examples");
+    if (typeof title === "string" && titleText(title) !== "") tags.push({ name: "title", text: titleText(title) });
+    if (schema.members.has("default")) tags.push({ name: "default", text: valueText(schema.get("default") as Json) });
+    if (schema.get("deprecated") === true) tags.push({ name: "deprecated", text: "" });
+    if (Array.isArray(examples)) {
+      for (const example of examples as readonly Json[]) tags.push({ name: "example", text: valueText(example) });
+    }
+    const description = descriptionOf(schema);
+    return description === "" && tags.length === 0 ? NO_DOCUMENTATION : { description, tags };
+  }
+}
+
+/** Keywords of the content of lists and objects. */
+const STRUCTURE = ["properties", "required", "additionalProperties", "patternProperties", "items", "prefixItems"];
+
+function descriptionOf(schema: JsonObject): string {
+  const description = schema.get("description");
+  return typeof description === "string" ? commentText(description) : "";
+}
+
+/** The given keywords of a schema as tags, as far as their values are valid. */
+function tagsOf(schema: JsonObject, keywords: readonly string[]): Tag[] {
+  return keywords.flatMap((name) => {
+    const value = schema.get(name);
+    const printed = value === undefined ? undefined : tagText(name as ConstraintKeyword, value);
+    return printed === undefined ? [] : [{ name, text: printed }];
+  });
+}
+
+function tagText(keyword: ConstraintKeyword, value: Json): string | undefined {
+  const isNumber = typeof value === "number" || typeof value === "bigint";
+  switch (CONSTRAINTS[keyword].takes) {
+    case "number":
+      return isNumber ? printJson(value) : undefined;
+    case "positive":
+      return isNumber && value > 0 ? printJson(value) : undefined;
+    case "count":
+      return Number.isSafeInteger(value) && (value as number) >= 0 ? printJson(value) : undefined;
+    case "name":
+      return typeof value === "string" && /^[a-z][a-z0-9-]*$/.test(value) ? value : undefined;
+    case "true":
+      return value === true ? "" : undefined;
+    case "regex": {
+      const pattern = typeof value === "string" ? patternText(value) : undefined;
+      return pattern === undefined || slowPart(pattern)?.growth === "exponential" ? undefined : pattern;
+    }
+  }
+}
+
+function distinctTags(tags: readonly Tag[]): Tag[] {
+  return tags.filter((tag, at) => tags.findIndex(({ name, text }) => name === tag.name && text === tag.text) === at);
+}
+
+function start(side: Side): Place {
+  return { side, path: [], pointer: `/${side}_schema`, depth: 0, within: undefined };
+}
+
+function below(at: Place, path: readonly string[], pointer: string, isDirect = false): Place {
+  return {
+    ...at,
+    path: [...at.path, ...path],
+    pointer: at.pointer + pointer,
+    depth: at.depth + 1,
+    within: isDirect ? at.within : undefined,
+  };
+}
+
+function plain(type: TypeNode): Converted {
+  return { type, documentation: NO_DOCUMENTATION, constraints: [] };
+}
+
+function text(value: string): TypeNode {
+  return { kind: "text", text: value };
+}
+
+/** A union without repeated parts. */
+function union(parts: readonly TypeNode[]): TypeNode {
+  const distinct = parts.filter(
+    (part, at) =>
+      part.kind !== "text" || parts.findIndex((other) => other.kind === "text" && other.text === part.text) === at,
+  );
+  const [only] = distinct;
+  if (distinct.some((part) => part === UNKNOWN) || only === undefined) return UNKNOWN;
+  return distinct.length === 1 ? only : { kind: "union", parts: distinct };
+}
+
+/** Members, and a type for all undeclared names that theirs need not have. */
+function besides(members: readonly MemberNode[], rest: TypeNode): TypeNode & { kind: "intersection" } {
+  return {
+    kind: "intersection",
+    parts: [
+      { kind: "object", members },
+      { kind: "object", members: [], rest },
+    ],
+  };
+}
+
+/** Ports are declared: an index signature that admits more of them is left out. */
+function withoutTypedRest(type: ObjectNode | (TypeNode & { kind: "intersection" })): TypeNode {
+  if (type.kind === "object") return { kind: "object", members: type.members };
+  const [own, rest] = type.parts;
+  const isClosed = rest?.kind === "object" && rest.rest?.kind === "text" && rest.rest.text === "never";
+  return isClosed ? type : (own as TypeNode);
+}
+
+function isScalar(value: Json): boolean {
+  return value === null || ["string", "number", "boolean"].includes(typeof value);
+}
+
+function without(schema: JsonObject, names: readonly string[]): JsonObject {
+  return new JsonObject(new Map([...schema.members].filter(([name]) => !names.includes(name))));
+}
+
+function withKeyword(schema: JsonObject, name: string, value: Json): JsonObject {
+  return new JsonObject(new Map(schema.members).set(name, value));
+}
+
+/** The schema of an optional member without the `null` that stands for its absence. */
+function withoutNull(schema: Json): Json {
+  if (!(schema instanceof JsonObject)) return schema;
+  const members = new Map(schema.members);
+  const [type, values, branches] = [members.get("type"), members.get("enum"), members.get("anyOf")];
+  if (Array.isArray(type) && type.length > 1) {
+    const rest = (type as readonly Json[]).filter((each) => each !== "null");
+    if (rest.length > 0) members.set("type", rest.length === 1 ? (rest[0] as Json) : rest);
+  }
+  if (Array.isArray(values) && values.length > 1) {
+    members.set(
+      "enum",
+      (values as readonly Json[]).filter((value) => value !== null),
+    );
+  }
+  if (Array.isArray(branches) && branches.length > 1) {
+    const rest = (branches as readonly Json[]).filter((branch) => !isNull(branch));
+    members.set("anyOf", rest);
+    const [only] = rest;
+    const annotated = [...members.keys()].every((name) => name === "anyOf" || ANNOTATIONS.includes(name));
+    if (rest.length === 1 && only instanceof JsonObject && annotated) {
+      members.delete("anyOf");
+      return new JsonObject(new Map([...only.members, ...members]));
+    }
+  }
+  return new JsonObject(members);
+}
+
+function isNull(schema: Json): boolean {
+  return schema instanceof JsonObject && schema.get("type") === "null";
+}
+
+/** Names of the definitions that mean the same in both schemas. */
+function sharedDefinitions(input: JsonObject, output: JsonObject): ReadonlySet<string> {
+  const [one, other] = [definitionsOf(input), definitionsOf(output)];
+  const same = new Set([...one.keys()].filter((name) => isSame(one.get(name) ?? null, other.get(name) ?? null)));
+  // A definition that refers to one that differs differs too.
+  for (let size = -1; size !== same.size; ) {
+    size = same.size;
+    for (const name of same) if (referencesIn(one.get(name) ?? null).some((each) => !same.has(each))) same.delete(name);
+  }
+  return same;
+}
+
+function definitionsOf(schema: JsonObject): ReadonlyMap<string, Json> {
+  const found = schema.get("$defs") ?? schema.get("definitions");
+  return found instanceof JsonObject ? found.members : new Map();
+}
+
+/** The last steps of all references in a schema. */
+function referencesIn(schema: Json): string[] {
+  if (Array.isArray(schema)) return (schema as readonly Json[]).flatMap(referencesIn);
+  if (!(schema instanceof JsonObject)) return [];
+  return [...schema.members].flatMap(([name, value]) =>
+    name === "$ref" && typeof value === "string" ? [value.split("/").at(-1) ?? ""] : referencesIn(value),
+  );
+}
