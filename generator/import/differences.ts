@@ -113,8 +113,14 @@ class Walk {
   }
 
   private keywords(one: JsonObject, other: JsonObject, pointer: string, hops: number): void {
+    const [alternatives, branches] = [one.get("oneOf"), other.get("anyOf")];
+    const isRenamed = Array.isArray(alternatives) && Array.isArray(branches);
+    if (isRenamed) {
+      this.add(`${pointer}/oneOf`, "oneOf", "anyOf");
+      this.keyword("anyOf", alternatives, branches, `${pointer}/oneOf`, hops);
+    }
     for (const name of new Set([...one.members.keys(), ...other.members.keys()])) {
-      if (DEFINITIONS.includes(name)) continue;
+      if (DEFINITIONS.includes(name) || (isRenamed && (name === "oneOf" || name === "anyOf"))) continue;
       const at = `${pointer}/${pointerStep(name)}`;
       const [from, to] = [one.get(name), other.get(name)];
       if (from === undefined || to === undefined) this.add(at, from, to);
@@ -125,10 +131,12 @@ class Walk {
   private keyword(name: string, from: Json, to: Json, at: string, hops: number): void {
     if (BY_NAME.includes(name) && from instanceof JsonObject && to instanceof JsonObject) {
       this.members(from, to, at, hops);
-    } else if (BRANCHES.includes(name) && Array.isArray(from) && Array.isArray(to) && from.length === to.length) {
-      from.forEach((branch, index) => {
-        this.schemas(branch as Json, to[index] as Json, `${at}/${index}`, hops);
-      });
+    } else if (BRANCHES.includes(name) && Array.isArray(from) && Array.isArray(to)) {
+      for (let index = 0; index < Math.max(from.length, to.length); index++) {
+        const [branch, other] = [from[index] as Json | undefined, to[index] as Json | undefined];
+        if (branch === undefined || other === undefined) this.add(`${at}/${index}`, branch, other);
+        else this.schemas(branch, other, `${at}/${index}`, hops);
+      }
     } else if (ONE_SCHEMA.includes(name)) this.schemas(from, to, at, hops);
     else if (UNORDERED.includes(name) && Array.isArray(from) && Array.isArray(to)) {
       if (!isSame([...from].sort(), [...to].sort())) this.add(at, from, to);

@@ -36,10 +36,12 @@ export interface ToolTypes {
 export function typesOf(input: JsonObject, output: JsonObject, className: string): ToolTypes {
   const definitions = [input, output].flatMap((schema) => [...definitionsOf(schema).keys()]);
   const types = new SchemaTypes(new TypeNames(className, definitions), input, output);
-  const declared = [types.input(), types.output()];
+  const inputType = types.input();
+  types.declareDefinitions();
+  const outputType = types.output();
   types.declareDefinitions();
   return {
-    declarations: [...types.declarations, ...declared],
+    declarations: [...types.declarations, inputType, outputType],
     secretNames: [...types.secretNames],
     usesDataRef: types.usesDataRef,
   };
@@ -56,6 +58,8 @@ interface Place {
   readonly depth: number;
   /** The definition that the type is a direct part of, in no object and no list: there it may not name itself. */
   readonly within: JsonObject | undefined;
+  /** In a definition of the input and of the output. */
+  readonly isShared: boolean;
 }
 
 /** A type with what its comment has to say. */
@@ -94,6 +98,7 @@ class SchemaTypes {
   /** Names of the types for schemas that references name. */
   private readonly named = new Map<JsonObject, string>();
   private readonly undeclared: { readonly name: string; readonly schema: JsonObject; readonly at: Place }[] = [];
+  private readonly declared = new Set<string>();
   private left = MAX_TYPES;
   private readonly shared: ReadonlySet<string>;
 
@@ -215,14 +220,15 @@ class SchemaTypes {
   private nameOf(definition: JsonObject, reference: string, at: Place): string {
     const steps = referenceSteps(reference) ?? [];
     const wanted = steps.at(-1) ?? "";
-    const same = this.shared.has(wanted) ? resolveReference(this.inputSchema, reference) : undefined;
+    const isShared = steps.length === 2 && DEFINITIONS.includes(steps[0] ?? "") && this.shared.has(wanted);
+    const same = isShared ? resolveReference(this.inputSchema, reference) : undefined;
     const schema = same instanceof JsonObject ? same : definition;
     const known = this.named.get(schema);
     if (known !== undefined) return known;
     const name = this.names.definition(/[A-Za-z0-9]/.test(wanted) ? wanted : nameFromPath(at.path));
     this.named.set(schema, name);
     const pointer = [`/${at.side}_schema`, ...steps.map(pointerStep)].join("/");
-    const place: Place = { side: at.side, path: [name], pointer, within: schema, depth: 0 };
+    const place: Place = { side: at.side, path: [name], pointer, within: schema, depth: 0, isShared };
     this.undeclared.push({ name, schema, at: place });
     return name;
   }
@@ -230,6 +236,8 @@ class SchemaTypes {
   /** Declares the types of all definitions that are used, and of those that they use. */
   declareDefinitions(): void {
     for (const { name, schema, at } of this.undeclared) {
+      if (this.declared.has(name)) continue;
+      this.declared.add(name);
       const { type, documentation, constraints } = this.convert(schema, at);
       this.declarations.push({ comment: printComment(documentation, constraints), name, type });
     }
@@ -382,7 +390,7 @@ class SchemaTypes {
       if (members.length === 0)
         return { kind: "object", members: ports ? [] : members, ...(ports ? {} : { rest: text("never") }) };
       // No value of an intersection with `never` can be written without a cast, so results stay open.
-      return at.side === "input" ? besides(members, text("never")) : { kind: "object", members };
+      return at.side === "input" && !at.isShared ? besides(members, text("never")) : { kind: "object", members };
     }
     if (undeclared === undefined || undeclared === true) return { kind: "object", members };
     const rest = this.type(undeclared, below(inner, ["Value"], "/additionalProperties"));
@@ -491,7 +499,7 @@ function distinctTags(tags: readonly Tag[]): Tag[] {
 }
 
 function start(side: Side): Place {
-  return { side, path: [], pointer: `/${side}_schema`, depth: 0, within: undefined };
+  return { side, path: [], pointer: `/${side}_schema`, depth: 0, within: undefined, isShared: false };
 }
 
 function below(at: Place, path: readonly string[], pointer: string, isDirect = false): Place {
@@ -590,13 +598,25 @@ function isNull(schema: Json): boolean {
 function sharedDefinitions(input: JsonObject, output: JsonObject): ReadonlySet<string> {
   const [one, other] = [definitionsOf(input), definitionsOf(output)];
   const same = new Set([...one.keys()].filter((name) => isSame(one.get(name) ?? null, other.get(name) ?? null)));
+  const users = new Map<string, string[]>();
+  for (const name of same) {
+    for (const used of referencesIn(one.get(name) ?? null)) append(users, used, name);
+  }
   // A definition that refers to one that differs differs too.
-  for (let size = -1; size !== same.size; ) {
-    size = same.size;
-    for (const name of same) if (referencesIn(one.get(name) ?? null).some((each) => !same.has(each))) same.delete(name);
+  const different = [...users.keys()].filter((name) => !same.has(name));
+  for (const name of different) {
+    for (const user of users.get(name) ?? []) if (same.delete(user)) different.push(user);
   }
   return same;
 }
+
+function append(lists: Map<string, string[]>, key: string, item: string): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+const DEFINITIONS = ["$defs", "definitions"];
 
 function definitionsOf(schema: JsonObject): ReadonlyMap<string, Json> {
   const found = schema.get("$defs") ?? schema.get("definitions");
