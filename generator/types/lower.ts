@@ -537,8 +537,19 @@ class Lowering {
     return { kind: "array", item: this.shape(element, this.elementUse(use)) };
   }
 
+  /** The syntax of a list or a tuple, through aliases. */
+  private listSyntax(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
+    let at = this.order.resolveSyntax(syntax);
+    for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
+      const alias = this.order.resolveAlias(at);
+      if (alias === undefined || isDataRef(alias.declaration)) break;
+      at = this.order.resolveSyntax(alias.body);
+    }
+    return at;
+  }
+
   private elementUse(use: Use): Use {
-    const at = this.order.resolveSyntax(use.syntax);
+    const at = this.listSyntax(use.syntax);
     const [argument] = at !== undefined && ts.isTypeReferenceNode(at.node) ? (at.node.typeArguments ?? []) : [];
     const node = at !== undefined && ts.isArrayTypeNode(at.node) ? at.node.elementType : argument;
     const syntax = node === undefined || at === undefined ? undefined : { node, environment: at.environment };
@@ -547,7 +558,7 @@ class Lowering {
 
   private tuple(type: ts.TupleTypeReference, use: Use): Shape {
     const { elementFlags } = type.target;
-    const at = this.order.resolveSyntax(use.syntax);
+    const at = this.listSyntax(use.syntax);
     const nodes = at !== undefined && ts.isTupleTypeNode(at.node) ? at.node.elements : undefined;
     const items: Shape[] = [];
     const tail: Shape[] = [];

@@ -144,6 +144,24 @@ test("tags of the allow-list become keywords, descriptions come along", async ()
   proves("5.32", "5.36");
 });
 
+test("the comment of an element type counts where its list or tuple has a name", () => {
+  const before = `/** @asType integer */
+type Id = number;
+type Ids = Id[];
+type Again = Ids;
+type Pair = [Id, string];`;
+  const project = new ToolProject({
+    "src/a.ts": toolSource("A", "{ ids?: Ids; again?: Again; pair?: Pair }", '"done"', before),
+  });
+  const listing = readJson(project.build()["meta.json"] ?? "") as readonly JsonObject[];
+  const schema = listing[0]?.get("input_schema") as JsonObject;
+  const id = '{"type":"integer"}';
+  assert.equal(
+    printJson(schema.get("properties") as Json),
+    `{"ids":{"type":["array","null"],"items":${id}},"again":{"type":["array","null"],"items":${id}},"pair":{"type":["array","null"],"prefixItems":[${id},{"type":"string"}],"items":false,"minItems":2,"maxItems":2}}`,
+  );
+});
+
 /** What a project with this input complains about, a line each: code, subject, place of what is marked, detail. */
 function complaints(input: string, before = "", files: Readonly<Record<string, string>> = {}): string[] {
   const project = new ToolProject({ "src/a.ts": toolSource("A", input, '"done"', before), ...files });
