@@ -41,9 +41,9 @@ export interface Declaration {
 const WIDTH = 80;
 const STEP = "  ";
 
-/** One exported declaration: an interface for an object, an alias for any other type. */
+/** One exported declaration: an interface for an object that is no `Output`, an alias for any other type. */
 export function printDeclaration({ comment, name, type }: Declaration): string {
-  if (type.kind !== "object")
+  if (type.kind !== "object" || name === "Output")
     return `${comment}export type ${name} =${assigned(type, "", `export type ${name} =`.length)};\n`;
   const empty = type.members.length === 0 && type.rest === undefined;
   return `${comment}export interface ${name} ${empty ? "{}" : broken(type, "")}\n`;

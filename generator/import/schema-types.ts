@@ -361,10 +361,20 @@ class SchemaTypes {
       const inner = below(at, [`Item${index + 1}`], `/prefixItems/${index}`);
       return { type: this.type(optional ? withoutNull(item) : item, inner), mark: optional ? "optional" : "required" };
     });
-    if (rest !== false && maxItems !== prefix.length) {
+    const tail = rest instanceof JsonObject && rest.members.size === 1 ? rest.get("anyOf") : undefined;
+    const isMiddle = Array.isArray(tail) && prefix.length > 0 && minItems === prefix.length + tail.length - 1;
+    if (isMiddle && maxItems === undefined) {
+      // svc-gen's form of a rest element in the middle.
+      items.push(
+        ...(tail as readonly Json[]).map((item, index): TupleItem => {
+          const inner = below(at, [`Rest${index + 1}`], `/items/anyOf/${index}`);
+          return { type: this.type(item, inner), mark: index === 0 ? "rest" : "required" };
+        }),
+      );
+    } else if (rest !== false && maxItems !== prefix.length) {
       items.push({ type: this.type(rest ?? true, below(at, ["Item"], "/items")), mark: "rest" });
     }
-    const tags = tagsOf(schema, ["uniqueItems", ...(minItems > prefix.length ? ["minItems"] : [])]);
+    const tags = tagsOf(schema, ["uniqueItems", ...(minItems > items.length ? ["minItems"] : [])]);
     return { type: { kind: "tuple", items }, ...this.comment(schema, tags) };
   }
 
@@ -409,7 +419,7 @@ class SchemaTypes {
       tags.push({ name: "notSecret", text: "" });
       this.secretNames.add(at.pointer);
     }
-    const isOne = port && required && !isMany && this.isList(schema, at.side);
+    const isOne = port && required && !isMany && !isMixedTuple(type) && this.isList(schema, at.side);
     const comment = printComment(documentation, tags);
     return { comment, name, optional, type: isOne ? this.asOneValue(type, at.side) : type };
   }
@@ -549,6 +559,16 @@ function withoutTypedRest(type: ObjectNode | (TypeNode & { kind: "intersection" 
   const isClosed = rest?.kind === "object" && rest.rest?.kind === "text" && rest.rest.text === "never";
   return isClosed ? type : (own as TypeNode);
 }
+
+/** Whether a tuple travels as one value, because its places need different conversions. */
+function isMixedTuple(type: TypeNode): boolean {
+  if (type.kind !== "tuple") return false;
+  const texts = type.items.map((item) => (item.type.kind === "text" ? item.type.text : ""));
+  return new Set(texts).size > 1 && !texts.every((each) => UNCONVERTED.test(each));
+}
+
+/** Types and literals whose values are those of the JSON text. */
+const UNCONVERTED = /^(?:string|number|boolean|null|unknown|true|false|["'\d-].*)$/;
 
 function isScalar(value: Json): boolean {
   return value === null || ["string", "number", "boolean"].includes(typeof value);

@@ -2,20 +2,7 @@
 
 /** What the file imports, declares or uses of the language, and what no type may be called. */
 const TAKEN = [
-  ...[
-    "Input",
-    "Output",
-    "SvcTool",
-    "StatusCode",
-    "errEval",
-    "DataRef",
-    "NonNullable",
-    "Date",
-    "Error",
-    "Promise",
-    "Record",
-    "Uint8Array",
-  ],
+  ...["Input", "Output", "SvcTool", "StatusCode", "errEval", "DataRef", "NonNullable", "Date", "Promise", "Uint8Array"],
   ...["any", "bigint", "boolean", "never", "null", "number", "object", "string", "symbol", "undefined", "unknown"],
   ...["void", "globalThis", "__proto__"],
   ...["arguments", "async", "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default"],
