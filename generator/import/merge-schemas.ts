@@ -4,11 +4,7 @@ import { type Json, JsonObject, printJson } from "../json.js";
 import { ANNOTATIONS } from "../keywords.js";
 
 /** Two schemas have no common form in one schema. */
-export class UnmergeableSchemas extends Error {
-  constructor(readonly keyword: string) {
-    super(`allOf with several ${keyword}`);
-  }
-}
+export class UnmergeableSchemas extends Error {}
 
 /** @throws UnmergeableSchemas */
 export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
@@ -24,7 +20,7 @@ function checkClosed(schema: JsonObject, all: readonly JsonObject[]): void {
   if (rest === undefined || rest === true) return;
   const own = namesOf(schema);
   if (all.some((other) => namesOf(other).some((name) => !own.includes(name)))) {
-    throw new UnmergeableSchemas("additionalProperties");
+    throw new UnmergeableSchemas();
   }
 }
 
@@ -71,7 +67,7 @@ function both(keyword: string, one: Json, other: Json): Json {
     if (HIGHER.includes(keyword)) return Math.max(one, other);
     if (LOWER.includes(keyword)) return Math.min(one, other);
   }
-  throw new UnmergeableSchemas(keyword);
+  throw new UnmergeableSchemas();
 }
 
 function allOf(one: Json, other: Json): JsonObject {

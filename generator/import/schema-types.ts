@@ -60,6 +60,8 @@ interface Place {
   readonly within: JsonObject | undefined;
   /** In a definition of the input and of the output. */
   readonly isShared: boolean;
+  /** Definitions whose keywords became part of the types around this one. */
+  readonly merged: readonly Json[];
 }
 
 /** A type with what its comment has to say. */
@@ -71,8 +73,8 @@ interface Converted {
 
 /** svc-gen reads types to 50 levels. */
 const MAX_DEPTH = 40;
-/** Types of one tool; a merged schema can be much larger than its text. */
-const MAX_TYPES = 50_000;
+/** Types of one tool, without its ports: merged schemas can be much larger than their text. */
+const MAX_TYPES = 20_000;
 /** Aliases of aliases that are followed; more of them are taken as circular. */
 const MAX_ALIASES = 1000;
 const MAX_TUPLE = 64;
@@ -169,7 +171,13 @@ class SchemaTypes {
     if (!(schema instanceof JsonObject) || at.depth > MAX_DEPTH || this.left-- <= 0) return plain(UNKNOWN);
     const reference = this.reference(schema, at);
     if (reference !== undefined) return reference;
-    const whole = this.merged(schema, at);
+    const merge = this.merge(schema, at);
+    return merge === undefined
+      ? plain(UNKNOWN)
+      : this.convertMerged(merge.schema, { ...at, merged: [...at.merged, ...merge.from] });
+  }
+
+  private convertMerged(whole: JsonObject, at: Place): Converted {
     const branches = whole.get("anyOf") ?? whole.get("oneOf");
     if (Array.isArray(branches)) return this.branches(whole, branches, at);
     const values = whole.members.has("const") ? [whole.get("const") as Json] : whole.get("enum");
@@ -228,7 +236,7 @@ class SchemaTypes {
     const name = this.names.definition(/[A-Za-z0-9]/.test(wanted) ? wanted : nameFromPath(at.path));
     this.named.set(schema, name);
     const pointer = [`/${at.side}_schema`, ...steps.map(pointerStep)].join("/");
-    const place: Place = { side: at.side, path: [name], pointer, within: schema, depth: 0, isShared };
+    const place: Place = { side: at.side, path: [name], pointer, within: schema, depth: 0, isShared, merged: [] };
     this.undeclared.push({ name, schema, at: place });
     return name;
   }
@@ -245,22 +253,31 @@ class SchemaTypes {
 
   /** A schema with the keywords of `allOf` and of a `$ref` with siblings. */
   private merged(schema: Json, at: Place): JsonObject {
+    return this.merge(schema, at)?.schema ?? new JsonObject(new Map());
+  }
+
+  /** Undefined where the keywords have no common form, or hold themselves. */
+  private merge(schema: Json, at: Place): { readonly schema: JsonObject; readonly from: readonly Json[] } | undefined {
     const parts: JsonObject[] = [];
-    const collect = (part: Json, depth: number): void => {
-      if (!(part instanceof JsonObject) || depth > MAX_DEPTH || this.left-- <= 0) return;
-      const reference = part.get("$ref");
-      if (typeof reference === "string")
-        collect(resolveReference(this.document(at.side), reference) ?? true, depth + 1);
-      const all = part.get("allOf");
-      if (Array.isArray(all)) for (const each of all as readonly Json[]) collect(each, depth + 1);
-      parts.push(without(part, ["$ref", "allOf", "$schema", "$defs", "definitions"]));
-    };
-    collect(schema, 0);
+    const from: Json[] = [];
+    const open: Json[] = [schema];
+    for (let part = open.pop(); part !== undefined; part = open.pop()) {
+      if (!(part instanceof JsonObject)) continue;
+      parts.push(without(part, ["$ref", "allOf", "$schema", ...DEFINITIONS]));
+      const [reference, all] = [part.get("$ref"), part.get("allOf")];
+      if (Array.isArray(all)) open.push(...(all as readonly Json[]));
+      if (typeof reference !== "string") continue;
+      const target = resolveReference(this.document(at.side), reference) ?? true;
+      if (from.includes(target) || at.merged.includes(target) || parts.length > MAX_DEPTH) return undefined;
+      from.push(target);
+      open.push(target);
+    }
     try {
-      return mergeSchemas(parts);
+      // The keywords of the schema itself come last: its annotations count.
+      return { schema: mergeSchemas(parts.reverse()), from };
     } catch (error) {
       if (!(error instanceof UnmergeableSchemas)) throw error;
-      return new JsonObject(new Map());
+      return undefined;
     }
   }
 
@@ -509,7 +526,7 @@ function distinctTags(tags: readonly Tag[]): Tag[] {
 }
 
 function start(side: Side): Place {
-  return { side, path: [], pointer: `/${side}_schema`, depth: 0, within: undefined, isShared: false };
+  return { side, path: [], pointer: `/${side}_schema`, depth: 0, within: undefined, isShared: false, merged: [] };
 }
 
 function below(at: Place, path: readonly string[], pointer: string, isDirect = false): Place {

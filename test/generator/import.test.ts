@@ -4,47 +4,9 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { type JsonObject, printJson, readJson } from "#generator/json.js";
+import { documents, metadataOf, roundTrip } from "./imported.js";
 import { REPOSITORY, ToolProject } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
-
-interface Difference {
-  readonly pointer: string;
-  readonly imported?: string;
-  readonly generated?: string;
-}
-
-interface Imported {
-  readonly fqn: string;
-  readonly file: string;
-  readonly class: string;
-  readonly path: string;
-  readonly samePorts: boolean;
-  readonly inlined: readonly string[];
-  readonly notSecret: readonly string[];
-  readonly differences: readonly Difference[];
-}
-
-/** The metadata documents of a listing, by name. Their texts keep the order of members. */
-function documents(listing: string): ReadonlyMap<string, string> {
-  const all = readJson(listing) as readonly JsonObject[];
-  return new Map(all.map((each) => [String(each.get("fqn")), printJson(each)]));
-}
-
-/** Imports into a new project and generates there. */
-async function roundTrip(metadata: string) {
-  const project = new ToolProject({ "imported.json": metadata });
-  const { code, out, err } = await svcGenIn(project.root, ["import", "imported.json", "--json"]);
-  assert.equal(code, 0, `${out}${err}`);
-  const { tools } = JSON.parse(out) as { readonly tools: readonly Imported[] };
-  const sources = new Map(tools.map(({ fqn, file }) => [fqn, readFileSync(join(project.root, file), "utf8")]));
-  return { tools, sources, generated: documents(project.build()["meta.json"] ?? "[]"), project };
-}
-
-function metadataOf(inputSchema: string, outputSchema: string, more = ""): string {
-  const head = `{"fqn":"xyz.test.imported@1","url":"http://localhost/imported","timeout":10000,"description":"A tool."`;
-  return `${head},"input_schema":${inputSchema},"output_schema":${outputSchema}${more}}`;
-}
 
 describe("the examples come back", () => {
   for (const name of ["sum", "text", "report", "orders"]) {

@@ -1,0 +1,103 @@
+/** Imports of metadata in a project of their own, and what their sources may hold. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { type JsonObject, printJson, readJson } from "#generator/json.js";
+import { ToolProject } from "./project.js";
+import { svcGenIn } from "./run-cli.js";
+
+export interface Difference {
+  readonly pointer: string;
+  /** JSON text. */
+  readonly imported?: string;
+  /** JSON text. */
+  readonly generated?: string;
+}
+
+/** What `svc-gen import --json` says of a tool. */
+export interface Imported {
+  readonly fqn: string;
+  readonly file: string;
+  readonly class: string;
+  readonly path: string;
+  readonly samePorts: boolean;
+  readonly inlined: readonly string[];
+  readonly notSecret: readonly string[];
+  readonly differences: readonly Difference[];
+}
+
+/** The metadata documents of a listing, by name. Their texts keep the order of members. */
+export function documents(listing: string): ReadonlyMap<string, string> {
+  const all = readJson(listing) as readonly JsonObject[];
+  return new Map(all.map((each) => [String(each.get("fqn")), printJson(each)]));
+}
+
+/** Imports into a new project, whose sources are inert, and generates there. */
+export async function roundTrip(metadata: string) {
+  const project = new ToolProject({ "imported.json": metadata });
+  const { code, out, err } = await svcGenIn(project.root, ["import", "imported.json", "--json"]);
+  assert.equal(code, 0, `${out}${err}`);
+  const { tools } = JSON.parse(out) as { readonly tools: readonly Imported[] };
+  const sources = tools.map(({ file }) => readFileSync(join(project.root, file), "utf8"));
+  for (const source of sources) assertInert(source);
+  return { tools, sources, generated: documents(project.build()["meta.json"] ?? "[]"), project };
+}
+
+/** One metadata document as text. */
+export function metadataOf(inputSchema: string, outputSchema: string, description = "A tool."): string {
+  const head = `{"fqn":"xyz.test.imported@1","url":"http://localhost/imported","timeout":10000`;
+  return `${head},"description":${JSON.stringify(description)},"input_schema":${inputSchema},"output_schema":${outputSchema}}`;
+}
+
+export const DIALECT = "https://json-schema.org/draft/2020-12/schema";
+
+/** The schema of an output with one variant, as svc-gen writes it. */
+export const DONE = `{"$schema":"${DIALECT}","oneOf":[{"const":"done"}]}`;
+
+/** The schema of an input with these members, none required, as svc-gen writes it. */
+export function inputOf(properties: string, more = ""): string {
+  return `{"$schema":"${DIALECT}","type":"object","properties":{${properties}}${more}}`;
+}
+
+const RETURNS =
+  /^(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[\d_]+|errEval\("not implemented"\)|StatusCode\.NOT_IMPLEMENTED)$/;
+const METHODS = ["fqn", "description", "path", "timeout", "invoke", "health"];
+
+/** Checks that a source has types and one class whose methods return constants: no text of metadata became code. */
+export function assertInert(source: string): void {
+  const file = ts.createSourceFile("imported.ts", source, ts.ScriptTarget.ES2023, true);
+  const { parseDiagnostics } = file as ts.SourceFile & { readonly parseDiagnostics: readonly ts.Diagnostic[] };
+  assert.deepEqual(
+    parseDiagnostics.map(({ messageText }) => messageText),
+    [],
+    source,
+  );
+  const classes = file.statements.filter(ts.isClassDeclaration);
+  assert.equal(classes.length, 1);
+  for (const statement of file.statements) {
+    if (ts.isImportDeclaration(statement)) assert.equal(statement.moduleSpecifier.getText(), '"svc-runtime"');
+    else if (!ts.isClassDeclaration(statement)) assertType(statement);
+  }
+  for (const member of classes[0]?.members ?? []) {
+    assert.ok(ts.isMethodDeclaration(member), member.getText());
+    assert.ok(METHODS.includes(member.name.getText()), member.getText());
+    const [only, ...more] = member.body?.statements ?? [];
+    assert.ok(only !== undefined && ts.isReturnStatement(only) && more.length === 0, member.getText());
+    assert.match(only.expression?.getText() ?? "", RETURNS);
+  }
+}
+
+function assertType(node: ts.Node): void {
+  assert.ok(
+    ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node),
+    `neither an interface nor an alias: ${node.getText()}`,
+  );
+  const visit = (part: ts.Node): void => {
+    const isCode = ts.isCallExpression(part) || ts.isTypeQueryNode(part) || ts.isImportTypeNode(part);
+    assert.ok(!isCode && !ts.isComputedPropertyName(part) && !ts.isTemplateExpression(part), part.getText());
+    ts.forEachChild(part, visit);
+  };
+  visit(node);
+}
