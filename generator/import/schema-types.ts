@@ -74,11 +74,13 @@ interface Converted {
 /** svc-gen reads types to 50 levels. */
 const MAX_DEPTH = 40;
 /** Types of one tool, without its ports: merged schemas can be much larger than their text. */
-const MAX_TYPES = 20_000;
+const MAX_TYPES = 100_000;
+/** Parts of an `allOf`, with the definitions that they name. */
+const MAX_PARTS = 100;
 /** Aliases of aliases that are followed; more of them are taken as circular. */
 const MAX_ALIASES = 1000;
 const MAX_TUPLE = 64;
-const UNKNOWN = text("unknown");
+const UNKNOWN = { kind: "text", text: "unknown" } as const;
 const LIST_KEYWORDS: readonly string[] = keywordsOf("lists");
 const NUMBER_KEYWORDS: readonly string[] = keywordsOf("numbers");
 const TEXT_KEYWORDS: readonly string[] = keywordsOf("text");
@@ -268,7 +270,7 @@ class SchemaTypes {
       if (Array.isArray(all)) open.push(...(all as readonly Json[]));
       if (typeof reference !== "string") continue;
       const target = resolveReference(this.document(at.side), reference) ?? true;
-      if (from.includes(target) || at.merged.includes(target) || parts.length > MAX_DEPTH) return undefined;
+      if (from.includes(target) || at.merged.includes(target) || parts.length > MAX_PARTS) return undefined;
       from.push(target);
       open.push(target);
     }
@@ -547,14 +549,17 @@ function text(value: string): TypeNode {
   return { kind: "text", text: value };
 }
 
-/** A union without repeated parts. */
+/** A union without repeated names and literals. */
 function union(parts: readonly TypeNode[]): TypeNode {
-  const distinct = parts.filter(
-    (part, at) =>
-      part.kind !== "text" || parts.findIndex((other) => other.kind === "text" && other.text === part.text) === at,
-  );
+  const texts = new Set<string>();
+  const distinct = parts.filter((part) => {
+    if (part.kind !== "text") return true;
+    const isNew = !texts.has(part.text);
+    texts.add(part.text);
+    return isNew;
+  });
   const [only] = distinct;
-  if (distinct.some((part) => part === UNKNOWN) || only === undefined) return UNKNOWN;
+  if (texts.has(UNKNOWN.text) || only === undefined) return UNKNOWN;
   return distinct.length === 1 ? only : { kind: "union", parts: distinct };
 }
 

@@ -1,7 +1,7 @@
 /** Names of the types in an imported file: identifiers, each once, none that the file uses for something else. */
 
 /** What the file imports, declares or uses of the language, and what no type may be called. */
-const TAKEN = [
+const RESERVED: ReadonlySet<string> = new Set([
   ...["Input", "Output", "SvcTool", "StatusCode", "errEval", "DataRef", "NonNullable", "Date", "Promise", "Uint8Array"],
   ...["any", "bigint", "boolean", "never", "null", "number", "object", "string", "symbol", "undefined", "unknown"],
   ...["void", "globalThis", "__proto__"],
@@ -10,11 +10,13 @@ const TAKEN = [
   ...["implements", "import", "in", "instanceof", "interface", "let", "new", "package", "private", "protected"],
   ...["public", "return", "static", "super", "switch", "this", "throw", "true", "try", "type", "typeof", "var"],
   ...["while", "with", "yield", "infer", "keyof", "readonly", "unique", "asserts", "is", "as", "satisfies"],
-];
-const MAX_LENGTH = 60;
+]);
+const MAX_LENGTH = 120;
 
 export class TypeNames {
   private readonly taken: Set<string>;
+  /** The latest number behind a name that is wanted repeatedly. */
+  private readonly counts = new Map<string, number>();
   private readonly kept: ReadonlySet<string>;
 
   /**
@@ -23,7 +25,7 @@ export class TypeNames {
    */
   constructor(className: string, definitions: readonly string[]) {
     this.kept = new Set(definitions);
-    this.taken = new Set([...TAKEN, className]);
+    this.taken = new Set([className]);
   }
 
   /** A new name for a definition near the wanted one: the same when it is an identifier that is free. */
@@ -37,14 +39,17 @@ export class TypeNames {
   }
 
   private free(wanted: string, isKept: (name: string) => boolean): string {
-    const isTaken = (name: string) => this.taken.has(name) || isKept(name);
     const cut = wanted
       .replace(/[^A-Za-z0-9_]+/g, "_")
       .replace(/^_+|_+$/g, "")
       .slice(0, MAX_LENGTH);
     const clean = /^[A-Za-z]/.test(cut) ? cut : `Type${cut}`;
-    let name = isTaken(clean) ? `${clean}Type` : clean;
-    for (let count = 2; isTaken(name); count++) name = `${clean}${count}`;
+    const base = RESERVED.has(clean) ? `${clean}Type` : clean;
+    const isTaken = (name: string) => RESERVED.has(name) || this.taken.has(name) || isKept(name);
+    let count = this.counts.get(base) ?? 1;
+    let name = count === 1 ? base : `${base}${count}`;
+    while (isTaken(name)) name = `${base}${++count}`;
+    this.counts.set(base, count);
     this.taken.add(name);
     return name;
   }

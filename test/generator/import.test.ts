@@ -1,10 +1,16 @@
 /** `svc-gen import`: the metadata that svc-gen generates from imported classes is the metadata that was imported. */
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { documents, metadataOf, roundTrip } from "./imported.js";
+import { readSource } from "#generator/import/read-source.js";
+import { errEval } from "#runtime/index.js";
+import { freePort } from "../e2e/process.js";
+import { atEnd } from "../teardown.js";
+import { DIALECT, DONE, documents, inputOf, metadataOf, roundTrip } from "./imported.js";
 import { REPOSITORY, ToolProject } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
@@ -77,4 +83,299 @@ describe("recorded schemas", () => {
       );
     });
   }
+});
+
+describe("what comes back from schemas of other toolkits", () => {
+  /** The differences of an input, a line each. */
+  async function differencesOf(properties: string, more = ""): Promise<string[]> {
+    const { tools } = await roundTrip(metadataOf(inputOf(properties, more), DONE));
+    const [{ samePorts, differences, inlined } = assert.fail()] = tools;
+    assert.equal(samePorts, true);
+    return [
+      ...differences.map(({ pointer, imported, generated }) => {
+        return `${pointer.replace("/input_schema/", "")}: ${imported} -> ${generated}`;
+      }),
+      ...inlined.map((pointer) => `${pointer.replace("/input_schema/", "")} inlined`),
+    ];
+  }
+  const required = (...names: string[]) => `,"required":${JSON.stringify(names)}`;
+
+  it("integers of formats that svc-gen has no word for keep their range", async () => {
+    const properties = `"i":{"type":"integer","format":"int32"},"u":{"type":"integer","format":"uint8","minimum":0,"maximum":255},"f":{"type":"number","format":"double"}`;
+    assert.deepEqual(await differencesOf(properties, required("i", "u", "f")), [
+      'properties/i/format: "int32" -> undefined',
+      "properties/i/minimum: undefined -> -2147483648",
+      "properties/i/maximum: undefined -> 2147483647",
+      'properties/u/format: "uint8" -> undefined',
+      'properties/f/format: "double" -> undefined',
+    ]);
+  });
+
+  it("integers of 64 bits, large bounds, nullable members, maps, tuples, bytes and dates are equal", async () => {
+    const properties = [
+      `"i":{"type":"integer","format":"int64","minimum":-9223372036854775808}`,
+      `"u":{"type":["integer","null"],"format":"uint64","minimum":0}`,
+      `"large":{"type":["integer","null"],"maximum":18446744073709551616}`,
+      `"n":{"type":["string","null"],"minLength":1}`,
+      `"map":{"type":"object","additionalProperties":{"type":"integer","format":"int64"}}`,
+      `"open":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":{}}`,
+      `"pair":{"type":["array","null"],"prefixItems":[{"type":"string"},{"type":["number","null"]}],"items":false,"minItems":1,"maxItems":2}`,
+      `"bytes":{"type":["string","null"],"contentEncoding":"base64"}`,
+      `"at":{"type":["string","null"],"format":"date-time"}`,
+      `"any":{}`,
+      `"some":{"type":["boolean","number","string","array","object"]}`,
+      `"lists":{"type":"array","items":{"type":"array","items":{"type":"string","maxLength":3},"minItems":1},"maxItems":9}`,
+      `"texts":{"type":"array","items":{"type":"string","pattern":"^a","description":"A text."},"minItems":2}`,
+    ].join(",");
+    assert.deepEqual(await differencesOf(properties, required("i", "n", "map", "open", "some", "lists", "texts")), []);
+  });
+
+  it("objects that take no other members are equal", async () => {
+    const inner = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`;
+    const none = `{"type":"object","additionalProperties":false}`;
+    const more = `${required("x", "y")},"additionalProperties":false`;
+    assert.deepEqual(await differencesOf(`"x":${inner},"y":${none}`, more), []);
+  });
+
+  it("definitions keep their names where they are used twice or are recursive", async () => {
+    const definitions = `"Line":{"type":"object","properties":{"n":{"type":"number"}},"required":["n"],"description":"A line."},"Tree":{"type":"object","properties":{"next":{"anyOf":[{"$ref":"#/$defs/Tree"},{"type":"null"}]},"line":{"$ref":"#/$defs/Line"}},"required":["line"]},"Once":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]},"Unused":{}`;
+    const properties = `"line":{"$ref":"#/$defs/Line","description":"Mine."},"tree":{"$ref":"#/$defs/Tree"},"once":{"$ref":"#/$defs/Once"}`;
+    assert.deepEqual(await differencesOf(properties, `${required("line", "tree", "once")},"$defs":{${definitions}}`), [
+      "$defs/Unused: {} -> undefined",
+      "$defs/Once inlined",
+    ]);
+  });
+
+  it("a tagged union with common members becomes a union of objects", async () => {
+    const shape = `{"type":"object","properties":{"id":{"type":"string"}},"required":["id"],"oneOf":[{"properties":{"kind":{"type":"string","const":"a"}},"required":["kind"]},{"properties":{"kind":{"type":"string","const":"b"},"n":{"type":"number"}},"required":["kind","n"]}]}`;
+    const { sources } = await roundTrip(metadataOf(inputOf(`"shape":${shape}`, required("shape")), DONE));
+    assert.match(
+      sources[0] ?? "",
+      /^ {2}shape: \{ id: string; kind: "a" \} \| \{ id: string; kind: "b"; n: number \};$/m,
+    );
+  });
+
+  it("a default that does not fit its type is left out", async () => {
+    assert.deepEqual(
+      await differencesOf(
+        `"n":{"type":["number","null"],"default":"x","description":"A number.","minimum":3,"maximum":1}`,
+      ),
+      ['properties/n/default: "x" -> undefined', "properties/n/maximum: 1 -> undefined"].sort(),
+    );
+  });
+
+  it("a pattern of exponential time and one that is no expression are left out", async () => {
+    const slow = `"a":{"type":["string","null"],"pattern":"^(a+)+$"},"b":{"type":["string","null"],"pattern":"(?i)a"}`;
+    assert.deepEqual(await differencesOf(slow), [
+      'properties/a/pattern: "^(a+)+$" -> undefined',
+      'properties/b/pattern: "(?i)a" -> undefined',
+    ]);
+  });
+
+  it("a list port stays one of many values, and a list that is one value stays one", async () => {
+    const list = (type: string) => `{"type":${type},"items":{"type":"string"}}`;
+    assert.deepEqual(await differencesOf(`"many":${list('"array"')},"one":${list('["array"]')}`, required("one")), [
+      'properties/one/type: ["array"] -> ["array","null"]',
+      'required: ["one"] -> ["many","one"]',
+    ]);
+    const output = `{"$schema":"${DIALECT}","oneOf":[{"type":"object","properties":{"ok":{"type":"object","properties":{"a":${list('["array"]')},"b":${list('"array"')}},"required":["a","b"]}},"required":["ok"],"additionalProperties":false}]}`;
+    const { tools, sources } = await roundTrip(metadataOf(inputOf(""), output));
+    assert.deepEqual([tools[0]?.differences, tools[0]?.samePorts], [[], true]);
+    assert.match(sources[0] ?? "", /ok: \{ a: DataRef<string\[\]>; b: string\[\] \}/);
+  });
+
+  it("an input that looks like a secret is marked", async () => {
+    const { tools, sources } = await roundTrip(metadataOf(inputOf('"apiKey":{"type":["string","null"]}'), DONE));
+    assert.deepEqual([tools[0]?.differences, tools[0]?.notSecret], [[], ["/input_schema/properties/apiKey"]]);
+    assert.match(sources[0] ?? "", /\/\*\* @notSecret \*\/\n {2}apiKey\?: string;/);
+  });
+});
+
+describe("the command", () => {
+  const sum = readFileSync(join(REPOSITORY, "examples/sum/meta.json"), "utf8");
+
+  async function imported(args: readonly string[], files: Readonly<Record<string, string>> = { "meta.json": sum }) {
+    const project = new ToolProject(files);
+    const ran = await svcGenIn(project.root, ["import", ...args]);
+    return { ...ran, root: project.root };
+  }
+
+  it("prints what it wrote, warnings, and the next step", async () => {
+    const text = sum.replace('"description": "Adds', '"extra\\u0007\\u202e": 1, "description": "Adds');
+    const { code, out, err } = await imported(["meta.json"], { "meta.json": text });
+    assert.equal(out, "wrote src/sum.ts  xyz.demo.sum@1\n\nNext: implement invoke and health in src, then svc-gen\n");
+    assert.equal(err, "warning: xyz.demo.sum@1: /extra\\u0007\\u202e: 1 is left out\n");
+    assert.equal(code, 0);
+  });
+
+  it("replaces no file without --force, and then nothing is written", async () => {
+    const files = {
+      "meta.json": readFileSync(join(REPOSITORY, "examples/orders/meta.json"), "utf8"),
+      "src/settle.ts": "//",
+    };
+    const { code, out, err, root } = await imported(["meta.json"], files);
+    assert.deepEqual([code, out], [1, ""]);
+    assert.equal(err, 'svc-gen: "src/settle.ts" exists already (name another folder with --out, or add --force)\n');
+    assert.deepEqual(readdirSync(join(root, "src")), ["settle.ts"]);
+    assert.equal((await svcGenIn(root, ["import", "meta.json", "--force"])).code, 0);
+    assert.deepEqual(readdirSync(join(root, "src")).sort(), ["quote.ts", "settle.ts"]);
+    assert.match(readFileSync(join(root, "src/settle.ts"), "utf8"), /export class Settle extends SvcTool/);
+    assert.equal((await svcGenIn(root, ["import", "meta.json", "--out", "src/more"])).code, 0);
+    assert.deepEqual(readdirSync(join(root, "src/more")).sort(), ["quote.ts", "settle.ts"]);
+  });
+
+  it("a class compiles, is out of service and answers that it is not implemented", async () => {
+    const { project } = await roundTrip(sum);
+    const { Sum } = (await project.load("src/sum.ts")) as { Sum: new () => { invoke(): unknown; health(): unknown } };
+    const tool = new Sum();
+    assert.deepEqual(await tool.invoke(), errEval("not implemented"));
+    assert.equal(await tool.health(), 501);
+  });
+
+  it("tools of one name or one path get files and paths of their own", async () => {
+    const tool = (fqn: string, url: string) =>
+      `{"fqn":"${fqn}","url":"${url}","description":"A tool.","input_schema":${inputOf("")},"output_schema":${DONE}}`;
+    const all = [
+      tool("org.one.sum@1", "http://localhost/sum"),
+      tool("org.two.sum@1", "http://localhost/sum"),
+      tool("org.one.sum@2", "http://localhost/"),
+      tool("org.two.promise@1", "not a url"),
+      tool("org.two.status-code@1", "http://localhost/a//b"),
+    ];
+    const { tools } = await roundTrip(`[${all.join(",")}]`);
+    assert.deepEqual(
+      tools.map(({ fqn, file, class: name, path }) => `${fqn} ${file} ${name} /${path}`),
+      [
+        "org.one.sum@1 src/sum.ts Sum /sum",
+        "org.two.sum@1 src/org-two-sum.ts OrgTwoSum /org-two-sum",
+        "org.one.sum@2 src/org-one-sum.ts OrgOneSum /",
+        "org.two.promise@1 src/promise.ts PromiseTool /promise",
+        "org.two.status-code@1 src/status-code.ts StatusCodeTool /a//b",
+      ],
+    );
+  });
+
+  const REFUSED: readonly (readonly [name: string, content: string | Buffer, message: RegExp])[] = [
+    ["nothing", "", /"m\.json" is no metadata: expected JSON: /],
+    ["no JSON", "{", /"m\.json" is no metadata: expected JSON: /],
+    ["no UTF-8", Buffer.from([0x22, 0xff, 0x22]), /"m\.json" is no metadata: expected JSON: it is not UTF-8 /],
+    ["a text", '"x"', /"m\.json" is no metadata: expected an object with fqn, input_schema and output_schema /],
+    ["an empty list", "[]", /"m\.json" is no metadata: the list has no tool /],
+    ["a list of paths", '["sum"]', /"m\.json" is no metadata: expected an object /],
+    ["no name", "{}", /"m\.json" is no metadata: a tool has no fqn /],
+    ["a bad name", '{"fqn":"\\u001b[2J"}', /"m\.json": "\\u001b\[2J" is no name of a tool: /],
+    [
+      "no description",
+      '{"fqn":"org.one.sum@1"}',
+      /org\.one\.sum@1 in "m\.json" cannot be imported: its description is missing/,
+    ],
+    ["deep nesting", "[".repeat(5000), /"m\.json" is no metadata: expected JSON: more than 127 levels of nesting/],
+    ["too much", " ".repeat(4 * 1024 * 1024 + 1), /"m\.json" has more than 4194304 bytes \(import fewer tools/],
+    ["a tool twice", `[${[sum, sum].map((text) => text.trim().slice(1, -1)).join(",")}]`, /has xyz\.demo\.sum@1 twice/],
+    ["a bad timeout", sum.replace('"timeout": 10000', '"timeout": 0.5'), /expected a timeout from 1 to \d+ millis/],
+  ];
+  for (const [name, content, message] of REFUSED) {
+    it(`refuses ${name}`, async () => {
+      const project = new ToolProject({});
+      writeFileSync(join(project.root, "m.json"), content);
+      const { code, out, err } = await svcGenIn(project.root, ["import", "m.json"]);
+      assert.deepEqual([code, out], [1, ""]);
+      assert.match(err, message);
+      assert.match(err, /^svc-gen: [\x20-\x7e]+ \([\x20-\x7e]+\)\n$/);
+      assert.equal(existsSync(join(project.root, "src")), false);
+    });
+  }
+
+  it("names what is wrong with its arguments", async () => {
+    const cases: readonly (readonly [args: readonly string[], code: number, message: string])[] = [
+      [[], 2, "import wants one file or URL; got 0 (see svc-gen import --help)"],
+      [["a", "b"], 2, "import wants one file or URL; got 2 (see svc-gen import --help)"],
+      [["gone.json"], 1, 'cannot read "gone.json": it does not exist (name a file of metadata, or a URL)'],
+      [["node_modules"], 1, 'cannot read "node_modules": it is a folder (name a file of metadata, or a URL)'],
+      [["http://"], 1, '"http://" is no URL (such as https://tools.example.org/sum/meta)'],
+      [["http://me:secret@127.0.0.1/meta"], 1, "the URL has a user or a password (metadata is public: leave them out)"],
+    ];
+    for (const [args, code, message] of cases) {
+      const ran = await imported(args);
+      assert.deepEqual([ran.code, ran.err], [code, `svc-gen: ${message}\n`]);
+    }
+  });
+});
+
+describe("over HTTP", () => {
+  const sum = readFileSync(join(REPOSITORY, "examples/sum/meta.json"), "utf8");
+
+  /** A server whose answers do not end by themselves unless the listener ends them. */
+  async function serve(listener: RequestListener): Promise<string> {
+    const server = createServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    atEnd(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/sum/meta`;
+  }
+
+  async function refusal(url: string): Promise<string> {
+    const project = new ToolProject({});
+    const { code, out, err } = await svcGenIn(project.root, ["import", url]);
+    assert.deepEqual([code, out, existsSync(join(project.root, "src"))], [1, "", false]);
+    return err.replace(/127\.0\.0\.1:\d+/g, "HOST");
+  }
+
+  it("imports what a server answers to GET /meta", async () => {
+    const [document] = [...documents(sum).values()];
+    const url = await serve((request, response) => response.end(request.url === "/sum/meta" ? document : "no"));
+    const project = new ToolProject({});
+    const { code, out, err } = await svcGenIn(project.root, ["import", url]);
+    assert.deepEqual([code, err], [0, ""], out);
+    assert.deepEqual(documents(project.build()["meta.json"] ?? ""), documents(sum));
+  });
+
+  it("follows no redirect", async () => {
+    const url = await serve((_, response) => response.writeHead(301, { Location: "/other" }).end());
+    assert.equal(
+      await refusal(url),
+      'svc-gen: "http://HOST/sum/meta" answers with status 301 (name the URL that it leads to)\n',
+    );
+  });
+
+  it("refuses other answers, without their bytes", async () => {
+    const missing = await serve((_, response) => response.writeHead(404).end("\u001b[2J"));
+    assert.match(
+      await refusal(missing),
+      /^svc-gen: "http:\/\/HOST\/sum\/meta" answers with status 404 \(name the URL /,
+    );
+    const page = await serve((_, response) => response.end("<html>"));
+    assert.match(await refusal(page), /^svc-gen: "http:\/\/HOST\/sum\/meta" is no metadata: expected JSON: /);
+    const cut = await serve((_, response) => {
+      response.writeHead(200, { "Content-Length": "100" });
+      response.write("[", () => response.destroy());
+    });
+    assert.match(await refusal(cut), /^svc-gen: "http:\/\/HOST\/sum\/meta" gives no answer: /);
+  });
+
+  it("reads no more than metadata may have, of an answer without end too", async () => {
+    const url = await serve((_, response) => {
+      const write = (): void => {
+        while (!response.destroyed && response.write(" ".repeat(65_536)));
+      };
+      response.on("drain", write);
+      write();
+    });
+    assert.match(await refusal(url), /"http:\/\/HOST\/sum\/meta" has more than 4194304 bytes \(import fewer tools/);
+  });
+
+  it("waits for a limited time, for the whole answer", async () => {
+    const silent = await serve(() => {});
+    const slow = await serve((_, response) => response.write("["));
+    for (const url of [silent, slow]) {
+      await assert.rejects(readSource(url, ".", 50), { message: /gives no whole answer in 50 ms$/ });
+    }
+  });
+
+  it("says that nothing listens", async () => {
+    const url = `http://127.0.0.1:${await freePort()}/meta`;
+    assert.match(await refusal(url), /gives no answer: ECONNREFUSED \(is the server up, and the URL right\?\)\n$/);
+  });
 });
