@@ -191,6 +191,19 @@ describe("what comes back from schemas of other toolkits", () => {
   });
 });
 
+it("docs/import.md shows what the command prints and writes", async () => {
+  const page = readFileSync(join(REPOSITORY, "docs/import.md"), "utf8");
+  const block = (head: string) =>
+    new RegExp(`^\`\`\`${head}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(page)?.[1] ?? assert.fail(head);
+  const project = new ToolProject({ "convert.json": block("json file=convert.json") });
+  const [program, ...args] = block("sh import").trim().split(" ");
+  assert.equal(program, "svc-gen");
+  const { code, out, err } = await svcGenIn(project.root, args);
+  assert.deepEqual([code, out, err], [0, block("text output"), block("text warnings")]);
+  assert.equal(readFileSync(join(project.root, "src/convert.ts"), "utf8"), block("ts file=src/convert.ts"));
+  assert.match(project.build()["meta.json"] ?? "", /"org\.example\.convert@1"/);
+});
+
 describe("the command", () => {
   const sum = readFileSync(join(REPOSITORY, "examples/sum/meta.json"), "utf8");
 
