@@ -46,7 +46,7 @@ class Walk {
   private readonly compared = new Map<Json, Set<Json>>();
   /** Definitions that a reference names on both sides. */
   private readonly kept = new Set<Json>();
-  private readonly inlined = new Set<Json>();
+  private readonly inlined = new Set<string>();
 
   constructor(
     private readonly imported: JsonObject,
@@ -85,16 +85,17 @@ class Walk {
     if (from !== undefined && target === undefined) this.add(`${pointer}/$ref`, from, to);
     else if (from !== undefined && to !== undefined) {
       if (target !== undefined) this.kept.add(target);
-      if (lastStep(from) !== lastStep(to)) this.add(`${pointer}/$ref`, from, to);
+      if (from !== to) this.add(`${pointer}/$ref`, from, to);
       this.siblings(one, other, pointer, hops);
       if (target !== undefined && built !== undefined && this.isNew(target, built)) {
         this.schemas(target, built, at, hops);
       }
     } else if (from !== undefined && target !== undefined) {
-      this.inlined.add(target);
+      this.inlined.add(at);
       this.schemas(withSiblings(target, one), other, at, hops);
-    } else if (built !== undefined && this.isNew(one, built)) {
-      this.schemas(one, withSiblings(built, other), pointer, hops);
+    } else if (built !== undefined) {
+      this.add(`${pointer}/$ref`, undefined, to);
+      if (this.isNew(one, built)) this.schemas(one, withSiblings(built, other), pointer, hops);
     }
   }
 
@@ -114,13 +115,16 @@ class Walk {
 
   private keywords(one: JsonObject, other: JsonObject, pointer: string, hops: number): void {
     const [alternatives, branches] = [one.get("oneOf"), other.get("anyOf")];
-    const isRenamed = Array.isArray(alternatives) && Array.isArray(branches);
+    const isOnly = one.get("anyOf") === undefined && other.get("oneOf") === undefined;
+    const isRenamed = isOnly && Array.isArray(alternatives) && Array.isArray(branches);
     if (isRenamed) {
       this.add(`${pointer}/oneOf`, "oneOf", "anyOf");
       this.keyword("anyOf", alternatives, branches, `${pointer}/oneOf`, hops);
     }
     for (const name of new Set([...one.members.keys(), ...other.members.keys()])) {
-      if (DEFINITIONS.includes(name) || (isRenamed && (name === "oneOf" || name === "anyOf"))) continue;
+      if (isRenamed && (name === "oneOf" || name === "anyOf")) continue;
+      // The definitions of the document are compared where they are used.
+      if (pointer === this.root && DEFINITIONS.includes(name)) continue;
       const at = `${pointer}/${pointerStep(name)}`;
       const [from, to] = [one.get(name), other.get(name)];
       if (from === undefined || to === undefined) this.add(at, from, to);
@@ -162,18 +166,15 @@ class Walk {
   }
 
   result(): Comparison {
-    const inlined: string[] = [];
     for (const keyword of DEFINITIONS) {
       const definitions = this.imported.get(keyword);
       if (!(definitions instanceof JsonObject)) continue;
       for (const [name, schema] of definitions.members) {
         const pointer = `${this.root}/${keyword}/${pointerStep(name)}`;
-        if (this.kept.has(schema)) continue;
-        if (this.inlined.has(schema)) inlined.push(pointer);
-        else this.add(pointer, schema, undefined);
+        if (!this.kept.has(schema) && !this.inlined.has(pointer)) this.add(pointer, schema, undefined);
       }
     }
-    return { differences: [...this.found.values()], inlined };
+    return { differences: [...this.found.values()], inlined: [...this.inlined] };
   }
 
   private pointerOf(reference: string): string {
@@ -184,10 +185,6 @@ class Walk {
 function referenceOf(schema: JsonObject): string | undefined {
   const reference = schema.get("$ref");
   return typeof reference === "string" ? reference : undefined;
-}
-
-function lastStep(reference: string): string | undefined {
-  return referenceSteps(reference)?.at(-1);
 }
 
 /** A definition with the keywords beside a reference to it. */

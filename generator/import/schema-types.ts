@@ -62,6 +62,8 @@ interface Place {
   readonly isShared: boolean;
   /** Definitions whose keywords became part of the types around this one. */
   readonly merged: readonly Json[];
+  /** A tuple that is one port, or a place of it: integers are bigints there, which need a conversion. */
+  readonly isOneTuple: boolean;
 }
 
 /** A type with what its comment has to say. */
@@ -238,7 +240,16 @@ class SchemaTypes {
     const name = this.names.definition(/[A-Za-z0-9]/.test(wanted) ? wanted : nameFromPath(at.path));
     this.named.set(schema, name);
     const pointer = [`/${at.side}_schema`, ...steps.map(pointerStep)].join("/");
-    const place: Place = { side: at.side, path: [name], pointer, within: schema, depth: 0, isShared, merged: [] };
+    const place: Place = {
+      side: at.side,
+      path: [name],
+      pointer,
+      within: schema,
+      depth: 0,
+      isShared,
+      merged: [],
+      isOneTuple: false,
+    };
     this.undeclared.push({ name, schema, at: place });
     return name;
   }
@@ -309,7 +320,7 @@ class SchemaTypes {
     if (type === "object") return this.objectOrMap(schema, at);
     if (type === "array") return this.list(schema, at);
     if (type === "string") return this.text(schema);
-    if (type === "integer" || type === "number") return this.number(schema, type);
+    if (type === "integer" || type === "number") return this.number(schema, type, at.isOneTuple);
     if (type === "boolean" || type === "null") return { type: text(type), ...this.comment(schema, []) };
     if (type === undefined) {
       if (schema.members.has("properties")) return this.objectOrMap(schema, at);
@@ -333,7 +344,7 @@ class SchemaTypes {
     return { type: text("string"), ...this.comment(schema, constraints) };
   }
 
-  private number(schema: JsonObject, type: "integer" | "number"): Converted {
+  private number(schema: JsonObject, type: "integer" | "number", isExact: boolean): Converted {
     const constraints = tagsOf(schema, NUMBER_KEYWORDS);
     if (type === "number") return { type: text("number"), ...this.comment(schema, constraints) };
     const format = schema.get("format");
@@ -341,7 +352,7 @@ class SchemaTypes {
     if (format === "int64" || format === "uint64") {
       return { type: text("bigint"), ...this.comment(schema, [{ name: "format", text: format }, ...constraints]) };
     }
-    if (format === "int128" || format === "uint128" || isLarge) {
+    if (format === "int128" || format === "uint128" || isLarge || (isExact && format === undefined)) {
       return { type: text("bigint"), ...this.comment(schema, constraints) };
     }
     const bounds = typeof format === "string" && Object.hasOwn(BOUNDS, format) ? BOUNDS[format] : undefined;
@@ -370,30 +381,30 @@ class SchemaTypes {
   }
 
   private tuple(schema: JsonObject, prefix: readonly Json[], at: Place): Converted {
-    const { minItems, maxItems, rest } = {
-      minItems: Number(schema.get("minItems") ?? 0),
-      maxItems: schema.get("maxItems"),
-      rest: schema.members.has("prefixItems") ? schema.get("items") : schema.get("additionalItems"),
+    const minItems = Number(schema.get("minItems") ?? 0);
+    const maxItems = schema.get("maxItems");
+    const rest = schema.get(schema.members.has("prefixItems") ? "items" : "additionalItems");
+    const place = (name: string, pointer: string): Place => {
+      return { ...below(at, [name], pointer), isOneTuple: at.isOneTuple };
     };
     const items = prefix.map((item, index): TupleItem => {
       const optional = index >= minItems;
-      const inner = below(at, [`Item${index + 1}`], `/prefixItems/${index}`);
-      return { type: this.type(optional ? withoutNull(item) : item, inner), mark: optional ? "optional" : "required" };
+      const type = this.type(optional ? withoutNull(item) : item, place(`Item${index + 1}`, `/prefixItems/${index}`));
+      return { type, mark: optional ? "optional" : "required" };
     });
+    if (rest === false || maxItems === prefix.length) {
+      return { type: { kind: "tuple", items }, ...this.comment(schema, tagsOf(schema, ["uniqueItems"])) };
+    }
     const tail = rest instanceof JsonObject && rest.members.size === 1 ? rest.get("anyOf") : undefined;
     const isMiddle = Array.isArray(tail) && prefix.length > 0 && minItems === prefix.length + tail.length - 1;
-    if (isMiddle && maxItems === undefined) {
-      // svc-gen's form of a rest element in the middle.
-      items.push(
-        ...(tail as readonly Json[]).map((item, index): TupleItem => {
-          const inner = below(at, [`Rest${index + 1}`], `/items/anyOf/${index}`);
-          return { type: this.type(item, inner), mark: index === 0 ? "rest" : "required" };
-        }),
-      );
-    } else if (rest !== false && maxItems !== prefix.length) {
-      items.push({ type: this.type(rest ?? true, below(at, ["Item"], "/items")), mark: "rest" });
-    }
-    const tags = tagsOf(schema, ["uniqueItems", ...(minItems > items.length ? ["minItems"] : [])]);
+    // svc-gen's form of a rest element with places behind it.
+    const others = isMiddle ? (tail as readonly Json[]) : [rest ?? true];
+    others.forEach((item, index) => {
+      const type = this.type(item, place(`Rest${index + 1}`, "/items"));
+      items.push({ type, mark: index === 0 ? "rest" : "required" });
+    });
+    const isLonger = !isMiddle && minItems > prefix.length;
+    const tags = tagsOf(schema, [...(isLonger ? ["minItems"] : []), "maxItems", "uniqueItems"]);
     return { type: { kind: "tuple", items }, ...this.comment(schema, tags) };
   }
 
@@ -432,13 +443,16 @@ class SchemaTypes {
     const isMany = port && whole instanceof JsonObject && whole.get("type") === "array";
     // An optional list is one value, so a list port is a required member whatever the schema says.
     const optional = !required && !isMany;
-    const { type, documentation, constraints } = this.convert(optional ? withoutNull(schema) : schema, at);
+    const { type, documentation, constraints } = this.convert(optional ? withoutNull(schema) : schema, {
+      ...at,
+      isOneTuple: port && required && !isMany,
+    });
     const tags = [...constraints];
     if (looksSecret(name) && at.side === "input") {
       tags.push({ name: "notSecret", text: "" });
       this.secretNames.add(at.pointer);
     }
-    const isOne = port && required && !isMany && !isMixedTuple(type) && this.isList(schema, at.side);
+    const isOne = port && required && !isMany && this.isList(schema, at.side);
     const comment = printComment(documentation, tags);
     return { comment, name, optional, type: isOne ? this.asOneValue(type, at.side) : type };
   }
@@ -450,7 +464,8 @@ class SchemaTypes {
     if (next !== schema) return this.isList(next, side, hops + 1);
     const [only, ...more] = [schema.get("anyOf") ?? []].flat() as readonly Json[];
     if (only !== undefined && more.length === 0) return this.isList(only, side, hops + 1);
-    return isSame([schema.get("type") ?? null].flat() as Json, ["array"]);
+    // A tuple is one value by itself, where its places need different conversions.
+    return isSame([schema.get("type") ?? null].flat() as Json, ["array"]) && !schema.members.has("prefixItems");
   }
 
   /** A list that is one value in the schema: alone, it would be a port of many values. */
@@ -528,7 +543,16 @@ function distinctTags(tags: readonly Tag[]): Tag[] {
 }
 
 function start(side: Side): Place {
-  return { side, path: [], pointer: `/${side}_schema`, depth: 0, within: undefined, isShared: false, merged: [] };
+  return {
+    side,
+    path: [],
+    pointer: `/${side}_schema`,
+    depth: 0,
+    within: undefined,
+    isShared: false,
+    merged: [],
+    isOneTuple: false,
+  };
 }
 
 function below(at: Place, path: readonly string[], pointer: string, isDirect = false): Place {
@@ -538,6 +562,7 @@ function below(at: Place, path: readonly string[], pointer: string, isDirect = f
     pointer: at.pointer + pointer,
     depth: at.depth + 1,
     within: isDirect ? at.within : undefined,
+    isOneTuple: false,
   };
 }
 
@@ -581,16 +606,6 @@ function withoutTypedRest(type: ObjectNode | (TypeNode & { kind: "intersection" 
   const isClosed = rest?.kind === "object" && rest.rest?.kind === "text" && rest.rest.text === "never";
   return isClosed ? type : (own as TypeNode);
 }
-
-/** Whether a tuple travels as one value, because its places need different conversions. */
-function isMixedTuple(type: TypeNode): boolean {
-  if (type.kind !== "tuple") return false;
-  const texts = type.items.map((item) => (item.type.kind === "text" ? item.type.text : ""));
-  return new Set(texts).size > 1 && !texts.every((each) => UNCONVERTED.test(each));
-}
-
-/** Types and literals whose values are those of the JSON text. */
-const UNCONVERTED = /^(?:string|number|boolean|null|unknown|true|false|["'\d-].*)$/;
 
 function isScalar(value: Json): boolean {
   return value === null || ["string", "number", "boolean"].includes(typeof value);

@@ -1,0 +1,168 @@
+/**
+ * Properties of `svc-gen import`: what svc-gen generates comes back from an import, whatever types it was made from; and
+ * of any schemas whatever, the import reports exactly those that do not come back. SVC_TYPE_SEED runs another selection,
+ * `SVC_TEST_FULL=1` a larger one.
+ */
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Random } from "../types/random.js";
+import { sourceOf, ZOO } from "../types/zoo.js";
+import { assertInert, documents, type Imported } from "./imported.js";
+import { ToolProject, toolSource } from "./project.js";
+import { svcGenIn } from "./run-cli.js";
+
+const SEED = Number(process.env.SVC_TYPE_SEED ?? 1);
+const COUNT = process.env.SVC_TEST_FULL === "1" ? 600 : 60;
+
+/** Imports into a new project; undefined where svc-gen refuses the metadata, with nothing written. */
+async function importInto(metadata: string): Promise<{ project: ToolProject; tools: readonly Imported[] } | string> {
+  const project = new ToolProject({ "imported.json": metadata });
+  const { code, out, err } = await svcGenIn(project.root, ["import", "imported.json", "--json"]);
+  if (code !== 0) {
+    assert.equal(existsSync(join(project.root, "src")), false);
+    return `${out}${err}`;
+  }
+  const { tools } = JSON.parse(out) as { readonly tools: readonly Imported[] };
+  for (const { file } of tools) assertInert(readFileSync(join(project.root, file), "utf8"));
+  return { project, tools };
+}
+
+/** Zoo types whose metadata has no other type, with the reason. */
+const UNEQUAL: Readonly<Record<string, string>> = {
+  "prototype name beside others": "names by pattern",
+  "numeric index": "names by pattern",
+  "numeric index beside any other": "names by pattern",
+  "numeric index beside a number": "names by pattern",
+  "template index": "names by pattern",
+  "template index beside a member of its names": "names by pattern",
+  "template indexes of two types": "names by pattern",
+  "template index beside any other": "names by pattern",
+  "records told apart by names": "names by pattern",
+  "lists nested far": "a definition comes from the depth of its type",
+  "brands on literals": "branches of one literal each, from brands",
+  "open literals": "literals beside all texts, from a brand",
+  "leading rest": "reads as a list of either",
+};
+
+test("the metadata of the type zoo comes back", async () => {
+  const zoo = new ToolProject(
+    Object.fromEntries(ZOO.map((each, index) => [`src/tool${index}.ts`, sourceOf(each, index)])),
+  );
+  const listing = zoo.build()["meta.json"] ?? "";
+  const ran = await importInto(listing);
+  assert.ok(typeof ran === "object", String(ran));
+  const nameOf = (fqn: string) => ZOO[Number(/tool-tool(\d+)@/.exec(fqn)?.[1])]?.name ?? assert.fail(fqn);
+  const unequal = ran.tools.filter(({ differences, inlined }) => differences.length + inlined.length > 0);
+  assert.deepEqual(unequal.map(({ fqn }) => nameOf(fqn)).sort(), Object.keys(UNEQUAL).sort());
+  assert.deepEqual(
+    ran.tools.filter(({ samePorts }) => !samePorts),
+    [],
+  );
+  const [before, after] = [documents(listing), documents(ran.project.build()["meta.json"] ?? "")];
+  for (const { fqn } of ran.tools) {
+    if (!unequal.some((tool) => tool.fqn === fqn)) assert.equal(after.get(fqn), before.get(fqn), nameOf(fqn));
+  }
+});
+
+// Types with tags, as an author writes them.
+
+const TEXT_TAGS = ["@minLength 1", "@maxLength 9", "@pattern ^a*$", "@format email", "@title A title", "@deprecated"];
+const NUMBER_TAGS = [
+  "@minimum 0",
+  "@maximum 9.5",
+  "@exclusiveMinimum -1",
+  "@multipleOf 0.5",
+  "@default 1",
+  "@example 2",
+];
+const INTEGER_TAGS = ["@minimum -3", "@maximum 99", "@multipleOf 1", "@title An integer"];
+const LIST_TAGS = ["@minItems 1", "@maxItems 4", "@uniqueItems"];
+
+function some(random: Random, tags: readonly string[]): string[] {
+  return tags.filter(() => random.chance(0.3));
+}
+
+/** A member with its comment. */
+function member(random: Random, name: string, depth: number): string {
+  const words = random.chance(0.4) ? [`What ${name} is for.`] : [];
+  const kinds: (() => readonly [type: string, tags: readonly string[]])[] = [
+    () => ["string", some(random, TEXT_TAGS)],
+    () => ["number", some(random, NUMBER_TAGS)],
+    () => ["number", ["@asType integer", ...some(random, INTEGER_TAGS)]],
+    () => ["bigint", [random.pick(["@format int64", "@format uint64"]), ...some(random, INTEGER_TAGS)]],
+    () => ["string[]", some(random, [...TEXT_TAGS.slice(0, 3), ...LIST_TAGS])],
+    () => ["bigint[][]", ["@format int64", ...some(random, LIST_TAGS)]],
+    () => [type(random, depth), []],
+    () => [`${type(random, depth)} | null`, []],
+    () => [`(${type(random, depth)})[]`, some(random, LIST_TAGS)],
+  ];
+  const [text, tags] = random.pick(kinds)();
+  const lines = [...words, ...tags];
+  const comment = lines.length === 0 ? "" : `/**\n${lines.map((line) => ` * ${line}\n`).join("")} */\n`;
+  return `${comment}${JSON.stringify(name)}${random.chance(0.4) ? "?" : ""}: ${text};\n`;
+}
+
+function type(random: Random, depth: number): string {
+  const leaves = [
+    "string",
+    "number",
+    "boolean",
+    "bigint",
+    "Date",
+    "Uint8Array",
+    "unknown",
+    '"a" | "b"',
+    "1 | true",
+    "Kind",
+  ];
+  if (depth <= 0) return random.pick(leaves);
+  const kinds: (() => string)[] = [
+    () => random.pick(leaves),
+    () => members(random, depth - 1),
+    () => random.pick(["Tree", "Line", "Value"]),
+    () => `{ [name: string]: ${type(random, depth - 1)} }`,
+    () => `[${type(random, 0)}, (${type(random, depth - 1)})?]`,
+    () => `[${type(random, 0)}, ...(${type(random, 0)})[]]`,
+    () => `({ kind: "a"; a: ${type(random, depth - 1)} } | { kind: "b"; b?: ${type(random, 0)} })`,
+    () => `(${type(random, depth - 1)})[]`,
+  ];
+  return random.pick(kinds)();
+}
+
+function members(random: Random, depth: number): string {
+  const names = ["a", "b", "c", "x-y", "10", "constructor"].filter(() => random.chance(0.5));
+  return `{\n${[...names, "z"].map((name) => member(random, name, depth)).join("")}}`;
+}
+
+const NAMED = `/** One of two. */
+export enum Kind { A = "a", B = "b" }
+/** A line of something. */
+export interface Line {
+  /** @maxLength 80 */
+  text: string;
+  kind?: Kind;
+}
+export interface Tree { label: string; children: Tree[]; line?: Line }
+export type Value = string | number | Value[] | { [name: string]: Value };
+`;
+
+test(`the metadata of random types comes back, seed ${SEED}`, async () => {
+  const random = new Random(SEED);
+  const sources = Array.from({ length: COUNT }, (_, index) => {
+    const variants = [`{ ok: ${members(random, 2)} }`, `{ err: { reason: ${type(random, 1)} } }`, '"none"'];
+    const output = variants.slice(random.below(3)).join(" | ");
+    return [`src/tool${index}.ts`, toolSource(`Random${index}`, members(random, 2), output, NAMED)] as const;
+  });
+  const project = new ToolProject(Object.fromEntries(sources));
+  const listing = project.build()["meta.json"] ?? "";
+  const ran = await importInto(listing);
+  assert.ok(typeof ran === "object", String(ran));
+  assert.deepEqual(
+    ran.tools.filter(({ differences, inlined, samePorts }) => differences.length + inlined.length > 0 || !samePorts),
+    [],
+  );
+  assert.deepEqual([...documents(ran.project.build()["meta.json"] ?? "")].sort(), [...documents(listing)].sort());
+});
