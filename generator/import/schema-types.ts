@@ -239,17 +239,10 @@ class SchemaTypes {
     if (known !== undefined) return known;
     const name = this.names.definition(/[A-Za-z0-9]/.test(wanted) ? wanted : nameFromPath(at.path));
     this.named.set(schema, name);
-    const pointer = [`/${at.side}_schema`, ...steps.map(pointerStep)].join("/");
-    const place: Place = {
-      side: at.side,
-      path: [name],
-      pointer,
-      within: schema,
-      depth: 0,
-      isShared,
-      merged: [],
-      isOneTuple: false,
-    };
+    // References in a shared definition are resolved in one document, so that a circle closes.
+    const side = isShared ? "input" : at.side;
+    const pointer = [`/${side}_schema`, ...steps.map(pointerStep)].join("/");
+    const place: Place = { ...start(side), path: [name], pointer, within: schema, isShared };
     this.undeclared.push({ name, schema, at: place });
     return name;
   }
@@ -574,10 +567,11 @@ function text(value: string): TypeNode {
   return { kind: "text", text: value };
 }
 
-/** A union without repeated names and literals. */
+/** A union without unions in it and without repeated names and literals. */
 function union(parts: readonly TypeNode[]): TypeNode {
   const texts = new Set<string>();
-  const distinct = parts.filter((part) => {
+  const flat = parts.flatMap((part) => (part.kind === "union" ? part.parts : [part]));
+  const distinct = flat.filter((part) => {
     if (part.kind !== "text") return true;
     const isNew = !texts.has(part.text);
     texts.add(part.text);

@@ -165,7 +165,10 @@ test("circular and endless references end", async () => {
     (name) => `"${name}":{"type":"object","properties":{"v":${reference(name)}},"required":["v"]}`,
   );
   const input = inputOf([...properties, tree].join(","), `,"$defs":{${definitions.join(",")}}`);
-  const { tools, sources } = await roundTrip(metadataOf(input, DONE));
+  // The output has the same definitions.
+  const payload = `{"type":"object","properties":{"x":{"$ref":"#/$defs/Self"},"y":{"$ref":"#/$defs/Union"}}}`;
+  const output = `{"oneOf":[{"type":"object","properties":{"ok":${payload}}}],"$defs":{${definitions.join(",")}}}`;
+  const { tools, sources } = await roundTrip(metadataOf(input, output));
   assert.equal(tools[0]?.samePorts, true);
   assert.match(sources[0] ?? "", /export type List = List\[\];/);
 });

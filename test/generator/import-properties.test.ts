@@ -8,9 +8,10 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { type Json, JsonObject, printJson, readJson } from "#generator/json.js";
 import { Random } from "../types/random.js";
 import { sourceOf, ZOO } from "../types/zoo.js";
-import { assertInert, documents, type Imported } from "./imported.js";
+import { assertInert, DIALECT, documents, type Imported, metadataOf } from "./imported.js";
 import { ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
@@ -165,4 +166,116 @@ test(`the metadata of random types comes back, seed ${SEED}`, async () => {
     [],
   );
   assert.deepEqual([...documents(ran.project.build()["meta.json"] ?? "")].sort(), [...documents(listing)].sort());
+});
+
+// Schemas of any kind.
+
+const WORDS = ["a", "b", "é", "x y", "*/", "@x", "__proto__", "", "1"];
+const PORTS = ["a", "b c", "__proto__", "apiKey", "items", "1"];
+
+/** JSON text of a schema, valid or not. */
+function schema(random: Random, depth: number): string {
+  const word = () => JSON.stringify(random.pick(WORDS));
+  const inner = () => schema(random, depth - 1);
+  const any = () => random.pick(["1", "-2.5", "null", "true", word(), "[1]", '{"a":1}', "12345678901234567890"]);
+  const simple: (() => string)[] = [
+    () => `"type":${random.pick(["string", "integer", "number", "boolean", "null"].map((name) => `"${name}"`))}`,
+    () => `"type":${random.pick(['["string","null"]', '["integer","string"]', '["array"]', "[]", '"other"', "7"])}`,
+    () => `"type":"string","format":${random.pick(['"date-time"', '"email"', '"int64"', '"A b"', "1"])}`,
+    () => `"type":"integer","format":${random.pick(['"int64"', '"uint8"', '"uint64"', '"int32"', '"odd"'])}`,
+    () => `"enum":[${[any(), any(), any()].slice(random.below(4)).join(",")}]`,
+    () => `"const":${any()}`,
+    () => `"$ref":${random.pick(['"#/$defs/A"', '"#/$defs/B"', '"#"', '"#/properties/a"', '"else"', "5"])}`,
+  ];
+  const nested: (() => string)[] = [
+    () => `"type":"object","properties":{${word()}:${inner()},"z":${inner()}},"required":[${word()},"z"]`,
+    () => `"type":"object","additionalProperties":${random.pick(["true", "false", inner()])}`,
+    () => `"type":"object","properties":{"k":${inner()}},"additionalProperties":${random.pick(["false", inner()])}`,
+    () => `"type":"object","patternProperties":{"^a":${inner()}}`,
+    () => `"type":"array","items":${random.pick(["false", "true", inner()])}`,
+    () => `"type":"array","prefixItems":[${inner()},${inner()}],"items":${inner()},"minItems":${random.below(4)}`,
+    () => `"items":[${inner()}],"type":"array"`,
+    () => `"anyOf":[${inner()},${inner()}]`,
+    () => `"oneOf":[${inner()},{"type":"null"}]`,
+    () => `"allOf":[${inner()},${inner()}]`,
+    () => `"$ref":"#/$defs/A","properties":{"q":${inner()}}`,
+    () => `"not":${inner()}`,
+  ];
+  const more = [
+    `"description":${word()}`,
+    `"title":${word()}`,
+    `"default":${any()}`,
+    `"examples":[${any()}]`,
+    `"minimum":${any()}`,
+    `"maxLength":${any()}`,
+    `"pattern":${word()}`,
+    `"minItems":${any()}`,
+    `"uniqueItems":true`,
+    `"deprecated":true`,
+    `"x-own":${any()}`,
+  ].filter(() => random.chance(0.08));
+  if (random.chance(0.05)) return random.pick(["true", "false", "{}"]);
+  const kind = depth > 0 && random.chance(0.6) ? random.pick(nested)() : random.pick(simple)();
+  return `{${[kind, ...more].join(",")}}`;
+}
+
+function document(random: Random): string {
+  const ports = PORTS.filter(() => random.chance(0.5));
+  const definitions = `"$defs":{"A":${schema(random, 2)},"B":${schema(random, 2)}}`;
+  const object = () =>
+    `{"type":"object","properties":{${ports.map((name) => `${JSON.stringify(name)}:${schema(random, 2)}`).join(",")}}${random.chance(0.5) ? `,"required":${JSON.stringify(ports.slice(1))}` : ""}}`;
+  const input = `{${random.chance(0.5) ? `"$schema":${JSON.stringify(DIALECT)},` : ""}${object().slice(1, -1)},${definitions}}`;
+  const variants = [
+    `{"type":"object","properties":{"ok":${object()}},"required":["ok"],"additionalProperties":false}`,
+    `{"properties":{"odd":${schema(random, 1)}}}`,
+    '{"const":"done"}',
+  ].filter((_, index) => index === 0 || random.chance(0.5));
+  return metadataOf(input, `{"$schema":${JSON.stringify(DIALECT)},"oneOf":[${variants.join(",")}],${definitions}}`);
+}
+
+const SCHEMAS_BY_NAME = ["properties", "patternProperties", "$defs", "definitions"];
+
+/** The text of a schema with its keywords, required names and types sorted; properties keep their order. */
+function canonical(value: Json, isSchema = true): string {
+  if (Array.isArray(value)) return `[${value.map((each) => canonical(each as Json, isSchema)).join()}]`;
+  if (!(value instanceof JsonObject) || !isSchema) return printJson(value);
+  const entries = [...value.members].map(([name, each]) => {
+    const isMap = SCHEMAS_BY_NAME.includes(name) && each instanceof JsonObject;
+    const isSet = (name === "required" || name === "type") && Array.isArray(each);
+    if (isSet) return [name, printJson([...each].sort())] as const;
+    const members = isMap ? [...each.members].map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`) : [];
+    if (isMap) return [name, name === "properties" ? members.join() : members.sort().join()] as const;
+    return [name, canonical(each, NESTED.includes(name))] as const;
+  });
+  return `{${entries
+    .map(([name, text]) => `${JSON.stringify(name)}:${text}`)
+    .sort()
+    .join()}}`;
+}
+
+const NESTED = ["items", "prefixItems", "anyOf", "oneOf", "allOf", "not", "additionalProperties"];
+
+test(`of any schemas, what does not come back is reported and nothing else, seed ${SEED}`, async () => {
+  const random = new Random(SEED);
+  let imports = 0;
+  for (let count = 0; count < COUNT; count++) {
+    const metadata = document(random);
+    const ran = await importInto(metadata);
+    if (typeof ran === "string") {
+      // The network refuses the ports, or no call could pass them.
+      const codes = new Set(ran.match(/(?<=error )[A-Z]+\d+/g));
+      assert.ok(/cannot be imported: /.test(ran) || (codes.size === 1 && codes.has("SVC157")), `${ran}${metadata}`);
+      continue;
+    }
+    imports++;
+    const [{ fqn, differences, inlined } = assert.fail()] = ran.tools;
+    const generated = readJson(documents(ran.project.build()["meta.json"] ?? "").get(fqn) ?? "") as JsonObject;
+    const imported = readJson(metadata) as JsonObject;
+    const same = ["input_schema", "output_schema"].every(
+      (side) => canonical(imported.get(side) as Json) === canonical(generated.get(side) as Json),
+    );
+    assert.equal(differences.length + inlined.length === 0, same, metadata);
+    ran.project.remove();
+  }
+  assert.ok(imports > COUNT / 2, `${imports} of ${COUNT} were imported`);
 });
