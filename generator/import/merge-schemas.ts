@@ -18,8 +18,8 @@ export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
 function checkClosed(schema: JsonObject, all: readonly JsonObject[]): void {
   const rest = schema.get("additionalProperties");
   if (rest === undefined || rest === true) return;
-  const own = namesOf(schema);
-  if (all.some((other) => namesOf(other).some((name) => !own.includes(name)))) {
+  const own = new Set(namesOf(schema));
+  if (all.some((other) => namesOf(other).some((name) => !own.has(name)))) {
     throw new UnmergeableSchemas();
   }
 }
@@ -54,12 +54,14 @@ function both(keyword: string, one: Json, other: Json): Json {
   }
   if (keyword === "required" && Array.isArray(one) && Array.isArray(other)) return [...new Set([...one, ...other])];
   if (keyword === "type") {
-    const types = [one].flat().filter((type) => [other].flat().includes(type));
+    const others = new Set([other].flat());
+    const types = [one].flat().filter((type) => others.has(type));
     if (types.length > 0) return types.length === 1 ? (types[0] as Json) : types;
     if ([one, other].every((type) => type === "integer" || type === "number")) return "integer";
   }
   if (keyword === "enum" && Array.isArray(one) && Array.isArray(other)) {
-    const values = one.filter((value) => other.some((each) => isSame(each, value)));
+    const others = new Set(other.map(printJson));
+    const values = one.filter((value) => others.has(printJson(value)));
     if (values.length > 0) return values;
   }
   if (keyword === "items") return allOf(one, other);

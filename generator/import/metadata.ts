@@ -18,7 +18,7 @@ export interface ToolMetadata {
   readonly description: string;
   /** Milliseconds; undefined when the document names none. */
   readonly timeout: number | undefined;
-  /** Without slashes at its ends; undefined when the URL has no path that a tool can be served under. */
+  /** Without empty segments; undefined when the URL has no path that a tool can be served under. */
   readonly path: string | undefined;
   readonly input: JsonObject;
   readonly output: JsonObject;
@@ -88,6 +88,6 @@ function readTool(document: Json, name: string): ToolMetadata {
 
 function pathOf(url: Json | undefined): string | undefined {
   if (typeof url !== "string" || !URL.canParse(url)) return undefined;
-  const path = new URL(url).pathname.replace(/^\/+|\/+$/g, "");
+  const path = new URL(url).pathname.split("/").filter(Boolean).join("/");
   return /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/.test(path) ? path : undefined;
 }

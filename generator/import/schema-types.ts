@@ -82,6 +82,7 @@ const MAX_PARTS = 100;
 /** Aliases of aliases that are followed; more of them are taken as circular. */
 const MAX_ALIASES = 1000;
 const MAX_TUPLE = 64;
+const MAX_EXAMPLES = 100;
 const UNKNOWN = { kind: "text", text: "unknown" } as const;
 const LIST_KEYWORDS: readonly string[] = keywordsOf("lists");
 const NUMBER_KEYWORDS: readonly string[] = keywordsOf("numbers");
@@ -122,19 +123,19 @@ class SchemaTypes {
 
   // Input and output
 
+  // The network reads ports through one reference, without the keywords beside it.
+
   input(): Declaration {
     const at = start("input");
-    const schema = this.merged(this.inputSchema, at);
-    const type = this.object(schema, at, true);
+    const schema = this.oneHop(this.inputSchema, "input");
     const comment = printComment({ description: descriptionOf(schema), tags: [] }, []);
-    return { comment, name: "Input", type: withoutTypedRest(type) };
+    return { comment, name: "Input", type: withoutTypedRest(this.object(schema, at, true)) };
   }
 
   output(): Declaration {
     const at = start("output");
-    const root = this.merged(this.outputSchema, at);
-    const variants = root.get("oneOf");
-    const parts = (Array.isArray(variants) ? (variants as readonly Json[]) : []).map((variant, index) =>
+    const root = this.oneHop(this.outputSchema, "output");
+    const parts = listOf(root.get("oneOf")).map((variant, index) =>
       this.variant(variant, below(at, [], `/oneOf/${index}`)),
     );
     const comment = printComment({ description: descriptionOf(root), tags: [] }, []);
@@ -142,16 +143,15 @@ class SchemaTypes {
   }
 
   private variant(schema: Json, at: Place): TypeNode {
-    const whole = this.merged(schema, at);
+    const whole = this.oneHop(schema, "output");
     const properties = whole.get("properties");
     if (!(properties instanceof JsonObject)) {
-      const [value] = (whole.get("enum") as readonly Json[] | undefined) ?? [];
-      return text(literal(whole.get("const") ?? value));
+      const names = [whole.get("const"), ...listOf(whole.get("enum"))].filter((name) => typeof name === "string");
+      return text(literal(names[0]));
     }
     const [[name, payload] = ["", true as Json]] = properties.members;
     const inner = below(at, [name], `/properties/${pointerStep(name)}`);
-    const merged = this.merged(payload, inner);
-    const type = withoutTypedRest(this.object(merged, inner, true));
+    const type = withoutTypedRest(this.object(this.oneHop(payload, "output"), inner, true));
     const comment = printComment(this.documentation(whole), []);
     return { kind: "object", members: [{ comment, name, optional: false, type }] };
   }
@@ -222,7 +222,7 @@ class SchemaTypes {
       const reference = schema.get("$ref");
       if (typeof reference === "string") seen.add(resolveReference(this.document(side), reference) ?? true);
       for (const keyword of ["anyOf", "oneOf", "allOf"]) {
-        for (const branch of [schema.get(keyword) ?? []].flat() as readonly Json[]) seen.add(branch);
+        for (const branch of listOf(schema.get(keyword))) seen.add(branch);
       }
     }
     return false;
@@ -257,12 +257,10 @@ class SchemaTypes {
     }
   }
 
-  /** A schema with the keywords of `allOf` and of a `$ref` with siblings. */
-  private merged(schema: Json, at: Place): JsonObject {
-    return this.merge(schema, at)?.schema ?? new JsonObject(new Map());
-  }
-
-  /** Undefined where the keywords have no common form, or hold themselves. */
+  /**
+   * A schema with the keywords of `allOf` and of a `$ref` with siblings. Undefined where they have no common form, or
+   * hold themselves.
+   */
   private merge(schema: Json, at: Place): { readonly schema: JsonObject; readonly from: readonly Json[] } | undefined {
     const parts: JsonObject[] = [];
     const from: Json[] = [];
@@ -271,10 +269,11 @@ class SchemaTypes {
       if (!(part instanceof JsonObject)) continue;
       parts.push(without(part, ["$ref", "allOf", "$schema", ...DEFINITIONS]));
       const [reference, all] = [part.get("$ref"), part.get("allOf")];
-      if (Array.isArray(all)) open.push(...(all as readonly Json[]));
+      for (const each of listOf(all).slice(0, MAX_PARTS)) open.push(each);
+      if (open.length + parts.length > MAX_PARTS) return undefined;
       if (typeof reference !== "string") continue;
       const target = resolveReference(this.document(at.side), reference) ?? true;
-      if (from.includes(target) || at.merged.includes(target) || parts.length > MAX_PARTS) return undefined;
+      if (from.includes(target) || at.merged.includes(target)) return undefined;
       from.push(target);
       open.push(target);
     }
@@ -298,7 +297,8 @@ class SchemaTypes {
   }
 
   /** `"type": ["string", "null"]`: each type with its own keywords. */
-  private several(schema: JsonObject, types: readonly Json[], at: Place): Converted {
+  private several(schema: JsonObject, given: readonly Json[], at: Place): Converted {
+    const types = [...new Set(given)].filter((type) => typeof type === "string");
     const [only] = types;
     const present = types.filter((type) => type !== "null");
     if (types.length === 1 && only !== undefined) return this.single(withKeyword(schema, "type", only), at);
@@ -410,11 +410,10 @@ class SchemaTypes {
   /** @param ports whether the members are ports */
   private object(schema: JsonObject, at: Place, ports: boolean): ObjectNode | (TypeNode & { kind: "intersection" }) {
     const properties = schema.get("properties");
-    const required = schema.get("required");
-    const names = Array.isArray(required) ? (required as readonly Json[]) : [];
+    const required = new Set(listOf(schema.get("required")));
     const entries = properties instanceof JsonObject ? [...properties.members] : [];
     const inner: Place = { ...at, within: undefined };
-    const members = entries.map(([name, member]) => this.member(name, member, names.includes(name), ports, inner));
+    const members = entries.map(([name, member]) => this.member(name, member, required.has(name), ports, inner));
     const patterns = schema.get("patternProperties");
     const [pattern] = patterns instanceof JsonObject ? [...patterns.members.values()] : [];
     const others = schema.get("additionalProperties");
@@ -432,8 +431,8 @@ class SchemaTypes {
 
   private member(name: string, schema: Json, required: boolean, port: boolean, outer: Place): MemberNode {
     const at = below(outer, [name], `/properties/${pointerStep(name)}`);
-    const whole = port ? this.oneHop(schema, at.side) : schema;
-    const isMany = port && whole instanceof JsonObject && whole.get("type") === "array";
+    const whole = this.oneHop(schema, at.side);
+    const isMany = port && whole.get("type") === "array";
     // An optional list is one value, so a list port is a required member whatever the schema says.
     const optional = !required && !isMany;
     const { type, documentation, constraints } = this.convert(optional ? withoutNull(schema) : schema, {
@@ -455,7 +454,7 @@ class SchemaTypes {
     if (!(schema instanceof JsonObject) || hops > MAX_DEPTH) return false;
     const next = this.oneHop(schema, side);
     if (next !== schema) return this.isList(next, side, hops + 1);
-    const [only, ...more] = [schema.get("anyOf") ?? []].flat() as readonly Json[];
+    const [only, ...more] = listOf(schema.get("anyOf"));
     if (only !== undefined && more.length === 0) return this.isList(only, side, hops + 1);
     // A tuple is one value by itself, where its places need different conversions.
     return isSame([schema.get("type") ?? null].flat() as Json, ["array"]) && !schema.members.has("prefixItems");
@@ -468,9 +467,11 @@ class SchemaTypes {
     return { kind: "generic", name: "DataRef", argument: type };
   }
 
-  private oneHop(schema: Json, side: Side): Json {
+  /** The schema that a reference names, or the schema itself; one without keywords for none. */
+  private oneHop(schema: Json, side: Side): JsonObject {
     const reference = schema instanceof JsonObject ? schema.get("$ref") : undefined;
-    return typeof reference === "string" ? (resolveReference(this.document(side), reference) ?? true) : schema;
+    const found = typeof reference === "string" ? resolveReference(this.document(side), reference) : schema;
+    return found instanceof JsonObject ? found : new JsonObject(new Map());
   }
 
   // Comments
@@ -486,9 +487,8 @@ class SchemaTypes {
     if (typeof title === "string" && titleText(title) !== "") tags.push({ name: "title", text: titleText(title) });
     if (schema.members.has("default")) tags.push({ name: "default", text: valueText(schema.get("default") as Json) });
     if (schema.get("deprecated") === true) tags.push({ name: "deprecated", text: "" });
-    if (Array.isArray(examples)) {
-      for (const example of examples as readonly Json[]) tags.push({ name: "example", text: valueText(example) });
-    }
+    for (const example of listOf(examples).slice(0, MAX_EXAMPLES))
+      tags.push({ name: "example", text: valueText(example) });
     const description = descriptionOf(schema);
     return description === "" && tags.length === 0 ? NO_DOCUMENTATION : { description, tags };
   }
@@ -599,6 +599,10 @@ function withoutTypedRest(type: ObjectNode | (TypeNode & { kind: "intersection" 
   const [own, rest] = type.parts;
   const isClosed = rest?.kind === "object" && rest.rest?.kind === "text" && rest.rest.text === "never";
   return isClosed ? type : (own as TypeNode);
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function isScalar(value: Json): boolean {

@@ -188,3 +188,44 @@ test("a long chain of definitions is followed without recursion", async () => {
   assert.match(err, /svc-gen refuses the classes that the metadata gives \(nothing was written; /);
   assert.equal(existsSync(join(project.root, "src")), false);
 });
+
+test("long lists in any keyword end, and what is cut is reported", async () => {
+  const many = (text: string) => Array(150_000).fill(text).join(",");
+  const properties = [
+    `"all":{"allOf":[${many("{}")}]}`,
+    `"types":{"type":[${many('"string"')}]}`,
+    `"tuple":{"type":["array","null"],"prefixItems":[${many("{}")}]}`,
+    `"examples":{"examples":[${many("1")}]}`,
+    `"required":{"type":["object","null"],"required":[${many('"a"')}]}`,
+  ];
+  const { tools } = await roundTrip(metadataOf(inputOf(properties.join(",")), DONE));
+  assert.deepEqual(
+    tools[0]?.differences.map(({ pointer }) => pointer.replace("/input_schema/properties/", "")),
+    [
+      "all/allOf",
+      "types/type",
+      "tuple/prefixItems",
+      "tuple/items",
+      "examples/examples",
+      "required/required",
+      "required/additionalProperties",
+    ],
+  );
+});
+
+test("variants and payloads that the network reads in part", async () => {
+  const variants = [
+    '{"const":5,"enum":["first"]}',
+    '{"$ref":"#/$defs/Second","properties":{"other":{}}}',
+    '{"properties":{"third":{"allOf":[{"type":"string"},{"type":"object"}],"properties":{"x":{"type":"string"}}}}}',
+    '{"properties":{"fourth":{"$ref":"#/$defs/Payload"}},"allOf":[{"const":1},{"const":2}]}',
+  ];
+  const definitions = '"Second":{"const":"second","allOf":[{"const":3}]},"Payload":{"$ref":"#/$defs/Second"}';
+  const output = `{"oneOf":[${variants.join(",")}],"$defs":{${definitions}}}`;
+  const { tools, sources } = await roundTrip(metadataOf(inputOf(""), output));
+  assert.equal(tools[0]?.samePorts, true);
+  assert.match(
+    sources[0] ?? "",
+    /^export type Output =\n {2}\| "first"\n {2}\| "second"\n {2}\| \{ third: \{ x\?: string \} \}\n {2}\| \{ fourth: \{\} \};$/m,
+  );
+});

@@ -263,7 +263,7 @@ describe("the command", () => {
         "org.two.sum@1 src/org-two-sum.ts OrgTwoSum /org-two-sum",
         "org.one.sum@2 src/org-one-sum.ts OrgOneSum /",
         "org.two.promise@1 src/promise.ts PromiseTool /promise",
-        "org.two.status-code@1 src/status-code.ts StatusCodeTool /a//b",
+        "org.two.status-code@1 src/status-code.ts StatusCodeTool /a/b",
       ],
     );
   });
