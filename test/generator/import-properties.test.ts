@@ -162,10 +162,15 @@ test(`the metadata of random types comes back, seed ${SEED}`, async () => {
   const ran = await importInto(listing);
   assert.ok(typeof ran === "object", String(ran));
   assert.deepEqual(
-    ran.tools.filter(({ differences, inlined, samePorts }) => differences.length + inlined.length > 0 || !samePorts),
+    ran.tools.filter(({ differences, samePorts }) => differences.length > 0 || !samePorts),
     [],
   );
-  assert.deepEqual([...documents(ran.project.build()["meta.json"] ?? "")].sort(), [...documents(listing)].sort());
+  const [before, after] = [documents(listing), documents(ran.project.build()["meta.json"] ?? "")];
+  for (const { fqn, inlined } of ran.tools) {
+    // A large type without a name is a definition that depends on where it is used.
+    for (const pointer of inlined) assert.match(pointer, /\/\$defs\/(?:Input|Output)_\w+$/);
+    if (inlined.length === 0) assert.equal(after.get(fqn), before.get(fqn), fqn);
+  }
 });
 
 // Schemas of any kind.
