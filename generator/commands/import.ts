@@ -17,7 +17,7 @@ const OPTIONS = {
   json: JSON_OPTION,
 } as const;
 
-/** Differences of one tool that are shown to people. */
+/** Warnings about one tool that are shown to people. */
 const MAX_SHOWN = 20;
 
 export const importCommand = defineCommand({
@@ -107,15 +107,16 @@ function report(tools: readonly ImportedTool[], call: Call<typeof OPTIONS>, fold
 }
 
 function warnings({ differences, inlined, secretNames, samePorts }: ImportedTool): string[] {
-  const lines = secretNames.map(
-    (pointer) => `${place(pointer)} looks like a secret; inputs can become public: @notSecret was added, check it`,
-  );
-  if (!samePorts) lines.push("the ports differ from the imported ones: register the tool as a new version");
-  const found = [...differences.map(describe), ...inlined.map((pointer) => `${place(pointer)}: is written at its use`)];
-  lines.push(...found.slice(0, MAX_SHOWN));
-  const more = found.length - MAX_SHOWN;
-  if (more > 0) lines.push(`and ${plural(more, "more difference")}; --json lists all`);
-  return lines;
+  const lines = [
+    ...(samePorts ? [] : ["the ports differ from the imported ones: register the tool as a new version"]),
+    ...secretNames.map(
+      (pointer) => `${place(pointer)} looks like a secret; inputs can become public: @notSecret was added, check it`,
+    ),
+    ...differences.map(describe),
+    ...inlined.map((pointer) => `${place(pointer)}: is written at its use`),
+  ];
+  const more = lines.length - MAX_SHOWN;
+  return more > 0 ? [...lines.slice(0, MAX_SHOWN), `and ${plural(more, "more warning")}; --json has all`] : lines;
 }
 
 function describe({ pointer, imported, generated }: Difference): string {

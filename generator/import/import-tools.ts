@@ -1,7 +1,7 @@
 /** Metadata -> sources of tool classes, generated from once to see which metadata comes back. */
 
 import { isDeepStrictEqual } from "node:util";
-import { DEFAULT_TIMEOUT_MS, derivePorts } from "svc-runtime/generator";
+import { derivePorts } from "svc-runtime/generator";
 import type { Diagnostic } from "../diagnostics/diagnostics.js";
 import { generateTexts, type Result } from "../generate.js";
 import { type Json, JsonObject, printJson, readJson } from "../json.js";
@@ -81,10 +81,10 @@ function compare(tool: ToolMetadata, source: ToolSource, { files }: Result): Imp
 /** Of the members beside the schemas. The host of the URL is where a tool is served, so only its path counts. */
 function documentDifferences(tool: ToolMetadata, source: ToolSource, generated: JsonObject): Difference[] {
   const found: Difference[] = [];
-  for (const [name, imported] of tool.document.members) {
+  for (const name of new Set([...tool.document.members.keys(), ...generated.members.keys()])) {
     if (name === "input_schema" || name === "output_schema") continue;
-    const value = name === "url" && tool.path === source.path ? imported : generated.get(name);
-    const same = name === "timeout" ? (tool.timeout ?? DEFAULT_TIMEOUT_MS) === value : value === imported;
+    const [imported, value] = [tool.document.get(name), generated.get(name)];
+    const same = imported === value || (name === "url" && tool.path === source.path);
     if (!same) found.push({ pointer: `/${pointerStep(name)}`, imported, generated: value });
   }
   return found;

@@ -20,9 +20,9 @@ export interface ToolSource {
 /** Names that the file imports or declares itself. */
 const TAKEN_CLASSES = ["Input", "Output", "SvcTool", "StatusCode", "DataRef"];
 
-/** Writes the sources of the tools. Files and paths are each used once. */
+/** Writes the sources of the tools. Files and paths are each used once; one file name is that of the server's options. */
 export function toolSources(tools: readonly ToolMetadata[]): ToolSource[] {
-  const files = new Set<string>();
+  const files = new Set(["server-options"]);
   const paths = new Set(tools.flatMap(({ path }) => path ?? []));
   const used = new Set<string>();
   return tools.map((tool) => {

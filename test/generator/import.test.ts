@@ -221,6 +221,22 @@ describe("the command", () => {
     assert.equal(code, 0);
   });
 
+  it("says first that ports differ, and shows at most 20 warnings", async () => {
+    const when = '{"type":"string","format":"date-time"}';
+    const pair = `{"type":"array","prefixItems":[${when},{"type":"string"}],"items":false,"minItems":2,"maxItems":2}`;
+    const others = Array.from({ length: 30 }, (_, at) => `"m${at}":{"type":"string"}`);
+    const text = metadataOf(inputOf(`"pair":${pair},${others.join(",")}`, ',"required":["pair"]'), DONE);
+    const { code, err } = await imported(["meta.json"], { "meta.json": text });
+    const lines = err.trimEnd().split("\n");
+    assert.deepEqual([code, lines.length], [0, 21]);
+    assert.equal(
+      lines[0],
+      "warning: xyz.test.imported@1: the ports differ from the imported ones: register the tool as a new version",
+    );
+    assert.match(lines[1] ?? "", /: \/input_schema\/properties\/pair\/type: "array" becomes \["array"\]$/);
+    assert.equal(lines[20], "warning: xyz.test.imported@1: and 12 more warnings; --json has all");
+  });
+
   it("replaces no file without --force, and then nothing is written", async () => {
     const files = {
       "meta.json": readFileSync(join(REPOSITORY, "examples/orders/meta.json"), "utf8"),
@@ -254,6 +270,7 @@ describe("the command", () => {
       tool("org.one.sum@2", "http://localhost/"),
       tool("org.two.promise@1", "not a url"),
       tool("org.two.status-code@1", "http://localhost/a//b"),
+      tool("org.two.server-options@1", "http://localhost/options"),
     ];
     const { tools } = await roundTrip(`[${all.join(",")}]`);
     assert.deepEqual(
@@ -264,6 +281,7 @@ describe("the command", () => {
         "org.one.sum@2 src/org-one-sum.ts OrgOneSum /",
         "org.two.promise@1 src/promise.ts PromiseTool /promise",
         "org.two.status-code@1 src/status-code.ts StatusCodeTool /a/b",
+        "org.two.server-options@1 src/org-two-server-options.ts OrgTwoServerOptions /options",
       ],
     );
   });
