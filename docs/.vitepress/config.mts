@@ -107,6 +107,7 @@ export default defineConfig({
           page("OpenAPI", "docs/openapi"),
           page("Results that do not fit", "docs/storage"),
           page("Your own application", "docs/guide/application"),
+          page("Import a tool", "docs/import"),
           page("Commands", "docs/guide/commands"),
           page("Settings", "docs/guide/settings"),
           page("Limits", "docs/guide/limits"),
