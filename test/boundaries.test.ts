@@ -249,7 +249,7 @@ const ROOMS: readonly Room[] = [
   {
     name: "generator/api",
     files: ["generator/api.ts"],
-    below: ["generator/diagnostics", "generator/project", "generator/generate"],
+    below: ["generator/model", "generator/diagnostics", "generator/project", "generator/generate"],
     packages: ["svc-runtime"],
   },
   {

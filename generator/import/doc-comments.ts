@@ -2,7 +2,7 @@
 
 import { type Json, printJson } from "../json.js";
 
-/** A tag as it stands in the comment. */
+/** A tag of a comment. */
 export interface Tag {
   readonly name: string;
   readonly text: string;
@@ -11,7 +11,7 @@ export interface Tag {
 /** What a schema says for people, as lines of a comment. */
 export interface Documentation {
   readonly description: string;
-  /** `@title`, `@default`, `@example`, `@deprecated`, `@notSecret`. */
+  /** `@title`, `@default`, `@example`, `@deprecated`. */
   readonly tags: readonly Tag[];
 }
 
@@ -97,9 +97,4 @@ function isRegex(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** A text on one line of a `//` comment. */
-export function lineText(text: string): string {
-  return text.replace(/[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/gu, spelledOut);
 }

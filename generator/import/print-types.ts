@@ -52,7 +52,10 @@ export function printDeclaration({ comment, name, type }: Declaration): string {
 /** A type behind `=` or `:`, with the space or the line end before it. */
 function assigned(type: TypeNode, indent: string, column: number): string {
   const text = print(type, indent, column + 1);
-  return text.startsWith("\n") ? text : ` ${text}`;
+  if (!text.startsWith("\n")) return ` ${text}`;
+  const line = flat(type);
+  const isShort = line !== undefined && indent.length + STEP.length + line.length < WIDTH;
+  return isShort ? `\n${indent}${STEP}${line}` : text;
 }
 
 function print(type: TypeNode, indent: string, column: number): string {
@@ -66,22 +69,36 @@ function broken(type: TypeNode, indent: string): string {
     case "text":
       return type.text;
     case "list":
-      return type.item.kind === "union" || type.item.kind === "intersection"
-        ? `(${broken(type.item, inner)}${type.item.kind === "union" ? `\n${indent}` : ""})[]`
-        : `${broken(type.item, indent)}[]`;
+      return `${member(type.item, indent)}[]`;
     case "generic":
       return `${type.name}<${broken(type.argument, indent)}>`;
     case "tuple": {
-      const items = type.items.map((item) => `${inner}${marked(item, print(item.type, inner, inner.length + 4))},\n`);
+      const items = type.items.map((item) => `${inner}${place(item, inner)},\n`);
       return `[\n${items.join("")}${indent}]`;
     }
     case "union":
-      return type.parts.map((part) => `\n${inner}| ${print(part, `${inner}${STEP}`, inner.length + 2)}`).join("");
+      return type.parts
+        .map((part) => `\n${inner}| ${grouped(part, print(part, inner + STEP, inner.length + 2))}`)
+        .join("");
     case "intersection":
-      return type.parts.map((part) => inUnion(part, print(part, indent, indent.length))).join(" & ");
+      return type.parts.map((part) => member(part, indent)).join(" & ");
     case "object":
       return `{\n${lines(type, inner)}${indent}}`;
   }
+}
+
+/** A part of a list or an intersection: a union that does not fit is in parentheses, with lines of its own. */
+function member(type: TypeNode, indent: string): string {
+  const line = flat(type);
+  if (line !== undefined && indent.length + line.length < WIDTH) return grouped(type, line);
+  return type.kind === "union" ? `(${broken(type, indent)}\n${indent})` : grouped(type, broken(type, indent));
+}
+
+function place(item: TupleItem, indent: string): string {
+  const line = flat(item.type);
+  if (line !== undefined && indent.length + line.length < WIDTH) return marked(item, line);
+  const text = member(item.type, indent);
+  return item.mark === "rest" ? `...${text}[]` : item.mark === "optional" ? `${text}?` : text;
 }
 
 function lines({ members, rest }: ObjectNode, indent: string): string {
@@ -125,7 +142,7 @@ function flatText(type: TypeNode): string | undefined {
       return type.text;
     case "list": {
       const item = flat(type.item);
-      return item && `${inUnion(type.item, item)}[]`;
+      return item && `${grouped(type.item, item)}[]`;
     }
     case "generic": {
       const argument = flat(type.argument);
@@ -139,12 +156,11 @@ function flatText(type: TypeNode): string | undefined {
       return items && `[${items.join(", ")}]`;
     }
     case "union":
-      return all(type.parts, flat)?.join(" | ");
     case "intersection":
       return all(type.parts, (part) => {
         const text = flat(part);
-        return text && inUnion(part, text);
-      })?.join(" & ");
+        return text && grouped(part, text);
+      })?.join(type.kind === "union" ? " | " : " & ");
     case "object": {
       const members = all(type.members, (member) => {
         const text = member.comment === "" ? flat(member.type) : undefined;
@@ -169,11 +185,11 @@ function all<T>(items: readonly T[], text: (item: T) => string | undefined): str
 }
 
 function marked({ type, mark }: TupleItem, text: string): string {
-  if (mark === "rest") return `...${inUnion(type, text)}[]`;
-  return mark === "optional" ? `${inUnion(type, text)}?` : text;
+  if (mark === "rest") return `...${grouped(type, text)}[]`;
+  return mark === "optional" ? `${grouped(type, text)}?` : text;
 }
 
-/** Parentheses for a union or an intersection before `[]`, `?` or beside `&`. */
-function inUnion({ kind }: TypeNode, text: string): string {
+/** Parentheses for a union or an intersection before `[]` or `?`, and as a part of another one. */
+function grouped({ kind }: TypeNode, text: string): string {
   return kind === "union" || kind === "intersection" ? `(${text})` : text;
 }

@@ -617,7 +617,7 @@ function withKeyword(schema: JsonObject, name: string, value: Json): JsonObject 
   return new JsonObject(new Map(schema.members).set(name, value));
 }
 
-/** The schema of an optional member without the `null` that stands for its absence. */
+/** The schema of an optional member without `null`, which means an absent member. */
 function withoutNull(schema: Json): Json {
   if (!(schema instanceof JsonObject)) return schema;
   const members = new Map(schema.members);

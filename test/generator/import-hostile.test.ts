@@ -226,6 +226,6 @@ test("variants and payloads that the network reads in part", async () => {
   assert.equal(tools[0]?.samePorts, true);
   assert.match(
     sources[0] ?? "",
-    /^export type Output =\n {2}\| "first"\n {2}\| "second"\n {2}\| \{ third: \{ x\?: string \} \}\n {2}\| \{ fourth: \{\} \};$/m,
+    /^export type Output =\n {2}"first" \| "second" \| \{ third: \{ x\?: string \} \} \| \{ fourth: \{\} \};$/m,
   );
 });

@@ -6,6 +6,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { format } from "prettier";
 import { readSource } from "#generator/import/read-source.js";
 import { errEval } from "#runtime/index.js";
 import { freePort } from "../e2e/process.js";
@@ -182,6 +183,35 @@ describe("what comes back from schemas of other toolkits", () => {
     const { tools, sources } = await roundTrip(metadataOf(inputOf(""), output));
     assert.deepEqual([tools[0]?.differences, tools[0]?.samePorts], [[], true]);
     assert.match(sources[0] ?? "", /ok: \{ a: DataRef<string\[\]>; b: string\[\] \}/);
+  });
+
+  it("prettier changes nothing", async () => {
+    const one = (name: string) =>
+      `{"type":"object","properties":{"${name}_one":{"type":"string"},"${name}_two":{"type":"string"}},"required":["${name}_one","${name}_two"]}`;
+    const long = `{"anyOf":[${one("alpha_member")},${one("beta_member")}]}`;
+    const values = `{"type":"string","enum":[${Array.from({ length: 9 }, (_, at) => `"value ${at}"`)}]}`;
+    const rest = `"additionalProperties":{"type":"number","description":"A number."}`;
+    const properties = [
+      `"list":{"type":"array","items":${long}}`,
+      `"tuple":{"type":"array","prefixItems":[${long},{"type":"string"},${values}],"items":${long},"minItems":1}`,
+      `"map":{"type":"object","additionalProperties":${long}}`,
+      `"mixed":{"anyOf":[{"type":"object","properties":{"a":${long}},${rest}},{"type":"null"},${one("c")}]}`,
+      `"value":${values}`,
+      `"values":{"type":"array","items":${values}}`,
+      `"short":{"type":"string","enum":["${"x".repeat(60)}","y"]}`,
+    ];
+    const output = `{"oneOf":[{"type":"object","properties":{"ok":${one("result")}}},{"const":"none"}]}`;
+    const metadata = metadataOf(
+      inputOf(properties.join(","), required("list", "tuple", "map", "value", "short")),
+      output,
+    );
+    const examples = ["sum", "text", "report", "orders"].map((name) => {
+      return readFileSync(join(REPOSITORY, "examples", name, "meta.json"), "utf8");
+    });
+    for (const text of [metadata, ...examples]) {
+      const { sources } = await roundTrip(text);
+      for (const source of sources) assert.equal(await format(source, { parser: "typescript" }), source);
+    }
   });
 
   it("an input that looks like a secret is marked", async () => {
