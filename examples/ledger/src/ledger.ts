@@ -1,0 +1,268 @@
+/** Accounts and bookings in an SQLite file. One process writes at a time; several may have the file open. */
+
+import { statSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+import Database from "libsql";
+
+/** What is booked: money from one account to another, or from outside. Amounts in minor units. */
+export interface Booking {
+  /** Who asks, and the key under which it is booked once. */
+  readonly leader: string;
+  readonly key: string;
+  /** Undefined for money from outside. */
+  readonly from?: string;
+  readonly to: string;
+  readonly amount: bigint;
+  /** JSON text. */
+  readonly details?: string;
+}
+
+/** A booking that was made, now or by an earlier call with the same key. */
+export interface Booked {
+  readonly receipt: bigint;
+  readonly bookedAt: Date;
+  /** Of the account that was debited, or credited from outside, right after the booking. */
+  readonly balance: bigint;
+}
+
+export interface Entry extends Booked {
+  readonly from?: string;
+  readonly to: string;
+  readonly amount: bigint;
+  readonly details?: string;
+}
+
+export interface Statement {
+  /** By account; those that do not exist are left out. */
+  readonly balances: Record<string, bigint>;
+  readonly entries: readonly Entry[];
+}
+
+/** Why nothing was booked. */
+export type Refusal =
+  | { readonly refused: "unknown-account"; readonly account: string }
+  | { readonly refused: "insufficient-funds"; readonly balance: bigint }
+  | { readonly refused: "balance-too-large" }
+  | { readonly refused: "key-reused" };
+
+/** The file cannot be read or written. What was asked may be repeated with the same key. */
+export class LedgerUnavailable extends Error {
+  override readonly name = "LedgerUnavailable";
+}
+
+/** Between two looks whether another process still writes, in milliseconds. */
+const BUSY_MS = 10;
+/** How long a start waits for another process that opens the same file, in milliseconds. */
+const OPEN_MS = 5_000;
+/** Of a column of SQLite, and of an int64. */
+const MAX_BALANCE = 2n ** 63n - 1n;
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS accounts (
+    name TEXT PRIMARY KEY,
+    balance INTEGER NOT NULL CHECK (balance >= 0)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS bookings (
+    receipt INTEGER PRIMARY KEY,
+    leader TEXT NOT NULL,
+    key TEXT NOT NULL,
+    debit TEXT REFERENCES accounts (name),
+    credit TEXT NOT NULL REFERENCES accounts (name),
+    amount INTEGER NOT NULL CHECK (amount > 0),
+    balance INTEGER NOT NULL,
+    booked_at INTEGER NOT NULL,
+    details TEXT,
+    UNIQUE (leader, key)
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS bookings_by_debit ON bookings (debit);
+  CREATE INDEX IF NOT EXISTS bookings_by_credit ON bookings (credit);`;
+
+/** A row of `bookings`; every integer is a bigint. */
+interface Row {
+  readonly receipt: bigint;
+  readonly debit: string | null;
+  readonly credit: string;
+  readonly amount: bigint;
+  readonly balance: bigint;
+  readonly booked_at: bigint;
+  readonly details: string | null;
+}
+
+export class Ledger {
+  readonly #path: string;
+  protected readonly db: Database.Database;
+  /** Identity of the opened file: one that was deleted could still be written, and would be lost. */
+  readonly #inode: bigint;
+
+  /** @throws {@link LedgerUnavailable} when the file cannot be opened or is no database */
+  constructor(path: string) {
+    this.#path = path;
+    try {
+      this.db = new Database(path, { timeout: OPEN_MS });
+      this.db.defaultSafeIntegers(true);
+      // A commit is on the disk before it is answered, and readers do not wait for a writer.
+      this.db.pragma("journal_mode = WAL");
+      this.db.pragma("synchronous = FULL");
+      this.db.pragma("foreign_keys = ON");
+      this.db.exec(SCHEMA);
+      // From here on the driver must not wait: it would stop all other calls of this process meanwhile.
+      this.db.pragma("busy_timeout = 0");
+      this.#inode = statSync(path, { bigint: true }).ino;
+    } catch (error) {
+      throw new LedgerUnavailable(`LEDGER_DATABASE: the database cannot be opened: ${codeOf(error)}`, { cause: error });
+    }
+  }
+
+  /**
+   * Books once for each leader and key: a repeated booking is found, and changes nothing.
+   *
+   * @param signal ends the wait for another process; then nothing was booked
+   * @throws {@link LedgerUnavailable}
+   */
+  async book(booking: Booking, signal: AbortSignal): Promise<Booked | Refusal> {
+    for (;;) {
+      signal.throwIfAborted();
+      const result = this.#write(() => this.#found(booking) ?? this.#move(booking));
+      if (result !== undefined) return result;
+      await setTimeout(BUSY_MS, undefined, { signal });
+    }
+  }
+
+  /**
+   * Balances and the latest bookings of some accounts, the newest first, at one moment.
+   *
+   * @throws {@link LedgerUnavailable}
+   */
+  statement(names: readonly string[], since: Date | undefined, limit: number): Statement {
+    const marks = names.map(() => "?").join(",");
+    return this.#transaction("BEGIN", () => ({
+      balances: Object.fromEntries(
+        names.flatMap((name) => {
+          const balance = this.#balance(name);
+          return balance === undefined ? [] : [[name, balance]];
+        }),
+      ),
+      entries: this.db
+        .prepare(
+          `SELECT * FROM bookings WHERE (debit IN (${marks}) OR credit IN (${marks})) AND booked_at >= ?
+           ORDER BY receipt DESC LIMIT ?`,
+        )
+        .all(...names, ...names, since?.getTime() ?? 0, limit)
+        .map((row) => entryOf(row as Row)),
+    }));
+  }
+
+  /** @throws {@link LedgerUnavailable} when the file is gone, or cannot be written */
+  check(): void {
+    this.#write(() => true);
+  }
+
+  close(): void {
+    this.db.close();
+  }
+
+  /** Ends a transaction. Tests end the process here. */
+  protected commit(): void {
+    this.db.exec("COMMIT");
+  }
+
+  /** The result of a transaction that writes, or undefined while another process writes. */
+  #write<T>(work: () => T): T | undefined {
+    try {
+      return this.#transaction("BEGIN IMMEDIATE", work);
+    } catch (error) {
+      if (error instanceof LedgerUnavailable && codeOf(error.cause).startsWith("SQLITE_BUSY")) return undefined;
+      throw error;
+    }
+  }
+
+  /** Runs without a pause from its begin to its commit, so no other call of this process is in between. */
+  #transaction<T>(begin: string, work: () => T): T {
+    this.#requireFile();
+    try {
+      this.db.exec(begin);
+      const result = work();
+      this.commit();
+      return result;
+    } catch (error) {
+      // After some errors, a full disk among them, SQLite has ended the transaction by itself.
+      if (this.db.inTransaction) this.db.exec("ROLLBACK");
+      throw unavailable(error);
+    }
+  }
+
+  /** What an earlier call booked under this key. */
+  #found({ leader, key, from, to, amount, details }: Booking): Booked | Refusal | undefined {
+    const row = this.db.prepare("SELECT * FROM bookings WHERE leader = ? AND key = ?").get(leader, key) as
+      | Row
+      | undefined;
+    if (row === undefined) return undefined;
+    const isSame =
+      row.debit === (from ?? null) && row.credit === to && row.amount === amount && row.details === (details ?? null);
+    return isSame ? bookedOf(row) : { refused: "key-reused" };
+  }
+
+  #move({ leader, key, from, to, amount, details }: Booking): Booked | Refusal {
+    const credited = (this.#balance(to) ?? 0n) + amount;
+    if (credited > MAX_BALANCE) return { refused: "balance-too-large" };
+    let balance = credited;
+    if (from !== undefined) {
+      const held = this.#balance(from);
+      if (held === undefined) return { refused: "unknown-account", account: from };
+      if (held < amount) return { refused: "insufficient-funds", balance: held };
+      balance = held - amount;
+      this.db.prepare("UPDATE accounts SET balance = ? WHERE name = ?").run(balance, from);
+    }
+    this.db
+      .prepare("INSERT INTO accounts VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET balance = excluded.balance")
+      .run(to, credited);
+    const row = this.db
+      .prepare(
+        `INSERT INTO bookings (leader, key, debit, credit, amount, balance, booked_at, details)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+      )
+      .get(leader, key, from ?? null, to, amount, balance, Date.now(), details ?? null);
+    return bookedOf(row as Row);
+  }
+
+  #balance(name: string): bigint | undefined {
+    const row = this.db.prepare("SELECT balance FROM accounts WHERE name = ?").get(name);
+    return (row as { balance: bigint } | undefined)?.balance;
+  }
+
+  #requireFile(): void {
+    let inode: bigint | undefined;
+    try {
+      inode = statSync(this.#path, { bigint: true, throwIfNoEntry: false })?.ino;
+    } catch (error) {
+      throw new LedgerUnavailable(`the database cannot be used: ${codeOf(error)}`, { cause: error });
+    }
+    if (inode !== this.#inode) throw new LedgerUnavailable("the database file is gone or was replaced");
+  }
+}
+
+function bookedOf({ receipt, booked_at, balance }: Row): Booked {
+  return { receipt, bookedAt: new Date(Number(booked_at)), balance };
+}
+
+function entryOf(row: Row): Entry {
+  const { debit, credit, amount, details } = row;
+  return {
+    ...bookedOf(row),
+    ...(debit !== null && { from: debit }),
+    to: credit,
+    amount,
+    ...(details !== null && { details }),
+  };
+}
+
+/** Errors of the driver by their code; its messages may hold names. */
+function unavailable(error: unknown): unknown {
+  return error instanceof Database.SqliteError
+    ? new LedgerUnavailable(`the database cannot be used: ${error.code}`, { cause: error })
+    : error;
+}
+
+function codeOf(error: unknown): string {
+  return (error as { code?: string } | undefined)?.code ?? "unknown";
+}

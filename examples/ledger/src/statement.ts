@@ -1,0 +1,62 @@
+import { parse, parseNumberAndBigInt } from "lossless-json";
+import type { Entry as Booking } from "./ledger.js";
+import { type Account, LedgerTool, type Receipt } from "./ledger-tool.js";
+
+export interface Input {
+  /** @maxItems 50 */
+  accounts: Account[];
+  since?: Date;
+  /**
+   * How many entries: 20 when it is left out.
+   * @asType integer
+   * @minimum 1
+   * @maximum 50
+   */
+  limit?: number;
+}
+
+export interface Entry extends Receipt {
+  /** Absent for a deposit. */
+  from?: Account;
+  to: Account;
+  /** @format int64 */
+  amount: bigint;
+  details?: unknown;
+}
+
+/** @format int64 */
+type Balance = bigint;
+
+export type Output = {
+  ok: {
+    /** By account; those that do not exist are left out. */
+    balances: Record<string, Balance>;
+    /** The newest first. A list in an object, since a list as a port of its own cannot be empty. */
+    book: { entries: Entry[] };
+  };
+};
+
+/** Balances and latest bookings of accounts. Every leader of the allow-list may read. */
+export class Statement extends LedgerTool<Input, Output> {
+  static override fqn() {
+    return "bank.ledger.statement@1";
+  }
+
+  static override description() {
+    return "Balances and latest bookings of accounts.";
+  }
+
+  static override path() {
+    return "ledger/statement";
+  }
+
+  protected override run({ accounts, since, limit = 20 }: Input): Output {
+    const { balances, entries } = this.ledger.statement(accounts, since, limit);
+    return { ok: { balances, book: { entries: entries.map(shown) } } };
+  }
+}
+
+/** Large integers in the details stay exact. */
+function shown({ details, ...entry }: Booking): Entry {
+  return { ...entry, ...(details !== undefined && { details: parse(details, null, parseNumberAndBigInt) }) };
+}
