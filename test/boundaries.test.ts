@@ -435,13 +435,25 @@ const ROOMS: readonly Room[] = [
     files: ["examples/*/src/*.ts"],
     packages: ["svc-runtime", "svc-runtime/leader", "svc-runtime/storage"],
     node: ["child_process", "crypto", "events", "fs", "os", "path", "url"],
-    grants: { replicas: { node: ["net"] } },
+    grants: {
+      replicas: { node: ["net"] },
+      ledger: { packages: ["libsql"], node: ["timers/promises"] },
+      statement: { packages: ["lossless-json"] },
+      transfer: { packages: ["lossless-json"] },
+    },
   },
   {
     name: "generated code",
     files: ["examples/*/src/generated/*.ts"],
     below: ["examples"],
     packages: ["svc-runtime/v1"],
+  },
+  {
+    name: "tests of examples",
+    files: ["examples/*/test/*.ts"],
+    below: ["examples", "generated code"],
+    packages: ["svc-runtime/testing", "svc-runtime/v1", "libsql"],
+    node: ["assert/strict", "child_process", "events", "fs", "os", "path", "test", "url"],
   },
 ];
 

@@ -75,7 +75,7 @@ export abstract class LedgerTool<Input, Output> extends SvcTool<Input, Output> {
     }
   }
 
-  protected abstract run(input: Input, context: InvokeContext): Output | Promise<Output>;
+  protected abstract run(input: Input, context: InvokeContext): Promise<Output>;
 }
 
 /** A tool that books. Only the leaders in `LEDGER_LEADERS` may call it; without the setting none may. */

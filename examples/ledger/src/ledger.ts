@@ -50,7 +50,7 @@ export class LedgerUnavailable extends Error {
   override readonly name = "LedgerUnavailable";
 }
 
-/** Between two looks whether another process still writes, in milliseconds. */
+/** Between two looks whether another process still holds the file, in milliseconds. */
 const BUSY_MS = 10;
 /** How long a start waits for another process that opens the same file, in milliseconds. */
 const OPEN_MS = 5_000;
@@ -100,9 +100,10 @@ export class Ledger {
     try {
       this.db = new Database(path, { timeout: OPEN_MS });
       this.db.defaultSafeIntegers(true);
-      // A commit is on the disk before it is answered, and readers do not wait for a writer.
-      this.db.pragma("journal_mode = WAL");
-      this.db.pragma("synchronous = FULL");
+      // Not WAL, whose reset may lose commits of two processes before SQLite 3.51.3; libsql 0.5 has 3.45.
+      this.db.pragma("journal_mode = DELETE");
+      // A commit is on the disk before it is answered, the removal of its journal too.
+      this.db.pragma("synchronous = EXTRA");
       this.db.pragma("foreign_keys = ON");
       this.db.exec(SCHEMA);
       // From here on the driver must not wait: it would stop all other calls of this process meanwhile.
@@ -119,42 +120,34 @@ export class Ledger {
    * @param signal ends the wait for another process; then nothing was booked
    * @throws {@link LedgerUnavailable}
    */
-  async book(booking: Booking, signal: AbortSignal): Promise<Booked | Refusal> {
-    for (;;) {
-      signal.throwIfAborted();
-      const result = this.#write(() => this.#found(booking) ?? this.#move(booking));
-      if (result !== undefined) return result;
-      await setTimeout(BUSY_MS, undefined, { signal });
-    }
+  book(booking: Booking, signal: AbortSignal): Promise<Booked | Refusal> {
+    return this.#whenFree(signal, () =>
+      this.#transaction("BEGIN IMMEDIATE", () => this.#found(booking) ?? this.#move(booking)),
+    );
   }
 
   /**
    * Balances and the latest bookings of some accounts, the newest first, at one moment.
    *
+   * @param signal ends the wait for another process
    * @throws {@link LedgerUnavailable}
    */
-  statement(names: readonly string[], since: Date | undefined, limit: number): Statement {
-    const marks = names.map(() => "?").join(",");
-    return this.#transaction("BEGIN", () => ({
-      balances: Object.fromEntries(
-        names.flatMap((name) => {
-          const balance = this.#balance(name);
-          return balance === undefined ? [] : [[name, balance]];
-        }),
-      ),
-      entries: this.db
-        .prepare(
-          `SELECT * FROM bookings WHERE (debit IN (${marks}) OR credit IN (${marks})) AND booked_at >= ?
-           ORDER BY receipt DESC LIMIT ?`,
-        )
-        .all(...names, ...names, since?.getTime() ?? 0, limit)
-        .map((row) => entryOf(row as Row)),
-    }));
+  statement(names: readonly string[], since: Date | undefined, limit: number, signal: AbortSignal): Promise<Statement> {
+    return this.#whenFree(signal, () =>
+      this.#transaction("BEGIN", () => ({
+        balances: this.#balances(names),
+        entries: this.#entries(names, since, limit),
+      })),
+    );
   }
 
   /** @throws {@link LedgerUnavailable} when the file is gone, or cannot be written */
   check(): void {
-    this.#write(() => true);
+    try {
+      this.#transaction("BEGIN IMMEDIATE", () => undefined);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    }
   }
 
   close(): void {
@@ -166,18 +159,21 @@ export class Ledger {
     this.db.exec("COMMIT");
   }
 
-  /** The result of a transaction that writes, or undefined while another process writes. */
-  #write<T>(work: () => T): T | undefined {
-    try {
-      return this.#transaction("BEGIN IMMEDIATE", work);
-    } catch (error) {
-      if (error instanceof LedgerUnavailable && codeOf(error.cause).startsWith("SQLITE_BUSY")) return undefined;
-      throw error;
+  /** Repeats a transaction while another process holds the file. */
+  async #whenFree<T>(signal: AbortSignal, transact: () => T): Promise<T> {
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        return transact();
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+      }
+      await setTimeout(BUSY_MS, undefined, { signal });
     }
   }
 
   /** Runs without a pause from its begin to its commit, so no other call of this process is in between. */
-  #transaction<T>(begin: string, work: () => T): T {
+  #transaction<T>(begin: "BEGIN" | "BEGIN IMMEDIATE", work: () => T): T {
     this.#requireFile();
     try {
       this.db.exec(begin);
@@ -225,6 +221,22 @@ export class Ledger {
     return bookedOf(row as Row);
   }
 
+  #balances(names: readonly string[]): Record<string, bigint> {
+    const found = names.map((name) => [name, this.#balance(name)] as const);
+    return Object.fromEntries(found.flatMap(([name, balance]) => (balance === undefined ? [] : [[name, balance]])));
+  }
+
+  #entries(names: readonly string[], since: Date | undefined, limit: number): Entry[] {
+    const marks = names.map(() => "?").join(",");
+    return this.db
+      .prepare(
+        `SELECT * FROM bookings WHERE (debit IN (${marks}) OR credit IN (${marks})) AND booked_at >= ?
+         ORDER BY receipt DESC LIMIT ?`,
+      )
+      .all(...names, ...names, since?.getTime() ?? 0, limit)
+      .map((row) => entryOf(row as Row));
+  }
+
   #balance(name: string): bigint | undefined {
     const row = this.db.prepare("SELECT balance FROM accounts WHERE name = ?").get(name);
     return (row as { balance: bigint } | undefined)?.balance;
@@ -261,6 +273,11 @@ function unavailable(error: unknown): unknown {
   return error instanceof Database.SqliteError
     ? new LedgerUnavailable(`the database cannot be used: ${error.code}`, { cause: error })
     : error;
+}
+
+/** Whether another process held the file. */
+function isBusy(error: unknown): boolean {
+  return error instanceof LedgerUnavailable && codeOf(error.cause).startsWith("SQLITE_BUSY");
 }
 
 function codeOf(error: unknown): string {

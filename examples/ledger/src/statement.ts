@@ -1,9 +1,13 @@
 import { parse, parseNumberAndBigInt } from "lossless-json";
+import type { InvokeContext } from "svc-runtime";
 import type { Entry as Booking } from "./ledger.js";
 import { type Account, LedgerTool, type Receipt } from "./ledger-tool.js";
 
 export interface Input {
-  /** @maxItems 50 */
+  /**
+   * @maxItems 50
+   * @acknowledge SVC155
+   */
   accounts: Account[];
   since?: Date;
   /**
@@ -50,8 +54,8 @@ export class Statement extends LedgerTool<Input, Output> {
     return "ledger/statement";
   }
 
-  protected override run({ accounts, since, limit = 20 }: Input): Output {
-    const { balances, entries } = this.ledger.statement(accounts, since, limit);
+  protected override async run({ accounts, since, limit = 20 }: Input, { signal }: InvokeContext): Promise<Output> {
+    const { balances, entries } = await this.ledger.statement(accounts, since, limit, signal);
     return { ok: { balances, book: { entries: entries.map(shown) } } };
   }
 }

@@ -4,7 +4,8 @@ import { type Account, type Amount, BookingTool, type Receipt } from "./ledger-t
 
 export interface Input {
   /**
-   * Chosen by the caller, one for each transfer. A call with the same key books nothing more and gets the same receipt.
+   * Chosen by the caller, one for each transfer. A call with the same key and the same values books nothing more and gets
+   * the same receipt.
    * @minLength 1
    * @maxLength 64
    */
@@ -13,7 +14,10 @@ export interface Input {
   /** Opened if it does not exist. */
   to: Account;
   amount: Amount;
-  /** Any JSON: kept with the booking and given back by the statement. */
+  /**
+   * Any JSON: kept with the booking and given back by the statement.
+   * @acknowledge SVC156
+   */
   details?: unknown;
 }
 

@@ -135,10 +135,35 @@ test("a call waits while another process writes, and others are answered meanwhi
   t.after(() => other.close());
   other.exec("BEGIN IMMEDIATE");
   const waiting = transfer.invoke(payment);
-  // Written and not committed: readers see the state before.
+  // Not committed: readers see the state before.
   assert.deepEqual(await balances(), { alice: 100n });
   other.exec("COMMIT");
   assert.ok("ok" in (await waiting));
+});
+
+test("a statement waits while another process commits, and health stays 200", async (t) => {
+  const { path, transfer, balances } = await openBank(t);
+  const health = `${await transfer.http()}/ledger/transfer/health`;
+  const other = new Database(path);
+  t.after(() => other.close());
+  other.exec("BEGIN EXCLUSIVE");
+  const waiting = balances();
+  assert.equal((await fetch(health)).status, 200);
+  other.exec("COMMIT");
+  assert.deepEqual(await waiting, { alice: 100n });
+});
+
+test("a transfer waits while another process reads", async (t) => {
+  const { path, transfer, balances } = await openBank(t);
+  const other = new Database(path);
+  t.after(() => other.close());
+  other.exec("BEGIN");
+  other.prepare("SELECT * FROM accounts").all();
+  const waiting = transfer.invoke(payment);
+  assert.deepEqual(await balances(), { alice: 100n });
+  other.exec("COMMIT");
+  assert.ok("ok" in (await waiting));
+  assert.deepEqual(await balances(), { alice: 70n, bob: 30n });
 });
 
 test("a call that waits until its deadline is 504, and has booked nothing", async (t) => {
