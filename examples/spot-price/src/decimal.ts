@@ -1,0 +1,27 @@
+/** Exact decimal numbers: `units / 10^scale`. A double would round them. */
+
+export interface Decimal {
+  readonly units: bigint;
+  /** Digits behind the point. */
+  readonly scale: number;
+}
+
+/** Digits that fit into 64 bits with a sign. */
+const MAX_DIGITS = 18;
+
+/** Reads `64123.10`: no sign, no exponent, at most 18 digits. Undefined for any other text. */
+export function parseDecimal(text: string): Decimal | undefined {
+  const [, whole, fraction = ""] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
+  if (whole === undefined || whole.length + fraction.length > MAX_DIGITS) return undefined;
+  return { units: BigInt(whole + fraction), scale: fraction.length };
+}
+
+export function multiply(a: Decimal, b: Decimal): Decimal {
+  return { units: a.units * b.units, scale: a.scale + b.scale };
+}
+
+/** All digits, trailing zeros too. */
+export function formatDecimal({ units, scale }: Decimal): string {
+  const digits = units.toString().padStart(scale + 1, "0");
+  return scale === 0 ? digits : `${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+}
