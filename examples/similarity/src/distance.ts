@@ -1,0 +1,33 @@
+/** How far two texts are from each other. */
+
+/** What one inserted, deleted and replaced character costs. */
+export type Costs = readonly [insertion: number, deletion: number, replacement: number];
+
+/**
+ * The least cost of edits that make `to` of `from` (Wagner and Fischer), character by character. It takes time in proportion to the
+ * product of the lengths, and memory in proportion to the length of `to`.
+ */
+export function editDistance(from: string, to: string, [insertion, deletion, replacement]: Costs): number {
+  const target = Array.from(to);
+  let row = Float64Array.from({ length: target.length + 1 }, (_, at) => at * insertion);
+  let above = new Float64Array(row.length);
+  for (const character of from) {
+    [above, row] = [row, above];
+    row[0] = (above[0] as number) + deletion;
+    for (let at = 0; at < target.length; at++) {
+      const kept = (above[at] as number) + (target[at] === character ? 0 : replacement);
+      row[at + 1] = Math.min(kept, (above[at + 1] as number) + deletion, (row[at] as number) + insertion);
+    }
+  }
+  return row[target.length] as number;
+}
+
+/** The share of words that two texts do not have in common (Jaccard), from 0 to 1. */
+export function wordDistance(one: string, other: string): number {
+  const [first, second] = [wordsOf(one), wordsOf(other)];
+  const all = new Set([...first, ...second]);
+  if (all.size === 0) return 0;
+  return 1 - [...first].filter((word) => second.has(word)).length / all.size;
+}
+
+const wordsOf = (text: string) => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu));
