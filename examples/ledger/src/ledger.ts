@@ -57,7 +57,9 @@ const OPEN_MS = 5_000;
 /** Of a column of SQLite, and of an int64. */
 const MAX_BALANCE = 2n ** 63n - 1n;
 
+/** The write of the version fails at the start where the file or its folder is read-only. */
 const SCHEMA = `
+  BEGIN IMMEDIATE;
   CREATE TABLE IF NOT EXISTS accounts (
     name TEXT PRIMARY KEY,
     balance INTEGER NOT NULL CHECK (balance >= 0)
@@ -75,7 +77,9 @@ const SCHEMA = `
     UNIQUE (leader, key)
   ) STRICT;
   CREATE INDEX IF NOT EXISTS bookings_by_debit ON bookings (debit);
-  CREATE INDEX IF NOT EXISTS bookings_by_credit ON bookings (credit);`;
+  CREATE INDEX IF NOT EXISTS bookings_by_credit ON bookings (credit);
+  PRAGMA user_version = 1;
+  COMMIT;`;
 
 /** A row of `bookings`; every integer is a bigint. */
 interface Row {
@@ -97,20 +101,26 @@ export class Ledger {
   /** @throws {@link LedgerUnavailable} when the file cannot be opened or is no database */
   constructor(path: string) {
     this.#path = path;
+    let db: Database.Database | undefined;
     try {
-      this.db = new Database(path, { timeout: OPEN_MS });
-      this.db.defaultSafeIntegers(true);
+      db = new Database(path, { timeout: OPEN_MS });
+      db.defaultSafeIntegers(true);
       // Not WAL, whose reset may lose commits of two processes before SQLite 3.51.3; libsql 0.5 has 3.45.
-      this.db.pragma("journal_mode = DELETE");
-      // A commit is on the disk before it is answered, the removal of its journal too.
-      this.db.pragma("synchronous = EXTRA");
-      this.db.pragma("foreign_keys = ON");
-      this.db.exec(SCHEMA);
+      db.pragma("journal_mode = PERSIST");
+      // A commit is on the disk before it is answered.
+      db.pragma("synchronous = FULL");
+      db.pragma("foreign_keys = ON");
+      db.exec(SCHEMA);
       // From here on the driver must not wait: it would stop all other calls of this process meanwhile.
-      this.db.pragma("busy_timeout = 0");
+      db.pragma("busy_timeout = 0");
       this.#inode = statSync(path, { bigint: true }).ino;
+      this.db = db;
     } catch (error) {
-      throw new LedgerUnavailable(`LEDGER_DATABASE: the database cannot be opened: ${codeOf(error)}`, { cause: error });
+      // The driver closes late: without this the file stays locked.
+      if (db?.inTransaction) db.exec("ROLLBACK");
+      db?.close();
+      const { message } = error as Error;
+      throw new LedgerUnavailable(`LEDGER_DATABASE: the database cannot be opened: ${message}`, { cause: error });
     }
   }
 
@@ -281,5 +291,5 @@ function isBusy(error: unknown): boolean {
 }
 
 function codeOf(error: unknown): string {
-  return (error as { code?: string } | undefined)?.code ?? "unknown";
+  return (error as { code?: string } | undefined)?.code ?? "";
 }

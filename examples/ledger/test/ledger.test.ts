@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import Database from "libsql";
 import { createHarness, type Harness } from "svc-runtime/testing";
@@ -223,5 +223,15 @@ test("a server without a database does not start", async () => {
   await assert.rejects(
     createHarness(Transfer, { contracts }),
     /LEDGER_DATABASE: expected the path of the database file/,
+  );
+});
+
+test("a server does not start on a file that is no database, and says why", async () => {
+  const path = databasePath();
+  writeFileSync(path, "no database".repeat(100));
+  process.env.LEDGER_DATABASE = path;
+  await assert.rejects(
+    createHarness(Transfer, { contracts }),
+    /LEDGER_DATABASE: the database cannot be opened: .*not a database/,
   );
 });
