@@ -243,7 +243,7 @@ export class Ledger {
         `SELECT * FROM bookings WHERE (debit IN (${marks}) OR credit IN (${marks})) AND booked_at >= ?
          ORDER BY receipt DESC LIMIT ?`,
       )
-      .all(...names, ...names, since?.getTime() ?? 0, limit)
+      .all(...names, ...names, since?.getTime() ?? Number.MIN_SAFE_INTEGER, limit)
       .map((row) => entryOf(row as Row));
   }
 

@@ -218,6 +218,26 @@ test("a database that is gone is the reserved failure, and 503 in health", async
   assert.equal((await fetch(health)).status, 503);
 });
 
+test("a clock that steps back changes times, not the order of bookings", async (t) => {
+  const ledger = new Ledger(databasePath());
+  t.after(() => ledger.close());
+  const { signal } = new AbortController();
+  const times = [5_000, 1_000, -1_000];
+  for (const time of times) {
+    t.mock.method(Date, "now", () => time);
+    await ledger.book({ leader: "", key: `at ${time}`, to: "alice", amount: 1n }, signal);
+  }
+  const { entries } = await ledger.statement(["alice"], undefined, 20, signal);
+  assert.deepEqual(
+    entries.map(({ receipt, bookedAt }) => [receipt, bookedAt.getTime()]),
+    [
+      [3n, -1_000],
+      [2n, 1_000],
+      [1n, 5_000],
+    ],
+  );
+});
+
 test("a server without a database does not start", async () => {
   delete process.env.LEDGER_DATABASE;
   await assert.rejects(
