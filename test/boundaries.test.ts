@@ -436,6 +436,7 @@ const ROOMS: readonly Room[] = [
     packages: ["svc-runtime", "svc-runtime/leader", "svc-runtime/storage"],
     node: ["child_process", "crypto", "events", "fs", "os", "path", "url"],
     grants: {
+      clock: { node: ["timers/promises"] },
       replicas: { node: ["net"] },
       ledger: { packages: ["libsql"], node: ["timers/promises"] },
       statement: { packages: ["lossless-json"] },
@@ -453,7 +454,7 @@ const ROOMS: readonly Room[] = [
     files: ["examples/*/test/*.ts"],
     below: ["examples", "generated code"],
     packages: ["svc-runtime/testing", "svc-runtime/v1", "libsql"],
-    node: ["assert/strict", "child_process", "events", "fs", "os", "path", "test", "url"],
+    node: ["assert/strict", "child_process", "events", "fs", "http", "net", "os", "path", "test", "url"],
   },
 ];
 
