@@ -81,7 +81,7 @@ export abstract class LedgerTool<Input, Output> extends SvcTool<Input, Output> {
 /** A tool that books. Only the leaders in `LEDGER_LEADERS` may call it; without the setting none may. */
 export abstract class BookingTool<Input, Output> extends LedgerTool<Input, Output> {
   override authorize({ leaderId }: AuthContext) {
-    const leaders = process.env.LEDGER_LEADERS?.split(",") ?? [];
+    const leaders = process.env.LEDGER_LEADERS?.split(",").map((id) => id.trim()) ?? [];
     if (!leaders.includes(leaderId)) throw new PermissionDenied("this leader may not book");
   }
 }

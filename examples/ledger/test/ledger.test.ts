@@ -23,7 +23,7 @@ class SmallLedger extends Ledger {
 async function openBank(t: TestContext, tool = Transfer) {
   const path = databasePath();
   process.env.LEDGER_DATABASE = path;
-  process.env.LEDGER_LEADERS = "leader,teller";
+  process.env.LEDGER_LEADERS = "leader, teller";
   const transfer: Harness<typeof Transfer> = await createHarness([tool, Deposit, Statement], { contracts }).then(
     (harness) => harness.of(tool),
   );
