@@ -21,13 +21,11 @@ export interface Result {
     readonly balances?: Record<string, number>;
     readonly book?: { readonly entries: readonly { readonly receipt: number }[] };
   };
-  readonly _err_eval?: { readonly reason: string };
 }
 
 export interface LedgerProcess {
   /** Calls a tool unsigned: the result, or undefined when the process ended before it answered. */
   call(tool: "transfer" | "deposit" | "statement", input: object): Promise<Result | undefined>;
-  health(): Promise<number>;
   /** Ends the process by the signal; the exit code, null when the signal ended it. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
 }
@@ -73,7 +71,6 @@ async function start(script: readonly string[], database: string): Promise<Ledge
         return undefined;
       }
     },
-    health: async () => (await fetch(`${url}/ledger/transfer/health`)).status,
     end: async (signal) => {
       child.kill(signal);
       return (await exited)[0];
