@@ -25,8 +25,11 @@ export class GenerateError extends Error {
 /**
  * Reads a project and returns what `svc-gen` would write to `contracts.ts`, one contract for each tool class.
  *
+ * @example
  * ```ts
- * provideContracts(contractsOf({ root: process.cwd() }));
+ * import { contractsOf } from "svc-gen/generate";
+ *
+ * console.log(contractsOf({ root: process.cwd() }).map(({ fqn }) => fqn)); // ["xyz.demo.sum@1"]
  * ```
  *
  * @param options the project's folder, and its files where they have other names

@@ -127,11 +127,16 @@ export interface CallResult<Tool extends ToolType = UntypedTool> extends ToolRes
  * A client of one tool. With the tool's class as type argument inputs and outputs have its types; the class itself is
  * not loaded.
  *
+ * @example
  * ```ts
+ * import { LeaderClient, type LeaderOptions } from "svc-runtime/leader";
  * import type { Sum } from "./sum.js";
  *
- * const client = await LeaderClient.connect<typeof Sum>("https://tools.example/sum", { leader, toolKey });
- * const { output } = await client.invoke({ a: 1n, b: 2n, label: "three", tags: ["x"] });
+ * export async function add(options: LeaderOptions) {
+ *   const client = await LeaderClient.connect<typeof Sum>("https://tools.example/sum", options);
+ *   const { output } = await client.invoke({ a: 1n, b: 2n, label: "three", tags: ["x"] });
+ *   return "ok" in output ? output.ok.sum : undefined;
+ * }
  * ```
  */
 export class LeaderClient<Tool extends ToolType = UntypedTool> {
@@ -281,9 +286,14 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
    * Fetches the content of a result's references and verifies it by digest: at most 8 MiB over all ports, or the
    * reader's budget.
    *
+   * @example
    * ```ts
-   * const { value, texts } = await render.resolve(await render.invoke(input));
-   * await check.invoke({ report: texts.report }); // exactly what is stored
+   * import type { LeaderClient } from "svc-runtime/leader";
+   *
+   * export async function renderAndCheck(render: LeaderClient, check: LeaderClient) {
+   *   const { texts } = await render.resolve(await render.invoke({ account: "A-1" }));
+   *   await check.invoke({ report: texts.report }); // exactly what is stored
+   * }
    * ```
    *
    * @throws {@link LeaderError} `invalid_answer` for a stored value that is not JSON; `StorageError` for one that

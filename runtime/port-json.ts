@@ -35,9 +35,13 @@ const encoders = new WeakMap<Contract, OutputEncoder>();
  * value that does not fit its port fails before anything is paid. The bytes are in shared memory, which an upload does
  * not copy.
  *
+ * @example
  * ```ts
- * const report = await storage.upload(portJson(Render, "ok", "report", pages));
- * return { ok: { report } };
+ * import { portJson } from "svc-runtime";
+ * import type { WalrusStorage } from "svc-runtime/storage";
+ * import { Sum } from "./sum.js";
+ *
+ * export const storeSum = (storage: WalrusStorage, sum: bigint) => storage.upload(portJson(Sum, "ok", "sum", sum));
  * ```
  *
  * @param tool the class, with its contract registered, which is always so in a running server

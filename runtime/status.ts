@@ -1,4 +1,18 @@
-/** HTTP status codes by their registered names (RFC 9110 section 15), for `health()`. */
+/**
+ * HTTP status codes by their registered names (RFC 9110 section 15), for `health()`.
+ *
+ * @example
+ * ```ts
+ * import { StatusCode } from "svc-runtime";
+ * import { Sum } from "./sum.js";
+ *
+ * export class Resting extends Sum {
+ *   override async health() {
+ *     return new Date().getUTCHours() < 6 ? StatusCode.SERVICE_UNAVAILABLE : StatusCode.OK;
+ *   }
+ * }
+ * ```
+ */
 export const StatusCode = {
   OK: 200,
   CREATED: 201,

@@ -56,7 +56,19 @@ export class InvocationAborted extends Error {
   }
 }
 
-/** The second argument of `invoke`. */
+/**
+ * The second argument of `invoke`.
+ *
+ * @example
+ * ```ts
+ * import type { InvokeContext } from "svc-runtime";
+ *
+ * export async function pages(urls: readonly string[], { signal, deadline, log }: InvokeContext) {
+ *   log.debug({ count: urls.length, left: deadline - performance.now() }, "asking");
+ *   return Promise.all(urls.map(async (url) => (await fetch(url, { signal })).text()));
+ * }
+ * ```
+ */
 export interface InvokeContext {
   /**
    * Fires with an {@link InvocationAborted}: at the deadline, at shutdown, and in unsigned mode when the caller
@@ -79,6 +91,18 @@ export interface ClassContext {
 /**
  * Thrown by `authorize` to refuse a caller: answered 403 `permission_denied` with the first 1,024 characters of the
  * message as `details`.
+ *
+ * @example
+ * ```ts
+ * import { type AuthContext, PermissionDenied } from "svc-runtime";
+ * import { Sum } from "./sum.js";
+ *
+ * export class Guarded extends Sum {
+ *   override authorize({ leaderId }: AuthContext) {
+ *     if (leaderId !== "cashier") throw new PermissionDenied("cashiers only");
+ *   }
+ * }
+ * ```
  */
 export class PermissionDenied extends Error {
   override readonly name: string = "PermissionDenied";
@@ -89,12 +113,34 @@ export class PermissionDenied extends Error {
  * variant `_err_eval` with the port `reason` (protocol.md section 2).
  *
  * The return type `never` fits every `Output`, annotated or inferred.
+ *
+ * @example
+ * ```ts
+ * import { errEval } from "svc-runtime";
+ *
+ * export function temperature(city: string) {
+ *   return city === "Bonn" ? { ok: { celsius: 21 } } : errEval("no such city");
+ * }
+ * ```
  */
 export function errEval(reason: string): never {
   return new ErrEval(reason) as never;
 }
 
-/** Threads of an isolated tool (docs/operations.md, "Isolation and deadlines"). */
+/**
+ * Threads of an isolated tool (docs/operations.md, "Isolation and deadlines").
+ *
+ * @example
+ * ```ts
+ * import { Sum } from "./sum.js";
+ *
+ * export class Isolated extends Sum {
+ *   static override isolate() {
+ *     return { threads: 2, memoryMb: 128 };
+ *   }
+ * }
+ * ```
+ */
 export interface IsolateOptions {
   /** Number of threads, each for one call at a time: by default one per core, 2 to 4. */
   readonly threads?: number;
@@ -114,6 +160,25 @@ export interface IsolateOptions {
 /**
  * A tool: one named, typed function served over HTTP. `svc-gen` reads `Input` and `Output` from the type arguments; the
  * runtime makes one instance for each invocation and each health check.
+ *
+ * @example
+ * ```ts
+ * import { SvcTool } from "svc-runtime";
+ *
+ * export class Greet extends SvcTool<{ name: string }, { ok: { text: string } }> {
+ *   static override fqn() {
+ *     return "xyz.demo.greet@1";
+ *   }
+ *
+ *   static override description() {
+ *     return "Greets by name.";
+ *   }
+ *
+ *   override async invoke({ name }: { name: string }) {
+ *     return { ok: { text: `Hello, ${name}!` } };
+ *   }
+ * }
+ * ```
  */
 export abstract class SvcTool<Input, Output> {
   /** Type-only member for svc-gen: an `invoke` without annotations would lose variants. Never present at run time. */

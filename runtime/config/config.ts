@@ -84,6 +84,17 @@ let replaceSnapshot: (config: ToolkitRuntimeConfig, snapshot: ConfigSnapshot) =>
 /**
  * The validated configuration of a process. A configuration read from a file follows the file while a server uses it: a
  * new version that is valid as a whole replaces the old one between two look-ups.
+ *
+ * @example
+ * ```ts run
+ * import { ConfigError, ToolkitRuntimeConfig } from "svc-runtime";
+ *
+ * try {
+ *   ToolkitRuntimeConfig.fromJsonStr('{ "invoke_max_body_byte": 1000 }');
+ * } catch (error) {
+ *   if (error instanceof ConfigError) console.log(error.message); // … did you mean "invoke_max_body_bytes"?
+ * }
+ * ```
  */
 export class ToolkitRuntimeConfig {
   #snapshot: ConfigSnapshot;

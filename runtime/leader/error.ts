@@ -29,6 +29,20 @@ export interface LeaderErrorFacts {
  * A call without a result. With a `status`, a server answered an error: `code` and `details` are the server's
  * (protocol.md section 7; errors are unsigned and prove nothing), or `code` is `invalid_answer` when they violate the
  * protocol. Without a `status`, `code` is a {@link LeaderFault}. No message contains a key, an input or a result.
+ *
+ * @example
+ * ```ts
+ * import { LeaderError, type LeaderClient } from "svc-runtime/leader";
+ *
+ * export async function callOnce(client: LeaderClient, input: object) {
+ *   try {
+ *     return await client.invoke(input);
+ *   } catch (error) {
+ *     if (error instanceof LeaderError && error.status === 503) return { retryAfter: error.retryAfter ?? 1 };
+ *     throw error;
+ *   }
+ * }
+ * ```
  */
 export class LeaderError extends Error {
   override readonly name = "LeaderError";

@@ -77,6 +77,16 @@ const HOPELESS =
 /**
  * A replay store for several replicas of a server. The right to run once is a key with an expiry, claimed by a script;
  * the answer is a record for every replica. `start` connects and checks the server, `close` writes what is pending.
+ *
+ * @example
+ * ```ts
+ * import type { BootstrapOptions } from "svc-runtime";
+ * import { RedisReplayStore } from "svc-runtime/redis";
+ *
+ * export const options: BootstrapOptions = {
+ *   replayStore: new RedisReplayStore({ url: "rediss://redis.internal:6379", graceMs: 5_000 }),
+ * };
+ * ```
  */
 export class RedisReplayStore implements ReplayStore {
   readonly scope = "shared";

@@ -69,6 +69,16 @@ function isAddress(value: unknown): value is Address {
  * ends the process at once. SIGHUP reloads the configuration file and the certificate at once, if the process has
  * either. An exception outside a call is logged and ends neither the process nor a call. {@link serve} does none of
  * this.
+ *
+ * @example
+ * ```ts
+ * import { bootstrap, provideContracts } from "svc-runtime/v1";
+ * import { contracts } from "./generated/contracts.js";
+ * import { Sum } from "./sum.js";
+ *
+ * provideContracts(contracts);
+ * await bootstrap([[127, 0, 0, 1], 8081], Sum, { maxConnections: 1_000 });
+ * ```
  */
 export function bootstrap(tools: Tools, options?: BootstrapOptions): Promise<RunningServer | undefined>;
 export function bootstrap(
@@ -154,6 +164,19 @@ function metaOf(classes: readonly SvcToolClass[]): string {
 /**
  * Serves tools like {@link bootstrap}, for programs that embed a server: rejects when the start fails, reads no command
  * line and handles no signals.
+ *
+ * @example
+ * ```ts run
+ * import { serve } from "svc-runtime";
+ * import { provideContracts } from "svc-runtime/v1";
+ * import { contracts } from "./generated/contracts.js";
+ * import { Sum } from "./sum.js";
+ *
+ * provideContracts(contracts);
+ * const server = await serve([Sum], { address: [[127, 0, 0, 1], 0] });
+ * console.log((await fetch(`${server.url}/sum/health`)).status); // 200
+ * await server.close();
+ * ```
  *
  * @throws {@link StartupError}, {@link ConfigError}, RangeError for invalid options, and the errors of node's `listen`
  */

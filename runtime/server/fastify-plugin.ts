@@ -101,6 +101,21 @@ function claimNames({ names }: Mounts, tools: readonly ServedTool[]): void {
  * outside of calls. The plugin owns the handling of calls: signatures, replay protection, body limits, deadlines, load
  * control, reloads of the configuration. `app.close()` finishes the running calls within the limits of `shutdown`.
  *
+ * @example
+ * ```ts run
+ * import { fastify, svcTools } from "svc-runtime/fastify";
+ * import { provideContracts } from "svc-runtime/v1";
+ * import { contracts } from "./generated/contracts.js";
+ * import { Sum } from "./sum.js";
+ *
+ * provideContracts(contracts);
+ * const app = fastify();
+ * await app.register(svcTools, { tools: [Sum], prefix: "/tools", allowUnsigned: true });
+ * const answer = await app.inject({ url: "/tools/sum/health" });
+ * console.log(answer.statusCode); // 200
+ * await app.close();
+ * ```
+ *
  * @throws StartupError, ConfigError and RangeError, at `await app.register(…)` or `app.ready()`
  */
 export const svcTools = fastifyPlugin(svcToolsPlugin, { fastify: "5.x", name: "svc-runtime", encapsulate: true });

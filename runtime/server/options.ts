@@ -78,7 +78,16 @@ export interface ToolOptions {
  */
 export type Configure = { with(app: object): unknown }["with"];
 
-/** Options of a server set in code, in addition to the configuration file. */
+/**
+ * Options of a server set in code, in addition to the configuration file.
+ *
+ * @example
+ * ```ts
+ * import type { BootstrapOptions } from "svc-runtime";
+ *
+ * export const options: BootstrapOptions = { admin: [[127, 0, 0, 1], 9090], load: { limits: { concurrency: 8 } } };
+ * ```
+ */
 export interface BootstrapOptions extends ToolOptions {
   /**
    * Address of the admin listener, with `/livez`, `/readyz` and `/metrics`; off by default. Takes precedence over the

@@ -79,7 +79,24 @@ interface DevBlob {
   readonly owner?: string;
 }
 
-/** A running store. */
+/**
+ * A running store.
+ *
+ * @example
+ * ```ts run
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { WalrusStorage } from "svc-runtime/storage";
+ * import { DevStore } from "svc-runtime/storage/dev";
+ *
+ * const store = await DevStore.start({ directory: mkdtempSync(join(tmpdir(), "blobs-")), blobIds: "substitute" });
+ * const storage = new WalrusStorage({ ...store.connection(), epochs: 1 });
+ * const blob = await storage.upload(Buffer.from("a long report"));
+ * console.log(blob.blobId);
+ * await store.stop();
+ * ```
+ */
 export class DevStore {
   /** The current epoch. Raise it to expire blobs. */
   epoch = 1;

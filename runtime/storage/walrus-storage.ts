@@ -103,7 +103,22 @@ interface UploadJob {
   readonly computed: () => Promise<string> | undefined;
 }
 
-/** Uploads blobs. Safe to share between tools and calls; uploads of equal content run one after another. */
+/**
+ * Uploads blobs. Safe to share between tools and calls; uploads of equal content run one after another.
+ *
+ * @example
+ * ```ts
+ * import { FileJournal, WalrusStorage } from "svc-runtime/storage";
+ *
+ * export const openStorage = async () =>
+ *   new WalrusStorage({
+ *     publisher: { url: "https://publisher.example" },
+ *     aggregator: { url: "https://aggregator.example" },
+ *     epochs: 5,
+ *     journal: await FileJournal.open("uploads.journal"),
+ *   });
+ * ```
+ */
 export class WalrusStorage {
   readonly #publisher: Endpoint;
   readonly #source: BlobSource;

@@ -208,10 +208,15 @@ async function resolved(
 /**
  * Makes tool classes ready for tests, as a server would.
  *
- * ```ts
- * const sum = await createHarness(Sum);
- * t.after(() => sum.close());
- * assert.deepEqual(await sum.invoke({ a: 1n, b: 2n, label: "x", tags: ["y"] }), { ok: { … } });
+ * @example
+ * ```ts run
+ * import { createHarness } from "svc-runtime/testing";
+ * import { contracts } from "./generated/contracts.js";
+ * import { Sum } from "./sum.js";
+ *
+ * const sum = await createHarness(Sum, { contracts });
+ * console.log(await sum.invoke({ a: 1n, b: 2n, label: "x", tags: ["y"] })); // { ok: { sum: 3n, … } }
+ * await sum.close();
  * ```
  *
  * @param tools one class, or several that share a server; {@link Harness.of} reaches the others

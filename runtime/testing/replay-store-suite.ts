@@ -36,8 +36,14 @@ const IN_FLIGHT: Claim = { state: "in-flight" };
 /**
  * The cases for a store.
  *
+ * @example
  * ```ts
- * for (const { name, run } of replayStoreCases(makeStore)) test(name, run);
+ * import { test } from "node:test";
+ * import { replayStoreCases, type StoreUnderTest } from "svc-runtime/testing";
+ *
+ * export function testStore(makeStore: () => Promise<StoreUnderTest>) {
+ *   for (const { name, run } of replayStoreCases(makeStore)) test(name, run);
+ * }
  * ```
  *
  * @param make gives every case a store of its own, or keys of its own in one store
