@@ -83,7 +83,8 @@ export class PriceSource {
     url.search = new URLSearchParams({ base, quote }).toString();
     for (let attempts = 1; ; attempts++) {
       const limit = Math.min(ATTEMPT_MS, budget.left() - RESERVE_MS);
-      const attempt: Attempt = limit > 0 ? await this.request(url, limit, budget.signal) : { kind: "slow" };
+      if (limit <= 0) return { kind: "slow", attempts: attempts - 1 };
+      const attempt = await this.request(url, limit, budget.signal);
       if (attempt.kind === "response" && !TRANSIENT.has(attempt.status)) return this.read(attempt, attempts);
 
       const backoff = BACKOFF_MS * 2 ** (attempts - 1) * (0.5 + this.random() / 2);
@@ -141,7 +142,9 @@ export class PriceSource {
     if (typeof text !== "string" || price === undefined)
       return invalid("its price is no decimal text of up to 18 digits");
     if (price.units === 0n) return invalid("its price is 0");
-    const asOf = new Date(typeof time === "string" && /^\d{4}-\d\d-\d\dT.*Z$/.test(time) ? time : Number.NaN);
+    const asOf = new Date(
+      typeof time === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(time) ? time : Number.NaN,
+    );
     if (Number.isNaN(asOf.getTime())) return invalid("its time is no date with UTC time");
     if (asOf.getTime() > this.clock.now() + MAX_AHEAD_MS) return invalid("its time lies in the future");
     return { kind: "price", price, text, asOf, attempts };

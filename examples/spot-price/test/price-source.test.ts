@@ -46,6 +46,7 @@ test("a provider that hangs is left after 2 s, and asked again while there is ti
   // Half a second is kept for the tool's own answer.
   const short = await ask(["hang"], 1_500);
   assert.deepEqual([short.found, short.provider.waited], [{ kind: "slow", attempts: 1 }, [1_000]]);
+  assert.deepEqual((await ask([], 400)).found, { kind: "slow", attempts: 0 });
 });
 
 test("it gives up after three requests, with the last status", async () => {
@@ -73,6 +74,7 @@ test("an answer that cannot be used says why, without its text", async () => {
     [priced({ price: "1234567890123456789" }), /no decimal text/],
     [priced({ price: "0.00" }), /its price is 0/],
     [priced({ as_of: "yesterday" }), /no date with UTC time/],
+    [priced({ as_of: "2026-01-31T12Z" }), /no date with UTC time/],
     [priced({ as_of: "2026-13-31T12:00:00Z" }), /no date with UTC time/],
     [priced({ as_of: "2026-01-31T13:00:00Z" }), /in the future/],
     [new Response("x".repeat(65_537)), /longer than 65536 bytes/],

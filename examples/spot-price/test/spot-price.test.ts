@@ -66,10 +66,6 @@ test("each failure is a variant of its own, and none shows what the provider sai
       },
     ],
     [
-      ["hang", "hang", "hang"],
-      { err_too_slow: { reason: "the provider did not answer in time, in 3 requests", attempts: 3 } },
-    ],
-    [
       [new Response("<html>")],
       { err_invalid_answer: { reason: "the provider's answer cannot be used: it is not JSON" } },
     ],
@@ -78,6 +74,36 @@ test("each failure is a variant of its own, and none shows what the provider sai
     const tool = await open(t, steps);
     assert.deepEqual(await tool.invoke({ base: "ABC", quote: "EUR" }), expected);
   }
+});
+
+test("the deadline of the call ends a request that hangs", async (t) => {
+  let begun: (signal: AbortSignal) => void = () => {};
+  const request = new Promise<AbortSignal>((resolve) => {
+    begun = resolve;
+  });
+  const source = new PriceSource("https://prices.example", {
+    http: (_, { signal }) => {
+      begun(signal);
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    },
+    clock: {
+      now: Date.now,
+      sleep: (_, signal) => new Promise((_, reject) => signal.addEventListener("abort", reject)),
+    },
+  });
+  class Tested extends SpotPrice {
+    static override create() {}
+    static override async new() {
+      return new SpotPrice(source);
+    }
+  }
+  const tool = await createHarness(Tested, { contracts });
+  t.after(() => tool.close());
+  const refused = assert.rejects(tool.invoke({ base: "BTC", quote: "EUR" }), { status: 504 });
+  const signal = await request;
+  await tool.advance(8_000);
+  await refused;
+  assert.ok(signal.aborted);
 });
 
 test("a server without PRICE_PROVIDER_URL does not start, and says what is missing", async () => {
