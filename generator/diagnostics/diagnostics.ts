@@ -325,8 +325,8 @@ export const CODES = {
   ),
   SVC174: note(
     "there is no such JSDoc tag",
-    "correct its name",
-    "svc-gen passes over tags that it does not know; this one is called nearly like one that would be checked.",
+    "correct its name, or remove it",
+    "svc-gen passes over tags that it does not know; this one is called like one that would be checked, or nearly so.",
   ),
   SVC175: note(
     "this format is published and not checked",

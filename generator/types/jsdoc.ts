@@ -21,7 +21,7 @@ export interface Comment {
   /** The texts of `@acknowledge`. */
   readonly acknowledged: readonly { readonly tag: ts.JSDocTag; readonly text: string }[];
   /** Unknown tags with a name close to a known one. */
-  readonly misspellings: readonly { readonly tag: ts.JSDocTag; readonly meant: string }[];
+  readonly misspellings: readonly { readonly tag: ts.JSDocTag; readonly problem: string }[];
 }
 
 type ConstraintTag = ConstraintKeyword | "asType";
@@ -35,6 +35,8 @@ export interface Constraint {
 const ANNOTATION_TAGS = ["title", "default", "example", "deprecated"];
 /** The tags that set constraints, in the order in which they are applied. */
 const CONSTRAINT_TAGS: readonly ConstraintTag[] = ["asType", ...(Object.keys(CONSTRAINTS) as ConstraintKeyword[])];
+/** Keywords of JSON Schema that look like a check, and are none. */
+const UNCHECKED_TAGS: readonly string[] = ["minProperties", "maxProperties"];
 const KNOWN_TAGS = [...ANNOTATION_TAGS, ...CONSTRAINT_TAGS, "notSecret", "acknowledge"];
 
 /** The comments of symbols; a merged symbol has those of all its declarations. Each is parsed once for all tools. */
@@ -151,8 +153,10 @@ function parseComment(text: string, declarations: readonly ts.Node[]): Comment {
       .map(({ tag, text }) => ({ tag, value: parseJsonOrText(text) })),
     acknowledged: own.filter(({ name }) => name === "acknowledge"),
     misspellings: own.flatMap(({ tag, name }) => {
-      const meant = KNOWN_TAGS.includes(name) ? undefined : similarTag(name);
-      return meant === undefined ? [] : [{ tag, meant }];
+      if (KNOWN_TAGS.includes(name)) return [];
+      if (UNCHECKED_TAGS.includes(name)) return [{ tag, problem: "nothing checks it: check it in invoke" }];
+      const meant = similarTag(name);
+      return meant === undefined ? [] : [{ tag, problem: `did you mean @${meant}?` }];
     }),
   };
 }

@@ -333,8 +333,8 @@ class Lowering {
 
   /** Records the tags other than annotations and constraints: misspelled tags, acknowledged notes, example values. */
   recordTags(comment: Comment, { subject }: { readonly subject: string }, shape?: Shape, optional = false): void {
-    for (const { tag, meant } of comment.misspellings) {
-      this.report("SVC174", { subject, node: tag }, `@${tag.tagName.text}; did you mean @${meant}?`);
+    for (const { tag, problem } of comment.misspellings) {
+      this.report("SVC174", { subject, node: tag }, `@${tag.tagName.text}; ${problem}`);
     }
     for (const { tag, text } of comment.acknowledged) {
       const read = readAcknowledged(text);

@@ -535,6 +535,8 @@ test("a misspelt tag and a format that is not checked are noted; other people's 
   /** @format datetime */
   f: string;
   g: Foreign;
+  /** @maxProperties 50 */
+  h: Record<string, string>;
 }`;
   const found = complaints(input, 'import type { Foreign } from "foreign";', {
     "node_modules/foreign/package.json": '{ "name": "foreign", "version": "1.0.0", "types": "index.d.ts" }',
@@ -549,6 +551,7 @@ test("a misspelt tag and a format that is not checked are noted; other people's 
     "SVC174 A.Input.c 8 @max 3: @max; did you mean @maximum?",
     `SVC175 A.Input.e ${11 + ordinary.split(" ").length} @format iban: iban`,
     `SVC175 A.Input.f ${13 + ordinary.split(" ").length} @format datetime: datetime; did you mean date-time?`,
+    `SVC174 A.Input.h ${16 + ordinary.split(" ").length} @maxProperties 50: @maxProperties; nothing checks it: check it in invoke`,
   ]);
 });
 
