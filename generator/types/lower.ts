@@ -537,8 +537,8 @@ class Lowering {
     return { kind: "array", item: this.shape(element, this.elementUse(use)) };
   }
 
-  /** The syntax of a list or a tuple, through aliases. */
-  private listSyntax(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
+  /** The syntax behind all aliases, such as that of a list, a tuple or a mapped type. */
+  private unaliased(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
     let at = this.order.resolveSyntax(syntax);
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
       const alias = this.order.resolveAlias(at);
@@ -549,7 +549,7 @@ class Lowering {
   }
 
   private elementUse(use: Use): Use {
-    const at = this.listSyntax(use.syntax);
+    const at = this.unaliased(use.syntax);
     const [argument] = at !== undefined && ts.isTypeReferenceNode(at.node) ? (at.node.typeArguments ?? []) : [];
     const node = at !== undefined && ts.isArrayTypeNode(at.node) ? at.node.elementType : argument;
     const syntax = node === undefined || at === undefined ? undefined : { node, environment: at.environment };
@@ -558,7 +558,7 @@ class Lowering {
 
   private tuple(type: ts.TupleTypeReference, use: Use): Shape {
     const { elementFlags } = type.target;
-    const at = this.listSyntax(use.syntax);
+    const at = this.unaliased(use.syntax);
     const nodes = at !== undefined && ts.isTupleTypeNode(at.node) ? at.node.elements : undefined;
     const items: Shape[] = [];
     const tail: Shape[] = [];
@@ -598,9 +598,10 @@ class Lowering {
   /** @param payload whether the members are output ports */
   private object(type: ts.Type, use: Use, payload = false): ObjectShape {
     const environment = this.order.memberEnvironment(use.syntax);
+    const values = this.mappedValues(use.syntax);
     const members: Member[] = [];
     for (const property of this.order.properties(type, use.syntax)) {
-      const member = this.member(property, environment, use, payload);
+      const member = this.member(property, environment, values, use, payload);
       if (member !== undefined) members.push(member);
     }
     let closed = false;
@@ -610,7 +611,7 @@ class Lowering {
         ...use,
         subject: `${use.subject}{}`,
         node: this.outsideLibrary(info.declaration) ?? use.node,
-        syntax: info.declaration === undefined ? undefined : { node: info.declaration.type, environment },
+        syntax: info.declaration === undefined ? values : { node: info.declaration.type, environment },
       };
       if (info.keyType.flags & TypeFlags.ESSymbol) this.report("SVC141", inner);
       else if (info.type.flags & TypeFlags.Never) closed = true;
@@ -623,6 +624,13 @@ class Lowering {
     return { kind: "object", members, indexes, closed };
   }
 
+  /** The syntax of what each name of a mapped type has: of `Item` in `Record<string, Item>`. */
+  private mappedValues(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
+    const at = this.unaliased(syntax);
+    if (at === undefined || !ts.isMappedTypeNode(at.node) || at.node.type === undefined) return undefined;
+    return { node: at.node.type, environment: at.environment };
+  }
+
   private keyPattern(key: ts.Type, use: Use): string | undefined {
     if (key.flags & TypeFlags.String) return undefined;
     if (key.flags & TypeFlags.Number) return NUMERIC_NAME;
@@ -630,11 +638,17 @@ class Lowering {
     return shape.kind === "string" ? shape.pattern : undefined;
   }
 
-  private member(property: ts.Symbol, environment: Environment, outer: Use, port: boolean): Member | undefined {
+  private member(
+    property: ts.Symbol,
+    environment: Environment,
+    values: TypeSyntax | undefined,
+    outer: Use,
+    port: boolean,
+  ): Member | undefined {
     const subject = subjectOf(outer.subject, property);
     const node = this.outsideLibrary(nameOf(property)) ?? outer.node;
     const annotation = typeAnnotation(property);
-    const syntax = annotation === undefined ? undefined : { node: annotation, environment };
+    const syntax = annotation === undefined ? values : { node: annotation, environment };
     const use: Use = { subject, node, syntax, depth: outer.depth };
     if (this.refuseMember(property, use)) return undefined;
 

@@ -162,6 +162,33 @@ type Pair = [Id, string];`;
   );
 });
 
+test("the comment of an alias counts where each name of a record has it", () => {
+  const before = `/** @maxLength 20 */
+type Name = string;
+/** @asType integer */
+type Count = number;
+type Counts<T> = Record<string, T>;`;
+  const project = new ToolProject({
+    "src/a.ts": toolSource(
+      "A",
+      '{ names: Record<string, Name>; two: Record<"a" | "b", Count>; lists: Counts<Count[]> }',
+      '"done"',
+      before,
+    ),
+  });
+  const listing = readJson(project.build()["meta.json"] ?? "") as readonly JsonObject[];
+  const properties = (listing[0]?.get("input_schema") as JsonObject).get("properties") as JsonObject;
+  const count = '{"type":"integer"}';
+  assert.deepEqual(
+    [...properties.members].map(([name, schema]) => [name, printJson(schema)]),
+    [
+      ["names", '{"type":"object","additionalProperties":{"type":"string","maxLength":20}}'],
+      ["two", `{"type":"object","properties":{"a":${count},"b":${count}},"required":["a","b"]}`],
+      ["lists", `{"type":"object","additionalProperties":{"type":"array","items":${count}}}`],
+    ],
+  );
+});
+
 /** What a project with this input complains about, a line each: code, subject, place of what is marked, detail. */
 function complaints(input: string, before = "", files: Readonly<Record<string, string>> = {}): string[] {
   const project = new ToolProject({ "src/a.ts": toolSource("A", input, '"done"', before), ...files });
