@@ -177,7 +177,8 @@ type Counts<T> = Record<string, T>;`;
     ),
   });
   const listing = readJson(project.build()["meta.json"] ?? "") as readonly JsonObject[];
-  const properties = (listing[0]?.get("input_schema") as JsonObject).get("properties") as JsonObject;
+  const schema = listing[0]?.get("input_schema") as JsonObject;
+  const properties = schema.get("properties") as JsonObject;
   const count = '{"type":"integer"}';
   assert.deepEqual(
     [...properties.members].map(([name, schema]) => [name, printJson(schema)]),
