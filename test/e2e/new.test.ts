@@ -85,7 +85,7 @@ test("the steps of its workflow pass", ONLY_POSIX, () => {
   // What `npm ci` would install has just been installed.
   for (const step of steps.slice(1)) {
     const out = run(step, project);
-    if (step === "npm test") assert.match(out, /^# pass 3\n# fail 0$/m);
+    if (step === "npm test") assert.match(out, /^[#ℹ] pass 3\n[#ℹ] fail 0$/m);
   }
   // The check that has just passed, and the compiler's part of the tests, once more.
   if (FULL) run("npm run check", project);
@@ -169,7 +169,7 @@ test("the five minutes of the README, with a type that breaks and is mended", ON
       (command) => {
         // The last step of the workflow, with the same sources.
         assert.equal(readFileSync(source, "utf8"), good);
-        if (FULL) assert.match(run(command, project), /^# pass 3\n# fail 0$/m);
+        if (FULL) assert.match(run(command, project), /^[#ℹ] pass 3\n[#ℹ] fail 0$/m);
       },
     ],
     [
