@@ -11,6 +11,7 @@ const PAGES = [
   "docs/guide/write-a-tool.md",
   "docs/guide/build-and-serve.md",
   "docs/guide/commands.md",
+  "docs/guide/errors.md",
   "docs/guide/signatures.md",
   "docs/guide/application.md",
   "docs/guide/settings.md",

@@ -99,6 +99,7 @@ export default defineConfig({
         items: [
           page("Five minutes", ""),
           page("Write a tool", "docs/guide/write-a-tool"),
+          page("Errors", "docs/guide/errors"),
           page("Examples", "docs/examples"),
           page("Generate, build, serve", "docs/guide/build-and-serve"),
           page("Test", "docs/testing"),

@@ -144,7 +144,9 @@ test("commands, links, names and numbers exist", () => {
       assert.ok(existsSync(file), `${page}: ${target}`);
       if (anchor === undefined) continue;
       const headings = readFileSync(file, "utf8").match(/^#+ .*$/gm) ?? [];
-      const anchors = headings.map((heading) => heading.replace(/^#+ /, "").toLowerCase().replaceAll(" ", "-"));
+      const anchors = headings
+        .map((heading) => heading.replace(/^#+ /, "").toLowerCase())
+        .map((heading) => heading.replace(/[^\p{L}\p{N}_\- ]/gu, "").replaceAll(" ", "-"));
       assert.ok(anchors.includes(anchor), `${page}: ${target}`);
     }
   }

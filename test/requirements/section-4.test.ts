@@ -73,7 +73,9 @@ describe("verify_strict", () => {
       if (nodeVerify(null, text, { key: jwk, format: "jwk" }, signed)) wrong.node++;
       if (await accepts(() => nobleVerify(signed, text, key, { zip215: false }))) wrong.noble++;
     }
-    assert.deepEqual([cases.length, wrong], [1053, { node: 125, noble: 118 }]);
+    assert.deepEqual([cases.length, wrong.noble], [1053, 118]);
+    // The OpenSSL of Node 24 refuses them too.
+    assert.ok([0, 125].includes(wrong.node), `${wrong.node}`);
     proves("4.11");
   });
 
