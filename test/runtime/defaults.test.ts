@@ -413,7 +413,8 @@ compare("docs/operations.md, Shutdown", rowsOf(table("docs/operations.md", "## S
     await largest(most, (drainMs) => startable({ shutdown: { drainMs } })),
   ],
   "the grace": async () => (await shutdownTimes()).slice(2, 3),
-  "the last answers": async () => (await shutdownTimes()).slice(3, 4),
+  // Beside the time that a caller has to take its answer, which begins before it on Node 24.
+  "the last answers": async () => [Math.min(...(await shutdownTimes()).slice(3))],
   // test/runtime/class-hooks.test.ts holds a close() to it.
   "what calls share": () => [CLOSE_LIMIT_MS],
 });
