@@ -48,7 +48,8 @@ describe("the connection of a shared store", withRedis(), () => {
 
   let nonces = 0;
   async function runs(store: RedisReplayStore): Promise<void> {
-    const [nonce, inputHash] = [new Uint8Array(32).fill(++nonces), new Uint8Array(32)];
+    const [nonce, inputHash] = [Buffer.alloc(32), new Uint8Array(32)];
+    nonce.writeUInt32BE(++nonces);
     const caller = { leaderId: "a", leaderKeyId: 1n };
     const claim = await store.claim({ tool: TOOL, nonce, inputHash, caller, leaseMs: 40_000 });
     assert.ok(claim.state === "run");
