@@ -293,7 +293,6 @@ export class DecoderCompiler {
     const literals = [...declared.keys()].filter((i) => declared[i]?.literal && !declared[i]?.optional);
     const names = new MemberNames(declared.map(({ name }) => name));
     const decoderOf = compileIndexes(codec, (each) => this.compile(each));
-    const blank = blankOf(declared);
     // One for all objects but those inside themselves; one that met a mismatch is not given back.
     let spare: number[] | undefined;
     return (document, entry, context) => {
@@ -326,7 +325,7 @@ export class DecoderCompiler {
         const value = decode(document, values[i] as number, context);
         if (value instanceof Mismatch) return value.within(name).asOtherBranch();
       }
-      const object: Record<string, unknown> = { ...blank };
+      const object: Record<string, unknown> = {};
       let fitting = 0;
       for (let i = 0; i < count; i++) {
         const { name, optional, decode } = declared[i] as (typeof declared)[number];
@@ -441,16 +440,6 @@ export class ListDecoder {
     const decode = fromEnd <= tail.length ? tail[tail.length - fromEnd] : (fixed[i] ?? this.item);
     return (decode as Decode)(document, entry, context);
   }
-}
-
-/**
- * What every object begins with, so that all of them have one shape and V8 allocates each at once: the members up to the
- * first one that may be absent, in their order. Each is given its value, or there is no object.
- */
-function blankOf(members: readonly { readonly name: string; readonly optional: boolean }[]): Record<string, unknown> {
-  const end = members.findIndex(({ name, optional }) => optional || name === "__proto__");
-  const names = members.slice(0, end === -1 ? members.length : end).map(({ name }) => name);
-  return JSON.parse(`{${names.map((name) => `${JSON.stringify(name)}:null`).join()}}`);
 }
 
 /**
