@@ -6,84 +6,141 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { until } from "./runtime/tools.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), "svc-run-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-function run(name: string, source: string, ...options: string[]) {
-  const file = join(directory, name);
-  writeFileSync(file, `import { test } from "node:test";\n${source}`);
-  return spawnSync(process.execPath, ["--import", "tsx", "test/run.ts", ...options, file], {
+/** Runs test files, given as sources by name. */
+function run(sources: Readonly<Record<string, string>>, ...options: string[]) {
+  const files = Object.entries(sources).map(([name, source]) => {
+    const file = join(directory, `${name}.test.${source.includes("proves(") ? "ts" : "mjs"}`);
+    writeFileSync(file, `import { test } from "node:test";\n${source}`);
+    return file;
+  });
+  return spawnSync(process.execPath, ["--import", "tsx", "test/run.ts", ...options, ...files], {
     cwd: ROOT,
     encoding: "utf8",
   });
 }
 
-test("a file that passes has one line, and the exit code is 0", () => {
-  const { status, stdout } = run("passes.test.ts", 'test("one", () => {}); test("two", () => {});');
-  assert.match(stdout, /^✔ +[\d.]+ s {2}.*passes\.test\.ts: 2 tests\n1 files, 2 tests, 0 skipped, in [\d.]+ s\n$/);
-  assert.equal(status, 0);
+const ONE = 'test("one", () => {});';
+const pidFile = join(directory, "pid");
+const BUSY = "while (process.cpuUsage().user < 900_000);";
+
+/** All in one run: each line of a file says what became of it, whatever the others did. */
+const mixed = run(
+  {
+    passes: `${ONE} test("two", () => {});`,
+    fails: 'test("one", () => { throw new Error("wanted 1, got 2"); });',
+    empty: "test;",
+    early: `${ONE} process.exit(0);`,
+    during: `${ONE} test("two", () => process.exit(0)); test("three", () => {});`,
+    busy: `test("one", () => { ${BUSY} });`,
+    spawns: `import { spawnSync } from "node:child_process";
+      test("one", () => { spawnSync(process.execPath, ["-e", ${JSON.stringify(BUSY)}]); });`,
+    skips: ["nginx is not installed", "chromium is not installed", "nginx is not installed"]
+      .map((reason) => `test("one", { skip: "NOT TESTED: ${reason}" }, () => {});`)
+      .join("\n"),
+  },
+  "--cpu=0.8",
+);
+
+/** A file that does not end, and ignores SIGTERM in a process that it starts. */
+const hanging = run(
+  {
+    hangs: `import { spawn } from "node:child_process";
+      import { writeFileSync } from "node:fs";
+      const args = ["-e", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"];
+      const { pid } = spawn(process.execPath, args, { stdio: "inherit" });
+      writeFileSync(${JSON.stringify(pidFile)}, String(pid));
+      test("fails", () => { throw new Error("no"); });`,
+  },
+  "--limit=3",
+);
+
+test("a file that passes has one line, with its wall and processor time", () => {
+  assert.match(mixed.stdout, /\n✔ +\d+\.\d s +\d\.\d s {2}.*passes\.test\.mjs: 2 tests\n/);
+  assert.equal(mixed.status, 1);
 });
 
-test("a file that fails has its whole report, and the exit code is 1", () => {
-  const { status, stdout } = run("fails.test.ts", 'test("one", () => { throw new Error("wanted 1, got 2"); });');
-  assert.match(stdout, /^✖ +[\d.]+ s {2}.*fails\.test\.ts: exit code 1\n/);
-  assert.match(stdout, /wanted 1, got 2/);
-  assert.equal(status, 1);
+test("a file that fails has its whole report", () => {
+  assert.match(mixed.stdout, /\n✖ +\d+\.\d s +\d\.\d s {2}.*fails\.test\.mjs: exit code 1\n/);
+  assert.match(mixed.stdout, /wanted 1, got 2/);
 });
 
-test("a file without tests is a failure: it proves nothing", () => {
-  assert.equal(run("empty.test.ts", "test;").status, 1);
+for (const [name, what] of [
+  ["empty", "without tests"],
+  ["early", "that ends before its first test"],
+  ["during", "that ends during a test"],
+] as const) {
+  test(`a file ${what} fails`, () => {
+    assert.match(mixed.stdout, new RegExp(`\n✖ .*${name}\\.test\\.mjs: ended without a test\n`));
+  });
+}
+
+test("a file that uses more processor time than allowed fails; the time of its children counts on Linux", () => {
+  const over = (name: string) =>
+    new RegExp(`\n✖ .*${name}\\.test\\.mjs: \\d+\\.\\d s of processor time, and 0\\.8 s are allowed\n`);
+  assert.match(mixed.stdout, over("busy"));
+  if (process.platform === "linux") assert.match(mixed.stdout, over("spawns"));
+});
+
+test("reasons of tests that are not possible on this machine stand in one line at the end", () => {
+  assert.match(mixed.stdout, /\nNOT TESTED: nginx is not installed; chromium is not installed\n$/);
+});
+
+test("the summary counts files, tests and time, and names every failed file", () => {
+  assert.match(
+    mixed.stdout,
+    /\n8 files, \d+ tests, 3 skipped, in \d+\.\d s, \d+\.\d s of processor time\nfailed:\n(?: {2}.*\n){5,6}NOT/,
+  );
 });
 
 test("a file that does not end is ended at its limit, with the processes that it started", async () => {
-  const noted = join(directory, "pid");
-  const { status, stdout } = run(
-    "hangs.test.ts",
-    `import { spawn } from "node:child_process";
-    import { writeFileSync } from "node:fs";
-    const args = ["-e", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"];
-    const { pid } = spawn(process.execPath, args, { stdio: "inherit" });
-    writeFileSync(${JSON.stringify(noted)}, String(pid));
-    test("fails", () => { throw new Error("no"); });`,
-    "--limit=4",
-  );
-  assert.match(stdout, /hangs\.test\.ts: not ended within 4 s\n/);
-  assert.equal(status, 1);
+  assert.match(hanging.stdout, /hangs\.test\.mjs: not ended within 3 s\n/);
   // On a machine that is too slow for it, the process was never started.
-  if (!existsSync(noted)) return;
-  const pid = Number(readFileSync(noted, "utf8"));
-  await until(() => {
-    try {
-      process.kill(pid, 0);
-      return false;
-    } catch {
-      return true;
-    }
-  }, "the process is gone");
+  if (!existsSync(pidFile)) return;
+  const pid = Number(readFileSync(pidFile, "utf8"));
+  while (isAlive(pid)) await setTimeout(10);
 });
 
-test("what is given as proven and no test declared is listed where proofs are asked for, and the exit code is 1", () => {
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test("a sentence that is given as proven and that no test declared is listed where proofs are asked for", () => {
   const proves = JSON.stringify(new URL("proves.ts", import.meta.url).href);
   const source = `import { proves } from ${proves}; test("one", () => proves("1.1", "1.2"));`;
-  const { status, stdout } = run("proves.test.ts", source, "--proofs");
-  assert.match(stdout, /^✔ .*\n1 files, .*\ngiven as proven, declared by no test:\n {2}1\.3 \| domain strings .*\n/);
-  assert.equal(status, 1);
-  assert.equal(run("proves.test.ts", source).status, 0);
-});
-
-test("a file that failed declares nothing, and is all that a run with it has to say", () => {
-  const { status, stdout } = run("fails.test.ts", 'test("one", () => { throw new Error("no"); });', "--proofs");
-  assert.match(stdout, /failed:\n {2}.*fails\.test\.ts: exit code 1\n$/);
+  const { status, stdout } = run({ proves: source }, "--proofs");
+  assert.match(stdout, /\n✔ .*\n1 files, .*\ngiven as proven, declared by no test:\n {2}1\.3 \| domain strings .*\n/);
   assert.equal(status, 1);
 });
 
-test("a selection that selects nothing is an error", () => {
-  const args = ["--import", "tsx", "test/run.ts", "no-such-file"];
-  const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: "utf8" });
-  assert.equal(status, 1);
-  assert.match(stderr, /no test file has no-such-file in its path/);
+test("a file that failed declares nothing; without proofs asked for, tests that pass are enough", () => {
+  const failed = run({ fails: 'test("one", () => { throw new Error("no"); });' }, "--proofs");
+  assert.match(failed.stdout, /failed:\n {2}.*fails\.test\.mjs: exit code 1\n$/);
+  assert.equal(failed.status, 1);
+  assert.equal(run({ passes: ONE }).status, 0);
+});
+
+test("a selection that selects nothing, an unknown tier and a limit that is no number are errors", () => {
+  for (const [args, message] of [
+    [["no-such-file"], /no test file has no-such-file in its path/],
+    [["--tier=unit"], /--tier: expected one of test, e2e, all/],
+    [["--cpu=none"], /--jobs, --limit and --cpu: expected positive numbers/],
+  ] as const) {
+    const { status, stderr } = spawnSync(process.execPath, ["--import", "tsx", "test/run.ts", ...args], {
+      cwd: ROOT,
+      encoding: "utf8",
+    });
+    assert.equal(status, 1);
+    assert.match(stderr, message);
+  }
 });
