@@ -1,14 +1,16 @@
 /**
- * Preloaded into the process of every test file by run.ts: at the end of the process, writes the processor time of the
- * process and of the children that it waited for to the file that `TEST_CPU` names.
- *
- * Children count on Linux only, by proc(5); elsewhere the time is that of the process alone.
+ * Processor time of a process and its children. run.ts preloads this module into the process of every test file: at its
+ * end, the process writes its time to the file that `TEST_CPU` names.
  */
 
 import { appendFileSync, readFileSync } from "node:fs";
 import { threadId } from "node:worker_threads";
 
-function cpuSeconds() {
+/**
+ * Seconds of processor time that this process and the children that it waited for have used. Children count on Linux
+ * only, by proc(5).
+ */
+export function cpuSeconds() {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6 + childSeconds();
 }
