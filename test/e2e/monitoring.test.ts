@@ -10,12 +10,12 @@ import { parse } from "yaml";
 import type { Address, BootstrapOptions } from "#runtime/index.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
 import { SUM, signedConfig } from "../bench/requests.js";
-import { withRedis } from "../redis/installed.js";
-import { RedisServer } from "../redis/redis-server.js";
 import { readExposition } from "../runtime/exposition.js";
 import { countingTool, echoCall, serveFor, serveSigned, until } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
 import { freePort, startExample } from "./process.js";
+import { withRedis } from "./redis/installed.js";
+import { RedisServer } from "./redis/redis-server.js";
 
 const DASHBOARD = "docs/deploy/monitoring/grafana-dashboard.json";
 const ALERTS = "docs/deploy/monitoring/alerts.yaml";

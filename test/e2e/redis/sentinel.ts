@@ -1,6 +1,6 @@
 /** A primary with a replica and three Sentinels, which agree by two. */
 
-import { until } from "../runtime/tools.js";
+import { until } from "../../runtime/tools.js";
 import { RedisServer, type RedisServerOptions } from "./redis-server.js";
 
 const NAME = "svc";

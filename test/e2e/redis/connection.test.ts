@@ -9,8 +9,8 @@ import { Redis } from "ioredis";
 import { Redis as Valkey } from "iovalkey";
 import { type RedisReplayOptions, RedisReplayStore } from "#runtime/redis/index.js";
 import { KeptLog } from "#runtime/testing/kept-log.js";
-import { makeCertificate } from "../runtime/certificate.js";
-import { until } from "../runtime/tools.js";
+import { makeCertificate } from "../../runtime/certificate.js";
+import { until } from "../../runtime/tools.js";
 import { withRedis } from "./installed.js";
 import { RedisServer } from "./redis-server.js";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { until } from "../runtime/tools.js";
+import { until } from "../../runtime/tools.js";
 import { withRedis } from "./installed.js";
 import { clientOf, RedisServer } from "./redis-server.js";
 import { Sentinels } from "./sentinel.js";

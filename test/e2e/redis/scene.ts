@@ -3,8 +3,8 @@
 import type { TestContext } from "node:test";
 import { RedisReplayStore } from "#runtime/redis/redis-replay-store.js";
 import { KeptLog } from "#runtime/testing/kept-log.js";
+import { until } from "../../runtime/tools.js";
 import { FULL } from "../fault/harness.js";
-import { until } from "../runtime/tools.js";
 import { Leaders, summary, type Verdict, verdict } from "./leaders.js";
 import { RedisServer, type RedisServerOptions } from "./redis-server.js";
 import { type Replica, type ReplicaOptions, RunLog, startGateway, startReplicas, stopAll } from "./replicas.js";

@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Redis } from "ioredis";
-import { atEnd } from "../teardown.js";
+import { atEnd } from "../../teardown.js";
 
 /** A command with its arguments, as bytes. */
 export type Command = readonly [name: string, ...args: Buffer[]];

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { it } from "node:test";
-import { drip, openSocket } from "../runtime/raw.js";
+import { drip, openSocket } from "../../runtime/raw.js";
 import { clientOf, ECHO, FULL, load, startFaultServer } from "./harness.js";
 
 const MANY = FULL ? 200 : 60;

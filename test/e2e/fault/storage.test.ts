@@ -21,8 +21,8 @@ import {
   type WalrusStorageOptions,
 } from "#runtime/storage/index.js";
 import { NexusValue } from "#runtime/wire/data.js";
-import { until } from "../runtime/tools.js";
-import { atEnd } from "../teardown.js";
+import { until } from "../../runtime/tools.js";
+import { atEnd } from "../../teardown.js";
 
 const SECRET = "Bearer canary-7f3a";
 const MIB = 1_048_576;

@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { type AddressInfo, createConnection, createServer, type Socket } from "node:net";
-import { atEnd } from "../teardown.js";
+import { atEnd } from "../../teardown.js";
 
 export class TcpProxy {
   /** Milliseconds that every chunk takes each way, and up to how many more at random. */

@@ -9,8 +9,8 @@ import { afterEach, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
 import type { Deadlines } from "#runtime/server/http/limits.js";
-import { proves } from "../proves.js";
-import { drip, expectError, openSocket, RawConnection, requestText } from "../runtime/raw.js";
+import { proves } from "../../proves.js";
+import { drip, expectError, openSocket, RawConnection, requestText } from "../../runtime/raw.js";
 import {
   countingTool,
   data,
@@ -27,7 +27,7 @@ import {
   signedCall,
   signedConfig,
   until,
-} from "../runtime/tools.js";
+} from "../../runtime/tools.js";
 
 const MIB = 1024 * 1024;
 const BODY = '{"value":1}';

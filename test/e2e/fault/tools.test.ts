@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, describe, it } from "node:test";
 import type { LeaderClient, SignedRequest } from "#runtime/leader.js";
-import { openSocket } from "../runtime/raw.js";
+import { openSocket } from "../../runtime/raw.js";
 import {
   assertClean,
   clientOf,

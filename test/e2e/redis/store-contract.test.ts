@@ -12,8 +12,8 @@ import {
   ReplayStoreUnavailable,
 } from "#runtime/server/replay/store.js";
 import { KeptLog } from "#runtime/testing/kept-log.js";
-import { proves } from "../proves.js";
-import { until } from "../runtime/tools.js";
+import { proves } from "../../proves.js";
+import { until } from "../../runtime/tools.js";
 import { withRedis } from "./installed.js";
 import { RedisServer } from "./redis-server.js";
 

@@ -6,8 +6,8 @@ import { RedisReplayStore } from "#runtime/redis/redis-replay-store.js";
 import type { ReplayContext } from "#runtime/server/replay/store.js";
 import { KeptLog } from "#runtime/testing/kept-log.js";
 import { replayStoreCases, type StoreUnderTest } from "#runtime/testing.js";
+import { assertAgreesWithModel, LONGEST_CASE_MS } from "../../runtime/replay-model.js";
 import { FULL } from "../fault/harness.js";
-import { assertAgreesWithModel, LONGEST_CASE_MS } from "../runtime/replay-model.js";
 import { REDIS, VALKEY, withRedis } from "./installed.js";
 import { RedisServer } from "./redis-server.js";
 

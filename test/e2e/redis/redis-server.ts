@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { freePort } from "../e2e/process.js";
-import { until } from "../runtime/tools.js";
-import { atEnd } from "../teardown.js";
+import { until } from "../../runtime/tools.js";
+import { atEnd } from "../../teardown.js";
+import { freePort } from "../process.js";
 import { REDIS } from "./installed.js";
 
 /** Directives of redis.conf by name, such as `{ appendonly: "yes" }`. */

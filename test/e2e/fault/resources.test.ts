@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
 import { dirname } from "node:path";
 import { it } from "node:test";
 import { LeaderError } from "#runtime/leader.js";
-import { openSocket } from "../runtime/raw.js";
+import { openSocket } from "../../runtime/raw.js";
 import { clientOf, configText, ECHO, LEADER, OTHER, outcomeOf, startFaultServer, until } from "./harness.js";
 
 const POSIX = { skip: process.platform === "win32" };

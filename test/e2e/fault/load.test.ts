@@ -5,7 +5,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { makeCertificate } from "../runtime/certificate.js";
+import { makeCertificate } from "../../runtime/certificate.js";
 import {
   callAll,
   clientOf,

@@ -10,12 +10,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { LeaderClient, LeaderError, type LeaderOptions, publicKeyOf, type SignedRequest } from "#runtime/leader.js";
-import { start } from "../runtime/child.js";
-import { until } from "../runtime/tools.js";
-import { atEnd } from "../teardown.js";
+import { start } from "../../runtime/child.js";
+import { until } from "../../runtime/tools.js";
+import { atEnd } from "../../teardown.js";
 import { ECHO, FAULTY, MARKS } from "./names.js";
 
-export { until } from "../runtime/tools.js";
+export { until } from "../../runtime/tools.js";
 export { ECHO, FAULTY, MARKS, TIMEOUT_MS } from "./names.js";
 
 /** Whether the suite runs as long as its figures need, or just long enough to fail. */

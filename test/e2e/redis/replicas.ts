@@ -7,11 +7,11 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { freePort } from "../e2e/process.js";
+import { type Child, start } from "../../runtime/child.js";
+import { until } from "../../runtime/tools.js";
+import { atEnd } from "../../teardown.js";
 import { LEADER, MARKS, SECRET, toolConfig } from "../fault/harness.js";
-import { type Child, start } from "../runtime/child.js";
-import { until } from "../runtime/tools.js";
-import { atEnd } from "../teardown.js";
+import { freePort } from "../process.js";
 
 export const FQN = "xyz.fault.counted@1";
 /** The tool's timeout in milliseconds: the default of all tools. */
