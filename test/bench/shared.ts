@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { Redis } from "ioredis";
-import { freePort } from "../e2e/process.js";
+import { leasePort } from "../e2e/process.js";
 import { cpuMicros, cpuTime } from "./accounting.js";
 import { SIGNED_SUM, warm } from "./calls.js";
 import { measure, SPARE } from "./load.js";
@@ -20,7 +20,7 @@ interface RunningRedis {
 
 /** Starts a server on some cores, empty, and ends it. */
 async function withRedis<T>(cores: string, use: (redis: RunningRedis) => Promise<T>): Promise<T> {
-  const port = await freePort();
+  const port = await leasePort();
   const memory = ["--maxmemory", "2gb", "--maxmemory-policy", "noeviction"];
   const child = spawnOn(cores, "redis-server", ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", ...memory]);
   const client = new Redis(port, "127.0.0.1");

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../e2e/process.js";
+import { leasePort } from "../e2e/process.js";
 
 /** Whether processes can be given a core each. */
 export const pinned = cpus().length > 1 && spawnSync("taskset", ["-c", "1", "true"]).status === 0;
@@ -89,7 +89,7 @@ export class Target implements Destination {
     ipc = false,
   }: TargetOptions): Promise<Target> {
     const directory = mkdtempSync(join(tmpdir(), "svc-bench-"));
-    const address = `127.0.0.1:${await freePort()}`;
+    const address = `127.0.0.1:${await leasePort()}`;
     const configPath = join(directory, "config.json");
     if (config !== undefined) writeFileSync(configPath, JSON.stringify(config));
     const env = { ...given, BIND_ADDR: address, ...(config !== undefined && { [configVariable]: configPath }) };

@@ -9,7 +9,7 @@ import { LeaderClient, LeaderError, publicKeyOf } from "#runtime/leader.js";
 import { until } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
 import { scratchFolder } from "./packages.js";
-import { freePort, startExample } from "./process.js";
+import { startExample } from "./process.js";
 
 const FQN = "xyz.demo.sum@1";
 const [ACME, OTHER, TOOL, NEXT_TOOL] = [1, 2, 3, 4].map((byte) => Buffer.alloc(32, byte)) as [
@@ -56,13 +56,12 @@ it("a swapped volume brings leaders and keys of the tool into force, without a r
       },
     });
   volume.write({ "config.json": config(TOOL), "leaders.json": LEADERS });
-  const admin = `127.0.0.1:${await freePort()}`;
   const server = await startExample(
     "sum",
     {},
     {
       SVC_TOOLKIT_CONFIG_PATH: join(volume.path, "config.json"),
-      SVC_ADMIN_ADDR: admin,
+      SVC_ADMIN_ADDR: "127.0.0.1:0",
     },
   );
   const connect = async (id: string, key: Buffer, toolKey: Buffer) => {
@@ -96,10 +95,10 @@ it("a swapped volume brings leaders and keys of the tool into force, without a r
   await becomes(other, "verified");
   await becomes(acme, "auth_failed");
 
-  const metrics = await (await fetch(`http://${admin}/metrics`)).text();
+  const metrics = await (await fetch(`${server.admin}/metrics`)).text();
   assert.match(metrics, /^svc_reloads_total\{file="allow_list",outcome="applied"\} 2$/m);
   assert.match(metrics, /^svc_reloads_total\{file="config",outcome="applied"\} 1$/m);
-  for (const path of ["/livez", "/readyz"]) assert.equal((await fetch(`http://${admin}${path}`)).status, 200);
+  for (const path of ["/livez", "/readyz"]) assert.equal((await fetch(`${server.admin}${path}`)).status, 200);
   assert.equal(server.process.exitCode, null);
   assert.equal(await server.stop(), 0);
 });

@@ -15,7 +15,7 @@ import { LEADER_KEY, SUM, signedConfig, TOOL_SEED } from "../bench/requests.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { atEnd } from "../teardown.js";
-import { type ExampleProcess, freePort, startExample } from "./process.js";
+import { type ExampleProcess, leasePort, startExample } from "./process.js";
 
 const DEPLOY = "docs/deploy";
 const nginx = spawnSync("nginx", ["-v"]).status === 0;
@@ -51,7 +51,7 @@ async function startGateway(upstream: string): Promise<Gateway> {
   const { cert, key } = makeCertificate();
   writeFileSync(join(directory, "cert.pem"), cert);
   writeFileSync(join(directory, "key.pem"), key);
-  const port = await freePort();
+  const port = await leasePort();
   writeFileSync(join(directory, "nginx.conf"), configuration(directory, port, upstream));
   const child = spawn("nginx", ["-c", join(directory, "nginx.conf"), "-g", "daemon off;"], {
     stdio: ["ignore", "inherit", "pipe"],

@@ -18,7 +18,7 @@ import { LeaderClient, type LeaderOptions, publicKeyOf } from "#runtime/leader.j
 import { REPOSITORY, STRICT, ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { atEnd } from "../teardown.js";
-import { type ExampleProcess, entrypoint, freePort, startExample } from "./process.js";
+import { type ExampleProcess, entrypoint, leasePort, startExample } from "./process.js";
 
 const PAGE = join(REPOSITORY, "docs/mistakes.md");
 const WRITES = process.env.SVC_WRITE_DOCS === "1";
@@ -267,7 +267,7 @@ const LEADER: LeaderOptions = { leader: { id: "leader", keyId: 0, key: LEADER_KE
 const CALLS: readonly Mistake[] = [
   [
     "`svc-gen invoke` without a server",
-    invoke(async () => ({ url: `http://127.0.0.1:${await freePort()}` }), inputWith({})),
+    invoke(async () => ({ url: `http://127.0.0.1:${await leasePort()}` }), inputWith({})),
   ],
   ["`svc-gen invoke http://127.0.0.1:8080/sums`: a wrong path", invoke(unsigned, inputWith({}), { path: "/sums" })],
   [`\`{"lable":"x",…}\`: a misspelt port`, invoke(unsigned, '{"a":1,"b":2,"lable":"x","tags":["y"]}')],

@@ -13,7 +13,7 @@ import { SUM, signedConfig } from "../bench/requests.js";
 import { readExposition } from "../runtime/exposition.js";
 import { countingTool, echoCall, serveFor, serveSigned, until } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
-import { freePort, startExample } from "./process.js";
+import { leasePort, startExample } from "./process.js";
 import { withRedis } from "./redis/installed.js";
 import { RedisServer } from "./redis/redis-server.js";
 
@@ -167,10 +167,9 @@ describe("Prometheus", WITH_PROMETHEUS, () => {
       await serveSigned([tools[1]], { ...options, replayStore: new RedisReplayStore({ url: redis.url }) }),
     ];
     // It follows a file.
-    const fileAdmin = `127.0.0.1:${await freePort()}`;
-    await startExample("sum", signedConfig([SUM.fqn]), { SVC_ADMIN_ADDR: fileAdmin });
-    const targets = [fileAdmin, ...servers.map(({ adminUrl }) => new URL(adminUrl ?? "").host)];
-    const port = await freePort();
+    const { admin } = await startExample("sum", signedConfig([SUM.fqn]), { SVC_ADMIN_ADDR: "127.0.0.1:0" });
+    const targets = [admin, ...servers.map(({ adminUrl }) => adminUrl)].map((url) => new URL(url ?? "").host);
+    const port = await leasePort();
     const directory = mkdtempSync(join(tmpdir(), "svc-prometheus-"));
     const config = {
       global: { scrape_interval: "1s", evaluation_interval: "1s" },

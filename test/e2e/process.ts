@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type ListenOptions, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,6 +14,8 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** A running example. */
 export interface ExampleProcess {
   readonly url: string;
+  /** The listener for operators, where `SVC_ADMIN_ADDR` is set. */
+  readonly admin?: string;
   readonly process: ChildProcess;
   /** Everything that it wrote to standard error. */
   log(): string;
@@ -26,29 +28,38 @@ export function entrypoint(example: string): string {
   return join(ROOT, "examples", example, "dist", "generated", "server.js");
 }
 
-/** Ports of one test file. Test files that run at the same time have ranges of their own (test/run.ts). */
-const PORTS = 1_000;
-const FIRST_PORT = 12_000 + PORTS * (Number(process.env.TEST_SLOT ?? process.pid) % 20);
-let nextPort = Math.floor(Math.random() * PORTS);
+/** Below the ports that Linux gives out by itself, which begin at 32,768. */
+const [FIRST_PORT, LAST_PORT] = [12_000, 31_999];
 
 /**
- * A port that is free, and that no other test takes before a server has bound it: below the ports that systems give out
- * by themselves, and each time another one.
+ * A port for a program that cannot be asked which one it got, or that keeps its port over restarts. It is leased until the
+ * end of this process: no other test takes it, also of another run on this machine. A server that says where it listens
+ * takes port 0 instead.
  */
-export async function freePort(): Promise<number> {
-  for (let tried = 0; tried < PORTS; tried++) {
-    const port = FIRST_PORT + (nextPort++ % PORTS);
-    const server = createServer().listen(port, "127.0.0.1");
-    const bound = await once(server, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!bound) continue;
-    server.close();
-    await once(server, "close");
+export async function leasePort(): Promise<number> {
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT));
+    // The lease is a name that a process holds, in the network namespace of its ports; Linux takes it back at its end.
+    const lease = process.platform === "linux" ? await listen(`\0svc-test-port-${port}`) : undefined;
+    if (lease === "taken") continue;
+    const bound = await listen({ port, host: "127.0.0.1" });
+    if (bound === "taken") continue;
+    lease?.unref();
+    bound.close();
+    await once(bound, "close");
     return port;
   }
-  throw new Error(`no free port from ${FIRST_PORT}`);
+}
+
+async function listen(where: string | ListenOptions): Promise<Server | "taken"> {
+  const server = createServer().listen(where);
+  try {
+    await once(server, "listening");
+    return server;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") return "taken";
+    throw error;
+  }
 }
 
 /** Starts an example with a configuration and waits until it says that it serves. */
@@ -69,9 +80,8 @@ export async function startServer(
   const directory = mkdtempSync(join(tmpdir(), "svc-example-"));
   const configPath = join(directory, "config.json");
   writeFileSync(configPath, JSON.stringify(config));
-  const port = await freePort();
   const child = spawn(process.execPath, [server], {
-    env: { ...process.env, BIND_ADDR: `127.0.0.1:${port}`, SVC_TOOLKIT_CONFIG_PATH: configPath, ...env },
+    env: { ...process.env, BIND_ADDR: "127.0.0.1:0", SVC_TOOLKIT_CONFIG_PATH: configPath, ...env },
     stdio: ["ignore", "inherit", "pipe"],
   });
   let log = "";
@@ -80,15 +90,17 @@ export async function startServer(
     rmSync(directory, { recursive: true, force: true });
   });
   const exited = once(child, "exit");
-  await new Promise<void>((resolve, reject) => {
+  const { url, admin } = await new Promise<{ url: string; admin?: string }>((resolve, reject) => {
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       log += text;
-      if (log.includes('"msg":"serving"')) resolve();
+      const [line] = /^.*"msg":"serving".*\n/m.exec(log) ?? [];
+      if (line !== undefined) resolve(JSON.parse(line));
     });
     child.once("exit", (code) => reject(new Error(`the server ended with exit code ${code}:\n${log}`)));
   });
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
+    ...(admin !== undefined && { admin }),
     process: child,
     log: () => log,
     stop: async () => {

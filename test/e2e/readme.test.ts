@@ -23,10 +23,10 @@ import { ToolProject } from "../generator/project.js";
 import { GUIDE, GUIDE_FILES, SNIPPETS } from "../guide.js";
 import { until } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
-import { freePort } from "./process.js";
+import { leasePort } from "./process.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const port = await freePort();
+const port = await leasePort();
 /** Snippets name the default port; the tests take a free one. */
 const here = (text: string) =>
   text.replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`).replaceAll("port: 8080", `port: ${port}`);

@@ -9,7 +9,7 @@ import { describe, it } from "node:test";
 import { format } from "prettier";
 import { readSource } from "#generator/import/read-source.js";
 import { errEval } from "#runtime/index.js";
-import { freePort } from "../e2e/process.js";
+import { leasePort } from "../e2e/process.js";
 import { atEnd } from "../teardown.js";
 import { DIALECT, DONE, documents, inputOf, metadataOf, roundTrip } from "./imported.js";
 import { REPOSITORY, ToolProject } from "./project.js";
@@ -436,7 +436,7 @@ describe("over HTTP", () => {
   });
 
   it("says that nothing listens", async () => {
-    const url = `http://127.0.0.1:${await freePort()}/meta`;
+    const url = `http://127.0.0.1:${await leasePort()}/meta`;
     assert.match(await refusal(url), /gives no answer: ECONNREFUSED \(is the server up, and the URL right\?\)\n$/);
   });
 });

@@ -7,7 +7,7 @@ import { before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { serve } from "#runtime/index.js";
 import { serveTools } from "#runtime/server/call/served-tool.js";
-import { freePort } from "../e2e/process.js";
+import { leasePort } from "../e2e/process.js";
 import { proves, provesRow } from "../proves.js";
 import { type Child, run, stop } from "./child.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
@@ -43,7 +43,7 @@ describe("the four forms of bootstrap", { concurrency: 2 }, () => {
     [`bootstrap([${octets}, PORT], [One, Two], { headerPrefix: "X-Nexus-" })`, 2],
   ] as const) {
     it(form, async () => {
-      const port = await freePort();
+      const port = await leasePort();
       const BIND_ADDR = `127.0.0.1:${port}`;
       const env = form.includes("PORT") ? {} : { BIND_ADDR };
       const child = run(`await ${form.replace("PORT", String(port))};`, { env });
@@ -58,7 +58,7 @@ describe("the four forms of bootstrap", { concurrency: 2 }, () => {
   }
 
   it("the address as an argument goes before the environment's", async () => {
-    const port = await freePort();
+    const port = await leasePort();
     const child = run(`await bootstrap([${octets}, ${port}], One);`, { env: { BIND_ADDR: `127.0.0.2:${port}` } });
     assert.equal(await child.url, `http://127.0.0.1:${port}`);
     await stop(child);

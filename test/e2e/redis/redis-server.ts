@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import { until } from "../../runtime/tools.js";
 import { atEnd } from "../../teardown.js";
-import { freePort } from "../process.js";
+import { leasePort } from "../process.js";
 import { REDIS } from "./installed.js";
 
 /** Directives of redis.conf by name, such as `{ appendonly: "yes" }`. */
@@ -54,7 +54,7 @@ export class RedisServer {
 
   /** Starts a server and waits until it answers. */
   static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), options);
+    const server = new RedisServer(await leasePort(), options);
     await server.start();
     return server;
   }

@@ -11,7 +11,7 @@ import { type Child, start } from "../../runtime/child.js";
 import { until } from "../../runtime/tools.js";
 import { atEnd } from "../../teardown.js";
 import { LEADER, MARKS, SECRET, toolConfig } from "../fault/harness.js";
-import { freePort } from "../process.js";
+import { leasePort } from "../process.js";
 
 export const FQN = "xyz.fault.counted@1";
 /** The tool's timeout in milliseconds: the default of all tools. */
@@ -93,7 +93,7 @@ export class Replica {
   ) {}
 
   static async prepare(name: string, runs: RunLog, options: ReplicaOptions): Promise<Replica> {
-    return new Replica(name, await freePort(), await freePort(), runs, options);
+    return new Replica(name, await leasePort(), await leasePort(), runs, options);
   }
 
   static async start(name: string, runs: RunLog, options: ReplicaOptions): Promise<Replica> {
@@ -211,7 +211,7 @@ export async function stopAll(replicas: readonly Replica[]): Promise<void> {
 /** nginx in front of replicas, each call to the next of them, and sent to one only. */
 export async function startGateway(replicas: readonly Replica[]): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), "svc-balance-"));
-  const port = await freePort();
+  const port = await leasePort();
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
   const config = `
     worker_processes 1; error_log stderr crit; pid ${directory}/pid; daemon off;
