@@ -2,40 +2,27 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const ENTRY = fileURLToPath(new URL("../../generated/server.js", import.meta.url));
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
 /** Starts the server; gives its URL once it serves. */
 async function serve(t: TestContext): Promise<string> {
-  const address = `127.0.0.1:${await freePort()}`;
   const child = spawn(process.execPath, [ENTRY], {
-    env: { ...process.env, BIND_ADDR: address },
+    env: { ...process.env, BIND_ADDR: "127.0.0.1:0" },
     stdio: ["ignore", "inherit", "pipe"],
   });
   t.after(() => child.kill("SIGKILL"));
   let log = "";
-  await new Promise<void>((resolve, reject) => {
+  return await new Promise<string>((resolve, reject) => {
     child.once("exit", () => reject(new Error(`the server ended:\n${log}`)));
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       log += text;
-      if (log.includes('"msg":"serving"')) resolve();
+      const [line] = /^.*"msg":"serving".*\n/m.exec(log) ?? [];
+      if (line !== undefined) resolve((JSON.parse(line) as { readonly url: string }).url);
     });
   });
-  return `http://${address}`;
 }
 
 test("a call that computes beyond its deadline delays no other, and ends with its thread", async (t) => {

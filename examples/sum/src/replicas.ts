@@ -3,9 +3,10 @@
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
+import { pipeline } from "node:stream";
 import { fileURLToPath } from "node:url";
 
 const SERVER = fileURLToPath(new URL("generated/server.js", import.meta.url));
@@ -124,13 +125,14 @@ export class Processes {
     program: string,
     replicas: readonly Replica[],
   ): Promise<{ readonly url: string; passed(): readonly PassedRequest[] }> {
-    const port = await freePort();
+    // nginx does not say which port it got: it listens on a socket file, and a port of this process leads there.
+    const socketFile = join(this.folder, "nginx.sock");
     const requests = join(this.folder, "requests");
     const places = replicas.map(({ address }, i) => [`10.89.0.1${i + 1}:8080`, address] as const);
     const text = replaceAll(readFileSync(NGINX_CONF, "utf8").replace(/^ *ssl_.*\n/gm, ""), [
       [" /tmp/", ` ${this.folder}/`],
       ...places,
-      ["listen 8443 ssl http2;", `listen 127.0.0.1:${port};`],
+      ["listen 8443 ssl http2;", `listen unix:${socketFile};`],
       [
         "access_log off;",
         `log_format passed '$status $http_x_svc_nonce $upstream_addr'; access_log ${requests} passed;`,
@@ -141,7 +143,10 @@ export class Processes {
     const file = join(this.folder, "nginx.conf");
     writeFileSync(file, text);
     const child = this.#start(program, ["-c", file], { stdio: ["ignore", "inherit", "pipe"] });
-    const url = `http://127.0.0.1:${port}`;
+    // A connection that breaks on one side breaks on the other.
+    const entrance = createServer((socket) => pipeline(socket, connect(socketFile), socket, () => {})).unref();
+    await once(entrance.listen(0, "127.0.0.1"), "listening");
+    const url = `http://127.0.0.1:${(entrance.address() as AddressInfo).port}`;
     const answers = () =>
       fetch(`${url}/health`).then(
         ({ ok }) => ok,
@@ -190,14 +195,4 @@ function replaceAll(text: string, replaced: readonly (readonly [from: string, to
     if (!result.includes(from)) throw new Error(`docs/deploy/replicas/nginx.conf has no ${from}`);
     return result.replaceAll(from, to);
   }, text);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }
