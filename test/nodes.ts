@@ -78,7 +78,7 @@ async function runTests(program: string, version: string): Promise<Outcome> {
   const npm = versionOf("npm", env);
   console.log(`\nnode ${version}, npm ${npm}`);
   const jobs = values.jobs === undefined ? [] : [`--jobs=${values.jobs}`];
-  const child = spawn(program, ["--import", "tsx", "test/run.ts", ...jobs, ...positionals], {
+  const child = spawn(program, ["--import", "tsx", "test/run.ts", "--tier=all", ...jobs, ...positionals], {
     cwd: ROOT,
     env,
     stdio: ["ignore", "pipe", "inherit"],
