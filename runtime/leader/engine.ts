@@ -1,6 +1,7 @@
 /** The Ed25519 engine of the leaders in this process, chosen once. */
 
-import { type Ed25519Engine, selectEngine } from "../wire/ed25519.js";
+import { selectEngine } from "../wire/ed25519.js";
+import type { Ed25519Engine } from "../wire/ed25519-keys.js";
 
 let fastest: Ed25519Engine | undefined;
 
