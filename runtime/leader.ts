@@ -59,17 +59,17 @@ export { InlineValue, WalrusValue } from "./wire/data.js";
 export { prepareSigningKey, prepareVerifyKey, publicKeyOf } from "./wire/ed25519.js";
 export { SigningKey, VerifyKey } from "./wire/ed25519-keys.js";
 export { invocationNonce } from "./wire/nonce.js";
-export { derivePorts, FAILURE_VARIANT } from "./wire/ports.js";
+export { derivePorts } from "./wire/ports.js";
 export { InputHasher, outputHash } from "./wire/signature.js";
 
 /** Milliseconds added to the tool's own timeout, so that the tool's 504 still arrives. */
 export const TIMEOUT_MARGIN_MS = 5_000;
 /** Timeout of reading the metadata, in milliseconds. */
-export const META_TIMEOUT_MS = 10_000;
+const META_TIMEOUT_MS = 10_000;
 /** Limit of an answer to a call, in bytes: four times the largest result. */
 export const MAX_ANSWER_BYTES = 4 * MAX_RESULT_BYTES;
 /** Limit of a metadata document, in bytes. */
-export const MAX_META_BYTES = 4 * 1024 * 1024;
+const MAX_META_BYTES = 4 * 1024 * 1024;
 
 /** Options of a client. */
 export interface LeaderOptions {

@@ -410,7 +410,7 @@ const ROOMS: readonly Room[] = [
     packages: ["svc-runtime"],
     node: DISK,
     grants: {
-      check: { packages: ["diff"] },
+      "stale-report": { packages: ["diff"] },
       "keys-new": { node: ["crypto"] },
       "keys-rotate": { node: ["crypto"] },
     },

@@ -1,7 +1,6 @@
 /** The Ed25519 engine of the leaders in this process, chosen once. */
 
-import { selectEngine } from "../wire/ed25519.js";
-import type { Ed25519Engine } from "../wire/ed25519-keys.js";
+import { type Ed25519Engine, selectEngine } from "../wire/ed25519.js";
 
 let fastest: Ed25519Engine | undefined;
 

@@ -33,7 +33,7 @@ export class SigningKey {
 }
 
 /** One implementation of Ed25519. All implementations return the same verdicts and the same signatures. */
-export interface Ed25519Engine<Signature extends Uint8Array = Buffer> {
+export interface SignatureEngine<Signature extends Uint8Array = Uint8Array> {
   readonly name: EngineName;
   /**
    * Verifies the signature of a message in the sense of `verify_strict` (protocol section 4).

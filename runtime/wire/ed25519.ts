@@ -8,12 +8,12 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 
 import { asBuffer } from "./bytes.js";
 import {
   assertBytes,
-  type Ed25519Engine,
   type EngineName,
   keyBytes,
   PUBLIC_KEY_BYTES,
   SEED_BYTES,
   SIGNATURE_BYTES,
+  type SignatureEngine,
   type SigningKey,
   secretOf,
   signingKey,
@@ -22,12 +22,15 @@ import {
 import { portableEngine } from "./portable-crypto.js";
 import { sodium } from "./sodium.js";
 
+/** An engine whose signatures are Buffers of their own. */
+export type Ed25519Engine = SignatureEngine<Buffer>;
+
 /** Ed25519 on this thread or another: an engine, or a proxy that runs one on other threads. */
 export interface Ed25519Work {
   readonly name: EngineName;
-  /** As {@link Ed25519Engine.verify}, with a prepared key. */
+  /** As {@link SignatureEngine.verify}, with a prepared key. */
   verify(publicKey: VerifyKey, message: Uint8Array, signature: Uint8Array): boolean | Promise<boolean>;
-  /** As {@link Ed25519Engine.sign}. */
+  /** As {@link SignatureEngine.sign}. */
   sign(key: SigningKey, message: Uint8Array): Buffer | Promise<Buffer>;
 }
 

@@ -7,11 +7,11 @@ import { etc, hashes, Point, sign } from "@noble/ed25519";
 import { sha512 } from "@noble/hashes/sha2.js";
 import {
   assertBytes,
-  type Ed25519Engine,
   keyBytes,
   PUBLIC_KEY_BYTES,
   SEED_BYTES,
   SIGNATURE_BYTES,
+  type SignatureEngine,
   secretOf,
 } from "./ed25519-keys.js";
 
@@ -27,7 +27,7 @@ const ORDER = Point.CURVE().n;
  * The strict rule written out over the arithmetic of @noble/ed25519. Its own `verify` multiplies the equation by the
  * cofactor, which accepts points of mixed order. About thirty times slower than libsodium.
  */
-export const portableEngine: Ed25519Engine<Uint8Array> = {
+export const portableEngine: SignatureEngine = {
   name: "noble",
   verify(publicKey, message, signature) {
     const bytes = keyBytes(publicKey);

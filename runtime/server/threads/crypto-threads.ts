@@ -6,8 +6,8 @@
  */
 
 import { Worker } from "node:worker_threads";
-import { type Ed25519Work, secretSeed } from "../../wire/ed25519.js";
-import type { Ed25519Engine, EngineName, SigningKey, VerifyKey } from "../../wire/ed25519-keys.js";
+import { type Ed25519Engine, type Ed25519Work, secretSeed } from "../../wire/ed25519.js";
+import type { EngineName, SigningKey, VerifyKey } from "../../wire/ed25519-keys.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { CryptoRing, MAX_MESSAGE, SIGN, SLOTS, VERIFY } from "./crypto-ring.js";
 import type { KeyMessage } from "./crypto-worker.js";
