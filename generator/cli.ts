@@ -20,7 +20,7 @@ import { devCommand } from "./commands/dev.js";
 import { diffCommand } from "./commands/diff.js";
 import { doctorCommand } from "./commands/doctor.js";
 import { explainCommand } from "./commands/explain.js";
-import { checkCommand, generateCommand } from "./commands/generate.js";
+import { generateCommand } from "./commands/generate.js";
 import { commandHelp, overview } from "./commands/help.js";
 import { importCommand } from "./commands/import.js";
 import { invokeCommand } from "./commands/invoke.js";
@@ -40,7 +40,6 @@ export { type CliHost, EXIT } from "./commands/command.js";
 /** All commands; the first one is the default. */
 export const COMMANDS: readonly Command[] = [
   generateCommand,
-  checkCommand,
   newCommand,
   importCommand,
   devCommand,

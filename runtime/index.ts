@@ -1,17 +1,9 @@
 /** svc-runtime: the public API for tool authors. */
 
 export { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "./config/config.js";
-export {
-  ENV_ADMIN_ADDR,
-  ENV_ALLOW_UNSIGNED,
-  ENV_BIND_ADDR,
-  ENV_LOG_LEVEL,
-  ENV_TLS_CERT_PATH,
-  ENV_TLS_KEY_PATH,
-} from "./config/environment.js";
 export type { ReloadStats, Reloads } from "./config/reload-stats.js";
 export { portJson } from "./port-json.js";
-export { bootstrap, DEFAULT_ADDRESS, type RunningServer, serve } from "./server/bootstrap.js";
+export { bootstrap, type RunningServer, serve } from "./server/bootstrap.js";
 export { StartupError } from "./server/errors/startup-error.js";
 export type { Address } from "./server/http/address.js";
 export type { ShutdownOptions, ShutdownSummary } from "./server/http/shutdown.js";

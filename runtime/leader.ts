@@ -19,7 +19,6 @@ import {
 import { type ResolvedResult, resolveResult, type ValueReader } from "./leader/resolve.js";
 import { responseError } from "./leader/response.js";
 import { decodeResult, type PublicKey, publicKey, type ToolResult, verifyToolSignature } from "./leader/result.js";
-import { SchemaValues } from "./leader/schema-values.js";
 import type { OutputOf, SentInput, ToolType, UntypedTool } from "./leader/tool-types.js";
 import type { ReadOptions } from "./storage/walrus-reader.js";
 import { decodeBase64url } from "./wire/base64.js";
@@ -60,17 +59,17 @@ export { InlineValue, WalrusValue } from "./wire/data.js";
 export { prepareSigningKey, prepareVerifyKey, publicKeyOf } from "./wire/ed25519.js";
 export { SigningKey, VerifyKey } from "./wire/ed25519-keys.js";
 export { invocationNonce } from "./wire/nonce.js";
-export { derivePorts, FAILURE_VARIANT } from "./wire/ports.js";
+export { derivePorts } from "./wire/ports.js";
 export { InputHasher, outputHash } from "./wire/signature.js";
 
 /** Milliseconds added to the tool's own timeout, so that the tool's 504 still arrives. */
 export const TIMEOUT_MARGIN_MS = 5_000;
 /** Timeout of reading the metadata, in milliseconds. */
-export const META_TIMEOUT_MS = 10_000;
+const META_TIMEOUT_MS = 10_000;
 /** Limit of an answer to a call, in bytes: four times the largest result. */
 export const MAX_ANSWER_BYTES = 4 * MAX_RESULT_BYTES;
 /** Limit of a metadata document, in bytes. */
-export const MAX_META_BYTES = 4 * 1024 * 1024;
+const MAX_META_BYTES = 4 * 1024 * 1024;
 
 /** Options of a client. */
 export interface LeaderOptions {
@@ -86,8 +85,8 @@ export interface LeaderOptions {
   /** Fetches the references of results: a `WalrusReader` of svc-runtime/storage. */
   readonly reader?: ValueReader;
   /**
-   * The contracts that svc-gen wrote, with the tool's among them. The `output` of a result then has exactly the types of
-   * the class; without them it has what the schemas of the metadata say.
+   * Generated contracts, with the tool's among them: `contracts` of `src/generated/contracts.ts`. They decode `output`;
+   * without them a result has `value` only.
    */
   readonly contracts?: readonly Contract[];
 }
@@ -109,9 +108,9 @@ export type SignatureState = "verified" | "unverified" | "unsigned";
 /** The result of a call, with its signature. */
 export interface CallResult<Tool extends ToolType = UntypedTool> extends ToolResult {
   /**
-   * The result as the tool's class has it: `{ ok: { sum: 3n } }`, a variant without ports as its name. A 64-bit integer
-   * (`@format int64` or `uint64`) is always a bigint, a `Date` a `Date` and bytes a `Uint8Array`; absent optional members
-   * are absent. Not enumerable.
+   * The result as the tool's class has it: `{ ok: { sum: 3n } }`, a variant without ports as its name. A `bigint` is
+   * always a bigint, a `Date` a `Date` and bytes a `Uint8Array`; absent optional members are absent. Not enumerable.
+   * Undefined without {@link LeaderOptions.contracts}.
    */
   readonly output: OutputOf<Tool>;
   readonly signature: SignatureState;
@@ -124,16 +123,17 @@ export interface CallResult<Tool extends ToolType = UntypedTool> extends ToolRes
 }
 
 /**
- * A client of one tool. With the tool's class as type argument inputs and outputs have its types; the class itself is
- * not loaded.
+ * A client of one tool. With the tool's class as type argument and its contract, inputs and outputs have its types; the
+ * class itself is not loaded.
  *
  * @example
  * ```ts
  * import { LeaderClient, type LeaderOptions } from "svc-runtime/leader";
+ * import { contracts } from "./generated/contracts.js";
  * import type { Sum } from "./sum.js";
  *
  * export async function add(options: LeaderOptions) {
- *   const client = await LeaderClient.connect<typeof Sum>("https://tools.example/sum", options);
+ *   const client = await LeaderClient.connect<typeof Sum>("https://tools.example/sum", { ...options, contracts });
  *   const { output } = await client.invoke({ a: 1n, b: 2n, label: "three", tags: ["x"] });
  *   return "ok" in output ? output.ok.sum : undefined;
  * }
@@ -152,8 +152,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   private readonly leader: Leader | undefined;
   private readonly toolKey: VerifyKey | undefined;
   private readonly reader: ValueReader | undefined;
-  private readonly inputs: SchemaValues;
-  private readonly outputs: SchemaValues | OutputReader;
+  private readonly outputReader: OutputReader | undefined;
 
   private constructor(
     metadata: ToolMetadata,
@@ -170,23 +169,21 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     this.leader = options.leader && prepareLeader(options.leader);
     this.toolKey = options.toolKey === undefined ? undefined : publicKey(options.toolKey);
     this.reader = options.reader;
-    this.inputs = new SchemaValues(metadata.inputSchema);
-    this.outputs =
-      options.contracts === undefined
-        ? new SchemaValues(metadata.outputSchema)
-        : new OutputReader(contractIn(options.contracts, metadata.fqn));
+    this.outputReader = options.contracts && new OutputReader(contractIn(options.contracts, metadata.fqn));
   }
 
   /**
-   * Reads the metadata of the tool at an address.
+   * Reads the metadata of the tool at an address. The tool's class as type argument requires its contract.
    *
    * @param url the tool's address: the part before `/invoke`. Calls are sent here, not to the address in the document
    * @throws {@link LeaderError}; RangeError, TypeError for invalid options
    */
-  static async connect<Tool extends ToolType = UntypedTool>(
+  static connect<Tool extends ToolType = UntypedTool>(
     url: string | URL,
-    options: LeaderOptions & CallOptions = {},
-  ): Promise<LeaderClient<Tool>> {
+    options: LeaderOptions & CallOptions & { readonly contracts: readonly Contract[] },
+  ): Promise<LeaderClient<Tool>>;
+  static connect(url: string | URL, options?: LeaderOptions & CallOptions): Promise<LeaderClient>;
+  static async connect(url: string | URL, options: LeaderOptions & CallOptions = {}): Promise<LeaderClient> {
     const base = baseUrl(String(url));
     const http = new HttpClient(base.startsWith("https:"), options.tls);
     try {
@@ -200,7 +197,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
         idempotent: true,
       });
       if (status !== 200) throw notThere(base, "meta", { status, headers, body });
-      return new LeaderClient<Tool>(readMetadata(body, options.fqn), base, http, options);
+      return new LeaderClient(readMetadata(body, options.fqn), base, http, options);
     } catch (error) {
       http.close();
       throw error;
@@ -208,15 +205,24 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   }
 
   /**
-   * Makes a client from a metadata document: an answer of `/meta`, or the list in a `meta.json`.
+   * Makes a client from a metadata document: an answer of `/meta`, or the list in a `meta.json`. The tool's class as type
+   * argument requires its contract.
    *
    * @param options who calls; `url` is the tool's address, by default the one in the document
    * @throws {@link LeaderError} `invalid_metadata`; RangeError, TypeError for invalid options
    */
   static fromMetadata<Tool extends ToolType = UntypedTool>(
     document: string | Uint8Array,
+    options: LeaderOptions & { readonly url?: string | URL; readonly contracts: readonly Contract[] },
+  ): LeaderClient<Tool>;
+  static fromMetadata(
+    document: string | Uint8Array,
+    options?: LeaderOptions & { readonly url?: string | URL },
+  ): LeaderClient;
+  static fromMetadata(
+    document: string | Uint8Array,
     options: LeaderOptions & { readonly url?: string | URL } = {},
-  ): LeaderClient<Tool> {
+  ): LeaderClient {
     const metadata = readMetadata(document, options.fqn);
     const base = baseUrl(String(options.url ?? metadata.url));
     return new LeaderClient(metadata, base, new HttpClient(base.startsWith("https:"), options.tls), options);
@@ -243,7 +249,6 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   sign(input: SentInput<Tool>, options: Pick<SignOptions, "nonce"> = {}): SignedRequest {
     if (this.leader === undefined) throw new TypeError("sign: no leader: give the client `leader: { id, keyId, key }`");
     const envelope = buildEnvelope(this.ports.inputPorts, input, this.hasher);
-    this.inputs.checkInput(input);
     return signRequest(envelope, this.leader, { ...options, headerPrefix: this.headerPrefix });
   }
 
@@ -277,7 +282,6 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
    */
   async invokeUnsigned(input: SentInput<Tool>, options: CallOptions = {}): Promise<CallResult<Tool>> {
     const body = buildUnsignedBody(this.ports.inputPorts, input);
-    this.inputs.checkInput(input);
     const bcs = resultBody(this.url, await this.post({ "Content-Type": "application/json" }, body, options, false));
     return this.result(bcs, { signature: "unsigned" });
   }
@@ -341,18 +345,13 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   }
 
   private result(bcs: Buffer, signature: Pick<CallResult, "signature" | "toolSignature">): CallResult<Tool> {
-    const { outputs } = this;
     const decoded = decodeResult(this.ports, bcs);
     const facts = { ...decoded, ...signature, bcs, outputHash: outputHash(bcs) };
-    let output: { readonly read: unknown } | undefined;
-    // A result of another contract is refused here; by the schemas `output` is read when it is asked for.
-    if (outputs instanceof OutputReader) output = { read: outputs.read(decoded) };
-    const get = () => {
-      output ??= { read: (outputs as SchemaValues).output(decoded.tag, decoded.value) };
-      return output.read;
+    const output = this.outputReader?.read(decoded) as OutputOf<Tool>;
+    // Not enumerable: JSON.stringify of a whole result would fail on its bigints.
+    return Object.defineProperty(facts, "output", { value: output }) as typeof facts & {
+      readonly output: OutputOf<Tool>;
     };
-    // Not enumerable: a program that writes a whole result as JSON would meet bigints in it.
-    return Object.defineProperty(facts, "output", { get }) as typeof facts & { readonly output: OutputOf<Tool> };
   }
 
   private signatureOf({ headers }: HttpResponse): Buffer | undefined {

@@ -42,10 +42,11 @@ const ROOMS: readonly Room[] = [
     grants: {
       bcs: { packages: ["@mysten/bcs"] },
       comparable: { node: ["crypto"] },
-      ed25519: { packages: ["@noble/ed25519"], node: ["crypto"] },
+      ed25519: { node: ["crypto"] },
       formats: { packages: ["ajv-formats"] },
       hash: { node: ["crypto"] },
       json: { node: ["buffer", "crypto"] },
+      "portable-crypto": { packages: ["@noble/ed25519", "@noble/hashes"] },
       sodium: { packages: ["sodium-native"], node: ["module"] },
     },
   },
@@ -409,7 +410,7 @@ const ROOMS: readonly Room[] = [
     packages: ["svc-runtime"],
     node: DISK,
     grants: {
-      check: { packages: ["diff"] },
+      "stale-report": { packages: ["diff"] },
       "keys-new": { node: ["crypto"] },
       "keys-rotate": { node: ["crypto"] },
     },
@@ -647,6 +648,7 @@ describe("boundaries", () => {
     // And sodium-native, where it is installed.
     assert.deepEqual([...packages].sort(), [
       "@noble/ed25519",
+      "@noble/hashes/sha2.js",
       "ajv-formats/dist/formats.js",
       "fastest-levenshtein",
       "fastify",

@@ -34,11 +34,8 @@ export function readArguments(given: readonly string[], commands: readonly Comma
   }
   const parsed = parseArgs(config);
   const values = parsed.values as Values<Options>;
-  const isHelpWord = parsed.positionals[0] === "help";
-  const isHelp = values.help === true || isHelpWord;
-  const asked = isHelpWord ? parsed.positionals.slice(1) : parsed.positionals;
-  // `help help` and `help --help` are about all commands too.
-  const positionals = isHelp && asked[0] === "help" ? [] : asked;
+  const { positionals } = parsed;
+  const isHelp = values.help === true;
   if (isHelp && positionals.length === 0) return { command: undefined, args: [], values: { help: true } };
   const [first = "", ...others] = positionals;
   const isGroup =
@@ -71,8 +68,10 @@ function commandOf(positionals: readonly string[], commands: readonly Command[])
       `unknown command ${quoted(`${first} ${second}`)}${didYouMean(second, seconds) || `; there is ${seconds.join(", ")}`}`,
     );
   }
-  const firsts = [...new Set(commands.map(({ name }) => name.split(" ")[0] as string)), "help"];
-  throw new UsageError(`unknown command ${quoted(first)}${didYouMean(first, firsts)}`);
+  const firsts = [...new Set(commands.map(({ name }) => name.split(" ")[0] as string))];
+  const isOption = [commands[0]?.options, COMMON].some((options) => options && Object.hasOwn(options, first));
+  const hint = isOption ? `; did you mean --${first}?` : didYouMean(first, firsts);
+  throw new UsageError(`unknown command ${quoted(first)}${hint}`);
 }
 
 function checkOption(

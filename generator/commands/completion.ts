@@ -39,7 +39,7 @@ function candidates(commands: readonly Command[]): Candidates {
     const words = [...(second === undefined ? [] : [second]), ...options(command), "--help"];
     after.set(first, [...new Set([...(after.get(first) ?? []), ...words])]);
   }
-  return { first: [...after.keys(), "help", ...options(commands[0]), "--help", "--version"], after };
+  return { first: [...after.keys(), ...options(commands[0]), "--help", "--version"], after };
 }
 
 function bash({ first, after }: Candidates): string {

@@ -15,10 +15,7 @@ export const configSchemaCommand = defineCommand({
   name: "config schema",
   summary: "the JSON Schema (2020-12) of the configuration, or of the allow-list",
   details: EDITORS,
-  options: {
-    "allow-list": { type: "boolean", summary: "of the file that allowed_leaders_path names" },
-    json: { type: "boolean", summary: "the same: a schema is JSON" },
-  },
+  options: { "allow-list": { type: "boolean", summary: "of the file that allowed_leaders_path names" } },
   examples: [
     ["svc-gen config schema", "into config.schema.json, for your editor"],
     ["svc-gen config schema --allow-list", "of an allow-list in a file of its own"],

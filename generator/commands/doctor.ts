@@ -29,7 +29,7 @@ const OPTIONS = {
   "leader-key": { type: "string", value: "FILE", summary: "private key of a leader: probes of URL are signed with it" },
   "leader-id": { type: "string", value: "ID", summary: "id of that leader in the allow-list (default: leader)" },
   "key-id": { type: "string", value: "N", summary: "id of that key (default: 0)" },
-  "tool-public-key": {
+  "tool-key": {
     type: "string",
     value: "HEX",
     summary: "public key that leaders know of the tool; compared with the configuration",
@@ -92,7 +92,7 @@ docs/troubleshooting.md are named in the steps. With --json: {"checks":[{"name",
         tools: projectTools(project.root),
         keyFiles: key === undefined ? [] : [key],
         leader: given,
-        toolKey: values["tool-public-key"],
+        toolKey: values["tool-key"],
         stale: () => staleNow(project),
       });
     }

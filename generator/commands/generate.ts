@@ -1,4 +1,4 @@
-/** `svc-gen`, `svc-gen check` and `svc-gen --watch`: the generator and what is printed of it. */
+/** `svc-gen`, `svc-gen --check` and `svc-gen --watch`: the generator and what is printed of it. */
 
 import { type Diagnostic, formatDiagnostics, hasErrors } from "../diagnostics/diagnostics.js";
 import type { Generated } from "../generate.js";
@@ -18,22 +18,23 @@ import {
 } from "./command.js";
 import { generateOptions } from "./project-options.js";
 
-const OUTPUT_OPTIONS = { json: JSON_OPTION, quiet: { type: "boolean", summary: "no notes" } } as const;
-const JSON_FORM = `With --json one object on one line, with --watch one a run: {"diagnostics":[…],"wrote":[…],"milliseconds":41}.`;
-
 export const generateCommand = defineCommand({
   name: "generate",
   summary: "write src/generated/ and meta.json",
-  details: `The name of the command may be left out. Errors are printed with their place, and nothing is written.\n\n${JSON_FORM}`,
+  details: `The name of the command may be left out. Errors are printed with their place, and nothing is written.
+
+With --json one object on one line, with --watch one a run: {"diagnostics":[…],"wrote":[…],"milliseconds":41}.`,
   options: {
     check: { type: "boolean", summary: "write nothing; exit 3 and show the difference when files are stale" },
     watch: { type: "boolean", summary: "write now and whenever a file changes that they depend on, until Ctrl-C" },
     ...PROJECT_OPTIONS,
-    ...OUTPUT_OPTIONS,
+    json: JSON_OPTION,
+    quiet: { type: "boolean", summary: "no notes" },
   },
   examples: [
     ["svc-gen && tsc", "the build script of a tool project"],
     ["svc-gen --check", "for CI: fails when generated files are stale"],
+    ["svc-gen --check --json", "for programs: the paths of stale files"],
     ["svc-gen --watch", "generates after every save"],
   ],
   run: (call) => {
@@ -42,19 +43,6 @@ export const generateCommand = defineCommand({
     if (call.values.watch) return watch(options, call);
     return call.values.check ? check(options, call) : write(options, call);
   },
-});
-
-export const checkCommand = defineCommand({
-  name: "check",
-  summary: "exit 3 and show the difference when generated files are stale",
-  details: JSON_FORM,
-  // `check --check` is the same command, said twice.
-  options: { check: { type: "boolean", summary: "the same" }, ...PROJECT_OPTIONS, ...OUTPUT_OPTIONS },
-  examples: [
-    ["svc-gen check", "for CI"],
-    ["svc-gen check --json", "for programs: the paths of stale files"],
-  ],
-  run: (call) => check(generateOptions(call), call),
 });
 
 /** What every run of the generator says with `--json`. */
@@ -157,7 +145,7 @@ async function check(options: GenerateOptions, reporter: Reporter): Promise<numb
   );
   if (stale.length > 0) {
     if (!reporter.json) {
-      const { staleReport } = await import("./check.js");
+      const { staleReport } = await import("./stale-report.js");
       reporter.complain(staleReport(stale));
     }
     return EXIT.stale;

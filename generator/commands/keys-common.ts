@@ -11,8 +11,8 @@ export const REVEAL = { type: "boolean", summary: "print the private key too" } 
 
 /** Options for the entries that are printed beside a key. */
 export const ENTRY_OPTIONS = {
-  leader: { type: "string", value: "ID", summary: "the leader's id in the printed entry (default: leader)" },
-  kid: { type: "string", value: "N", summary: "the number of the key in the printed entry" },
+  "leader-id": { type: "string", value: "ID", summary: "the leader's id in the printed entry (default: leader)" },
+  "key-id": { type: "string", value: "N", summary: "the number of the key in the printed entry" },
   tool: { type: "string", value: "FQN", summary: "the tool in the printed entry (default: that of ./meta.json)" },
 } as const;
 
@@ -42,15 +42,16 @@ export function oneFile(name: string, args: readonly string[]): string {
 }
 
 /** The leader of the printed entry. */
-export function leaderOf({ leader = "leader", kid }: Values<typeof ENTRY_OPTIONS>, defaultKid: bigint) {
-  if (!/^[\x21-\x7e]+$/.test(leader)) {
-    throw new UsageError(`--leader wants visible ASCII characters, got ${quoted(leader)}`);
+export function leaderOf(values: Values<typeof ENTRY_OPTIONS>, defaultKid: bigint) {
+  const { "leader-id": id = "leader", "key-id": kid } = values;
+  if (!/^[\x21-\x7e]+$/.test(id)) {
+    throw new UsageError(`--leader-id wants visible ASCII characters, got ${quoted(id)}`);
   }
-  if (kid === undefined) return { id: leader, kid: defaultKid };
+  if (kid === undefined) return { id, kid: defaultKid };
   if (!/^\d{1,20}$/.test(kid) || BigInt(kid) >= 1n << 64n) {
-    throw new UsageError(`--kid wants an integer from 0 to 2^64-1, got ${quoted(kid)}`);
+    throw new UsageError(`--key-id wants an integer from 0 to 2^64-1, got ${quoted(kid)}`);
   }
-  return { id: leader, kid: BigInt(kid) };
+  return { id, kid: BigInt(kid) };
 }
 
 /** The tool of the printed entry: the given one, or the only one in ./meta.json. */

@@ -15,7 +15,7 @@ export const keysNewCommand = defineCommand({
 A leader signs its calls, a tool its results: make a key for each.`,
   options: { ...ENTRY_OPTIONS, reveal: REVEAL, json: JSON_OPTION },
   examples: [
-    ["svc-gen keys new leader.key --leader alice", "the key with which alice signs calls"],
+    ["svc-gen keys new leader.key --leader-id alice", "the key with which alice signs calls"],
     ["svc-gen keys new tool.key --tool xyz.demo.sum@1", "the key with which a tool signs results"],
   ],
   run: (call) =>

@@ -14,7 +14,7 @@ export const keysRotateCommand = defineCommand({
 as it is: both keys are needed until the last step.`,
   options: { ...ENTRY_OPTIONS, reveal: REVEAL, json: JSON_OPTION },
   examples: [
-    ["svc-gen keys rotate leader.key --leader alice --kid 1", "1: a number that no key of alice has had"],
+    ["svc-gen keys rotate leader.key --leader-id alice --key-id 1", "1: a number that no key of alice has had"],
     ["svc-gen keys rotate tool.key --json", "for programs"],
   ],
   run: (call) =>

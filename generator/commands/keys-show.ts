@@ -8,7 +8,12 @@ export const keysShowCommand = defineCommand({
   name: "keys show",
   arguments: "FILE",
   summary: "the public key of a private key, the form of its text, and who can read the file",
-  options: { leader: ENTRY_OPTIONS.leader, kid: ENTRY_OPTIONS.kid, reveal: REVEAL, json: JSON_OPTION },
+  options: {
+    "leader-id": ENTRY_OPTIONS["leader-id"],
+    "key-id": ENTRY_OPTIONS["key-id"],
+    reveal: REVEAL,
+    json: JSON_OPTION,
+  },
   examples: [
     ["svc-gen keys show leader.key", "the public key, for allow-lists"],
     ["svc-gen keys show tool.key --json", "for programs"],

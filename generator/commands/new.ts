@@ -17,16 +17,6 @@ const OPTIONS = {
   fqn: { type: "string", value: "FQN", summary: "the name of the tool (default: xyz.demo.NAME@1)" },
   yes: { type: "boolean", short: "y", summary: "ask nothing: take the defaults" },
   "skip-install": { type: "boolean", summary: "do not run npm install, and generate nothing yet" },
-  generator: {
-    type: "string",
-    value: "SPEC",
-    summary: "svc-gen for package.json: a version, or a path (default: this one)",
-  },
-  runtime: {
-    type: "string",
-    value: "SPEC",
-    summary: "svc-runtime for package.json (default: the one of this svc-gen)",
-  },
   json: JSON_OPTION,
 } as const;
 
@@ -62,7 +52,7 @@ async function makeProject(call: Call<typeof OPTIONS>, scaffold: Scaffold): Prom
   const folder = resolve(cwd, await folderOf(call, ask));
   const packageName =
     values.name === undefined ? scaffold.packageNameFor(basename(folder)) : scaffold.checkPackageName(values.name);
-  const specs = scaffold.packageSpecs(folder, cwd, values);
+  const specs = scaffold.packageSpecs(folder);
   const shown = scaffold.shownFolder(cwd, folder);
   // Refused before the next question, whatever its answer: these names do not depend on it.
   scaffold.assertNew(folder, shown, ["package.json"]);

@@ -20,7 +20,6 @@ reference page to read it and to call the tools at /reference. A server in produ
     url: { type: "string", value: "URL", summary: `where the tools are served (default: ${DEFAULT_URL})` },
     "header-prefix": { type: "string", value: "TEXT", summary: "X-Nexus- for servers of older leaders" },
     ...PROJECT_OPTIONS,
-    json: { type: "boolean", summary: "the same, and errors as JSON too" },
   },
   examples: [
     ["svc-gen openapi --url https://tools.example.org", "into openapi.json, for those who call the tools"],

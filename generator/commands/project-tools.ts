@@ -5,7 +5,7 @@ import { type Json, JsonObject, readJson } from "../json.js";
 import { readIfExists } from "../output-files.js";
 
 /** The documents of a `meta.json`; undefined without one, and when it cannot be read. */
-export function metaDocuments(root: string): readonly JsonObject[] | undefined {
+function metaDocuments(root: string): readonly JsonObject[] | undefined {
   const text = readIfExists(join(root, "meta.json"));
   return text === undefined ? undefined : documentsOf(text);
 }

@@ -16,10 +16,8 @@ export const schemaCommand = defineCommand({
 The schema is that of the metadata document. A variant without ports is a text in it; in the JSON of a result it is an
 object: svc-gen openapi has that form.`,
   options: {
-    input: { type: "boolean", summary: "of what goes in: what is printed without --output" },
-    output: { type: "boolean", summary: "of what comes out: one of the variants" },
+    output: { type: "boolean", summary: "of what comes out: one of the variants (default: of what goes in)" },
     ...PROJECT_OPTIONS,
-    json: { type: "boolean", summary: "the same, and errors as JSON too" },
   },
   examples: [
     ["svc-gen schema", "the input of the only tool"],
@@ -28,7 +26,6 @@ object: svc-gen openapi has that form.`,
   run: async (call) => {
     const [name, ...more] = call.args;
     if (more.length > 0) throw new UsageError(`schema wants one tool, got ${call.args.length}`);
-    if (call.values.input && call.values.output) throw new UsageError("--input and --output exclude each other");
     const { diagnostics, files } = await generateNow(generateOptions(call));
     reportDiagnostics(diagnostics, { ...call, quiet: true });
     if (hasErrors(diagnostics)) return EXIT.failure;

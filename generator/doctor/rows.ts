@@ -35,8 +35,6 @@ const OTHERS: Readonly<Record<string, string>> = {
   method_not_allowed: "the gateway changes the method of requests: it has to pass it",
 };
 
-export const ROW_CODES: readonly string[] = Object.keys(ROWS);
-
 /** The next step after an answer with this code. Undefined for a code that is not the protocol's. */
 export function nextStep(code: string): string | undefined {
   if (Object.hasOwn(ROWS, code)) return `${ROWS[code]} (troubleshooting: ${code})`;

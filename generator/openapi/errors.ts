@@ -18,7 +18,7 @@ interface ErrorStatus {
 }
 
 /** All statuses with their codes. The test compares them with the runtime's. */
-export const ERROR_STATUSES: Readonly<Record<string, ErrorStatus>> = {
+const ERROR_STATUSES: Readonly<Record<string, ErrorStatus>> = {
   400: {
     summary: "The request is malformed.",
     refusals: [

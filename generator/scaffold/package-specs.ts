@@ -3,8 +3,7 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { quoted, shellWord } from "../diagnostics/quote.js";
-import { ScaffoldError } from "./scaffold-error.js";
+import { shellWord } from "../diagnostics/quote.js";
 
 /** What stands in `package.json` for each package: a version, or `file:` and a path relative to the project. */
 export interface PackageSpecs {
@@ -27,46 +26,9 @@ export function ownManifest(): OwnManifest {
   return JSON.parse(readFileSync(join(OWN_ROOT, "package.json"), "utf8")) as OwnManifest;
 }
 
-/**
- * The packages of a project in `folder`: the given ones, else as this svc-gen was installed itself. Paths that are given
- * are relative to `cwd`.
- *
- * @throws ScaffoldError for a text that `package.json` or the container file could not hold
- */
-export function packageSpecs(folder: string, cwd: string, given: Partial<PackageSpecs>): PackageSpecs {
-  const real = realFolder(folder);
-  const found = installedSpecs(real);
-  const specs = {
-    generator: given.generator === undefined ? found.generator : givenSpec(real, cwd, given.generator),
-    runtime: given.runtime === undefined ? found.runtime : givenSpec(real, cwd, given.runtime),
-  };
-  for (const spec of Object.values(specs)) {
-    if (!/\p{Cc}/u.test(spec)) continue;
-    throw new ScaffoldError(`${quoted(spec)} has a control character`, "see --generator and --runtime", true);
-  }
-  return specs;
-}
-
-/** The folder, which may not exist yet, behind all symbolic links. npm follows paths from there. */
-function realFolder(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return join(realFolder(dirname(folder)), basename(folder));
-  }
-}
-
-function givenSpec(folder: string, cwd: string, text: string): string {
-  const isPath =
-    /^(?:file:|\.{0,2}\/|\.{1,2}$|[A-Za-z]:[\\/])/.test(text) || (/\.t(?:ar\.)?gz$/.test(text) && !/:/.test(text));
-  return isPath ? fileSpec(folder, resolve(cwd, text.replace(/^file:(?:\/\/(?=\/))?/, ""))) : text;
-}
-
-function fileSpec(folder: string, path: string): string {
-  return `file:${relative(folder, path).split(sep).join("/")}`;
-}
-
-function installedSpecs(folder: string): PackageSpecs {
+/** The packages of a project in `project`, as this svc-gen was installed itself. */
+export function packageSpecs(project: string): PackageSpecs {
+  const folder = realFolder(project);
   const root = realpathSync(OWN_ROOT);
   const modules = dirname(root);
   if (basename(modules) !== "node_modules") {
@@ -78,6 +40,19 @@ function installedSpecs(folder: string): PackageSpecs {
     return path === undefined ? version : fileSpec(folder, path);
   };
   return { generator: from("svc-gen"), runtime: from("svc-runtime") };
+}
+
+/** The folder, which may not exist yet, behind all symbolic links. npm follows paths from there. */
+function realFolder(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return join(realFolder(dirname(folder)), basename(folder));
+  }
+}
+
+function fileSpec(folder: string, path: string): string {
+  return `file:${relative(folder, path).split(sep).join("/")}`;
 }
 
 /** The file that npm installed a package from, as its hidden lock file says. */

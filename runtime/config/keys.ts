@@ -1,7 +1,8 @@
 // Text forms of Ed25519 keys in configurations (protocol section 10). No message contains any part of a text.
 
-import { isValidPublicKey, prepareSigningKey, prepareVerifyKey } from "../wire/ed25519.js";
+import { prepareSigningKey, prepareVerifyKey } from "../wire/ed25519.js";
 import type { SigningKey, VerifyKey } from "../wire/ed25519-keys.js";
+import { isValidPublicKey } from "../wire/portable-crypto.js";
 
 /** A key, or a description of the invalid text: a fixed text or a length. */
 export type KeyReading<K> = { readonly key: K } | { readonly got: string };

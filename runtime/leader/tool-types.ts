@@ -10,12 +10,7 @@ export interface ToolType {
 
 /** The types of a tool whose class is not known. */
 export interface UntypedTool extends ToolType {
-  readonly prototype: {
-    readonly __io: {
-      readonly input: object;
-      readonly output: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-    };
-  };
+  readonly prototype: { readonly __io: { readonly input: object; readonly output: unknown } };
 }
 
 /** The `Input` of a tool class. */
@@ -40,9 +35,12 @@ export interface ErrEvalOutput {
 
 /**
  * What a caller receives of a tool class: its `Output`, a reference in place of data that is stored elsewhere, or the
- * failure result.
+ * failure result. Of a tool without types `unknown`.
  */
-export type OutputOf<Tool extends ToolType> = Received<Tool["prototype"]["__io"]["output"]> | ErrEvalOutput;
+export type OutputOf<Tool extends ToolType> =
+  unknown extends ReturnedBy<Tool> ? unknown : Received<ReturnedBy<Tool>> | ErrEvalOutput;
+
+type ReturnedBy<Tool extends ToolType> = Tool["prototype"]["__io"]["output"];
 
 type Received<Output> = Output extends string
   ? Output

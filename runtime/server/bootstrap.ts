@@ -25,7 +25,6 @@ import { stopOnSignals } from "./signals.js";
 import { offerTools } from "./threads/worker-handover.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
 
-export const DEFAULT_ADDRESS: Address = [[127, 0, 0, 1], 8080];
 const DEFAULT_ENDPOINT: Endpoint = { host: "127.0.0.1", port: 8080 };
 
 /** A listening server. */

@@ -147,11 +147,6 @@ export class DevStore {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Kind of its blob ids. */
-  get blobIds(): "walrus" | "substitute" {
-    return this.encoder === undefined ? "substitute" : "walrus";
-  }
-
   /** Options for a `WalrusStorage` that uses this store; a `WalrusReader` needs `aggregator` only. */
   connection(): Pick<WalrusStorageOptions, "publisher" | "aggregator" | "encoder" | "shards"> {
     const { authorization, shards = DEFAULT_SHARDS } = this.options;

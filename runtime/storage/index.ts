@@ -3,7 +3,7 @@
  * reference; a leader resolves references. See docs/storage.md.
  */
 
-export { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
+export { BlobIdEncoder } from "./blob-id.js";
 export type { Deadlines, RetryOptions } from "./deadline.js";
 export type { EndpointOptions, SecretHeaders } from "./endpoint.js";
 export { FileJournal } from "./file-journal.js";
@@ -12,14 +12,12 @@ export { type Paid, StorageError, type StorageErrorFacts, type StorageFault } fr
 export { type BlobOrigin, StoredBlob, type StoredBlobFacts } from "./stored-blob.js";
 export {
   ByteBudget,
-  MAX_BUDGET_BYTES,
   type ReadOptions,
   type ResolvedValue,
   WalrusReader,
   type WalrusReaderOptions,
 } from "./walrus-reader.js";
 export {
-  MAX_EPOCHS,
   MAX_UPLOAD_BYTES,
   type UnreturnedUpload,
   type UploadOptions,

@@ -1,9 +1,6 @@
 /** A stored blob, and its reference in a result. */
 
-import { timingSafeEqual } from "node:crypto";
 import { type content, type DataReference, NexusData, NexusValue, type WalrusValue } from "../wire/data.js";
-import { sha256 } from "../wire/hash.js";
-import { StorageError } from "./storage-error.js";
 
 /** Facts about a stored blob. */
 export interface StoredBlobFacts {
@@ -79,15 +76,5 @@ export class StoredBlob<out T = unknown> implements DataReference<T> {
   /** The reference as the whole content of a `one` port. */
   nexusData(): NexusData {
     return NexusData.one(this.nexusValue());
-  }
-
-  /** @throws {@link StorageError} `content_mismatch` unless these are the bytes of the blob */
-  verifyBytes(bytes: Uint8Array): void {
-    if (bytes.length !== this.size || !timingSafeEqual(sha256(bytes), this.sha256)) {
-      throw new StorageError("content_mismatch", `stored blob: expected its ${this.size} bytes, got others`, {
-        blobId: this.blobId,
-        key: this.key,
-      });
-    }
   }
 }

@@ -11,7 +11,7 @@ import type { EndpointOptions } from "./endpoint.js";
 import { requireInteger, StorageError } from "./storage-error.js";
 
 /** Limit of the resolved values of a call, in bytes (protocol.md section 1). */
-export const MAX_BUDGET_BYTES = 8 * 1024 * 1024;
+const MAX_BUDGET_BYTES = 8 * 1024 * 1024;
 /** Bytes counted for an object id. */
 const OBJECT_BYTES = 32;
 

@@ -23,7 +23,7 @@ import { type BlobOrigin, StoredBlob } from "./stored-blob.js";
 /** Limit of one upload, in bytes: the resolved output budget of a result (protocol.md section 1). */
 export const MAX_UPLOAD_BYTES = 8 * 1024 * 1024;
 /** Maximum number of epochs that Walrus sells ahead. */
-export const MAX_EPOCHS = 53;
+const MAX_EPOCHS = 53;
 
 /** Options of a storage, all set by the operator: price, payee and owner of blobs. */
 export interface WalrusStorageOptions {
@@ -153,11 +153,6 @@ export class WalrusStorage {
       ...(this.#owner !== undefined && { send_object_to: this.#owner }),
       ...(this.#deletable !== undefined && { [this.#deletable ? "deletable" : "permanent"]: "true" }),
     };
-  }
-
-  /** Whether blob ids are computed locally. */
-  get computesBlobIds(): boolean {
-    return this.#encoder !== undefined;
   }
 
   /**

@@ -1,4 +1,8 @@
-/** Ed25519 keys and engine names (see ed25519.ts). */
+/** Ed25519 keys, and the interface of the engines (see ed25519.ts). */
+
+export const PUBLIC_KEY_BYTES = 32;
+export const SEED_BYTES = 32;
+export const SIGNATURE_BYTES = 64;
 
 /** Names of the three engines, as logged. */
 export type EngineName = "libsodium" | "node:crypto" | "noble";
@@ -26,4 +30,57 @@ export class SigningKey {
   constructor(publicKey: Uint8Array) {
     this.publicKey = publicKey;
   }
+}
+
+/** One implementation of Ed25519. All implementations return the same verdicts and the same signatures. */
+export interface SignatureEngine<Signature extends Uint8Array = Uint8Array> {
+  readonly name: EngineName;
+  /**
+   * Verifies the signature of a message in the sense of `verify_strict` (protocol section 4).
+   *
+   * Returns false for a signature that is not 64 bytes long or a raw key that is not 32 bytes long. Pass a prepared key
+   * where one key verifies many messages.
+   *
+   * @throws TypeError when an argument is not of the declared type
+   */
+  verify(publicKey: VerifyKey | Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
+  /**
+   * The 64-byte signature of `message` (RFC 8032, deterministic), in a buffer of its own.
+   *
+   * @throws TypeError when an argument is not of the declared type
+   */
+  sign(key: SigningKey, message: Uint8Array): Signature;
+}
+
+/** Seed and public key, 64 bytes: libsodium's form of the secret. The first half is the private key of RFC 8032. */
+const secrets = new WeakMap<SigningKey, Uint8Array>();
+
+/** A prepared key of a secret: seed and public key, 64 bytes. Both arguments are kept, not copied. */
+export function signingKey(publicKey: Uint8Array, secret: Uint8Array): SigningKey {
+  const key = new SigningKey(publicKey);
+  secrets.set(key, secret);
+  return key;
+}
+
+/**
+ * Seed and public key of a prepared key, 64 bytes, not copied.
+ *
+ * @throws TypeError when the key is not prepared
+ */
+export function secretOf(key: SigningKey): Uint8Array {
+  const secret = secrets.get(key);
+  if (secret === undefined) throw new TypeError(`signing key must be made by prepareSigningKey, got ${typeof key}`);
+  return secret;
+}
+
+/** @throws TypeError for another type */
+export function keyBytes(key: VerifyKey | Uint8Array): Uint8Array {
+  if (key instanceof VerifyKey) return key.bytes;
+  assertBytes(key, "public key");
+  return key;
+}
+
+/** @throws TypeError for another type */
+export function assertBytes(value: unknown, title: string): asserts value is Uint8Array {
+  if (!(value instanceof Uint8Array)) throw new TypeError(`${title} must be a Uint8Array, got ${typeof value}`);
 }

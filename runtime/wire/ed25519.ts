@@ -4,49 +4,36 @@
 // the small subgroup, and the cofactorless equation S·B = R + k·A holds (protocol section 4). libsodium decides exactly
 // so; OpenSSL and @noble/ed25519 accept more and get the missing checks here.
 
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
-import { hashes, sign as nobleSign, Point } from "@noble/ed25519";
-import { type EngineName, SigningKey, VerifyKey } from "./ed25519-keys.js";
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import { asBuffer } from "./bytes.js";
+import {
+  assertBytes,
+  type EngineName,
+  keyBytes,
+  PUBLIC_KEY_BYTES,
+  SEED_BYTES,
+  SIGNATURE_BYTES,
+  type SignatureEngine,
+  type SigningKey,
+  secretOf,
+  signingKey,
+  VerifyKey,
+} from "./ed25519-keys.js";
+import { portableEngine } from "./portable-crypto.js";
 import { sodium } from "./sodium.js";
 
-const PUBLIC_KEY_BYTES = 32;
-const SEED_BYTES = 32;
-const SIGNATURE_BYTES = 64;
-
-/** L, the order of the prime subgroup: 2^252 + 27742317777372353535851937790883648493. */
-const ORDER = Point.CURVE().n;
-
-/** One implementation of Ed25519. All implementations return the same verdicts and the same signatures. */
-export interface Ed25519Engine {
-  readonly name: EngineName;
-  /**
-   * Verifies the signature of a message in the sense of `verify_strict` (protocol section 4).
-   *
-   * Returns false for a signature that is not 64 bytes long or a raw key that is not 32 bytes long. Pass a prepared key
-   * where one key verifies many messages.
-   *
-   * @throws TypeError when an argument is not of the declared type
-   */
-  verify(publicKey: VerifyKey | Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
-  /**
-   * The 64-byte signature of `message` (RFC 8032, deterministic), in a buffer of its own.
-   *
-   * @throws TypeError when an argument is not of the declared type
-   */
-  sign(key: SigningKey, message: Uint8Array): Buffer;
-}
+/** An engine whose signatures are Buffers of their own. */
+export type Ed25519Engine = SignatureEngine<Buffer>;
 
 /** Ed25519 on this thread or another: an engine, or a proxy that runs one on other threads. */
 export interface Ed25519Work {
   readonly name: EngineName;
-  /** As {@link Ed25519Engine.verify}, with a prepared key. */
+  /** As {@link SignatureEngine.verify}, with a prepared key. */
   verify(publicKey: VerifyKey, message: Uint8Array, signature: Uint8Array): boolean | Promise<boolean>;
-  /** As {@link Ed25519Engine.sign}. */
+  /** As {@link SignatureEngine.sign}. */
   sign(key: SigningKey, message: Uint8Array): Buffer | Promise<Buffer>;
 }
 
-/** Seed and public key, 64 bytes: libsodium's form of the secret. The first half is the private key of RFC 8032. */
-const secrets = new WeakMap<SigningKey, Buffer>();
 const privateKeyObjects = new WeakMap<SigningKey, KeyObject>();
 const publicKeyObjects = new WeakMap<VerifyKey, KeyObject>();
 
@@ -68,9 +55,7 @@ export function prepareVerifyKey(publicKey: Uint8Array): VerifyKey {
  */
 export function prepareSigningKey(seed: Uint8Array): SigningKey {
   const secret = secretOfSeed(seed);
-  const key = new SigningKey(exactCopy(secret.subarray(SEED_BYTES), PUBLIC_KEY_BYTES, "public key"));
-  secrets.set(key, secret);
-  return key;
+  return signingKey(exactCopy(secret.subarray(SEED_BYTES), PUBLIC_KEY_BYTES, "public key"), secret);
 }
 
 /**
@@ -95,7 +80,7 @@ export function publicKeyOf(seed: Uint8Array): Buffer {
 }
 
 /**
- * Seed and public key, the form of {@link secrets}. OpenSSL takes a millisecond to derive the public key, libsodium a
+ * Seed and public key, libsodium's form of a secret. OpenSSL takes a millisecond to derive the public key, libsodium a
  * twentieth of that.
  */
 function secretOfSeed(seed: Uint8Array): Buffer {
@@ -109,17 +94,6 @@ function secretOfSeed(seed: Uint8Array): Buffer {
   }
   bytes.fill(0);
   return secret;
-}
-
-/**
- * Whether strict verification can accept a signature by this key: 32 bytes, the canonical encoding of a curve point
- * that is not of small order. Takes about 0.2 ms: meant for loading keys.
- *
- * @throws TypeError unless it is a Uint8Array
- */
-export function isValidPublicKey(publicKey: Uint8Array): boolean {
-  assertBytes(publicKey, "public key");
-  return publicKey.length === PUBLIC_KEY_BYTES && strictPoint(publicKey) !== undefined;
 }
 
 // libsodium
@@ -246,47 +220,11 @@ function isReducedScalar(signature: Uint8Array): boolean {
 
 // @noble/ed25519
 
-/**
- * The strict rule written out over the arithmetic of @noble/ed25519: the reference for tests, and a fallback in plain
- * JavaScript. About thirty times slower than libsodium.
- */
+/** The engine of portable-crypto.ts, with signatures as Buffers: the reference for tests, and for any platform. */
 export const nobleEngine: Ed25519Engine = {
-  name: "noble",
-  verify(publicKey, message, signature) {
-    const bytes = keyBytes(publicKey);
-    assertBytes(message, "message");
-    assertBytes(signature, "signature");
-    if (signature.length !== SIGNATURE_BYTES || bytes.length !== PUBLIC_KEY_BYTES) return false;
-    const encodedR = signature.subarray(0, 32);
-    const s = littleEndian(signature.subarray(32));
-    const a = strictPoint(bytes);
-    if (a === undefined || s >= ORDER || strictPoint(encodedR) === undefined) return false;
-    const k = littleEndian(createHash("sha512").update(encodedR).update(bytes).update(message).digest()) % ORDER;
-    // noble's own verify multiplies this equation by the cofactor, which accepts points of mixed order.
-    const r = Point.BASE.multiplyUnsafe(s).subtract(a.multiplyUnsafe(k));
-    return Buffer.compare(r.toBytes(), encodedR) === 0;
-  },
-  sign(key, message) {
-    const secret = secretOf(key);
-    assertBytes(message, "message");
-    hashes.sha512 ??= (input) => new Uint8Array(createHash("sha512").update(input).digest());
-    return Buffer.from(nobleSign(message, secret.subarray(0, SEED_BYTES)));
-  },
+  ...portableEngine,
+  sign: (key, message) => asBuffer(portableEngine.sign(key, message)),
 };
-
-/** The point of a canonical encoding outside the small subgroup; undefined for any other 32 bytes. */
-function strictPoint(bytes: Uint8Array): Point | undefined {
-  try {
-    const point = Point.fromBytes(bytes);
-    return point.isSmallOrder() ? undefined : point;
-  } catch {
-    return undefined;
-  }
-}
-
-function littleEndian(bytes: Uint8Array): bigint {
-  return BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`);
-}
 
 // Choice
 
@@ -347,9 +285,11 @@ export function passesSelfTest(engine: Ed25519Engine): boolean {
         "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00",
       "hex",
     );
-    const s = littleEndian(signature.subarray(32)) + ORDER;
-    const largeS = Buffer.from(signature);
-    Buffer.from(s.toString(16).padStart(64, "0"), "hex").reverse().copy(largeS, 32);
+    // S plus the group order.
+    const largeS = Buffer.concat([
+      signature.subarray(0, 32),
+      Buffer.from("f52db7415978abc61b2c2eb6aeebfca0387b2eaeb4302aeeb00d291612bb0c10", "hex"),
+    ]);
     const identity = Buffer.alloc(32);
     identity[0] = 1;
     const smallOrder = Buffer.concat([identity, Buffer.alloc(32)]);
@@ -366,26 +306,6 @@ export function passesSelfTest(engine: Ed25519Engine): boolean {
 }
 
 // Arguments
-
-function keyBytes(key: VerifyKey | Uint8Array): Uint8Array {
-  if (key instanceof VerifyKey) return key.bytes;
-  assertBytes(key, "public key");
-  return key;
-}
-
-function secretOf(key: SigningKey): Buffer {
-  const secret = secrets.get(key);
-  if (secret === undefined) throw notPrepared(key);
-  return secret;
-}
-
-function notPrepared(key: unknown): TypeError {
-  return new TypeError(`signing key must be made by prepareSigningKey, got ${typeof key}`);
-}
-
-function assertBytes(value: unknown, title: string): asserts value is Uint8Array {
-  if (!(value instanceof Uint8Array)) throw new TypeError(`${title} must be a Uint8Array, got ${typeof value}`);
-}
 
 function exactCopy(value: Uint8Array, length: number, title: string): Buffer {
   assertBytes(value, title);

@@ -100,15 +100,28 @@ test("compiled: the tests without tsx, and the typed client of docs/client.md", 
   const { status, stdout, stderr } = run(project, `node ${tsc} && node --test dist/test/sum.test.js`);
   assert.equal(status, 0, `${stdout}\n${stderr}`);
   assert.match(stdout, /^[#ℹ] pass 3$/m);
-  // Not waited for synchronously: the server is in this process.
-  const child = spawn(process.execPath, ["dist/src/typed.js"], {
-    cwd: project.root,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  assert.deepEqual(await spawned(project, ["dist/src/typed.js"]), [0, "43n\n"]);
+
+  // The client alone, with the class and the contracts that svc-gen makes from the tool's metadata.
+  const remote = new ToolProject({ "tsconfig.json": tsconfig });
+  const commands = /^```sh import\n([\s\S]*?)^```$/m.exec(client)?.[1]?.trim().split("\n") ?? [];
+  assert.equal(commands.length, 2);
+  for (const command of commands) {
+    const [, ...args] = command.replace("http://127.0.0.1:8080", url).split(" ");
+    assert.equal((await spawned(remote, [join(REPOSITORY, "generator/bin.js"), ...args]))[0], 0, command);
+  }
+  remote.write(Object.fromEntries(files));
+  assert.deepEqual(run(remote, `node ${tsc}`).stdout, "");
+  assert.deepEqual(await spawned(remote, ["dist/typed.js"]), [0, "43n\n"]);
+});
+
+/** Exit code and output of a program. It must not block this process, which has the server. */
+async function spawned(project: ToolProject, args: readonly string[]): Promise<[code: unknown, printed: string]> {
+  const child = spawn(process.execPath, args, { cwd: project.root, stdio: ["ignore", "pipe", "inherit"] });
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     printed += text;
   });
   const [code] = await once(child, "close");
-  assert.deepEqual([code, printed], [0, "43n\n"]);
-});
+  return [code, printed];
+}

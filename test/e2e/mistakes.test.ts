@@ -292,8 +292,8 @@ const CALLS: readonly Mistake[] = [
   ],
   ["`LeaderClient.connect` with a wrong path", client(unsigned, (url) => LeaderClient.connect(`${url}/sums`, LEADER))],
   [
-    "`2 ** 64` for a `bigint` in `sign`",
-    client(signed, async (url) => (await LeaderClient.connect(`${url}/sum`, LEADER)).sign({ ...INPUT, a: 2 ** 64 })),
+    "`2 ** 64` for a `bigint`",
+    client(signed, async (url) => (await LeaderClient.connect(`${url}/sum`, LEADER)).invoke({ ...INPUT, a: 2 ** 64 })),
   ],
 ];
 

@@ -188,7 +188,7 @@ test("the five minutes of the README, with a type that breaks and is mended", ON
         assert.deepEqual(withoutTimes(err), withoutTimes(shown));
       },
     ],
-    ["npx svc-gen check", (command) => assert.equal(typed(command).status, 0)],
+    ["npx svc-gen --check", (command) => assert.equal(typed(command).status, 0)],
   ]);
   try {
     const commands = fiveMinutes();
@@ -213,7 +213,7 @@ test("it is served, and git takes what is to be committed", ONLY_POSIX, async ()
   assert.equal(await open.stop(), 0);
 
   // As the README of the project says, with the public key of a leader.
-  const acme = JSON.parse(run("npx svc-gen keys new acme.key --leader acme --json", project));
+  const acme = JSON.parse(run("npx svc-gen keys new acme.key --leader-id acme --json", project));
   writeFileSync(join(project, "acme.pub"), acme.public_key);
   run(
     "npx svc-gen config init --leader-id acme --leader-key acme.pub && npx svc-gen config check config.json",

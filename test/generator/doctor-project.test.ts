@@ -209,11 +209,11 @@ describe("the server's configuration and environment", () => {
     const made = served();
     const run = (...args: string[]) => doctor(made, ["--config", "config.json", ...args]);
     const pair = ["--leader-key", "leader.key", "--leader-id", "acme", "--key-id", "3"];
-    const good = await run(...pair, "--tool-public-key", `0x${hex(publicKeyOf(seed)).toUpperCase()}`);
+    const good = await run(...pair, "--tool-key", `0x${hex(publicKeyOf(seed)).toUpperCase()}`);
     assert.deepEqual([good.failed, good.of("leader key").ok, good.of("tool key").ok], [[], true, true]);
     const other = await run("--leader-key", "leader.key", "--leader-id", "acme", "--key-id", "4");
     assert.equal(other.of("leader key").detail, 'leader "acme" with key 4 is not in the allow-list');
-    const wrong = await run("--tool-public-key", "ab".repeat(32));
+    const wrong = await run("--tool-key", "ab".repeat(32));
     assert.equal(wrong.of("tool key").next, `leaders have to verify with ${hex(publicKeyOf(seed))}`);
     made.write({ "config.json": config(seed) });
     const listed = await run(...pair);

@@ -15,8 +15,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
-import { ROW_CODES } from "#generator/doctor/rows.js";
+import { nextStep } from "#generator/doctor/rows.js";
 import { PermissionDenied } from "#runtime/index.js";
+import { isErrorCode } from "#runtime/server/errors/request-error.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { alice, bob, type CountingTool, countingTool, many, one, serveFor, serveSigned } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
@@ -552,8 +553,11 @@ describe("a server", () => {
 it("every row about an answer has a step of doctor that names it, and the other way round", () => {
   const page = readFileSync("docs/troubleshooting.md", "utf8");
   const rows = [...page.matchAll(/^### `([a-z_]+)` \(\d{3}\)$/gm)].map(([, code]) => code);
+  const words = readFileSync("docs/protocol.md", "utf8").matchAll(/`([a-z_]+)`/g);
+  const codes = [...new Set([...words].map(([, word = ""]) => word))].filter(isErrorCode);
+  const named = codes.filter((code) => nextStep(code)?.endsWith(`(troubleshooting: ${code})`));
   // No probe runs the tool.
-  assert.deepEqual(rows.filter((code) => code !== "output_serialization_error").sort(), [...ROW_CODES].sort());
+  assert.deepEqual(rows.filter((code) => code !== "output_serialization_error").sort(), named.sort());
 });
 
 it("usage errors", async () => {

@@ -54,7 +54,16 @@ function load(leader: object, tools: object): ToolkitRuntimeConfig {
 }
 
 test("keys new writes a file for its owner alone, and prints entries that a server takes", async () => {
-  const { code, out, err } = await keys("new", "a.key", "--leader", "alice", "--kid", "3", "--tool", "xyz.demo.sum@01");
+  const { code, out, err } = await keys(
+    "new",
+    "a.key",
+    "--leader-id",
+    "alice",
+    "--key-id",
+    "3",
+    "--tool",
+    "xyz.demo.sum@01",
+  );
   assert.deepEqual([code, err], [EXIT.done, ""]);
   const text = readFileSync(at("a.key"), "utf8");
   assert.match(text, /^[0-9a-f]{64}\n$/);
@@ -92,7 +101,7 @@ test("keys new: a default name, another key each time, the tool of ./meta.json, 
     second.public_key,
   );
   assert.match((await keys("new", "c.key", "--reveal")).out, /^private key: [0-9a-f]{64}$/m);
-  const widest = await keys("new", "d.key", "--kid", "18446744073709551615", "--json");
+  const widest = await keys("new", "d.key", "--key-id", "18446744073709551615", "--json");
   assert.match(widest.out, /"kid":18446744073709551615,/);
 });
 
@@ -162,7 +171,7 @@ test("a full disk leaves no part of a key", { skip: process.platform !== "linux"
 
 test("keys show: the public key, the form, the rights; the private key with --reveal only", async () => {
   writeKey("a.key", `  0x${HEX.toUpperCase()}\r\n`);
-  const shown = await keys("show", "a.key", "--leader", "alice", "--kid", "2");
+  const shown = await keys("show", "a.key", "--leader-id", "alice", "--key-id", "2");
   const entry = `{ "leader_id": "alice", "keys": [{ "kid": 2, "public_key": "${PUBLIC}" }] }`;
   const mode = HAS_MODES ? "mode: 0600\n" : "";
   assert.deepEqual(shown, {
@@ -255,7 +264,7 @@ test("keys convert: every form that a configuration takes, there and back", asyn
 
 test("keys rotate: the next key beside the old one, and the steps in order", async () => {
   writeKey("leader.key", HEX);
-  const { code, out, err } = await keys("rotate", "leader.key", "--leader", "alice", "--kid", "4", "--tool", FQN);
+  const { code, out, err } = await keys("rotate", "leader.key", "--leader-id", "alice", "--key-id", "4", "--tool", FQN);
   assert.deepEqual([code, err], [EXIT.done, ""]);
   const text = readFileSync(at("leader.next.key"), "utf8").trim();
   const publicKey = publicKeyOf(Buffer.from(text, "hex")).toString("hex");
@@ -355,10 +364,10 @@ test("usage", async () => {
     [["convert", "--to", "hex"], "keys convert wants FILE and at most one NEWFILE; got 0"],
     [["convert", "a.key", "--to", "base46"], 'unknown form "base46"; did you mean base64?'],
     [["convert", "a.key", "b.key", "--to", "hex", "--reveal"], "--reveal and NEWFILE exclude each other"],
-    [["new", "b", "--kid", "-1"], '--kid wants a value, got "-1"; write --kid=VALUE'],
-    [["new", "b", "--kid=-1"], '--kid wants an integer from 0 to 2^64-1, got "-1"'],
-    [["new", "b", "--kid", "18446744073709551616"], "--kid wants an integer from 0 to 2^64-1, got"],
-    [["new", "b", "--leader", "a b"], '--leader wants visible ASCII characters, got "a b"'],
+    [["new", "b", "--key-id", "-1"], '--key-id wants a value, got "-1"; write --key-id=VALUE'],
+    [["new", "b", "--key-id=-1"], '--key-id wants an integer from 0 to 2^64-1, got "-1"'],
+    [["new", "b", "--key-id", "18446744073709551616"], "--key-id wants an integer from 0 to 2^64-1, got"],
+    [["new", "b", "--leader-id", "a b"], '--leader-id wants visible ASCII characters, got "a b"'],
     [["new", "b", "--tool", "sum"], '--tool wants the name of a tool, domain.name@version; got "sum"'],
     [["rotat"], 'unknown command "keys rotat"; did you mean rotate?'],
   ] as const) {

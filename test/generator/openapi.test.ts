@@ -250,8 +250,8 @@ test("schema: the input or the output of a tool, exactly as in meta.json", async
     const { code, out } = await schema(name);
     assert.deepEqual([code, JSON.parse(out)], [EXIT.done, meta.input_schema], name);
   }
-  assert.deepEqual(JSON.parse((await schema("quote", "--output", "--json")).out), meta.output_schema);
-  const only = await svcGenIn(join(REPOSITORY, "examples/text"), ["schema", "--input"]);
+  assert.deepEqual(JSON.parse((await schema("quote", "--output")).out), meta.output_schema);
+  const only = await svcGenIn(join(REPOSITORY, "examples/text"), ["schema"]);
   assert.equal(JSON.parse(only.out).properties.text.maxLength, 100_000);
 });
 
@@ -260,7 +260,6 @@ test("wrong uses of openapi and schema are told apart from wrong projects", asyn
     [["schema", "qoute"], 'unknown tool "qoute"; did you mean quote?'],
     [["schema"], "schema wants a tool: shop.orders.quote@1, shop.orders.settle@1"],
     [["schema", "quote", "settle"], "schema wants one tool, got 2"],
-    [["schema", "quote", "--input", "--output"], "--input and --output exclude each other"],
     [["openapi", "--url", "localhost:8080"], '--url wants an http or https URL without a query, got "localhost:8080"'],
     [["openapi", "--url", "http://x/?a"], '--url wants an http or https URL without a query, got "http://x/?a"'],
     [["openapi", "--header-prefix", "X"], '--header-prefix wants text such as X-Svc-, got "X"'],

@@ -29,7 +29,10 @@ export class Plain extends SvcTool<{}, "done"> {
 const USE = `
 import { JsonText, LeaderClient, type CallResult, type SignedRequest, WalrusValue } from "svc-runtime/leader";
 import { createHarness, type Harness, type OutputOf } from "svc-runtime/testing";
+import type { Contract } from "svc-runtime/v1";
 import { Plain, type Report, Sum } from "./tool.js";
+
+declare const contracts: readonly Contract[];
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 type Expected =
@@ -64,7 +67,12 @@ createHarness(class {}); // no tool
 createHarness([]); // no tool at all
 await using disposed = harness;
 
-const client = await LeaderClient.connect<typeof Sum>("http://localhost", {});
+const client = await LeaderClient.connect<typeof Sum>("http://localhost", { contracts });
+LeaderClient.connect<typeof Sum>("http://localhost"); // no contracts
+LeaderClient.connect<typeof Sum>("http://localhost", {}); // no contracts
+LeaderClient.connect<typeof Sum>("http://localhost", { contracts: undefined }); // no contracts
+LeaderClient.fromMetadata<typeof Sum>("{}"); // no contracts
+export const made: LeaderClient<typeof Sum> = LeaderClient.fromMetadata<typeof Sum>("{}", { contracts });
 const result = await client.invoke({ a: 1n, tags: ["x", new JsonText('"y"')], when: new JsonText("null") });
 export const received: Fits<typeof result.output, Expected> = true;
 export const untyped: Readonly<Record<string, unknown>> = result.value;
@@ -75,6 +83,11 @@ client.invokeUnsigned({ a: 1n, tags: "x" }); // no list
 const any: LeaderClient = await LeaderClient.connect("http://localhost");
 const loose = await any.invoke({ whatever: 1 });
 export const value: unknown = loose.value.sum;
+export const unknownOutput: Same<typeof loose.output, unknown> = true;
+loose.output.ok; // not known
+export const notTyped: LeaderClient<typeof Sum> = any; // its output is unknown
+const decoded = await LeaderClient.connect("http://localhost", { contracts });
+export const notKnown: Same<typeof decoded, LeaderClient> = true;
 any.invoke("text"); // no object
 `;
 

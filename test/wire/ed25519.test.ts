@@ -10,7 +10,6 @@ import { getPublicKeyAsync, Point } from "@noble/ed25519";
 import fc from "fast-check";
 import {
   type Ed25519Engine,
-  isValidPublicKey,
   loadSodiumEngine,
   nobleEngine,
   nodeEngine,
@@ -21,6 +20,7 @@ import {
   selectEngine,
 } from "#runtime/wire/ed25519.js";
 import type { VerifyKey } from "#runtime/wire/ed25519-keys.js";
+import { isValidPublicKey } from "#runtime/wire/portable-crypto.js";
 import { proves } from "../proves.js";
 
 interface VectorFile {

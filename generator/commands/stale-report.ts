@@ -1,4 +1,4 @@
-/** `svc-gen --check`: the changes that a run would make, as a unified diff. */
+/** The changes that a run would make, as a unified diff: the output of `svc-gen --check`. */
 
 import { createTwoFilesPatch } from "diff";
 
