@@ -19,23 +19,37 @@ export function listingFaults(sentences: readonly Sentence[], requirements: read
   return [...faults, ...unlisted.map(({ section, text }) => `section ${section}: a sentence is not listed: ${text}`)];
 }
 
-/** What is wrong with one entry. */
-export function entryFaults({ proven, reason }: Requirement): string[] {
+/** Faults of one entry. The tests of the tier `test` alone prove every sentence that needs no other program. */
+export function entryFaults({ proven, needs, reason }: Requirement): string[] {
   if ((proven === undefined) === (reason === undefined)) return ["expected one of proven and a reason"];
-  return reason?.trim() === "" || reason === "TODO" ? ["expected a reason"] : [];
+  if (proven === undefined) return reason?.trim() === "" || reason === "TODO" ? ["expected a reason"] : [];
+  const counts = Object.values(proven);
+  if (counts.length === 0 || !counts.every((count) => Number.isInteger(count) && count > 0)) {
+    return ["expected files, each with a number of declarations"];
+  }
+  const isCheap = Object.keys(proven).some((file) => !file.startsWith("e2e/"));
+  return isCheap || needs !== undefined ? [] : ["expected a proof outside test/e2e"];
 }
 
+/** Declarations by test file, then by sentence. */
+export type Declarations = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
 /**
- * The entries that claim to be proven and that no test declared (proves.ts): one line for each.
+ * The differences between what test files declared (proves.ts) and what the manifest lists for them: one line for each.
  *
- * @param missing programs that this machine does not have; what needs one of them cannot be proven here
+ * @param declared of every file that passed; other files are not judged
+ * @param missing programs that this machine does not have; entries that need one of them are not judged
  */
 export function proofFaults(
   requirements: readonly Requirement[],
-  declared: ReadonlySet<string>,
+  declared: Declarations,
   missing: ReadonlySet<string> = new Set(),
 ): string[] {
-  return requirements
-    .filter(({ id, proven, needs = "" }) => proven && !declared.has(id) && !missing.has(needs))
-    .map(({ id, text }) => `${id} ${text}`);
+  const judged = requirements.filter(({ needs = "" }) => !missing.has(needs));
+  return [...declared].flatMap(([file, counts]) =>
+    judged.flatMap(({ id, text, proven = {} }) => {
+      const [got, wanted] = [counts.get(id) ?? 0, proven[file] ?? 0];
+      return got === wanted ? [] : [`${file}: ${got} declarations of ${id}, listed ${wanted}: ${text}`];
+    }),
+  );
 }

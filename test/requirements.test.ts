@@ -1,10 +1,10 @@
 /**
- * The gate over docs/protocol.md: every sentence is in the manifest, and is proven, or says who owns it or why there is
- * nothing to prove. That the proven ones are is for run.ts to say, at the end of a run.
+ * The gate over docs/protocol.md: every sentence is in the manifest, with the test files that prove it or the reason why
+ * there is nothing to prove. run.ts compares the declarations of the files that it ran.
  */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -24,6 +24,9 @@ describe("requirements", () => {
   for (const requirement of REQUIREMENTS) {
     it(`${requirement.id} ${requirement.text.slice(0, 70)}`, () => {
       assert.deepEqual(entryFaults(requirement), []);
+      const files = Object.keys(requirement.proven ?? {});
+      const isMissing = (file: string) => !existsSync(new URL(`${file}.test.ts`, import.meta.url));
+      assert.deepEqual(files.filter(isMissing), []);
     });
   }
 });
@@ -82,7 +85,10 @@ describe("the gate", () => {
   const one = "expected one of proven and a reason";
   for (const [entry, fault] of [
     [{}, one],
-    [{ reason: "a remark", proven: true }, one],
+    [{ reason: "a remark", proven: { "wire/json": 1 } }, one],
+    [{ proven: {} }, "expected files, each with a number of declarations"],
+    [{ proven: { "wire/json": 0 } }, "expected files, each with a number of declarations"],
+    [{ proven: { "e2e/demo": 1 } }, "expected a proof outside test/e2e"],
     [{ reason: "TODO" }, "expected a reason"],
     [{ reason: " " }, "expected a reason"],
   ] as readonly [object, string][]) {
@@ -92,39 +98,57 @@ describe("the gate", () => {
   }
 
   it("takes what is proven, and a reason", () => {
-    for (const entry of [{ proven: true }, { reason: "a remark" }] as const) {
-      assert.deepEqual(entryFaults({ ...ENTRY, ...entry }), []);
-    }
+    const entries: Omit<Requirement, "id" | "text">[] = [
+      { proven: { "wire/json": 2, "e2e/demo": 1 } },
+      { proven: { "e2e/demo": 1 }, needs: "redis-server" },
+      { reason: "a remark" },
+    ];
+    for (const entry of entries) assert.deepEqual(entryFaults({ ...ENTRY, ...entry }), []);
   });
 });
 
 describe("proofs", () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-requirements-"));
   after(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, "1"), '["/a.test.ts","1.1","1.2"]\n["/b.test.ts","1.3"]\n["/a.test.ts","1.2"]\n');
-  writeFileSync(join(folder, "2"), '["/c.test.ts","1.4"]\n["/c.tes');
+  writeFileSync(
+    join(folder, "1"),
+    '["/a.js","at 1","1.1","1.2"]\n["/b.js","at 1","1.3"]\n["/a.js","at 2","1.2"]\n["/a.js","at 1","1.2"]\n',
+  );
+  writeFileSync(join(folder, "2"), '["/c.js","a row","1.4"]\n["/c.j');
 
-  it("are those of the files that passed, without a line that its process did not end", () => {
-    const declared = (...files: string[]) => [...declaredIn(folder, new Set(files))];
-    assert.deepEqual(declared("/a.test.ts", "/c.test.ts"), ["1.1", "1.2", "1.4"]);
-    assert.deepEqual(declared("/b.test.ts"), ["1.3"]);
-    assert.deepEqual(declared(), []);
+  /** The counts of each file, `b` and `c` for the scripts `/b.js` and `/c.js`. */
+  const countsOf = (from: string, ...scripts: string[]) => {
+    const files = new Map(scripts.map((script) => [script, script.slice(1, -3)]));
+    return Object.fromEntries([...declaredIn(from, files)].map(([file, ids]) => [file, Object.fromEntries(ids)]));
+  };
+
+  it("are those of the files that passed, one for each place, without a line that its process did not end", () => {
+    assert.deepEqual(countsOf(folder, "/a.js", "/c.js"), { a: { "1.1": 1, "1.2": 2 }, c: { "1.4": 1 } });
+    assert.deepEqual(countsOf(folder, "/b.js", "/d.js"), { b: { "1.3": 1 }, d: {} });
+    assert.deepEqual(countsOf(folder), {});
   });
 
-  it("are missing for what claims to be proven and nothing declared", () => {
-    const claims = [
-      { id: "1.1", text: "A name is short.", proven: true },
-      { id: "1.2", text: "It ends.", proven: true },
+  it("are as many in each file as the manifest lists", () => {
+    const claims: Requirement[] = [
+      { id: "1.1", text: "A name is short.", proven: { a: 2, b: 1 } },
+      { id: "1.2", text: "It ends.", proven: { b: 1 } },
       { id: "1.3", text: "It begins.", reason: "a remark" },
-    ] as const;
-    assert.deepEqual(proofFaults(claims, new Set(["1.1"])), ["1.2 It ends."]);
-    assert.deepEqual(proofFaults(claims, new Set(["1.2", "1.1"])), []);
+    ];
+    const faults = (declared: Readonly<Record<string, Readonly<Record<string, number>>>>) =>
+      proofFaults(claims, new Map(Object.entries(declared).map(([file, ids]) => [file, new Map(Object.entries(ids))])));
+    assert.deepEqual(faults({ a: { "1.1": 2 }, b: { "1.1": 1, "1.2": 1 }, c: {} }), []);
+    assert.deepEqual(faults({ a: { "1.1": 2 } }), [], "a file that did not run is not judged");
+    assert.deepEqual(faults({ a: { "1.1": 1 } }), ["a: 1 declarations of 1.1, listed 2: A name is short."]);
+    assert.deepEqual(faults({ a: { "1.1": 3 } }), ["a: 3 declarations of 1.1, listed 2: A name is short."]);
+    assert.deepEqual(faults({ b: { "1.1": 1 } }), ["b: 0 declarations of 1.2, listed 1: It ends."]);
+    assert.deepEqual(faults({ c: { "1.2": 1 } }), ["c: 1 declarations of 1.2, listed 0: It ends."]);
   });
 
-  it("are not asked for where their program is missing", () => {
-    const claims = [{ id: "1.1", text: "It is shared.", proven: true, needs: "redis-server" }] as const;
-    assert.deepEqual(proofFaults(claims, new Set()), ["1.1 It is shared."]);
-    assert.deepEqual(proofFaults(claims, new Set(), new Set(["redis-server"])), []);
+  it("are not compared where their program is missing", () => {
+    const claims = [{ id: "1.1", text: "It is shared.", proven: { a: 1 }, needs: "redis-server" }] as const;
+    const nothing = new Map([["a", new Map()]]);
+    assert.deepEqual(proofFaults(claims, nothing), ["a: 0 declarations of 1.1, listed 1: It is shared."]);
+    assert.deepEqual(proofFaults(claims, nothing, new Set(["redis-server"])), []);
   });
 
   const recorded = (declare: () => void) => {
@@ -133,7 +157,8 @@ describe("proofs", () => {
     process.env.TEST_PROOFS = own;
     try {
       declare();
-      return [...declaredIn(own, new Set([process.argv[1] ?? ""]))];
+      const declared = declaredIn(own, new Map([[process.argv[1] ?? "", "this"]]));
+      return Object.fromEntries(declared.get("this") ?? []);
     } finally {
       if (before === undefined) delete process.env.TEST_PROOFS;
       else process.env.TEST_PROOFS = before;
@@ -141,23 +166,24 @@ describe("proofs", () => {
     }
   };
 
-  it("are recorded, all of a test and those of a row that name it", () => {
+  it("are recorded once for each call, however often it runs, and once for each row that names the sentence", () => {
+    const twice = () => {
+      for (let i = 0; i < 2; i++) proves("1.1", "1.2");
+      proves("1.2");
+    };
+    assert.deepEqual(recorded(twice), { "1.1": 1, "1.2": 2 });
     const row = (what: string) => provesRow(what, { "1.3": ["short"], "1.4": ["long", "short"] });
     assert.deepEqual(
-      recorded(() => proves("1.1", "1.2")),
-      ["1.1", "1.2"],
-    );
-    assert.deepEqual(
       recorded(() => row("short")),
-      ["1.3", "1.4"],
+      { "1.3": 1, "1.4": 1 },
     );
     assert.deepEqual(
-      recorded(() => row("long")),
-      ["1.4"],
+      recorded(() => ["long", "short", "long"].forEach(row)),
+      { "1.3": 1, "1.4": 2 },
     );
     assert.deepEqual(
       recorded(() => row("another")),
-      [],
+      {},
     );
   });
 

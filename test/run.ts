@@ -8,10 +8,9 @@
  * so neither a failed test nor a process that it started outlives it. A file fails when it used more processor time than
  * its tier allows, and when it ended without the report of at least one test.
  *
- * A run of a whole tier that passed also has to prove what test/requirements.ts gives as proven: every such sentence was
- * declared by a test (proves.ts).
+ * Each file that passed also has to declare exactly the proofs that test/requirements.ts lists for it (proves.ts).
  *
- *     node --import tsx test/run.ts [--tier=test] [--jobs=2] [--limit=300] [--cpu=30] [--verbose] [--proofs] [part of a path …]
+ *     node --import tsx test/run.ts [--tier=test] [--jobs=2] [--limit=300] [--cpu=30] [--verbose] [part of a path …]
  */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
@@ -49,8 +48,6 @@ const { values, positionals } = parseArgs({
     cpu: { type: "string" },
     /** Prints the report of every file. */
     verbose: { type: "boolean", default: false },
-    /** Asks for the proofs after a run of some files too. */
-    proofs: { type: "boolean", default: false },
   },
 });
 const [jobs, limit] = [Number(values.jobs), Number(values.limit)];
@@ -191,7 +188,8 @@ function faultOf(file: string, { text, cpu = 0 }: Report): string | undefined {
   return cpu > allowed ? `${cpu.toFixed(1)} s of processor time, and ${allowed} s are allowed` : undefined;
 }
 
-const passed = new Set<string>();
+/** Files that passed, by script. */
+const passed = new Map<string, string>();
 const failed: string[] = [];
 const totals = { tests: 0, skipped: 0, cpu: 0 };
 /** Reasons of skipped tests: programs that this machine does not have. */
@@ -212,7 +210,7 @@ async function work(): Promise<void> {
     totals.skipped += skipped;
     totals.cpu += cpu;
     for (const [, reason = ""] of text.matchAll(/# NOT TESTED: (.*)$/gm)) notTested.add(reason);
-    if (fault === undefined) passed.add(script.path);
+    if (fault === undefined) passed.set(script.path, file.replace(/^test\/(.*)\.test\.ts$/, "$1"));
     else failed.push(`${file}: ${fault}`);
     const counts = `${tests} tests${skipped > 0 ? `, ${skipped} skipped` : ""}`;
     const times = `${secondsSince(started).padStart(7)} ${`${cpu.toFixed(1)} s`.padStart(7)}`;
@@ -226,9 +224,8 @@ await Promise.all(Array.from({ length: jobs }, work));
 const sums = `${files.length} files, ${totals.tests} tests, ${totals.skipped} skipped`;
 console.log(`${sums}, in ${secondsSince(began)}, ${totals.cpu.toFixed(1)} s of processor time`);
 if (failed.length > 0) console.log(`failed:\n  ${failed.join("\n  ")}`);
-const asked = failed.length === 0 && (values.proofs || positionals.length === 0);
 const missing = new Set(["redis-server"].filter((program) => spawnSync(program, ["--version"]).error !== undefined));
-const unproven = asked ? proofFaults(REQUIREMENTS, declaredIn(proofs, passed), missing) : [];
-if (unproven.length > 0) console.log(`given as proven, declared by no test:\n  ${unproven.join("\n  ")}`);
+const misdeclared = proofFaults(REQUIREMENTS, declaredIn(proofs, passed), missing);
+if (misdeclared.length > 0) console.log(`proofs that differ from test/requirements.ts:\n  ${misdeclared.join("\n  ")}`);
 if (notTested.size > 0) console.log(`NOT TESTED: ${[...notTested].join("; ")}`);
-process.exitCode = failed.length > 0 || unproven.length > 0 ? 1 : 0;
+process.exitCode = failed.length > 0 || misdeclared.length > 0 ? 1 : 0;

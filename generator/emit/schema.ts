@@ -38,7 +38,8 @@ interface TypeSchemas {
  */
 function openTypeSchemas(checker: ts.TypeChecker): TypeSchemas {
   shareCompiler();
-  const { JsonSchemaGenerator, getDefaultArgs } = createRequire(import.meta.url)("typescript-json-schema") as {
+  const require = createRequire(import.meta.url);
+  const { JsonSchemaGenerator, getDefaultArgs } = require("typescript-json-schema") as {
     JsonSchemaGenerator: new (...args: unknown[]) => object;
     getDefaultArgs: () => object;
   };

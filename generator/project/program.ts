@@ -509,5 +509,6 @@ export function shareCompiler(): void {
 
 /** Resolves modules as typescript-json-schema does. */
 function schemaRequire(): NodeJS.Require {
-  return createRequire(createRequire(import.meta.url).resolve("typescript-json-schema"));
+  const require = createRequire(import.meta.url);
+  return createRequire(require.resolve("typescript-json-schema"));
 }

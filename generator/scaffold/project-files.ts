@@ -57,7 +57,8 @@ function imageName(packageName: string): string {
 }
 
 // The one-file build loads faster.
-const Handlebars = createRequire(import.meta.url)("handlebars/dist/handlebars.js") as typeof import("handlebars");
+const require = createRequire(import.meta.url);
+const Handlebars = require("handlebars/dist/handlebars.js") as typeof import("handlebars");
 const handlebars = Handlebars.create();
 
 /** Renders one template. A name that the view lacks is an error. */

@@ -8,6 +8,8 @@ import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { requireInteger, StorageError } from "./storage-error.js";
 
+const require = createRequire(import.meta.url);
+
 /** Number of shards of Mainnet and Testnet. The blob id depends on it. */
 export const DEFAULT_SHARDS = 1_000;
 
@@ -35,7 +37,7 @@ export class BlobIdEncoder {
   static find(shards: number = DEFAULT_SHARDS): BlobIdEncoder | undefined {
     requireInteger("shards", shards, 1, 65_535);
     try {
-      return new BlobIdEncoder(createRequire(import.meta.url).resolve("@mysten/walrus-wasm"), shards);
+      return new BlobIdEncoder(require.resolve("@mysten/walrus-wasm"), shards);
     } catch {
       return undefined;
     }

@@ -18,7 +18,8 @@ interface FileLocks {
  * @throws errors of the file system, or of loading fs-native-extensions where it has no build for this system
  */
 export async function acquireLock(path: string): Promise<FileHandle | undefined> {
-  const locks = createRequire(import.meta.url)("fs-native-extensions") as FileLocks;
+  const require = createRequire(import.meta.url);
+  const locks = require("fs-native-extensions") as FileLocks;
   const file = await open(path, "a", 0o600);
   try {
     if (locks.tryLock(file.fd)) return file;

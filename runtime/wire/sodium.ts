@@ -19,7 +19,8 @@ const USED = [
 
 function load(): Sodium | undefined {
   try {
-    const sodium = createRequire(import.meta.url)("sodium-native") as Partial<Sodium>;
+    const require = createRequire(import.meta.url);
+    const sodium = require("sodium-native") as Partial<Sodium>;
     return USED.every((name) => typeof sodium[name] === "function") ? (sodium as Sodium) : undefined;
   } catch {
     return undefined;

@@ -11,12 +11,12 @@ const MIB = 1_048_576;
 const FIGURE = "ms CPU";
 
 /** The JSON text of one string, of exactly some bytes. */
-export function stringOfBytes(bytes: number): string {
+function stringOfBytes(bytes: number): string {
   return `"${uniqueText(bytes - 2)}"`;
 }
 
 /** The JSON text of an array of objects, of at most some bytes and hardly fewer. */
-export function rowsOfBytes(bytes: number): string {
+function rowsOfBytes(bytes: number): string {
   const rows: string[] = [];
   for (let left = bytes - 2; ; ) {
     const n = nextSerial();

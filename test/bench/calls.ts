@@ -1,10 +1,10 @@
-/** What one call costs the server, beside a floor: signed, beside many live nonces, unsigned, and an exact retry. */
+/** What one call costs the server, beside a floor: signed, and beside many live nonces. */
 
 import { fileURLToPath } from "node:url";
 import { entrypoint } from "../e2e/process.js";
 import { type LoadFigures, type LoadRequest, measure, SPARE } from "./load.js";
-import { type Bench, compare, judgeRatio, type Side, tabulate } from "./report.js";
-import { LEADER_KEY, SUM, signedCalls, signedConfig, TOOL_SEED, unsignedCalls } from "./requests.js";
+import { type Bench, compare, judgeRatio, type Side } from "./report.js";
+import { LEADER_KEY, SUM, signedCalls, signedConfig, TOOL_SEED } from "./requests.js";
 import { type Target, type TargetOptions, TYPESCRIPT, withTarget } from "./target.js";
 
 const FIGURE = "µs CPU";
@@ -17,7 +17,7 @@ export function floor(kind: string): TargetOptions {
 }
 
 /** The sum tool as an operator starts it. */
-export function sum(config: object): TargetOptions {
+function sum(config: object): TargetOptions {
   return { args: [entrypoint("sum")], path: SUM.path, config };
 }
 
@@ -57,19 +57,6 @@ export const signed: Bench = {
   },
 };
 
-export const unsigned: Bench = {
-  title: "an unsigned call: the sum tool, beside fastify with a JSON body",
-  async run({ repeats, calls }) {
-    const sides = [
-      loaded("fastify", floor("fastify"), calls, unsignedCalls),
-      loaded("node:http", floor("node:http"), calls, unsignedCalls),
-      loaded("svc-runtime unsigned", sum({}), calls, unsignedCalls),
-    ];
-    const rows = await compare(repeats, sides, FIGURE);
-    return { rows, goals: [judgeRatio("CPU an unsigned call, of fastify's", rows[2], { atMost: 1.5 })] };
-  },
-};
-
 /** Longer than a bench lasts. */
 const LONG_TTL_MS = 3_600_000;
 
@@ -94,7 +81,7 @@ export function withEmptied<T>(
  * Signed calls of a server that remembers `live` others, and those of its own run. It has answered `total` before,
  * whichever of them it remembers.
  */
-export function measureBeside(live: number, total: number, calls: number): Promise<LoadFigures> {
+function measureBeside(live: number, total: number, calls: number): Promise<LoadFigures> {
   const forgotten = signedCalls(WARM_UP + total - live + SPARE);
   return withEmptied(SIGNED_SUM, SUM.fqn, forgotten, async (target) => {
     if (live > 0) await measure(target, signedCalls(live + SPARE));
@@ -114,32 +101,5 @@ export const nonces: Bench = {
     const rows = await compare(repeats, sides, FIGURE);
     const goal = `CPU a signed call at ${entries} live nonces, of an empty cache`;
     return { rows, goals: [judgeRatio(goal, rows[1], { atMost: 1.05 })] };
-  },
-};
-
-export const retry: Bench = {
-  title: "an exact retry from the cache, beside the first call; both in one process, one after the other",
-  async run({ repeats, calls }) {
-    const first: LoadFigures[] = [];
-    const again: LoadFigures[] = [];
-    for (let repeat = 0; repeat < repeats; repeat++) {
-      await withTarget(SIGNED_SUM, async (target) => {
-        const both = async (count: number): Promise<[LoadFigures, LoadFigures]> => {
-          const requests = signedCalls(count + 2 * SPARE);
-          // The last of the first pass may never have been sent.
-          return [await measure(target, requests), await measure(target, requests.slice(0, -SPARE))];
-        };
-        await both(WARM_UP);
-        const [one, other] = await both(calls);
-        first.push(one);
-        again.push(other);
-      });
-    }
-    const passes = [
-      ["first call", first],
-      ["exact retry", again],
-    ] as const;
-    const rows = tabulate(passes, FIGURE);
-    return { rows, goals: [judgeRatio("CPU an exact retry, of a first call", rows[1], { atMost: 0.75 })] };
   },
 };

@@ -1,8 +1,8 @@
-/** What a signed call costs before the code is compiled, and what it leaves to the garbage collector. */
+/** What a signed call costs before the code is compiled. */
 
 import { SIGNED_FLOOR, SIGNED_SUM, warm } from "./calls.js";
 import { type LoadFigures, measure, SPARE } from "./load.js";
-import { type Bench, compare, type Figures, judgeRatio, type Row, tabulate } from "./report.js";
+import { type Bench, judgeRatio, type Row, tabulate } from "./report.js";
 import { signedCalls } from "./requests.js";
 import { type TargetOptions, withTarget } from "./target.js";
 
@@ -41,36 +41,5 @@ export const first: Bench = {
     });
     const goal = `CPU of the first ${count} calls, of warm ones`;
     return { rows: rows.flat(), goals: [judgeRatio(goal, rows[1]?.[1], { atMost: 1.25 })] };
-  },
-};
-
-/**
- * Kilobytes that a process has allocated on the heap between two collections of `--trace-gc`: what each collection
- * found, less what the one before it left.
- */
-export function allocatedKilobytes(trace: string): number {
-  const collections = [...trace.matchAll(/ ms: .*?(\d+\.\d) \(\d+\.\d\) -> (\d+\.\d) \(\d+\.\d\) MB/g)];
-  const [, ...later] = collections;
-  return later.reduce((sum, [, found], at) => sum + 1024 * (Number(found) - Number(collections[at]?.[2])), 0);
-}
-
-/** The young generation is collected whenever it is full, so the calls of one collection are missing or too many. */
-const COLLECTED = 4;
-
-export const allocated: Bench = {
-  title: "what a warm signed call allocates on the heap, by V8's trace of its collections",
-  async run({ repeats, calls }) {
-    const count = COLLECTED * calls;
-    const sides = SERVERS.map(([name, { args, ...options }]) => ({
-      name,
-      measure: () =>
-        withTarget({ ...options, args: ["--trace-gc", ...args] }, async (target): Promise<Figures> => {
-          await warm(target, signedCalls);
-          const before = target.printed.length;
-          await measure(target, signedCalls(count + SPARE));
-          return { "kB a call": allocatedKilobytes(target.printed.slice(before)) / count };
-        }),
-    }));
-    return { rows: await compare(repeats, sides, "kB a call") };
   },
 };

@@ -1,25 +1,21 @@
 /**
- * A server of the tool {@link REPLY} with options that only code can set, which answers messages about its memory.
+ * A server of the tool {@link REPLY}, which answers messages about its memory.
  *
- *     controlled.ts FOLDER_OF_BUILT_FILES OPTIONS_AS_JSON
+ *     controlled.ts FOLDER_OF_BUILT_FILES
  */
 
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type BootstrapOptions, bootstrap, type SvcToolClass, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { bootstrap, type SvcToolClass, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { type Contract, provideContracts } from "#runtime/v1.js";
 
-const [folder, optionsText] = process.argv.slice(2) as [string, string];
+const [folder] = process.argv.slice(2) as [string];
 const built = (path: string) => import(pathToFileURL(join(folder, path)).href);
 const { contracts } = (await built("generated/contracts.js")) as { contracts: readonly Contract[] };
 const { Reply } = (await built("reply.js")) as { Reply: SvcToolClass };
-const options = JSON.parse(optionsText) as BootstrapOptions;
 const config = ToolkitRuntimeConfig.fromEnv();
-const replayStore = new ReplayMemory({
-  ...(options.replayMaxBytes !== undefined && { maxBytes: options.replayMaxBytes }),
-  ttlMs: (fqn) => config.toolConfig(fqn)?.replayTtlMs ?? 0,
-});
+const replayStore = new ReplayMemory({ ttlMs: (fqn) => config.toolConfig(fqn)?.replayTtlMs ?? 0 });
 
 /** What the process holds after a collection, and what the replay store says that it holds. */
 export interface Held {
@@ -37,4 +33,4 @@ process.on("message", () => {
 });
 
 provideContracts(contracts);
-await bootstrap(Reply, { ...options, config, replayStore });
+await bootstrap(Reply, { config, replayStore });

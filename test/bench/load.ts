@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
 import { cpuMicros, cpuTime, residentMegabytes } from "./accounting.js";
 import { quantile } from "./statistics.js";
-import { type Destination, LOAD_CORE, spawnOn, type Target } from "./target.js";
+import { LOAD_CORE, spawnOn, type Target } from "./target.js";
 
 /** One request as it goes out. */
 export interface LoadRequest {
@@ -74,15 +74,15 @@ export async function measure(
 }
 
 /** The bytes of a request. */
-function rawRequest({ url, path }: Destination, { headers, body }: LoadRequest): Buffer {
+function rawRequest({ url, path }: Target, { headers, body }: LoadRequest): Buffer {
   const lines = Object.entries({ Host: new URL(url).host, ...headers, "Content-Length": String(body.length) });
   const head = `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
   return Buffer.concat([Buffer.from(head), body]);
 }
 
 /** Writes requests to a file while something uses it: before each its length in decimal digits and a line's end. */
-export async function withRequestFile<T>(
-  target: Destination,
+async function withRequestFile<T>(
+  target: Target,
   requests: readonly LoadRequest[],
   use: (file: string) => Promise<T>,
 ): Promise<T> {

@@ -1,6 +1,6 @@
-/** What benches write into docs/benchmarks.md, and the plots beside it. */
+/** What benches write into docs/benchmarks.md. */
 
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
@@ -16,14 +16,11 @@ export function withTable(page: string, bench: string, table: string): string {
 }
 
 /**
- * Writes a table into the page, and plots as `plots/NAME.svg`.
+ * Writes a table into the page.
  *
  * @param docs the folder of the page
  */
-export function writePage(docs: string, bench: string, table: string, plots: Readonly<Record<string, string>>): void {
-  const folder = join(docs, "plots");
-  mkdirSync(folder, { recursive: true });
-  for (const [name, svg] of Object.entries(plots)) writeFileSync(join(folder, `${name}.svg`), svg);
+export function writePage(docs: string, bench: string, table: string): void {
   const page = join(docs, "benchmarks.md");
   writeFileSync(page, withTable(readFileSync(page, "utf8"), bench, table));
 }

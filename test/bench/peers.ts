@@ -3,7 +3,6 @@
 import { SIGNED_FLOOR, SIGNED_SUM } from "./calls.js";
 import { type LoadFigures, type LoadRequest, measure, SPARE } from "./load.js";
 import { writePage } from "./page.js";
-import { type PlotPoint, seriesSvg } from "./plot.js";
 import { type Bench, type Row, tabulate, withSpread } from "./report.js";
 import { nexusSignedCalls, SUM, signedCalls, signedConfig } from "./requests.js";
 import type { Summary } from "./statistics.js";
@@ -72,18 +71,6 @@ function tableOf(found: readonly StageRows[], sides: readonly Peer[]): string {
   ].join("\n");
 }
 
-function plotOf(found: readonly StageRows[], sides: readonly Peer[]): Promise<string> {
-  return seriesSvg({
-    title: "CPU of a signed call as a process gets older",
-    x: "calls answered, each with a live nonce",
-    y: "µs of CPU a call",
-    series: sides.map(({ name }, side) => ({
-      name,
-      points: found.map(([{ from, to }, rows]): PlotPoint => ({ x: (from + to) / 2, ...costOf(rows[side]) })),
-    })),
-  });
-}
-
 export const peers: Bench = {
   title: "a signed call: the sum tool, beside the same tool of the Rust toolkit (BENCH_PEER: its program)",
   async run({ repeats, entries, docs }) {
@@ -115,7 +102,7 @@ export const peers: Bench = {
       const figures = sides.map(({ name }, side) => [name, measured[at]?.[side] as LoadFigures[]] as const);
       return [stage, tabulate(figures, FIGURE)];
     });
-    writePage(docs, "peers", tableOf(found, sides), { peers: await plotOf(found, sides) });
+    writePage(docs, "peers", tableOf(found, sides));
     return { rows: found.flatMap(([stage, rows]) => rows.map((row) => ({ ...row, calls: nameOf(stage) }))) };
   },
 };

@@ -10,7 +10,7 @@ export interface Settings {
   readonly calls: number;
   /** Live replay entries, where they are what is measured. */
   readonly entries: number;
-  /** Where pages and plots are written. */
+  /** The folder of the page that tables are written into. */
   readonly docs: string;
 }
 
@@ -27,7 +27,7 @@ export interface Row {
 }
 
 /** Where a goal ends. */
-export type Limit = { readonly atMost: number } | { readonly atLeast: number };
+export type Limit = { readonly atMost: number };
 
 /** A goal of the project, and what was measured. */
 export interface Goal {
@@ -104,7 +104,7 @@ const beside = (values: readonly number[], floor: readonly number[]) => ({
 });
 
 /** A number with three digits that say something. */
-export function digits(value: number): string {
+function digits(value: number): string {
   const places = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return value.toLocaleString("en", { minimumFractionDigits: places, maximumFractionDigits: places });
 }
@@ -127,10 +127,10 @@ export function print({ name, figures, ratio }: Row, figure?: string): void {
 /** Judges a goal and prints the verdict. */
 function judge(text: string, value: Summary | undefined, limit: Limit): Goal {
   if (value === undefined) throw new Error(`${text}: not measured`);
-  const [words, end] = "atMost" in limit ? ["at most", limit.atMost] : ["at least", limit.atLeast];
-  const met = "atMost" in limit ? value.median <= end : value.median >= end;
-  const doubt = isWithinSpread(value, end) ? ", nearer to it than its own spread" : "";
-  console.log(`  goal: ${text}: ${withSpread(value)}, ${words} ${end}: ${met ? "met" : "missed"}${doubt}`);
+  const { atMost } = limit;
+  const met = value.median <= atMost;
+  const doubt = isWithinSpread(value, atMost) ? ", nearer to it than its own spread" : "";
+  console.log(`  goal: ${text}: ${withSpread(value)}, at most ${atMost}: ${met ? "met" : "missed"}${doubt}`);
   return { text, value, limit, met };
 }
 

@@ -99,14 +99,3 @@ export function signedCalls(count: number): LoadRequest[] {
 export function nexusSignedCalls(count: number): LoadRequest[] {
   return Array.from({ length: count }, () => NEXUS_SUM_CALLS.sign(sumTexts()));
 }
-
-/** The same calls, unsigned. */
-export function unsignedCalls(count: number): LoadRequest[] {
-  return Array.from({ length: count }, () => {
-    const [a, b, label, tags] = sumTexts() as [string[], string[], string[], string[]];
-    return {
-      headers: { "content-type": "application/json" },
-      body: Buffer.from(`{"a":${a},"b":${b},"label":${label},"tags":[${tags.join()}]}`),
-    };
-  });
-}

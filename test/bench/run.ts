@@ -8,53 +8,31 @@
 import { writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os";
 import { array, bytes, bytesString, string } from "./bodies.js";
-import { nonces, retry, signed, unsigned } from "./calls.js";
-import { allocated, first } from "./cold.js";
-import { cores } from "./cores.js";
-import { memory, start } from "./footprint.js";
+import { nonces, signed } from "./calls.js";
+import { first } from "./cold.js";
+import { entry } from "./entry.js";
+import { start } from "./footprint.js";
 import { gen } from "./gen.js";
-import { latency } from "./latency.js";
 import { generator } from "./load.js";
-import { micro } from "./micro.js";
 import { peers } from "./peers.js";
-import { refused } from "./refused.js";
-import { bound, entry } from "./replay.js";
 import { type Bench, DEFAULT_SETTINGS, type Goal, type Outcome, type Settings } from "./report.js";
-import { scaling } from "./scaling.js";
 import { shared } from "./shared.js";
-import { benchStorage } from "./storage.js";
 import { pinned } from "./target.js";
-
-const storage: Bench = {
-  title: "8 MiB through the development store, beside plain fetch",
-  run: async ({ repeats }) => ({ rows: [await benchStorage(repeats)] }),
-};
 
 /** All of them, by the name that selects them. */
 const BENCHES: Readonly<Record<string, Bench>> = {
   signed,
   nonces,
-  unsigned,
-  latency,
-  retry,
   first,
-  allocated,
   string,
   array,
   bytes,
   "bytes-string": bytesString,
-  refused,
   start,
-  memory,
   entry,
-  bound,
-  cores,
   shared,
   peers,
-  micro,
-  scaling,
   gen,
-  storage,
 };
 
 /** @throws RangeError */

@@ -1,11 +1,10 @@
 /**
- * The floors: what the same machine does with the same requests when there is nothing but HTTP, or HTTP and crypto, or
+ * The floors: what the same machine does with the same requests when there is nothing but HTTP and crypto, or
  * HTTP and the least work on a body.
  */
 
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
-import { fastify } from "fastify";
 import { prepareSigningKey, prepareVerifyKey, selectEngine } from "#runtime/wire/ed25519.js";
 
 const RESULT = Buffer.from(
@@ -45,9 +44,6 @@ function listenForBodies(encoding: "utf8" | "base64"): void {
 }
 
 switch (kind) {
-  case "node:http":
-    listen(() => ({}));
-    break;
   case "node:http and crypto": {
     const { engine } = selectEngine();
     const leader = prepareVerifyKey(Buffer.from(leaderKey, "hex"));
@@ -58,13 +54,6 @@ switch (kind) {
       if (!engine.verify(leader, hash, signature)) throw new Error("the load has a bad signature");
       return { "X-Svc-Sig-V": "3", "X-Svc-Tool-Signature": engine.sign(tool, MESSAGE).toString("base64url") };
     });
-    break;
-  }
-  case "fastify": {
-    const app = fastify();
-    app.post("/sum/invoke", (_request, reply) => reply.header("content-type", CONTENT_TYPE).send(RESULT));
-    await app.listen({ port: Number(port), host });
-    process.stderr.write('"msg":"serving"\n');
     break;
   }
   case "JSON":

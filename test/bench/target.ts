@@ -49,17 +49,10 @@ export interface TargetOptions {
   readonly ipc?: boolean;
 }
 
-/** Where calls go. */
-export interface Destination {
-  readonly url: string;
-  /** Where its tool is called, `/sum/invoke`. */
-  readonly path: string;
-}
-
 const SERVING = '"msg":"serving"';
 const RELOADED = "is in force in a new version";
 
-export class Target implements Destination {
+export class Target {
   private log = "";
 
   private constructor(
@@ -103,11 +96,6 @@ export class Target implements Destination {
 
   get pid(): number {
     return this.process.pid as number;
-  }
-
-  /** What it has printed since it was started or configured. */
-  get printed(): string {
-    return this.log;
   }
 
   /** Puts another configuration in force. */

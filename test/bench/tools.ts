@@ -77,23 +77,6 @@ export const ROWS = benchTool("Rows", [one("rows")], {
   body: "{ count: input.rows?.length ?? 0 }",
 });
 
-/** Takes a list of texts. */
-export const VALUES = benchTool("Values", [{ name: "values", many: true }], {
-  input: "values: string[]",
-  output: "{ count: number }",
-  body: "{ count: input.values.length }",
-});
-
-/** Takes a text at each of some ports. */
-export function portsTool(count: number): BenchTool {
-  const names = Array.from({ length: count }, (_, index) => `port${index}`);
-  return benchTool(`Ports${count}`, names.map(one), {
-    input: names.map((name) => `${name}: string`).join("; "),
-    output: "{ count: number }",
-    body: "{ count: Object.keys(input).length }",
-  });
-}
-
 const MEMBERS = [
   "string",
   "number",

@@ -9,7 +9,6 @@ import { COMMANDS, EXIT } from "#generator/cli.js";
 import { readArguments } from "#generator/commands/arguments.js";
 import { unified } from "#generator/commands/stale-report.js";
 import { CODES, diagnosticsPage, formatDiagnostic } from "#generator/diagnostics/diagnostics.js";
-import { proves } from "../proves.js";
 import { REPOSITORY, ToolProject, toolSource } from "./project.js";
 import { type Ran, svcGenIn as runIn } from "./run-cli.js";
 
@@ -382,7 +381,6 @@ svc-gen: 1 error in 1 file; nothing was written
   } finally {
     other.remove();
   }
-  proves("2.13");
 });
 
 test("a long line is shown around the place", () => {

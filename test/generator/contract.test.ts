@@ -31,20 +31,20 @@ const SECRETS = [
 const NO_SECRETS = ["tokenId", "maxTokens", "key", "publicKey", "seed", "phrase", "secretary", "passwordless", "api"];
 const texts = (names: readonly string[]) => `{ ${names.map((name) => `${name}: string`).join("; ")} }`;
 
-/** Input, Output, the complaints wanted (`CODE subject`), and what is proved by that. */
-const CASES: readonly (readonly [input: string, output: string, wanted: readonly string[], id?: string])[] = [
+/** Input, Output, and the complaints wanted (`CODE subject`). */
+const CASES: readonly (readonly [input: string, output: string, wanted: readonly string[]])[] = [
   [object(32), '"done"', []],
-  [object(33), '"done"', ["SVC151 Input.p32"], "1.6"],
+  [object(33), '"done"', ["SVC151 Input.p32"]],
   ["{}", variants(8), []],
-  ["{}", variants(9), ["SVC166 Output.v8"], "1.7"],
+  ["{}", variants(9), ["SVC166 Output.v8"]],
   ["{}", `{ ok: ${object(16)} }`, []],
-  ["{}", `{ ok: ${object(17)} }`, ["SVC167 Output.ok.p16"], "1.7"],
+  ["{}", `{ ok: ${object(17)} }`, ["SVC167 Output.ok.p16"]],
   [`{ ${long(128)}: 1 }`, "{ ok: {} }", []],
   [`{ ${long(129)}: 1 }`, "{ ok: {} }", [`SVC152 Input.${long(129)}`]],
   ["{}", `{ ${long(129)}: {} }`, [`SVC152 Output.${long(129)}`]],
-  ['{ é: 1; "": 2 }', "{ ok: { ü: 1 } }", ["SVC152 Input.é", 'SVC152 Input[""]', "SVC152 Output.ok.ü"], "1.8"],
-  ['{ "a\\n": 1 }', '"done" | { ok: {} }', [], "1.8"],
-  ["{}", "{ _err_eval: { reason: string } }", ["SVC165 Output._err_eval"], "2.16"],
+  ['{ é: 1; "": 2 }', "{ ok: { ü: 1 } }", ["SVC152 Input.é", 'SVC152 Input[""]', "SVC152 Output.ok.ü"]],
+  ['{ "a\\n": 1 }', '"done" | { ok: {} }', []],
+  ["{}", "{ _err_eval: { reason: string } }", ["SVC165 Output._err_eval"]],
   ["{}", '"_err_eval"', ["SVC165 Output._err_eval"]],
   ["{}", "{ ok: {} } | { ok: { a: 1 } }", ["SVC163 Output.ok"]],
   ["{}", '{ ok: {} } | "ok"', ["SVC163 Output.ok"]],
@@ -85,12 +85,11 @@ const project = new ToolProject(
 after(() => project.remove());
 const { diagnostics } = project.generate();
 
-for (const [index, [input, output, wanted, id]] of CASES.entries()) {
+for (const [index, [input, output, wanted]] of CASES.entries()) {
   test(`${input.slice(0, 40)} -> ${output.slice(0, 40)}`, () => {
     const own = diagnostics.filter(({ place, severity }) => place?.file === `src/t${index}.ts` && severity === "error");
     const said = ({ code, subject }: Diagnostic) => `${code} ${subject?.replace(/^T\d+\./, "")}`;
     assert.deepEqual(own.map(said), wanted);
-    if (id !== undefined) proves(id);
   });
 }
 

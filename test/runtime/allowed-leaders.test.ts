@@ -203,7 +203,7 @@ describe("faults at load", () => {
         error.message.startsWith("configuration, line ") && error.message.includes(` /signed_http/allowed_leaders`);
       assert.throws(() => fromInline(text), inline);
       provesRow(name, {
-        "10.7": ["a repeated kid", "a repeated kid in another entry of the leader", "version 2", "an unknown member"],
+        "10.7": ["a repeated kid", "version 2", "an unknown member"],
         "10.8": ["not a point", "not canonical", "small order"],
       });
       proves("10.12");
@@ -261,7 +261,6 @@ describe("a file that changes", () => {
       assert.equal(found(), key(6));
     }
     assert.deepEqual(warnings, []);
-    proves("10.15");
   });
 
   /** Files as `node:fs` shows them to the runtime: their stamp is the one given here, and their reads are counted. */
@@ -324,7 +323,6 @@ describe("a file that changes", () => {
     counted.reads = 0;
     found();
     assert.equal(counted.reads, 0);
-    proves("10.15");
   });
 
   it("is followed through symlink swaps", async () => {
@@ -348,7 +346,6 @@ describe("a file that changes", () => {
       renameSync(`${data}.new`, data);
       assert.equal(found(), expected);
     }
-    proves("10.15");
   });
 
   it("keeps the previous list while it is gone or invalid, warns once of each failure, and comes back", async () => {
@@ -386,7 +383,6 @@ describe("a file that changes", () => {
     assert.equal(hexOf(leaders.lookup("leader", 1n)), key(2));
     writeFileSync(path, list());
     assert.equal(found(), undefined);
-    proves("10.15");
   });
 
   it("a file that comes back as it was is good again, and a bad one still bad", () => {

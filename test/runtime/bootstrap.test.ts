@@ -53,7 +53,6 @@ describe("the four forms of bootstrap", { concurrency: 2 }, () => {
       assert.equal(list.body.toString(), tools === 1 ? '["one"]' : '["one","two"]');
       expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("1"));
       await stop(child);
-      provesRow(form, { "1.1": ['bootstrap(One, { headerPrefix: "X-Nexus-" })'] });
     });
   }
 
@@ -254,9 +253,8 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
       else assert.match(said, message);
       provesRow(what, {
         "1.22": ["two spellings of one name", "an entry under another spelling"],
-        "8.15": ["too small a replay memory"],
-        "9.2": ["two tools on one path", "two tools of one name", "two tools at the root"],
-        "10.10": ["an entry under another spelling", "signed mode without an entry"],
+        "9.2": ["two tools on one path", "two tools of one name"],
+        "10.10": ["signed mode without an entry"],
       });
     });
   }
@@ -276,7 +274,6 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     ] as const) {
       assert.match(await cannotStart("await bootstrap(One);", { SVC_TOOLKIT_CONFIG_PATH: path }), message);
     }
-    proves("10.2");
   });
 
   for (const timeout of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2_147_483_648, "10", 10n, undefined]) {
@@ -346,7 +343,7 @@ describe("--meta", { concurrency: 2 }, () => {
       document("xyz.test.two@1", "http://localhost/two"),
     ];
     assert.equal(stdout, `[\n${documents.join(",\n")}\n]\n`);
-    proves("2.6", "9.8", "11.2");
+    proves("9.8");
   });
 
   it("url: localhost and the path, a leading slash added if missing and nothing else changed", async () => {
@@ -449,7 +446,6 @@ describe("signals", { concurrency: 2 }, () => {
     release(child);
     expectResult(await one.response(), echoed('"slow"'));
     assert.equal((await child.ended).code, 0);
-    proves("7.30");
   });
 
   it("a request that never comes whole, or an answer that nobody reads, does not keep the process", async () => {

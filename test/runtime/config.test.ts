@@ -56,7 +56,6 @@ describe("vectors", () => {
 
   it("there are 72", () => {
     assert.equal(cases.length, 72);
-    proves("10.5");
   });
 
   for (const { name, config: text, expect } of cases) {
@@ -314,7 +313,7 @@ describe("mode disabled", () => {
     ]) {
       assert.throws(() => disabled(section), ConfigError, JSON.stringify(section));
     }
-    proves("10.3", "10.11");
+    proves("10.11");
   });
 });
 

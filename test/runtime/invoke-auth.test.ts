@@ -68,7 +68,7 @@ describe("every header, before a byte of the body (401)", () => {
   for (const name of HEADERS) {
     it(`${name}: missing`, async () => {
       assert.equal(await refused(replaced(name, undefined)), `${name}: missing`);
-      proves("5.1", "7.4", "7.5", "7.19");
+      proves("7.4");
     });
 
     it(`${name}: given twice, in any case, equal or not, also when one is empty`, async () => {
@@ -164,7 +164,6 @@ describe("every header, before a byte of the body (401)", () => {
           "5.4": ["X-Svc-Input-Hash"],
           "5.5": ["X-Svc-Leader-Signature"],
           "5.6": ["X-Svc-Nonce"],
-          "5.7": ["X-Svc-Input-Hash", "X-Svc-Leader-Signature", "X-Svc-Nonce"],
         });
         proves("5.9", "7.19");
       });
@@ -185,8 +184,8 @@ describe("every header, before a byte of the body (401)", () => {
         name === "X-Svc-Leader-Key-Id" ? kid : value,
       ]);
       assert.equal(await refused(headers), "X-Svc-Leader-Key-Id: no such leader and key in the allow-list");
-      provesRow(what, { "5.2": ["a leader in another case", "the beginning of a leader"] });
-      proves("5.9", "7.4", "7.19");
+      provesRow(what, { "5.2": ["a leader in another case"] });
+      proves("7.4");
     });
   }
 
@@ -204,7 +203,7 @@ describe("every header, before a byte of the body (401)", () => {
       const headers = replaced("X-Svc-Leader-Signature", signature.toString("base64url"), call);
       assert.equal(await refused(headers, call), "X-Svc-Leader-Signature: does not verify");
     }
-    proves("4.5", "7.4", "7.19");
+    proves("4.5", "7.4", "7.5", "7.19");
   });
 
   it("ran nothing, and left nothing behind: the same nonce runs afterwards", async () => {
@@ -376,7 +375,6 @@ describe("headerPrefix", () => {
     for (const headerPrefix of ["", "X-Svc", "X Svc-", "X-Svc:-", "-", "\u00c4-", "X-\r\n-"]) {
       await assert.rejects(serveFor([tool], { headerPrefix }), /^RangeError: headerPrefix: expected/);
     }
-    proves("1.1");
   });
 });
 

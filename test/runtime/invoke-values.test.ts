@@ -213,10 +213,10 @@ describe("values in, signed and unsigned alike, and back", () => {
           );
           provesRow(name, {
             "2.11": ["an object with bigints, a list and an optional member"],
-            "5.35": ["bigint without a format"],
+            "5.34": ["bigint without a format"],
             "5.36": ["bigint without a format"],
           });
-          proves("1.4", "5.31", "6.1", "6.3");
+          proves("6.1", "6.3");
         });
       }
       for (const [text, complaint] of refused) {
@@ -229,8 +229,6 @@ describe("values in, signed and unsigned alike, and back", () => {
           }
           assert.equal(tool.echo.calls.invoked, before);
           provesRow(`${name}: ${text}`, {
-            "5.32": ['Date: "2023-02-29T00:00:00Z"'],
-            "5.35": ["int64: 1.0", "int64: 1e3", "int64: -0"],
             "5.36": ["uint64: -1", "int64: 18446744073709551615", "number: 9007199254740992"],
             "7.10": ['an object with bigints, a list and an optional member: {"at":1,"list":[1,"canary"]}'],
             "7.25": ['an object with bigints, a list and an optional member: {"at":1,"list":[1,"canary"]}'],
@@ -250,7 +248,7 @@ describe("optional members: absent, null and undefined are one", () => {
     for (const input of tool.echo.calls.inputs) assert.equal(input.value, undefined);
     const [signed] = await tool.send('"x"');
     assert.equal(signed.body.toString("latin1"), okay('"x"'));
-    proves("2.11");
+    proves("2.10", "2.11");
   });
 
   it("out: null, undefined and absence leave as null, nested too", async () => {
@@ -265,7 +263,7 @@ describe("optional members: absent, null and undefined are one", () => {
       ]);
       expectResult(await sendPlain(url, tool.target, '{"value":1}'), expected);
     }
-    proves("2.10", "2.11");
+    proves("2.11");
   });
 
   it("a port that is not optional has to be there", async () => {
@@ -310,7 +308,7 @@ describe("values out that the type does not have (500, with port and reason)", (
       const got = expectError(response, 500, "output_serialization_error") ?? assert.fail("no details");
       if (typeof details === "string") assert.equal(got, details);
       else assert.match(got, details);
-      proves("5.36", "7.29");
+      proves("5.36");
     });
   }
 
@@ -328,7 +326,6 @@ describe("values out that the type does not have (500, with port and reason)", (
       const { url } = await serveFor([tool]);
       expectResult(await sendPlain(url, tool.target, '{"value":1}'), resultBcs("ok", [["value", `${value}`]]));
     }
-    proves("5.34", "5.36");
   });
 });
 
@@ -384,7 +381,6 @@ describe("ports in schema order, whatever their names", () => {
     const missing = `{${texts.filter(([name]) => name !== "constructor").map(([name, text]) => `${JSON.stringify(name)}:${text}`)}}`;
     const details = expectError(await sendPlain(url, tool.target, missing), 422, "input_deserialization_error");
     assert.equal(details, "constructor: expected a value, got nothing", "what Object has is no member");
-    proves("2.6", "7.13");
   });
 
   it("a result that lacks a port does not get Object's", async () => {

@@ -276,7 +276,7 @@ describe("signed calls", () => {
       ["data", "bytes"],
     );
     await client.invoke({ ...input, list: [new JsonText(deep(121)), new JsonText(deep(122))] });
-    proves("5.28", "5.33");
+    proves("5.33");
   });
 
   test("an exact retry gets the same result and does not run the tool", async () => {
@@ -297,7 +297,6 @@ describe("signed calls", () => {
     assert.equal(headers["X-Svc-Nonce"], nonce.toString("base64url"));
     assert.deepEqual(client.sign(input, { nonce: Buffer.alloc(32, 5) }).nonce, Buffer.alloc(32, 5));
     assert.throws(() => client.sign(input, { nonce: Buffer.alloc(31) }), /nonce: expected 32 bytes, got 31/);
-    proves("4.8");
   });
 
   test("inputs that do not fit are refused before anything is sent", () => {
@@ -366,7 +365,6 @@ describe("signed calls", () => {
     assert.ok(toolSignature);
     assert.equal(verifyToolSignature(TOOL_KEY, request, bcs, toolSignature), true);
     assert.equal(verifyToolSignature(TOOL_KEY, client.sign(input), bcs, toolSignature), false);
-    proves("4.7");
   });
 
   test("time, signal and the expected name", async () => {
@@ -425,7 +423,6 @@ describe("other servers", () => {
     await assert.rejects(newer.invoke(input), fails("auth_failed", 401));
     newer.close();
     await server.close();
-    proves("1.1");
   });
 
   const document = JSON.stringify({
@@ -671,7 +668,6 @@ describe("pieces", () => {
       assert.equal(verifyToolSignature(vector.tool_public_key, request, bcs, signature), true);
       assert.equal(decodeResult(client.ports, bcs).tag, Object.keys(JSON.parse(vector.output))[0]);
     }
-    proves("4.17");
   });
 
   /** The texts that a recorded body commits to, as a leader would give them. */

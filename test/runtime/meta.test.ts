@@ -55,7 +55,7 @@ describe("GET /meta", () => {
     const document = JSON.parse(text) as { url: string; fqn: string };
     assert.equal(document.url, "http://localhost/");
     assert.equal(document.fqn, "xyz.test.root@1");
-    proves("1.22", "9.7");
+    proves("1.22");
   });
 
   for (const [what, headers, url] of [

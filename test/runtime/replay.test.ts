@@ -88,7 +88,6 @@ describe("look-up (protocol.md section 8)", () => {
       const { claim, run } = store();
       run(n1, h1).complete(answer(status));
       assert.deepEqual(claim(n1, h1), completed(answer(status)));
-      proves("8.6");
     });
   }
 
@@ -106,7 +105,7 @@ describe("look-up (protocol.md section 8)", () => {
     time.now += TTL - 10;
     run(n1, h1).release();
     assert.deepEqual(claim(n1, h2), completed(answer(200, "two")), "each has its own TTL");
-    proves("8.3", "8.5");
+    proves("8.5");
   });
 
   it("nonces and tools do not see each other", () => {
@@ -260,7 +259,6 @@ describe("TTL", () => {
     time.now += 1;
     run(n1, h1).release();
     assert.deepEqual(memory.stats(), empty);
-    proves("8.12");
   });
 
   it("of a held entry counts from the settling of the tool", () => {
@@ -275,7 +273,6 @@ describe("TTL", () => {
     time.now += 1;
     assert.deepEqual(memory.stats(), empty);
     run(n1, h1);
-    proves("8.11");
   });
 
   it("in force is what counts: a shorter one ends entries at once, a longer one keeps them", () => {
@@ -393,7 +390,6 @@ describe("the bound", () => {
     assert.ok(memory.stats().bytes <= MIB);
     assert.deepEqual(claim(n1, h1), { state: "full" });
     assert.equal(claim(digest("a"), h1).state, "completed");
-    proves("8.15");
   });
 
   it("full of live entries refuses new runs, keeps every entry, and recovers as they expire", () => {
@@ -420,7 +416,7 @@ describe("the bound", () => {
     for (let i = 0; i < count; i++) run(digest(`${i}`), h1).complete(answer(200, body));
     time.now += TTL;
     assert.deepEqual(memory.stats(), empty);
-    proves("8.15", "8.16");
+    proves("8.15");
   });
 
   it("holds while many held entries settle beside runs in flight", () => {
@@ -465,7 +461,6 @@ describe("the bound", () => {
       const ratio = (memory.sustainedRate(TTL, bodyBytes + SEAL_BYTES) * 300) / count;
       assert.ok(ratio > 0.97 && ratio < 1.03, `${bodyBytes} bytes: ${count} entries, ratio ${ratio}`);
     }
-    proves("8.15");
   });
 });
 
@@ -570,7 +565,6 @@ it("every claim, end and count agrees with an independent slow model, and the bo
     },
     process.env.SVC_TEST_FULL === "1" ? 20_000 : 1500,
   );
-  proves("8.2");
 });
 
 describe("memory held", () => {

@@ -325,7 +325,6 @@ describe("the pace of bodies", () => {
       tick(100);
       assert.equal(ended(), 1);
     });
-    proves("1.20");
   });
 
   it("gives nothing for a burst beyond the grace", () => {

@@ -71,8 +71,8 @@ describe("routing (protocol.md sections 7 and 9)", () => {
       const response = await exchange(server.url, requestText(method, path, calling(), CALL));
       assert.equal(expectError(response, 404, "not_found"), undefined);
       assert.equal(response.headers.has("allow"), false);
-      provesRow(path, { "9.1": ["/a//b/invoke"], "9.2": ["/s%75m/invoke", "/sum/invoke/", "/SUM/invoke"] });
-      proves("1.5", "7.16", "7.21");
+      provesRow(path, { "9.2": ["/s%75m/invoke", "/sum/invoke/", "/SUM/invoke"] });
+      proves("1.5", "7.21");
     });
   }
 
@@ -254,7 +254,6 @@ describe("step 1: length and coding of the body (protocol.md section 7)", () => 
       413,
       "payload_too_large",
     );
-    proves("7.2");
   });
 
   for (const type of [
@@ -323,7 +322,6 @@ describe("headers and time (protocol.md section 1)", () => {
     }
     const within = requestText("GET", "/tools", [["X-Large", "c".repeat(15_000)]]);
     assert.equal((await exchange(server.url, within)).status, 200);
-    proves("7.22");
   });
 
   it("headers within 10 s, the whole request within 30 s", async () => {

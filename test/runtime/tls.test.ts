@@ -263,7 +263,16 @@ describe("start-up faults name the file, what is wrong and what to do, before th
           return error.name === "StartupError";
         },
       );
-      provesRow(what, { "10.17": ["the key of another certificate"] });
+      provesRow(what, {
+        "10.17": [
+          "only a certificate",
+          "two empty paths",
+          "a missing certificate",
+          "an empty key",
+          "an encrypted key",
+          "the key of another certificate",
+        ],
+      });
     });
   }
 
@@ -352,6 +361,7 @@ describe("what is negotiated", () => {
   it("TLS 1.3, and 1.2 for those who have no better", async () => {
     assert.equal((await negotiated(ecServer.port)).protocol, "TLSv1.3");
     assert.equal((await negotiated(ecServer.port, { maxVersion: "TLSv1.2" })).protocol, "TLSv1.2");
+    proves("1.18");
   });
 
   for (const version of ["TLSv1", "TLSv1.1"] as const) {

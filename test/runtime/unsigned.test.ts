@@ -92,7 +92,7 @@ describe("the body", () => {
       if (details === undefined) expectResult(response, echoed("1"));
       else assert.equal(expectError(response, 422, "input_deserialization_error"), details);
     }
-    proves("6.2", "7.25");
+    proves("6.2");
   });
 
   it("unknown members are named in the log by place and nearest name, once, without a word of the caller", async () => {
@@ -159,7 +159,6 @@ describe("the body", () => {
     expectError(response, 422, "input_deserialization_error");
     const wrong = await sendPlain(server.url, echo.target, '{"value":1}', ["X-Svc-Sig-V", "canary"]);
     expectResult(wrong, echoed("1"));
-    proves("6.1");
   });
 });
 
@@ -219,7 +218,7 @@ describe("JSON for who prefers it", () => {
     asJson(two, '{"ok":{"value":1}}');
     const equal = await sendPlain(server.url, echo.target, '{"value":1}', ["Accept", json], ["Accept", "*/*"]);
     expectResult(equal, echoed("1"));
-    proves("1.4", "6.3");
+    proves("1.4");
   });
 
   it("ports in schema order, many as arrays, exact integers, names and texts quoted", async () => {
@@ -246,7 +245,6 @@ describe("JSON for who prefers it", () => {
     const { url } = await serveFor([tool]);
     asJson(await sendPlain(url, tool.target, '{"value":1}', ["Accept", json]), '{"done":{}}');
     expectResult(await sendPlain(url, tool.target, '{"value":1}'), resultBcs("done", []));
-    proves("2.15");
   });
 
   it("a result that holds a stored value stays BCS", async () => {

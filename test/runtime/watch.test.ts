@@ -254,7 +254,6 @@ describe("a fault", () => {
     assert.deepEqual([follower.stats.fault, follower.stats.unchanged], [undefined, 1]);
     rmSync(path); // news again after a good version
     await until(() => warnings.length === 4, "a fourth warning");
-    proves("10.13");
   });
 
   it("of rights is seen though the content is the same", { skip: process.platform === "win32" }, async () => {

@@ -8,7 +8,6 @@ import type { Contract } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
 import { ToolProject } from "../generator/project.js";
-import { proves } from "../proves.js";
 import { assertLinear } from "../wire/growth.js";
 import { openJudge } from "./judge.js";
 import { REFUSED, sourceOf, toolName, ZOO } from "./zoo.js";
@@ -146,7 +145,6 @@ for (const [index, { name, many, accept, differ = [] }] of ZOO.entries()) {
       assert.ok(judge(sent.slice('{"ok":'.length, -1)).accepted);
       assert.deepStrictEqual(withoutUndefined(again), withoutUndefined(value), `${text} after ${sent}`);
     }
-    proves("6.2");
   });
 }
 

@@ -5,22 +5,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { proves } from "../proves.js";
+import { provesRow } from "../proves.js";
 import { type Outcome, RUNNERS, runDirectory } from "./conformance.js";
 import { VECTORS } from "./read.js";
 
-/** How many cases each recorded file has, as one that loses some must not pass unnoticed, and what they prove. */
-const FILES: Readonly<Record<string, readonly [count: number, ...ids: string[]]>> = {
-  "json-canonical.json": [565, "5.16", "5.17", "5.18", "5.19", "5.20", "5.21", "5.22", "5.23", "5.26"],
-  "signing.json": [60, "3.8", "4.5", "4.6", "4.7", "4.17"],
-  "ed25519.json": [1053, "4.10"],
-  "fqn.json": [20, "1.22"],
-  "schema.json": [21, "2.1", "2.3", "2.5", "2.8", "3.1", "3.5", "3.6", "3.7"],
-  "config.json": [72, "10.2", "10.3", "10.5", "10.10"],
-  "nexus-data.json": [40, "3.1", "3.2", "3.3", "3.4", "3.10", "3.11", "3.13", "3.16", "4.2"],
-  "output.json": [14, "2.16", "3.8", "3.16"],
-  "http.json": [119, "1.4", "1.5", "7.15", "7.34"],
-};
+/** The number of cases of each recorded file. */
+const FILES = {
+  "json-canonical.json": 565,
+  "signing.json": 60,
+  "ed25519.json": 1053,
+  "fqn.json": 20,
+  "schema.json": 21,
+  "config.json": 72,
+  "nexus-data.json": 40,
+  "output.json": 14,
+  "http.json": 119,
+} as const;
 
 /** Members of recorded cases that the tests below change. */
 interface Case {
@@ -69,7 +69,7 @@ function conformance(directory: string) {
 describe("recorded vectors", () => {
   it("are all run", () => assert.deepEqual(Object.keys(RUNNERS).sort(), Object.keys(FILES).sort()));
 
-  for (const [file, [count, ...ids]] of Object.entries(FILES)) {
+  for (const [file, count] of Object.entries(FILES) as [keyof typeof FILES, number][]) {
     it(`${file}: ${count} cases`, async () => {
       const directory = join(scratch, file);
       mkdirSync(directory);
@@ -80,7 +80,25 @@ describe("recorded vectors", () => {
         [],
       );
       assert.equal(all.length, count);
-      proves(...ids);
+      provesRow(file, {
+        "2.8": ["schema.json"],
+        "3.1": ["nexus-data.json"],
+        "3.2": ["nexus-data.json"],
+        "3.3": ["nexus-data.json"],
+        "3.4": ["nexus-data.json"],
+        "3.5": ["schema.json"],
+        "3.6": ["schema.json"],
+        "3.7": ["schema.json"],
+        "3.8": ["output.json"],
+        "3.13": ["nexus-data.json"],
+        "3.16": ["nexus-data.json", "output.json"],
+        "4.5": ["signing.json"],
+        "4.7": ["signing.json"],
+        "4.17": ["signing.json"],
+        "5.26": ["json-canonical.json"],
+        "7.34": ["http.json"],
+        "10.5": ["config.json"],
+      });
     });
   }
 });

@@ -19,7 +19,6 @@ import {
   writeLength,
 } from "#runtime/wire/bcs-writer.js";
 import { InputHasher, inputHashOf } from "#runtime/wire/signature.js";
-import { proves } from "../proves.js";
 import { portName } from "./arbitraries.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";
@@ -76,7 +75,6 @@ describe("a result", () => {
       }),
       { numRuns: RUNS },
     );
-    proves("3.2");
   });
 
   it("has one encoding: a mutated one is refused or is that of another result", () => {
@@ -215,7 +213,6 @@ describe("the input hash", () => {
       ),
       { numRuns: RUNS },
     );
-    proves("3.4", "4.3");
   });
 });
 
@@ -230,7 +227,6 @@ describe("the nonce preimage", () => {
       );
       assert.throws(() => encodeNoncePreimage({ ...invocation, iteration: walkIndex }), /iteration: expected a bigint/);
     }
-    proves("3.9");
   });
   it("takes 32 bytes of execution id", () => {
     for (const length of [0, 31, 33]) {
@@ -239,6 +235,5 @@ describe("the nonce preimage", () => {
         new RangeError(`execution id: expected 32 bytes, got ${length}`),
       );
     }
-    proves("3.9");
   });
 });

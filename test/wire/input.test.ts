@@ -476,7 +476,6 @@ describe("ports", () => {
       note: "n",
       "2": [],
     });
-    proves("2.10");
   });
   for (const [texts, details] of [
     [[["null"], ['"a"'], ["null"], ["null"]], "id: expected an integer, got null"],

@@ -75,7 +75,6 @@ describe("canonical text", () => {
       }),
       { numRuns: RUNS },
     );
-    proves("5.17", "5.18");
   });
 
   it("is its own canonical text, but for doubles that serde_json does not read as it printed them", () => {
@@ -120,7 +119,6 @@ describe("canonical text", () => {
     it(`${text} → ${wanted}`, () => {
       assert.equal(canonical(text), wanted);
       provesRow(text, {
-        "5.16": ["18446744073709551615"],
         "5.17": ["1e15", "1e16", "0.00001", "0.000001"],
         "5.21": ["0e999999999999"],
         "5.23": ["18446744073709551616.5e-20", "-0", "-9223372036854775809"],

@@ -6,7 +6,6 @@ import { test } from "node:test";
 import { encodeMetaSchema } from "#runtime/wire/bcs.js";
 import type { MetaSchema } from "#runtime/wire/bcs-shapes.js";
 import { derivePorts, PortError } from "#runtime/wire/ports.js";
-import { proves } from "../proves.js";
 
 interface Case {
   readonly name: string;
@@ -53,7 +52,6 @@ for (const each of recorded.cases) {
       })),
     } satisfies MetaSchema);
     assert.equal(Buffer.from(encodeMetaSchema(derived)).toString("hex"), bcs);
-    proves("2.8");
   });
 }
 

@@ -35,19 +35,18 @@ describe("golden values of protocol.md section 4", () => {
       })),
     );
     assert.equal(hex(inputHashOf(declared)), inputHash);
-    proves("1.3", "4.3", "4.4", "4.15");
+    proves("1.3", "4.3", "4.15");
   });
 
   it("input hash in another port order is another", () => {
     const other = new InputHasher(ports.toReversed()).hash(commitments.toReversed().map((of) => [of]));
     assert.notEqual(hex(other), inputHash);
-    proves("4.3", "4.4");
+    proves("4.4");
   });
 
   it("input hash of a many of one value is another", () => {
     const other = new InputHasher(ports.map((port) => ({ ...port, many: true }))).hash(commitments.map((of) => [of]));
     assert.notEqual(hex(other), inputHash);
-    proves("4.3");
   });
 
   for (const count of [1, 2, 127, 128, 256]) {
@@ -64,7 +63,7 @@ describe("golden values of protocol.md section 4", () => {
     const bcs = encodeOutput({ tag: "ok", ports: [{ name: "result", values }] });
     assert.equal(hex(bcs), "026f6b0106726573756c7401010178");
     assert.equal(hex(outputHash(bcs)), "05b824008a23a42ccb453d2dc4fd3ab6d1ef55246c719dc035dd2e621041cb6c");
-    proves("1.3", "3.8", "4.6", "4.15");
+    proves("1.3", "4.6", "4.15");
   });
 
   it("invocation nonce", () => {
@@ -82,7 +81,7 @@ describe("golden values of protocol.md section 4", () => {
       message.toString("latin1"),
       `nexus.direct.v3.tool-response${"\x01".repeat(64)}${"\x02".repeat(32)}${"\x03".repeat(32)}`,
     );
-    proves("1.2", "1.3", "4.7");
+    proves("1.3");
   });
 });
 

@@ -1,0 +1,326 @@
+/**
+ * Layers of the source, lowest first, and the packages and Node modules that each may import. Enforced by
+ * test/boundaries.test.ts.
+ *
+ * - `files`: paths without extension, `*` for one name. A file belongs to the first layer that matches.
+ * - `below`: layers whose files may be imported, type imports included.
+ */
+const LAYERS = [
+  {
+    name: "wire",
+    files: "runtime/wire/*",
+    packages: "@mysten/bcs @noble/ed25519 @noble/hashes ajv-formats sodium-native",
+    node: "buffer crypto module",
+  },
+  { name: "fqn", files: "runtime/fqn runtime/status runtime/checked-integer runtime/time-limit" },
+  { name: "tool", files: "runtime/tool runtime/contracts runtime/port-json", below: "wire fqn" },
+  {
+    name: "config",
+    files: "runtime/config/*",
+    below: "wire fqn",
+    packages: "fastest-levenshtein",
+    node: "fs fs/promises path",
+  },
+  { name: "server/errors", files: "runtime/server/errors/*", below: "wire" },
+  {
+    name: "server/log",
+    files: "runtime/server/log/*",
+    below: "tool config server/errors",
+    packages: "pino",
+    node: "fs worker_threads",
+  },
+  {
+    name: "server/load",
+    files: "runtime/server/load/*",
+    below: "fqn tool server/errors",
+    packages: "rate-limiter-flexible",
+    node: "perf_hooks",
+  },
+  { name: "server/replay", files: "runtime/server/replay/*", below: "wire fqn tool server/errors server/log" },
+  {
+    name: "redis",
+    files: "runtime/redis/*",
+    below: "wire fqn config server/errors server/log server/replay",
+    packages: "ioredis",
+    node: "fs",
+  },
+  {
+    name: "server/call",
+    files: "runtime/server/call/*",
+    below: "wire fqn tool config server/errors server/log server/load server/replay",
+    node: "async_hooks crypto net",
+  },
+  {
+    name: "server/threads",
+    files: "runtime/server/threads/*",
+    below: "wire fqn tool server/errors server/log server/load server/call",
+    packages: "piscina",
+    node: "crypto events module os path url util worker_threads",
+  },
+  {
+    name: "server/http",
+    files: "runtime/server/http/*",
+    below: "wire fqn config server/errors server/log server/load server/call",
+    packages: "fastify",
+    node: "crypto http https net path stream tls",
+  },
+  {
+    name: "server/observe",
+    files: "runtime/server/observe/*",
+    below: "wire config server/errors server/log server/load server/replay server/call server/http",
+    packages: "prom-client @opentelemetry/api",
+    node: "events http net util",
+  },
+  {
+    name: "server",
+    files: "runtime/server/*",
+    below:
+      "wire fqn tool config server/errors server/log redis server/load server/replay server/call server/threads server/http server/observe",
+    packages: "fastify fastify-plugin",
+    node: "path",
+  },
+  {
+    name: "storage",
+    files: "runtime/storage/*",
+    below: "wire fqn",
+    packages: "@mysten/walrus-wasm fs-native-extensions",
+    node: "crypto fs/promises http https module net os path timers/promises worker_threads",
+  },
+  { name: "leader", files: "runtime/leader/*", below: "wire fqn tool config storage", node: "crypto http https" },
+  {
+    name: "testing",
+    files: "runtime/testing runtime/testing/*",
+    below: "wire fqn tool config server/errors server/log server/replay server/call server/http server storage leader",
+    node: "assert/strict async_hooks fs fs/promises module os path url",
+  },
+  {
+    name: "entry points",
+    files: "runtime/index runtime/v1 runtime/generator runtime/config runtime/leader runtime/inspect runtime/fastify",
+    below: "wire fqn tool config server/errors server/log server/load server/replay server/http server leader storage",
+    packages: "fastify",
+  },
+  {
+    name: "generator/model",
+    files: "generator/model generator/json generator/keywords generator/version",
+    packages: "svc-runtime/generator",
+    node: "fs",
+  },
+  {
+    name: "generator/diagnostics",
+    files: "generator/diagnostics/*",
+    below: "generator/model",
+    packages: "svc-runtime/generator",
+  },
+  { name: "generator/atomic-write", files: "generator/atomic-write", below: "generator/diagnostics", node: "fs path" },
+  {
+    name: "generator/project",
+    files: "generator/project/*",
+    below: "generator/model generator/diagnostics",
+    packages: "ts-morph typescript-json-schema",
+    node: "crypto fs module path url",
+  },
+  {
+    name: "generator/types",
+    files: "generator/types/*",
+    below: "generator/model generator/diagnostics generator/project",
+    packages: "svc-runtime/generator refa scslre",
+    node: "module vm",
+  },
+  {
+    name: "generator/emit",
+    files: "generator/emit/*",
+    below: "generator/model generator/diagnostics generator/project",
+    packages: "svc-runtime/generator handlebars typescript-json-schema ajv ajv-formats",
+    node: "fs module path util",
+  },
+  {
+    name: "generator/openapi",
+    files: "generator/openapi/*",
+    below: "generator/model generator/emit",
+    packages: "svc-runtime/generator",
+    node: "fs path",
+  },
+  {
+    name: "generator/generate",
+    files: "generator/generate",
+    below: "generator/model generator/diagnostics generator/project generator/types generator/emit",
+    packages: "svc-runtime/generator",
+  },
+  {
+    name: "generator/api",
+    files: "generator/api",
+    below: "generator/model generator/diagnostics generator/project generator/generate",
+    packages: "svc-runtime/generator",
+  },
+  {
+    name: "generator/contract-diff",
+    files: "generator/contract-diff",
+    below: "generator/model",
+    packages: "svc-runtime/generator",
+  },
+  { name: "generator/committed-contract", files: "generator/committed-contract", node: "child_process" },
+  { name: "generator/new-files", files: "generator/new-files", below: "generator/atomic-write", node: "fs path" },
+  {
+    name: "generator/output-files",
+    files: "generator/output-files",
+    below: "generator/diagnostics generator/atomic-write generator/project generator/emit generator/generate",
+    node: "fs path",
+  },
+  {
+    name: "generator/watch",
+    files: "generator/watch",
+    below: "generator/diagnostics generator/project generator/generate",
+    node: "fs path util",
+  },
+  {
+    name: "generator/command-line",
+    files:
+      "generator/commands/command generator/commands/arguments generator/commands/help generator/commands/project-options",
+    below: "generator/diagnostics generator/project",
+    node: "fs path util",
+  },
+  {
+    name: "generator/keys",
+    files: "generator/keys/*",
+    below: "generator/model generator/diagnostics generator/atomic-write",
+    packages: "svc-runtime/leader",
+    node: "fs path",
+  },
+  {
+    name: "generator/scaffold",
+    files: "generator/scaffold/*",
+    below: "generator/diagnostics",
+    packages: "svc-runtime/generator handlebars",
+    node: "child_process fs module path url",
+  },
+  {
+    name: "generator/import",
+    files: "generator/import/*",
+    below: "generator/model generator/diagnostics generator/types generator/emit generator/generate",
+    packages: "svc-runtime/generator",
+    node: "fs path util",
+  },
+  {
+    name: "generator/config",
+    files: "generator/config/*",
+    below: "generator/diagnostics generator/new-files",
+    packages: "svc-runtime/config svc-runtime/generator",
+    node: "crypto path",
+  },
+  {
+    name: "generator/dev",
+    files: "generator/dev/*",
+    below:
+      "generator/model generator/diagnostics generator/atomic-write generator/project generator/openapi generator/contract-diff generator/output-files generator/watch generator/keys generator/config",
+    packages: "svc-runtime/leader",
+    node: "cluster crypto diagnostics_channel fs http net path readline stream",
+  },
+  {
+    name: "generator/invoke",
+    files: "generator/invoke/*",
+    below: "generator/diagnostics generator/dev generator/command-line",
+    packages: "svc-runtime/generator svc-runtime/leader",
+    node: "fs path perf_hooks",
+  },
+  {
+    name: "generator/dev/page-server",
+    files: "generator/dev/page-server/*",
+    below: "generator/model generator/diagnostics generator/committed-contract generator/contract-diff generator/dev",
+    packages: "svc-runtime/generator svc-runtime/inspect svc-runtime/leader",
+    node: "crypto fs http https path perf_hooks stream/consumers timers/promises zlib",
+  },
+  {
+    name: "generator/dev/page",
+    files: "generator/dev/page/*",
+    below: "generator/dev/page-server",
+    packages: "preact @preact/signals",
+  },
+  {
+    name: "generator/doctor",
+    files: "generator/doctor/*",
+    below: "generator/model generator/diagnostics generator/project generator/contract-diff generator/config",
+    packages: "svc-runtime/config svc-runtime/generator svc-runtime/leader",
+    node: "crypto fs http https module net path tls",
+  },
+  {
+    name: "generator/commands",
+    files: "generator/commands/*",
+    below:
+      "generator/model generator/diagnostics generator/atomic-write generator/project generator/generate generator/contract-diff generator/output-files generator/openapi generator/new-files generator/committed-contract generator/watch generator/keys generator/scaffold generator/import generator/dev generator/dev/page-server generator/invoke generator/config generator/doctor generator/command-line",
+    packages: "svc-runtime/config svc-runtime/generator svc-runtime/leader diff",
+    node: "crypto fs path",
+  },
+  {
+    name: "generator/cli",
+    files: "generator/cli",
+    below: "generator/model generator/atomic-write generator/output-files generator/commands generator/command-line",
+  },
+  {
+    name: "generator/process-host",
+    files: "generator/process-host",
+    below: "generator/cli",
+    node: "readline/promises stream/consumers",
+  },
+  { name: "programs", files: "generator/bin generator/create-svc-tool/create", node: "fs module path url" },
+  {
+    name: "examples",
+    files: "examples/*/src/*",
+    packages: "svc-runtime svc-runtime/leader svc-runtime/storage svc-runtime/storage/dev libsql lossless-json",
+    node: "child_process crypto events fs net os path stream timers/promises url",
+  },
+  { name: "examples/generated", files: "examples/*/src/generated/*", below: "examples", packages: "svc-runtime/v1" },
+  {
+    name: "examples/test",
+    files: "examples/*/test/*",
+    below: "examples examples/generated",
+    packages: "svc-runtime/testing svc-runtime/v1 libsql",
+    node: "assert/strict child_process events fs http net os path test url",
+  },
+];
+
+/** The files of each layer, filled from the bottom up: a layer cannot name one above it. */
+const patterns = new Map();
+
+/** The built module of an export of svc-runtime; or a package in node_modules, or its name where it is not installed. */
+function packagePattern(name) {
+  const [, entry] = /^svc-runtime\/?(.*)$/.exec(name) ?? [];
+  if (entry === undefined) return `(?:^|/)node_modules/${name}/|^${name}(?:/|$)`;
+  const modules = { "": "index", storage: "storage/index", "storage/dev": "storage/dev-store" };
+  return `^runtime/dist/${modules[entry] ?? entry}\\.js$`;
+}
+
+const words = (text) => text?.split(" ") ?? [];
+
+function allowedFor({ name, files, below, packages, node }, at) {
+  const path = `^(?:${files.replaceAll("*", "[^/]+").replaceAll(" ", "|")})\\.[jt]sx?$`;
+  const earlier = LAYERS.slice(0, at).flatMap((layer) => words(layer.files));
+  const lower = words(below).map((layer) => {
+    if (!patterns.has(layer)) throw new RangeError(`${name} is not above ${layer}`);
+    return patterns.get(layer);
+  });
+  patterns.set(name, path);
+  const modules = words(node).map((module) => `^(?:node:)?${module}$`);
+  return {
+    from: { path, pathNot: earlier.filter((file) => new RegExp(path).test(`${file}.ts`)).map((file) => `^${file}\\.`) },
+    to: { path: [path, ...lower, ...words(packages).map(packagePattern), ...modules] },
+  };
+}
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+export default {
+  allowed: LAYERS.map(allowedFor),
+  allowedSeverity: "error",
+  forbidden: [
+    { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
+    // A file without imports that no file imports. Any other file in no layer violates `allowed`.
+    { name: "no-orphans", severity: "error", from: { orphan: true }, to: {} },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    exoticRequireStrings: ["require.resolve"],
+    // A script of the reference page, for a browser.
+    exclude: { path: "^generator/dev/reference/" },
+    doNotFollow: { path: ["node_modules", "/dist/"] },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"] },
+  },
+};
