@@ -36,15 +36,6 @@ export interface Ed25519Engine {
   sign(key: SigningKey, message: Uint8Array): Buffer;
 }
 
-/** Ed25519 on this thread or another: an engine, or a proxy that runs one on other threads. */
-export interface Ed25519Work {
-  readonly name: EngineName;
-  /** As {@link Ed25519Engine.verify}, with a prepared key. */
-  verify(publicKey: VerifyKey, message: Uint8Array, signature: Uint8Array): boolean | Promise<boolean>;
-  /** As {@link Ed25519Engine.sign}. */
-  sign(key: SigningKey, message: Uint8Array): Buffer | Promise<Buffer>;
-}
-
 /** Seed and public key, 64 bytes: libsodium's form of the secret. The first half is the private key of RFC 8032. */
 const secrets = new WeakMap<SigningKey, Buffer>();
 const privateKeyObjects = new WeakMap<SigningKey, KeyObject>();
@@ -71,15 +62,6 @@ export function prepareSigningKey(seed: Uint8Array): SigningKey {
   const key = new SigningKey(exactCopy(secret.subarray(SEED_BYTES), PUBLIC_KEY_BYTES, "public key"));
   secrets.set(key, secret);
   return key;
-}
-
-/**
- * A copy of the 32-byte private key of a prepared key, for another thread of this process.
- *
- * @throws TypeError when the key is not prepared
- */
-export function secretSeed(key: SigningKey): Uint8Array {
-  return Uint8Array.from(secretOf(key).subarray(0, SEED_BYTES));
 }
 
 /**

@@ -16,11 +16,7 @@ import { type BuiltServer, REPLY, withServer } from "./tools.js";
 const RESULT_BYTES = 400;
 
 /** controlled.ts with some options; without a configuration yet. */
-export function controlled(
-  server: BuiltServer,
-  options: BootstrapOptions,
-  flags: readonly string[] = [],
-): TargetOptions {
+function controlled(server: BuiltServer, options: BootstrapOptions, flags: readonly string[] = []): TargetOptions {
   const program = fileURLToPath(new URL("controlled.ts", import.meta.url));
   const folder = dirname(server.built("reply.js"));
   return {

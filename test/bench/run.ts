@@ -10,7 +10,6 @@ import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os"
 import { array, bytes, bytesString, string } from "./bodies.js";
 import { nonces, retry, signed, unsigned } from "./calls.js";
 import { allocated, first } from "./cold.js";
-import { cores } from "./cores.js";
 import { memory, start } from "./footprint.js";
 import { gen } from "./gen.js";
 import { latency } from "./latency.js";
@@ -48,7 +47,6 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   memory,
   entry,
   bound,
-  cores,
   shared,
   peers,
   micro,
