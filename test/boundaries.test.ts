@@ -139,8 +139,8 @@ const ROOMS: readonly Room[] = [
     below: ["wire", "fqn"],
     packages: ["@mysten/walrus-wasm"],
     node: [
-      ...["crypto", "fs", "fs/promises", "http", "https", "module", "net", "os", "path", "timers/promises"],
-      "worker_threads",
+      ...["child_process", "crypto", "fs", "fs/promises", "http", "https", "module", "net", "os", "path"],
+      ...["stream/consumers", "timers/promises", "url", "util"],
     ],
     grants: { "lock-file": { packages: ["fs-native-extensions"] } },
   },
