@@ -73,7 +73,7 @@ const ROOMS: readonly Room[] = [
     name: "server/load",
     files: ["runtime/server/load/*.ts"],
     below: ["fqn", "tool", "config", "server/errors"],
-    grants: { "load-control": { packages: ["rate-limiter-flexible"] }, "event-loop": { node: ["perf_hooks"] } },
+    grants: { "event-loop": { node: ["perf_hooks"] } },
   },
   { name: "server/replay", files: ["runtime/server/replay/*.ts"], below: SERVER },
   {

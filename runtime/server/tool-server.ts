@@ -86,7 +86,7 @@ export async function prepareTools(
   const allowedOrigins = new AllowedOrigins(options.allowedOrigins);
   const minBodyBytesPerSecond = bodyRateOf(options.minBodyBytesPerSecond);
   const bodyBytes = bodyBytesBound(options.maxBodyBytesInFlight, config.invokeMaxBodyBytes());
-  const load = await LoadControl.start(options.load ?? {}, { tools: served, signed, bodyBytes, log });
+  const load = new LoadControl(options.load ?? {}, { tools: served, signed, bodyBytes, log });
   const looking = [new RequestLog(log), metrics, await loadTracing(scheme, log)];
   const observers = new Observers(
     looking.filter((observer) => observer !== undefined),

@@ -135,8 +135,7 @@ export class InvokeService {
       const auth = this.signed ? this.authenticator.authenticate(request) : this.origins.check(request); // 2: 401, 403
       if (seen !== undefined) seen.caller = auth;
       seen?.done("auth");
-      const counted = auth && load.countCall(auth.leaderId); // 429
-      if (counted !== undefined) await counted;
+      if (auth !== undefined) load.countCall(auth.leaderId); // 429
       account = load.bodyBytes.open(auth?.leaderId ?? request.connection, length); // 503
       const body = await request.readBody(length, account); // 408, 503
       seen?.done("body");
