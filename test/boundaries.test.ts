@@ -95,7 +95,7 @@ const ROOMS: readonly Room[] = [
     below: [...SERVER, "server/load", "server/call"],
     node: ["worker_threads"],
     grants: {
-      "thread-host": { packages: ["piscina"], node: ["crypto", "events", "module", "os", "path", "url"] },
+      "thread-host": { node: ["module", "os", "path", "url"] },
       "tool-worker": { node: ["url", "util"] },
     },
   },
