@@ -1,6 +1,6 @@
 /** Main thread's side of one worker thread of a tool. */
 
-import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import type { InvocationAborted, Logger } from "../../tool.js";
 import type { FromThread, ThreadData, ToThread, Work } from "./worker-messages.js";
 
@@ -100,6 +100,10 @@ export class ToolThread {
 
   #over(error: unknown, wanted = false): void {
     if (this.ended) return;
+    // Answers and lines that the thread sent before its end.
+    for (let sent = receiveMessageOnPort(this.#port); sent !== undefined; sent = receiveMessageOnPort(this.#port)) {
+      this.#receive(sent.message as FromThread);
+    }
     this.#error = error ?? new Error("the thread ended");
     this.#port.close();
     if (this.#asked.size === 0 && !wanted) this.log.error({ err: error }, "a thread of the tool ended");
