@@ -155,11 +155,6 @@ export class WalrusStorage {
     };
   }
 
-  /** Whether blob ids are computed locally. */
-  get computesBlobIds(): boolean {
-    return this.#encoder !== undefined;
-  }
-
   /**
    * Stores the content and returns the verified reference. An unsettled upload of the same content is found again and
    * not sent a second time, as long as the aggregator has it.

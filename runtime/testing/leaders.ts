@@ -2,7 +2,7 @@
 
 import { replaceConfig, ToolkitRuntimeConfig } from "../config/config.js";
 import { type Leader, type PreparedLeader, prepareLeader } from "../leader/request.js";
-import { prepareSigningKey, publicKeyOf } from "../wire/ed25519.js";
+import { prepareSigningKey } from "../wire/ed25519.js";
 import { sha256 } from "../wire/hash.js";
 
 /** A leader: a name, a name with a key id, or one with a key of its own, which is in no allow-list but yours. */
@@ -66,6 +66,3 @@ export class TestLeaders {
     return `{"signed_http":{"allowed_leaders":{"version":1,"leaders":[${list}]},"tools":{${tools}}}}`;
   }
 }
-
-/** The public key with which the tools of every configuration of the kit sign. */
-export const TOOL_PUBLIC_KEY: Uint8Array = publicKeyOf(TOOL_KEY);
