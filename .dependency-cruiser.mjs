@@ -33,7 +33,6 @@ const LAYERS = [
     name: "server/load",
     files: "runtime/server/load/*",
     below: "fqn tool server/errors",
-    packages: "rate-limiter-flexible",
     node: "perf_hooks",
   },
   { name: "server/replay", files: "runtime/server/replay/*", below: "wire fqn tool server/errors server/log" },
@@ -54,8 +53,7 @@ const LAYERS = [
     name: "server/threads",
     files: "runtime/server/threads/*",
     below: "wire fqn tool server/errors server/log server/load server/call",
-    packages: "piscina",
-    node: "crypto events module os path url util worker_threads",
+    node: "module os path url util worker_threads",
   },
   {
     name: "server/http",
@@ -84,7 +82,7 @@ const LAYERS = [
     files: "runtime/storage/*",
     below: "wire fqn",
     packages: "@mysten/walrus-wasm fs-native-extensions",
-    node: "crypto fs/promises http https module net os path timers/promises worker_threads",
+    node: "child_process crypto fs/promises http https module net os path stream/consumers timers/promises url util",
   },
   { name: "leader", files: "runtime/leader/*", below: "wire fqn tool config storage", node: "crypto http https" },
   {

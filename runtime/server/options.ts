@@ -31,11 +31,6 @@ export interface ToolOptions {
   /** Ed25519 engine; by default the fastest that works on this machine. */
   readonly engine?: EngineName;
   /**
-   * Number of threads that verify and sign, 0 to 64. By default 0: the main thread verifies and signs. With a free
-   * core, one thread raises the capacity for signed calls by about half; the CPU time of a call stays about the same.
-   */
-  readonly cryptoThreads?: number;
-  /**
    * Runs tools on separate threads, where a tool that blocks its thread, ends it or exhausts its memory fails only its
    * own call; off by default. `static isolate()` of a tool's class takes precedence.
    */

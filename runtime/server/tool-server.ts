@@ -29,7 +29,6 @@ import { ServerReload } from "./reload.js";
 import { SEAL_BYTES } from "./replay/cached-signature.js";
 import { ReplayMemory } from "./replay/memory.js";
 import type { ReplayStore } from "./replay/store.js";
-import { CryptoThreads } from "./threads/crypto-threads.js";
 import { isolateTools } from "./threads/thread-host.js";
 import { checkUnsigned } from "./unsigned.js";
 
@@ -86,17 +85,14 @@ export async function prepareTools(
   const shutdown = new Shutdown(options.shutdown);
   const allowedOrigins = new AllowedOrigins(options.allowedOrigins);
   const minBodyBytesPerSecond = bodyRateOf(options.minBodyBytesPerSecond);
-  const cryptoThreads = checkedInteger("cryptoThreads", options.cryptoThreads ?? 0, 0, 64);
   const bodyBytes = bodyBytesBound(options.maxBodyBytesInFlight, config.invokeMaxBodyBytes());
-  const load = await LoadControl.start(options.load ?? {}, { tools: served, signed, bodyBytes, log });
+  const load = new LoadControl(options.load ?? {}, { tools: served, signed, bodyBytes, log });
   const looking = [new RequestLog(log), metrics, await loadTracing(scheme, log)];
   const observers = new Observers(
     looking.filter((observer) => observer !== undefined),
     log,
   );
-  const threads = signed && cryptoThreads > 0 ? new CryptoThreads(engine, cryptoThreads, log) : undefined;
-  const work = threads ?? engine;
-  const service = new InvokeService({ config, headers, engine: work, store, load, log, allowedOrigins, observers });
+  const service = new InvokeService({ config, headers, engine, store, load, log, allowedOrigins, observers });
   const reload = new ServerReload({ config, served, log, intervalMs });
   const memory = store instanceof ReplayMemory ? store : undefined;
   let isStoreStarted = false;
@@ -137,7 +133,6 @@ export async function prepareTools(
       await service.settlementsDone();
       reload.close();
       load.close();
-      threads?.close();
       const storeClosed = isStoreStarted && closeStore(store, log, Math.min(limitMs, CLOSE_STORE_MS));
       await Promise.all([closeClasses?.(), endThreads?.(), storeClosed]);
     },

@@ -1,11 +1,16 @@
 /**
- * Computes Walrus blob ids with the official encoder (`@mysten/walrus-wasm`), on threads: for the 1,000 shards of
- * Mainnet and Testnet an id takes seconds of one core, independent of the size.
+ * Computes Walrus blob ids with the official encoder (`@mysten/walrus-wasm`): for the 1,000 shards of Mainnet and
+ * Testnet an id takes seconds of one core, independent of the size.
+ *
+ * Each id is computed by a process of its own, which returns its memory and can be killed. A thread cannot take its
+ * place: Node 20 crashes when a thread ends while V8 compiles its WebAssembly in the background.
  */
 
+import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
-import { Worker } from "node:worker_threads";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { requireInteger, StorageError } from "./storage-error.js";
 
 const require = createRequire(import.meta.url);
@@ -13,8 +18,8 @@ const require = createRequire(import.meta.url);
 /** Number of shards of Mainnet and Testnet. The blob id depends on it. */
 export const DEFAULT_SHARDS = 1_000;
 
-/** Limit of concurrent encoder threads, which leaves one core for calls. */
-const MAX_THREADS = Math.max(1, availableParallelism() - 1);
+/** Limit of concurrent encoder processes, which leaves one core for calls. */
+const MAX_PROCESSES = Math.max(1, availableParallelism() - 1);
 
 let running = 0;
 const waiting: (() => void)[] = [];
@@ -44,12 +49,12 @@ export class BlobIdEncoder {
   }
 
   /**
-   * Checks once, with few shards, that the thread starts and answers.
+   * Checks once, with few shards, that the process starts and answers.
    *
    * @throws {@link StorageError} `encoder_failed`
    */
   async check(): Promise<void> {
-    this.#checked ??= this.encode(Uint8Array.of(0), 7, new AbortController().signal);
+    this.#checked ??= this.encode(Uint8Array.of(0), 7);
     try {
       await this.#checked;
     } catch (error) {
@@ -61,11 +66,11 @@ export class BlobIdEncoder {
   /**
    * Computes the blob id of the content: 43 characters of base64url.
    *
-   * @param signal terminates the thread
+   * @param signal kills the process
    * @throws {@link StorageError} `encoder_failed`; the signal's reason
    */
   async compute(content: Uint8Array, signal: AbortSignal): Promise<string> {
-    await this.acquireThread(signal);
+    await this.acquireProcess(signal);
     try {
       return await this.encode(content, this.shards, signal);
     } finally {
@@ -74,8 +79,8 @@ export class BlobIdEncoder {
     }
   }
 
-  private async acquireThread(signal: AbortSignal): Promise<void> {
-    while (running >= MAX_THREADS) {
+  private async acquireProcess(signal: AbortSignal): Promise<void> {
+    while (running >= MAX_PROCESSES) {
       await new Promise<void>((resolve) => {
         const proceed = () => {
           signal.removeEventListener("abort", proceed);
@@ -92,34 +97,23 @@ export class BlobIdEncoder {
     running++;
   }
 
-  private encode(content: Uint8Array, shards: number, signal: AbortSignal): Promise<string> {
-    // Shared memory is read in place; other bytes are copied, because transferring them would detach the caller's
-    // buffer.
-    const shared = content.buffer instanceof SharedArrayBuffer;
-    const given = shared ? content : Uint8Array.from(content);
-    const worker = new Worker(new URL("./blob-id-thread.js", import.meta.url), {
-      workerData: { module: this.module, shards, content: given },
-      transferList: shared ? [] : [given.buffer as ArrayBuffer],
-      // Without the loaders of the process, which the thread does not need.
-      execArgv: [],
-      // The data is in WebAssembly memory, outside the JavaScript heap.
-      resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 32 },
-    });
-    let onAbort: (() => void) | undefined;
-    return new Promise<string>((resolve, reject) => {
-      onAbort = () => reject(signal.reason);
-      signal.addEventListener("abort", onAbort, { once: true });
-      const fail = () => reject(new StorageError("encoder_failed", `encoder: no blob id for ${content.length} bytes`));
-      worker.once("message", (answer: unknown) => {
-        const { blobId } = answer as { blobId: unknown };
-        if (blobId instanceof Uint8Array && blobId.length === 32) resolve(Buffer.from(blobId).toString("base64url"));
-        else fail();
+  private async encode(content: Uint8Array, shards: number, signal?: AbortSignal): Promise<string> {
+    try {
+      const encoding = promisify(execFile)(process.execPath, [SCRIPT, this.module, `${shards}`], {
+        // Without the loaders of this process, which the encoder does not need.
+        env: { ...process.env, NODE_OPTIONS: undefined },
+        killSignal: "SIGKILL",
+        ...(signal && { signal }),
       });
-      worker.once("error", fail);
-      worker.once("exit", fail);
-    }).finally(() => {
-      if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
-      void worker.terminate();
-    });
+      // The process may end before it has read everything.
+      encoding.child.stdin?.on("error", () => {}).end(content);
+      const { stdout } = await encoding;
+      if (stdout.length === 43) return stdout;
+    } catch {
+      signal?.throwIfAborted();
+    }
+    throw new StorageError("encoder_failed", `encoder: no blob id for ${content.length} bytes`);
   }
 }
+
+const SCRIPT = fileURLToPath(new URL("./blob-id-process.js", import.meta.url));

@@ -25,15 +25,6 @@ import { sodium } from "./sodium.js";
 /** An engine whose signatures are Buffers of their own. */
 export type Ed25519Engine = SignatureEngine<Buffer>;
 
-/** Ed25519 on this thread or another: an engine, or a proxy that runs one on other threads. */
-export interface Ed25519Work {
-  readonly name: EngineName;
-  /** As {@link SignatureEngine.verify}, with a prepared key. */
-  verify(publicKey: VerifyKey, message: Uint8Array, signature: Uint8Array): boolean | Promise<boolean>;
-  /** As {@link SignatureEngine.sign}. */
-  sign(key: SigningKey, message: Uint8Array): Buffer | Promise<Buffer>;
-}
-
 const privateKeyObjects = new WeakMap<SigningKey, KeyObject>();
 const publicKeyObjects = new WeakMap<VerifyKey, KeyObject>();
 
@@ -56,15 +47,6 @@ export function prepareVerifyKey(publicKey: Uint8Array): VerifyKey {
 export function prepareSigningKey(seed: Uint8Array): SigningKey {
   const secret = secretOfSeed(seed);
   return signingKey(exactCopy(secret.subarray(SEED_BYTES), PUBLIC_KEY_BYTES, "public key"), secret);
-}
-
-/**
- * A copy of the 32-byte private key of a prepared key, for another thread of this process.
- *
- * @throws TypeError when the key is not prepared
- */
-export function secretSeed(key: SigningKey): Uint8Array {
-  return Uint8Array.from(secretOf(key).subarray(0, SEED_BYTES));
 }
 
 /**

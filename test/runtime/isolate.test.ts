@@ -99,6 +99,14 @@ describe("a tool that", () => {
     });
   }
 
+  it("ends its thread between calls: named in the log, and the next call is answered", async () => {
+    const { request, response } = await call(act, "exit later");
+    expectResult(response, echoed('"exit later"'), request);
+    await until(() => loggedBy(server, "a thread of the tool ended").length === 1, "it is logged");
+    const next = await call(act, 3);
+    expectResult(next.response, echoed("3"), next.request);
+  });
+
   it("throws from a timer and a floating promise is named in the log, and its thread goes on", async () => {
     const { request, response } = await call(act, ["stray", "x"]);
     expectResult(response, echoed('"x"'), request);

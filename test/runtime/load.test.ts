@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import type { BootstrapOptions, LoadOptions, ShutdownOptions } from "#runtime/index.js";
 import { errorReplyOf } from "#runtime/server/call/invoke-service.js";
+import { RequestError } from "#runtime/server/errors/request-error.js";
 import { LoadControl } from "#runtime/server/load/load-control.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { proves } from "../proves.js";
@@ -312,23 +313,46 @@ describe("a limit of rate", () => {
     proves("7.26");
   });
 
-  it("ends with its window, a second by default, and the same request runs then", async () => {
-    for (const windowMs of [300, undefined]) {
-      const { url, tool } = await limited(1, windowMs);
-      const [one, two] = [echoCall(tool, "1"), echoCall(tool, "2")];
-      result(await one.send(url), one, "1");
-      const refused = await two.send(url);
-      expectError(refused, 429, "rate_limited");
-      assert.equal(refused.headers.get("retry-after"), "1");
-      let later = refused;
-      const patience = performance.now() + 10_000;
-      while (later.status === 429 && performance.now() < patience) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        later = await two.send(url);
-      }
-      result(later, two, "2");
-      assert.equal(tool.calls.invoked, 2);
-    }
+  for (const windowMs of [1, 250, 1_500, undefined]) {
+    const ms = windowMs ?? 1_000;
+    it(`counts in windows of ${ms} ms, each from its first call${windowMs === undefined ? ", by default" : ""}`, (t) => {
+      let now = 5_000;
+      t.mock.method(performance, "now", () => now);
+      const rateLimit = { calls: 2, ...(windowMs !== undefined && { windowMs }) };
+      const load = new LoadControl({ rateLimit }, { tools: [], signed: true, bodyBytes: 1, log: keptLog() });
+      const call = (leader: string) => {
+        try {
+          load.countCall(leader);
+          return "served";
+        } catch (error) {
+          assert.ok(error instanceof RequestError && error.code === "rate_limited");
+          return error.retryAfterMs;
+        }
+      };
+      assert.deepEqual([call("a"), call("a"), call("a")], ["served", "served", ms]);
+      now += ms / 2;
+      assert.deepEqual([call("a"), call("b")], [ms / 2, "served"]);
+      now += ms / 4;
+      assert.deepEqual([call("a"), call("b"), call("b")], [ms / 4, "served", (3 * ms) / 4]);
+      now += ms / 4;
+      assert.deepEqual([call("a"), call("a"), call("a")], ["served", "served", ms]);
+      assert.deepEqual([call("b"), load.refused.rateLimit], [ms / 2, 6]);
+    });
+  }
+
+  it("lets the same request run once the window has ended", async (t) => {
+    const { url, tool } = await limited(1);
+    const [one, two] = [echoCall(tool, "1"), echoCall(tool, "2")];
+    const { now } = performance;
+    let passed = 0;
+    t.mock.method(performance, "now", () => now.call(performance) + passed);
+    result(await one.send(url), one, "1");
+    const refused = await two.send(url);
+    expectError(refused, 429, "rate_limited");
+    assert.equal(refused.headers.get("retry-after"), "1");
+    passed = 1_000;
+    result(await two.send(url), two, "2");
+    assert.equal(tool.calls.invoked, 2);
   });
 
   it("says Retry-After in whole seconds, rounded up, and one at least", () => {

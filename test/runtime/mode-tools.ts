@@ -130,6 +130,10 @@ const ACTIONS: Readonly<Record<string, (about: string, context: InvokeContext) =
     for (;;);
   },
   exit: () => process.exit(7),
+  "exit later": () => {
+    setTimeout(() => process.exit(7), 5);
+    return { ok: { value: "exit later" } };
+  },
   "fill memory": () => fillMemory(),
   stray: (about) => {
     setTimeout(() => {

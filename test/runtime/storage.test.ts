@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { inspect } from "node:util";
+import type { Worker } from "node:worker_threads";
 import { DevStore, type DevStoreOptions, substituteBlobId } from "#runtime/storage/dev-store.js";
 import {
   BlobIdEncoder,
@@ -504,6 +505,20 @@ describe("encoder", () => {
     assert.ok(encoder, "@mysten/walrus-wasm is installed here");
     const id = await encoder.compute(Buffer.from("some other string"), new AbortController().signal);
     assert.equal(id, "M4hsZGQ1oCktdzegB6HnI6Mi28S2nqOPHxK-W7_4BUk");
+  });
+
+  // Node 20 crashes when a thread ends while V8 compiles its WebAssembly in the background.
+  test("uses no thread that ends: not after an id, a failure or an abort", async (t) => {
+    const threads: Worker[] = [];
+    const onWorker = (worker: Worker) => threads.push(worker);
+    process.on("worker", onWorker);
+    t.after(() => process.off("worker", onWorker));
+    const encoder = BlobIdEncoder.find(SHARDS) ?? assert.fail("@mysten/walrus-wasm is not installed");
+    await encoder.check();
+    await encoder.compute(Buffer.from("x"), new AbortController().signal);
+    await assert.rejects(encoder.compute(new Uint8Array(8_388_608), new AbortController().signal));
+    await assert.rejects(encoder.compute(Buffer.from("x"), AbortSignal.timeout(1)));
+    assert.equal(threads.length, 0);
   });
 
   test("ends with its signal, and does not take what it cannot encode", async () => {

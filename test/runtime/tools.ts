@@ -15,7 +15,7 @@ import { buildApp } from "#runtime/server/http/http-server.js";
 import { DEADLINES, type Deadlines } from "#runtime/server/http/limits.js";
 import { Shutdown } from "#runtime/server/http/shutdown.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
-import { type Ed25519Work, prepareSigningKey, publicKeyOf, selectEngine } from "#runtime/wire/ed25519.js";
+import { type Ed25519Engine, prepareSigningKey, publicKeyOf, selectEngine } from "#runtime/wire/ed25519.js";
 import { SignatureHeaders } from "#runtime/wire/http-names.js";
 import { InputHasher, outputHash, toolSignatureMessage } from "#runtime/wire/signature.js";
 import { atEnd } from "../teardown.js";
@@ -135,7 +135,7 @@ export async function serveHasty(
   tools: readonly CountingTool[],
   deadlines: Partial<Deadlines> = {},
   config: ToolkitRuntimeConfig = UNSIGNED,
-  work: Ed25519Work = engine,
+  work: Ed25519Engine = engine,
   more: Partial<ServiceOptions> = {},
 ) {
   const log = keptLog();

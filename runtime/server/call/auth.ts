@@ -3,7 +3,7 @@
 import type { LeaderResolver } from "../../config/allowed-leaders.js";
 import type { AuthContext } from "../../tool.js";
 import { decodeBase64url } from "../../wire/base64.js";
-import type { Ed25519Work } from "../../wire/ed25519.js";
+import type { Ed25519Engine } from "../../wire/ed25519.js";
 import type { SignatureHeaders } from "../../wire/http-names.js";
 import { MAX_U64 } from "../../wire/integer-bounds.js";
 import { SIGNATURE_VERSION } from "../../wire/signature.js";
@@ -20,7 +20,7 @@ export class Authenticator {
   constructor(
     private readonly names: SignatureHeaders,
     private readonly leaders: () => LeaderResolver,
-    private readonly engine: Ed25519Work,
+    private readonly engine: Ed25519Engine,
   ) {
     this.lower = Object.fromEntries(
       Object.entries(names).map(([key, name]: [string, string]) => [key, name.toLowerCase()]),
@@ -28,12 +28,11 @@ export class Authenticator {
   }
 
   /**
-   * Reads the six headers, looks up the leader's key and verifies the signature over the input hash. Returns a promise
-   * only when the engine verifies asynchronously.
+   * Reads the six headers, looks up the leader's key and verifies the signature over the input hash.
    *
    * @throws {@link RequestError} `auth_failed`; its details name the header and the fault, never the value
    */
-  authenticate(request: RequestHeaders): AuthContext | Promise<AuthContext> {
+  authenticate(request: RequestHeaders): AuthContext {
     if (this.header(request, "version") !== SIGNATURE_VERSION) this.fail("version", `expected ${SIGNATURE_VERSION}`);
     const leaderId = this.header(request, "leaderId");
     if (!VISIBLE.test(leaderId)) this.fail("leaderId", "expected visible ASCII characters");
@@ -48,16 +47,8 @@ export class Authenticator {
     const nonce = this.bytes(request, "nonce", 32);
     const key = this.leaders().lookup(leaderId, leaderKeyId);
     if (key === undefined) this.fail("leaderKeyId", "no such leader and key in the allow-list");
-    const caller = { leaderId, leaderKeyId, inputHash, leaderSignature, nonce };
-    const verified = this.engine.verify(key, inputHash, leaderSignature);
-    return typeof verified === "boolean"
-      ? this.known(caller, verified)
-      : verified.then((good) => this.known(caller, good));
-  }
-
-  private known(caller: AuthContext, verified: boolean): AuthContext {
-    if (!verified) this.fail("leaderSignature", "does not verify");
-    return caller;
+    if (!this.engine.verify(key, inputHash, leaderSignature)) this.fail("leaderSignature", "does not verify");
+    return { leaderId, leaderKeyId, inputHash, leaderSignature, nonce };
   }
 
   private header(request: RequestHeaders, which: keyof SignatureHeaders): string {

@@ -6,7 +6,7 @@
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
 import type { AuthContext } from "../../tool.js";
 import { asBuffer } from "../../wire/bytes.js";
-import { type Ed25519Work, prepareVerifyKey } from "../../wire/ed25519.js";
+import { type Ed25519Engine, prepareVerifyKey } from "../../wire/ed25519.js";
 import type { SigningKey } from "../../wire/ed25519-keys.js";
 import { RESULT_CONTENT_TYPE, type SignatureHeaders } from "../../wire/http-names.js";
 import { outputHash, SIGNATURE_VERSION, toolSignatureMessage } from "../../wire/signature.js";
@@ -39,7 +39,7 @@ import type { ServedTool } from "./served-tool.js";
 export interface ServiceOptions {
   readonly config: ToolkitRuntimeConfig;
   readonly headers: SignatureHeaders;
-  readonly engine: Ed25519Work;
+  readonly engine: Ed25519Engine;
   readonly store: ReplayStore;
   /** Time limit of the store for a claim, in milliseconds; {@link CLAIM_LIMIT_MS} by default. */
   readonly claimLimitMs?: number;
@@ -132,12 +132,10 @@ export class InvokeService {
     try {
       load.checkEventLoop(); // 503
       const length = this.bodyLength(request); // 1: 411, 413, 415
-      const caller = this.signed ? this.authenticator.authenticate(request) : this.origins.check(request); // 2: 401, 403
-      const auth = caller instanceof Promise ? await caller : caller;
+      const auth = this.signed ? this.authenticator.authenticate(request) : this.origins.check(request); // 2: 401, 403
       if (seen !== undefined) seen.caller = auth;
       seen?.done("auth");
-      const counted = auth && load.countCall(auth.leaderId); // 429
-      if (counted !== undefined) await counted;
+      if (auth !== undefined) load.countCall(auth.leaderId); // 429
       account = load.bodyBytes.open(auth?.leaderId ?? request.connection, length); // 503
       const body = await request.readBody(length, account); // 408, 503
       seen?.done("body");
@@ -182,7 +180,7 @@ export class InvokeService {
       const headers = [...JSON_HEADERS, "vary", "Accept"];
       return { status: 200, headers, body: Buffer.from(answer.json) };
     }
-    const reply = this.settlingWhenSent(run, answer, await this.reply(call, answer, undefined));
+    const reply = this.settlingWhenSent(run, answer, this.reply(call, answer, undefined));
     return answer.signable ? { ...reply, headers: [...reply.headers, "vary", "Accept"] } : reply;
   }
 
@@ -192,8 +190,7 @@ export class InvokeService {
     const { store, claimLimitMs = CLAIM_LIMIT_MS } = this.options;
     const leaseMs = tool.timeoutMs + LEASE_MARGIN_MS;
     const wanted = { tool: tool.fqn, nonce: auth.nonce, inputHash: auth.inputHash, caller: auth, leaseMs };
-    const claimed = claimRun(wanted, { store, limitMs: claimLimitMs, log }); // 4: replay; 503
-    const claim = claimed instanceof Promise ? await claimed : claimed;
+    const claim = await claimRun(wanted, { store, limitMs: claimLimitMs, log }); // 4: replay; 503
     seen?.done("claim");
     switch (claim.state) {
       case "in-flight":
@@ -203,7 +200,7 @@ export class InvokeService {
       case "completed": {
         const refused = claim.sameCaller ? undefined : await authorizeAlone(tool, auth, log);
         if (refused !== undefined) return this.reply(call, refused, auth);
-        if (store.scope === "shared") await this.requireOwnResult(call, claim.answer, auth); // 503
+        if (store.scope === "shared") this.requireOwnResult(call, claim.answer, auth); // 503
         if (seen !== undefined) seen.replayed = true;
         return this.reply(call, claim.answer, auth);
       }
@@ -213,7 +210,7 @@ export class InvokeService {
         const run = this.start(call, signed, claim.lease); // 5, 6
         const answer = await run.answer;
         const reply = this.reply(call, answer, auth);
-        return answer.stored ? this.settlingWhenSent(run, answer, await reply) : reply;
+        return this.settlingWhenSent(run, answer, reply);
       }
     }
   }
@@ -248,15 +245,12 @@ export class InvokeService {
       ended: (answer) => {
         seen?.done("run");
         if (answer.code === "tool_invocation_timeout") observers?.settledLate(tool);
-        const end = (last: Answer) => {
-          over();
-          // A 503 (shutting down, or no free thread) is not kept, because a retry may succeed.
-          // The answer waits for a store that is not in memory, so that a retry after it finds it in every process.
-          const taken = lease && endLease(log, () => (last.status === 503 ? lease.release() : lease.complete(last)));
-          return taken === undefined ? last : taken.then(() => last);
-        };
-        const sealed = this.sealed(handled, answer, call.auth);
-        return sealed instanceof Promise ? sealed.then(end) : end(sealed);
+        const last = this.sealed(handled, answer, call.auth);
+        over();
+        // A 503 (shutting down, or no free thread) is not kept, because a retry may succeed.
+        // The answer waits for a store that is not in memory, so that a retry after it finds it in every process.
+        const taken = lease && endLease(log, () => (last.status === 503 ? lease.release() : lease.complete(last)));
+        return taken === undefined ? last : taken.then(() => last);
       },
       settledLate: () => {
         over();
@@ -290,20 +284,16 @@ export class InvokeService {
     return { ...reply, sent };
   }
 
-  private reply(
-    handled: Handled,
-    answer: Answer | CachedAnswer,
-    auth: AuthContext | undefined,
-  ): Reply | Promise<Reply> {
+  private reply(handled: Handled, answer: Answer | CachedAnswer, auth: AuthContext | undefined): Reply {
     const { status, body, seal } = answer;
     if (!answer.signable) return errorReplyOf(status, body, answer.code);
     const key = auth && this.signingKey(handled);
     if (auth === undefined || key === undefined) return { status, headers: RESULT_HEADERS, body };
-    const kept = unsealed(seal, key, auth.leaderSignature);
-    if (kept !== undefined) return this.signedReply(status, body, kept);
-    const signed = (signature: Buffer) => this.signedReply(status, body, signature.toString("base64url"));
-    const signature = this.sign(handled, key, auth, body);
-    return signature instanceof Promise ? signature.then(signed) : signed(signature);
+    const signature =
+      unsealed(seal, key, auth.leaderSignature) ?? this.sign(handled, key, auth, body).toString("base64url");
+    const { version, toolSignature } = this.options.headers;
+    const headers = [...RESULT_HEADERS, version, SIGNATURE_VERSION, toolSignature, signature];
+    return { status, headers, body };
   }
 
   /**
@@ -312,7 +302,7 @@ export class InvokeService {
    *
    * @throws {@link RequestError} `replay_store_unavailable`
    */
-  private async requireOwnResult(handled: Handled, answer: CachedAnswer, auth: AuthContext): Promise<void> {
+  private requireOwnResult(handled: Handled, answer: CachedAnswer, auth: AuthContext): void {
     if (!answer.signable) return;
     const key = this.signingKey(handled);
     // Without a key nothing is signed; with a fitting seal its signature is sent as it is.
@@ -322,37 +312,30 @@ export class InvokeService {
     if (seal !== undefined && signer !== undefined) {
       const message = toolSignatureMessage(seal.leaderSignature, auth.nonce, outputHash(answer.body));
       const verifyKey = prepareVerifyKey(signer.publicKey);
-      const isOwn = await this.options.engine.verify(verifyKey, message, seal.toolSignature);
-      if (isOwn && (await this.isOfInput(seal.leaderSignature, auth))) return;
+      const isOwn = this.options.engine.verify(verifyKey, message, seal.toolSignature);
+      if (isOwn && this.isOfInput(seal.leaderSignature, auth)) return;
     }
     handled.log.error({}, "a result of the replay store is not signed by this tool for its input; it is not sent");
     throw new RequestError("replay_store_unavailable");
   }
 
   /** Whether a leader's signature in a seal is over the input of a request: its own leader's, or another one's. */
-  private async isOfInput(sealed: Buffer, { inputHash, leaderSignature }: AuthContext): Promise<boolean> {
+  private isOfInput(sealed: Buffer, { inputHash, leaderSignature }: AuthContext): boolean {
     if (sealed.equals(leaderSignature)) return true;
-    for (const key of this.options.config.leaders.keys) {
-      if (await this.options.engine.verify(key, inputHash, sealed)) return true;
-    }
-    return false;
+    const { config, engine } = this.options;
+    return [...config.leaders.keys].some((key) => engine.verify(key, inputHash, sealed));
   }
 
   /** An answer with its cached signature, so that a result is signed once for all exact retries. */
-  private sealed(handled: Handled, answer: Answer, auth: AuthContext | undefined): Answer | Promise<Answer> {
+  private sealed(handled: Handled, answer: Answer, auth: AuthContext | undefined): Answer {
     const key = auth && answer.signable ? this.signingKey(handled) : undefined;
     if (auth === undefined || key === undefined) return answer;
-    const seal = (signature: Buffer) => ({ ...answer, seal: sealOf(key, auth.leaderSignature, signature) });
-    // The replay entry is completed without a signature; the reply signs again.
-    const failed = (error: unknown) => {
+    try {
+      return { ...answer, seal: sealOf(key, auth.leaderSignature, this.sign(handled, key, auth, answer.body)) };
+    } catch (error) {
+      // The replay entry is completed without a signature; the reply signs again.
       handled.log.warn({ err: error }, "signing a result failed; it is tried once more");
       return answer;
-    };
-    try {
-      const signature = this.sign(handled, key, auth, answer.body);
-      return signature instanceof Promise ? signature.then(seal, failed) : seal(signature);
-    } catch (error) {
-      return failed(error);
     }
   }
 
@@ -369,23 +352,11 @@ export class InvokeService {
     return key;
   }
 
-  private sign({ seen }: Handled, key: SigningKey, auth: AuthContext, body: Uint8Array): Buffer | Promise<Buffer> {
-    const signature = this.options.engine.sign(
-      key,
-      toolSignatureMessage(auth.leaderSignature, auth.nonce, outputHash(body)),
-    );
-    if (seen === undefined) return signature;
-    const done = (bytes: Buffer) => {
-      seen.done("sign");
-      return bytes;
-    };
-    return signature instanceof Promise ? signature.then(done) : done(signature);
-  }
-
-  private signedReply(status: number, body: Uint8Array, signature: string): Reply {
-    const { version, toolSignature } = this.options.headers;
-    const headers = [...RESULT_HEADERS, version, SIGNATURE_VERSION, toolSignature, signature];
-    return { status, headers, body };
+  private sign({ seen }: Handled, key: SigningKey, auth: AuthContext, body: Uint8Array): Buffer {
+    const message = toolSignatureMessage(auth.leaderSignature, auth.nonce, outputHash(body));
+    const signature = this.options.engine.sign(key, message);
+    seen?.done("sign");
+    return signature;
   }
 
   private errorReply({ log }: Handled, thrown: unknown): Reply {

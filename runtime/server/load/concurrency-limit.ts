@@ -45,7 +45,7 @@ export class Slots {
    * @throws {@link RequestError} `shutting_down` once stopped
    */
   enter(): Waiting | undefined {
-    if (this.#semaphore.tryTake() !== undefined) return undefined;
+    if (this.#semaphore.tryTake()) return undefined;
     if (this.#stopped) throw new RequestError("shutting_down");
     let leave = () => {};
     const slot = new Promise<void>((resolve, reject) => {
@@ -72,8 +72,7 @@ export class Slots {
 
   /** Returns a slot, which goes to the call that has waited longest, if any. */
   release(): void {
-    // Slots are interchangeable, so any permit number will do.
-    this.#semaphore.give(0);
+    this.#semaphore.give();
   }
 
   /** Refuses the waiting calls, and later calls that would have to wait. */

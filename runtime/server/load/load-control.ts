@@ -4,7 +4,6 @@
  * on body bytes, which always applies.
  */
 
-import type { RateLimiterMemory } from "rate-limiter-flexible";
 import { checkedInteger } from "../../checked-integer.js";
 import type { Logger } from "../../tool.js";
 import { RequestError } from "../errors/request-error.js";
@@ -12,6 +11,7 @@ import { BodyBytes } from "./body-bytes.js";
 import { Slots } from "./concurrency-limit.js";
 import { EventLoopWatch } from "./event-loop.js";
 import type { ConcurrencyLimits, LoadOptions, LoadReason, LoadStats, OverloadLimits } from "./load-options.js";
+import { RateWindows } from "./rate-windows.js";
 import { Refusals } from "./refusals.js";
 
 /** The server that load control applies to. */
@@ -26,29 +26,17 @@ export interface LoadTarget {
 
 const DAY_MS = 86_400_000;
 
-interface Rate {
-  readonly limiter: RateLimiterMemory;
-  readonly windowMs: number;
-}
-
 /** Load control of one process. */
 export class LoadControl implements LoadStats {
   readonly bodyBytes: BodyBytes;
   readonly refusals: Refusals;
   readonly tools: ReadonlyMap<string, Slots>;
   readonly eventLoop: EventLoopWatch | undefined;
-  readonly #rate: Rate | undefined;
+  readonly #rate: RateWindows | undefined;
 
   /** @throws RangeError for an invalid limit, a limit without effect, or a tool that is not served */
-  static async start(options: LoadOptions, target: LoadTarget): Promise<LoadControl> {
+  constructor(options: LoadOptions, target: LoadTarget) {
     checkLoad(options, target);
-    // Imported only on use, because the package includes limiters for a dozen databases.
-    const Limiter = options.rateLimit && (await import("rate-limiter-flexible")).RateLimiterMemory;
-    return new LoadControl(options, target, Limiter);
-  }
-
-  /** Expects validated options. */
-  constructor(options: LoadOptions, target: LoadTarget, Limiter?: typeof RateLimiterMemory) {
     const { limits, tools = {}, rateLimit, overload } = options;
     this.refusals = new Refusals(target.log);
     this.bodyBytes = new BodyBytes(target.bodyBytes, this.refusals);
@@ -58,10 +46,7 @@ export class LoadControl implements LoadStats {
         return own === undefined ? [] : [[fqn, new Slots(own, this.refusals)]];
       }),
     );
-    if (Limiter !== undefined && rateLimit !== undefined) {
-      const { calls, windowMs = 1_000 } = rateLimit;
-      this.#rate = { limiter: new Limiter({ points: calls, duration: windowMs / 1_000 }), windowMs };
-    }
+    this.#rate = rateLimit && new RateWindows(rateLimit.calls, rateLimit.windowMs ?? 1_000);
     this.eventLoop = overload && new EventLoopWatch(overload);
   }
 
@@ -71,24 +56,15 @@ export class LoadControl implements LoadStats {
   }
 
   /**
-   * Counts a call of a leader against its rate limit.
+   * Counts a call of a leader against its rate limit, if there is one.
    *
-   * @returns undefined without a rate limit
    * @throws {@link RequestError} `rate_limited`
    */
-  countCall(leaderId: string): Promise<void> | undefined {
-    return this.#rate && this.#consume(this.#rate, leaderId);
-  }
-
-  async #consume({ limiter, windowMs }: Rate, leaderId: string): Promise<void> {
-    try {
-      await limiter.consume(leaderId);
-    } catch (refused) {
-      const { msBeforeNext } = refused as { msBeforeNext: number };
-      this.refusals.count("rateLimit");
-      // The limiter computes the wait by the wall clock, which may be set back; its windows end by the monotonic clock.
-      throw new RequestError("rate_limited", undefined, { retryAfterMs: Math.min(msBeforeNext, windowMs) });
-    }
+  countCall(leaderId: string): void {
+    const retryAfterMs = this.#rate?.count(leaderId) ?? 0;
+    if (retryAfterMs === 0) return;
+    this.refusals.count("rateLimit");
+    throw new RequestError("rate_limited", undefined, { retryAfterMs });
   }
 
   get refused(): Readonly<Record<LoadReason, number>> {

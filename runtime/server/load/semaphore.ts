@@ -1,29 +1,20 @@
-/** A semaphore with numbered permits and a bounded first-in-first-out queue. */
-
-/** Callback of a queued taker: called once, with the number of its permit. */
-export type Taker = (permit: number) => void;
-
-/** A counting semaphore whose permits are numbered. */
+/** A counting semaphore with a bounded first-in-first-out queue. */
 export class Semaphore {
-  /** Numbers of returned permits. */
-  readonly #free: number[] = [];
-  #used = 0;
-  readonly #waiting = new Set<Taker>();
+  #taken = 0;
+  readonly #waiting = new Set<() => void>();
 
   /**
    * @param permits number of permits
    * @param maxWaiting maximum number of queued takers
-   * @param first lowest permit number
    */
   constructor(
     private readonly permits: number,
     private readonly maxWaiting: number,
-    private readonly first = 0,
   ) {}
 
   /** Number of taken permits. */
   get taken(): number {
-    return this.#used - this.#free.length;
+    return this.#taken;
   }
 
   /** Number of queued takers. */
@@ -31,29 +22,31 @@ export class Semaphore {
     return this.#waiting.size;
   }
 
-  /** Takes a permit, which {@link give} returns; undefined when none is free. */
-  tryTake(): number | undefined {
-    return this.#free.pop() ?? (this.#used < this.permits ? this.first + this.#used++ : undefined);
+  /** Takes a permit, which {@link give} returns; false when none is free. */
+  tryTake(): boolean {
+    if (this.#taken === this.permits) return false;
+    this.#taken++;
+    return true;
   }
 
-  /** Adds a taker to the queue; false when the queue is full. */
-  wait(taker: Taker): boolean {
+  /** Adds a taker to the queue, which is called once it has a permit; false when the queue is full. */
+  wait(taker: () => void): boolean {
     if (this.#waiting.size >= this.maxWaiting) return false;
     this.#waiting.add(taker);
     return true;
   }
 
-  leave(taker: Taker): void {
+  leave(taker: () => void): void {
     this.#waiting.delete(taker);
   }
 
   /** Returns a permit, which goes to the taker that has waited longest, if any. */
-  give(permit: number): void {
+  give(): void {
     const [next] = this.#waiting;
-    if (next === undefined) this.#free.push(permit);
+    if (next === undefined) this.#taken--;
     else {
       this.#waiting.delete(next);
-      next(permit);
+      next();
     }
   }
 }

@@ -29,19 +29,13 @@ export interface ClaimOptions {
  *
  * @throws {@link RequestError} `replay_store_unavailable` when the store fails, is late, or returns an invalid claim
  */
-export function claimRun(request: ReplayRequest, options: ClaimOptions): Claim | Promise<Claim> {
+export async function claimRun(request: ReplayRequest, options: ClaimOptions): Promise<Claim> {
+  const { store, limitMs, log } = options;
+  let made: Promise<Claim>;
   try {
-    const claim: unknown = options.store.claim(request);
-    return isThenable(claim) ? awaitClaim(claim, options) : checkedClaim(claim);
-  } catch (error) {
-    throw unavailable(error, options);
-  }
-}
-
-async function awaitClaim(claim: PromiseLike<unknown>, options: ClaimOptions): Promise<Claim> {
-  const { limitMs, log } = options;
-  const made = Promise.resolve(claim).then(checkedClaim);
-  try {
+    const claim: unknown = store.claim(request);
+    if (!isThenable(claim)) return checkedClaim(claim);
+    made = Promise.resolve(claim).then(checkedClaim);
     if (await endsWithin(limitMs, made)) return await made;
   } catch (error) {
     throw unavailable(error, options);

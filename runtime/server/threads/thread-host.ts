@@ -3,15 +3,12 @@
  * call. Each tool has a pool; a thread does one job at a time, so that a crash ends no other job.
  */
 
-import { randomUUID } from "node:crypto";
-import { EventEmitter } from "node:events";
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { BroadcastChannel } from "node:worker_threads";
-import type { Piscina } from "piscina";
 import { checkedInteger } from "../../checked-integer.js";
+import { endsWithin } from "../../time-limit.js";
 import type { AuthContext, InvocationAborted, IsolateOptions, Logger } from "../../tool.js";
 import { CLOSE_LIMIT_MS, hasClose } from "../call/class-hooks.js";
 import {
@@ -28,16 +25,8 @@ import { type ErrorCode, statusOf } from "../errors/request-error.js";
 import { StartupError } from "../errors/startup-error.js";
 import { Semaphore } from "../load/semaphore.js";
 import type { ServerLogger } from "../log/safe-logger.js";
-import {
-  CLOSED,
-  type Job,
-  KEPT_MS,
-  packInput,
-  REASONS,
-  type ThreadData,
-  type ThreadLog,
-  type Work,
-} from "./worker-messages.js";
+import { ToolThread } from "./tool-thread.js";
+import { packInput, type Work } from "./worker-messages.js";
 
 /**
  * Starts a thread pool for each tool that is isolated.
@@ -137,238 +126,180 @@ function entryOf(given: IsolateOptions["entry"]): string {
   }
 }
 
-/** Thread pool of one tool. */
+/** The threads of one tool: one more than calls may use, for health checks and in place of a thread that has ended. */
 class Threads {
-  readonly #pool: Piscina;
-  readonly #reasons: Int32Array;
-  readonly #wakeUp: BroadcastChannel;
-  readonly #logs = new Map<number, Logger>();
-  readonly #settlements = new Map<number, () => void>();
-  #serial = 0;
-  #onClosed = () => {};
+  readonly #all = new Set<ToolThread>();
+  /** Threads without work; those that load come last. */
+  readonly #free: Promise<ToolThread>[] = [];
   /** True once termination of the threads has begun. */
   closed = false;
 
   private constructor(
-    pool: Piscina,
-    data: ThreadData,
-    readonly graceMs: number,
-    private readonly hasClose: boolean,
+    private readonly tool: ServedTool,
+    private readonly settings: Settings,
     private readonly log: Logger,
-  ) {
-    this.#pool = pool;
-    this.#reasons = data.reasons;
-    this.#wakeUp = new BroadcastChannel(data.channel);
-    this.#wakeUp.unref();
-    pool.on("message", (message: unknown) => {
-      if (typeof message === "number") this.#settlements.get(message)?.();
-      else if (message === CLOSED) this.#onClosed();
-      else if (isThreadLog(message)) this.#write(message, log);
-    });
-    pool.on("error", (error: unknown) => log.error({ err: error }, "a thread of the tool ended"));
-  }
+  ) {}
 
   /** @throws {@link StartupError} when a thread cannot load the tool */
   static async start(tool: ServedTool, settings: Settings, log: Logger): Promise<Threads> {
-    // Imported here, because processes without isolated tools do not need it.
-    const { Piscina } = await import("piscina");
-    const { fqn } = tool;
-    const { threads, memoryMb, graceMs, entry } = settings;
-    // One thread more than calls may use: it serves health checks and replaces a terminated thread at once.
-    const reasons = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * (threads + 1)));
-    const data: ThreadData = { entry, fqn, reasons, channel: `svc-runtime ${randomUUID()}` };
-    const pool = new Piscina({
-      filename: new URL("tool-worker.js", import.meta.url).href,
-      minThreads: data.reasons.length,
-      maxThreads: data.reasons.length,
-      // Waiting with Atomics would block the thread's event loop, and with it timers of the tool's connections.
-      atomics: "disabled",
-      stricterFIFO: true,
-      recordTiming: false,
-      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
-      workerData: data,
-    });
-    const started = new Threads(pool, data, graceMs, hasClose(tool), log);
+    const threads = new Threads(tool, settings, log);
+    for (let i = 0; i <= settings.threads; i++) threads.#free.push(threads.#load());
     try {
-      const places = [...reasons.keys()];
-      const load = (place: number) => started.run({ id: started.nextId(), place, work: { kind: "load" } }, 0, log);
-      await Promise.all(places.map(load));
+      await Promise.all(threads.#free);
     } catch (error) {
-      await started.close();
-      throw new StartupError(`isolate: no thread can load ${fqn} from ${entry}: ${(error as Error)?.message}`);
+      await threads.close();
+      const { message } = error as Error;
+      throw new StartupError(`isolate: no thread can load ${tool.fqn} from ${settings.entry}: ${message}`);
     }
-    return started;
+    return threads;
   }
 
-  nextId(): number {
-    return ++this.#serial;
+  get graceMs(): number {
+    return this.settings.graceMs;
   }
 
-  /**
-   * Runs a job on a thread; rejects when the thread ends first.
-   *
-   * @param reasons bits of the abort reasons set before the job began
-   * @param kill an emitter whose event `abort` terminates the thread
-   */
-  async run(job: Job, reasons: number, log: Logger, kill = new EventEmitter()): Promise<unknown> {
-    const { id, place, work } = job;
-    Atomics.store(this.#reasons, place, reasons);
-    this.#logs.set(id, log);
-    try {
-      const transferList = work.kind === "call" && work.input !== undefined ? [work.input.bytes.buffer] : [];
-      return await this.#pool.run(job, { transferList, signal: kill });
-    } finally {
-      this.#logs.delete(id);
-    }
+  /** Takes a thread without work; waits only while it loads. Rejects when it cannot load the tool. */
+  async take(): Promise<ToolThread> {
+    const thread = await (this.#free.shift() ?? this.#load());
+    return thread.ended ? this.take() : thread;
   }
 
-  /** Sends abort reasons, as bits, to the job at a place. */
-  abort(place: number, reasons: number): void {
-    Atomics.store(this.#reasons, place, reasons);
-    if (!this.closed) this.#wakeUp.postMessage(undefined);
-  }
-
-  /**
-   * Informs the thread that ran a job that the job's result was sent. Resolves when the thread confirms, or after
-   * {@link KEPT_MS}.
-   */
-  returned(id: number): Promise<void> {
-    return new Promise((resolve) => {
-      const noted = () => {
-        clearTimeout(timer);
-        this.#settlements.delete(id);
-        resolve();
-      };
-      const timer = setTimeout(noted, KEPT_MS).unref();
-      this.#settlements.set(id, noted);
-      this.#wakeUp.postMessage(id);
-    });
-  }
-
-  /** Makes each thread run `close()` of its tool's class, and waits at most the time limit. */
-  async #closeClass(): Promise<void> {
-    let left = this.#pool.threads.length;
-    const ms = CLOSE_LIMIT_MS + CLOSE_GRACE_MS;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(() => {
-        this.log.warn({ threads: left, limitMs: CLOSE_LIMIT_MS }, "close() of the tool did not end in time");
-        resolve();
-      }, ms);
-      this.#onClosed = () => {
-        if (--left > 0) return;
-        clearTimeout(timer);
-        resolve();
-      };
-      this.#wakeUp.postMessage(CLOSED);
-    });
-  }
-
-  #write({ level, fields, message, job }: ThreadLog, fallback: Logger): void {
-    const log = (job === undefined ? undefined : this.#logs.get(job)) ?? fallback;
-    log[level](fields, message);
+  /** Returns a thread. One that has ended is replaced at once. */
+  give(thread: ToolThread): void {
+    if (!thread.ended) this.#free.unshift(Promise.resolve(thread));
+    else if (!this.closed) this.#replace();
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    if (this.hasClose) await this.#closeClass();
-    this.#wakeUp.close();
-    await this.#pool.destroy();
+    const all = [...this.#all];
+    if (hasClose(this.tool)) {
+      let left = all.length;
+      const closed = all.map((thread) => thread.run({ kind: "close" }).finally(() => left--));
+      if (!(await endsWithin(CLOSE_LIMIT_MS + CLOSE_GRACE_MS, Promise.allSettled(closed)))) {
+        this.log.warn({ threads: left, limitMs: CLOSE_LIMIT_MS }, "close() of the tool did not end in time");
+      }
+    }
+    await Promise.all(all.map((thread) => thread.end()));
+  }
+
+  #replace(): void {
+    const thread = this.#load();
+    this.#free.push(thread);
+    thread.catch((error: unknown) => {
+      // Work that finds no other thread loads another one.
+      const at = this.#free.indexOf(thread);
+      if (at !== -1) this.#free.splice(at, 1);
+      if (!this.closed) this.log.error({ err: error }, "a thread of the tool cannot load it");
+    });
+  }
+
+  async #load(): Promise<ToolThread> {
+    const { entry, memoryMb } = this.settings;
+    const thread = new ToolThread({ entry, fqn: this.tool.fqn, memoryMb }, this.log, () => this.#all.delete(thread));
+    this.#all.add(thread);
+    try {
+      await thread.run({ kind: "load" });
+      return thread;
+    } catch (error) {
+      void thread.end();
+      throw error;
+    }
   }
 }
 
 /** Milliseconds beyond {@link CLOSE_LIMIT_MS} for the answer of a thread. */
 const CLOSE_GRACE_MS = 500;
 
-const LEVELS: readonly unknown[] = ["debug", "info", "warn", "error"];
-
-/** Whether a message is a log line of worker-messages.ts; a tool's code can post any message. */
-function isThreadLog(line: unknown): line is ThreadLog {
-  return LEVELS.includes((line as ThreadLog | undefined)?.level) && typeof (line as ThreadLog).fields === "object";
-}
-
-const SHUTDOWN = 1 << REASONS.indexOf("shutdown");
-
-/** Conversion of a job's outcome. */
+/** Conversion of the end of work. */
 interface Ends<T> {
   /** Converts the value that the thread returned. */
   answer(end: unknown): T;
-  /** Makes the outcome of a job without a returned value. */
+  /** Makes the end of work without a returned value. */
   fault(code: ErrorCode): T;
 }
 
-/** A job that waits for a place (a numbered permit of the tool's semaphore), then runs on a thread. */
+/** Work that waits for a permit, then runs on a thread. */
 class ThreadWork<T> implements Execution<T> {
   readonly end: Promise<T>;
-  readonly #id: number;
-  readonly #kill = new EventEmitter();
   #resolve: (end: T) => void = () => {};
-  #place: number | undefined;
+  #thread: ToolThread | undefined;
+  /** Number of the work on its thread. */
+  #id = 0;
   #ended = false;
-  /** Abort reasons so far, as bits of {@link REASONS}. */
-  #reasons = 0;
+  readonly #reasons: InvocationAborted["reason"][] = [];
   #grace: NodeJS.Timeout | undefined;
   #killed = false;
 
   constructor(
     private readonly threads: Threads,
-    private readonly places: Semaphore,
+    private readonly permits: Semaphore,
     private readonly work: () => Work,
     private readonly ends: Ends<T>,
     private readonly log: Logger,
   ) {
-    this.#id = threads.nextId();
     this.end = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    const place = places.tryTake();
-    if (place !== undefined) this.#begin(place);
-    else if (!places.wait(this.#begin)) this.#settle(ends.fault("overloaded"));
+    if (permits.tryTake()) this.#begin();
+    else if (!permits.wait(this.#begin)) this.#settle(ends.fault("overloaded"));
   }
 
   abort(reason: InvocationAborted["reason"]): void {
     if (this.#ended) return;
-    this.#reasons |= 1 << REASONS.indexOf(reason);
-    if (this.#place === undefined) {
+    this.#reasons.push(reason);
+    if (this.#thread === undefined) {
       // A disconnected caller may retry and get the answer; after a timeout or shutdown nothing waits for it.
       if (reason === "disconnect") return;
-      this.places.leave(this.#begin);
+      this.permits.leave(this.#begin);
       this.#settle(this.ends.fault(reason === "timeout" ? "tool_invocation_timeout" : "shutting_down"));
       return;
     }
-    this.threads.abort(this.#place, this.#reasons);
-    if (reason === "timeout") this.#grace ??= setTimeout(() => this.#end(), this.threads.graceMs);
+    this.#thread.abort(reason);
+    if (reason === "timeout") this.#grace ??= setTimeout(() => this.#kill(), this.threads.graceMs);
   }
 
-  returned(): Promise<void> {
-    return this.threads.returned(this.#id);
+  async returned(): Promise<void> {
+    // A thread that has ended settles nothing; the values stay in the journal.
+    await this.#thread?.run({ kind: "returned", call: this.#id }).catch(() => {});
   }
 
-  readonly #begin = (place: number): void => {
-    this.#place = place;
-    void this.#run(place).then((end) => {
-      clearTimeout(this.#grace);
+  readonly #begin = (): void => {
+    void this.#run().then((end) => {
       this.#settle(end);
-      this.places.give(place);
+      this.permits.give();
     });
   };
 
-  async #run(place: number): Promise<T> {
+  async #run(): Promise<T> {
     try {
-      const job = { id: this.#id, place, work: this.work() };
-      return this.ends.answer(await this.threads.run(job, this.#reasons, this.log, this.#kill));
+      const thread = await this.threads.take();
+      // Aborted while the thread was loading.
+      if (this.#ended) {
+        this.threads.give(thread);
+        return this.end;
+      }
+      this.#thread = thread;
+      const ended = thread.run(this.work(), this.log);
+      this.#id = thread.lastId;
+      for (const reason of this.#reasons) thread.abort(reason);
+      return this.ends.answer(await ended);
     } catch (error) {
       if (this.#killed) return this.ends.fault("tool_invocation_timeout");
-      // The thread ended because the pool is closed. The caller already has a response, and how far the job got is
+      // The thread ended because the pool is closed. The caller already has a response, and how far the work got is
       // unknown, so its replay entry stays in flight.
       if (this.threads.closed) return new Promise<never>(() => {});
       this.log.error({ err: error }, "the tool's thread ended during a call");
-      return this.ends.fault((this.#reasons & SHUTDOWN) !== 0 ? "shutting_down" : "tool_invocation_failed");
+      return this.ends.fault(this.#reasons.includes("shutdown") ? "shutting_down" : "tool_invocation_failed");
+    } finally {
+      clearTimeout(this.#grace);
+      if (this.#thread !== undefined) this.threads.give(this.#thread);
     }
   }
 
-  #end(): void {
+  #kill(): void {
     this.#killed = true;
-    this.#kill.emit("abort");
+    void this.#thread?.end();
     this.log.warn({ graceMs: this.threads.graceMs }, "the tool did not stop after its deadline: its thread is ended");
   }
 
@@ -381,15 +312,14 @@ class ThreadWork<T> implements Execution<T> {
 /** Runs a tool on its thread pool. */
 class ThreadHost implements ToolHost {
   readonly #calls: Semaphore;
-  /** The extra place, and thread, that calls cannot use, so that a health check never waits for calls. */
-  readonly #checks: Semaphore;
+  /** A permit that calls cannot take, so that a health check never waits for them. */
+  readonly #checks = new Semaphore(1, 0);
 
   constructor(
     private readonly threads: Threads,
     { threads: count, queue }: Settings,
   ) {
     this.#calls = new Semaphore(count, queue);
-    this.#checks = new Semaphore(1, 0, count);
   }
 
   call(call: Call, deadline: number, log: Logger): Execution {

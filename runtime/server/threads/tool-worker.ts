@@ -4,45 +4,41 @@
 
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
-import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
-import type { Logger } from "../../tool.js";
+import { workerData } from "node:worker_threads";
+import type { InvocationAborted, Logger } from "../../tool.js";
 import { createClasses } from "../call/class-hooks.js";
 import { type Answer, type Execution, type ToolHost, takeInput } from "../call/messages.js";
 import { SafeLogger } from "../log/safe-logger.js";
 import { receiveTools } from "./worker-handover.js";
 import {
-  CLOSED,
-  type Job,
-  KEPT_MS,
+  type FromThread,
   ownBytes,
-  REASONS,
   type ThreadData,
   type ThreadLog,
+  type ToThread,
   unpackInput,
+  type Work,
 } from "./worker-messages.js";
 
 /** Milliseconds within which an entry module must call `bootstrap`. */
 const LOAD_MS = 30_000;
+/** Milliseconds for which the stored values of a result are kept, waiting for the message that it was sent. */
+const KEPT_MS = 30_000;
 
-const { entry, fqn, reasons, channel } = workerData as ThreadData;
-let current: { readonly place: number; readonly execution: Execution<unknown> } | undefined;
+const { entry, fqn, port } = workerData as ThreadData;
+/** Work that runs now; undefined before it has begun. */
+let current: Execution<unknown> | undefined;
+/** Reasons for which the work that was given last is aborted. */
+let reasons: InvocationAborted["reason"][] = [];
 
 /** Runs `close()` of the tool's class. */
 let closeClass = async () => {};
 
-/** Executions whose result has stored values with a `returned` callback, by number of the job. */
+/** Executions whose result has stored values with a `returned` callback, by number of the call. */
 const stored = new Map<number, Execution<unknown>>();
 
-const wakeUp = new BroadcastChannel(channel);
-wakeUp.onmessage = ({ data }) => {
-  if (typeof data === "number") void noteReturned(data);
-  else if (data === CLOSED) void releaseClasses();
-  else abortCurrent();
-};
-wakeUp.unref();
-
 for (const event of ["uncaughtException", "unhandledRejection"] as const) {
-  process.on(event, (err: unknown) => logOf(undefined).error({ err }, `outside of a call: ${event}`));
+  process.on(event, (err: unknown) => logOf(0).error({ err }, `outside of a call: ${event}`));
 }
 
 async function load(): Promise<ToolHost> {
@@ -55,33 +51,45 @@ async function load(): Promise<ToolHost> {
   const failed = import(pathToFileURL(entry).href).then(() => late);
   const tool = (await Promise.race([tools, failed, late])).find((served) => served.fqn === fqn);
   if (tool === undefined) throw new Error(`its bootstrap has no tool ${fqn}`);
-  closeClass = await createClasses([tool], logOf(undefined));
+  closeClass = await createClasses([tool], logOf(0));
   return tool.host;
 }
 
-async function releaseClasses(): Promise<void> {
-  await closeClass();
-  parentPort?.postMessage(CLOSED);
+/** Does work for the main thread. */
+async function run(id: number, work: Work): Promise<unknown> {
+  switch (work.kind) {
+    case "returned":
+      await stored.get(work.call)?.returned?.();
+      stored.delete(work.call);
+      return undefined;
+    case "close":
+      return closeClass();
+    case "load":
+      return void (await loaded);
+    default:
+      return execute(id, work);
+  }
 }
 
-/** Runs one job; called by piscina. */
-export default async function run(job: Job): Promise<unknown> {
-  const host = loaded();
-  if (job.work.kind === "load") return undefined;
-  const execution = begin(host, job);
-  current = { place: job.place, execution };
-  abortCurrent();
+async function execute(id: number, work: Execute): Promise<unknown> {
+  reasons = [];
+  const execution = begin(await loaded, id, work);
+  current = execution;
+  for (const reason of reasons) execution.abort(reason);
   const end = await execution.end;
   current = undefined;
-  if (typeof end === "object" && end.stored) {
-    stored.set(job.id, execution);
-    setTimeout(() => stored.delete(job.id), KEPT_MS).unref();
+  if (typeof end !== "object") return end;
+  if (end.stored) {
+    stored.set(id, execution);
+    setTimeout(() => stored.delete(id), KEPT_MS).unref();
   }
   // The message copies the whole underlying buffer, so the body must be alone in it.
-  return typeof end === "object" ? { ...end, body: ownBytes(end.body) } : end;
+  return { ...end, body: ownBytes(end.body) };
 }
 
-function begin(tool: ToolHost, { id, work }: Job): Execution<Answer | number | undefined> {
+type Execute = Extract<Work, { readonly kind: "call" | "authorize" | "health" }>;
+
+function begin(tool: ToolHost, id: number, work: Execute): Execution<Answer | number | undefined> {
   const log = logOf(id);
   switch (work.kind) {
     case "call": {
@@ -90,32 +98,18 @@ function begin(tool: ToolHost, { id, work }: Job): Execution<Answer | number | u
     }
     case "authorize":
       return tool.authorize(work.auth, log);
-    default:
+    case "health":
       return tool.health(log);
   }
 }
 
-/** Handles the broadcast that a result was sent; the job may belong to another thread. */
-async function noteReturned(id: number): Promise<void> {
-  const execution = stored.get(id);
-  if (execution === undefined) return;
-  stored.delete(id);
-  await execution.returned?.();
-  parentPort?.postMessage(id);
-}
+const send = (message: FromThread) => port.postMessage(message);
 
-/** Aborts the running job for each reason that is set for its place. */
-function abortCurrent(): void {
-  if (current === undefined) return;
-  const bits = Atomics.load(reasons, current.place);
-  for (const [i, reason] of REASONS.entries()) if (bits & (1 << i)) current.execution.abort(reason);
-}
-
-const logOf = (job: number | undefined): Logger => SafeLogger.of(new JobLog(job));
+const logOf = (id: number): Logger => SafeLogger.of(new ThreadLogger(id));
 
 /** Writes to the log of the main thread. */
-class JobLog implements Logger {
-  constructor(private readonly job: number | undefined) {}
+class ThreadLogger implements Logger {
+  constructor(private readonly id: number) {}
 
   debug(first: object | string, message?: string): void {
     this.write("debug", first, message);
@@ -135,12 +129,12 @@ class JobLog implements Logger {
 
   private write(level: ThreadLog["level"], first: object | string, second?: string): void {
     const [fields, message] = typeof first === "string" ? [{}, first] : [first, second];
-    const line: ThreadLog = { level, fields, message, job: this.job };
+    const line: ThreadLog = { level, fields, message, id: this.id };
     try {
-      parentPort?.postMessage(line);
+      send(line);
     } catch {
       // A field, such as a function, cannot be cloned.
-      parentPort?.postMessage({ ...line, fields: printed(fields) });
+      send({ ...line, fields: printed(fields) });
     }
   }
 }
@@ -164,11 +158,19 @@ function printed(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, member(value)]));
 }
 
-// This must come last, because the application logs while it is loaded. A thread that cannot load its tool reports the
-// error when a job runs.
-const loaded = await load().then(
-  (host) => () => host,
-  (error: unknown) => () => {
-    throw error;
-  },
-);
+// These must come last, because the application logs while it is loaded. A thread that cannot load its tool reports the
+// error as the end of any work.
+const loaded = load();
+loaded.catch(() => {});
+port.on("message", (message: ToThread) => {
+  if ("abort" in message) {
+    reasons.push(message.abort);
+    current?.abort(message.abort);
+    return;
+  }
+  const { id, work } = message;
+  run(id, work).then(
+    (value) => send({ id, value }),
+    (error: unknown) => send({ id, error: error instanceof Error ? error : new Error(String(error)) }),
+  );
+});

@@ -3,34 +3,27 @@
  * copied.
  */
 
+import type { MessagePort } from "node:worker_threads";
 import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
 import { committedBytes } from "../../wire/envelope.js";
 import type { CallInput, InputHolder } from "../call/messages.js";
 
-/** Start-up data of every thread of a tool. */
+/** Start-up data of a thread. */
 export interface ThreadData {
   /** Path of the application's entry module. */
   readonly entry: string;
   readonly fqn: string;
-  /** Abort reasons of the running jobs, by {@link Job.place}, as bits of {@link REASONS}. */
-  readonly reasons: Int32Array;
-  /**
-   * Name of the broadcast channel that announces a set reason, the number of a job whose result was sent, or
-   * {@link CLOSED}.
-   */
-  readonly channel: string;
+  readonly port: MessagePort;
 }
 
-/** Reasons of the bits in {@link ThreadData.reasons}, lowest bit first. */
-export const REASONS: readonly InvocationAborted["reason"][] = ["timeout", "disconnect", "shutdown"];
+/** Message to a thread: numbered work, or the abort of the work that runs. */
+export type ToThread = { readonly id: number; readonly work: Work } | { readonly abort: InvocationAborted["reason"] };
 
-/** Milliseconds for which a thread keeps the stored values of a result, waiting for the message that it was sent. */
-export const KEPT_MS = 30_000;
-
-/**
- * The broadcast that makes each thread run `close()` of its tool's class, and the message by which a thread confirms.
- */
-export const CLOSED = "closed";
+/** Message from a thread: the end of its work, or a log line. */
+export type FromThread =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: unknown }
+  | ThreadLog;
 
 /** Work for a thread. */
 export type Work =
@@ -47,23 +40,19 @@ export type Work =
       readonly deadline: bigint;
     })
   | { readonly kind: "authorize"; readonly auth: AuthContext }
-  | { readonly kind: "health" };
-
-/** Work assigned to a place. */
-export interface Job {
-  readonly id: number;
-  /** Index into {@link ThreadData.reasons}; a place has one job at a time. */
-  readonly place: number;
-  readonly work: Work;
-}
+  | { readonly kind: "health" }
+  /** Settles the stored values in the result of a call, which was sent. */
+  | { readonly kind: "returned"; readonly call: number }
+  /** Runs `close()` of the tool's class. */
+  | { readonly kind: "close" };
 
 /** A log line from a thread. */
 export interface ThreadLog {
   readonly level: keyof Logger;
   readonly fields: object;
   readonly message: string | undefined;
-  /** Number of the job that wrote the line; undefined outside of jobs. */
-  readonly job: number | undefined;
+  /** Number of the work that wrote the line; 0 outside of work. */
+  readonly id: number;
 }
 
 /** An input as contiguous bytes. */

@@ -1,0 +1,27 @@
+/** Calls of each leader, counted in windows of fixed length. A window begins with its first call. */
+export class RateWindows {
+  /** Open windows by leader, in the order of their ends. Ended ones are removed, so only callers of late are here. */
+  readonly #windows = new Map<string, { readonly end: number; calls: number }>();
+
+  constructor(
+    private readonly calls: number,
+    private readonly windowMs: number,
+  ) {}
+
+  /**
+   * Counts a call of a verified leader.
+   *
+   * @returns 0 when it is within the limit, else the milliseconds until the window ends
+   */
+  count(leaderId: string): number {
+    const now = performance.now();
+    for (const [leader, { end }] of this.#windows) {
+      if (end > now) break;
+      this.#windows.delete(leader);
+    }
+    const window = this.#windows.get(leaderId);
+    if (window === undefined) this.#windows.set(leaderId, { end: now + this.windowMs, calls: 1 });
+    else if (++window.calls > this.calls) return window.end - now;
+    return 0;
+  }
+}

@@ -1,0 +1,114 @@
+/** Main thread's side of one worker thread of a tool. */
+
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
+import type { InvocationAborted, Logger } from "../../tool.js";
+import type { FromThread, ThreadData, ToThread, Work } from "./worker-messages.js";
+
+/** Settings of a thread. */
+export interface ThreadSettings extends Omit<ThreadData, "port"> {
+  readonly memoryMb: number;
+}
+
+/** Work that the thread has not answered. */
+interface Asked {
+  readonly log: Logger;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A thread of a tool. It does not keep the process alive while it has no work. */
+export class ToolThread {
+  readonly #worker: Worker;
+  /** A port of its own: the tool's code may post any message to `parentPort`. */
+  readonly #port: MessagePort;
+  readonly #asked = new Map<number, Asked>();
+  #lastId = 0;
+  #error: unknown;
+
+  /**
+   * @param log for lines outside of calls
+   * @param onEnd called once when the thread has ended
+   */
+  constructor(
+    { memoryMb, ...data }: ThreadSettings,
+    private readonly log: Logger,
+    private readonly onEnd: () => void,
+  ) {
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1.on("message", (message: FromThread) => this.#receive(message));
+    this.#port.unref();
+    // A thread inherits the options of the process, and node starts no file as a thread under --input-type.
+    this.#worker = new Worker(`import(${JSON.stringify(new URL("./tool-worker.js", import.meta.url).href)})`, {
+      eval: true,
+      workerData: { ...data, port: port2 } satisfies ThreadData,
+      transferList: [port2],
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    });
+    this.#worker.unref();
+    this.#worker.on("error", (error) => this.#over(error));
+    this.#worker.on("exit", (code) => this.#over(new Error(`worker exited with code: ${code}`)));
+  }
+
+  get ended(): boolean {
+    return this.#error !== undefined;
+  }
+
+  /** Number of the work that was given last, for {@link Work} `returned`. */
+  get lastId(): number {
+    return this.#lastId;
+  }
+
+  /** Gives the thread work; rejects when the thread ends first. */
+  run(work: Work, log = this.log): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#error !== undefined) return reject(this.#error);
+      const id = ++this.#lastId;
+      this.#asked.set(id, { log, resolve, reject });
+      this.#worker.ref();
+      this.#send({ id, work }, work.kind === "call" && work.input !== undefined ? [work.input.bytes.buffer] : []);
+    });
+  }
+
+  /** Aborts the call, the check of a caller or the health check that the thread runs. */
+  abort(reason: InvocationAborted["reason"]): void {
+    this.#send({ abort: reason });
+  }
+
+  /** Ends the thread; its work is rejected at once. Resolves when it has ended. */
+  async end(): Promise<void> {
+    this.#over(new Error("the thread was ended"), true);
+    await this.#worker.terminate();
+  }
+
+  #send(message: ToThread, transfer: readonly ArrayBuffer[] = []): void {
+    this.#port.postMessage(message, transfer);
+  }
+
+  #receive(message: FromThread): void {
+    if ("level" in message) {
+      const { level, fields, message: text, id } = message;
+      const log = this.#asked.get(id)?.log ?? this.log;
+      log[level](fields, text);
+      return;
+    }
+    const asked = this.#asked.get(message.id);
+    this.#asked.delete(message.id);
+    if (this.#asked.size === 0) this.#worker.unref();
+    if ("error" in message) asked?.reject(message.error);
+    else asked?.resolve(message.value);
+  }
+
+  #over(error: unknown, wanted = false): void {
+    if (this.ended) return;
+    // Answers and lines that the thread sent before its end.
+    for (let sent = receiveMessageOnPort(this.#port); sent !== undefined; sent = receiveMessageOnPort(this.#port)) {
+      this.#receive(sent.message as FromThread);
+    }
+    this.#error = error ?? new Error("the thread ended");
+    this.#port.close();
+    if (this.#asked.size === 0 && !wanted) this.log.error({ err: error }, "a thread of the tool ended");
+    for (const { reject } of this.#asked.values()) reject(error);
+    this.#asked.clear();
+    this.onEnd();
+  }
+}

@@ -1,0 +1,21 @@
+/** Process of blob-id.ts: reads content from standard input and writes its blob id, computed by the official encoder. */
+
+import { createRequire } from "node:module";
+import { buffer } from "node:stream/consumers";
+
+/** The used part of `@mysten/walrus-wasm`. */
+interface WalrusWasm {
+  readonly BlobEncoder: new (
+    shards: number,
+  ) => {
+    compute_metadata(content: Uint8Array): readonly [blobId: readonly number[], ...unknown[]];
+  };
+}
+
+// A supervisor may signal all processes of the server. The server ends when its uploads have ended.
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {});
+
+const [, , module = "", shards] = process.argv;
+const { BlobEncoder } = createRequire(import.meta.url)(module) as WalrusWasm;
+const [blobId] = new BlobEncoder(Number(shards)).compute_metadata(await buffer(process.stdin));
+process.stdout.write(Buffer.from(blobId).toString("base64url"));
