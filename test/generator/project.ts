@@ -11,7 +11,10 @@ import { atEnd } from "../teardown.js";
 
 export const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The options of a careful author; `skipLibCheck` because two dependencies' declarations want the DOM. */
+/**
+ * The options of a careful author; `skipLibCheck` because two dependencies' declarations want the DOM. Without
+ * `libReplacement` each run saves 80 lookups of packages, a fifth of its time.
+ */
 export const STRICT = {
   target: "ES2023",
   module: "NodeNext",
@@ -19,6 +22,7 @@ export const STRICT = {
   types: [] as string[],
   rootDir: "src",
   outDir: "dist",
+  libReplacement: false,
   strict: true,
   skipLibCheck: true,
 };
