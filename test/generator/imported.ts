@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import ts from "typescript";
 import { type JsonObject, printJson, readJson } from "#generator/json.js";
+import { ts } from "#generator/project/typescript.js";
 import { ToolProject } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 

@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import ts from "typescript";
+import { ts } from "#generator/project/typescript.js";
 import { ToolProject } from "../generator/project.js";
+import { programOf } from "../typescript/program.js";
 
 const TOOL = `
 import { type DataRef, StatusCode, SvcTool } from "svc-runtime";
@@ -80,7 +81,7 @@ any.invoke("text"); // no object
 
 test("inputs and results have the types of the class", () => {
   const project = new ToolProject({ "src/tool.ts": TOOL, "src/use.ts": USE });
-  const program = ts.createProgram([`${project.root}/src/use.ts`], {
+  const program = programOf([`${project.root}/src/use.ts`], {
     target: ts.ScriptTarget.ES2022,
     module: ts.ModuleKind.NodeNext,
     lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],

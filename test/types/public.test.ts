@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { relative } from "node:path";
 import { test } from "node:test";
-import ts from "typescript";
+import { ts } from "#generator/project/typescript.js";
 import { REPOSITORY, ToolProject } from "../generator/project.js";
+import { programOf } from "../typescript/program.js";
 
 /** Neither DOM nor node, and declarations are checked too. */
 const OPTIONS: ts.CompilerOptions = {
@@ -46,7 +47,7 @@ export const isolate: IsolateOptions = { entry: new URL("file:///tools.js") };
 
 function read(source: string, options: ts.CompilerOptions): { readonly errors: string[]; readonly files: string[] } {
   const project = new ToolProject({ "src/main.ts": source });
-  const program = ts.createProgram([`${project.root}/src/main.ts`], options);
+  const program = programOf([`${project.root}/src/main.ts`], options);
   const errors = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => {
     return `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`;
   });

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import ts from "typescript";
-import type { Contract } from "#runtime/wire/contract.js";
+import { ts } from "#generator/project/typescript.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
 import { ToolProject } from "../generator/project.js";
 import { proves } from "../proves.js";
+import { programOf } from "../typescript/program.js";
 import { assertLinear } from "../wire/growth.js";
 import { openJudge } from "./judge.js";
 import { REFUSED, sourceOf, toolName, ZOO } from "./zoo.js";
@@ -40,11 +40,10 @@ function valuesOf(index: number): string {
 
 const judged = judge();
 project.build();
-const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
+const contracts = await project.contracts();
 
 /** tsc's verdict on every value. */
 function judge(): boolean[][] {
-  const host = ts.createCompilerHost({});
   const values = new Map(ZOO.map((_, index) => [join(project.root, `src/values${index}.ts`), valuesOf(index)]));
   project.write(Object.fromEntries([...values].map(([path, text]) => [path.slice(project.root.length + 1), text])));
   const options: ts.CompilerOptions = {
@@ -56,7 +55,7 @@ function judge(): boolean[][] {
     skipLibCheck: true,
     types: [],
   };
-  const program = ts.createProgram([...values.keys()], options, host);
+  const program = programOf([...values.keys()], options);
   const verdicts = [...values.keys()].map((path, index) => {
     const file = program.getSourceFile(path) as ts.SourceFile;
     const bad = new Set<number>();

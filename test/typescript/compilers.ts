@@ -17,6 +17,9 @@ export const OUTER_COMPILERS: readonly Compiler[] =
 
 export type Compiler = (typeof COMPILERS)[number];
 
+/** Where any version will do: that of 7 needs a tenth of a second, and that of 5.9 more than half. */
+export const FASTEST: Compiler = COMPILERS[2];
+
 /** A temporary project with that TypeScript installed. */
 export function projectWith(
   compiler: Compiler,
