@@ -45,9 +45,9 @@ export async function roundTrip(metadata: string) {
   return { tools, sources, generated: documents(project.build()["meta.json"] ?? "[]"), project };
 }
 
-/** One metadata document as text. */
-export function metadataOf(inputSchema: string, outputSchema: string, description = "A tool."): string {
-  const head = `{"fqn":"xyz.test.imported@1","url":"http://localhost/imported","timeout":10000`;
+/** One metadata document as text; `name` is that of the tool. */
+export function metadataOf(inputSchema: string, outputSchema: string, description = "A tool.", name = "imported") {
+  const head = `{"fqn":"xyz.test.${name}@1","url":"http://localhost/${name}","timeout":10000`;
   return `${head},"description":${JSON.stringify(description)},"input_schema":${inputSchema},"output_schema":${outputSchema}}`;
 }
 
