@@ -16,6 +16,8 @@ const OPTIONS: ts.CompilerOptions = {
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
   lib: ["lib.es2023.d.ts"],
   types: [],
+  // The 80 lookups of packages in place of library files took a fifth of a run.
+  libReplacement: false,
   strict: true,
   noEmit: true,
   skipLibCheck: true,

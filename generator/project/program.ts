@@ -122,7 +122,9 @@ export function compileOnce(project: Project): ts.Program {
       getSourceFile: (path, wanted) => {
         const text = host.readFile(path);
         if (text === undefined) return undefined;
-        return isLibrary(path, project) ? parseLibrary(path, text, wanted) : ts.createSourceFile(path, text, wanted);
+        return /\.d\.[cm]?ts$/.test(path)
+          ? parseDeclarations(path, text, wanted, isLibrary(path, project))
+          : ts.createSourceFile(path, text, wanted);
       },
     },
     ...(project.references === undefined ? {} : { projectReferences: project.references }),
@@ -220,19 +222,27 @@ export function markLibrary(file: ts.SourceFile, project: Project): ts.SourceFil
   return file;
 }
 
-/** Library files by path and options. Parsing and binding them is half of a small run, so the runs of a process share them. */
-const libraries = new Map<string, ts.SourceFile>();
+/**
+ * Declaration files by path and options. Parsing and binding those of the library and of the runtime is most of a small
+ * run, so the runs of a process share them.
+ */
+const declarations = new Map<string, ts.SourceFile>();
 
-/** Parses a marked library file, or gives that of an earlier run with the same text: TypeScript changes no bound file. */
-function parseLibrary(path: string, text: string, wanted: ts.ScriptTarget | ts.CreateSourceFileOptions) {
+/** Parses a declaration file, or gives that of an earlier run with the same text: TypeScript changes no bound file. */
+function parseDeclarations(
+  path: string,
+  text: string,
+  wanted: ts.ScriptTarget | ts.CreateSourceFileOptions,
+  isLibrary: boolean,
+): ts.SourceFile {
   const { languageVersion, impliedNodeFormat, jsDocParsingMode } =
     typeof wanted === "object" ? wanted : ({ languageVersion: wanted } as ts.CreateSourceFileOptions);
   const key = JSON.stringify([path, languageVersion, impliedNodeFormat, jsDocParsingMode]);
-  const parsed = libraries.get(key);
+  const parsed = declarations.get(key);
   if (parsed?.text === text) return parsed;
   const file = ts.createSourceFile(path, text, wanted);
-  file.hasNoDefaultLib = true;
-  libraries.set(key, file);
+  if (isLibrary) file.hasNoDefaultLib = true;
+  declarations.set(key, file);
   return file;
 }
 

@@ -83,7 +83,7 @@ test("path, expected and got are said in one way, and nothing that the caller wr
   const project = new ToolProject({ "src/a.ts": toolSource("A", input, '"done"', before) });
   try {
     project.build();
-    const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
+    const contracts = await project.contracts();
     const contract = contracts[0] as Contract;
     const decoder = new InputDecoder(contract);
     const details = (decode: () => unknown): string => {

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import ts from "typescript";
 import { type Diagnostic, formatDiagnostic } from "#generator/diagnostics/diagnostics.js";
 import { readJson } from "#generator/json.js";
-import type { Contract } from "#runtime/v1.js";
+import { ts } from "#generator/project/typescript.js";
 import type { Port } from "#runtime/wire/contract.js";
+import { programOf } from "../typescript/program.js";
 import { ToolProject, toolSource } from "./project.js";
 
 const DECLARATIONS = `import type { DataRef, DataReference, NexusData } from "svc-runtime";
@@ -104,6 +104,7 @@ describe("a port of DataRef", () => {
   after(() => project.remove());
   const { diagnostics, files } = project.generate();
   project.write(Object.fromEntries(files.map(({ path, text }) => [path, text])));
+  const contracts = project.contracts();
 
   it("is understood without a complaint but the notes about lists", () => {
     const said = diagnostics.map(({ code, place }) => `${code} ${place?.file}`);
@@ -113,10 +114,7 @@ describe("a port of DataRef", () => {
 
   for (const [i, [type, port, schema]] of PORTS.entries()) {
     it(type, async () => {
-      const { contracts } = (await project.load("src/generated/contracts.ts")) as {
-        contracts: Contract[];
-      };
-      const { output, outputSchema } = contracts[i] as Contract;
+      const { output, outputSchema } = (await contracts)[i] ?? assert.fail();
       assert.deepEqual(output[0]?.ports, [{ name: "v", ...port }]);
       const text = `"properties":{"v":${schema}}`;
       assert.ok(outputSchema.includes(text), `expected ${text} in ${outputSchema}`);
@@ -247,7 +245,7 @@ const bytes = new Uint8Array(1);
   after(() => project.remove());
   const config = ts.readConfigFile(join(project.root, "tsconfig.json"), ts.sys.readFile);
   const { options, fileNames } = ts.parseJsonConfigFileContent(config.config, ts.sys, project.root);
-  const program = ts.createProgram(fileNames, { ...options, noEmit: true });
+  const program = programOf(fileNames, { ...options, noEmit: true });
 
   for (const [i, line] of lines.entries()) {
     it(`${i < accepted.length ? "" : "not: "}${line}`, () => {

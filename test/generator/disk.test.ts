@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { EXIT } from "#generator/cli.js";
+import { compile, FASTEST } from "../typescript/compilers.js";
 import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
@@ -24,8 +25,7 @@ const compiled = (options: object = {}) => {
   project.write({
     "tsconfig.json": JSON.stringify({ compilerOptions: { ...STRICT, ...options }, include: ["src", "made"] }),
   });
-  const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
-  return spawnSync(process.execPath, [tsc, "-p", "."], { cwd: project.root, encoding: "utf8" }).stdout;
+  return compile(FASTEST, project.root);
 };
 
 test("beside the sources, which are followed; outside of rootDir; outside of the package", async () => {

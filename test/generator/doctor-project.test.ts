@@ -150,9 +150,12 @@ describe("the server's configuration and environment", () => {
       },
     });
 
-  function served(): ToolProject {
-    const made = project();
-    made.build();
+  const made = project();
+  const generated = svcGenIn(made.root, ["--quiet"]);
+
+  /** The project, generated and with its files as they should be. */
+  async function served(): Promise<ToolProject> {
+    assert.equal((await generated).code, 0);
     made.write({ "config.json": config(), "leader.key": hex(leader) });
     chmodSync(join(made.root, "config.json"), 0o600);
     chmodSync(join(made.root, "leader.key"), 0o600);
@@ -160,8 +163,7 @@ describe("the server's configuration and environment", () => {
   }
 
   it("a configuration by option or by variable, valid and not", async () => {
-    const made = served();
-    assert.equal(made.generate().diagnostics.length, 0);
+    const made = await served();
     for (const { of, failed } of [
       await doctor(made, ["--config", "config.json"]),
       await doctor(made, [], { SVC_TOOLKIT_CONFIG_PATH: "config.json" }),
@@ -189,7 +191,7 @@ describe("the server's configuration and environment", () => {
   });
 
   it("files that others can read or write", { skip: !POSIX }, async () => {
-    const made = served();
+    const made = await served();
     chmodSync(join(made.root, "config.json"), 0o644);
     assert.match(
       (await doctor(made, ["--config", "config.json"])).of("configuration").detail,
@@ -206,7 +208,7 @@ describe("the server's configuration and environment", () => {
   });
 
   it("the leader's key and the tool's key against the configuration", async () => {
-    const made = served();
+    const made = await served();
     const run = (...args: string[]) => doctor(made, ["--config", "config.json", ...args]);
     const pair = ["--leader-key", "leader.key", "--leader-id", "acme", "--key-id", "3"];
     const good = await run(...pair, "--tool-key", `0x${hex(publicKeyOf(seed)).toUpperCase()}`);
@@ -226,7 +228,7 @@ describe("the server's configuration and environment", () => {
   });
 
   it("variables that nothing reads, or that no server takes", async () => {
-    const made = served();
+    const made = await served();
     const environment = async (env: Record<string, string>) => {
       const { of, failed } = await doctor(made, [], env);
       assert.deepEqual(failed, ["environment"]);

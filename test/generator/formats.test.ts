@@ -76,7 +76,7 @@ test.after(() => project.remove());
 
 test("a text that does not fit its format is refused, with the path and never the text", async () => {
   project.build();
-  const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
+  const contracts = await project.contracts();
   const decoder = new InputDecoder(contracts[0] as Contract);
   const decode = (name: string, value: unknown) =>
     decoder.decodeUnsigned(Buffer.from(JSON.stringify({ [name]: value })));

@@ -10,9 +10,8 @@ import { literal } from "#generator/emit/print-literal.js";
 import { specifier } from "#generator/emit/render.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { proves } from "../proves.js";
-import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
-
-const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
+import { compile, FASTEST } from "../typescript/compilers.js";
+import { STRICT, ToolProject, toolSource } from "./project.js";
 
 /** Everything that a careful author may turn on. */
 const STRICTEST = {
@@ -86,8 +85,7 @@ test("hostile names stay texts, and the generated project compiles under the str
   try {
     const texts = project.build();
     assert.match(texts["src/generated/server.ts"] ?? "", /from "\.\.\/deep\/er\/two\.mjs";/);
-    const compiled = spawnSync(process.execPath, [tsc, "-p", "."], { cwd: project.root, encoding: "utf8" });
-    assert.equal(compiled.stdout, "");
+    assert.equal(compile(FASTEST, project.root), "");
     const served = spawnSync(process.execPath, ["dist/generated/server.js", "--meta"], {
       cwd: project.root,
       encoding: "utf8",
@@ -97,7 +95,7 @@ test("hostile names stay texts, and the generated project compiles under the str
     const [first] = JSON.parse(served.stdout) as [{ description: string; input_schema: { required: string[] } }];
     assert.equal(first.description, JSON.parse(description));
     assert.deepEqual(first.input_schema.required, [...HOSTILE, "exotic"]);
-    const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
+    const contracts = await project.contracts();
     for (const [index, tool] of ["Two", "One"].entries()) {
       const { description: text, path, input } = contracts[index] as Contract;
       assert.deepEqual([text, path], [JSON.parse(description), `${tool}/$&'/(a)*`]);
@@ -131,8 +129,7 @@ test("the other ways to compile: bundler resolution, and a project whose files a
   );
   try {
     project.build();
-    const compiled = spawnSync(process.execPath, [tsc, "-p", "."], { cwd: project.root, encoding: "utf8" });
-    assert.equal(compiled.stdout, "");
+    assert.equal(compile(FASTEST, project.root), "");
     assert.ok(existsSync(join(project.root, "dist/generated/contracts.js")));
   } finally {
     project.remove();
@@ -169,11 +166,10 @@ test("server-options.ts beside the generated folder is passed to bootstrap, and 
     const server = project.build()["src/generated/server.ts"] ?? "";
     assert.match(server, /^import \{ options \} from "\.\.\/server-options\.js";$/m);
     assert.match(server, /^bootstrap\(A, options\);$/m);
-    const compiled = spawnSync(process.execPath, [tsc, "-p", project.root], { encoding: "utf8" });
-    assert.equal(compiled.stdout, "");
+    assert.equal(compile(FASTEST, project.root), "");
     // A fault of the options ends the start: they have reached bootstrap.
     optionsFile(`${typed}export const options: BootstrapOptions = { headerPrefix: "not a header" };\n`);
-    spawnSync(process.execPath, [tsc, "-p", project.root]);
+    assert.equal(compile(FASTEST, project.root), "");
     const started = spawnSync(process.execPath, [join(project.root, "dist/generated/server.js")], { encoding: "utf8" });
     assert.equal(started.status, 1);
     assert.match(started.stderr, /^cannot start: headerPrefix: /);

@@ -60,7 +60,7 @@ function quotedAll(texts: readonly string[]): string {
 }
 
 test("texts in descriptions, titles, defaults, examples, enums and patterns stay texts", async () => {
-  for (const text of TEXTS) {
+  const listing = TEXTS.map((text, index) => {
     const json = JSON.stringify(text);
     const members = [
       `"described":{"type":["string","null"],"description":${json},"title":${json},"default":${json},"examples":[${json}]}`,
@@ -72,13 +72,18 @@ test("texts in descriptions, titles, defaults, examples, enums and patterns stay
       `"listed":{"type":["array","null"],"items":{"type":"string","description":${json}},"default":[${json}]}`,
     ];
     const output = `{"oneOf":[{"description":${json},"type":"object","properties":{"ok":{"type":"object","properties":{"text":{"description":${json}}}}}}]}`;
-    const { tools, generated } = await roundTrip(metadataOf(inputOf(members.join(",")), output, text));
-    assert.equal(tools[0]?.samePorts, true);
-    const document = JSON.parse(generated.get("xyz.test.imported@1") ?? "");
+    return metadataOf(inputOf(members.join(",")), output, text, `imported${index}`);
+  });
+  const { tools, generated } = await roundTrip(`[${listing.join(",")}]`);
+  assert.equal(tools.length, TEXTS.length);
+  for (const [index, text] of TEXTS.entries()) {
+    const json = JSON.stringify(text);
+    assert.equal(tools[index]?.samePorts, true);
+    const document = JSON.parse(generated.get(`xyz.test.imported${index}@1`) ?? "");
     const { chosen, one } = document.input_schema.properties;
     assert.deepEqual([document.description, chosen.enum, one.enum], [text, [text, "b", null], [text, null]]);
     // Whatever cannot come back is reported, and nothing else is.
-    const pointers = tools[0]?.differences.map(({ pointer }) => pointer) ?? [];
+    const pointers = tools[index]?.differences.map(({ pointer }) => pointer) ?? [];
     const { described } = document.input_schema.properties;
     for (const [keyword, value] of Object.entries({ description: text, title: text, default: text })) {
       const isReported = pointers.includes(`/input_schema/properties/described/${keyword}`);
@@ -104,17 +109,21 @@ test("names of members stay names", async () => {
 
 test("names of variants stay names", async () => {
   const names = NAMES.filter((name) => /^[\x20-\x7e]+$/.test(name));
-  for (let at = 0; at < names.length; at += 8) {
-    const part = names.slice(at, at + 8);
+  const outputs = Array.from({ length: Math.ceil(names.length / 8) }, (_, at) => {
+    const part = names.slice(8 * at, 8 * at + 8);
     const variants = part.map((name, index) =>
       index % 2 === 1
         ? `{"const":${JSON.stringify(name)}}`
         : `{"type":"object","properties":{${JSON.stringify(name)}:{"type":"object","properties":{"x":{"type":"string"}},"required":["x"]}},"required":[${JSON.stringify(name)}],"additionalProperties":false}`,
     );
-    const output = `{"$schema":"https://json-schema.org/draft/2020-12/schema","oneOf":[${variants.join(",")}]}`;
-    const { tools } = await roundTrip(metadataOf(inputOf(""), output));
-    assert.deepEqual([tools[0]?.differences, tools[0]?.samePorts], [[], true]);
-  }
+    return `{"$schema":"https://json-schema.org/draft/2020-12/schema","oneOf":[${variants.join(",")}]}`;
+  });
+  const listing = outputs.map((output, at) => metadataOf(inputOf(""), output, "A tool.", `imported${at}`));
+  const { tools } = await roundTrip(`[${listing.join(",")}]`);
+  assert.deepEqual(
+    tools.map(({ differences, samePorts }) => [differences, samePorts]),
+    outputs.map(() => [[], true]),
+  );
 });
 
 test("names of definitions become identifiers, each its own", async () => {

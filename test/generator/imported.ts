@@ -3,9 +3,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import ts from "typescript";
+import { hasErrors } from "#generator/diagnostics/diagnostics.js";
+import { generateTexts } from "#generator/generate.js";
 import { type JsonObject, printJson, readJson } from "#generator/json.js";
-import { ToolProject } from "./project.js";
+import { ts } from "#generator/project/typescript.js";
+import { compileSchemas, ToolProject } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
 export interface Difference {
@@ -34,7 +36,7 @@ export function documents(listing: string): ReadonlyMap<string, string> {
   return new Map(all.map((each) => [String(each.get("fqn")), printJson(each)]));
 }
 
-/** Imports into a new project, whose sources are inert, and generates there. */
+/** Imports into a new project, whose sources are inert, and generates from them. Every schema that comes back compiles. */
 export async function roundTrip(metadata: string) {
   const project = new ToolProject({ "imported.json": metadata });
   const { code, out, err } = await svcGenIn(project.root, ["import", "imported.json", "--json"]);
@@ -42,12 +44,16 @@ export async function roundTrip(metadata: string) {
   const { tools } = JSON.parse(out) as { readonly tools: readonly Imported[] };
   const sources = tools.map(({ file }) => readFileSync(join(project.root, file), "utf8"));
   for (const source of sources) assertInert(source);
-  return { tools, sources, generated: documents(project.build()["meta.json"] ?? "[]"), project };
+  const { files, diagnostics } = generateTexts(new Map(tools.map(({ file }, index) => [file, sources[index] ?? ""])));
+  assert.equal(hasErrors(diagnostics), false);
+  const listing = files.find(({ path }) => path === "meta.json")?.text ?? "[]";
+  compileSchemas(listing);
+  return { tools, sources, generated: documents(listing), project };
 }
 
-/** One metadata document as text. */
-export function metadataOf(inputSchema: string, outputSchema: string, description = "A tool."): string {
-  const head = `{"fqn":"xyz.test.imported@1","url":"http://localhost/imported","timeout":10000`;
+/** One metadata document as text; `name` is that of the tool. */
+export function metadataOf(inputSchema: string, outputSchema: string, description = "A tool.", name = "imported") {
+  const head = `{"fqn":"xyz.test.${name}@1","url":"http://localhost/${name}","timeout":10000`;
   return `${head},"description":${JSON.stringify(description)},"input_schema":${inputSchema},"output_schema":${outputSchema}}`;
 }
 

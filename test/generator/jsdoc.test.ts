@@ -72,7 +72,7 @@ test("tags of the allow-list become keywords, descriptions come along", async ()
   });
   try {
     project.build();
-    const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
+    const contracts = await project.contracts();
     const contract = contracts[0] as Contract;
     const properties = (readJson(contract.inputSchema) as JsonObject).get("properties") as JsonObject;
     const schema = (name: string) => printJson(properties.get(name) as Json);
@@ -410,7 +410,7 @@ test("numbers of tags may be larger than JavaScript's, and are then diagnosed or
   const project = new ToolProject({ "src/a.ts": toolSource("A", kept) });
   try {
     project.build();
-    const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
+    const contracts = await project.contracts();
     const contract = contracts[0] as Contract;
     assert.match(contract.inputSchema, /"large":\{"type":"number","minimum":9007199254740993\}/);
     assert.match(contract.inputSchema, /"pattern":"\^\.\{3\}\$","allOf":\[\{"pattern":"\^x-\[\\\\s\\\\S\]\*\$"\}\]/);
@@ -802,7 +802,7 @@ test("@default is published and never filled in, in both modes", async () => {
   const project = new ToolProject({ "src/a.ts": toolSource("A", type) });
   try {
     project.build();
-    const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
+    const contracts = await project.contracts();
     const contract = contracts[0] as Contract;
     assert.match(contract.inputSchema, /"default":10.*"default":"x"/);
     const decoder = new InputDecoder(contract);

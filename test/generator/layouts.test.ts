@@ -1,19 +1,15 @@
 /** Projects as they lie on disk: workspaces, pnpm's links, other source folders, several tsconfigs. Each generates, compiles and serves. */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { mkdirSync, realpathSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { EXIT } from "#generator/cli.js";
 import { generate } from "#generator/generate.js";
 import { startServer } from "../e2e/process.js";
-import { COMPILERS } from "../typescript/compilers.js";
+import { compile, FASTEST } from "../typescript/compilers.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
-
-/** The fastest of the compilers. */
-const tsc = join(COMPILERS[2].folder, "bin/tsc");
 
 /** Generates below `root`, writes, lets the author's tsc compile, and starts what it has made. */
 async function built(
@@ -30,9 +26,7 @@ async function built(
     [],
   );
   project.write(Object.fromEntries(files.map(({ path, text }) => [join(folder, path), text])));
-  const { stdout, status } = spawnSync(process.execPath, [tsc, ...args], { cwd: root, encoding: "utf8" });
-  assert.equal(stdout, "");
-  assert.equal(status, 0);
+  assert.equal(compile(FASTEST, root, args), "");
   await serves(join(root, server));
   return files.map(({ path }) => path);
 }
@@ -167,8 +161,7 @@ test("a monorepo's root, by --project; spaces and other alphabets in every path"
     const { code, err } = await svcGenIn(project.root, ["--project", "pakker/æ øl"]);
     assert.equal(code, EXIT.done, err);
     const root = join(project.root, "pakker/æ øl");
-    const { stdout } = spawnSync(process.execPath, [tsc, "-p", "."], { cwd: root, encoding: "utf8" });
-    assert.equal(stdout, "");
+    assert.equal(compile(FASTEST, root), "");
     await serves(join(root, "dist/generated/server.js"));
   } finally {
     project.remove();

@@ -3,12 +3,14 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { EXIT } from "#generator/cli.js";
 import { freshBuildInfo } from "#generator/project/build-info.js";
-import { REPOSITORY, ToolProject, toolSource } from "./project.js";
+import { COMPILERS } from "../typescript/compilers.js";
+import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
 const project = new ToolProject({
@@ -209,4 +211,75 @@ test("a manifest of TypeScript that is being written is none", async () => {
     assert.equal((await svcGen()).code, 0, text);
   }
   rmSync(join(project.root, "node_modules/typescript"), { recursive: true });
+});
+
+/** Files with declarations of the tool's types that no file imports. */
+test("a file changes that nothing imports: ambient, a global of a module, types of a package, a library file", async () => {
+  const part = (name: string) => `interface Ambient { ${name}: string }\n`;
+  const library = "node_modules/typescript/lib/lib.es5.d.ts";
+  const parts = new Map<string, (member: string) => string>([
+    ["src/ambient.d.ts", part],
+    ["src/more.ts", (member) => `export {};\ndeclare global { ${part(member)} }\n`],
+    ["node_modules/@types/globe/index.d.ts", part],
+  ]);
+  const global = new ToolProject(
+    {
+      "src/one.ts": toolSource("One", "{ value: Ambient; word: { [Name in Word]: string } }"),
+      "src/two.ts": toolSource("Two", "{ value: string }"),
+      ...Object.fromEntries([...parts].map(([path, text], index) => [path, text(`first${index}`)])),
+      "node_modules/@types/globe/package.json": '{ "name": "@types/globe", "version": "1.0.0", "types": "index.d.ts" }',
+    },
+    { ...STRICT, types: ["globe"] },
+  );
+  try {
+    // A TypeScript of the project's own, without its compiler.
+    const copy = join(global.root, "node_modules/typescript");
+    mkdirSync(copy);
+    cpSync(join(COMPILERS[1].folder, "package.json"), join(copy, "package.json"));
+    const isKept = (path: string) => !path.endsWith(".js");
+    cpSync(join(COMPILERS[1].folder, "lib"), join(copy, "lib"), { recursive: true, filter: isKept });
+    const original = readFileSync(join(global.root, library), "utf8");
+    const withWord = (word: string) => `${original}\ntype Word = "${word}";\n`;
+    parts.set(library, withWord);
+    global.write({ [library]: withWord("first3") });
+
+    const run = async (...args: string[]) => (await svcGenIn(global.root, ["--quiet", ...args])).code;
+    const members = (): string[] => {
+      const [{ input_schema }] = JSON.parse(readFileSync(join(global.root, "meta.json"), "utf8"));
+      const { value, word } = input_schema.properties;
+      const ambient = value.$ref === undefined ? value : input_schema.$defs.Ambient;
+      return [...ambient.required, ...word.required].sort();
+    };
+    const first = await svcGenIn(global.root, ["--quiet"]);
+    assert.equal(first.code, EXIT.done, first.err);
+    const wanted = ["first0", "first1", "first2", "first3"];
+    assert.deepEqual(members(), wanted);
+    for (const [index, [path, text]] of [...parts].entries()) {
+      assert.equal(await run("--check"), EXIT.done);
+      global.write({ [path]: text(`second${index}`) });
+      assert.equal(await run("--check"), EXIT.stale, path);
+      assert.equal(await run(), EXIT.done);
+      wanted[index] = `second${index}`;
+      assert.deepEqual(members(), [...wanted].sort());
+    }
+  } finally {
+    global.remove();
+  }
+});
+
+test("another version of Node runs", async () => {
+  await svcGen();
+  const module = pathToFileURL(join(REPOSITORY, "dist/generator/project/build-info.js")).href;
+  const versions = Object.getOwnPropertyDescriptor(process, "versions") as PropertyDescriptor;
+  /** Whether a record of this version of Node, the actual one by default, is believed. A process computes its own once. */
+  const isFreshOn = async (node: string = process.versions.node) => {
+    Object.defineProperty(process, "versions", { ...versions, value: { ...process.versions, node } });
+    try {
+      const other = (await import(`${module}?node=${node}`)) as typeof import("#generator/project/build-info.js");
+      return other.freshBuildInfo(project.root, {}) !== undefined;
+    } finally {
+      Object.defineProperty(process, "versions", versions);
+    }
+  };
+  assert.deepEqual([await isFreshOn(), await isFreshOn("20.99.1")], [true, false]);
 });

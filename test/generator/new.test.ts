@@ -22,6 +22,7 @@ import { fqnFor, packageNameFor, toolNames } from "#generator/scaffold/names.js"
 import { packagePlaces, packageSpecs } from "#generator/scaffold/package-specs.js";
 import { projectFiles } from "#generator/scaffold/project-files.js";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
+import { compile, FASTEST } from "../typescript/compilers.js";
 import { REPOSITORY } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
@@ -91,9 +92,7 @@ And while it serves, in a second terminal:
   assert.match(read("npm-args"), /^install /);
   const root = join(folder, "my-tool");
   assert.equal((await svcGenIn(root, ["--check"])).code, EXIT.done);
-  const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
-  const compiled = spawnSync(process.execPath, [tsc], { cwd: root, encoding: "utf8" });
-  assert.equal(compiled.stdout, "");
+  assert.equal(compile(FASTEST, root), "");
   const meta = spawnSync(process.execPath, ["dist/generated/server.js", "--meta"], { cwd: root, encoding: "utf8" });
   assert.equal(JSON.parse(meta.stdout)[0].fqn, "xyz.demo.my-tool@1", meta.stderr);
 

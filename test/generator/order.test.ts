@@ -127,13 +127,11 @@ function short(codec: CodecView): string {
 
 test("members, variants and literals keep the order in which they are written", async () => {
   project.build();
-  const { contracts } = (await project.load("src/generated/contracts.ts")) as {
-    contracts: readonly {
-      input: { name: string; codec: CodecView }[];
-      output: { name: string }[];
-      inputSchema: string;
-    }[];
-  };
+  const contracts = (await project.contracts()) as unknown as readonly {
+    input: { name: string; codec: CodecView }[];
+    output: { name: string }[];
+    inputSchema: string;
+  }[];
   const [contract] = contracts;
   assert.ok(contract !== undefined);
   assert.equal(contract.input.map(({ name, codec }) => `${name}:${short(codec)}`).join(" "), expected);
@@ -147,13 +145,11 @@ test("members, variants and literals keep the order in which they are written", 
 });
 
 test("so does what a type is worked out to", async () => {
-  const { contracts } = (await project.load("src/generated/contracts.ts")) as {
-    contracts: readonly {
-      input: { codec: CodecView }[];
-      output: { name: string }[];
-      definitions?: [string, CodecView][];
-    }[];
-  };
+  const contracts = (await project.contracts()) as unknown as readonly {
+    input: { codec: CodecView }[];
+    output: { name: string }[];
+    definitions?: [string, CodecView][];
+  }[];
   const contract = contracts[1];
   const definitions = new Map(contract?.definitions);
   const resolved = (codec: CodecView): CodecView =>

@@ -1,6 +1,8 @@
 /** Runs command lines of svc-gen in this process and collects what they print. */
 
 import { type CliHost, run } from "#generator/cli.js";
+import { atEnd } from "../teardown.js";
+import { CliOutput } from "./cli-output.js";
 
 export interface Ran {
   readonly code: number;
@@ -28,4 +30,38 @@ export async function svcGenIn(cwd: string, args: readonly string[], host: Parti
     ...host,
   });
   return { code, out, err };
+}
+
+/** A command line that runs in this process until it is interrupted. */
+export class CliRun extends CliOutput {
+  readonly #ended: Promise<number>;
+  #interrupt: () => void = () => {};
+
+  constructor(cwd: string, args: readonly string[]) {
+    super();
+    const interrupted = new Promise<void>((resolve) => {
+      this.#interrupt = resolve;
+    });
+    atEnd(() => this.interrupt());
+    const host = {
+      print: (text: string) => this.print(text),
+      complain: (text: string) => this.complain(text),
+      interrupted: () => interrupted,
+    };
+    this.#ended = svcGenIn(cwd, args, host).then(({ code }) => {
+      this.close();
+      return code;
+    });
+  }
+
+  /** The exit code. */
+  exit(): Promise<number> {
+    return this.#ended;
+  }
+
+  /** What Ctrl-C does; the exit code. */
+  interrupt(): Promise<number> {
+    this.#interrupt();
+    return this.#ended;
+  }
 }

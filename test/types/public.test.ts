@@ -1,10 +1,11 @@
-/** What a program takes in that imports the runtime: a few declarations of its own, and no package's. */
+/** What a program takes in that imports the runtime: a few declarations of its own, and no package's. And the types that it gets. */
 
 import assert from "node:assert/strict";
 import { relative } from "node:path";
 import { test } from "node:test";
-import ts from "typescript";
+import { ts } from "#generator/project/typescript.js";
 import { REPOSITORY, ToolProject } from "../generator/project.js";
+import { programOf } from "../typescript/program.js";
 
 /** Neither DOM nor node, and declarations are checked too. */
 const OPTIONS: ts.CompilerOptions = {
@@ -46,14 +47,15 @@ export const isolate: IsolateOptions = { entry: new URL("file:///tools.js") };
 
 function read(source: string, options: ts.CompilerOptions): { readonly errors: string[]; readonly files: string[] } {
   const project = new ToolProject({ "src/main.ts": source });
-  const program = ts.createProgram([`${project.root}/src/main.ts`], options);
-  const errors = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => {
-    return `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`;
-  });
-  const files = program
-    .getSourceFiles()
-    .filter((file) => !program.isSourceFileDefaultLibrary(file))
-    .map(({ fileName }) => relative(REPOSITORY, fileName));
+  const program = programOf([`${project.root}/src/main.ts`], options);
+  // Of all files but the library's, whose check is TypeScript's affair and most of the work.
+  const sources = program.getSourceFiles().filter((file) => !program.isSourceFileDefaultLibrary(file));
+  const errors = [
+    ...program.getOptionsDiagnostics(),
+    ...program.getGlobalDiagnostics(),
+    ...sources.flatMap((file) => [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]),
+  ].map(({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`);
+  const files = sources.map(({ fileName }) => relative(REPOSITORY, fileName));
   project.remove();
   return { errors, files };
 }
@@ -76,4 +78,118 @@ test("the HTTP framework has a door of its own", async () => {
   const { default: whole, fastify } = await import("svc-runtime/fastify");
   assert.equal(typeof fastify, "function");
   assert.equal(whole, fastify);
+});
+
+// The test kit and the typed client: the types of the tool's class, and nothing else.
+
+const TOOL = `
+import { type DataRef, StatusCode, SvcTool } from "svc-runtime";
+export interface Report { rows: string[] }
+export interface Input { a: bigint; when?: Date; tags: string[] }
+export type Output =
+  | { ok: { sum: bigint; at: Date; bytes: Uint8Array; report: DataRef<Report>; parts: DataRef<Report>[] } }
+  | { err: { reason: string } }
+  | "done";
+export class Sum extends SvcTool<Input, Output> {
+  static override fqn() { return "xyz.test.sum@1"; }
+  override async invoke(): Promise<Output> { return "done"; }
+  override async health() { return StatusCode.OK; }
+}
+export class Plain extends SvcTool<{}, "done"> {
+  static override fqn() { return "xyz.test.plain@1"; }
+  override async invoke() { return "done" as const; }
+  override async health() { return StatusCode.OK; }
+}
+`;
+
+/** Each line with a comment must be refused, every other line accepted. */
+const USE = `
+import { JsonText, LeaderClient, type CallResult, type SignedRequest, WalrusValue } from "svc-runtime/leader";
+import { createHarness, type Harness, type OutputOf } from "svc-runtime/testing";
+import type { Contract } from "svc-runtime/v1";
+import { Plain, type Report, Sum } from "./tool.js";
+
+declare const contracts: readonly Contract[];
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Expected =
+  | { ok: { sum: bigint; at: Date; bytes: Uint8Array; report: Report | WalrusValue; parts: (Report | WalrusValue)[] } }
+  | { err: { reason: string } }
+  | "done"
+  | { _err_eval: { reason: string } };
+type Fits<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+
+const harness = await createHarness(Sum, { signed: true });
+const output = await harness.invoke({ a: 1n, tags: ["x"], when: new Date() });
+export const same: Fits<typeof output, Expected> = true;
+export const alias: Same<typeof output, OutputOf<typeof Sum>> = true;
+if (output !== "done" && "ok" in output) {
+  const sum: bigint = output.ok.sum;
+  output.ok.at.toISOString();
+  const wrong: number = output.ok.sum; // bigint
+}
+if (output !== "done" && "_err_eval" in output) output._err_eval.reason.trim();
+if (output !== "done") output.pear; // no such variant
+harness.invoke({ a: 1, tags: ["x"] }); // number for bigint
+harness.invoke({ a: 1n }); // tags are missing
+harness.invoke({ a: 1n, tags: ["x"], pear: 1 }); // unknown member
+const call = await harness.invokeSigned({ a: 1n, tags: [] }, { leader: "alice" });
+export const signed: Same<typeof call.output, typeof output> = true;
+export const bytes: Uint8Array = call.request.body;
+harness.invokeRaw({ headers: { A: ["1", "2"] }, body: "{}" });
+const both = await createHarness([Sum, Plain]);
+const plain: Harness<typeof Plain> = both.of(Plain);
+const done: "done" | { _err_eval: { reason: string } } = await plain.invoke({});
+createHarness(class {}); // no tool
+createHarness([]); // no tool at all
+await using disposed = harness;
+
+const client = await LeaderClient.connect<typeof Sum>("http://localhost", { contracts });
+LeaderClient.connect<typeof Sum>("http://localhost"); // no contracts
+LeaderClient.connect<typeof Sum>("http://localhost", {}); // no contracts
+LeaderClient.connect<typeof Sum>("http://localhost", { contracts: undefined }); // no contracts
+LeaderClient.fromMetadata<typeof Sum>("{}"); // no contracts
+export const made: LeaderClient<typeof Sum> = LeaderClient.fromMetadata<typeof Sum>("{}", { contracts });
+const result = await client.invoke({ a: 1n, tags: ["x", new JsonText('"y"')], when: new JsonText("null") });
+export const received: Fits<typeof result.output, Expected> = true;
+export const untyped: Readonly<Record<string, unknown>> = result.value;
+const request: SignedRequest = client.sign({ a: 1n, tags: [] });
+const again: CallResult<typeof Sum> = await client.send(request);
+client.sign({ a: 1, tags: [] }); // number for bigint
+client.invokeUnsigned({ a: 1n, tags: "x" }); // no list
+const any: LeaderClient = await LeaderClient.connect("http://localhost");
+const loose = await any.invoke({ whatever: 1 });
+export const value: unknown = loose.value.sum;
+export const unknownOutput: Same<typeof loose.output, unknown> = true;
+loose.output.ok; // not known
+export const notTyped: LeaderClient<typeof Sum> = any; // its output is unknown
+const decoded = await LeaderClient.connect("http://localhost", { contracts });
+export const notKnown: Same<typeof decoded, LeaderClient> = true;
+any.invoke("text"); // no object
+`;
+
+test("inputs and results have the types of the class", () => {
+  const project = new ToolProject({ "src/tool.ts": TOOL, "src/use.ts": USE });
+  const program = programOf([`${project.root}/src/use.ts`], {
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
+    lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
+    types: ["node"],
+    typeRoots: [`${project.root}/node_modules/@types`],
+    strict: true,
+    skipLibCheck: true,
+    noEmit: true,
+  });
+  const wrong = ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+    const line = file === undefined ? 0 : file.getLineAndCharacterOfPosition(start ?? 0).line + 1;
+    return { line, text: `${file?.fileName}:${line} ${ts.flattenDiagnosticMessageText(messageText, "\n")}` };
+  });
+  const lines = USE.split("\n");
+  const refused = lines.flatMap((line, i) => (/; \/\/ /.test(line) ? [i + 1] : []));
+  const unexpected = wrong.filter(({ line }) => !refused.includes(line)).map(({ text }) => text);
+  assert.deepEqual(unexpected, []);
+  assert.deepEqual(
+    [...new Set(wrong.map(({ line }) => line))].sort((a, b) => a - b),
+    refused,
+  );
 });

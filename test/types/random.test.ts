@@ -8,12 +8,13 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import ts from "typescript";
+import { ts } from "#generator/project/typescript.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { OutputEncoder } from "#runtime/wire/output.js";
 import { STRICT, ToolProject, toolSource } from "../generator/project.js";
-import { COMPILERS, compile } from "../typescript/compilers.js";
+import { compile, FASTEST } from "../typescript/compilers.js";
+import { programOf } from "../typescript/program.js";
 import { openJudge } from "./judge.js";
 import { Random } from "./random.js";
 
@@ -254,8 +255,8 @@ test(`${COUNT} random types of seed ${SEED}: tsc and the contract give one verdi
   try {
     project.build();
     // tsc finds in the generated server the types that svc-gen has seen.
-    assert.equal(compile(COMPILERS[2], project.root, ["-p", ".", "--noEmit"]), "");
-    const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
+    assert.equal(compile(FASTEST, project.root, ["-p", ".", "--noEmit"]), "");
+    const contracts = await project.contracts();
     const byFqn = new Map(contracts.map((contract) => [contract.fqn, contract]));
     const decoded = types.map(({ values }, index) => {
       const contract = byFqn.get(`xyz.test.tool-t${index}@1`) as Contract;
@@ -323,16 +324,7 @@ function judge(root: string, sources: readonly string[]): boolean[][] {
     skipLibCheck: true,
     types: [],
   };
-  const host = ts.createCompilerHost(options);
-  const program = ts.createProgram([...texts.keys()], options, {
-    ...host,
-    fileExists: (path) => texts.has(path) || host.fileExists(path),
-    readFile: (path) => texts.get(path) ?? host.readFile(path),
-    getSourceFile: (path, version) => {
-      const text = texts.get(path) ?? host.readFile(path);
-      return text === undefined ? undefined : ts.createSourceFile(path, text, version);
-    },
-  });
+  const program = programOf([...texts.keys()], options, texts);
   return [...texts].map(([path, text]) => {
     const file = program.getSourceFile(path) as ts.SourceFile;
     const bad = new Set<number>();

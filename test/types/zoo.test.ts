@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import ts from "typescript";
-import type { Contract } from "#runtime/wire/contract.js";
+import { ts } from "#generator/project/typescript.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
 import { ToolProject } from "../generator/project.js";
+import { programOf } from "../typescript/program.js";
 import { assertLinear } from "../wire/growth.js";
 import { openJudge } from "./judge.js";
 import { REFUSED, sourceOf, toolName, ZOO } from "./zoo.js";
@@ -39,11 +39,10 @@ function valuesOf(index: number): string {
 
 const judged = judge();
 project.build();
-const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: Contract[] };
+const contracts = await project.contracts();
 
-/** tsc's verdict on every value. */
+/** tsc's verdict on every value. The values are compiled to `values/`, those that it refuses too. */
 function judge(): boolean[][] {
-  const host = ts.createCompilerHost({});
   const values = new Map(ZOO.map((_, index) => [join(project.root, `src/values${index}.ts`), valuesOf(index)]));
   project.write(Object.fromEntries([...values].map(([path, text]) => [path.slice(project.root.length + 1), text])));
   const options: ts.CompilerOptions = {
@@ -51,11 +50,12 @@ function judge(): boolean[][] {
     lib: ["lib.es2023.d.ts"],
     module: ts.ModuleKind.NodeNext,
     strict: true,
-    noEmit: true,
+    rootDir: join(project.root, "src"),
+    outDir: join(project.root, "values"),
     skipLibCheck: true,
     types: [],
   };
-  const program = ts.createProgram([...values.keys()], options, host);
+  const program = programOf([...values.keys()], options);
   const verdicts = [...values.keys()].map((path, index) => {
     const file = program.getSourceFile(path) as ts.SourceFile;
     const bad = new Set<number>();
@@ -65,6 +65,7 @@ function judge(): boolean[][] {
     assert.ok(!bad.has(0), `${ZOO[index]?.name}: the import`);
     return (expressions[index] as readonly string[]).map((_, at) => !bad.has(at + 1));
   });
+  program.emit();
   // The values do not compile on purpose, and are no part of the project that is generated.
   project.write({
     "tsconfig.json": JSON.stringify({
@@ -118,7 +119,7 @@ for (const [index, { name, many, accept, differ = [] }] of ZOO.entries()) {
       contract.input.map((port) => port.many),
       [many === true],
     );
-    const values = (await project.load(`src/values${index}.ts`)) as Readonly<Record<string, unknown>>;
+    const values = (await import(join(project.root, `values/values${index}.js`))) as Readonly<Record<string, unknown>>;
     const decoder = new InputDecoder(contract);
     const judge = openJudge(contract);
     const encoder = new OutputEncoder(contract);

@@ -1,14 +1,19 @@
-/** One tool project on TypeScript 5.9, 6 and 7: generated, compiled by its own tsc, served, called. */
+/**
+ * One tool project on TypeScript 5.9, 6 and 7: generated, compiled by its own tsc, served, called. And what
+ * test/typescript/versions.test.ts tests of version 7, with the versions before.
+ */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { EXIT } from "#generator/cli.js";
-import { startServer } from "../e2e/process.js";
 import { REPOSITORY } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
-import { COMPILERS, compile, OUTER_COMPILERS, projectWith } from "./compilers.js";
+import { COMPILERS, compile, projectWith } from "../typescript/compilers.js";
+import { testOptions } from "../typescript/option-tests.js";
+import { testStrictest } from "../typescript/strictest-tests.js";
+import { startServer } from "./process.js";
 
 const TOOL = "src/shipment.ts";
 const GENERATED = ["src/generated/contracts.ts", "src/generated/server.ts", "meta.json"];
@@ -50,8 +55,6 @@ test("the projects on 6 and 7 are one project", () => {
 });
 
 for (const { compiler, root } of PROJECTS) {
-  // That of version 6 is generated and compiled by every `npm run build`.
-  if (!OUTER_COMPILERS.includes(compiler)) continue;
   test(`TypeScript ${compiler.version}: generates, compiles, serves and answers`, async () => {
     assert.equal(compile(compiler, root, ["--version"]).startsWith(`Version ${compiler.version}`), true);
     const { code, err } = await svcGenIn(root, ["--quiet"]);
@@ -74,3 +77,6 @@ for (const { compiler, root } of PROJECTS) {
     }
   });
 }
+
+testOptions([oldest, six]);
+testStrictest([oldest, six]);

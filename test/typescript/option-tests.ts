@@ -1,0 +1,164 @@
+/** Tests of tsconfig.json as some versions of TypeScript read it: svc-gen sees a project as the project's own tsc does. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Diagnostic } from "#generator/diagnostics/diagnostics.js";
+import { toolSource } from "../generator/project.js";
+import { COMPILERS, type Compiler, compile, projectWith } from "./compilers.js";
+
+const [fiveNine, six, seven] = COMPILERS;
+const newer = [six, seven];
+
+export const TOOL = toolSource(
+  "Sum",
+  "{ a: bigint; when: Date; raw: Uint8Array; note?: string }",
+  "{ ok: { sum: bigint } }",
+);
+
+export const config = (options: object, more: object = {}) =>
+  JSON.stringify({ compilerOptions: { outDir: "dist", ...options }, include: ["src"], ...more });
+
+export const codes = (diagnostics: readonly Diagnostic[]) => diagnostics.map(({ code }) => code);
+
+interface Case {
+  readonly name: string;
+  readonly files: Readonly<Record<string, string>>;
+  /** The versions that know its options. */
+  readonly on: readonly Compiler[];
+}
+
+export const nodenext = { rootDir: "src", module: "nodenext", skipLibCheck: true };
+
+/** Projects that their own tsc takes. */
+const TAKEN: readonly Case[] = [
+  {
+    name: "everything is left to the compiler: strict, module, target, no types",
+    files: {
+      "tsconfig.json": config({ skipLibCheck: true, rootDir: "src" }),
+      "src/big.ts": "export const big = 2n ** 64n;\nexport const list: string[] = [];\n",
+    },
+    on: newer,
+  },
+  {
+    name: "an edition, libraries and an option that TypeScript 5.9 does not have, a proposal that has moved",
+    files: {
+      "tsconfig.json": config({
+        ...nodenext,
+        target: "es2025",
+        lib: ["es2024", "es2025.regexp", "esnext.temporal", "esnext.promise", "esnext.iterator"],
+        stableTypeOrdering: true,
+      }),
+      "src/new.ts": [
+        "export const day = Temporal.Now.plainDateISO().day;",
+        'export const dot = RegExp.escape(".");',
+        "export const later = Promise.try(() => [1].values().map(String));",
+        "",
+      ].join("\n"),
+    },
+    on: newer,
+  },
+  {
+    name: "no library named: all that the newest knows; all installed types by a star",
+    files: {
+      "tsconfig.json": config({ ...nodenext, target: "esnext", types: ["*"] }),
+      "src/map.ts": 'export const one = new Map<string, Buffer>().getOrInsert("a", Buffer.from([1]));\n',
+    },
+    on: newer,
+  },
+  {
+    name: "deprecated options, the deprecation silenced",
+    files: {
+      "tsconfig.json": config({
+        rootDir: "src",
+        ignoreDeprecations: "6.0",
+        baseUrl: ".",
+        module: "commonjs",
+        moduleResolution: "bundler",
+        esModuleInterop: false,
+        target: "es2022",
+        lib: ["es2022"],
+        skipLibCheck: true,
+      }),
+      "src/named.ts": 'export type { Input } from "src/types.js";\n',
+      "src/types.ts": "export interface Input { a: string }\n",
+    },
+    on: [six],
+  },
+  {
+    name: "several bases, configDir, node20, erasable syntax only",
+    files: {
+      "base/strict.json": JSON.stringify({ compilerOptions: { strict: true, erasableSyntaxOnly: true } }),
+      "base/node.json": JSON.stringify({
+        compilerOptions: {
+          module: "node20",
+          target: "es2023",
+          lib: ["es2023"],
+          types: [],
+          skipLibCheck: true,
+          rootDir: "$DIR/src",
+          outDir: "$DIR/dist",
+        },
+        include: ["$DIR/src"],
+      }).replaceAll("$DIR", "$" + "{configDir}"),
+      "tsconfig.json": JSON.stringify({ extends: ["./base/strict.json", "./base/node.json"] }),
+    },
+    on: [fiveNine, seven],
+  },
+];
+
+/** Projects that their own tsc refuses. */
+const REFUSED: readonly Case[] = [
+  {
+    name: "an import for its effects that leads nowhere",
+    files: { "tsconfig.json": config({ ...nodenext, lib: ["es2023"] }), "src/wrong.ts": 'import "./nowhere.js";\n' },
+    on: newer,
+  },
+  {
+    name: "a library that the project does not name",
+    files: {
+      "tsconfig.json": config({ ...nodenext, lib: ["es2023"] }),
+      "src/wrong.ts": "export const x = Promise.try(() => 1);\n",
+    },
+    on: newer,
+  },
+];
+
+/** Registers the tests of these versions. */
+export function testOptions(compilers: readonly Compiler[]): void {
+  describe("what the project's own tsc takes is generated", () => {
+    for (const { name, files, on } of TAKEN) {
+      for (const compiler of on.filter((each) => compilers.includes(each))) {
+        test(`${compiler.version}: ${name}`, () => {
+          const project = projectWith(compiler, { "src/sum.ts": TOOL, ...files });
+          try {
+            const { files: generated, diagnostics } = project.generate();
+            assert.deepEqual(codes(diagnostics), []);
+            project.write(Object.fromEntries(generated.map(({ path, text }) => [path, text])));
+            assert.equal(compile(compiler, project.root), "");
+          } finally {
+            project.remove();
+          }
+        });
+      }
+    }
+  });
+
+  describe("what the project's own tsc refuses is refused", () => {
+    for (const { name, files, on } of REFUSED) {
+      for (const compiler of on.filter((each) => compilers.includes(each))) {
+        test(`${compiler.version}: ${name}`, () => {
+          const project = projectWith(compiler, { "src/sum.ts": TOOL, ...files });
+          try {
+            const place = "src/wrong.ts:1";
+            const said = compile(compiler, project.root).replace("(1,", ":1,");
+            assert.ok(said.includes(place), said);
+            const found = project.generate().diagnostics.map((each) => `${each.place?.file}:${each.place?.line}`);
+            assert.deepEqual(found, [place]);
+          } finally {
+            project.remove();
+          }
+        });
+      }
+    }
+  });
+}
