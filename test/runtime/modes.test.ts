@@ -181,7 +181,7 @@ for (const [mode, options] of Object.entries(MODES)) {
     }
 
     it("values of an unsigned call", async () => {
-      const text = '[18446744073709551615,{"b":9007199254740993,"a":"\u00e4"}]';
+      const text = '[18446744073709551615,{"a":"\u00e4","b":9007199254740993}]';
       expectResult(await sendPlain(plain.url, act.target, `{"value":${text}}`), echoed(text));
       const refused = await sendPlain(plain.url, act.target, '{"value":1,"value":2}');
       assert.match(expectError(refused, 422, "input_deserialization_error") ?? "", /^value/);

@@ -454,7 +454,12 @@ describe("a server that is closed", () => {
     const { tool } = heldTool();
     // On Linux an address on which nothing else listens, so that its port stays free.
     const host = process.platform === "linux" ? ([127, 0, 83, 1] as const) : ([127, 0, 0, 1] as const);
-    const server = await serveFor([tool], { address: [host, 0], shutdown: { readinessDelayMs: 600_000 } });
+    const server = await serve([tool.class], {
+      address: [host, 0],
+      config: UNSIGNED,
+      logger: keptLog(),
+      shutdown: { readinessDelayMs: 600_000 },
+    });
     const kept = await RawConnection.open(server.url);
     await kept.send(requestText("GET", "/tools")).response();
     const closed = server.close();
