@@ -6,7 +6,7 @@ import { it } from "node:test";
 import { proves } from "../proves.js";
 import { countingTool, echoCall, echoed, type SignedCall, serveSigned } from "./tools.js";
 
-const REQUESTS = process.env.SVC_TEST_FULL === "1" ? 10_000 : 600;
+const REQUESTS = process.env.SVC_TEST_FULL === "1" ? 10_000 : 200;
 
 it(`${REQUESTS} requests, each sent three times in random overlap, run the tool ${REQUESTS} times`, async () => {
   const runs = new Map<unknown, number>();
