@@ -637,7 +637,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: "7.30",
     text: "| 503 | `replay_store_full`, ★ `replay_store_unavailable`, `overloaded`, `shutting_down` | with `Retry-After`; never cached; nothing ran | – |",
-    proven: { "runtime/invoke-shutdown": 1, "runtime/load": 1, "runtime/replay-http": 2 },
+    proven: { "runtime/invoke-shutdown": 1, "runtime/load": 1, "runtime/replay-http": 2, "runtime/shutdown": 1 },
   },
   {
     id: "7.31",

@@ -359,7 +359,8 @@ function alreadyCertified(blob: DevBlob, blobId: string) {
 /** Waits until the client disconnects, at most `ms` milliseconds. */
 async function pause(response: ServerResponse, ms: number): Promise<void> {
   const left = new AbortController();
-  response.once("close", () => left.abort());
+  if (response.closed) left.abort();
+  else response.once("close", () => left.abort());
   await sleep(ms, undefined, { signal: left.signal });
 }
 

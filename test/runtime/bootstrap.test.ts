@@ -1,24 +1,16 @@
-/** A process from start to exit: forms, addresses, `--meta`, start-up errors, signals (protocol.md sections 1, 9 and 11). */
+/** A process from start to exit: forms, addresses, `--meta`, start-up errors, stray exceptions (protocol.md sections 1, 9 and 11). */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer } from "node:net";
-import { before, describe, it } from "node:test";
+import { type AddressInfo, createServer } from "node:net";
+import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { serve } from "#runtime/index.js";
 import { serveTools } from "#runtime/server/call/served-tool.js";
-import { leasePort } from "../e2e/process.js";
 import { proves, provesRow } from "../proves.js";
 import { type Child, run, stop } from "./child.js";
-import { exchange, expectError, RawConnection, requestText } from "./raw.js";
+import { exchange, requestText } from "./raw.js";
 import { countingTool, echoed, expectResult, keptLog, sendPlain, UNSIGNED, until } from "./tools.js";
-
-/** Whether nothing listens at an address. */
-async function refuses(url: string): Promise<boolean> {
-  const connection = await RawConnection.open(url).catch((error: NodeJS.ErrnoException) => error.code);
-  if (connection instanceof RawConnection) connection.close();
-  return connection === "ECONNREFUSED";
-}
 
 /** Runs a process that cannot start; gives what it says. */
 async function cannotStart(code: string, env: Record<string, string> = {}): Promise<string> {
@@ -30,56 +22,80 @@ async function cannotStart(code: string, env: Record<string, string> = {}): Prom
   return said ?? "";
 }
 
-describe("the four forms of bootstrap", { concurrency: 2 }, () => {
-  const octets = "[127, 0, 0, 1]";
-  for (const [form, tools] of [
+/**
+ * Starts servers one after the other in one process.
+ *
+ * @param starts expressions that start a server, each with its environment
+ * @returns their addresses, and the process that serves them all
+ */
+async function startEach(
+  starts: readonly (readonly [code: string, env: Record<string, string>])[],
+): Promise<[child: Child, urls: string[]]> {
+  const code = starts.map(
+    ([code, env]) => `Object.assign(process.env, ${JSON.stringify(env)}); urls.push((await ${code}).url);`,
+  );
+  const child = run(`const urls = []; ${code.join("\n")} process.stdout.write(JSON.stringify(urls));`);
+  await Promise.race([until(() => child.stdout().endsWith("]"), "all serve"), child.ended]);
+  return [child, JSON.parse(child.stdout() || assert.fail(child.stderr())) as string[]];
+}
+
+describe("the four forms of bootstrap", () => {
+  const OCTETS = "[127, 0, 0, 1]";
+  const FORMS = [
     ["bootstrap(One)", 1],
     ["bootstrap([One, Two])", 2],
-    [`bootstrap([${octets}, PORT], One)`, 1],
-    [`bootstrap([${octets}, PORT], [One, Two])`, 2],
+    [`bootstrap([${OCTETS}, 0], One)`, 1],
+    [`bootstrap([${OCTETS}, 0], [One, Two])`, 2],
     ['bootstrap(One, { headerPrefix: "X-Nexus-" })', 1],
     ['bootstrap([One, Two], { headerPrefix: "X-Nexus-" })', 2],
-    [`bootstrap([${octets}, PORT], One, { headerPrefix: "X-Nexus-" })`, 1],
-    [`bootstrap([${octets}, PORT], [One, Two], { headerPrefix: "X-Nexus-" })`, 2],
-  ] as const) {
-    it(form, async () => {
-      const port = await leasePort();
-      const BIND_ADDR = `127.0.0.1:${port}`;
-      const env = form.includes("PORT") ? {} : { BIND_ADDR };
-      const child = run(`await ${form.replace("PORT", String(port))};`, { env });
-      const url = await child.url;
-      assert.equal(url, `http://127.0.0.1:${port}`);
+    [`bootstrap([${OCTETS}, 0], One, { headerPrefix: "X-Nexus-" })`, 1],
+    [`bootstrap([${OCTETS}, 0], [One, Two], { headerPrefix: "X-Nexus-" })`, 2],
+  ] as const;
+  let child: Child;
+  let urls: string[];
+  before(async () => {
+    [child, urls] = await startEach(FORMS.map(([form]) => [form, { BIND_ADDR: "[::1]:0" }]));
+  });
+  after(() => stop(child));
+  for (const [at, [form, tools]] of FORMS.entries()) {
+    it(`${form}: the address as an argument goes before the environment's`, async () => {
+      const url = urls[at] ?? assert.fail("it did not start");
+      assert.equal(new URL(url).hostname, form.includes(OCTETS) ? "127.0.0.1" : "[::1]");
       const list = await exchange(url, requestText("GET", "/tools"));
       assert.equal(list.body.toString(), tools === 1 ? '["one"]' : '["one","two"]');
       expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("1"));
-      await stop(child);
+      proves("9.10");
     });
   }
 
-  it("the address as an argument goes before the environment's", async () => {
-    const port = await leasePort();
-    const child = run(`await bootstrap([${octets}, ${port}], One);`, { env: { BIND_ADDR: `127.0.0.2:${port}` } });
-    assert.equal(await child.url, `http://127.0.0.1:${port}`);
-    await stop(child);
-    proves("9.10");
-  });
-
-  it("without address and environment: 127.0.0.1:8080", async () => {
-    const taken = createServer().listen(8080, "127.0.0.1");
-    await Promise.race([once(taken, "listening"), once(taken, "error")]);
+  it("without address and environment: 127.0.0.1:8080; a port that is taken, and what to change", async () => {
+    // Where a start would listen is written down; it gets a port that this test holds.
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as AddressInfo;
+    const recorded = (code: string) => `
+      const { Server } = await import("node:net");
+      const { listen } = Server.prototype;
+      Server.prototype.listen = function (options, ...more) {
+        Server.prototype.listen = listen;
+        process.stdout.write("listen " + options.host + ":" + options.port + "\\n");
+        return listen.call(this, { ...options, port: ${port} }, ...more);
+      };
+      ${code}`;
     try {
-      const remedy = "another process listens there, often the previous one that finishes its calls: end it, or change";
-      assert.equal(
-        await cannotStart("await bootstrap(One);"),
-        `listen EADDRINUSE: address already in use 127.0.0.1:8080; ${remedy} BIND_ADDR`,
-      );
-      assert.match(
-        await cannotStart(`await bootstrap([${octets}, 8080], One);`),
-        /EADDRINUSE.*: end it, or change the address given to bootstrap$/,
-      );
-      assert.match(
-        await cannotStart("await bootstrap(One);", { BIND_ADDR: "127.0.0.1:0", SVC_ADMIN_ADDR: "127.0.0.1:8080" }),
-        /EADDRINUSE.*: end it, or change SVC_ADMIN_ADDR$/,
+      const codes = [
+        recorded("delete process.env.BIND_ADDR; await bootstrap(One);"),
+        `process.env.BIND_ADDR = "127.0.0.1:${port}"; await bootstrap(One);`,
+        `await bootstrap([${OCTETS}, ${port}], One);`,
+        `process.env.SVC_ADMIN_ADDR = "127.0.0.1:${port}"; await bootstrap(One);`,
+      ];
+      const inUse = `cannot start: listen EADDRINUSE: address already in use 127.0.0.1:${port}; another process listens there`;
+      assert.deepEqual(
+        await cannotStartEach(codes, ["listen 127.0.0.1:8080"]),
+        ["BIND_ADDR", "BIND_ADDR", "the address given to bootstrap", "SVC_ADMIN_ADDR"].map((what) => [
+          1,
+          `${inUse}, often the previous one that finishes its calls: end it, or change ${what}\n`,
+        ]),
       );
     } finally {
       taken.close();
@@ -89,19 +105,22 @@ describe("the four forms of bootstrap", { concurrency: 2 }, () => {
 });
 
 describe("BIND_ADDR", () => {
-  for (const [what, text, host] of [
+  const ADDRESSES = [
     ["IPv4", "127.0.0.1:0", "127.0.0.1"],
     ["IPv6", "[::1]:0", "[::1]"],
     ["all addresses", "0.0.0.0:0", "127.0.0.1"],
-  ] as const) {
-    it(`${what}: ${text}`, async () => {
-      const child = run("await bootstrap(One);", { env: { BIND_ADDR: text, SVC_ALLOW_UNSIGNED: "1" } });
-      const { hostname } = new URL(await child.url);
-      assert.equal(hostname, host);
-      await stop(child);
+  ] as const;
+  it(`is ${ADDRESSES.map(([what, text]) => `${what}: ${text}`).join(", ")}`, async () => {
+    const starts = ADDRESSES.map(
+      ([, BIND_ADDR]) => ["bootstrap(One)", { BIND_ADDR, SVC_ALLOW_UNSIGNED: "1" }] as const,
+    );
+    const [child, urls] = await startEach(starts);
+    for (const [at, [what, , host]] of ADDRESSES.entries()) {
+      assert.equal(new URL(urls[at] ?? assert.fail("it did not start")).hostname, host);
       provesRow(what, { "9.10": ["IPv4", "IPv6"] });
-    });
-  }
+    }
+    await stop(child);
+  });
 
   for (const [text, got] of [
     ["", "an empty text"],
@@ -136,24 +155,28 @@ describe("BIND_ADDR", () => {
       proves("9.10");
     });
   }
-
-  it("is looked at by a process as well", async () => {
-    assert.match(await cannotStart("await bootstrap(One);", { BIND_ADDR: "localhost:80" }), /^BIND_ADDR: expected/);
-  });
 });
 
 /**
- * Runs pieces of code that cannot start, one after the other in one process whose end is kept back.
+ * Runs pieces of code that cannot start, one after the other in one process whose end is kept back. Each begins with the
+ * environment of the first.
  *
+ * @param written lines that they write to standard output, all together
  * @returns for each its exit code and what it wrote to standard error
  */
-async function cannotStartEach(codes: readonly string[]): Promise<[code: number, stderr: string][]> {
+async function cannotStartEach(
+  codes: readonly string[],
+  written: readonly string[] = [],
+): Promise<[code: number, stderr: string][]> {
   const child = run(
     `
     process.setMaxListeners(0);
     const { exit } = process;
     const ends = [];
+    const environment = { ...process.env };
     for (const code of ${JSON.stringify(codes)}) {
+      for (const name of Object.keys(process.env)) delete process.env[name];
+      Object.assign(process.env, environment);
       const ended = new Promise((resolve) => { process.exit = resolve; });
       const run = new Function("bootstrap", "tool", "contract", "provide", "SvcTool", "One", "Two", "ToolkitRuntimeConfig",
         "return (async () => {" + code + "})()");
@@ -164,9 +187,12 @@ async function cannotStartEach(codes: readonly string[]): Promise<[code: number,
     { env: { BIND_ADDR: "127.0.0.1:0" } },
   );
   const { stdout, stderr } = await child.ended;
-  const texts = stderr.split(/^(?=cannot start: )/m);
-  const ends = JSON.parse(stdout) as number[];
+  // Without lines of the log.
+  const texts = stderr.replace(/^\{.*\}\n/gm, "").split(/^(?=cannot start: )/m);
+  const lines = stdout.split("\n");
+  const ends = JSON.parse(lines.pop() || assert.fail(stderr)) as number[];
   assert.equal(texts.length, ends.length, stderr);
+  assert.deepEqual(lines, written);
   return ends.map((code, i) => [code, texts[i] as string]);
 }
 
@@ -175,6 +201,8 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     `await bootstrap(One, { config: ToolkitRuntimeConfig.fromJsonStr(${JSON.stringify(config)}) });`;
   const signed = (tools: string) =>
     configured(`{"signed_http":{"allowed_leaders":{"version":1,"leaders":[]},"tools":${tools}}}`);
+  const configuredBy = (path: string) =>
+    `process.env.SVC_TOOLKIT_CONFIG_PATH = ${JSON.stringify(path)}; await bootstrap(One);`;
   const TABLE = [
     [
       "a tool without its contract",
@@ -238,6 +266,19 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
       /^signed requests are required, but xyz\.test\.one@1 has no entry: add "xyz\.test\.one@1" to \/signed_http\/tools/,
     ],
     ["an entry under another spelling", signed('{"xyz.test.one@01":{}}'), /xyz\.test\.one@1 has no entry/],
+    ["a bad BIND_ADDR", 'process.env.BIND_ADDR = "localhost:80"; await bootstrap(One);', /^BIND_ADDR: expected/],
+    ["an empty SVC_TOOLKIT_CONFIG_PATH", configuredBy(""), /SVC_TOOLKIT_CONFIG_PATH/],
+    ["SVC_TOOLKIT_CONFIG_PATH that names nothing", configuredBy("/nonexistent/config.json"), /ENOENT/],
+    [
+      "SVC_TOOLKIT_CONFIG_PATH that names what is no configuration",
+      configuredBy(fileURLToPath(new URL("../../package.json", import.meta.url))),
+      /package\.json.*, line \d+, column \d+: .*must hold only/,
+    ],
+    [
+      "an unknown level of the log",
+      'process.env.SVC_LOG_LEVEL = "loud"; await bootstrap(One);',
+      /^SVC_LOG_LEVEL: expected one of .*, silent, got another text$/m,
+    ],
   ] as const;
   let results: [code: number, stderr: string][];
   before(async () => {
@@ -259,21 +300,9 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     });
   }
 
-  it("the process itself ends, with nothing on standard output", async () => {
-    assert.equal(await cannotStart("await bootstrap([]);"), "bootstrap: expected at least one tool");
-  });
-
-  it("SVC_TOOLKIT_CONFIG_PATH that is empty, names nothing, or names what is no configuration", async () => {
-    for (const [path, message] of [
-      ["", /SVC_TOOLKIT_CONFIG_PATH/],
-      ["/nonexistent/config.json", /ENOENT/],
-      [
-        fileURLToPath(new URL("../../package.json", import.meta.url)),
-        /package\.json.*, line \d+, column \d+: .*must hold only/,
-      ],
-    ] as const) {
-      assert.match(await cannotStart("await bootstrap(One);", { SVC_TOOLKIT_CONFIG_PATH: path }), message);
-    }
+  it("the process itself ends, with nothing on standard output, although a module left something open", async () => {
+    const said = await cannotStart("setInterval(() => {}, 1000); await bootstrap([]);");
+    assert.equal(said, "bootstrap: expected at least one tool");
   });
 
   for (const timeout of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2_147_483_648, "10", 10n, undefined]) {
@@ -300,17 +329,6 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
       proves("1.23");
     });
   }
-
-  it("an unknown level of the log", async () => {
-    assert.match(
-      await cannotStart("await bootstrap(One);", { SVC_LOG_LEVEL: "loud" }),
-      /^SVC_LOG_LEVEL: expected one of .*, silent, got another text$/m,
-    );
-  });
-
-  it("ends although a module left something open", async () => {
-    await cannotStart("setInterval(() => {}, 1000); await bootstrap([]);");
-  });
 });
 
 describe("--meta", { concurrency: 2 }, () => {
@@ -347,22 +365,28 @@ describe("--meta", { concurrency: 2 }, () => {
   });
 
   it("url: localhost and the path, a leading slash added if missing and nothing else changed", async () => {
-    // Two processes, because two spellings of a path are one path.
-    for (const listed of [
+    // Two listings, because two spellings of a path are one path.
+    const listings = [
       { "": "", a: "a", "a?b": "a?b", "//b//c/": "/b//c/" },
       { "/": "", "/a": "a", "b/": "b/" },
-    ]) {
-      const tools = Object.keys(listed).map((path, i) => {
-        const facts = `${JSON.stringify(`xyz.test.tool${i}@1`)}, ${JSON.stringify(path)}`;
-        return { provided: `contract(${facts})`, made: `tool(${facts})` };
-      });
-      const code = `provide(${tools.map(({ provided }) => provided)}); await bootstrap([${tools.map(({ made }) => made)}]);`;
-      const { stdout } = await run(code, { args: ["--meta"] }).ended;
-      assert.deepEqual(
-        (JSON.parse(stdout) as { url: string }[]).map(({ url }) => url),
-        Object.values(listed).map((path) => `http://localhost/${path}`),
-      );
-    }
+    ];
+    const codes = listings.map((listed) => {
+      const facts = Object.keys(listed).map((path, i) => `"xyz.test.tool${i}@1", ${JSON.stringify(path)}`);
+      return `provide(${facts.map((of) => `contract(${of})`)}); await bootstrap([${facts.map((of) => `tool(${of})`)}]);`;
+    });
+    // The process is not let end after the first.
+    const code = `
+      const { exit } = process;
+      await new Promise((resolve) => { process.exit = resolve; void (async () => { ${codes[0]} })(); });
+      process.exit = exit;
+      process.stdout.write("\\0");
+      ${codes[1]}`;
+    const { stdout } = await run(code, { args: ["--meta"] }).ended;
+    const urls = stdout.split("\0").map((text) => (JSON.parse(text) as { url: string }[]).map(({ url }) => url));
+    assert.deepEqual(
+      urls,
+      listings.map((listed) => Object.values(listed).map((path) => `http://localhost/${path}`)),
+    );
     proves("9.8");
   });
 
@@ -379,110 +403,6 @@ describe("--meta", { concurrency: 2 }, () => {
     const { code, stdout, stderr } = await run("await bootstrap([One, One]);", { args: ["--meta"] }).ended;
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, /^cannot start: two tools have the name/);
-  });
-});
-
-describe("signals", { concurrency: 2 }, () => {
-  const start = async (code = "await bootstrap(One);") => {
-    const child = run(code, { env: { BIND_ADDR: "127.0.0.1:0" } });
-    return { child, url: await child.url };
-  };
-  /** Runs until `release`. */
-  const slow = requestText("POST", "/one/invoke", [["Content-Length", "16"]], '{"value":"slow"}');
-  const running = (child: Child, calls: number) =>
-    until(() => child.stdout().split("slow;").length - 1 === calls, `${calls} calls run`);
-  const release = (child: Child) => child.process.kill("SIGUSR2");
-
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    it(`${signal} ends an idle process with exit code 0, open connections or not`, async () => {
-      const { child, url } = await start("setInterval(() => {}, 1000); await bootstrap(One);");
-      const idle = await RawConnection.open(url);
-      await idle.send(requestText("GET", "/tools")).response();
-      // The client keeps its side open: the process ends by closing the connection.
-      await stop(child, signal);
-      await idle.closed();
-    });
-  }
-
-  it("what runs is finished and answered, then the connection is closed; new requests are turned away", async () => {
-    const { child, url } = await start();
-    const [one, other] = [await RawConnection.open(url), await RawConnection.open(url)];
-    // Two on one connection: the second comes when the process is already ending.
-    other.send(slow);
-    one.send(slow);
-    await running(child, 2);
-    child.process.kill("SIGTERM");
-    await until(() => child.stderr().includes('"msg":"stopping"'), "it is stopping");
-    await until(() => refuses(url), "no new connection is taken");
-    other.send(requestText("GET", "/tools"));
-    release(child);
-    for (const connection of [one, other]) {
-      const response = await connection.response();
-      expectResult(response, echoed('"slow"'));
-      assert.equal(response.headers.get("connection"), "close", "said, so that no request is sent into the void");
-    }
-    const late = await other.closed();
-    if (late.length > 0) assert.match(late.toString(), /^HTTP\/1\.1 503 .*shutting_down/s);
-    assert.deepEqual(await one.closed(), Buffer.alloc(0), "not kept alive");
-    const { code } = await child.ended;
-    assert.equal(code, 0);
-  });
-
-  it("a request that comes on an open connection while others run is 503 shutting_down with Retry-After", async () => {
-    const { child, url } = await start();
-    const [one, other] = [await RawConnection.open(url), await RawConnection.open(url)];
-    // A request of which a part is there keeps its connection open.
-    other.send("GET /tools HTTP/1.1\r\n");
-    // It is there once another request, sent after it, has its answer.
-    expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("1"));
-    one.send(slow);
-    await running(child, 1);
-    child.process.kill("SIGTERM");
-    await until(() => child.stderr().includes('"msg":"stopping"'), "it is stopping");
-    await until(() => refuses(url), "no new connection is taken");
-    const response = await other.send("Host: x\r\n\r\n").response();
-    expectError(response, 503, "shutting_down");
-    assert.equal(response.headers.get("connection"), "close");
-    release(child);
-    expectResult(await one.response(), echoed('"slow"'));
-    assert.equal((await child.ended).code, 0);
-  });
-
-  it("a request that never comes whole, or an answer that nobody reads, does not keep the process", async () => {
-    const { child, url } = await start();
-    for (const text of [
-      "GET /tools HTTP/1.1\r\n",
-      requestText("POST", "/one/invoke", [["Content-Length", "9"]], "{"),
-    ]) {
-      (await RawConnection.open(url)).send(text);
-    }
-    const deaf = await RawConnection.open(url);
-    deaf.socket.pause();
-    for (let i = 0; i < 500; i++) deaf.send(requestText("GET", "/one/meta"));
-    // All of it is there once another request, sent after it, has its answer.
-    expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("1"));
-    await stop(child);
-  });
-
-  it("a run whose caller has gone is finished too", async () => {
-    const code = `
-      One.prototype.invoke = async () => {
-        process.stdout.write("slow;");
-        await new Promise((resolve) => process.once("SIGUSR2", resolve));
-        process.stdout.write("finished");
-        return { ok: { value: 1 } };
-      };
-      await bootstrap(One);`;
-    const { child, url } = await start(code);
-    const connection = await RawConnection.open(url);
-    connection.send(slow);
-    await running(child, 1);
-    connection.close();
-    child.process.kill("SIGTERM");
-    await until(() => child.stderr().includes('"msg":"stopping"'), "it is stopping");
-    release(child);
-    assert.equal((await child.ended).code, 0);
-    assert.equal(child.stdout(), "slow;finished");
   });
 });
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { proves } from "../proves.js";
-import { expectError } from "./raw.js";
+import { exchange, expectError, requestText } from "./raw.js";
 import { countingTool, echoCall, echoed, expectResult, sendPlain, serveFor, serveSigned } from "./tools.js";
 
 const BODY = '{"value":1}';
@@ -85,7 +85,12 @@ describe("without signatures, a request", () => {
   it("of a page is refused before its body is read", async () => {
     const tool = countingTool({ path: "sum" });
     const { url } = await serveFor([tool]);
-    expectError(await sendPlain(url, tool.target, "[".repeat(100_000), ["Origin", PAGE]), 403, "permission_denied");
+    // The body never comes: only a refusal can answer.
+    const announced = requestText("POST", tool.target, [
+      ["Content-Length", "100000"],
+      ["Origin", PAGE],
+    ]);
+    expectError(await exchange(url, announced), 403, "permission_denied");
     proves("7.35");
   });
 });

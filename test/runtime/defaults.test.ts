@@ -5,12 +5,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
 import { syncBuiltinESMExports } from "node:module";
-import { connect, type Socket } from "node:net";
+import { connect, type ListenOptions, Server, type Socket } from "node:net";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { Worker } from "node:worker_threads";
-import ts from "typescript";
 import { ENV_BIND_ADDR, ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
 import { type BootstrapOptions, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { CLOSE_LIMIT_MS } from "#runtime/server/call/class-hooks.js";
@@ -212,8 +211,14 @@ const largestBody = async (documented: number) =>
     return response.status === 100;
   });
 
-/** How long an answer may take to be taken, by a caller that reads nothing. */
-async function answerMs(): Promise<number> {
+let measuredAnswerMs: Promise<number> | undefined;
+/** How long an answer may take to be taken, by a caller that reads nothing. Measured once. */
+const answerMs = () => {
+  measuredAnswerMs ??= measureAnswerMs();
+  return measuredAnswerMs;
+};
+
+async function measureAnswerMs(): Promise<number> {
   const output = [{ name: "ok", ports: [one("value")] }];
   // Its own deadline is so far away that it is not taken for the time of an answer.
   const timeout = 2_000_000_000;
@@ -467,11 +472,9 @@ compare("docs/guide/settings.md, in code", byDefault(OPTIONS), {
 
 describe("the guide", () => {
   it("names every option of bootstrap", () => {
-    const path = join(ROOT, "runtime/server/options.ts");
-    const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest);
-    const members = source.statements
-      .filter(ts.isInterfaceDeclaration)
-      .flatMap((options) => options.members.map(({ name }) => name?.getText(source)));
+    // Its members are indented by two spaces, as biome formats them.
+    const source = readFileSync(join(ROOT, "runtime/server/options.ts"), "utf8");
+    const members = [...source.matchAll(/^ {2}(?:readonly )?(\w+)\??(?:: |\()/gm)].map(([, name]) => name);
     assert.deepEqual([...OPTIONS.keys()].sort(), members.sort());
   });
 
@@ -488,26 +491,18 @@ describe("the guide", () => {
     assert.deepEqual(said("replay memory").slice(0, 1), [bound]);
   });
 
-  it("says the address that the environment does not need to name", async () => {
+  it("says the address that the environment does not need to name", async (t) => {
     const [, address] = /`([\d.:]+)` by default/.exec(readFileSync(join(ROOT, SETTINGS), "utf8")) ?? assert.fail();
     assert.equal(process.env[ENV_BIND_ADDR], undefined);
-    const taken = http.createServer();
-    const [host = "", port] = (address ?? "").split(":");
-    // Whether the port is free or not, the server goes for this one.
-    await new Promise<void>((resolve) =>
-      taken.once("error", () => resolve()).listen(Number(port), host, () => resolve()),
-    );
-    try {
-      await assert.rejects(serve([countingTool().class], { config: UNSIGNED, logger: keptLog() }), (error: unknown) => {
-        assert.ok(
-          `${(error as Error).message}`.includes(`EADDRINUSE: address already in use ${address}`),
-          String(error),
-        );
-        return true;
-      });
-    } finally {
-      taken.close();
-    }
+    // Nothing listens there: where it would is all that is asked.
+    const asked: unknown[] = [];
+    t.mock.method(Server.prototype, "listen", function (this: Server, { host, port }: ListenOptions) {
+      asked.push(`${host}:${port}`);
+      process.nextTick(() => this.emit("error", new Error("not in a test")));
+      return this;
+    });
+    await assert.rejects(serve([countingTool().class], { config: UNSIGNED, logger: keptLog() }), /not in a test/);
+    assert.deepEqual(asked, [address]);
   });
 });
 

@@ -19,14 +19,45 @@ function run(script: string, ...args: string[]) {
   return { status, stdout, stderr };
 }
 
+/** Starts the entrypoint with each command line, in one process whose end is kept back; gives exit codes and errors. */
+function runEach(...lines: readonly (readonly [script: string, ...args: string[]])[]) {
+  const script = join(directory, "each.mjs");
+  writeFileSync(
+    script,
+    `const [{ exit }, ends] = [process, []];
+    for (const [i, line] of ${JSON.stringify(lines)}.entries()) {
+      process.argv.splice(1, Infinity, ...line);
+      const ended = new Promise((resolve) => { process.exit = resolve; });
+      void import(${JSON.stringify(pathToFileURL(entrypoint("sum")).href)} + "?" + i);
+      ends.push(await ended);
+    }
+    process.stdout.write(JSON.stringify(ends), () => exit(0));`,
+  );
+  const { stdout, stderr } = run(script);
+  const texts = stderr.split(/^(?=unknown argument |cannot start)/m);
+  return (JSON.parse(stdout || assert.fail(stderr)) as number[]).map((code, i) => [code, texts[i] ?? ""] as const);
+}
+
+const unknown = (arg: string) =>
+  `unknown argument ${JSON.stringify(arg)}: expected --meta or --help\n\nusage: node server.js`;
+
 it("an argument that nobody knows is refused with the usage, exit code 2", () => {
-  for (const args of [["--mta"], ["--meta", "extra"], ["--help", "--port=1"], [""]]) {
-    const { status, stdout, stderr } = run(entrypoint("sum"), ...args);
-    assert.deepEqual([status, stdout], [2, ""]);
-    const wrong = args.find((arg) => arg !== "--meta" && arg !== "--help") ?? "";
-    const expected = `unknown argument ${JSON.stringify(wrong)}: expected --meta or --help\n\nusage: node server.js`;
-    assert.ok(stderr.startsWith(expected), stderr);
+  const { status, stdout, stderr } = run(entrypoint("sum"), "--mta");
+  assert.deepEqual([status, stdout], [2, ""]);
+  assert.ok(stderr.startsWith(unknown("--mta")), stderr);
+  // A program that loads the entrypoint has arguments of its own.
+  const ends = runEach(
+    ["/x/server.js", "--meta", "extra"],
+    ["/x/server.js", "--help", "--port=1"],
+    ["/x/server.js", ""],
+    ["/x/main.mjs", "--mine"],
+  );
+  for (const [i, arg] of ["extra", "--port=1", ""].entries()) {
+    assert.equal(ends[i]?.[0], 2);
+    assert.ok(ends[i]?.[1].startsWith(unknown(arg)), ends[i]?.[1]);
   }
+  const [code, said] = ends[3] ?? assert.fail();
+  assert.deepEqual([code, said.split(":")[0]], [1, "cannot start"], "it went on to the address");
 });
 
 it("--help prints the usage, --meta the metadata, exit code 0", () => {
@@ -36,11 +67,4 @@ it("--help prints the usage, --meta the metadata, exit code 0", () => {
   const meta = run(entrypoint("sum"), "--meta");
   assert.deepEqual([meta.status, meta.stderr], [0, ""]);
   assert.equal((JSON.parse(meta.stdout) as unknown[]).length, 1);
-});
-
-it("a program that loads the entrypoint has arguments of its own", () => {
-  const script = join(directory, "main.mjs");
-  writeFileSync(script, `await import(${JSON.stringify(pathToFileURL(entrypoint("sum")).href)});`);
-  const { status, stderr } = run(script, "--mine");
-  assert.deepEqual([status, stderr.split(":")[0]], [1, "cannot start"], "it went on to the address");
 });

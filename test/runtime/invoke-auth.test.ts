@@ -15,6 +15,7 @@ import {
   expectResult,
   type SignedCall,
   serveFor,
+  serveHasty,
   serveSigned,
   signedConfig,
   type TestServer,
@@ -295,8 +296,10 @@ describe("the order of steps 1 and 2", () => {
 
   it("a stranger never gets 100 Continue, and its connection is closed: a body could be taken for a request", async () => {
     const call = echoCall(tool, "9");
+    // The connection ends at once where the rest of a request is not waited for.
+    const { url } = await serveHasty([tool], { lingerMs: 50 }, signedConfig([tool.fqn]));
     for (const headers of [[], replaced("X-Svc-Nonce", "canary", call)]) {
-      const connection = await RawConnection.open(server.url);
+      const connection = await RawConnection.open(url);
       connection.send(announced(call, [...headers, ["Expect", "100-continue"]]));
       const response = await connection.response();
       expectError(response, 401, "auth_failed");

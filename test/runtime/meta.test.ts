@@ -296,19 +296,19 @@ describe("GET /health", () => {
     proves("7.8");
   });
 
-  it("one check at a time: 2,000 pipelined requests share one instance and its answer", async () => {
+  it("one check at a time: 300 pipelined requests share one instance and its answer", async () => {
     const open = gate();
     const tool = countingTool({ path: "t", timeout: 600_000, health: () => open.promise.then(() => 418) });
     const { url } = await serveFor([tool]);
     const connection = await RawConnection.open(url);
     try {
       // The server has seen every check when the call behind them runs.
-      connection.send(Buffer.concat(Array.from({ length: 2_000 }, () => requestText("GET", "/t/health"))));
+      connection.send(Buffer.concat(Array.from({ length: 300 }, () => requestText("GET", "/t/health"))));
       connection.send(requestText("POST", tool.target, [["Content-Length", "11"]], '{"value":1}'));
       await until(() => tool.calls.invoked === 1, "the call runs");
       assert.equal(tool.calls.constructed, 2, "one instance for the checks, one for the call");
       open.open();
-      for (let i = 0; i < 2_000; i++) assert.equal((await connection.response()).status, 418);
+      for (let i = 0; i < 300; i++) assert.equal((await connection.response()).status, 418);
     } finally {
       open.open();
       connection.close();

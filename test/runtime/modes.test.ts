@@ -40,7 +40,8 @@ for (const [mode, options] of Object.entries(MODES)) {
     let plain: TestServer;
     before(async () => {
       signed = await serveSigned([act, hasty, unmade, values], options);
-      plain = await serveFor([act, values], options);
+      // Each tool has threads of its own, and loading them is most of what this file costs.
+      plain = await serveFor([act], options);
       servers.push(signed);
     });
 
@@ -165,26 +166,26 @@ for (const [mode, options] of Object.entries(MODES)) {
         const texts = (text: string) => VALUES.map((_, j) => (i === j ? text : "null"));
         const send = async (text: string) => {
           const request = signedCall(values, Object.fromEntries(texts(text).map((json, j) => [`p${j}`, data(json)])));
-          return [
-            request,
-            await request.send(signed.url),
-            await sendPlain(plain.url, values.target, `{"p${i}":${text}}`),
-          ] as const;
+          return [request, await request.send(signed.url)] as const;
         };
-        const [request, fromSigned, fromPlain] = await send(fits);
+        const [request, response] = await send(fits);
         const expected = resultBcs(
           "ok",
           texts(fits).map((json, j) => [`p${j}`, json]),
         );
-        expectResult(fromSigned, expected, request);
-        expectResult(fromPlain, expected);
+        expectResult(response, expected, request);
         if (refused === "") return;
-        for (const response of (await send(refused)).slice(1)) {
-          const details = expectError(response as typeof fromPlain, 422, "input_deserialization_error") ?? "";
-          assert.ok(details.startsWith(`p${i}`) && details.endsWith(complaint), details);
-        }
+        const details = expectError((await send(refused))[1], 422, "input_deserialization_error") ?? "";
+        assert.ok(details.startsWith(`p${i}`) && details.endsWith(complaint), details);
       });
     }
+
+    it("values of an unsigned call", async () => {
+      const text = '[18446744073709551615,{"a":"\u00e4","b":9007199254740993}]';
+      expectResult(await sendPlain(plain.url, act.target, `{"value":${text}}`), echoed(text));
+      const refused = await sendPlain(plain.url, act.target, '{"value":1,"value":2}');
+      assert.match(expectError(refused, 422, "input_deserialization_error") ?? "", /^value/);
+    });
 
     it("an input of several MiB", async () => {
       const text = "\u00e4".repeat(2_000_000);

@@ -312,7 +312,7 @@ describe("an allow-list by path", () => {
 });
 
 describe("without losing a request", () => {
-  it("60 versions, a third of them torn or invalid, under calls on kept connections", async () => {
+  it("24 versions, a third of them torn or invalid, under calls on kept connections", async () => {
     const { tool, server, path, config } = await start();
     let done = false;
     let answered = 0;
@@ -339,18 +339,19 @@ describe("without losing a request", () => {
       connection.close();
     };
     const callers = [caller(), caller(), caller()];
-    for (let i = 0; i < 60; i++) {
+    for (let i = 0; i < 24; i++) {
       const good = text([tool.fqn], { key: i % 2 === 0 ? OTHER_SEED : TOOL_SEED, ttlMs: 10_000 + i });
       const bad = i % 3 === 2;
       if (bad) writeFileSync(path, good.slice(0, 50));
       else write(path, good);
       await Promise.race([server.reload(), ...callers]);
+      const before = answered;
+      await Promise.race([until(() => answered > before, "calls go on"), ...callers]);
     }
     done = true;
     await Promise.all(callers);
-    assert.ok(answered > 60, `${answered} answers`);
     const { applied, refused } = server.reloads().config ?? assert.fail();
-    assert.deepEqual([applied, refused, config.hasTool(tool.fqn)], [40, 20, true]);
+    assert.deepEqual([applied, refused, config.hasTool(tool.fqn)], [16, 8, true]);
   });
 
   it("through a directory that vanishes and returns", async () => {

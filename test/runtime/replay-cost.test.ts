@@ -26,12 +26,12 @@ function store(Memory = ReplayMemory) {
     assert.ok(claimed.state === "run", claimed.state);
     return claimed.lease;
   };
-  /** The steps of a thousand calls at a time, three milliseconds from one to the next. */
+  /** The steps of a thousand calls at a time, ten milliseconds from one to the next. */
   const costs = (from: number, to: number, script = "/server/replay/memory.js") =>
     Array.from({ length: (to - from) / 1000 }, (_, block) =>
       stepsOf(script, () => {
         for (let i = 0; i < 1000; i++) {
-          time.now += 3;
+          time.now += 10;
           run(from + block * 1000 + i).complete(ANSWER);
         }
       }),
@@ -41,24 +41,24 @@ function store(Memory = ReplayMemory) {
 
 const steps = (work: () => void) => stepsOf("/server/replay/memory.js", work);
 
-it("100,000 entries come and go at a cost that does not depend on how many there are", (t) => {
+it("30,000 entries come and go at a cost that does not depend on how many there are", (t) => {
   // The timer would clear entries away too.
   t.mock.method(globalThis, "setInterval", () => ({ unref: () => undefined }));
   const { time, memory, claim, run, costs } = store();
-  const growing = costs(0, 100_000);
-  assert.equal(memory.stats().entries, 100_000);
-  const steady = costs(100_000, 200_000);
+  const growing = costs(0, 30_000);
+  assert.equal(memory.stats().entries, 30_000);
+  const steady = costs(30_000, 60_000);
   const [, early = 0] = growing;
   assert.ok(early > 1000, `${early} steps`);
   for (const cost of [...growing, ...steady]) assert.ok(cost < 1.5 * early, `${cost} steps, at first ${early}`);
   const one = early / 1000;
-  assert.ok(steps(() => assert.equal(claim(150_000).state, "completed")) < 4 * one);
+  assert.ok(steps(() => assert.equal(claim(45_000).state, "completed")) < 4 * one);
   time.now += TTL;
   // All have expired: a claim clears a few of them away, and the rest waits for the timer.
   const clearing = steps(() => run(1).release());
   assert.ok(clearing > one && clearing < 10 * one, `${clearing} steps, one ${one}`);
   const rest = steps(() => assert.equal(memory.stats().entries, 0));
-  assert.ok(rest > 100_000 && rest < 100_000 * one, `${rest} steps`);
+  assert.ok(rest > 30_000 && rest < 30_000 * one, `${rest} steps`);
   proves("8.17");
 });
 
@@ -66,7 +66,7 @@ it("each process has its own hash: no leader can aim at one bucket", async () =>
   const costsOfCopy = async (copy: string) => {
     const url = import.meta.resolve(`#runtime/server/replay/memory.js?${copy}`);
     const { ReplayMemory: Memory } = (await import(url)) as { ReplayMemory: typeof ReplayMemory };
-    return store(Memory).costs(0, 20_000, url);
+    return store(Memory).costs(0, 5_000, url);
   };
   // The steps of the same nonces are those of the chains that they fall into.
   assert.notDeepEqual(await costsOfCopy("one"), await costsOfCopy("two"));

@@ -5,7 +5,7 @@ import { Agent, request } from "node:http";
 import { it } from "node:test";
 import { countingTool, echoCall, echoed, type SignedCall, serveSigned } from "./tools.js";
 
-const REQUESTS = process.env.SVC_TEST_FULL === "1" ? 10_000 : 600;
+const REQUESTS = process.env.SVC_TEST_FULL === "1" ? 10_000 : 200;
 
 it(`${REQUESTS} requests, each sent three times in random overlap, run the tool ${REQUESTS} times`, async () => {
   const runs = new Map<unknown, number>();

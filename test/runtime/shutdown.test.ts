@@ -4,18 +4,22 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:https";
+import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { after, before, describe, it } from "node:test";
+import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
 import { InvocationAborted, type InvokeContext, serve } from "#runtime/index.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { proves } from "../proves.js";
 import { makeCertificate } from "./certificate.js";
 import { type Child, PRELUDE, ROOT, run, start } from "./child.js";
+import { type HeldTimers, holdTimers } from "./held-timers.js";
 import { exchange, expectError, openSocket, RawConnection, requestText } from "./raw.js";
 import {
   attempt,
+  type Behaviour,
+  type CountingTool,
   countingTool,
   echoCall,
   echoed,
@@ -25,16 +29,16 @@ import {
   sendPlain,
   serveFor,
   serveSigned,
+  type TestServer,
   UNSIGNED,
   until,
 } from "./tools.js";
 
-/** What the tool does is what it is called with; it writes down what it began and how it was told to end. */
+/** What the tool does is what it is called with; it writes down what it began. */
 const TOOL = `
-One.prototype.invoke = async ({ value }, context) => {
+One.prototype.invoke = async ({ value }) => {
   process.stdout.write("began;");
   const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-  const told = () => new Promise((resolve) => context.signal.addEventListener("abort", resolve));
   if (value === "brief") await sleep(Math.random() * 20);
   // Runs until after the process was told to stop.
   if (value === "second") {
@@ -43,11 +47,11 @@ One.prototype.invoke = async ({ value }, context) => {
   }
   if (value === "held") await new Promise((resolve) => process.once("SIGUSR2", resolve));
   if (value === "deaf") await new Promise(() => {});
-  if (value === "throws") await told().then(() => { throw context.signal.reason; });
-  if (value === "returns") await told();
   return { ok: { value } };
 };
 process.on("exit", (code) => process.stdout.write("exit " + code));
+// Something that a module left open.
+setInterval(() => {}, 1_000);
 `;
 
 const call = (value: string) =>
@@ -55,8 +59,8 @@ const call = (value: string) =>
 const began = (child: Child) => child.stdout().split("began;").length - 1;
 
 /** A process that serves the tool. */
-async function serving(shutdown: object = {}, env: Record<string, string> = {}) {
-  const code = `${TOOL} await bootstrap(One, { shutdown: ${JSON.stringify(shutdown)} });`;
+async function serving(shutdown: object = {}, env: Record<string, string> = {}, more = "") {
+  const code = `${TOOL} ${more} await bootstrap(One, { shutdown: ${JSON.stringify(shutdown)} });`;
   const child = run(code, { env: { BIND_ADDR: "127.0.0.1:0", ...env } });
   const url = await child.url;
   /** Sends a call on a connection of its own and waits until the tool runs. */
@@ -138,90 +142,43 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
     assert.equal(stopped(child).cut, 0);
   });
 
-  it("idle connections end at once, while a call still runs", async () => {
-    const { child, url, running } = await serving();
-    const idle = await RawConnection.open(url);
-    await idle.send(requestText("GET", "/tools")).response();
-    const connection = await running("held");
+  it("what is cut short is answered 503, and the process exits 3", async () => {
+    // The first timer of 2 s is the grace of a tool that does not end; here it is over at once.
+    const code = `
+      const { setTimeout } = globalThis;
+      globalThis.setTimeout = (callback, ms, ...more) => {
+        if (ms !== 2_000) return setTimeout(callback, ms, ...more);
+        globalThis.setTimeout = setTimeout;
+        return setTimeout(callback, 1, ...more);
+      };`;
+    const { child, running } = await serving({ drainMs: 0 }, {}, code);
+    const connection = await running("deaf");
     child.process.kill("SIGTERM");
-    await idle.closed();
-    assert.equal(connection.unread.length, 0, "it still runs");
-    child.process.kill("SIGUSR2");
-    expectResult(await connection.response(), echoed('"held"'));
-    assert.equal((await child.ended).code, 0);
-  });
-
-  it("a request whose body does not come is told 503; one that comes in time runs", async () => {
-    const { child, url } = await serving();
-    const text = call("brief");
-    const [never, late] = [await RawConnection.open(url), await RawConnection.open(url)];
-    for (const connection of [never, late]) connection.send(text.subarray(0, -5));
-    // Both are there once another call, sent after them, has its answer.
-    expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("1"));
-    child.process.kill("SIGTERM");
-    await logged(child, "stopping");
-    assert.equal(line(child, "stopping").running, 2);
-    expectResult(await late.send(text.subarray(-5)).response(), echoed('"brief"'));
-    const response = await never.response();
+    const response = await connection.response();
     expectError(response, 503, "shutting_down");
     assert.equal(response.headers.get("connection"), "close");
-    assert.equal((await child.ended).code, 0, "nothing that ran was cut");
-    assert.deepEqual(stopped(child), { finished: 1, cut: 0 });
-  });
-
-  it("half of the headers does not keep it, nor a caller who says nothing", async () => {
-    const { child, url } = await serving();
-    const [half, silent] = [await RawConnection.open(url), await RawConnection.open(url)];
-    half.send("POST /one/invoke HTTP/1.1\r\nHost: x\r\n");
-    expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("1"));
-    child.process.kill("SIGTERM");
-    assert.deepEqual([await half.closed(), await silent.closed()], [Buffer.alloc(0), Buffer.alloc(0)]);
-    assert.equal((await child.ended).code, 0);
-  });
-
-  it("a caller who was refused a tunnel and stays does not keep it either", async () => {
-    // The bound of LINGER_MS, not that of a refused connection, which is 5 s.
-    await attempt("an end within 4 s", async () => {
-      const { child, url } = await serving();
-      const socket = openSocket(url, { allowHalfOpen: true });
-      socket.write("CONNECT x.example:80 HTTP/1.1\r\nHost: x\r\n\r\n");
-      const [answer] = (await once(socket, "data")) as [Buffer];
-      assert.match(answer.toString(), /^HTTP\/1.1 400 /);
-      child.process.kill("SIGTERM");
-      assert.equal((await child.ended).code, 0);
-      socket.destroy();
-      return (line(child, "stopped").ms as number) < 4_000;
-    });
-  });
-
-  it("after the drain limit the signals of tools fire; what is cut short is told 503 and the process exits 3", async () => {
-    const { child, running } = await serving({ drainMs: 200 });
-    const [throws, returns, deaf] = [await running("throws"), await running("returns"), await running("deaf")];
-    child.process.kill("SIGTERM");
-    expectResult(await returns.response(), echoed('"returns"'));
-    for (const connection of [throws, deaf]) {
-      const response = await connection.response();
-      expectError(response, 503, "shutting_down");
-      assert.equal(response.headers.get("connection"), "close");
-    }
-    const { code, stdout } = await child.ended;
-    assert.deepEqual([code, stdout.slice(-6)], [3, "exit 3"]);
-    assert.deepEqual(stopped(child), { finished: 1, cut: 2 });
-    assert.match(child.stderr(), /the drain limit has passed: tools are told to end/);
-    assert.match(child.stderr(), /"running":1,"graceMs":2000,"msg":"tools did not end: their callers are told 503"/);
-    proves("8.14");
+    const { code: exitCode, stdout } = await child.ended;
+    assert.deepEqual([exitCode, stdout.slice(-6)], [3, "exit 3"]);
+    assert.deepEqual(stopped(child), { finished: 0, cut: 1 });
   });
 
   for (const [signal, exitCode] of [
     ["SIGTERM", 143],
     ["SIGINT", 130],
   ] as const) {
-    it(`a second signal ends it at once: ${signal} with ${exitCode}`, async () => {
-      const { child, running } = await serving();
+    it(`a second signal, half a second later, ends it at once: ${signal} with ${exitCode}`, async () => {
+      const later = `
+        process.on("SIGUSR2", () => {
+          const { now } = performance;
+          performance.now = () => now.call(performance) + 501;
+          process.stdout.write("later;");
+        });`;
+      const { child, running } = await serving({}, {}, later);
       await running("deaf");
       child.process.kill("SIGTERM");
       await logged(child, "stopping");
-      await new Promise((resolve) => setTimeout(resolve, 600));
+      child.process.kill("SIGUSR2");
+      await until(() => child.stdout().includes("later;"), "time has passed");
       child.process.kill(signal);
       const { code, stderr } = await child.ended;
       assert.equal(code, exitCode);
@@ -257,52 +214,6 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
     const child = run('const failing = bootstrap([]); process.emit("SIGTERM", "SIGTERM", 15); await failing;');
     const { code, stderr } = await child.ended;
     assert.deepEqual([code, stderr], [1, "cannot start: bootstrap: expected at least one tool\n"]);
-  });
-
-  it("with a delay it serves on, asks callers to connect anew, and then closes", async () => {
-    await attempt("calls within the delay", async () => {
-      const { child, url } = await serving({ readinessDelayMs: 1_500 });
-      const kept = await RawConnection.open(url);
-      await kept.send(requestText("GET", "/tools")).response();
-      child.process.kill("SIGTERM");
-      await logged(child, "stopping");
-      const calls = [exchange(url, call("brief")), kept.send(call("brief")).response()];
-      const responses = await Promise.all(calls.map((response) => response.catch(() => undefined)));
-      await kept.closed();
-      assert.equal((await child.ended).code, 0);
-      await assert.rejects(RawConnection.open(url), /ECONNREFUSED/);
-      for (const response of responses) {
-        if (response === undefined) return false;
-        expectResult(response, echoed('"brief"'));
-        assert.equal(response.headers.get("connection"), "close");
-      }
-      return true;
-    });
-  });
-
-  it("over TLS", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "svc-shutdown-"));
-    after(() => rmSync(directory, { recursive: true }));
-    const { cert, key } = makeCertificate();
-    const [certPath, keyPath] = [join(directory, "cert.pem"), join(directory, "key.pem")];
-    writeFileSync(certPath, cert, { mode: 0o600 });
-    writeFileSync(keyPath, key, { mode: 0o600 });
-    const { child, url } = await serving({}, { SVC_TOOL_TLS_CERT_PATH: certPath, SVC_TOOL_TLS_KEY_PATH: keyPath });
-    const options = { method: "POST", ca: cert, servername: "localhost", headers: { "content-length": 18 } };
-    const answer = new Promise<[number | undefined, Buffer]>((resolve, reject) => {
-      const sent = request(new URL("/one/invoke", url), options, (response) => {
-        const chunks: Buffer[] = [];
-        response.on("data", (chunk: Buffer) => chunks.push(chunk));
-        response.once("end", () => resolve([response.statusCode, Buffer.concat(chunks)]));
-      });
-      sent.once("error", reject).end('{"value":"second"}');
-    });
-    const plain = await RawConnection.open(url.replace("https", "http"));
-    await until(() => began(child) === 1, "the tool runs");
-    child.process.kill("SIGTERM");
-    await plain.closed();
-    assert.deepEqual(await answer, [200, echoed('"second"')]);
-    assert.equal((await child.ended).code, 0);
   });
 
   it("under npm, which passes the signal on to a script that is `exec node …`", async () => {
@@ -345,9 +256,71 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
 });
 
 describe("a server that is closed", () => {
+  let timers: HeldTimers;
+  before(() => {
+    timers = holdTimers();
+  });
+  after(() => timers.restore());
+
+  /** Lets so many milliseconds pass for the one timer that waits for them. */
+  const elapse = async (ms: number) => {
+    const waiting = () => timers.waiting.filter((timer) => timer.ms === ms && !timer.repeats);
+    await until(() => waiting().length === 1, `a timer of ${ms} ms`, 3000).catch((e) => {
+      console.log(
+        timers.waiting.map((t) => [t.ms, t.repeats]),
+        timers.started,
+      );
+      throw e;
+    });
+    waiting()[0]?.fire();
+  };
+  const GRACE_MS = 2_000;
+  const LINGER_MS = 2_000;
+  const DRAIN_MS = 25_000;
+
+  /** A tool whose runs last until they are let go. */
+  const heldTool = (more: Behaviour = {}) => {
+    const held = gate();
+    const tool = countingTool({
+      timeout: 2_000_000_000,
+      invoke: async ({ value }) => {
+        if (value === "held") await held.promise;
+        return { ok: { value } };
+      },
+      ...more,
+    });
+    return { tool, release: () => held.open() };
+  };
+  const request = (tool: CountingTool, value: string) => {
+    const body = JSON.stringify({ value });
+    return requestText("POST", tool.target, [["Content-Length", `${body.length}`]], body);
+  };
+  /** Calls a tool on a connection of its own and waits until it runs. */
+  const running = async (tool: CountingTool, url: string, value = "held") => {
+    const before = tool.calls.invoked;
+    const connection = (await RawConnection.open(url)).send(request(tool, value));
+    await until(() => tool.calls.invoked === before + 1, "the tool runs");
+    return connection;
+  };
+  /** What was sent before it is there once another request, sent after it, has its answer. */
+  const arrived = async (tool: CountingTool, url: string) =>
+    expectResult(await sendPlain(url, tool.target, '{"value":1}'), echoed("1"));
+  /** The fields of the one line with this message. */
+  const logged = ({ log }: TestServer, message: string) => {
+    const lines = log.filter((line) => line.message === message);
+    assert.equal(lines.length, 1, message);
+    return lines[0]?.fields;
+  };
+  /** An end without its time. */
+  const summary = async (closed: ReturnType<TestServer["close"]>) => {
+    const { ms, ...rest } = await closed;
+    assert.ok(Number.isInteger(ms) && ms >= 0);
+    return rest;
+  };
+
   it("is not ready from then on, and answers everybody who closes it with the same end", async () => {
-    const tool = countingTool();
-    const server = await serve([tool.class], { address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger: keptLog() });
+    const options = { address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger: keptLog() } as const;
+    const server = await serve([countingTool().class], options);
     assert.equal(server.ready, true);
     const ends = [server.close(), server.close()];
     assert.equal(server.ready, false);
@@ -356,47 +329,266 @@ describe("a server that is closed", () => {
     assert.deepEqual([first?.finished, first?.cut], [0, 0]);
   });
 
+  it("ends idle connections at once, while a call still runs", async () => {
+    const { tool, release } = heldTool();
+    const server = await serveFor([tool]);
+    const idle = await RawConnection.open(server.url);
+    await idle.send(requestText("GET", "/tools")).response();
+    const connection = await running(tool, server.url);
+    const closed = server.close();
+    await idle.closed();
+    assert.equal(connection.unread.length, 0, "it still runs");
+    release();
+    const response = await connection.response();
+    expectResult(response, echoed('"held"'));
+    assert.equal(response.headers.get("connection"), "close");
+    assert.deepEqual(await connection.closed(), Buffer.alloc(0), "not kept alive");
+    assert.deepEqual(await summary(closed), { finished: 1, cut: 0 });
+  });
+
+  it("a request that comes on an open connection while others run is 503 shutting_down with Retry-After", async () => {
+    const { tool, release } = heldTool();
+    const server = await serveFor([tool]);
+    const [one, other] = [await running(tool, server.url), await RawConnection.open(server.url)];
+    // A request of which a part is there keeps its connection open.
+    other.send("GET /tools HTTP/1.1\r\n");
+    await arrived(tool, server.url);
+    const closed = server.close();
+    // Behind one that runs.
+    one.send(requestText("GET", "/tools"));
+    const response = await other.send("Host: x\r\n\r\n").response();
+    expectError(response, 503, "shutting_down");
+    assert.equal(response.headers.get("connection"), "close");
+    release();
+    const last = await one.response();
+    expectResult(last, echoed('"held"'));
+    assert.equal(last.headers.get("connection"), "close", "said, so that no request is sent into the void");
+    const late = await one.closed();
+    if (late.length > 0) assert.match(late.toString(), /^HTTP\/1\.1 503 .*shutting_down/s);
+    assert.equal((await closed).cut, 0);
+    proves("7.30");
+  });
+
+  it("a request whose body does not come is answered 503; one that comes in time runs", async () => {
+    const { tool } = heldTool();
+    const server = await serveFor([tool]);
+    const text = request(tool, "brief");
+    const [never, late] = [await RawConnection.open(server.url), await RawConnection.open(server.url)];
+    for (const connection of [never, late]) connection.send(text.subarray(0, -5));
+    await arrived(tool, server.url);
+    const closed = server.close();
+    assert.deepEqual(logged(server, "stopping"), { running: 2 });
+    expectResult(await late.send(text.subarray(-5)).response(), echoed('"brief"'));
+    assert.equal(never.unread.length, 0);
+    await elapse(LINGER_MS);
+    const response = await never.response();
+    expectError(response, 503, "shutting_down");
+    assert.equal(response.headers.get("connection"), "close");
+    // It has two seconds to read that and to close.
+    await elapse(LINGER_MS);
+    assert.deepEqual(await summary(closed), { finished: 1, cut: 0 }, "nothing that ran was cut");
+  });
+
+  it("half of the headers does not keep it, nor a caller who says nothing", async () => {
+    const { tool } = heldTool();
+    const server = await serveFor([tool]);
+    const [half, silent] = [await RawConnection.open(server.url), await RawConnection.open(server.url)];
+    half.send("POST /one/invoke HTTP/1.1\r\nHost: x\r\n");
+    await arrived(tool, server.url);
+    const closed = server.close();
+    await elapse(LINGER_MS);
+    assert.deepEqual([await half.closed(), await silent.closed()], [Buffer.alloc(0), Buffer.alloc(0)]);
+    assert.deepEqual(await summary(closed), { finished: 0, cut: 0 });
+  });
+
+  it("an answer that nobody reads does not keep it", async () => {
+    const { tool } = heldTool();
+    const server = await serveFor([tool]);
+    const deaf = await RawConnection.open(server.url);
+    deaf.socket.pause();
+    for (let i = 0; i < 500; i++) deaf.send(requestText("GET", tool.target.replace("invoke", "meta")));
+    await arrived(tool, server.url);
+    const closed = server.close();
+    await elapse(LINGER_MS);
+    await closed;
+  });
+
+  it("a caller who was refused a tunnel and stays does not keep it either", async () => {
+    const server = await serveFor([countingTool()]);
+    const socket = openSocket(server.url, { allowHalfOpen: true });
+    socket.write("CONNECT x.example:80 HTTP/1.1\r\nHost: x\r\n\r\n");
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    assert.match(answer.toString(), /^HTTP\/1.1 400 /);
+    const closed = server.close();
+    // Before the two seconds of all connections are over.
+    await elapse(1_000);
+    await closed;
+    socket.destroy();
+  });
+
+  it("finishes a run whose caller has gone", async () => {
+    const [gone, held] = [gate(), gate()];
+    let finished = false;
+    const { tool } = heldTool({
+      invoke: async (_input, { signal }) => {
+        signal.addEventListener("abort", () => gone.open());
+        await held.promise;
+        // Longer than the end of a server takes that waits for no run.
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        finished = true;
+        return { ok: { value: 1 } };
+      },
+    });
+    const server = await serveFor([tool]);
+    (await running(tool, server.url)).close();
+    await gone.promise;
+    const closed = server.close();
+    await until(() => server.log.some(({ message }) => message === "stopping"), "it is stopping");
+    assert.equal(finished, false);
+    held.open();
+    await closed;
+    assert.equal(finished, true);
+  });
+
+  it("with a delay it serves on, asks callers to connect anew, and then closes", async () => {
+    const { tool } = heldTool();
+    // On Linux an address on which nothing else listens, so that its port stays free.
+    const host = process.platform === "linux" ? ([127, 0, 83, 1] as const) : ([127, 0, 0, 1] as const);
+    const server = await serve([tool.class], {
+      address: [host, 0],
+      config: UNSIGNED,
+      logger: keptLog(),
+      shutdown: { readinessDelayMs: 600_000 },
+    });
+    const kept = await RawConnection.open(server.url);
+    await kept.send(requestText("GET", "/tools")).response();
+    const closed = server.close();
+    for (const response of [
+      await exchange(server.url, request(tool, "brief")),
+      await kept.send(request(tool, "brief")).response(),
+    ]) {
+      expectResult(response, echoed('"brief"'));
+      assert.equal(response.headers.get("connection"), "close");
+    }
+    await kept.closed();
+    await elapse(600_000);
+    assert.equal((await closed).cut, 0);
+    await assert.rejects(RawConnection.open(server.url), /ECONNREFUSED/);
+  });
+
+  it("over TLS", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "svc-shutdown-"));
+    const { cert, key } = makeCertificate();
+    const { tool, release } = heldTool();
+    for (const [variable, text] of [
+      [ENV_TLS_CERT_PATH, cert],
+      [ENV_TLS_KEY_PATH, key],
+    ] as const) {
+      process.env[variable] = join(directory, variable);
+      writeFileSync(join(directory, variable), text, { mode: 0o600 });
+    }
+    const server = await serveFor([tool]).finally(() => {
+      delete process.env[ENV_TLS_CERT_PATH];
+      delete process.env[ENV_TLS_KEY_PATH];
+    });
+    const options = { method: "POST", ca: cert, servername: "localhost", headers: { "content-length": 16 } };
+    const answer = new Promise<[number | undefined, Buffer]>((resolve, reject) => {
+      const sent = httpsRequest(new URL(tool.target, server.url), options, (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.once("end", () => resolve([response.statusCode, Buffer.concat(chunks)]));
+      });
+      sent.once("error", reject).end('{"value":"held"}');
+    });
+    const plain = await RawConnection.open(server.url.replace("https", "http"));
+    await until(() => tool.calls.invoked === 1, "the tool runs");
+    const closed = server.close();
+    await plain.closed();
+    release();
+    assert.deepEqual(await answer, [200, echoed('"held"')]);
+    assert.deepEqual(await summary(closed), { finished: 1, cut: 0 });
+    rmSync(directory, { recursive: true });
+  });
+
+  it("after the drain limit the signals of tools fire; what is cut short is answered 503", async () => {
+    const { tool } = heldTool({
+      invoke: async ({ value }, { signal }) => {
+        await new Promise((resolve) => value !== "deaf" && signal.addEventListener("abort", resolve));
+        if (value === "throws") throw signal.reason;
+        return { ok: { value } };
+      },
+    });
+    const server = await serveFor([tool]);
+    const { url } = server;
+    const throws = await running(tool, url, "throws");
+    const returns = await running(tool, url, "returns");
+    const deaf = await running(tool, url, "deaf");
+    const closed = server.close();
+    assert.deepEqual(logged(server, "stopping"), { running: 3 });
+    await elapse(DRAIN_MS);
+    expectResult(await returns.response(), echoed('"returns"'));
+    const thrown = await throws.response();
+    assert.equal(deaf.unread.length, 0);
+    await elapse(GRACE_MS);
+    for (const response of [thrown, await deaf.response()]) {
+      expectError(response, 503, "shutting_down");
+      assert.equal(response.headers.get("connection"), "close");
+    }
+    assert.deepEqual(await summary(closed), { finished: 1, cut: 2 });
+    assert.deepEqual(logged(server, "the drain limit has passed: tools are told to end"), {
+      running: 3,
+      drainMs: DRAIN_MS,
+    });
+    assert.deepEqual(logged(server, "tools did not end: their callers are told 503"), {
+      running: 1,
+      graceMs: GRACE_MS,
+    });
+    proves("8.14");
+  });
+
   it("has the same bounds: a call that never ends is told why and cut", async () => {
     const told = gate<unknown>();
     const invoke = (_input: unknown, { signal }: InvokeContext) => {
       signal.addEventListener("abort", () => told.open(signal.reason));
       return new Promise(() => {});
     };
-    const tool = countingTool({ invoke });
+    const { tool } = heldTool({ invoke });
     const server = await serveFor([tool], { shutdown: { drainMs: 0 } });
-    const answer = sendPlain(server.url, tool.target, '{"value":1}');
-    await until(() => tool.calls.invoked === 1, "it runs");
-    const end = server.close();
+    const answer = await running(tool, server.url);
+    const closed = server.close();
     const reason = await told.promise;
     assert.ok(reason instanceof InvocationAborted);
     assert.equal(reason.reason, "shutdown");
-    expectError(await answer, 503, "shutting_down");
-    const { finished, cut } = await end;
-    assert.deepEqual([finished, cut], [0, 1]);
+    await elapse(GRACE_MS);
+    expectError(await answer.response(), 503, "shutting_down");
+    assert.deepEqual(await summary(closed), { finished: 0, cut: 1 });
     proves("8.20");
   });
 
   it("the entry of a run that was cut stays in flight: nobody knows how far it came", async () => {
-    const tool = countingTool({ invoke: () => new Promise(() => {}) });
+    const { tool } = heldTool({ invoke: () => new Promise(() => {}) });
     const replayStore = new ReplayMemory();
     const server = await serveSigned([tool], { replayStore, shutdown: { drainMs: 0 } });
     const answer = echoCall(tool, "1").send(server.url);
     await until(() => tool.calls.invoked === 1, "it runs");
-    assert.equal((await server.close()).cut, 1);
+    const closed = server.close();
+    await elapse(GRACE_MS);
     expectError(await answer, 503, "shutting_down");
+    assert.equal((await closed).cut, 1);
     const { entries, inFlight } = replayStore.stats();
     assert.deepEqual([entries, inFlight], [0, 1]);
     proves("8.20");
   });
 
   it("waits for a health check and cuts it like a call", async () => {
-    const tool = countingTool({ health: () => new Promise(() => {}) });
+    const { tool } = heldTool({ health: () => new Promise(() => {}) });
     const server = await serveFor([tool], { shutdown: { drainMs: 0 } });
-    const answer = exchange(server.url, requestText("GET", "/tool/health"));
+    const answer = exchange(server.url, requestText("GET", tool.target.replace("invoke", "health")));
     await until(() => tool.calls.constructed === 1, "it runs");
-    const end = server.close();
+    const closed = server.close();
+    await elapse(GRACE_MS);
     expectError(await answer, 503, "shutting_down");
-    assert.equal((await end).cut, 1);
+    assert.equal((await closed).cut, 1);
   });
 
   for (const [shutdown, name, range, got] of [

@@ -37,24 +37,24 @@ const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest(
 const text = (content: string) => Buffer.from(JSON.stringify(content));
 
 let directory: string;
+/** With real ids, for which three threads are started for each upload. */
+let real: DevStore;
 let store: DevStore;
-/** With substitute ids: quick. */
-let plain: DevStore;
 
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), "svc-storage-"));
+  real = await freshStore({ blobIds: "walrus", shards: SHARDS });
   store = await freshStore();
-  plain = await freshStore({ blobIds: "substitute" });
 });
 after(async () => {
+  await real.stop();
   await store.stop();
-  await plain.stop();
   await rm(directory, { recursive: true, force: true });
 });
 
 let stores = 0;
 async function freshStore(options: Partial<DevStoreOptions> = {}): Promise<DevStore> {
-  return await DevStore.start({ directory: join(directory, `store-${stores++}`), shards: SHARDS, ...options });
+  return await DevStore.start({ directory: join(directory, `store-${stores++}`), blobIds: "substitute", ...options });
 }
 
 function storageOf(dev: DevStore, options: Partial<WalrusStorageOptions> = {}): WalrusStorage {
@@ -92,7 +92,7 @@ describe("upload", () => {
   test("stores, verifies and gives the reference", async () => {
     const content = text("a report");
     const progress: number[] = [];
-    const blob = await storageOf(store, { sendObjectTo: "0xabc", deletable: false }).upload(content, {
+    const blob = await storageOf(real, { sendObjectTo: "0xabc", deletable: false }).upload(content, {
       onProgress: ({ sent, total }) => {
         assert.equal(total, content.length);
         progress.push(sent);
@@ -107,9 +107,9 @@ describe("upload", () => {
     assert.equal(blob.origin, "created");
     assert.equal(blob.encoderChecked, true);
     assert.deepEqual(progress, [content.length]);
-    assert.deepEqual(await store.content(blob.blobId), content);
+    assert.deepEqual(await real.content(blob.blobId), content);
     assert.equal(
-      store.requests.find(({ method }) => method === "PUT")?.target,
+      real.requests.find(({ method }) => method === "PUT")?.target,
       `/v1/blobs?epochs=5&send_object_to=${blob.owner}&permanent=true`,
     );
 
@@ -135,7 +135,7 @@ describe("upload", () => {
   });
 
   test("sizes and epochs: exactly at the limit and one over", async () => {
-    const substitute = await freshStore({ blobIds: "substitute" });
+    const substitute = await freshStore();
     try {
       const storage = storageOf(substitute);
       const content = randomBytes(MAX_UPLOAD_BYTES + 1);
@@ -218,20 +218,20 @@ describe("upload", () => {
       [created({ deletable: "yes" }), /`deletable` as true or false/],
       [{ alreadyCertified: { blobId: id } }, /alreadyCertified: expected `endEpoch`/],
     ];
-    const storage = storageOf(plain);
+    const storage = storageOf(store);
     for (const [answer, message] of answers) {
       const body = typeof answer === "string" ? answer : JSON.stringify(answer);
-      plain.fail("PUT", { kind: "answer", status: 200, body });
+      store.fail("PUT", { kind: "answer", status: 200, body });
       const error = await fault(storage.upload(Buffer.from("1234")), "answer_invalid", message);
       assert.doesNotMatch(inspect(error, { depth: 9 }), /canary/);
     }
-    plain.fail("PUT", { kind: "answer", status: 200, body: Buffer.alloc(65_537, 32) });
+    store.fail("PUT", { kind: "answer", status: 200, body: Buffer.alloc(65_537, 32) });
     await fault(storage.upload(Buffer.from("1234")), "answer_invalid", /at most 65536 bytes, got more/);
-    plain.fail("PUT", { kind: "answer", status: 200, body: Buffer.of(0xff) });
+    store.fail("PUT", { kind: "answer", status: 200, body: Buffer.of(0xff) });
     await fault(storage.upload(Buffer.from("1234")), "answer_invalid");
     // Asked for a permanent blob, got a deletable one.
-    const permanent = storageOf(plain, { deletable: false });
-    plain.fail("PUT", { kind: "answer", status: 200, body: JSON.stringify(created({})) });
+    const permanent = storageOf(store, { deletable: false });
+    store.fail("PUT", { kind: "answer", status: 200, body: JSON.stringify(created({})) });
     const error = await fault(
       permanent.upload(Buffer.from("1234")),
       "answer_invalid",
@@ -321,20 +321,19 @@ describe("endpoints", () => {
   });
 
   test("no redirect is followed", async () => {
-    plain.requests.length = 0;
     for (const status of [301, 302, 303, 307, 308]) {
       const body = "canary";
       const headers = { Location: "http://127.0.0.1:1/canary" };
-      plain.fail("PUT", { kind: "answer", status, headers, body });
-      const error = await fault(storageOf(plain).upload(text("there")), "redirected", /redirects are not followed/);
+      store.fail("PUT", { kind: "answer", status, headers, body });
+      const error = await fault(storageOf(store).upload(text("there")), "redirected", /redirects are not followed/);
       assert.equal(error.paid, "no");
       assert.doesNotMatch(inspect(error, { depth: 9 }), /canary/);
     }
-    assert.equal(plain.count("PUT"), 5);
-    const blob = await storageOf(plain).upload(text("here"));
-    plain.fail("GET", { kind: "answer", status: 302, headers: { Location: plain.url }, body: "canary" });
-    await fault(new WalrusReader({ aggregator: { url: plain.url } }).read(blob.nexusValue()), "redirected");
-    assert.equal(plain.count("GET"), 2);
+    assert.equal(store.count("PUT"), 5);
+    const blob = await storageOf(store).upload(text("here"));
+    store.fail("GET", { kind: "answer", status: 302, headers: { Location: store.url }, body: "canary" });
+    await fault(new WalrusReader({ aggregator: { url: store.url } }).read(blob.nexusValue()), "redirected");
+    assert.equal(store.count("GET"), 2);
   });
 
   test("https: the certificate is checked, against the operator's `ca` where there is one", async () => {
@@ -441,7 +440,7 @@ describe("reader", () => {
   });
 
   test("8 MiB over all ports: at and one over; objects count 32", async () => {
-    const substitute = await freshStore({ blobIds: "substitute" });
+    const substitute = await freshStore();
     try {
       const content = randomBytes(MAX_UPLOAD_BYTES - 32);
       const blob = await storageOf(substitute).upload(content);
@@ -535,7 +534,7 @@ describe("encoder", () => {
 
 describe("dev store", () => {
   test("keeps its blobs over a restart, and lets them expire", async () => {
-    const options = { directory: join(directory, "restart"), shards: SHARDS };
+    const options = { directory: join(directory, "restart"), blobIds: "substitute" } as const;
     const first = await DevStore.start(options);
     const blob = await storageOf(first, { epochs: 1 }).upload(text("kept"));
     await first.stop();
@@ -549,14 +548,14 @@ describe("dev store", () => {
   });
 
   test("answers as the real interface does", async () => {
-    const put = (query: string) => fetch(`${store.url}/v1/blobs${query}`, { method: "PUT", body: "x" });
+    const put = (query: string) => fetch(`${real.url}/v1/blobs${query}`, { method: "PUT", body: "x" });
     assert.equal((await put("?epochs=54")).status, 400);
     assert.equal((await put("?epochs=1&unknown=1")).status, 400);
     assert.equal((await put("?deletable=true&permanent=true")).status, 400);
-    const missing = await fetch(`${store.url}/v1/blobs/${randomBytes(32).toString("base64url")}`);
+    const missing = await fetch(`${real.url}/v1/blobs/${randomBytes(32).toString("base64url")}`);
     assert.equal(missing.status, 404);
     assert.equal(((await missing.json()) as { error: { code: number } }).error.code, 404);
-    assert.equal((await fetch(`${store.url}/v1/blobs/nonsense`)).status, 400);
+    assert.equal((await fetch(`${real.url}/v1/blobs/nonsense`)).status, 400);
     const { newlyCreated } = (await (await put("?epochs=2")).json()) as { newlyCreated: { blobObject: object } };
     assert.deepEqual(Object.keys(newlyCreated.blobObject), [
       "id",

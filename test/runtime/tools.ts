@@ -14,6 +14,7 @@ import { serveTools } from "#runtime/server/call/served-tool.js";
 import { buildApp } from "#runtime/server/http/http-server.js";
 import { DEADLINES, type Deadlines } from "#runtime/server/http/limits.js";
 import { Shutdown } from "#runtime/server/http/shutdown.js";
+import type { TlsSetup } from "#runtime/server/http/tls.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { type Ed25519Engine, prepareSigningKey, publicKeyOf, selectEngine } from "#runtime/wire/ed25519.js";
 import { SignatureHeaders } from "#runtime/wire/http-names.js";
@@ -137,6 +138,7 @@ export async function serveHasty(
   config: ToolkitRuntimeConfig = UNSIGNED,
   work: Ed25519Engine = engine,
   more: Partial<ServiceOptions> = {},
+  tls?: TlsSetup,
 ) {
   const log = keptLog();
   const store = new ReplayMemory();
@@ -148,6 +150,7 @@ export async function serveHasty(
     service,
     log,
     shutdown: new Shutdown(),
+    tls,
     deadlines: { ...DEADLINES, checkMs: 50, ...deadlines },
   });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });

@@ -247,13 +247,13 @@ describe("the walk looks at every entry a bounded number of times", () => {
     assert.ok(whole < 2.2 * half, `${half}, ${whole}`);
   });
 
-  it("in lists of 60,000 items", () => {
+  it("in lists of 20,000 items", () => {
     const codec: Codec = {
       kind: "array",
       item: { kind: "union", branches: [object({ a: NUMBER }), object({ b: NUMBER })] },
     };
     const list = (length: number) => `[${Array.from({ length }, (_, i) => `{"${i % 2 ? "a" : "b"}":${i}}`).join(",")}]`;
-    const [half, whole] = [30_000, 60_000].map((length) => steps(codec, [], list(length))) as [number, number];
-    assert.ok(whole < 2.2 * half && whole < 60_000 * 60, `${half}, ${whole}`);
+    const [half, whole] = [10_000, 20_000].map((length) => steps(codec, [], list(length))) as [number, number];
+    assert.ok(whole < 2.2 * half && whole < 20_000 * 60, `${half}, ${whole}`);
   });
 });

@@ -136,7 +136,7 @@ function httpServer(
     requireHostHeader: false,
     noDelay: true,
   };
-  const server = tls === undefined ? createServer(limits, handler) : httpsServer(limits, tls, handler);
+  const server = tls === undefined ? createServer(limits, handler) : httpsServer(limits, tls, deadlines, handler);
   // One more than allowed makes an excess detectable; node silently drops headers above its own limit.
   server.maxHeadersCount = MAX_HEADERS + 1;
   // Without these listeners node responds to `Expect` before the other headers are checked.
@@ -152,8 +152,13 @@ function httpServer(
   return server;
 }
 
-function httpsServer(limits: ServerOptions, tls: TlsSetup, handler: RequestListener): HttpsServer {
-  const server = createHttpsServer({ ...limits, ...tlsOptions(tls) }, handler);
+function httpsServer(
+  limits: ServerOptions,
+  tls: TlsSetup,
+  { handshakeMs }: Deadlines,
+  handler: RequestListener,
+): HttpsServer {
+  const server = createHttpsServer({ ...limits, ...tlsOptions(tls, handshakeMs) }, handler);
   prepareTlsServer(server);
   return server;
 }

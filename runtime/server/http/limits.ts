@@ -20,6 +20,8 @@ export const MIN_BODY_BYTES_PER_SECOND = 16_384;
 
 /** Time limits for a client, in milliseconds. */
 export interface Deadlines {
+  /** For a TLS handshake to complete. */
+  readonly handshakeMs: number;
   /** For the headers of a request, counted from its first byte; for the first byte, counted from the connection. */
   readonly headersMs: number;
   /** For a whole request to arrive. */
@@ -37,6 +39,7 @@ export interface Deadlines {
 }
 
 export const DEADLINES: Deadlines = {
+  handshakeMs: 10_000,
   headersMs: HEADERS_TIMEOUT_MS,
   requestMs: REQUEST_TIMEOUT_MS,
   bodyGraceMs: 5_000,

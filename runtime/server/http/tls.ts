@@ -13,8 +13,6 @@ import { looksLikeKey } from "../../config/keys.js";
 import { digestOf, isWorldReadable, type OperatorFile, readOperatorFile } from "../../config/operator-file.js";
 import { StartupError } from "../errors/startup-error.js";
 
-/** Milliseconds within which a TLS handshake must complete. */
-const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Milliseconds that a session-ticket key is used; a stolen key exposes only the sessions of that period. */
 const TICKET_KEY_MS = 3_600_000;
 
@@ -214,8 +212,8 @@ function contextOf(cert: string, key: KeyObject, title: string): SecureContextOp
 }
 
 /** TLS options of an HTTPS server. */
-export function tlsOptions({ pair }: TlsSetup): TlsOptions {
-  return { ...pair.context, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ALPNProtocols: ["http/1.1"] };
+export function tlsOptions({ pair }: TlsSetup, handshakeMs: number): TlsOptions {
+  return { ...pair.context, handshakeTimeout: handshakeMs, ALPNProtocols: ["http/1.1"] };
 }
 
 /** The members of an HTTPS server that this module uses. */

@@ -168,7 +168,7 @@ const BODIES: readonly Row[] = [
 const DRIPPED = 4_096;
 
 /** Short enough not to be waited for, long enough for a machine that has other work. */
-const HASTY: Deadlines = {
+const HASTY: Omit<Deadlines, "handshakeMs"> = {
   headersMs: 1_000,
   requestMs: 1_500,
   bodyGraceMs: 60_000,
