@@ -36,7 +36,7 @@ export async function leaderOptions(
   if (key !== undefined) {
     await refuseKeyText(key);
     const id = values["leader-id"] ?? "leader";
-    const leader = { id, keyId: numberOf("key-id", values["key-id"] ?? "0"), key: readText(cwd, key) };
+    const leader = { id, keyId: keyIdOf(values["key-id"] ?? "0"), key: readText(cwd, key) };
     const toolKey = values["tool-key"] === undefined ? {} : { toolKey: values["tool-key"] };
     return { ...ca, ...prefix, leader, ...toolKey };
   }
@@ -49,6 +49,13 @@ export async function leaderOptions(
 export function numberOf(name: string, text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new UsageError(`--${name} wants a number, got ${quoted(text)}`);
+}
+
+/** @throws UsageError */
+export function keyIdOf(text: string): bigint {
+  const value = /^\d{1,20}$/.test(text) ? BigInt(text) : -1n;
+  if (value >= 0n && value < 1n << 64n) return value;
+  throw new UsageError(`--key-id wants a number below 2^64, got ${quoted(text)}`);
 }
 
 function readText(cwd: string, path: string): string {

@@ -9,7 +9,7 @@ import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { prepareSigningKey, publicKeyOf } from "svc-runtime/leader";
 import { createHarness, type HarnessOptions, LeaderError, TestStore } from "svc-runtime/testing";
-import { type ReplayStore, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { type ReplayStore, SvcTool, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { type Behaviour, type CountingTool, countingTool } from "./counting-tool.js";
 import { gate } from "./tools.js";
 
@@ -190,16 +190,21 @@ test("config: its leaders, keys and times are those of the server", async (t) =>
   assert.equal((await harness.invokeSigned(INPUT, { leader: prepared })).signature, "verified");
 });
 
-/** A tool whose contract is not provided. */
+/** A tool whose contract is not provided, and the contract. */
 function notProvided() {
-  const { class: tool, contract } = countingTool();
-  const fqn = `${contract.fqn.replace("@1", "")}-new@1`;
-  return { class: Object.assign(class extends tool {}, { fqn: () => fqn }), contract: { ...contract, fqn } };
+  const { contract } = countingTool();
+  const fqn = contract.fqn.replace("@1", "-new@1");
+  class Tool extends SvcTool<typeof INPUT, { ok: typeof INPUT }> {
+    static override fqn = () => fqn;
+    static override path = () => contract.path;
+    override invoke = (input: typeof INPUT) => ({ ok: input });
+  }
+  return { Tool, contract: { ...contract, fqn } };
 }
 
 test("contracts: those that are given, without a project", async (t) => {
-  const { class: tool, contract } = notProvided();
-  const harness = await createHarness(tool, { contracts: [contract] });
+  const { Tool, contract } = notProvided();
+  const harness = await createHarness(Tool, { contracts: [contract] });
   t.after(() => harness.close());
   assert.deepEqual(await harness.invoke(INPUT), { ok: INPUT });
 });
@@ -218,7 +223,7 @@ test("project: the folder of the process by default, else a folder, a file in it
     "export const contractsOf = (options) => { throw new Error(JSON.stringify(options)); };",
   );
   const asked = async (options: HarnessOptions) => {
-    const error: unknown = await createHarness(notProvided().class, options).catch((reason: unknown) => reason);
+    const error: unknown = await createHarness(notProvided().Tool, options).catch((reason: unknown) => reason);
     return JSON.parse((error as Error).message) as unknown;
   };
   const from = process.cwd();
