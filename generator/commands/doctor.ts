@@ -20,8 +20,7 @@ import {
 } from "./command.js";
 import { devLeader } from "./dev-leader.js";
 import { generateNow } from "./generate.js";
-import { refuseKeyText } from "./keys-common.js";
-import { keyIdOf } from "./leader-options.js";
+import { keyIdOf, refuseKeyText } from "./keys-common.js";
 import { generateOptions } from "./project-options.js";
 import { projectTools } from "./project-tools.js";
 

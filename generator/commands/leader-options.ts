@@ -6,7 +6,7 @@ import type { LeaderOptions } from "svc-runtime/leader";
 import { quoted } from "../diagnostics/quote.js";
 import { type Call, UsageError } from "./command.js";
 import { devLeader } from "./dev-leader.js";
-import { refuseKeyText } from "./keys-common.js";
+import { keyIdOf, refuseKeyText } from "./keys-common.js";
 
 export const LEADER_OPTIONS = {
   "leader-key": { type: "string", value: "FILE", summary: "private key of the leader" },
@@ -49,13 +49,6 @@ export async function leaderOptions(
 export function numberOf(name: string, text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new UsageError(`--${name} wants a number, got ${quoted(text)}`);
-}
-
-/** @throws UsageError */
-export function keyIdOf(text: string): bigint {
-  const value = /^\d{1,20}$/.test(text) ? BigInt(text) : -1n;
-  if (value >= 0n && value < 1n << 64n) return value;
-  throw new UsageError(`--key-id wants a number below 2^64, got ${quoted(text)}`);
 }
 
 function readText(cwd: string, path: string): string {
