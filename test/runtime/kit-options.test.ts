@@ -10,6 +10,7 @@ import { pathToFileURL } from "node:url";
 import { prepareSigningKey, publicKeyOf } from "svc-runtime/leader";
 import { createHarness, type HarnessOptions, LeaderError, TestStore } from "svc-runtime/testing";
 import { type ReplayStore, SvcTool, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { substituteBlobId } from "#runtime/storage/dev-store.js";
 import { type Behaviour, type CountingTool, countingTool } from "./counting-tool.js";
 import { gate } from "./tools.js";
 
@@ -286,12 +287,13 @@ test("http: only this machine reaches the port", { skip: process.platform !== "l
 
 // ---- the store ----
 
-test("the test store: one epoch by default, and nothing is left of it", async () => {
+test("the test store: one epoch by default, quick ids, and nothing is left of it", async () => {
   const store = await TestStore.start();
   assert.equal(store.url, store.walrus.url);
   const content = Buffer.from('"report"');
   const asked = () => store.walrus.requests.findLast(({ method }) => method === "PUT")?.target;
   const blob = await store.storage().upload(content);
+  assert.equal(blob.blobId, substituteBlobId(content));
   assert.equal(asked(), "/v1/blobs?epochs=1");
   await store.storage({ epochs: 3, deletable: true }).upload(content);
   assert.equal(asked(), "/v1/blobs?epochs=3&deletable=true");
