@@ -231,6 +231,7 @@ describe("invoke", () => {
       assert.equal(code, 1);
       assert.match(out, /no whole answer within 60 ms/);
     }
+    await reportOf(url, ...AS_BOB, "--timeout", "999999999");
     const { code, out } = await invoke(plain, "--timeout", "1000000000");
     assert.equal(code, 2);
     assert.match(out, /--timeout wants a number/);
