@@ -8,7 +8,6 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { unified } from "#generator/commands/stale-report.js";
 import { readMetadata } from "#generator/import/metadata.js";
 import { targetOf } from "#generator/invoke/target.js";
 import { checkPackageName } from "#generator/scaffold/names.js";
@@ -407,27 +406,5 @@ describe("import", () => {
       Buffer.from(`[${Array.from({ length: count }, (_, i) => one(`xyz.demo.t${i}@1`))}]`);
     read(list(1_000))();
     assert.throws(read(list(1_001)));
-  });
-});
-
-describe("the difference of a stale file", () => {
-  const lines = (count: number, text: string) =>
-    `${Array.from({ length: count }, (_, i) => `${text}${i}`).join("\n")}\n`;
-
-  it("has 60 lines, of 200 characters, with three lines around a change", () => {
-    const around = `${lines(9, "a")}old\n${lines(9, "b")}`;
-    const changed = unified("x", around, around.replace("old", "new")).trimEnd().split("\n");
-    // Two lines of files, one of the place.
-    assert.equal(changed.length, 3 + 3 + 2 + 3);
-    const long = (count: number) => unified("x", "", `${"x".repeat(count)}\n`).includes("characters)");
-    assert.deepEqual([long(199), long(200)], [false, true]);
-    const rows = (count: number) => unified("x", "", lines(count, "n"));
-    assert.doesNotMatch(rows(57), /more lines/);
-    assert.match(rows(58), /^… 1 more lines$/m);
-  });
-
-  it("is not searched for beyond 2,000 lines", () => {
-    const differs = (count: number) => unified("x", lines(count, "a"), lines(count, "b")).includes("differs in more");
-    assert.deepEqual([differs(1_000), differs(1_001)], [false, true]);
   });
 });
