@@ -45,7 +45,8 @@ const listener: Parameters<typeof createServer>[1] = (request, response) => {
 };
 const server = createServer(listener);
 const { cert, key } = makeCertificate();
-const secure = createSecureServer({ cert, key }, listener);
+/** Its TLS is the oldest that the client takes. */
+const secure = createSecureServer({ cert, key, maxVersion: "TLSv1.2" }, listener);
 let url = "";
 const portOf = (listening: typeof server | typeof secure) => (listening.address() as AddressInfo).port;
 
@@ -64,7 +65,10 @@ const ok = encodeOutput({ tag: "ok", ports: [{ name: "n", values: [{ kind: "inli
 const answerResult = (response: ServerResponse) => response.writeHead(200, RESULT).end(ok);
 
 /** A client of the server, for one test. */
-async function withClient(options: LeaderOptions, use: (client: LeaderClient) => unknown): Promise<void> {
+async function withClient(
+  options: LeaderOptions & { url?: string },
+  use: (client: LeaderClient) => unknown,
+): Promise<void> {
   const client = LeaderClient.fromMetadata(DOCUMENT, { leader, url, ...options });
   try {
     await use(client);
@@ -217,20 +221,23 @@ test("reader: it gets the values of a result, and the options of resolve", async
   assert.deepEqual(seen, [1, options]);
 });
 
-test("connections are kept until close", async () => {
-  answer = answerResult;
-  ports.length = 0;
-  await withClient({}, async (client) => {
-    for (let i = 0; i < 3; i++) {
+for (const scheme of ["http", "https"]) {
+  test(`connections are kept until close: ${scheme}`, async () => {
+    answer = answerResult;
+    ports.length = 0;
+    const tls = scheme === "https" ? { url: `https://127.0.0.1:${portOf(secure)}`, tls: { ca: cert } } : {};
+    await withClient(tls, async (client) => {
+      for (let i = 0; i < 3; i++) {
+        await client.invokeUnsigned(input);
+        await nextTurn();
+      }
+      assert.equal(new Set(ports).size, 1);
+      client.close();
       await client.invokeUnsigned(input);
-      await nextTurn();
-    }
-    assert.equal(new Set(ports).size, 1);
-    client.close();
-    await client.invokeUnsigned(input);
-    assert.equal(new Set(ports).size, 2);
+      assert.equal(new Set(ports).size, 2);
+    });
   });
-});
+}
 
 test("tls: ca are the trusted certificates, servername the name that they must have", async () => {
   answer = answerResult;
