@@ -51,7 +51,11 @@ let url = "";
 const portOf = (listening: typeof server | typeof secure) => (listening.address() as AddressInfo).port;
 
 before(async () => {
-  for (const each of [server, secure]) await once(each.listen(0, "127.0.0.1"), "listening");
+  for (const each of [server, secure]) {
+    // A machine that stands still must not end a connection.
+    each.keepAliveTimeout = 0;
+    await once(each.listen(0, "127.0.0.1"), "listening");
+  }
   url = `http://127.0.0.1:${portOf(server)}`;
 });
 after(() => {

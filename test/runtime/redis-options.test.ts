@@ -10,6 +10,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type ConnectionOptions, RedisConnection } from "#runtime/redis/connection.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
+import { redisFromEnv } from "#runtime/redis/settings.js";
 import { parseTarget } from "#runtime/redis/target.js";
 import { type HeldTimers, holdTimers } from "./held-timers.js";
 
@@ -226,6 +227,36 @@ describe("the store", () => {
     } finally {
       Math.random = random;
     }
+  });
+
+  it("the environment has a variable for each option", async (t) => {
+    const seen: unknown[] = [];
+    t.mock.method(RedisConnection.prototype, "open", async function (this: unknown) {
+      const { to, ...options } = (this as { options: ConnectionOptions }).options;
+      seen.push(to, options);
+    });
+    t.mock.getter(RedisConnection.prototype, "ready", () => true);
+    t.mock.method(RedisConnection.prototype, "run", (_script: unknown, ...args: readonly unknown[]) => {
+      seen.push(String(args[0]), args[3]);
+      return new Promise(() => {});
+    });
+    const url = "rediss://user@127.0.0.1:6380/2";
+    const variables = {
+      ...{ URL: url, PASSWORD_FILE: "/p", CA_PATH: "/a", CERT_PATH: "/c", KEY_PATH: "/k" },
+      ...{ PREFIX: "x:", TIMEOUT_MS: "20", GRACE_MS: "8000" },
+    };
+    const env = Object.entries(variables).map(([name, value]) => [`SVC_REPLAY_REDIS_${name}`, value]);
+    const store = redisFromEnv(Object.fromEntries(env));
+    open.push({ close: () => void store.close(0) });
+    store.start(context).catch(() => {});
+    while (seen.length < 4) await nextTurn();
+    const options = { passwordFile: "/p", caPath: "/a", certPath: "/c", keyPath: "/k" };
+    assert.deepEqual(seen, [
+      parseTarget(url),
+      { ...options, timeoutMs: 20, maxPauseMs: 2_000 },
+      "x:{00}incarnation",
+      8_000,
+    ]);
   });
 
   it("takes times within their bounds only", () => {
