@@ -20,7 +20,7 @@ import {
 } from "./command.js";
 import { devLeader } from "./dev-leader.js";
 import { generateNow } from "./generate.js";
-import { refuseKeyText } from "./keys-common.js";
+import { keyIdOf, refuseKeyText } from "./keys-common.js";
 import { generateOptions } from "./project-options.js";
 import { projectTools } from "./project-tools.js";
 
@@ -169,12 +169,6 @@ function numberOf(option: string, text: string): number {
   const value = Number(text);
   if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(value)) return value;
   throw new UsageError(`--${option} wants a number, got ${quoted(text)}`);
-}
-
-function keyIdOf(text: string): bigint {
-  const value = /^\d{1,20}$/.test(text) ? BigInt(text) : -1n;
-  if (value >= 0n && value < 1n << 64n) return value;
-  throw new UsageError(`--key-id wants a number below 2^64, got ${quoted(text)}`);
 }
 
 function prefixOf(prefix = "X-Svc-"): string {

@@ -47,11 +47,13 @@ export function leaderOf(values: Values<typeof ENTRY_OPTIONS>, defaultKid: bigin
   if (!/^[\x21-\x7e]+$/.test(id)) {
     throw new UsageError(`--leader-id wants visible ASCII characters, got ${quoted(id)}`);
   }
-  if (kid === undefined) return { id, kid: defaultKid };
-  if (!/^\d{1,20}$/.test(kid) || BigInt(kid) >= 1n << 64n) {
-    throw new UsageError(`--key-id wants an integer from 0 to 2^64-1, got ${quoted(kid)}`);
-  }
-  return { id, kid: BigInt(kid) };
+  return { id, kid: kid === undefined ? defaultKid : keyIdOf(kid) };
+}
+
+/** The value of `--key-id`. */
+export function keyIdOf(text: string): bigint {
+  if (/^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n) return BigInt(text);
+  throw new UsageError(`--key-id wants an integer from 0 to 2^64-1, got ${quoted(text)}`);
 }
 
 /** The tool of the printed entry: the given one, or the only one in ./meta.json. */

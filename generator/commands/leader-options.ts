@@ -6,7 +6,7 @@ import type { LeaderOptions } from "svc-runtime/leader";
 import { quoted } from "../diagnostics/quote.js";
 import { type Call, UsageError } from "./command.js";
 import { devLeader } from "./dev-leader.js";
-import { refuseKeyText } from "./keys-common.js";
+import { keyIdOf, refuseKeyText } from "./keys-common.js";
 
 export const LEADER_OPTIONS = {
   "leader-key": { type: "string", value: "FILE", summary: "private key of the leader" },
@@ -36,7 +36,7 @@ export async function leaderOptions(
   if (key !== undefined) {
     await refuseKeyText(key);
     const id = values["leader-id"] ?? "leader";
-    const leader = { id, keyId: numberOf("key-id", values["key-id"] ?? "0"), key: readText(cwd, key) };
+    const leader = { id, keyId: keyIdOf(values["key-id"] ?? "0"), key: readText(cwd, key) };
     const toolKey = values["tool-key"] === undefined ? {} : { toolKey: values["tool-key"] };
     return { ...ca, ...prefix, leader, ...toolKey };
   }

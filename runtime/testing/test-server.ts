@@ -99,7 +99,6 @@ export class TestServer {
     const options: ToolOptions = {
       config,
       replayStore,
-      allowUnsigned: true,
       ...(allowedOrigins !== undefined && { allowedOrigins }),
       ...(engine !== undefined && { engine }),
       ...(headerPrefix !== undefined && { headerPrefix }),

@@ -582,7 +582,7 @@ it("usage errors", async () => {
   );
   assert.equal(
     await run("http://127.0.0.1", ...AS_ALICE, "--key-id", "18446744073709551616"),
-    '2 svc-gen: --key-id wants a number below 2^64, got "18446744073709551616"',
+    '2 svc-gen: --key-id wants an integer from 0 to 2^64-1, got "18446744073709551616"',
   );
   assert.equal(
     await run("http://127.0.0.1", "--header-prefix", "X"),

@@ -1,0 +1,410 @@
+/** Every option of a command has its effect, and every default and limit of a command is the documented one. */
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { readMetadata } from "#generator/import/metadata.js";
+import { targetOf } from "#generator/invoke/target.js";
+import { checkPackageName } from "#generator/scaffold/names.js";
+import { makeCertificate } from "../runtime/certificate.js";
+import { aliceKey2, bob, countingTool, serveSigned, TOOL_SEED } from "../runtime/tools.js";
+import { ToolProject, toolSource } from "./project.js";
+import { svcGenIn } from "./run-cli.js";
+
+const root = mkdtempSync(join(tmpdir(), "svc-options-"));
+after(() => rmSync(root, { recursive: true }));
+
+/** A folder with these files. */
+function folderOf(files: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(join(root, "f-"));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text, { mode: 0o600 });
+  }
+  return folder;
+}
+
+const filesIn = (folder: string, path = "") =>
+  readdirSync(join(folder, path), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .sort();
+
+/** Runs a command that succeeds; gives its standard output. */
+async function done(cwd: string, ...args: string[]): Promise<string> {
+  const { code, out, err } = await svcGenIn(cwd, args);
+  assert.equal(code, 0, `${args.join(" ")}: ${out}${err}`);
+  return out;
+}
+
+describe("--project and --out", () => {
+  const GENERATED = "src/gen";
+  // It needs a file of the output folder, which only the commands that know the folder take for granted.
+  const source = `export { contracts } from "./gen/contracts.js";\n${toolSource("Sum", "{ a: number }")}`;
+  const project = new ToolProject({ "src/sum.ts": source });
+  const options = ["--project", project.root, "--out", GENERATED];
+  const elsewhere = folderOf();
+
+  it("generate writes there, and check looks there", async () => {
+    const wrote = await done(elsewhere, "generate", ...options, "--json");
+    assert.deepEqual(JSON.parse(wrote).wrote.sort(), ["meta.json", "src/gen/contracts.ts", "src/gen/server.ts"]);
+    assert.equal(await done(elsewhere, "--check", ...options), "");
+    assert.equal((await svcGenIn(elsewhere, ["--check", "--project", project.root])).code, 3);
+    assert.ok(!existsSync(join(project.root, "src/generated")));
+    assert.equal((await svcGenIn(elsewhere, ["--check", "--watch", ...options])).code, 2);
+    assert.deepEqual(readdirSync(elsewhere), []);
+  });
+
+  /** What a document says of the options that its command has beside these two. */
+  const facts = {
+    meta: ({ url }: { url: string }) => url,
+    openapi: ({ servers, components }: { servers: object; components: { parameters: object } }) => {
+      return [servers, JSON.stringify(components.parameters).match(/"X-\w+-Nonce"/)?.[0]];
+    },
+    schema: ({ properties }: { properties: object }) => Object.keys(properties),
+  };
+  for (const [command, expected, ...more] of [
+    ["meta", "https://a.example/sum", "--url", "https://a.example/sum"],
+    ["openapi", [[{ url: "http://127.0.0.1:8080" }], '"X-Svc-Nonce"']],
+    ["schema", ["a"]],
+  ] as const) {
+    it(command, async () => {
+      rmSync(join(project.root, GENERATED), { recursive: true, force: true });
+      const text = await done(elsewhere, command, ...more, ...options);
+      assert.deepEqual(facts[command](JSON.parse(text)), expected);
+      const { code, err } = await svcGenIn(elsewhere, [command, ...more, ...options.slice(0, 2)]);
+      assert.equal(code, 1, err);
+      assert.match(err, /TS2307.*\.\/gen\/contracts\.js/s);
+    });
+  }
+
+  it("doctor, config init and config check read the tools of that project", async () => {
+    await done(elsewhere, "generate", ...options);
+    const { out } = await svcGenIn(elsewhere, ["doctor", ...options, "--json"]);
+    const generated = JSON.parse(out).checks.find(({ name }: { name: string }) => name === "generated files");
+    assert.equal(generated?.ok, true, out);
+    const tools = async (...args: string[]) =>
+      JSON.parse(await done(folderOf(), "config", "init", ...args, "--json")).public_keys.length;
+    assert.equal(await tools("--project", project.root), 1);
+    const folder = folderOf({
+      "config.json": '{"signed_http":{"allowed_leaders":{"version":1,"leaders":[]},"tools":{"xyz.demo.none@1":{}}}}',
+    });
+    const found = async (...args: string[]) =>
+      JSON.parse((await svcGenIn(folder, ["config", "check", "config.json", "--json", ...args])).out).diagnostics;
+    const more = (await found("--project", project.root)).length - (await found()).length;
+    assert.ok(more > 0, "the entry of a tool that the project does not have is found");
+  });
+});
+
+describe("invoke", () => {
+  const seen: unknown[] = [];
+  const tool = countingTool({
+    authorize: ({ leaderId, leaderKeyId }) => seen.push(`${leaderId} ${leaderKeyId}`),
+  });
+  const keys = folderOf({
+    "bob.key": bob.seed.toString("hex"),
+    "alice2.key": aliceKey2.seed.toString("hex"),
+  });
+  const toolKey = { right: "", wrong: "ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c" };
+  const { cert, key } = makeCertificate();
+  let url = "";
+  let older = "";
+  before(async () => {
+    ({ url } = await serveSigned([tool]));
+    ({ url: older } = await serveSigned([tool], { headerPrefix: "X-Nexus-" }));
+    writeFileSync(join(keys, "tool.key"), TOOL_SEED.toString("hex"), { mode: 0o600 });
+    toolKey.right = JSON.parse(await done(keys, "keys", "show", "tool.key", "--json")).public_key;
+  });
+
+  const invoke = (server: string, ...args: string[]) =>
+    svcGenIn(keys, ["invoke", `${server}/tool`, '{"value":1}', "--json", ...args]);
+  const AS_BOB = ["--signed", "--leader-key", "bob.key", "--leader-id", "bob"];
+  const reportOf = async (server: string, ...args: string[]) => {
+    const { code, out, err } = await invoke(server, ...args);
+    assert.equal(code, 0, out + err);
+    return JSON.parse(out);
+  };
+
+  it("--leader-id and --key-id: a key of any 64 bits; `leader` with key 0 by default", async () => {
+    seen.length = 0;
+    await reportOf(url, ...AS_BOB);
+    await reportOf(
+      url,
+      "--signed",
+      "--leader-key",
+      "alice2.key",
+      "--leader-id",
+      "alice",
+      "--key-id",
+      `${aliceKey2.kid}`,
+    );
+    assert.deepEqual(seen, ["bob 0", `alice ${2n ** 64n - 1n}`]);
+    for (const id of ["18446744073709551616", "-1", "x"]) {
+      const { code, out } = await invoke(url, ...AS_BOB, `--key-id=${id}`);
+      assert.equal(code, 2);
+      assert.match(out, /--key-id wants an integer from 0 to 2\^64-1/);
+    }
+    const leaders: unknown[] = [];
+    answer = (response) => {
+      const { headers } = response.req;
+      if (headers["x-svc-leader-id"] === undefined) return void response.end(document);
+      leaders.push(`${headers["x-svc-leader-id"]} ${headers["x-svc-leader-key-id"]}`);
+      response.writeHead(401).end('{"error":"auth_failed"}');
+    };
+    await invoke(plain, "--signed", "--leader-key", "bob.key");
+    assert.deepEqual(leaders, ["leader 0"]);
+  });
+
+  it("--tool-key: the result is verified with it, and not without", async () => {
+    assert.equal((await reportOf(url, ...AS_BOB)).signature, "unverified");
+    assert.equal((await reportOf(url, ...AS_BOB, "--tool-key", toolKey.right)).signature, "verified");
+    const { code, out } = await invoke(url, ...AS_BOB, "--tool-key", toolKey.wrong);
+    assert.equal(code, 1);
+    assert.match(out, /not the tool's signature/);
+  });
+
+  it("--header-prefix: X-Svc- by default", async () => {
+    await reportOf(older, ...AS_BOB, "--header-prefix", "X-Nexus-");
+    assert.equal((await invoke(older, ...AS_BOB)).code, 1);
+    assert.equal((await invoke(url, ...AS_BOB, "--header-prefix", "X-Nexus-")).code, 1);
+  });
+
+  it("--replay and --tamper: a retry that does not run, a changed call that is refused; without them one call", async () => {
+    tool.calls.invoked = 0;
+    const { replay, tamper } = await reportOf(url, ...AS_BOB, "--replay", "--tamper");
+    assert.equal(replay.same, true);
+    assert.deepEqual(tamper, { refused: true, status: 422, code: "input_integrity_error" });
+    assert.equal(tool.calls.invoked, 1);
+    const once = await reportOf(url, ...AS_BOB);
+    assert.deepEqual([once.replay, once.tamper], [undefined, undefined]);
+    for (const flag of ["--replay", "--tamper"]) assert.equal((await invoke(url, flag)).code, 2);
+  });
+
+  // ---- a server that answers what a test says ----
+
+  let answer: ((response: ServerResponse) => void) | undefined;
+  const document = JSON.stringify({
+    fqn: "xyz.test.answers@1",
+    url: "http://localhost/tool",
+    timeout: 1_000,
+    description: "d",
+    input_schema: { type: "object", properties: { value: {} } },
+    output_schema: { oneOf: [{ type: "object", properties: { ok: { type: "object", properties: {} } } }] },
+  });
+  const listener: Parameters<typeof createServer>[1] = (request, response) => {
+    request.resume().once("end", () => answer?.(response));
+  };
+  const servers = [createServer(listener), createSecureServer({ cert, key }, listener)] as const;
+  let plain = "";
+  let secure = "";
+  before(async () => {
+    [plain, secure] = (await Promise.all(
+      servers.map(
+        (server, i) =>
+          new Promise<string>((resolve) => {
+            server.listen(0, "127.0.0.1", () =>
+              resolve(`http${i === 0 ? "" : "s"}://127.0.0.1:${(server.address() as AddressInfo).port}`),
+            );
+          }),
+      ),
+    )) as [string, string];
+  });
+  after(() => {
+    for (const server of servers) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  it("--timeout: for the metadata, for an unsigned call and for a signed one", async () => {
+    for (const [onlyMeta, ...args] of [[false], [true], [true, ...AS_BOB]] as const) {
+      answer = (response) => {
+        if (onlyMeta && response.req.method === "GET") response.end(document);
+      };
+      const { code, out } = await invoke(plain, "--timeout", "60", ...args);
+      assert.equal(code, 1);
+      assert.match(out, /no whole answer within 60 ms/);
+    }
+    await reportOf(url, ...AS_BOB, "--timeout", "999999999");
+    const { code, out } = await invoke(plain, "--timeout", "1000000000");
+    assert.equal(code, 2);
+    assert.match(out, /--timeout wants a number/);
+  });
+
+  it("--ca: the certificates of this file are trusted", async () => {
+    answer = (response) => {
+      if (response.req.method === "GET") response.end(document);
+      else response.writeHead(401).end('{"error":"auth_failed"}');
+    };
+    writeFileSync(join(keys, "ca.pem"), cert);
+    const untrusted = await invoke(secure);
+    assert.match(untrusted.out, /DEPTH_ZERO_SELF_SIGNED_CERT/);
+    assert.match((await invoke(secure, "--ca", "ca.pem")).out, /401 auth_failed/);
+    assert.match((await invoke(secure, ...AS_BOB, "--ca", "ca.pem")).out, /401 auth_failed/);
+  });
+
+  it("a tool of the project is on port 8080 by default", () => {
+    const folder = folderOf({ "meta.json": `[${document}]` });
+    assert.equal(targetOf(undefined, folder, false).url, "http://127.0.0.1:8080/tool");
+  });
+});
+
+describe("keys", () => {
+  const folder = folderOf();
+  const json = async (...args: string[]) => JSON.parse(await done(folder, "keys", ...args, "--json"));
+  /** The leader of an entry: its id and the number of its key. */
+  const leaderOf = ({
+    allowed_leaders: { leader_id, keys },
+  }: {
+    allowed_leaders: { leader_id: string; keys: { kid: number }[] };
+  }) => `${leader_id} ${keys[0]?.kid}`;
+
+  it("new: --leader-id, --key-id and --tool are in the entries, with defaults for each", async () => {
+    const plain = await json("new", "a.key");
+    assert.equal(leaderOf(plain), "leader 0");
+    assert.deepEqual(Object.keys(plain.tools), ["xyz.demo.tool@1"]);
+    const named = await json("new", "b.key", "--leader-id", "alice", "--key-id", "7", "--tool", "xyz.demo.sum@2");
+    assert.equal(leaderOf(named), "alice 7");
+    assert.deepEqual(Object.keys(named.tools), ["xyz.demo.sum@2"]);
+    for (const kid of ["18446744073709551616", "-1"]) {
+      assert.equal((await svcGenIn(folder, ["keys", "new", "c.key", `--key-id=${kid}`])).code, 2);
+    }
+    await done(folder, "keys", "new");
+    assert.deepEqual(filesIn(folder), ["a.key", "b.key", "signing.key"]);
+  });
+
+  it("show: --leader-id, --key-id, --reveal", async () => {
+    assert.equal(leaderOf(await json("show", "a.key")), "leader 0");
+    assert.equal(leaderOf(await json("show", "a.key", "--leader-id", "alice", "--key-id", "7")), "alice 7");
+    assert.equal((await json("show", "a.key")).private_key, undefined);
+    const text = readFileSync(join(folder, "a.key"), "utf8").trim();
+    assert.equal((await json("show", "a.key", "--reveal")).private_key, text);
+  });
+
+  it("rotate: --leader-id, --key-id (1 by default), --tool, --reveal, and the name of the file", async () => {
+    const plain = await json("rotate", "a.key");
+    assert.deepEqual([plain.file, plain.key.kid, plain.private_key], ["a.next.key", 1, undefined]);
+    assert.match(JSON.stringify(plain.steps), /xyz\.demo\.tool@1/);
+    const options = ["--leader-id", "alice", "--key-id", "7", "--tool", "xyz.demo.sum@2", "--reveal"];
+    const named = await json("rotate", "a.key", "d.key", ...options);
+    assert.deepEqual([named.file, named.key.kid], ["d.key", 7]);
+    assert.equal(named.private_key, readFileSync(join(folder, "d.key"), "utf8").trim());
+    const steps = JSON.stringify(named.steps);
+    for (const part of ["alice", "xyz.demo.sum@2", named.private_key]) assert.ok(steps.includes(part), part);
+  });
+
+  it("convert: --to, --reveal, and the name of the file", async () => {
+    assert.equal((await json("convert", "a.key", "--to", "base64")).file, "a.base64.key");
+    assert.equal((await json("convert", "a.key", "e.key", "--to", "0x-hex")).file, "e.key");
+    const text = readFileSync(join(folder, "a.key"), "utf8").trim();
+    assert.equal(readFileSync(join(folder, "e.key"), "utf8").trim(), `0x${text}`);
+    const before = filesIn(folder);
+    assert.equal((await json("convert", "e.key", "--to", "hex", "--reveal")).private_key, text);
+    assert.deepEqual(filesIn(folder), before, "no file is written");
+  });
+
+  it("a file of 4,096 bytes is read, and a longer one is not", async () => {
+    const key = "07".repeat(32);
+    const read = async (bytes: number) => {
+      writeFileSync(join(folder, "long.key"), key.padEnd(bytes), { mode: 0o600 });
+      return (await svcGenIn(folder, ["keys", "show", "long.key"])).code;
+    };
+    assert.deepEqual([await read(4_096), await read(4_097)], [0, 1]);
+  });
+});
+
+describe("config", () => {
+  const meta = { "meta.json": '[{"fqn":"xyz.demo.sum@1"}]' };
+
+  it("init: config.json, a leader named leader, new keys; --leader-id, FILE and --unsigned change that", async () => {
+    const folder = folderOf(meta);
+    await done(folder, "config", "init");
+    assert.deepEqual(filesIn(folder), ["config.json", "leader.key", "leader.pub", "meta.json"]);
+    const leaderIn = (path: string) =>
+      JSON.parse(readFileSync(join(folder, path), "utf8")).signed_http.allowed_leaders?.leaders[0].leader_id;
+    assert.equal(leaderIn("config.json"), "leader");
+    rmSync(join(folder, "keys"), { recursive: true });
+    await done(folder, "config", "init", "b.json", "--leader-id", "acme");
+    assert.equal(leaderIn("b.json"), "acme");
+    await done(folder, "config", "init", "c.json", "--unsigned");
+    assert.equal(leaderIn("c.json"), undefined);
+  });
+
+  it("check: the file of the environment by default; --allow-list takes a file of leaders", async () => {
+    const folder = folderOf({ "config.json": "{}", "leaders.json": '{"version":1,"leaders":[]}' });
+    const check = async (...args: string[]) => (await svcGenIn(folder, ["config", "check", ...args])).code;
+    assert.deepEqual(
+      [await check("config.json"), await check("leaders.json"), await check("leaders.json", "--allow-list")],
+      [0, 1, 0],
+    );
+    assert.equal(await check("config.json", "--allow-list"), 1);
+    assert.equal(await check(), 2);
+    const env = { SVC_TOOLKIT_CONFIG_PATH: join(folder, "config.json") };
+    assert.equal((await svcGenIn(folder, ["config", "check"], { env })).code, 0);
+  });
+
+  it("schema: --allow-list is of another file", async () => {
+    const members = async (...args: string[]) =>
+      Object.keys(JSON.parse(await done(root, "config", "schema", ...args)).properties);
+    assert.ok((await members()).includes("signed_http"));
+    assert.ok((await members("--allow-list")).includes("leaders"));
+  });
+});
+
+describe("new", () => {
+  const files = async (...args: string[]) => {
+    const folder = folderOf();
+    return JSON.parse(await done(folder, "new", "--skip-install", "--json", ...args));
+  };
+
+  it("--yes takes my-tool; --name and --fqn are in the files", async () => {
+    const plain = await files("--yes");
+    assert.deepEqual([plain.name, plain.fqn, plain.installed], ["my-tool", "xyz.demo.my-tool@1", false]);
+    const options = ["--name", "@a/b", "--fqn", "xyz.demo.other@2"];
+    const { name, fqn } = await files("dir", ...options);
+    assert.deepEqual([name, fqn], ["@a/b", "xyz.demo.other@2"]);
+  });
+
+  it("--yes and --json ask nothing, also where they could", async () => {
+    for (const flag of ["--yes", "--json"]) {
+      const ask = () => assert.fail("a question");
+      const { code, err } = await svcGenIn(folderOf(), ["new", "dir", "--skip-install", flag], { ask });
+      assert.equal(code, 0, err);
+    }
+  });
+
+  it("names of packages have at most 214 characters", () => {
+    checkPackageName("a".repeat(214));
+    assert.throws(() => checkPackageName("a".repeat(215)));
+  });
+});
+
+describe("import", () => {
+  const one = (fqn: string) =>
+    `{"fqn":"${fqn}","url":"http://localhost/a","description":"d","input_schema":{"type":"object","properties":{}},"output_schema":{"oneOf":[{"const":"done"}]}}`;
+
+  it("--out is src by default; --force replaces", async () => {
+    const folder = folderOf({ "meta.json": one("xyz.demo.sum@1") });
+    await done(folder, "import", "meta.json");
+    await done(folder, "import", "meta.json", "--out", "lib");
+    assert.deepEqual([filesIn(folder, "src"), filesIn(folder, "lib")], [["sum.ts"], ["sum.ts"]]);
+    assert.equal((await svcGenIn(folder, ["import", "meta.json"])).code, 1);
+    await done(folder, "import", "meta.json", "--force");
+  });
+
+  it("4 MiB of metadata and 1,000 tools, and no more", () => {
+    const read = (bytes: Buffer) => () => readMetadata(bytes, "meta.json");
+    const bytes = (count: number) => Buffer.from(one("xyz.demo.sum@1").padEnd(count));
+    read(bytes(4_194_304))();
+    assert.throws(read(bytes(4_194_305)));
+    const list = (count: number) =>
+      Buffer.from(`[${Array.from({ length: count }, (_, i) => one(`xyz.demo.t${i}@1`))}]`);
+    read(list(1_000))();
+    assert.throws(read(list(1_001)));
+  });
+});

@@ -1,0 +1,307 @@
+/** Every option of the test kit has its effect, and every default is the documented one. */
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { prepareSigningKey, publicKeyOf } from "svc-runtime/leader";
+import { createHarness, type HarnessOptions, LeaderError, TestStore } from "svc-runtime/testing";
+import { type ReplayStore, SvcTool, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { substituteBlobId } from "#runtime/storage/dev-store.js";
+import { type Behaviour, type CountingTool, countingTool } from "./counting-tool.js";
+import { gate } from "./tools.js";
+
+const INPUT = { value: 1 };
+
+/** A tool in a harness; both of a test of its own. */
+async function started(t: TestContext, options: HarnessOptions = {}, behaviour: Behaviour = {}) {
+  const tool = countingTool(behaviour);
+  const harness = await createHarness(tool.class, options);
+  t.after(() => harness.close());
+  return { tool, harness };
+}
+
+const refused = (status: number, code: string) => (error: unknown) => {
+  assert.ok(error instanceof LeaderError, String(error));
+  assert.deepEqual([error.status, error.code], [status, code], error.message);
+  return true;
+};
+
+const namesOf = (headers: Readonly<Record<string, unknown>>, prefix: RegExp) =>
+  Object.keys(headers).filter((name) => prefix.test(name)).length;
+
+// ---- options of a server ----
+
+for (const headerPrefix of [undefined, "X-Nexus-"]) {
+  test(`headerPrefix: ${headerPrefix ?? "X-Svc- by default"}`, async (t) => {
+    const { harness } = await started(t, headerPrefix === undefined ? {} : { headerPrefix });
+    const { request, response, signature } = await harness.invokeSigned(INPUT);
+    const prefix = new RegExp(`^${headerPrefix ?? "X-Svc-"}`, "i");
+    assert.equal(namesOf(request.headers, prefix), 6);
+    assert.equal(namesOf(response.headers, prefix), 2);
+    assert.equal(namesOf(response.headers, /^x-/), 2);
+    assert.equal(signature, "verified");
+  });
+}
+
+test("allowedOrigins: these web pages may call, and none by default", async (t) => {
+  const headers = { Accept: "application/json", Origin: "https://app.example" };
+  const asked = async (options: HarnessOptions) => {
+    const { harness } = await started(t, { signed: false, ...options });
+    return (await harness.invokeRaw({ headers, body: JSON.stringify(INPUT) })).status;
+  };
+  assert.equal(await asked({ allowedOrigins: ["https://app.example"] }), 200);
+  assert.equal(await asked({ allowedOrigins: ["https://other.example"] }), 403);
+  assert.equal(await asked({}), 403);
+});
+
+test("engine: the named one", async (t) => {
+  const unknown = { engine: "pear" } as unknown as HarnessOptions;
+  await assert.rejects(started(t, unknown), /^StartupError: ed25519 engine must be libsodium, node:crypto or noble/);
+  const { harness } = await started(t, { engine: "node:crypto" });
+  assert.equal((await harness.invokeSigned(INPUT)).signature, "verified");
+});
+
+/** A tool whose calls last until the end of the test, and how many of these calls run at once. */
+async function held(t: TestContext, calls: number, options: HarnessOptions) {
+  const { promise, open } = gate();
+  const { tool, harness } = await started(t, options, { invoke: () => promise.then(() => ({ ok: { value: 1 } })) });
+  const answers = Array.from({ length: calls }, () => harness.invoke(INPUT));
+  const settled = Promise.allSettled(answers);
+  await harness.advance(0);
+  const running = tool.calls.invoked;
+  open();
+  const refusals = (await settled).flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+  assert.equal(running + refusals.length, calls);
+  return { running, codes: [...new Set(refusals.map(({ status, code }: LeaderError) => `${status} ${code}`))] };
+}
+
+test("load: limits of concurrency and rate, and none by default", async (t) => {
+  const limited = await held(t, 3, { load: { limits: { concurrency: 2 } } });
+  assert.deepEqual(limited, { running: 2, codes: ["503 overloaded"] });
+  assert.deepEqual(await held(t, 3, {}), { running: 3, codes: [] });
+  const { harness } = await started(t, { load: { rateLimit: { calls: 1, windowMs: 86_400_000 } } });
+  await harness.invoke(INPUT);
+  await assert.rejects(harness.invoke(INPUT), refused(429, "rate_limited"));
+});
+
+test("maxBodyBytesInFlight: at least two bodies, and as many as fit", async (t) => {
+  const config = ToolkitRuntimeConfig.fromJsonStr('{"invoke_max_body_bytes":20}');
+  const wanted = { config, maxBodyBytesInFlight: 40 };
+  await assert.rejects(started(t, { ...wanted, maxBodyBytesInFlight: 39 }), /^RangeError: maxBodyBytesInFlight: /);
+  // Of 11 bytes each: as many as two hold must be left for a third.
+  assert.equal(JSON.stringify(INPUT).length, 11);
+  const limited = await held(t, 4, wanted);
+  assert.deepEqual(limited, { running: 2, codes: ["503 overloaded"] });
+  const { running } = await held(t, 4, { config });
+  assert.equal(running, 4);
+});
+
+test("replayMaxBytes: bytes of the replay memory, at least 1 MiB", async (t) => {
+  await assert.rejects(started(t, { replayMaxBytes: 1_048_575 }), RangeError);
+  // Every run reserves the bytes of the largest result.
+  const limited = await held(t, 8, { replayMaxBytes: 1_048_576 });
+  assert.deepEqual(limited, { running: 3, codes: ["503 replay_store_full"] });
+  const twice = await held(t, 8, { replayMaxBytes: 2_097_152 });
+  assert.deepEqual(twice, { running: 7, codes: ["503 replay_store_full"] });
+  assert.equal((await held(t, 8, {})).running, 8);
+});
+
+test("replayStore: a store of your own gets the claims", async (t) => {
+  const claims: string[] = [];
+  const replayStore: ReplayStore = {
+    scope: "process",
+    claim: ({ tool }) => {
+      claims.push(tool);
+      return { state: "full" };
+    },
+  };
+  const { tool, harness } = await started(t, { replayStore });
+  await assert.rejects(harness.invoke(INPUT), refused(503, "replay_store_full"));
+  assert.deepEqual(claims, [tool.fqn]);
+});
+
+// ---- options of the kit ----
+
+test("signed: true by default; without signatures authorize does not run", async (t) => {
+  for (const [options, authorized] of [
+    [{}, 1],
+    [{ signed: true }, 1],
+    [{ signed: false }, 0],
+  ] as const) {
+    const { tool, harness } = await started(t, options);
+    assert.deepEqual(await harness.invoke(INPUT), { ok: INPUT });
+    assert.equal(tool.calls.authorized, authorized, JSON.stringify(options));
+  }
+});
+
+const key = new Uint8Array(32).fill(5);
+const bob = { id: "bob", keyId: 7, key };
+
+/** A configuration that allows bob. */
+function allowing(tool: CountingTool, entry: object): ToolkitRuntimeConfig {
+  const keys = [{ kid: bob.keyId, public_key: Buffer.from(publicKeyOf(key)).toString("hex") }];
+  const allowed_leaders = { version: 1, leaders: [{ leader_id: bob.id, keys }] };
+  return ToolkitRuntimeConfig.fromJsonStr(
+    JSON.stringify({ signed_http: { allowed_leaders, tools: { [tool.fqn]: entry } } }),
+  );
+}
+
+test("leader: that of the call, else that of the harness, else `leader` with key 0", async (t) => {
+  const seen: unknown[] = [];
+  const authorize: Behaviour["authorize"] = ({ leaderId, leaderKeyId }) => seen.push([leaderId, leaderKeyId]);
+  const { harness } = await started(t, {}, { authorize });
+  await harness.invokeSigned(INPUT);
+  await harness.invokeSigned(INPUT, { leader: "alice" });
+  await harness.invokeSigned(INPUT, { leader: { id: "alice", keyId: 3n } });
+  const named = await started(t, { leader: "carol" }, { authorize });
+  await named.harness.invokeSigned(INPUT);
+  await named.harness.invokeSigned(INPUT, { leader: "alice" });
+  const expected = [
+    ["leader", 0n],
+    ["alice", 0n],
+    ["alice", 3n],
+    ["carol", 0n],
+    ["alice", 0n],
+  ];
+  assert.deepEqual(seen, expected);
+});
+
+test("config: its leaders, keys and times are those of the server", async (t) => {
+  const tool = countingTool();
+  const entry = { replay_cache_ttl_ms: 1_000_000, response_signing_key: "09".repeat(32) };
+  const harness = await createHarness(tool.class, { config: allowing(tool, entry), leader: bob });
+  t.after(() => harness.close());
+  const { request, signature, toolSignature } = await harness.invokeSigned(INPUT, { nonce: new Uint8Array(32) });
+  assert.equal(signature, "verified");
+  assert.equal(toolSignature?.length, 64);
+  assert.deepEqual(request.nonce, Buffer.alloc(32));
+  assert.equal(request.headers["X-Svc-Leader-Key-Id"], "7");
+  const runsAfter = async (ms: number) => {
+    await harness.advance(ms);
+    assert.equal((await harness.invokeRaw(request)).status, 200);
+    return tool.calls.invoked;
+  };
+  assert.deepEqual([await runsAfter(600_000), await runsAfter(500_000)], [1, 2]);
+  // A key that was prepared before is taken as it is.
+  const prepared = { ...bob, key: prepareSigningKey(key) };
+  assert.equal((await harness.invokeSigned(INPUT, { leader: prepared })).signature, "verified");
+});
+
+/** A tool whose contract is not provided, and the contract. */
+function notProvided() {
+  const { contract } = countingTool();
+  const fqn = contract.fqn.replace("@1", "-new@1");
+  class Tool extends SvcTool<typeof INPUT, { ok: typeof INPUT }> {
+    static override fqn = () => fqn;
+    static override path = () => contract.path;
+    override invoke = (input: typeof INPUT) => ({ ok: input });
+  }
+  return { Tool, contract: { ...contract, fqn } };
+}
+
+test("contracts: those that are given, without a project", async (t) => {
+  const { Tool, contract } = notProvided();
+  const harness = await createHarness(Tool, { contracts: [contract] });
+  t.after(() => harness.close());
+  assert.deepEqual(await harness.invoke(INPUT), { ok: INPUT });
+});
+
+test("project: the folder of the process by default, else a folder, a file in it or a tsconfig.json", async () => {
+  // In place of svc-gen, whose compiler would take seconds: it gives what it was asked for.
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "svc-kit-project-")));
+  const generator = join(root, "node_modules/svc-gen");
+  mkdirSync(join(generator), { recursive: true });
+  mkdirSync(join(root, "src"));
+  writeFileSync(join(root, "package.json"), "{}");
+  writeFileSync(join(root, "tsconfig.test.json"), "{}");
+  writeFileSync(join(generator, "package.json"), '{ "exports": { "./generate": "./generate.mjs" } }');
+  writeFileSync(
+    join(generator, "generate.mjs"),
+    "export const contractsOf = (options) => { throw new Error(JSON.stringify(options)); };",
+  );
+  const asked = async (options: HarnessOptions) => {
+    const error: unknown = await createHarness(notProvided().Tool, options).catch((reason: unknown) => reason);
+    return JSON.parse((error as Error).message) as unknown;
+  };
+  const from = process.cwd();
+  try {
+    assert.deepEqual(await asked({ project: root }), { root });
+    assert.deepEqual(await asked({ project: join(root, "src") }), { root });
+    assert.deepEqual(await asked({ project: pathToFileURL(root) }), { root });
+    assert.deepEqual(await asked({ project: pathToFileURL(root).href }), { root });
+    const tsconfig = "tsconfig.test.json";
+    assert.deepEqual(await asked({ project: join(root, tsconfig) }), { root, tsconfig });
+    process.chdir(root);
+    assert.deepEqual(await asked({}), { root });
+  } finally {
+    process.chdir(from);
+    rmSync(root, { recursive: true });
+  }
+});
+
+test("advance: as many milliseconds as are given", async (t) => {
+  const { promise, open } = gate();
+  // So long that what passes by itself does not count.
+  const behaviour = { timeout: 1_000_000, invoke: () => promise.then(() => ({ ok: INPUT })) };
+  const { harness } = await started(t, {}, behaviour);
+  let isOver = false;
+  const late = assert.rejects(harness.invoke(INPUT), refused(504, "tool_invocation_timeout")).then(() => {
+    isOver = true;
+  });
+  await harness.advance(600_000);
+  assert.equal(isOver, false);
+  await harness.advance(400_000);
+  await late;
+  open();
+  for (const ms of [-1, 0.5, Number.MAX_SAFE_INTEGER + 1]) await assert.rejects(harness.advance(ms), RangeError);
+});
+
+test("invokeRaw: Content-Length is added unless it is given", async (t) => {
+  const { harness } = await started(t, { signed: false });
+  const body = JSON.stringify(INPUT);
+  for (const [headers, status] of [
+    [{}, 200],
+    [{ "content-length": "11" }, 200],
+    [{ "Content-Length": "12582913" }, 413],
+  ] as const) {
+    assert.equal((await harness.invokeRaw({ headers, body })).status, status, JSON.stringify(headers));
+  }
+});
+
+test("http: only this machine reaches the port", { skip: process.platform !== "linux" }, async (t) => {
+  const { harness } = await started(t);
+  const { hostname, port } = new URL(await harness.http());
+  assert.equal(hostname, "127.0.0.1");
+  // Linux has the whole of 127.0.0.0/8, so a listener on every address would answer here.
+  const socket = connect({ host: "127.0.0.2", port: Number(port) });
+  const outcome = await new Promise((resolve) => {
+    socket.once("connect", () => resolve("connected")).once("error", (error) => resolve(Object(error).code));
+  });
+  socket.destroy();
+  assert.equal(outcome, "ECONNREFUSED");
+});
+
+// ---- the store ----
+
+test("the test store: one epoch by default, quick ids, and nothing is left of it", async () => {
+  const store = await TestStore.start();
+  assert.equal(store.url, store.walrus.url);
+  const content = Buffer.from('"report"');
+  const asked = () => store.walrus.requests.findLast(({ method }) => method === "PUT")?.target;
+  const blob = await store.storage().upload(content);
+  assert.equal(blob.blobId, substituteBlobId(content));
+  assert.equal(asked(), "/v1/blobs?epochs=1");
+  await store.storage({ epochs: 3, deletable: true }).upload(content);
+  assert.equal(asked(), "/v1/blobs?epochs=3&deletable=true");
+  const [value] = await store.reader.resolve(blob.nexusData().values);
+  assert.ok(value?.kind === "data");
+  assert.equal(Buffer.from(value.bytes).toString(), '"report"');
+  const { directory } = store as unknown as { readonly directory: string };
+  assert.ok(existsSync(directory));
+  await store.close();
+  assert.ok(!existsSync(directory));
+});

@@ -1,0 +1,277 @@
+/** Every option, default and limit of the leader's client, against one server that answers what a test says. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { after, before, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import {
+  buildEnvelope,
+  type CallOptions,
+  LeaderClient,
+  LeaderError,
+  type LeaderOptions,
+  signRequest,
+} from "#runtime/leader.js";
+import { encodeOutput } from "#runtime/wire/bcs-writer.js";
+import { selectEngine } from "#runtime/wire/ed25519.js";
+import { makeCertificate } from "./certificate.js";
+import { holdTimers } from "./held-timers.js";
+
+const RESULT = { "Content-Type": "application/vnd.nexus.canonical-tool-response+bcs" };
+const TIMEOUT_MS = 30_000;
+const leader = { id: "leader", keyId: 0, key: Buffer.alloc(32, 7) };
+const input = { n: 1, list: [1] };
+
+const documentFor = (url: string) =>
+  JSON.stringify({
+    fqn: "xyz.test.answers@1",
+    url,
+    timeout: TIMEOUT_MS,
+    description: "d",
+    input_schema: { type: "object", properties: { n: {}, list: { type: "array" } } },
+    output_schema: { oneOf: [{ type: "object", properties: { ok: { type: "object", properties: { n: {} } } } }] },
+  });
+const DOCUMENT = documentFor("http://127.0.0.1:1/elsewhere");
+
+/** What the server answers; nothing by default. */
+let answer: ((response: ServerResponse) => void) | undefined;
+const ports: (number | undefined)[] = [];
+const listener: Parameters<typeof createServer>[1] = (request, response) => {
+  ports.push(request.socket.remotePort);
+  request.resume().once("end", () => answer?.(response));
+};
+const server = createServer(listener);
+const { cert, key } = makeCertificate();
+/** Its TLS is the oldest that the client takes. */
+const secure = createSecureServer({ cert, key, maxVersion: "TLSv1.2" }, listener);
+let url = "";
+const portOf = (listening: typeof server | typeof secure) => (listening.address() as AddressInfo).port;
+
+before(async () => {
+  for (const each of [server, secure]) {
+    // A machine that stands still must not end a connection.
+    each.keepAliveTimeout = 0;
+    await once(each.listen(0, "127.0.0.1"), "listening");
+  }
+  url = `http://127.0.0.1:${portOf(server)}`;
+});
+after(() => {
+  for (const each of [server, secure]) {
+    each.closeAllConnections();
+    each.close();
+  }
+});
+
+const ok = encodeOutput({ tag: "ok", ports: [{ name: "n", values: [{ kind: "inline", bytes: Buffer.from("1") }] }] });
+const answerResult = (response: ServerResponse) => response.writeHead(200, RESULT).end(ok);
+
+/** A client of the server, for one test. */
+async function withClient(
+  options: LeaderOptions & { url?: string },
+  use: (client: LeaderClient) => unknown,
+): Promise<void> {
+  const client = LeaderClient.fromMetadata(DOCUMENT, { leader, url, ...options });
+  try {
+    await use(client);
+  } finally {
+    client.close();
+  }
+}
+
+const fails =
+  (code: string, message = /^/) =>
+  (error: unknown) => {
+    assert.ok(error instanceof LeaderError, String(error));
+    assert.equal(error.code, code, error.message);
+    assert.match(error.message, message);
+    return true;
+  };
+
+/** Each kind of request. */
+const REQUESTS: Readonly<Record<string, (client: LeaderClient, options: CallOptions) => Promise<unknown>>> = {
+  connect: (_client, options) => LeaderClient.connect(url, options),
+  invoke: (client, options) => client.invoke(input, options),
+  invokeUnsigned: (client, options) => client.invokeUnsigned(input, options),
+  health: (client, options) => client.health(options),
+};
+
+for (const [name, send] of Object.entries(REQUESTS)) {
+  for (const given of [undefined, 4_321]) {
+    const expected = given ?? (name === "connect" ? 10_000 : TIMEOUT_MS + 5_000);
+    test(`${name}: ${given === undefined ? "by default" : "timeoutMs"} ${expected} ms for the whole answer`, async () => {
+      answer = (response) => response.write("a");
+      const timers = holdTimers();
+      try {
+        await withClient({}, async (client) => {
+          const call = send(client, given === undefined ? {} : { timeoutMs: given });
+          const refused = assert.rejects(call, fails("timeout", new RegExp(`within ${expected} ms$`)));
+          const late = timers.waiting.filter(({ ms }) => ms > expected / 2 && ms <= expected);
+          assert.equal(late.length, 1, `${timers.started}`);
+          late[0]?.fire();
+          await refused;
+        });
+      } finally {
+        timers.restore();
+      }
+    });
+  }
+
+  test(`${name}: the signal ends it`, async () => {
+    answer = undefined;
+    await withClient({}, async (client) => {
+      const controller = new AbortController();
+      const call = assert.rejects(send(client, { signal: controller.signal }), fails("aborted"));
+      controller.abort();
+      await call;
+    });
+  });
+
+  const [limit, what] = name === "connect" ? [4_194_304, DOCUMENT] : [1_048_576, ""];
+  test(`${name}: an answer of ${limit} bytes is read, and one byte more is not`, async () => {
+    await withClient({}, async (client) => {
+      const outcomeOf = (bytes: number) => {
+        answer = (response) => response.writeHead(200, RESULT).end(what.padEnd(bytes));
+        return send(client, {}).then(
+          (read) => {
+            if (read instanceof LeaderClient) read.close();
+            return "read";
+          },
+          (error: LeaderError) => error.code,
+        );
+      };
+      // What is read of a call is too long for a result.
+      assert.equal(await outcomeOf(limit), name.startsWith("invoke") ? "invalid_answer" : "read");
+      assert.equal(await outcomeOf(limit + 1), "answer_too_large");
+    });
+  });
+}
+
+test("url: the address of the document by default, else the given one", () => {
+  assert.equal(LeaderClient.fromMetadata(DOCUMENT).url, "http://127.0.0.1:1/elsewhere");
+  assert.equal(LeaderClient.fromMetadata(DOCUMENT, { url: "https://a.example/b/" }).url, "https://a.example/b");
+});
+
+test("fqn: metadata of another tool are refused, of a document too", async () => {
+  answer = (response) => response.end(DOCUMENT);
+  const wrong = { fqn: "xyz.test.other@1" };
+  assert.throws(() => LeaderClient.fromMetadata(DOCUMENT, wrong), fails("invalid_metadata"));
+  await assert.rejects(LeaderClient.connect(url, wrong), fails("invalid_metadata"));
+  LeaderClient.fromMetadata(DOCUMENT, { fqn: "xyz.test.answers@1" });
+});
+
+test("headerPrefix: X-Svc- by default, of a request by itself too", async () => {
+  const envelope = buildEnvelope([], {});
+  for (const headerPrefix of ["X-Svc-", "X-Nexus-"]) {
+    const option = headerPrefix === "X-Svc-" ? {} : { headerPrefix };
+    const own = signRequest(envelope, leader, option).headers;
+    await withClient(option, (client) => {
+      for (const headers of [own, client.sign(input).headers]) {
+        const names = Object.keys(headers).filter((name) => name !== "Content-Type");
+        assert.equal(names.length, 6);
+        for (const name of names) assert.ok(name.startsWith(headerPrefix), name);
+      }
+    });
+  }
+});
+
+test("engine: the given one signs", () => {
+  const { engine } = selectEngine();
+  let signed = 0;
+  const counting = {
+    ...engine,
+    name: engine.name,
+    verify: engine.verify.bind(engine),
+    sign: (...args: Parameters<typeof engine.sign>) => {
+      signed++;
+      return engine.sign(...args);
+    },
+  };
+  signRequest(buildEnvelope([], {}), leader, { engine: counting });
+  assert.equal(signed, 1);
+});
+
+test("leader: keys of 0 to 2^64-1, ids of visible ASCII", () => {
+  const signedBy = (more: object) => signRequest(buildEnvelope([], {}), { ...leader, ...more }).headers;
+  for (const keyId of [0, 0n, 2n ** 64n - 1n]) assert.equal(signedBy({ keyId })["X-Svc-Leader-Key-Id"], `${keyId}`);
+  for (const keyId of [-1, -1n, 2n ** 64n, 0.5, 2 ** 53]) assert.throws(() => signedBy({ keyId }), RangeError);
+  for (const id of ["!", "~"]) assert.equal(signedBy({ id })["X-Svc-Leader-Id"], id);
+  for (const id of ["", " ", "\x7f", "a b"]) assert.throws(() => signedBy({ id }), RangeError);
+});
+
+test("lists of 1 to 256 values, as the tool accepts them", async () => {
+  await withClient({}, (client) => {
+    const list = (length: number) => () => client.sign({ ...input, list: new Array<number>(length).fill(1) });
+    for (const length of [1, 256]) list(length)();
+    for (const length of [0, 257]) assert.throws(list(length), fails("invalid_input"));
+  });
+});
+
+test("reader: it gets the values of a result, and the options of resolve", async () => {
+  answer = answerResult;
+  const seen: unknown[] = [];
+  const reader = {
+    resolve: async (values: readonly unknown[], options: unknown) => {
+      seen.push(values.length, options);
+      return [{ kind: "data", bytes: Buffer.from("2"), stored: true } as const];
+    },
+  } as unknown as NonNullable<LeaderOptions["reader"]>;
+  const options = { signal: new AbortController().signal };
+  await withClient({ reader }, async (client) => {
+    assert.deepEqual((await client.resolve(await client.invoke(input), options)).value, { n: 2 });
+  });
+  assert.deepEqual(seen, [1, options]);
+});
+
+for (const scheme of ["http", "https"]) {
+  test(`connections are kept until close: ${scheme}`, async () => {
+    answer = answerResult;
+    ports.length = 0;
+    const tls = scheme === "https" ? { url: `https://127.0.0.1:${portOf(secure)}`, tls: { ca: cert } } : {};
+    await withClient(tls, async (client) => {
+      for (let i = 0; i < 3; i++) {
+        await client.invokeUnsigned(input);
+        await nextTurn();
+      }
+      assert.equal(new Set(ports).size, 1);
+      client.close();
+      await client.invokeUnsigned(input);
+      assert.equal(new Set(ports).size, 2);
+    });
+  });
+}
+
+test("tls: ca are the trusted certificates, servername the name that they must have", async () => {
+  answer = answerResult;
+  const address = `https://127.0.0.1:${portOf(secure)}`;
+  const invoke = (tls: NonNullable<LeaderOptions["tls"]> | undefined) => {
+    const client = LeaderClient.fromMetadata(DOCUMENT, { url: address, ...(tls !== undefined && { tls }) });
+    return client.invokeUnsigned(input).finally(() => client.close());
+  };
+  for (const ca of [cert, Buffer.from(cert), [cert]]) {
+    assert.equal((await invoke({ ca, servername: "localhost" })).tag, "ok");
+  }
+  await assert.rejects(invoke(undefined), fails("connection_failed"));
+  await assert.rejects(invoke({ servername: "localhost" }), fails("connection_failed"));
+  await assert.rejects(invoke({ ca: cert, servername: "other.example" }), fails("connection_failed", /ALTNAME/));
+});
+
+test("an error answer: codes of 64 characters, 1,000 of details, nine digits of Retry-After", async () => {
+  const errorOf = async (error: string, details: string, retryAfter: string) => {
+    answer = (response) => {
+      response.writeHead(429, { "Retry-After": retryAfter }).end(JSON.stringify({ error, details }));
+    };
+    let refused: unknown;
+    await withClient({}, async (client) => {
+      refused = await client.invokeUnsigned(input).catch((reason: unknown) => reason);
+    });
+    assert.ok(refused instanceof LeaderError);
+    return [refused.code, refused.details?.length, refused.retryAfter];
+  };
+  const long = "e".repeat(64);
+  assert.deepEqual(await errorOf(long, "d".repeat(1_000), "999999999"), [long, 1_000, 999_999_999]);
+  assert.deepEqual(await errorOf(long, "d".repeat(1_001), "1000000000"), [long, 1_000, undefined]);
+  assert.equal((await errorOf(`${long}e`, "d", "1"))[0], "invalid_answer");
+});

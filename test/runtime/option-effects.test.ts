@@ -1,0 +1,136 @@
+/** Options of a server that have one effect and one range, and the ends of each range. */
+
+import assert from "node:assert/strict";
+import { describe, it, test } from "node:test";
+import { type BootstrapOptions, type ReplayStore, StartupError, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { Shutdown, type ShutdownParts } from "#runtime/server/http/shutdown.js";
+import { openSocket, RawConnection, requestText } from "./raw.js";
+import { countingTool, echoCall, gate, serveFor, serveSigned, until } from "./tools.js";
+
+const tool = countingTool();
+
+describe("ranges", () => {
+  const config = ToolkitRuntimeConfig.fromJsonStr('{"invoke_max_body_bytes":1000}');
+  for (const [name, make, good, bad] of [
+    ["maxConnections", (maxConnections) => ({ maxConnections }), [1, 2_147_483_647], [0, 2_147_483_648, 1.5]],
+    // At least two of the largest bodies.
+    ["maxBodyBytesInFlight", (maxBodyBytesInFlight) => ({ config, maxBodyBytesInFlight }), [2_000], [1_999]],
+    ["replayMaxBytes", (replayMaxBytes) => ({ replayMaxBytes }), [1_048_576], [1_048_575]],
+  ] as readonly [string, (n: number) => BootstrapOptions, readonly number[], readonly number[]][]) {
+    it(name, async () => {
+      for (const value of good) await (await serveFor([tool], make(value))).close();
+      for (const value of bad) {
+        await assert.rejects(serveFor([tool], make(value)), (error: unknown) => {
+          assert.ok(error instanceof RangeError, `${value}: ${error}`);
+          return true;
+        });
+      }
+    });
+  }
+
+  it("shutdown.readinessDelayMs is 0 to 600,000, shutdown.drainMs 0 to 3,600,000", () => {
+    for (const [name, most] of [
+      ["readinessDelayMs", 600_000],
+      ["drainMs", 3_600_000],
+    ] as const) {
+      for (const value of [0, most]) new Shutdown({ [name]: value });
+      for (const value of [-1, most + 1, 0.5]) {
+        assert.throws(() => new Shutdown({ [name]: value }), new RegExp(`^RangeError: shutdown\\.${name}: `));
+      }
+    }
+  });
+});
+
+test("maxBodyBytesInFlight: the given bytes, else 64 MiB or two of the largest bodies", async () => {
+  const most = async (options: BootstrapOptions, limit?: number) => {
+    const config = ToolkitRuntimeConfig.fromJsonStr(
+      JSON.stringify(limit === undefined ? {} : { invoke_max_body_bytes: limit }),
+    );
+    const server = await serveFor([tool], { config, ...options });
+    const { bodyBytes } = server.load();
+    await server.close();
+    return bodyBytes.most;
+  };
+  assert.equal(await most({}), 67_108_864);
+  assert.equal(await most({}, 33_554_433), 67_108_866);
+  assert.equal(await most({ maxBodyBytesInFlight: 30_000_000 }), 30_000_000);
+});
+
+test("maxConnections: one more is closed before a byte of it is read", async () => {
+  const { url, load } = await serveFor([tool], { maxConnections: 1 });
+  const first = await RawConnection.open(url);
+  assert.equal((await first.send(requestText("GET", "/tools")).response()).status, 200);
+  const socket = openSocket(url);
+  await new Promise((resolve) => socket.once("close", resolve));
+  assert.equal(load().refused.connections, 1);
+  assert.equal((await first.send(requestText("GET", "/tools")).response()).status, 200);
+  first.close();
+});
+
+test("engine: the named one, else the fastest", async () => {
+  const engineOf = async (options: BootstrapOptions) => {
+    const { log } = await serveFor([tool], options);
+    return log.find(({ message }) => message === "serving")?.fields.ed25519;
+  };
+  assert.equal(await engineOf({ engine: "node:crypto" }), "node:crypto (chosen by name)");
+  assert.match(`${await engineOf({})}`, /sodium-native/);
+  await assert.rejects(engineOf({ engine: "pear" } as unknown as BootstrapOptions), StartupError);
+});
+
+/** A store without room, and how long it had to close. */
+function ownStore() {
+  const seen: unknown[] = [];
+  const replayStore: ReplayStore = {
+    scope: "process",
+    claim: ({ tool }) => {
+      seen.push(tool);
+      return { state: "full" };
+    },
+    close: (limitMs) => {
+      seen.push(limitMs);
+    },
+  };
+  return { seen, replayStore };
+}
+
+test("replayStore: it gets the claims, and 5 s to close", async () => {
+  const { seen, replayStore } = ownStore();
+  const server = await serveSigned([tool], { replayStore });
+  assert.equal((await echoCall(tool, "1").send(server.url)).status, 503);
+  await server.close();
+  assert.deepEqual(seen, [tool.fqn, 5_000]);
+});
+
+test("replayMaxBytes: every run reserves the bytes of the largest result", async () => {
+  const { promise, open } = gate();
+  const held = countingTool({ path: "held", invoke: () => promise.then(() => ({ ok: { value: 1 } })) });
+  const { url } = await serveSigned([held], { replayMaxBytes: 1_048_576 });
+  const calls = [1, 2, 3].map((n) => echoCall(held, `${n}`).send(url));
+  await until(() => held.calls.invoked === 3, "three calls run");
+  assert.equal((await echoCall(held, "4").send(url)).status, 503);
+  open();
+  for (const call of calls) assert.equal((await call).status, 200);
+});
+
+test("a shutdown that took all of its time has 500 ms left to release what it holds", async (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  const limits: number[] = [];
+  const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
+  const released = async (took: number) => {
+    const parts = {
+      requests: { size: 0, answered: 0, cut: 0, none: async () => true, refuseUnsent() {}, refuseAll() {} },
+      log,
+      close: async () => {
+        now += took;
+      },
+      abortRuns() {},
+      hangUp() {},
+      release: (limitMs: number) => void limits.push(limitMs),
+    };
+    await new Shutdown({ drainMs: 1_000 }).stop(parts as unknown as ShutdownParts, undefined);
+    return limits.at(-1);
+  };
+  // 1 s of drain, 2 s of grace, 2 s for the callers.
+  assert.deepEqual([await released(0), await released(4_000), await released(10_000)], [5_000, 1_000, 500]);
+});

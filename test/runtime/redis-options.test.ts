@@ -1,0 +1,282 @@
+/** Options, defaults and times of the shared replay store, with a client library that connects to nothing. */
+
+import assert from "node:assert/strict";
+import { EventEmitter } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, beforeEach, describe, it } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { type ConnectionOptions, RedisConnection } from "#runtime/redis/connection.js";
+import { RedisReplayStore } from "#runtime/redis/index.js";
+import { redisFromEnv } from "#runtime/redis/settings.js";
+import { parseTarget } from "#runtime/redis/target.js";
+import { type HeldTimers, holdTimers } from "./held-timers.js";
+
+const THIS_FILE = fileURLToPath(import.meta.url);
+
+/** A client of the library: it says what a test says, and keeps the arguments of scripts. */
+class Client extends EventEmitter {
+  status = "connecting";
+  readonly scripts: unknown[][] = [];
+  readonly stream = { cork() {}, uncork() {} };
+  constructor(readonly options: Readonly<Record<string, unknown>>) {
+    super();
+  }
+  svcHelloBuffer(...args: unknown[]) {
+    this.scripts.push(args);
+    return new Promise(() => {});
+  }
+  disconnect() {
+    this.status = "end";
+  }
+  ready() {
+    this.status = "ready";
+    this.emit("ready");
+  }
+  /** The connection is lost. */
+  end() {
+    this.status = "end";
+    this.emit("end");
+  }
+}
+
+let clients: Client[] = [];
+const library = {
+  duplicate(options: object) {
+    const client = new Client(options as Client["options"]);
+    clients.push(client);
+    return client;
+  },
+};
+const last = () => clients.at(-1) ?? assert.fail("no client");
+
+let timers: HeldTimers;
+let open: { close(): void }[] = [];
+beforeEach(() => {
+  timers = holdTimers(1);
+});
+afterEach(() => {
+  for (const each of open) each.close();
+  timers.restore();
+  clients = [];
+  open = [];
+});
+
+const events = { ready() {}, lost() {}, replaced() {} };
+async function connected(options: Partial<ConnectionOptions> = {}, more: Partial<typeof events> = {}) {
+  const connection = new RedisConnection({ to: library, timeoutMs: 1_000, ...options }, { ...events, ...more });
+  open.push(connection);
+  await connection.open();
+  return connection;
+}
+
+describe("a connection", () => {
+  it("asks the library for no queue, no retry and no reconnect of its own, and for these times", async () => {
+    for (const [timeoutMs, socketTimeout] of [
+      [1_000, 2_000],
+      [4_000, 4_000],
+    ]) {
+      await connected({ timeoutMs: timeoutMs as number });
+      const { scripts: _, reconnectOnError: __, ...options } = last().options;
+      assert.deepEqual(options, {
+        lazyConnect: false,
+        enableOfflineQueue: false,
+        enableReadyCheck: false,
+        enableAutoPipelining: false,
+        stringNumbers: false,
+        autoResendUnfulfilledCommands: false,
+        maxRetriesPerRequest: 0,
+        retryStrategy: null,
+        sentinelRetryStrategy: null,
+        connectTimeout: 1_000,
+        disconnectTimeout: 0,
+        sentinelCommandTimeout: 1_000,
+        commandTimeout: timeoutMs,
+        socketTimeout,
+        failoverDetector: true,
+        disableClientInfo: true,
+        keyPrefix: "",
+      });
+    }
+  });
+
+  /** Loses the connection so often; gives the longest pause before each attempt, in milliseconds. */
+  async function pauses(count: number, options: Partial<ConnectionOptions> = {}): Promise<number[]> {
+    const random = Math.random;
+    Math.random = () => 1;
+    try {
+      await connected(options);
+      return Array.from({ length: count }, () => {
+        last().end();
+        const pause = timers.waiting.find(({ repeats }) => !repeats) ?? assert.fail("it waits for nothing");
+        pause.fire();
+        return pause.ms;
+      });
+    } finally {
+      Math.random = random;
+    }
+  }
+
+  it("is made again after 50 ms, then after twice the pause each time, at most after 2 s", async () => {
+    assert.deepEqual(await pauses(8), [50, 100, 200, 400, 800, 1_600, 2_000, 2_000]);
+    assert.equal(clients.length, 9);
+  });
+
+  it("is made again after maxPauseMs at the latest", async () => {
+    assert.deepEqual(await pauses(4, { maxPauseMs: 125 }), [50, 100, 125, 125]);
+  });
+
+  it("is not made again once it is closed: no timer is left, and the end of the client starts none", async () => {
+    for (const lose of [true, false]) {
+      const connection = await connected();
+      const client = last();
+      if (lose) client.end();
+      const made = clients.length;
+      connection.close();
+      client.end();
+      assert.deepEqual(timers.waiting, []);
+      assert.equal(clients.length, made);
+    }
+  });
+
+  it("is not made when it is closed while the library is loaded", async () => {
+    const connection = new RedisConnection({ to: parseTarget("redis://127.0.0.1:1"), timeoutMs: 1_000 }, events);
+    open.push(connection);
+    const opening = connection.open();
+    connection.close();
+    await opening;
+    assert.deepEqual(timers.waiting, []);
+  });
+
+  it("is replaced after 10 s without a reply, looked at each second", async (t) => {
+    let now = 0;
+    t.mock.method(performance, "now", () => now);
+    let replaced = 0;
+    await connected({}, { replaced: () => replaced++ });
+    last().ready();
+    const watchdog = timers.waiting.find(({ repeats }) => repeats) ?? assert.fail("no watchdog");
+    assert.equal(watchdog.ms, 1_000);
+    now = 9_999;
+    watchdog.fire();
+    assert.equal(replaced, 0);
+    now = 10_000;
+    watchdog.fire();
+    assert.equal(replaced, 1);
+  });
+
+  it("reads its files: a password, and certificates for TLS", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "svc-redis-"));
+    after(() => rmSync(directory, { recursive: true }));
+    const files = Object.fromEntries(
+      ["passwordFile", "caPath", "certPath", "keyPath"].map((name) => {
+        writeFileSync(join(directory, name), `text of ${name}\n`);
+        return [name, join(directory, name)];
+      }),
+    );
+    await connected({ to: { ...parseTarget("rediss://127.0.0.1:1"), ...library }, ...files });
+    const { password, tls } = last().options;
+    assert.equal(password, "text of passwordFile");
+    assert.deepEqual(tls, { ca: "text of caPath\n", cert: "text of certPath\n", key: "text of keyPath\n" });
+  });
+});
+
+describe("the store", () => {
+  const context = {
+    tools: [],
+    ttlMs: () => 1,
+    log: { debug() {}, info() {}, warn() {}, error() {}, child: () => context.log },
+    observe: undefined,
+  } as unknown as Parameters<RedisReplayStore["start"]>[0];
+
+  async function started(options: object) {
+    const store = new RedisReplayStore({ client: library, ...options });
+    open.push({ close: () => void store.close(0) });
+    store.start(context).catch(() => {});
+    while (clients.length === 0) await nextTurn();
+    const client = last();
+    client.ready();
+    while (client.scripts.length === 0) await nextTurn();
+    return client;
+  }
+
+  for (const [options, prefix, timeoutMs, graceMs] of [
+    [{}, "svc:", 1_000, 5_000],
+    [{ prefix: "other:", timeoutMs: 250, graceMs: 7_000 }, "other:", 250, 7_000],
+  ] as const) {
+    it(`prefix ${prefix}, timeoutMs ${timeoutMs}, graceMs ${graceMs}: ${JSON.stringify(options)}`, async () => {
+      const { options: given, scripts } = await started(options);
+      assert.equal(given.commandTimeout, timeoutMs);
+      const [incarnation, grace, , ms] = scripts[0] ?? [];
+      assert.deepEqual([String(incarnation), String(grace)], [`${prefix}{00}incarnation`, `${prefix}{00}grace`]);
+      assert.equal(ms, graceMs);
+    });
+  }
+
+  it("graceMs: a lost connection is made again within a quarter of it, so that runs are registered in time", async () => {
+    const random = Math.random;
+    Math.random = () => 1;
+    try {
+      const client = await started({ graceMs: 100 });
+      client.end();
+      assert.ok(
+        timers.waiting.some(({ ms }) => ms === 25),
+        `${timers.started}`,
+      );
+    } finally {
+      Math.random = random;
+    }
+  });
+
+  it("the environment has a variable for each option", async (t) => {
+    const seen: unknown[] = [];
+    t.mock.method(RedisConnection.prototype, "open", async function (this: unknown) {
+      const { to, ...options } = (this as { options: ConnectionOptions }).options;
+      seen.push(to, options);
+    });
+    t.mock.getter(RedisConnection.prototype, "ready", () => true);
+    t.mock.method(RedisConnection.prototype, "run", (_script: unknown, ...args: readonly unknown[]) => {
+      seen.push(String(args[0]), args[3]);
+      return new Promise(() => {});
+    });
+    const url = "rediss://user@127.0.0.1:6380/2";
+    const variables = {
+      ...{ URL: url, PASSWORD_FILE: "/p", CA_PATH: "/a", CERT_PATH: "/c", KEY_PATH: "/k" },
+      ...{ PREFIX: "x:", TIMEOUT_MS: "20", GRACE_MS: "8000" },
+    };
+    const env = Object.entries(variables).map(([name, value]) => [`SVC_REPLAY_REDIS_${name}`, value]);
+    const store = redisFromEnv(Object.fromEntries(env));
+    open.push({ close: () => void store.close(0) });
+    store.start(context).catch(() => {});
+    while (seen.length < 4) await nextTurn();
+    const options = { passwordFile: "/p", caPath: "/a", certPath: "/c", keyPath: "/k" };
+    assert.deepEqual(seen, [
+      parseTarget(url),
+      { ...options, timeoutMs: 20, maxPauseMs: 2_000 },
+      "x:{00}incarnation",
+      8_000,
+    ]);
+  });
+
+  it("takes times within their bounds only", () => {
+    const make = (options: object) => () => new RedisReplayStore({ client: library, ...options });
+    for (const timeoutMs of [10, 4_000]) make({ timeoutMs })();
+    for (const timeoutMs of [9, 4_001, 10.5]) assert.throws(make({ timeoutMs }), /^RangeError: timeoutMs: /);
+    for (const graceMs of [0, 3_600_000]) make({ graceMs })();
+    for (const graceMs of [-1, 3_600_001, 0.5]) assert.throws(make({ graceMs }), /^RangeError: graceMs: /);
+  });
+
+  for (const [option, variable, more] of [
+    ["passwordFile", "SVC_REPLAY_REDIS_PASSWORD_FILE", {}],
+    ["caPath", "SVC_REPLAY_REDIS_CA_PATH", {}],
+    ["certPath", "SVC_REPLAY_REDIS_CERT_PATH", { keyPath: THIS_FILE }],
+    ["keyPath", "SVC_REPLAY_REDIS_KEY_PATH", { certPath: THIS_FILE }],
+  ] as const) {
+    it(`${option} is read at the start`, async () => {
+      const path = join(tmpdir(), "svc-no-such-file");
+      const store = new RedisReplayStore({ url: "rediss://127.0.0.1:1", [option]: path, ...more });
+      await assert.rejects(store.start(context), new RegExp(`${variable}.*${path}`));
+    });
+  }
+});

@@ -1,0 +1,257 @@
+/** Options, defaults and limits of the storage, against a store on this machine. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { BlobIdEncoder } from "#runtime/storage/blob-id.js";
+import { backoffDelay, deadlinesOf, retriesOf } from "#runtime/storage/deadline.js";
+import { DevStore, type DevStoreOptions, substituteBlobId } from "#runtime/storage/dev-store.js";
+import { Endpoint } from "#runtime/storage/endpoint.js";
+import {
+  ByteBudget,
+  FileJournal,
+  StorageError,
+  WalrusReader,
+  type WalrusReaderOptions,
+  WalrusStorage,
+  type WalrusStorageOptions,
+} from "#runtime/storage/index.js";
+import { NexusValue } from "#runtime/wire/data.js";
+import { sha256 } from "#runtime/wire/hash.js";
+import { holdTimers } from "./held-timers.js";
+
+const directory = mkdtempSync(join(tmpdir(), "svc-storage-options-"));
+const CONTENT = Buffer.from('"a report"');
+const REFERENCE = NexusValue.walrus(substituteBlobId(CONTENT), sha256(CONTENT));
+
+let stores = 0;
+const startStore = (options: Partial<DevStoreOptions> = {}) =>
+  DevStore.start({ directory: join(directory, `${stores++}`), blobIds: "substitute", ...options });
+
+let store: DevStore;
+before(async () => {
+  store = await startStore();
+});
+after(async () => {
+  await store.stop();
+  rmSync(directory, { recursive: true });
+});
+beforeEach(() => {
+  store.clearFaults();
+  store.requests.length = 0;
+});
+
+const storageOf = (options: Partial<WalrusStorageOptions> = {}) =>
+  new WalrusStorage({ ...store.connection(), epochs: 1, ...options });
+const readerOf = (options: Partial<WalrusReaderOptions> = {}) =>
+  new WalrusReader({ aggregator: { url: store.url }, ...options });
+
+const fails =
+  (code: string, message = /^/) =>
+  (error: unknown) => {
+    assert.ok(error instanceof StorageError, String(error));
+    assert.equal(error.code, code, error.message);
+    assert.match(error.message, message);
+    return true;
+  };
+
+describe("times and tries", () => {
+  it("have these defaults", () => {
+    assert.deepEqual(deadlinesOf(), { connectMs: 5_000, progressMs: 10_000, totalMs: 60_000 });
+    assert.deepEqual(retriesOf(), { attempts: 3, backoffMs: 200 });
+  });
+
+  for (const [of, name, least, most] of [
+    [deadlinesOf, "connectMs", 1, 2_147_483_647],
+    [deadlinesOf, "progressMs", 1, 2_147_483_647],
+    [deadlinesOf, "totalMs", 1, 2_147_483_647],
+    [retriesOf, "attempts", 1, 10],
+    [retriesOf, "backoffMs", 0, 5_000],
+  ] as const) {
+    it(`${name} is ${least} to ${most}`, () => {
+      for (const value of [least, most]) {
+        assert.equal((of({ [name]: value }) as unknown as Readonly<Record<string, number>>)[name], value);
+      }
+      for (const value of [least - 1, most + 1, 1.5]) {
+        assert.throws(() => of({ [name]: value }), fails("invalid_option", new RegExp(`^${name}: `)));
+      }
+    });
+  }
+
+  it("a pause doubles with each try, up to 5 s, less up to half of it", (t) => {
+    const pauses = (backoffMs: number) =>
+      [1, 2, 3, 9].map((attempt) => backoffDelay(attempt, { attempts: 10, backoffMs }));
+    const random = t.mock.method(Math, "random", () => 0);
+    assert.deepEqual(pauses(200), [200, 400, 800, 5_000]);
+    random.mock.mockImplementation(() => 1);
+    assert.deepEqual(pauses(200), [100, 200, 400, 2_500]);
+    assert.deepEqual(pauses(0), [0, 0, 0, 0]);
+  });
+
+  const deadlines = { connectMs: 1_111_111, progressMs: 2_222_222, totalMs: 3_333_333 };
+  for (const [who, run] of [
+    ["a storage", () => storageOf({ deadlines }).upload(CONTENT)],
+    [
+      "a reader",
+      async () => {
+        await storageOf().upload(CONTENT);
+        const reader = readerOf({ deadlines });
+        return reader.read(REFERENCE);
+      },
+    ],
+  ] as const) {
+    it(`are those that ${who} is given`, async () => {
+      const timers = holdTimers();
+      try {
+        await run();
+        for (const ms of Object.values(deadlines)) assert.ok(timers.started.includes(ms), `${ms}: ${timers.started}`);
+      } finally {
+        timers.restore();
+      }
+    });
+  }
+
+  it("requests are tried so often", async () => {
+    for (const attempts of [1, 2, 4]) {
+      const retries = { attempts, backoffMs: 0 };
+      for (const run of [
+        () => storageOf({ retries }).upload(Buffer.from(`"${attempts}"`)),
+        () => readerOf({ retries }).read(REFERENCE),
+      ]) {
+        store.clearFaults();
+        store.requests.length = 0;
+        store.fail("GET", { kind: "status", status: 503 }, 100);
+        await assert.rejects(run(), fails("refused"));
+        assert.equal(store.count("GET"), attempts);
+      }
+    }
+  });
+
+  it("the signal of the caller ends an upload and a read", async () => {
+    const signal = AbortSignal.abort();
+    await assert.rejects(storageOf().upload(CONTENT, { signal }), fails("aborted"));
+    await assert.rejects(readerOf().read(REFERENCE, { signal }), fails("aborted"));
+    assert.equal(store.requests.length, 0);
+  });
+});
+
+describe("a storage", () => {
+  it("asks for what it is told to buy, and leaves the rest to the publisher", async () => {
+    const asked = async (options: Partial<WalrusStorageOptions>) => {
+      await storageOf(options).upload(CONTENT);
+      return new URL(store.requests.findLast(({ method }) => method === "PUT")?.target ?? "", store.url).search;
+    };
+    assert.equal(await asked({}), "?epochs=1");
+    assert.equal(await asked({ epochs: 53 }), "?epochs=53");
+    assert.equal(await asked({ deletable: true }), "?epochs=1&deletable=true");
+    assert.equal(await asked({ deletable: false }), "?epochs=1&permanent=true");
+    assert.equal(await asked({ sendObjectTo: "0x1" }), `?epochs=1&send_object_to=0x${"1".padStart(64, "0")}`);
+    for (const epochs of [0, 54]) assert.throws(() => storageOf({ epochs }), fails("invalid_option", /^epochs/));
+  });
+
+  it("maxBytes: 1 byte to 8 MiB", async () => {
+    await storageOf({ maxBytes: CONTENT.length }).upload(CONTENT);
+    await assert.rejects(storageOf({ maxBytes: CONTENT.length - 1 }).upload(CONTENT), fails("invalid_upload"));
+    for (const maxBytes of [1, 8_388_608]) storageOf({ maxBytes });
+    for (const maxBytes of [0, 8_388_609]) assert.throws(() => storageOf({ maxBytes }), fails("invalid_option"));
+  });
+
+  it("journal: it records what is not settled", async () => {
+    const journal = await FileJournal.open(join(directory, "uploads.journal"));
+    const storage = storageOf({ journal });
+    await storage.upload(CONTENT);
+    assert.equal((await storage.recover()).length, 1);
+    assert.equal((await storageOf().recover()).length, 0);
+    await journal.close();
+  });
+
+  it("encoder and shards: auto, of 1,000 shards, by default; off looks for none, and required wants one", (t) => {
+    const { publisher, aggregator } = store.connection();
+    const asked = t.mock.method(BlobIdEncoder, "find", () => undefined).mock;
+    const make = (more: Partial<WalrusStorageOptions>) => {
+      new WalrusStorage({ publisher, aggregator, epochs: 1, ...more });
+    };
+    make({});
+    make({ encoder: "auto", shards: 10 });
+    make({ encoder: "off", shards: 20 });
+    assert.throws(() => make({ encoder: "required", shards: 30 }), fails("encoder_failed"));
+    const shards = asked.calls.map(({ arguments: [first] }: { arguments: readonly unknown[] }) => first);
+    assert.deepEqual(shards, [1_000, 10, 30]);
+    asked.restore();
+    for (const allowed of [1, 65_535]) make({ shards: allowed });
+    for (const refused of [0, 65_536])
+      assert.throws(() => make({ shards: refused }), fails("invalid_option", /^shards/));
+  });
+
+  it("an answer of the publisher has 65,536 bytes at most", async () => {
+    const blobObject = {
+      id: `0x${"1".repeat(64)}`,
+      blobId: substituteBlobId(CONTENT),
+      size: CONTENT.length,
+      storage: { endEpoch: 2 },
+      deletable: true,
+    };
+    const answer = JSON.stringify({ newlyCreated: { blobObject } });
+    const upload = (bytes: number) => {
+      store.fail("PUT", { kind: "answer", status: 200, body: answer.padEnd(bytes) });
+      return storageOf({ retries: { attempts: 1 } }).upload(CONTENT);
+    };
+    assert.equal((await upload(65_536)).origin, "created");
+    await assert.rejects(upload(65_537), fails("answer_invalid"));
+  });
+});
+
+describe("a reader", () => {
+  it("budgetBytes: of each resolve, unless a budget is given; 1 byte to 8 MiB", async () => {
+    await storageOf().upload(CONTENT);
+    const size = CONTENT.length;
+    assert.deepEqual(await readerOf({ budgetBytes: size }).read(REFERENCE), CONTENT);
+    await assert.rejects(readerOf({ budgetBytes: size - 1 }).read(REFERENCE), fails("over_budget"));
+    const budget = new ByteBudget(2 * size - 1);
+    const reader = readerOf();
+    await reader.read(REFERENCE, { budget });
+    await assert.rejects(reader.read(REFERENCE, { budget }), fails("over_budget"));
+    assert.equal(budget.left, size - 1);
+    for (const budgetBytes of [1, 8_388_608]) readerOf({ budgetBytes });
+    for (const budgetBytes of [0, 8_388_609]) assert.throws(() => readerOf({ budgetBytes }), fails("invalid_option"));
+    assert.equal(new ByteBudget().left, 8_388_608);
+  });
+});
+
+describe("an endpoint", () => {
+  it("plaintextHeaders: credentials go to other machines over https only, unless it is set", () => {
+    const headers = { Authorization: "Bearer x" };
+    const endpoint = (url: string, more: object = {}) => new Endpoint("publisher", { url, headers, ...more });
+    for (const url of ["https://other.example", "http://127.0.0.1", "http://localhost"]) endpoint(url);
+    assert.throws(() => endpoint("http://other.example"), fails("invalid_option", /in the clear/));
+    endpoint("http://other.example", { plaintextHeaders: true });
+    assert.throws(() => endpoint("http://other.example", { plaintextHeaders: false }), fails("invalid_option"));
+  });
+});
+
+describe("the store for development", () => {
+  it("port: this one, and any free one by default", async () => {
+    const { port } = new URL(store.url);
+    await assert.rejects(startStore({ port: Number(port) }), { code: "EADDRINUSE" });
+  });
+
+  it("maxBytes: 10 MiB by default", async () => {
+    const put = async ({ url }: DevStore, bytes: number) =>
+      (await fetch(`${url}/v1/blobs?epochs=1`, { method: "PUT", body: new Uint8Array(bytes) })).status;
+    assert.deepEqual([await put(store, 10_485_760), await put(store, 10_485_761)], [200, 413]);
+    const small = await startStore({ maxBytes: 10 });
+    assert.deepEqual([await put(small, 10), await put(small, 11)], [200, 413]);
+    await small.stop();
+  });
+
+  it("authorization: a PUT needs it, and the options of its connection have it", async () => {
+    const secured = await startStore({ authorization: "Bearer x" });
+    const options = { ...secured.connection(), epochs: 1 };
+    await new WalrusStorage(options).upload(CONTENT);
+    const without = new WalrusStorage({ ...options, publisher: { url: secured.url }, retries: { attempts: 1 } });
+    await assert.rejects(without.upload(CONTENT), fails("refused", /401/));
+    await secured.stop();
+  });
+});
