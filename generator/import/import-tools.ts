@@ -36,7 +36,12 @@ export function importTools(tools: readonly ToolMetadata[]): ImportedTool[] {
   for (let round = 0; ; round++) {
     const result = generateTexts(new Map(sources.map(({ file, text }) => [inSource(file), text])));
     const errors = result.diagnostics.filter(({ severity }) => severity === "error");
-    if (errors.length === 0) return tools.map((tool, index) => compare(tool, sources[index] as ToolSource, result));
+    if (errors.length === 0) {
+      const generated = documentsOf(result);
+      return tools.map((tool, index) =>
+        compare(tool, sources[index] as ToolSource, generated.get(tool.fqn) as JsonObject),
+      );
+    }
     const corrected = sources.map((source) => ({ ...source, text: withoutTags(source, errors) }));
     if (round === MAX_ROUNDS || corrected.every(({ text }, index) => text === sources[index]?.text)) {
       throw new UnimportableTools(errors);
@@ -56,10 +61,14 @@ function withoutTags({ file, text }: ToolSource, errors: readonly Diagnostic[]):
   return kept.join("\n").replace(/^ *\/\*\*\n *\*\/\n/gm, "");
 }
 
-function compare(tool: ToolMetadata, source: ToolSource, { files }: Result): ImportedTool {
+/** The generated metadata documents by FQN. */
+function documentsOf({ files }: Result): ReadonlyMap<Json | undefined, JsonObject> {
   const listing = readJson(files.find(({ path }) => path === "meta.json")?.text ?? "[]");
   const documents = (listing as readonly Json[]).filter((each) => each instanceof JsonObject);
-  const generated = documents.find((each) => each.get("fqn") === tool.fqn) as JsonObject;
+  return new Map(documents.map((each) => [each.get("fqn"), each]));
+}
+
+function compare(tool: ToolMetadata, source: ToolSource, generated: JsonObject): ImportedTool {
   const [input, output] = [generated.get("input_schema") as JsonObject, generated.get("output_schema") as JsonObject];
   const ports = derivePorts(printJson(input), printJson(output));
   const schemas = [

@@ -209,8 +209,12 @@ export function adaptHost<Host extends AdaptedHost>(host: Host, { layout, instal
  * typescript-json-schema's TypeScript.
  */
 function libraryFolder(installed: InstalledTypeScript | undefined): string {
-  return installed?.libraries ?? dirname(schemaRequire().resolve("typescript"));
+  if (installed?.libraries !== undefined) return installed.libraries;
+  defaultLibrary ??= dirname(schemaRequire().resolve("typescript"));
+  return defaultLibrary;
 }
+
+let defaultLibrary: string | undefined;
 
 function isLibrary(path: string, { installed }: Project): boolean {
   return dirname(resolve(path)) === libraryFolder(installed);

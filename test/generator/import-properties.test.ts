@@ -33,7 +33,7 @@ async function importInto(metadata: string): Promise<{ project: ToolProject; too
   return { project, tools };
 }
 
-/** The metadata that svc-gen generates from imported classes; its schemas are those that were compiled before. */
+/** The metadata that svc-gen generates, by name; its schemas are those that another test has compiled. */
 function publishedBy({ root }: ToolProject): ReadonlyMap<string, string> {
   const { files, diagnostics } = generate({ root });
   assert.equal(hasErrors(diagnostics), false);
@@ -61,8 +61,8 @@ test("the metadata of the type zoo comes back", async () => {
   const zoo = new ToolProject(
     Object.fromEntries(ZOO.map((each, index) => [`src/tool${index}.ts`, sourceOf(each, index)])),
   );
-  const listing = zoo.build()["meta.json"] ?? "";
-  const ran = await importInto(listing);
+  const before = publishedBy(zoo);
+  const ran = await importInto(`[${[...before.values()].join(",")}]`);
   assert.ok(typeof ran === "object", String(ran));
   const nameOf = (fqn: string) => ZOO[Number(/tool-tool(\d+)@/.exec(fqn)?.[1])]?.name ?? assert.fail(fqn);
   const unequal = ran.tools.filter(({ differences, inlined }) => differences.length + inlined.length > 0);
@@ -71,7 +71,7 @@ test("the metadata of the type zoo comes back", async () => {
     ran.tools.filter(({ samePorts }) => !samePorts),
     [],
   );
-  const [before, after] = [documents(listing), publishedBy(ran.project)];
+  const after = publishedBy(ran.project);
   for (const { fqn } of ran.tools) {
     if (!unequal.some((tool) => tool.fqn === fqn)) assert.equal(after.get(fqn), before.get(fqn), nameOf(fqn));
   }
