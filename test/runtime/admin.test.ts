@@ -44,6 +44,24 @@ async function scrape(server: RunningServer) {
 }
 
 describe("metrics", () => {
+  it("count a late result although its tool blocked the event loop", async () => {
+    const tool = countingTool({
+      fqn: "xyz.test.busy@1",
+      timeout: 40,
+      invoke: ({ value }) => {
+        const end = performance.now() + 60;
+        while (performance.now() < end);
+        return { ok: { value } };
+      },
+    });
+    const server = await serveSigned([tool], { admin: LOCAL });
+    expectError(await echoCall(tool, "1").send(server.url), 504, "tool_invocation_timeout");
+    await until(() => server.log.some(({ message }) => message.includes("discarded")), "it ended");
+    const { value } = await scrape(server);
+    assert.equal(value('svc_late_results_total{tool="xyz.test.busy@1"}'), 1);
+    proves("8.11");
+  });
+
   it("count calls by tool, status and code, replays, late results and what is refused before a tool", async () => {
     const open = gate();
     const tool = countingTool({

@@ -238,6 +238,28 @@ async function measureAnswerMs(): Promise<number> {
   }
 }
 
+/** The rate in bytes per second below which a body is ended, if it is the given one; NaN otherwise. */
+async function bodyRate(rate: number, options: BootstrapOptions = {}): Promise<readonly number[]> {
+  const slow = await start([countingTool({ path: "slow" })], options);
+  /** Whether so many bytes make up for the second before them: whether five more seconds may pass in silence. */
+  const suffices = async (bytes: number) => {
+    const pace = nextTimer(1000, true);
+    const connection = await RawConnection.open(slow.url);
+    connection.send(requestText("POST", "/slow/invoke", [["Content-Length", `${10 * rate}`]]));
+    const seconds = await pace();
+    seconds.fire();
+    connection.send(Buffer.alloc(bytes));
+    await until(() => slow.load().bodyBytes.inFlight === bytes, "the bytes have arrived");
+    for (let second = 0; second < 5; second++) seconds.fire();
+    const goesOn = timers.waiting.includes(seconds);
+    connection.close();
+    await until(() => slow.load().bodyBytes.inFlight === 0, "the body is gone");
+    seconds.fire();
+    return goesOn;
+  };
+  return [(await suffices(rate)) && !(await suffices(rate - 1)) ? rate : Number.NaN];
+}
+
 const LIMITS = rowsOf(table("docs/operations.md", "## Limits"), 2);
 compare("docs/operations.md, Limits", LIMITS, {
   "connections at a time": () => [plain.server.maxConnections],
@@ -260,26 +282,7 @@ compare("docs/operations.md, Limits", LIMITS, {
   ],
   "one body": async ([bytes = 0]) => [await largestBody(bytes)],
   "bodies in flight together": () => [plain.load().bodyBytes.most],
-  "the rate of a body": async ([rate = 0]) => {
-    const slow = await start([countingTool({ path: "slow" })]);
-    /** Whether so many bytes make up for the second before them: whether five more seconds may pass in silence. */
-    const suffices = async (bytes: number) => {
-      const pace = nextTimer(1000, true);
-      const connection = await RawConnection.open(slow.url);
-      connection.send(requestText("POST", "/slow/invoke", [["Content-Length", `${10 * rate}`]]));
-      const seconds = await pace();
-      seconds.fire();
-      connection.send(Buffer.alloc(bytes));
-      await until(() => slow.load().bodyBytes.inFlight === bytes, "the bytes have arrived");
-      for (let second = 0; second < 5; second++) seconds.fire();
-      const goesOn = timers.waiting.includes(seconds);
-      connection.close();
-      await until(() => slow.load().bodyBytes.inFlight === 0, "the body is gone");
-      seconds.fire();
-      return goesOn;
-    };
-    return [(await suffices(rate)) && !(await suffices(rate - 1)) ? rate : Number.NaN];
-  },
+  "the rate of a body": ([rate = 0]) => bodyRate(rate),
   "an unread body whose connection is kept": async ([bytes = 0]) => [
     await largest(bytes, async (n) => {
       const { connection, response } = await answerTo(requestText("POST", "/no", [["Content-Length", `${n}`]]));
@@ -367,7 +370,12 @@ describe("isolation", () => {
       // One more stands by.
       threads: async () => [(await startOn(1)).workers.length - 1, isolated.workers.length - 1],
       graceMs: async ([ms = 0]) => {
-        const { url, log } = await start([hasty], { isolate: { entry, threads: 1 } });
+        const { url, log, workers } = await start([hasty], { isolate: { entry, threads: 1, memoryMb: 48 } });
+        assert.deepEqual(
+          workers.map(({ resourceLimits }) => resourceLimits?.maxOldGenerationSizeMb),
+          [48, 48],
+          "memoryMb in place of its default",
+        );
         const grace = nextTimer(ms);
         assert.equal((await sendPlain(url, hasty.target, '{"value":"never"}')).status, 504);
         (await grace()).fire();
@@ -458,25 +466,37 @@ compare("docs/guide/settings.md, the configuration", byDefault(rowsOf(table(SETT
 
 const OPTIONS = rowsOf(table(SETTINGS, "# Settings", 2), 2);
 
+/** Milliseconds between two looks at a configuration, if they are about the expected ones. */
+async function reloadIntervalMs(expected: number, options: BootstrapOptions = {}): Promise<number> {
+  const path = join(directory, "config.json");
+  writeFileSync(path, "{}", { mode: 0o600 });
+  process.env.SVC_TOOLKIT_CONFIG_PATH = path;
+  const from = timers.started.length;
+  const server = await start([countingTool()], { config: ToolkitRuntimeConfig.fromEnv(), ...options });
+  delete process.env.SVC_TOOLKIT_CONFIG_PATH;
+  // The rest of the interval, after the tenth of a second in which a file settles.
+  const rest = () => timers.started.slice(from).find((each) => each < expected && each > expected / 2);
+  await until(() => rest() !== undefined, "it waits to look again");
+  await server.close();
+  return Math.round(((rest() ?? 0) + 100) / 50) * 50;
+}
+
 compare("docs/guide/settings.md, in code", byDefault(OPTIONS), {
   replayMaxBytes: async () => [(await signedDefaults()).bound],
-  reloadIntervalMs: async ([ms = 0]) => {
-    const path = join(directory, "config.json");
-    writeFileSync(path, "{}", { mode: 0o600 });
-    process.env.SVC_TOOLKIT_CONFIG_PATH = path;
-    const from = timers.started.length;
-    const server = await start([countingTool()], { config: ToolkitRuntimeConfig.fromEnv() });
-    delete process.env.SVC_TOOLKIT_CONFIG_PATH;
-    // The rest of the interval, after the tenth of a second in which a file settles.
-    const rest = () => timers.started.slice(from).find((each) => each < ms && each > ms / 2);
-    await until(() => rest() !== undefined, "it waits to look again");
-    await server.close();
-    return [Math.round(((rest() ?? 0) + 100) / 50) * 50];
-  },
+  reloadIntervalMs: async ([ms = 0]) => [await reloadIntervalMs(ms)],
   maxConnections: () => [plain.server.maxConnections],
   maxBodyBytesInFlight: () => [plain.load().bodyBytes.most],
-  // Compared above: the two documents have one number.
-  minBodyBytesPerSecond: () => quantities(LIMITS.get("the rate of a body") ?? ""),
+  minBodyBytesPerSecond: ([rate = 0]) => bodyRate(rate),
+});
+
+describe("an option in place of its default", () => {
+  it("minBodyBytesPerSecond", async () => {
+    assert.deepEqual(await bodyRate(1_000, { minBodyBytesPerSecond: 1_000 }), [1_000]);
+  });
+
+  it("reloadIntervalMs", async () => {
+    assert.equal(await reloadIntervalMs(7_000, { reloadIntervalMs: 7_000 }), 7_000);
+  });
 });
 
 describe("the guide", () => {

@@ -140,6 +140,7 @@ describe("GET /meta", () => {
     "::1", "2001:db8::1", "[::1", "::1]", "[::1]canary", "[::1]:", "[::g]", "[]", "[1.2.3.4]", "[:::]", "[v1.x]",
     ":80", "-", "h/canary", "h?canary", "h#canary", "h\\canary", "http://h", "h%20", "<canary>", '"h"', "h;", "h\xe4", ".", "..", "h..example", ".h", "a".repeat(254),
     "127.0.0.256", "1.2.3", "1.2.3.4.5", "0x7f.1", "256.1.1.1:80",
+    "0x7f000001", "0x7f000001:80", "0X7F000001.", "0x", "127.0.0.0x1", "h.0xff", "2130706433", "h.1",
   ]; // biome-ignore format: a table
   for (const host of HOSTS) {
     it(`400 host_header_required for ${JSON.stringify(host).slice(0, 40)}`, async () => {

@@ -325,8 +325,10 @@ for (const signed of [true, false]) {
       const text = `request ${i}: ${own.body}`;
       assert.equal(own.status, served.status, text);
       assert.deepEqual(own.body, Buffer.from(await served.arrayBuffer()), text);
-      for (const [name, value] of Object.entries(own.headers))
-        assert.equal(value, served.headers.get(name), `${text} ${name}`);
+      // Framing is the transport's.
+      const framing = new Set(["connection", "content-length", "date", "keep-alive"]);
+      const headers = [...served.headers].filter(([name]) => !framing.has(name));
+      assert.deepEqual(own.headers, Object.fromEntries(headers), text);
     }
   });
 }

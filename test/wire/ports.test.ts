@@ -61,6 +61,21 @@ describe("ports", () => {
     proves("2.4");
   });
 
+  it("are those of the $ref alone, whatever stands beside it", () => {
+    const defs =
+      '"$defs":{"list":{"type":"array"},"text":{"type":"string"},"payload":{"properties":{"p":{"$ref":"#/$defs/list","type":"object"},"q":{"$ref":"#/$defs/text","type":"array"}}},"far":{"properties":{"far":{"$ref":"#/$defs/payload","properties":{"other":{}}}}}}';
+    assert.deepEqual(
+      inputs(
+        `{"properties":{"a":{"$ref":"#/$defs/list","type":"object"},"b":{"type":"array","$ref":"#/$defs/text"},"c":{"$ref":"#/$defs/list"}},${defs}}`,
+      ),
+      ["a[]", "b", "c[]"],
+    );
+    assert.deepEqual(outputs(`{"oneOf":[{"$ref":"#/$defs/far","const":"near","properties":{"near":{}}}],${defs}}`), [
+      "far(p[],q)",
+    ]);
+    proves("2.4");
+  });
+
   for (const [what, make] of [
     ["32 input ports", (count: number) => derivePorts(`{"properties":${properties(count)}}`, OK).inputPorts.length],
     [
