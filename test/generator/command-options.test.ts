@@ -384,6 +384,17 @@ describe("new", () => {
   });
 });
 
+describe("doctor", () => {
+  it("--size: at most 1 GiB", async () => {
+    // Nothing listens on this port, so that no body is sent.
+    const doctor = (size: string) => svcGenIn(root, ["doctor", "http://127.0.0.1:1/tool", "--size", size]);
+    assert.equal((await doctor("1073741824")).code, 1);
+    const { code, err } = await doctor("1073741825");
+    assert.equal(code, 2);
+    assert.match(err, /--size wants at most 1073741824/);
+  });
+});
+
 describe("import", () => {
   const one = (fqn: string) =>
     `{"fqn":"${fqn}","url":"http://localhost/a","description":"d","input_schema":{"type":"object","properties":{}},"output_schema":{"oneOf":[{"const":"done"}]}}`;
@@ -395,6 +406,12 @@ describe("import", () => {
     assert.deepEqual([filesIn(folder, "src"), filesIn(folder, "lib")], [["sum.ts"], ["sum.ts"]]);
     assert.equal((await svcGenIn(folder, ["import", "meta.json"])).code, 1);
     await done(folder, "import", "meta.json", "--force");
+  });
+
+  it("a warning shows 200 characters of a place", async () => {
+    const folder = folderOf({ "meta.json": one("xyz.demo.sum@1").replace("{", `{"${"x".repeat(300)}":1,`) });
+    const { err } = await svcGenIn(folder, ["import", "meta.json"]);
+    assert.match(err, /: \/x{199}…: 1 is left out$/m);
   });
 
   it("4 MiB of metadata and 1,000 tools, and no more", () => {
