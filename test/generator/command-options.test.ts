@@ -384,17 +384,6 @@ describe("new", () => {
   });
 });
 
-describe("doctor", () => {
-  it("--size: at most 1 GiB", async () => {
-    // Nothing listens on this port, so that no body is sent.
-    const doctor = (size: string) => svcGenIn(root, ["doctor", "http://127.0.0.1:1/tool", "--size", size]);
-    assert.equal((await doctor("1073741824")).code, 1);
-    const { code, err } = await doctor("1073741825");
-    assert.equal(code, 2);
-    assert.match(err, /--size wants at most 1073741824/);
-  });
-});
-
 describe("import", () => {
   const one = (fqn: string) =>
     `{"fqn":"${fqn}","url":"http://localhost/a","description":"d","input_schema":{"type":"object","properties":{}},"output_schema":{"oneOf":[{"const":"done"}]}}`;
