@@ -397,6 +397,12 @@ describe("import", () => {
     await done(folder, "import", "meta.json", "--force");
   });
 
+  it("a warning shows 200 characters of a place", async () => {
+    const folder = folderOf({ "meta.json": one("xyz.demo.sum@1").replace("{", `{"${"x".repeat(300)}":1,`) });
+    const { err } = await svcGenIn(folder, ["import", "meta.json"]);
+    assert.match(err, /: \/x{199}…: 1 is left out$/m);
+  });
+
   it("4 MiB of metadata and 1,000 tools, and no more", () => {
     const read = (bytes: Buffer) => () => readMetadata(bytes, "meta.json");
     const bytes = (count: number) => Buffer.from(one("xyz.demo.sum@1").padEnd(count));

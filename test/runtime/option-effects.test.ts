@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import { type BootstrapOptions, type ReplayStore, StartupError, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { type BootstrapOptions, type ReplayStore, StartupError, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { Shutdown, type ShutdownParts } from "#runtime/server/http/shutdown.js";
-import { openSocket, RawConnection, requestText } from "./raw.js";
-import { countingTool, echoCall, gate, serveFor, serveSigned, until } from "./tools.js";
+import { holdTimers } from "./held-timers.js";
+import { exchange, RawConnection, requestText } from "./raw.js";
+import { countingTool, echoCall, gate, keptLog, sendPlain, serveFor, serveSigned, UNSIGNED, until } from "./tools.js";
 
 const tool = countingTool();
 
@@ -60,8 +61,7 @@ test("maxConnections: one more is closed before a byte of it is read", async () 
   const { url, load } = await serveFor([tool], { maxConnections: 1 });
   const first = await RawConnection.open(url);
   assert.equal((await first.send(requestText("GET", "/tools")).response()).status, 200);
-  const socket = openSocket(url);
-  await new Promise((resolve) => socket.once("close", resolve));
+  await assert.rejects(exchange(url, requestText("GET", "/tools")));
   assert.equal(load().refused.connections, 1);
   assert.equal((await first.send(requestText("GET", "/tools")).response()).status, 200);
   first.close();
@@ -133,4 +133,57 @@ test("a shutdown that took all of its time has 500 ms left to release what it ho
   };
   // 1 s of drain, 2 s of grace, 2 s for the callers.
   assert.deepEqual([await released(0), await released(4_000), await released(10_000)], [5_000, 1_000, 500]);
+});
+
+test("shutdown: both times are those that are given", async () => {
+  const { promise, open } = gate();
+  const held = countingTool({ path: "late", invoke: () => promise.then(() => ({ ok: { value: 1 } })) });
+  const server = await serveFor([held], { shutdown: { readinessDelayMs: 1_234, drainMs: 56_789 } });
+  const call = sendPlain(server.url, held.target, '{"value":1}');
+  await until(() => held.calls.invoked === 1, "the call runs");
+  const timers = holdTimers();
+  try {
+    const closed = server.close();
+    const [delay] = timers.waiting;
+    assert.equal(delay?.ms, 1_234);
+    delay.fire();
+    await until(() => timers.started.includes(56_789), "the call is waited for");
+    open();
+    assert.equal((await call).status, 200);
+    await closed;
+  } finally {
+    timers.restore();
+  }
+});
+
+describe("addresses", () => {
+  /** Serves with this environment. */
+  async function served(environment: Readonly<Record<string, string>>, options: object) {
+    Object.assign(process.env, environment);
+    try {
+      return await serve([tool.class], { config: UNSIGNED, logger: keptLog(), ...options });
+    } finally {
+      for (const name of Object.keys(environment)) delete process.env[name];
+    }
+  }
+  const ANY = [[127, 0, 0, 1], 0] as const;
+
+  it("in code go before those of the environment, which are not even read", async () => {
+    const server = await served({ BIND_ADDR: "pear", SVC_ADMIN_ADDR: "pear" }, { address: ANY, admin: ANY });
+    assert.match(server.adminUrl ?? "", /^http:\/\/127\.0\.0\.1:\d+$/);
+    await server.close();
+    await assert.rejects(served({ BIND_ADDR: "pear" }, {}), /^StartupError: BIND_ADDR: /);
+    await assert.rejects(served({ SVC_ADMIN_ADDR: "pear" }, { address: ANY }), /^StartupError: SVC_ADMIN_ADDR: /);
+  });
+
+  it("of the environment: an IP literal and a port of 0 to 65,535; no admin listener without one", async () => {
+    const server = await served({ BIND_ADDR: "127.0.0.1:0" }, {});
+    assert.notEqual(new URL(server.url).port, "8080");
+    assert.equal(server.adminUrl, undefined);
+    await server.close();
+    const observed = await served({ BIND_ADDR: "127.0.0.1:0", SVC_ADMIN_ADDR: "127.0.0.1:0" }, {});
+    assert.equal((await fetch(`${observed.adminUrl}/livez`)).status, 200);
+    await observed.close();
+    await assert.rejects(served({ BIND_ADDR: "127.0.0.1:65536" }, {}), /^StartupError: BIND_ADDR: /);
+  });
 });
