@@ -336,10 +336,8 @@ const ROOMS: readonly Room[] = [
     packages: ["svc-runtime/leader"],
     node: DISK,
     grants: {
-      "dev-server": { node: ["cluster", "net", "readline", "stream"] },
+      "dev-server": { node: ["cluster", "readline", "stream"] },
       "dev-keys": { node: ["crypto"] },
-      "openapi-preload": { node: ["diagnostics_channel"] },
-      "openapi-routes": { node: ["http"] },
     },
   },
   {
@@ -353,17 +351,18 @@ const ROOMS: readonly Room[] = [
     // Imported on demand: what the development page shows, and what it calls.
     name: "generator/dev/page-server",
     files: ["generator/dev/page-server/*.ts"],
-    below: ["model", "diagnostics", "committed-contract", "contract-diff", "dev"].map((room) => `generator/${room}`),
+    below: ["model", "diagnostics", "openapi", "committed-contract", "contract-diff", "dev"].map(
+      (room) => `generator/${room}`,
+    ),
     packages: ["svc-runtime/generator", "svc-runtime/inspect", "svc-runtime/leader"],
     node: ["perf_hooks"],
     grants: {
-      assets: { node: ["fs", "zlib"] },
-      calls: { node: ["crypto", "timers/promises"] },
+      assets: { node: [...DISK, "zlib"] },
+      calls: { node: ["crypto"] },
       "exchange-view": { node: ["crypto"] },
       "page-server": { node: ["crypto", "http", "stream/consumers"] },
       "request-guard": { node: ["crypto", "http"] },
-      share: { node: DISK },
-      "wire-request": { node: ["http", "https", "timers/promises"] },
+      "wire-request": { node: ["http", "https"] },
     },
   },
   {

@@ -111,6 +111,8 @@ export async function bootstrap(
         logger.error({ err, ...strayFields(served) }, `outside of a call: ${event}`);
       });
     }
+    // For a parent that forked this process, such as svc-gen dev: with port 0 only the process knows its address.
+    if (process.connected) process.send?.({ serving: server.url });
     return server;
   } catch (error) {
     return exitWith(1, `cannot start: ${startupMessage(error)}${listenRemedy(error, address)}\n`);
