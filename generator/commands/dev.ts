@@ -66,7 +66,7 @@ With --json one line an event: page (url), run (diagnostics, wrote, changes), se
       await develop({
         project,
         port: port === undefined ? DEFAULT_PORT : readPort(port),
-        exactPort: port !== undefined,
+        exactPort: Number(port ?? 0) !== 0,
         signed: signed === true,
         env: { ...DEV_LOG_LEVEL, ...call.env },
         onEvent: page.onEvent,
