@@ -20,7 +20,7 @@ export function Report() {
     <section class="report" aria-labelledby="report-title" aria-live="polite">
       <h3 id="report-title">Result</h3>
       <Judgement report={report} />
-      <Exchange exchange={report.exchange} />
+      <Exchange key={report.id} exchange={report.exchange} />
     </section>
   );
 }
