@@ -14,7 +14,7 @@ function answer(status: number, code?: string, hex = "00"): ExchangeView {
     response: status === 0 ? null : { status, headers: [], body },
     failure: status === 0 ? "ECONNRESET" : null,
     phases: [],
-    result: status === 200 ? { variant: "ok", json: "{}", ports: [] } : null,
+    result: status === 200 ? { variant: "ok", json: "{}" } : null,
     error: code === undefined ? null : { code, details: null, path: null, advice: "" },
     inputHash: null,
     nonce: null,

@@ -40,14 +40,8 @@ export class Caller {
 
   /** What may be shown of the signer. */
   get signer(): SignerView | null {
-    const { leader, toolKey } = this.options;
-    if (leader === undefined) return null;
-    return {
-      leaderId: leader.id,
-      keyId: String(leader.keyId),
-      publicKey: publicKeyOfLeader(leader).toString("hex"),
-      toolKey: typeof toolKey === "string" ? toolKey : null,
-    };
+    const { leader } = this.options;
+    return leader === undefined ? null : { leaderId: leader.id, keyId: String(leader.keyId) };
   }
 
   /**

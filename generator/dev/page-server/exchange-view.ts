@@ -33,7 +33,7 @@ export interface Prepared {
   readonly leaderKey?: Buffer;
 }
 
-export interface ViewOptions {
+interface ViewOptions {
   readonly requestId: string;
   readonly ports: MetaSchema;
   readonly call: FailedCall;
@@ -65,7 +65,7 @@ export function exchangeView(done: WireExchange, prepared: Prepared, options: Vi
   };
 }
 
-export function headerOf(headers: readonly (readonly [string, string])[], name: string): string | undefined {
+function headerOf(headers: readonly (readonly [string, string])[], name: string): string | undefined {
   return headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1];
 }
 
@@ -85,15 +85,13 @@ function readResult(ports: MetaSchema, body: Buffer): ToolResult | string {
 }
 
 function resultView({ tag, ports }: ToolResult): ResultView {
-  const texts = ports.map(({ name, many, values }) => ({
-    name,
-    many,
-    values: values.map((value) =>
+  const members = ports.map(({ name, many, values }) => {
+    const texts = values.map((value) =>
       value.kind === "inline" ? Buffer.from(value.bytes).toString("utf8") : `{"stored":${quote(String(value.blobId))}}`,
-    ),
-  }));
-  const members = texts.map(({ name, many, values }) => `${quote(name)}:${many ? `[${values.join(",")}]` : values[0]}`);
-  return { variant: tag, json: prettyJson(`{${quote(tag)}:{${members.join(",")}}}`), ports: texts };
+    );
+    return `${quote(name)}:${many ? `[${texts.join(",")}]` : texts[0]}`;
+  });
+  return { variant: tag, json: prettyJson(`{${quote(tag)}:{${members.join(",")}}}`) };
 }
 
 function hashView(ports: readonly PortShape[], { signedTexts, sentTexts }: Prepared, signed: SignedRequest): HashView {

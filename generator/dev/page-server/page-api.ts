@@ -20,10 +20,6 @@ export interface PageState {
 export interface SignerView {
   readonly leaderId: string;
   readonly keyId: string;
-  /** 64 hex digits. */
-  readonly publicKey: string;
-  /** The public key that results are verified with; null when none is known. */
-  readonly toolKey: string | null;
 }
 
 export interface ToolView {
@@ -119,7 +115,6 @@ export interface ResultView {
   readonly variant: string;
   /** `{"variant":{…}}`, indented; numbers keep their spelling. */
   readonly json: string;
-  readonly ports: readonly { readonly name: string; readonly many: boolean; readonly values: readonly string[] }[];
 }
 
 export interface ErrorView {

@@ -17,7 +17,7 @@ const EMPTY: PageState = {
 
 export const state = signal<PageState>(EMPTY);
 export const connected = signal(true);
-export const selectedName = signal("");
+const selectedName = signal("");
 export const view = signal<"call" | "contract" | "log">("call");
 export const wantsSigned = signal<boolean | undefined>(undefined);
 export const health = signal<ReadonlyMap<string, Health>>(new Map());
