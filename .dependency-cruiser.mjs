@@ -211,7 +211,7 @@ const LAYERS = [
     below:
       "generator/model generator/diagnostics generator/atomic-write generator/project generator/openapi generator/contract-diff generator/output-files generator/watch generator/keys generator/config",
     packages: "svc-runtime/leader",
-    node: "cluster crypto diagnostics_channel fs http net path readline stream",
+    node: "cluster crypto fs path readline stream",
   },
   {
     name: "generator/invoke",
@@ -223,9 +223,10 @@ const LAYERS = [
   {
     name: "generator/dev/page-server",
     files: "generator/dev/page-server/*",
-    below: "generator/model generator/diagnostics generator/committed-contract generator/contract-diff generator/dev",
+    below:
+      "generator/model generator/diagnostics generator/openapi generator/committed-contract generator/contract-diff generator/dev",
     packages: "svc-runtime/generator svc-runtime/inspect svc-runtime/leader",
-    node: "crypto fs http https path perf_hooks stream/consumers timers/promises zlib",
+    node: "crypto fs http https path perf_hooks stream/consumers zlib",
   },
   {
     name: "generator/dev/page",

@@ -5,5 +5,4 @@
 
 export { engine } from "./leader/engine.js";
 export { laxEnvelope } from "./leader/lax-request.js";
-export { encodeInputPreimage } from "./wire/bcs.js";
 export { RESULT_CONTENT_TYPE, SignatureHeaders } from "./wire/http-names.js";

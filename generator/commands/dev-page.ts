@@ -30,9 +30,9 @@ export async function followedPage(
   project: GenerateOptions,
   tell: (event: DevEvent | PageEvent) => void,
 ): Promise<{ readonly onEvent: (event: DevEvent) => void; readonly close: () => Promise<void> }> {
-  const { root, out } = project;
+  const { root } = project;
   const leader = () => leaderOptions(call, call.values.signed === true, root);
-  const page = new DevelopmentPage({ root, ...(out !== undefined && { out }), leader });
+  const page = new DevelopmentPage({ root, leader });
   await page.open();
   tell({ event: "page", url: page.url });
   const showsDebug = call.env.SVC_LOG_LEVEL !== undefined;
@@ -56,7 +56,7 @@ export async function openRemotePage(address: string, call: LeaderCall): Promise
   }
   const { origin, pathname } = new URL(address);
   const url = `${origin}${pathname.replace(/\/(?:invoke|meta|health)?\/*$/, "")}`;
-  const page = new DevelopmentPage({ root: call.cwd, url, leader: () => leaderOptions(call, true) });
+  const page = new DevelopmentPage({ url, leader: () => leaderOptions(call, true) });
   await page.open();
   return page;
 }

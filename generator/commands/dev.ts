@@ -65,9 +65,8 @@ With --json one line an event: page (url), run (diagnostics, wrote, changes), se
     try {
       await develop({
         project,
-        host: "127.0.0.1",
-        port: port === undefined ? DEFAULT_PORT : portOf(port),
-        exactPort: port !== undefined,
+        port: port === undefined ? DEFAULT_PORT : readPort(port),
+        exactPort: Number(port ?? 0) !== 0,
         signed: signed === true,
         env: { ...DEV_LOG_LEVEL, ...call.env },
         onEvent: page.onEvent,
@@ -109,7 +108,7 @@ async function showServer(url: string, call: Call<typeof LEADER_OPTIONS & Option
   return EXIT.done;
 }
 
-function portOf(text: string): number {
+function readPort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new UsageError("--port wants a number from 0 to 65535");
 }
@@ -117,9 +116,12 @@ function portOf(text: string): number {
 /** Prints events for people. */
 async function printer(call: Call<Options>): Promise<(event: DevEvent | PageEvent) => void> {
   const { readableLine } = await import("../dev/log-lines.js");
+  const { portOf } = await import("../dev/dev-state.js");
   const paint = (text: string, code: number) => (call.colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   let lastText = "";
   let pageUrl = "";
+  /** The port that the next build should serve on. */
+  let expected = call.values.port === undefined ? `${DEFAULT_PORT}` : undefined;
   const introduced = new Set<string>();
   return (event) => {
     switch (event.event) {
@@ -140,15 +142,20 @@ async function printer(call: Call<Options>): Promise<(event: DevEvent | PageEven
         call.print(formatDifferences(event.changes, adviceOf));
         return;
       }
-      case "serving":
+      case "serving": {
         call.print(paint(`✓ serving on ${event.url} after ${event.milliseconds} ms\n`, 32));
-        if (introduced.size === 0 && call.values.port === undefined && new URL(event.url).port !== `${DEFAULT_PORT}`) {
-          call.print(`  port ${DEFAULT_PORT} is taken by another process; --port names one of your own\n`);
+        const port = portOf(event.url);
+        if (expected !== undefined && port !== expected) {
+          call.print(`  port ${expected} is taken by another process; --port names one of your own\n`);
         }
+        expected = port;
         printTools(event, introduced, call);
-        if (introduced.size === 0) call.print(`  page    ${pageUrl}\n\n`);
+        if (introduced.size === 0) {
+          call.print(`  page    ${pageUrl}\n  read    ${pageUrl}reference\n  openapi ${pageUrl}openapi.json\n\n`);
+        }
         for (const { url, fqn } of event.tools) introduced.add(`${fqn} ${url}`);
         return;
+      }
       case "failed": {
         const next = event.serving ? "the last good build keeps serving" : "waiting for a change";
         call.complain(paint(`✗ the server did not start: ${event.reason}; ${next}\n`, 31));
@@ -167,7 +174,7 @@ async function printer(call: Call<Options>): Promise<(event: DevEvent | PageEven
 
 /** Prints the tools that were not there before. */
 function printTools(
-  { url: server, tools, signed }: Extract<DevEvent, { event: "serving" }>,
+  { tools, signed }: Extract<DevEvent, { event: "serving" }>,
   introduced: ReadonlySet<string>,
   { print }: CliHost,
 ): void {
@@ -177,7 +184,6 @@ function printTools(
   }
   const [first] = added;
   if (first === undefined) return;
-  if (introduced.size === 0) print(`\n  read    ${server}/reference\n  openapi ${server}/openapi.json\n`);
   const only = tools.length === 1 ? "" : ` ${first.fqn}`;
   print(`\n  try     npx svc-gen invoke${only} ${shellWord(first.sample)}${signed ? " --signed" : ""}\n\n`);
 }

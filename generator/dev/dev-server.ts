@@ -1,12 +1,12 @@
 /**
- * The server of `svc-gen dev`: one process a build. A new build takes over the port when it listens; until then, and if
+ * The server of `svc-gen dev`: one process a build. A new build takes over the port when it serves; until then, and if
  * it never does, the last good one keeps serving. Node's `cluster` shares the listening socket between the two.
  */
 
 import cluster, { type Worker } from "node:cluster";
-import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { portOf } from "./dev-state.js";
 
 /** What a server process does, as it happens. */
 export interface DevServerEvents {
@@ -18,104 +18,150 @@ export interface DevServerEvents {
 
 /** The outcome of a start. */
 export type Started =
-  | { readonly state: "serving" }
-  /** The process ended, or did not listen in time. */
+  | { readonly state: "serving"; readonly url: string }
+  /** The process ended, or did not serve in time. */
   | { readonly state: "failed"; readonly reason: string }
   | { readonly state: "cancelled" };
 
 export interface DevServerOptions extends DevServerEvents {
   readonly cwd: string;
-  /** Where the tools are served. A process serves once it listens there; it may have other listeners. */
+  readonly host: string;
+  /** Port of the tools; 0 for one that the system chooses. */
   readonly port: number;
+  /** Whether a start throws {@link PortTaken} when the port cannot be listened on, instead of taking another port. */
+  readonly exactPort: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** URL of a module that each process loads before the script. */
-  readonly preload: string;
-  /** Milliseconds that a process may take until it listens: 20,000 by default. */
-  readonly startTimeoutMs?: number;
 }
 
+/** The requested port is in use, or may not be used. */
+export class PortTaken extends Error {}
+
+/** Milliseconds that a process may take until it serves. */
+const START_MS = 20_000;
 /** Milliseconds between the signal to stop and the end by force. */
 const STOP_MS = 15_000;
 
 export class DevServer {
-  private serving: Worker | undefined;
-  private starting: Worker | undefined;
-  private readonly running = new Set<Worker>();
+  readonly #options: DevServerOptions;
+  /** The port that a process is asked for. */
+  #port: number;
+  /** Where the last process served. */
+  #url: string | undefined;
+  #serving: Worker | undefined;
+  #starting: Worker | undefined;
+  readonly #running = new Set<Worker>();
 
-  constructor(private readonly options: DevServerOptions) {}
+  constructor(options: DevServerOptions) {
+    this.#options = options;
+    this.#port = options.port;
+  }
 
   /** Whether a build serves. */
   get isServing(): boolean {
-    return this.serving !== undefined;
+    return this.#serving !== undefined;
   }
 
-  /** Starts a process with this script. One start at a time. */
+  /**
+   * Starts a process with this script. One start at a time.
+   *
+   * @throws PortTaken
+   */
   async start(script: string): Promise<Started> {
-    const worker = this.fork(script);
-    this.starting = worker;
-    const reason = await this.outcome(worker);
-    if (this.starting !== worker) return { state: "cancelled" };
-    this.starting = undefined;
-    if (reason !== undefined) return { state: "failed", reason };
-    if (this.serving !== undefined) retire(this.serving);
-    this.serving = worker;
-    return { state: "serving" };
+    // Processes share a socket when they ask for the same port, also for port 0. Without one the last port is free again.
+    if (this.#serving === undefined && this.#url !== undefined) this.#port = Number(portOf(this.#url));
+    let outcome = await this.#run(script);
+    if ("listenError" in outcome && this.#port !== 0) {
+      const { host, exactPort } = this.#options;
+      if (exactPort) throw new PortTaken(portFault(`port ${this.#port} of ${host}`, outcome.listenError));
+      this.#port = 0;
+      outcome = await this.#run(script);
+    }
+    return outcome;
   }
 
   /** Ends a process that is starting, if there is one. */
   cancelStart(): void {
-    if (this.starting !== undefined) stop(this.starting);
-    this.starting = undefined;
+    if (this.#starting !== undefined) stop(this.#starting);
+    this.#starting = undefined;
   }
 
   /** Stops all processes; resolves when they have ended. */
   async close(): Promise<void> {
-    this.starting = undefined;
-    this.serving = undefined;
+    this.#starting = undefined;
+    this.#serving = undefined;
     await Promise.all(
-      [...this.running].map((worker) => {
+      [...this.#running].map((worker) => {
         stop(worker);
         return new Promise<void>((ended) => worker.once("exit", () => ended()));
       }),
     );
   }
 
-  private fork(script: string): Worker {
-    const { cwd, env, preload, onLine, onExit } = this.options;
-    const execArgv = ["--enable-source-maps", "--import", preload];
-    cluster.setupPrimary({ exec: script, args: [], cwd, silent: true, execArgv });
-    const worker = cluster.fork({ ...env });
-    this.running.add(worker);
-    for (const stream of [worker.process.stdout, worker.process.stderr]) eachLine(stream, onLine);
-    worker.on("error", (error) => onLine(error.message));
-    worker.once("exit", (code, signal) => {
-      this.running.delete(worker);
-      if (this.serving !== worker) return;
-      this.serving = undefined;
-      onExit(exitReason(code, signal));
-    });
-    return worker;
+  async #run(script: string): Promise<Started | ListenFailure> {
+    const { cwd, env, host } = this.#options;
+    cluster.setupPrimary({ exec: script, args: [], cwd, silent: true, execArgv: ["--enable-source-maps"] });
+    const worker = cluster.fork({ ...env, BIND_ADDR: `${host}:${this.#port}` });
+    this.#starting = worker;
+    const outcome = await this.#outcome(worker);
+    if (this.#starting !== worker) return { state: "cancelled" };
+    this.#starting = undefined;
+    if (outcome.state === "serving") {
+      if (this.#serving !== undefined) retire(this.#serving);
+      this.#serving = worker;
+      this.#url = outcome.url;
+    }
+    return outcome;
   }
 
-  /** Resolves when the process listens, or with the reason why it will not. */
-  private outcome(worker: Worker): Promise<string | undefined> {
-    const { port, startTimeoutMs = 20_000 } = this.options;
+  /** Resolves when the process serves, or with the reason why it will not. */
+  #outcome(worker: Worker): Promise<Started | ListenFailure> {
+    const { host, onLine, onExit } = this.#options;
+    const address = `${host}:${this.#port}`;
+    let listenError: string | undefined;
+    const onOutput = (line: string) => {
+      const [, code, at] = LISTEN_FAULT.exec(line) ?? [];
+      if (at === address) listenError = code;
+      else onLine(line);
+    };
+    this.#running.add(worker);
+    for (const stream of [worker.process.stdout, worker.process.stderr]) eachLine(stream, onOutput);
+    worker.on("error", (error) => onLine(error.message));
     return new Promise((settle) => {
+      let reason = `it did not serve within ${START_MS / 1000} s`;
       const timer = setTimeout(() => {
         stop(worker);
-        settle(`it did not listen within ${startTimeoutMs / 1000} s`);
-      }, startTimeoutMs);
-      worker.on("listening", (address) => {
-        if (address.port !== port) return;
+        settle({ state: "failed", reason });
+      }, START_MS);
+      worker.on("message", (message: unknown) => {
+        const { serving } = Object(message) as { readonly serving?: unknown };
+        if (typeof serving !== "string") return;
         clearTimeout(timer);
-        settle(undefined);
+        settle({ state: "serving", url: serving });
       });
       worker.once("exit", (code, signal) => {
+        this.#running.delete(worker);
+        reason = exitReason(code, signal);
+        if (this.#serving !== worker) return;
+        this.#serving = undefined;
+        onExit(reason);
+      });
+      // After the last line of its output.
+      worker.process.once("close", () => {
         clearTimeout(timer);
-        settle(exitReason(code, signal));
+        settle({ state: "failed", reason, ...(listenError !== undefined && { listenError }) });
       });
     });
   }
+}
+
+/** A start that failed because the port cannot be listened on: the code of the system's error. */
+type ListenFailure = Extract<Started, { state: "failed" }> & { readonly listenError: string };
+
+/** The last line of a server that cannot listen: the code and the address. */
+const LISTEN_FAULT = /^cannot start: (?:bind|listen) (E[A-Z]+)\b.* ([\d.]+:\d+)(?:;|$)/;
+
+function portFault(port: string, code: string): string {
+  return code === "EADDRINUSE" ? `${port} is taken` : `${port} cannot be used: ${code}`;
 }
 
 function exitReason(code: number | null, signal: string | null): string {
@@ -141,26 +187,4 @@ function stop(worker: Worker): void {
 
 function eachLine(stream: Readable | null, onLine: (line: string) => void): void {
   if (stream !== null) createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on("line", onLine);
-}
-
-/**
- * A port that is free on the host: the given one, or else one that the system chooses.
- *
- * @throws the error of node's `listen` for a port that may not be used
- */
-export async function freePort(host: string, port: number): Promise<number> {
-  for (const wanted of [port, 0]) {
-    const found = await new Promise<number | undefined>((resolve, reject) => {
-      const probe = createServer();
-      probe.once("error", (error: NodeJS.ErrnoException) =>
-        error.code === "EADDRINUSE" ? resolve(undefined) : reject(error),
-      );
-      probe.listen(wanted, host, () => {
-        const address = probe.address();
-        probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : wanted));
-      });
-    });
-    if (found !== undefined) return found;
-  }
-  throw new Error("no free port");
 }

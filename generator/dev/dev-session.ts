@@ -10,9 +10,8 @@ import type { Compiled } from "../project/emit-javascript.js";
 import type { GenerateOptions } from "../project/layout.js";
 import { type WatchResult, watchProject } from "../watch.js";
 import { ensureDevKeys, writeDevConfig } from "./dev-keys.js";
-import { DevServer, freePort, type Started } from "./dev-server.js";
+import { DevServer, PortTaken, type Started } from "./dev-server.js";
 import { DEV_FOLDER, removeDeadStates, stateFile } from "./dev-state.js";
-import { openApiPreload } from "./openapi-preload-url.js";
 import { type ServedDocument, servedDocuments } from "./served-documents.js";
 
 /** What happens while a project is developed, in order. */
@@ -44,9 +43,9 @@ export type DevEvent =
 
 export interface DevOptions {
   readonly project: GenerateOptions;
-  readonly host: string;
-  /** Where it is taken, another one is used, unless `exactPort`. */
+  /** Port on 127.0.0.1; 0 for one that the system chooses. */
   readonly port: number;
+  /** Whether another port may not be used when this one is taken. */
   readonly exactPort: boolean;
   readonly signed: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -54,53 +53,44 @@ export interface DevOptions {
   readonly end: Promise<unknown>;
 }
 
+export { PortTaken };
+
 /**
  * Serves a project until `end` resolves.
  *
  * @throws PortTaken; errors of the disk
  */
 export async function develop(options: DevOptions): Promise<void> {
-  const { host, port, exactPort, project } = options;
-  const free = await freePort(host, port).catch((error: NodeJS.ErrnoException) => {
-    throw new PortTaken(`port ${port} of ${host} cannot be used: ${error.code ?? error.message}`);
-  });
-  if (exactPort && port !== 0 && free !== port) throw new PortTaken(`port ${port} of ${host} is taken`);
-  const scheme = options.env[TLS_CERTIFICATE] === undefined ? "http" : "https";
-  const address = { host: host.includes(":") ? `[${host}]` : host, port: free };
-  const url = `${scheme}://${address.host}:${free}`;
+  const { project } = options;
   const folder = join(project.root, DEV_FOLDER);
   replaceFiles([{ target: join(folder, ".gitignore"), content: "*\n" }]);
   removeDeadStates(folder);
-  const state = stateFile(folder, free);
-  const session = new DevSession(options, address, url, folder);
-  const content = `${JSON.stringify({ url, signed: options.signed, pid: process.pid })}\n`;
-  replaceFiles([{ target: state, content }]);
+  const session = new DevSession(options, folder);
   try {
     await watchProject(
       project,
       { write: (files) => writeChanged(project.root, files), tell: (result) => session.handle(result) },
-      options.end,
+      Promise.race([options.end, session.failure]),
     );
   } finally {
-    rmSync(state, { force: true });
     await session.close();
   }
 }
 
-/** With it the generated server speaks TLS. */
-const TLS_CERTIFICATE = "SVC_TOOL_TLS_CERT_PATH";
-
-/** The port that was asked for is in use, or may not be used. */
-export class PortTaken extends Error {}
-
 /** A compiled project, and when the change that led to it began. */
 interface Build extends Compiled {
-  readonly tools: readonly ServedDocument[];
+  /** Text of its `meta.json`. */
+  readonly document: string;
   readonly from: number;
 }
 
 class DevSession {
+  /** Rejects when the session cannot go on. */
+  readonly failure: Promise<never>;
+  private fail: (error: unknown) => void = () => {};
   private readonly server: DevServer;
+  /** The file that names the served address. */
+  private state: string | undefined;
   /** Texts of the compiled files by path, as they were last written. */
   private readonly written = new Map<string, string>();
   private document: string | undefined;
@@ -110,26 +100,29 @@ class DevSession {
 
   constructor(
     private readonly options: DevOptions,
-    { host, port }: { readonly host: string; readonly port: number },
-    private readonly url: string,
     private readonly folder: string,
   ) {
-    const { onEvent, project, signed, env } = options;
+    const { onEvent, project, signed, env, port, exactPort } = options;
+    this.failure = new Promise((_, reject) => {
+      this.fail = reject;
+    });
     const config = signed ? { SVC_TOOLKIT_CONFIG_PATH: join(folder, "config.json") } : {};
     if (signed) ensureDevKeys(folder);
     const meta = join(project.root, "meta.json");
     this.document = existsSync(meta) ? readFileSync(meta, "utf8") : undefined;
     this.server = new DevServer({
       cwd: project.root,
+      host: "127.0.0.1",
       port,
-      env: { ...env, BIND_ADDR: `${host}:${port}`, ...config },
-      preload: openApiPreload({ port, signed }),
+      exactPort,
+      env: { ...env, ...config },
       onLine: (line) => onEvent({ event: "line", line }),
       onExit: (reason) => onEvent({ event: "ended", reason }),
     });
   }
 
   close(): Promise<void> {
+    if (this.state !== undefined) rmSync(this.state, { force: true });
     return this.server.close();
   }
 
@@ -145,18 +138,12 @@ class DevSession {
     }
     const document = result.files.find(({ path }) => path === "meta.json")?.text ?? "[]";
     report(this.changesTo(document));
-    const tools = servedDocuments(document, this.url);
-    if (this.options.signed) {
-      writeDevConfig(
-        this.folder,
-        tools.map(({ fqn }) => fqn),
-      );
-    }
+    if (this.options.signed) writeDevConfig(this.folder, namesOf(document));
     const from = performance.now() - milliseconds;
-    this.waiting = { ...result.compile(join(this.folder, "dist")), tools, from };
+    this.waiting = { ...result.compile(join(this.folder, "dist")), document, from };
     // Without another server, one that is starting may become the last good one.
     if (this.server.isServing) this.server.cancelStart();
-    void this.startWaiting();
+    this.startWaiting().catch(this.fail);
   }
 
   /** Starts the waiting builds, one after another. */
@@ -170,7 +157,7 @@ class DevSession {
     this.isStarting = false;
   }
 
-  private async start({ files, entrypoint, tools, from }: Build): Promise<void> {
+  private async start({ files, entrypoint, document, from }: Build): Promise<void> {
     const { onEvent, signed } = this.options;
     const changed = files.filter(({ target, content }) => this.written.get(target) !== content);
     if (changed.length === 0 && this.server.isServing) return;
@@ -178,8 +165,21 @@ class DevSession {
     if (started.state === "failed") {
       onEvent({ event: "failed", reason: started.reason, serving: this.server.isServing });
     } else if (started.state === "serving") {
-      onEvent({ event: "serving", url: this.url, signed, tools, milliseconds: Math.round(performance.now() - from) });
+      const { url } = started;
+      this.writeState(url);
+      const milliseconds = Math.round(performance.now() - from);
+      onEvent({ event: "serving", url, signed, tools: servedDocuments(document, url), milliseconds });
     }
+  }
+
+  /** Writes the file by which other commands find the server. */
+  private writeState(url: string): void {
+    const state = stateFile(this.folder, url);
+    if (state === this.state) return;
+    if (this.state !== undefined) rmSync(this.state, { force: true });
+    this.state = state;
+    const content = `${JSON.stringify({ url, signed: this.options.signed, pid: process.pid })}\n`;
+    replaceFiles([{ target: state, content }]);
   }
 
   /** Writes compiled files; the failure if the disk refuses them. */
@@ -202,6 +202,10 @@ class DevSession {
     const texts = [before, document].map((text) => ({ name: "meta.json", text })) as [NamedDocument, NamedDocument];
     return diffDocuments(...texts).filter(({ verdict }) => verdict !== "same");
   }
+}
+
+function namesOf(document: string): string[] {
+  return (JSON.parse(document) as readonly { readonly fqn: string }[]).map(({ fqn }) => fqn);
 }
 
 type NamedDocument = Parameters<typeof diffDocuments>[0];

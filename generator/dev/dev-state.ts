@@ -14,8 +14,13 @@ export interface DevState {
 }
 
 /** The file of one running server: a project may have an unsigned and a signed one. */
-export function stateFile(folder: string, port: number): string {
-  return join(folder, `dev-${port}.json`);
+export function stateFile(folder: string, url: string): string {
+  return join(folder, `dev-${portOf(url)}.json`);
+}
+
+/** The port of a server's address, also one that a URL parser leaves out as the scheme's own. */
+export function portOf(url: string): string {
+  return url.slice(url.lastIndexOf(":") + 1);
 }
 
 const STATE_FILE = /^dev-\d+\.json$/;

@@ -66,8 +66,8 @@ function isAddress(value: unknown): value is Address {
  * with 0. An error at start-up is written to standard error, and the process exits with 1. SIGTERM and SIGINT close the
  * server by {@link RunningServer.close}; then the process exits with 0, or 3 when a call was cut short. A second signal
  * ends the process at once. SIGHUP reloads the configuration file and the certificate at once, if the process has
- * either. An exception outside a call is logged and ends neither the process nor a call. {@link serve} does none of
- * this.
+ * either. A process that was forked with an IPC channel sends `{ serving: URL }` to its parent once it listens. An
+ * exception outside a call is logged and ends neither the process nor a call. {@link serve} does none of this.
  *
  * @example
  * ```ts
@@ -111,6 +111,8 @@ export async function bootstrap(
         logger.error({ err, ...strayFields(served) }, `outside of a call: ${event}`);
       });
     }
+    // With port 0 only this process knows its address.
+    if (process.connected) process.send?.({ serving: server.url });
     return server;
   } catch (error) {
     return exitWith(1, `cannot start: ${startupMessage(error)}${listenRemedy(error, address)}\n`);

@@ -1,4 +1,4 @@
-/** docs/openapi.md is true: a client made from the document of a running server calls it, and both pages are for development only. */
+/** docs/openapi.md is true: a client made from the document of a running server calls it, and the reference page is the page server's. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -7,7 +7,7 @@ import { readFileSync, symlinkSync } from "node:fs";
 import { createServer, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { test } from "node:test";
+import { before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { CliProcess } from "../generator/cli-process.js";
@@ -15,7 +15,6 @@ import { REPOSITORY, ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { GUIDE_FILES } from "../guide.js";
 import { atEnd } from "../teardown.js";
-import { startServer } from "./process.js";
 
 /** A failing test ends, before the file's own limit. */
 const PATIENCE = { timeout: 120_000 };
@@ -31,8 +30,17 @@ const filesOf = (text: string): Record<string, string> =>
 
 const SUM = { "src/sum.ts": GUIDE_FILES["src/sum.ts"] ?? "" };
 
-interface Serving {
+/** A running `svc-gen dev`: addresses of its tools and of its page. */
+interface Dev {
   readonly url: string;
+  readonly page: string;
+}
+
+async function serve(root: string, ...args: string[]): Promise<Dev> {
+  const dev = new CliProcess(root, ["dev", "--port", "0", "--json", ...args]);
+  const { url: page } = await dev.event<{ readonly url: string }>("page");
+  const { url } = await dev.event<{ readonly url: string }>("serving");
+  return { url, page };
 }
 
 interface Response {
@@ -124,202 +132,195 @@ for (const name of ["openapi-typescript", "openapi-fetch", "lossless-json", "typ
   symlinkSync(join(REPOSITORY, "node_modules", name), join(client.root, "node_modules", name));
 }
 
-test("a client made from /openapi.json type-checks and calls the server, with all digits", PATIENCE, async () => {
-  const project = new ToolProject(SUM);
-  const dev = new CliProcess(project.root, ["dev", "--port", "0", "--json"]);
-  const { url } = await dev.event<Serving>("serving");
-  const served = await ask(`${url}/openapi.json`);
-  assert.deepEqual([served.status, served.headers["content-type"]], [200, "application/json"]);
-  const document = JSON.parse(`${served.body}`);
-  assert.deepEqual(document.servers, [{ url: "/" }]);
-  assert.match(document.info.description, /^\*\*This server takes unsigned calls\.\*\*$/m);
-  const printed = JSON.parse((await svcGenIn(project.root, ["openapi"])).out);
-  assert.deepEqual([document.paths, document.components], [printed.paths, printed.components]);
-
-  client.write({ "openapi.json": `${served.body}` });
-  for (const args of [["types.mjs"], [join(REPOSITORY, "node_modules/typescript/bin/tsc"), "-p", "."]]) {
-    const { status, stdout, stderr } = run(client, args);
-    assert.equal(status, 0, stdout + stderr);
-  }
-  const call = run(client, ["--import", "tsx", "src/call.ts"], url);
-  assert.deepEqual([call.stdout, call.stderr], ["9007199254740994n total\n", ""]);
-  const more = run(client, ["--import", "tsx", "src/more.ts"], url);
-  assert.deepEqual(
-    [more.stdout.split("\n"), more.stderr],
-    [
-      [
-        "422 input_deserialization_error label: expected a value, got nothing",
-        "404",
-        "number y",
-        '{"err":{"reason":"overflow"}}',
-        "xyz.demo.sum@1 200 sum",
-        "",
-      ],
-      "",
-    ],
-  );
-  await dev.interrupt();
-});
-
 /** A call whose answer has a schema in the document. */
 type Case = [path: string, method: "get" | "post", wanted: number, headers?: Record<string, string>, body?: string];
 
-test("answers of a running server fit their schemas: results, metadata, refusals", PATIENCE, async () => {
-  const project = new ToolProject(SUM);
-  const dev = new CliProcess(project.root, ["dev", "--port", "0", "--json"]);
-  const { url } = await dev.event<Serving>("serving");
-  const document = JSON.parse(`${(await ask(`${url}/openapi.json`)).body}`) as Document;
-  const json = { accept: "application/json" };
-  const input = '{"a":1,"b":2,"label":"x","tags":["y"]}';
-  const many = Object.fromEntries(Array.from({ length: 70 }, (_, at) => [`x-${at}`, "1"]));
-  const cases: Case[] = [
-    ["/sum/invoke", "post", 200, json, input],
-    ["/sum/invoke", "post", 200, json, '{"a":9223372036854775807,"b":1,"label":"x","tags":["y"]}'],
-    ["/sum/invoke", "post", 403, { origin: "http://tools.example" }, input],
-    ["/sum/invoke", "post", 405],
-    ["/sum/invoke", "post", 411, { "transfer-encoding": "chunked" }, input],
-    ["/sum/invoke", "post", 413, { "content-length": "99999999" }, ""],
-    ["/sum/invoke", "post", 415, { "content-encoding": "gzip" }, input],
-    ["/sum/invoke", "post", 417, { expect: "tea", "content-length": `${input.length}` }, input],
-    ["/sum/invoke", "post", 422, json, "{}"],
-    ["/sum/invoke", "post", 431, many, input],
-    ["/sum/invoke", "post", 422, json, '{"a":1,"b":2,"label":"x","tags":[]}'],
-    ["/sum/meta", "get", 200],
-    ["/sum/meta", "get", 400, { "x-forwarded-host": "a b" }],
-    ["/sum/meta", "get", 400, { "x-forwarded-proto": "ftp" }],
-    ["/sum/meta", "get", 405, {}, "{}"],
-    ["/tools", "get", 200],
-  ];
-  for (const [path, method, wanted, headers, body] of cases) {
-    const what = `${path} ${JSON.stringify(headers)?.slice(0, 60)}`;
-    const answer = await ask(url + path, headers, body);
-    assert.deepEqual([answer.status, answer.headers["content-type"]], [wanted, "application/json"], what);
-    const fits = compile(document, bodySchema(document, document.paths[path]?.[method]?.responses[wanted]));
-    assert.ok(fits(JSON.parse(`${answer.body}`)), `${what}: ${answer.body}`);
-    assert.equal(answer.headers.allow !== undefined, wanted === 405, what);
-  }
-  await dev.interrupt();
-});
-
-test("a signed call is as the document has it: headers, envelope, result", PATIENCE, async () => {
-  const project = new ToolProject(SUM);
-  const dev = new CliProcess(project.root, ["dev", "--signed", "--port", "0", "--json"]);
-  const { url } = await dev.event<Serving>("serving");
-  const document = JSON.parse(`${(await ask(`${url}/openapi.json`)).body}`) as Document;
-  const calls: { headers: Record<string, string>; body: string; answer: Awaited<ReturnType<typeof ask>> }[] = [];
-  const proxy = createServer(async (incoming, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk as Buffer);
-    const body = incoming.method === "POST" ? `${Buffer.concat(chunks)}` : undefined;
-    const { host: _, ...headers } = incoming.headers as Record<string, string>;
-    const answer = await ask(url + incoming.url, headers, body);
-    if (body !== undefined) calls.push({ headers, body, answer });
-    response.writeHead(answer.status ?? 0, answer.headers).end(answer.body);
+describe("a server that takes unsigned calls", PATIENCE, () => {
+  let project: ToolProject;
+  let dev: Dev;
+  before(async () => {
+    project = new ToolProject(SUM);
+    dev = await serve(project.root);
   });
-  atEnd(() => proxy.close());
-  await once(proxy.listen(0, "127.0.0.1"), "listening");
-  const { port } = proxy.address() as AddressInfo;
-  const input = '{"a":1,"b":2,"label":"\\u0078","tags":["y"],"note":null}';
-  const { code, err } = await svcGenIn(project.root, ["invoke", `http://127.0.0.1:${port}/sum`, input, "--signed"]);
-  assert.equal(code, 0, err);
-  const [call] = calls;
-  assert.ok(call !== undefined && calls.length === 1);
-  const { headers, body, answer } = call;
-  for (const { name, schema } of Object.values(document.components.parameters)) {
-    assert.match(`${headers[name.toLowerCase()]}`, new RegExp(schema.pattern), name);
-  }
-  const fits = compile(document, { $ref: "#/components/schemas/SignedEnvelope" });
-  assert.ok(fits(JSON.parse(body)), body);
-  assert.ok(/"bytes":/.test(body) && /"data":/.test(body), "both forms of an item");
-  assert.equal(fits(JSON.parse(body.replace('"kind":"data"', '"kind":"walrus"'))), false);
-  const { headers: documented, content } = document.paths["/sum/invoke"]?.post?.responses[200] ?? {};
-  assert.equal(answer.headers["content-type"], Object.keys(content ?? {}).at(-1));
-  assert.equal(Object.keys(documented ?? {}).length, 2);
-  for (const [name, { $ref }] of Object.entries(documented ?? {})) {
-    const { schema } = document.components.headers[$ref.split("/").at(-1) ?? ""] ?? assert.fail(name);
-    assert.match(`${answer.headers[name.toLowerCase()]}`, new RegExp(schema.pattern), name);
-  }
-  const refusal = await ask(`${url}/sum/invoke`, {}, "{}");
-  assert.equal(refusal.status, 401, "an unsigned call");
-  const refused = compile(document, bodySchema(document, document.paths["/sum/invoke"]?.post?.responses[401]));
-  assert.ok(refused(JSON.parse(`${refusal.body}`)), `${refusal.body}`);
-  await dev.interrupt();
-});
 
-test(
-  "the reference page: own files only, under names of this machine, and it may call the tools",
-  PATIENCE,
-  async () => {
-    const project = new ToolProject(SUM);
-    const dev = new CliProcess(project.root, ["dev", "--port", "0", "--json"]);
-    const { url } = await dev.event<Serving>("serving");
-    const { port } = new URL(url);
-    const index = await ask(`${url}/reference`);
+  test("a client made from /openapi.json type-checks and calls the server, with all digits", async () => {
+    const served = await ask(`${dev.page}openapi.json`);
+    assert.deepEqual([served.status, served.headers["content-type"]], [200, "application/json"]);
+    const document = JSON.parse(`${served.body}`);
+    assert.deepEqual(document.servers, [{ url: dev.url }]);
+    assert.match(document.info.description, /^\*\*This server takes unsigned calls\.\*\*$/m);
+    const printed = JSON.parse((await svcGenIn(project.root, ["openapi"])).out);
+    assert.deepEqual([document.paths, document.components], [printed.paths, printed.components]);
+
+    client.write({ "openapi.json": `${served.body}` });
+    for (const args of [["types.mjs"], [join(REPOSITORY, "node_modules/typescript/bin/tsc"), "-p", "."]]) {
+      const { status, stdout, stderr } = run(client, args);
+      assert.equal(status, 0, stdout + stderr);
+    }
+    const call = run(client, ["--import", "tsx", "src/call.ts"], dev.url);
+    assert.deepEqual([call.stdout, call.stderr], ["9007199254740994n total\n", ""]);
+    const more = run(client, ["--import", "tsx", "src/more.ts"], dev.url);
+    assert.deepEqual(
+      [more.stdout.split("\n"), more.stderr],
+      [
+        [
+          "422 input_deserialization_error label: expected a value, got nothing",
+          "404",
+          "number y",
+          '{"err":{"reason":"overflow"}}',
+          "xyz.demo.sum@1 200 sum",
+          "",
+        ],
+        "",
+      ],
+    );
+  });
+
+  test("answers of a running server fit their schemas: results, metadata, refusals", async () => {
+    const document = JSON.parse(`${(await ask(`${dev.page}openapi.json`)).body}`) as Document;
+    const json = { accept: "application/json" };
+    const input = '{"a":1,"b":2,"label":"x","tags":["y"]}';
+    const many = Object.fromEntries(Array.from({ length: 70 }, (_, at) => [`x-${at}`, "1"]));
+    const cases: Case[] = [
+      ["/sum/invoke", "post", 200, json, input],
+      ["/sum/invoke", "post", 200, json, '{"a":9223372036854775807,"b":1,"label":"x","tags":["y"]}'],
+      ["/sum/invoke", "post", 403, { origin: "http://tools.example" }, input],
+      ["/sum/invoke", "post", 405],
+      ["/sum/invoke", "post", 411, { "transfer-encoding": "chunked" }, input],
+      ["/sum/invoke", "post", 413, { "content-length": "99999999" }, ""],
+      ["/sum/invoke", "post", 415, { "content-encoding": "gzip" }, input],
+      ["/sum/invoke", "post", 417, { expect: "tea", "content-length": `${input.length}` }, input],
+      ["/sum/invoke", "post", 422, json, "{}"],
+      ["/sum/invoke", "post", 431, many, input],
+      ["/sum/invoke", "post", 422, json, '{"a":1,"b":2,"label":"x","tags":[]}'],
+      ["/sum/meta", "get", 200],
+      ["/sum/meta", "get", 400, { "x-forwarded-host": "a b" }],
+      ["/sum/meta", "get", 400, { "x-forwarded-proto": "ftp" }],
+      ["/sum/meta", "get", 405, {}, "{}"],
+      ["/tools", "get", 200],
+    ];
+    for (const [path, method, wanted, headers, body] of cases) {
+      const what = `${path} ${JSON.stringify(headers)?.slice(0, 60)}`;
+      const answer = await ask(dev.url + path, headers, body);
+      assert.deepEqual([answer.status, answer.headers["content-type"]], [wanted, "application/json"], what);
+      const fits = compile(document, bodySchema(document, document.paths[path]?.[method]?.responses[wanted]));
+      assert.ok(fits(JSON.parse(`${answer.body}`)), `${what}: ${answer.body}`);
+      assert.equal(answer.headers.allow !== undefined, wanted === 405, what);
+    }
+  });
+
+  test("the reference page: own files only, and calls that the page's server forwards", async () => {
+    const index = await ask(`${dev.page}reference`);
     assert.match(
       `${index.headers["content-security-policy"]}`,
       /^default-src 'none'; script-src 'self';.*connect-src 'self'/,
     );
-    assert.match(`${index.body}`, /data-signed="false"/);
-    const named = [...`${index.body}`.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = ""]) => path);
+    const text = `${gunzipSync(index.body)}`;
+    assert.ok(text.includes(`data-server="${dev.url}"`));
+    const named = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = ""]) => path);
     assert.deepEqual(
-      named.filter((path) => !/^(?:\/reference\/|data:)/.test(path)),
+      named.filter((path) => !/^(?:reference\/|data:|openapi\.json$)/.test(path)),
       [],
     );
-    for (const path of named.filter((each) => each.startsWith("/"))) {
-      const { status, headers, body } = await ask(url + path);
+    for (const path of named.filter((each) => each.startsWith("reference/"))) {
+      const { status, body } = await ask(dev.page + path);
       assert.equal(status, 200, path);
-      const text = `${headers["content-encoding"] === "gzip" ? gunzipSync(body) : body}`;
-      assert.ok(text.length > 10 && !text.includes("sourceMappingURL"), path);
+      const file = `${gunzipSync(body)}`;
+      assert.ok(file.length > 10 && !file.includes("sourceMappingURL"), path);
     }
-    for (const path of ["/reference/", "/reference/x.js", "/reference/LICENSE", "/openapi.json/"]) {
-      assert.equal((await ask(url + path, { host: `127.0.0.1:${port}` })).status, 404, path);
+    for (const path of ["reference/", "reference/x.js", "reference/LICENSE", "openapi.json/"]) {
+      assert.equal((await ask(dev.page + path)).status, 404, path);
     }
 
     const input = '{"a":1,"b":2,"label":"x","tags":["y"]}';
-    const accept = { accept: "application/json" };
-    for (const name of ["127.0.0.1", "localhost"]) {
-      const host = `${name}:${port}`;
-      assert.equal((await ask(`${url}/reference`, { host })).status, 200);
-      const headers = { ...accept, host, origin: `http://${host}`, "sec-fetch-site": "same-origin" };
-      assert.equal(
-        `${(await ask(`${url}/sum/invoke`, headers, input)).body}`,
-        '{"ok":{"sum":3,"label":"x","tags":["y"]}}',
-      );
+    const { origin } = new URL(dev.page);
+    const headers = {
+      ...{ accept: "application/json", "content-type": "application/json", "content-length": `${input.length}` },
+      ...{ origin, "sec-fetch-site": "same-origin" },
+    };
+    const forwarded = await ask(`${dev.page}tools/sum/invoke`, headers, input);
+    assert.deepEqual(
+      [forwarded.status, forwarded.headers["content-type"], `${forwarded.body}`],
+      [200, "application/json", '{"ok":{"sum":3,"label":"x","tags":["y"]}}'],
+    );
+    for (const path of ["sum", "sum/health", "/sum/invoke", "som/invoke", "sum%2finvoke"]) {
+      assert.equal((await ask(`${dev.page}tools/${path}`, headers, input)).status, 404, path);
     }
-    // A name that was rebound to this machine, and another page.
-    const host = `tools.example:${port}`;
-    assert.equal((await ask(`${url}/reference`, { host })).status, 404);
-    assert.equal((await ask(`${url}/openapi.json`, { host })).status, 404);
-    for (const headers of [
-      { host, origin: `http://${host}` },
+    const length = { "content-length": "99999999" };
+    assert.equal((await ask(`${dev.page}tools/sum/invoke`, { ...headers, ...length }, "")).status, 413);
+    // Another page, a name that was rebound to this machine, and a page without the token.
+    for (const other of [
       { origin: "http://tools.example" },
-      { "sec-fetch-site": "cross-site" },
+      { host: "tools.example" },
+      { "sec-fetch-site": "same-site" },
     ]) {
-      assert.equal((await ask(`${url}/sum/invoke`, { ...accept, ...headers }, input)).status, 403);
+      assert.equal((await ask(`${dev.page}tools/sum/invoke`, { ...headers, ...other }, input)).status, 403);
     }
-    await dev.interrupt();
-  },
-);
+    assert.equal((await ask(`${origin}/tools/sum/invoke`, headers, input)).status, 404);
+    assert.equal((await ask(`${origin}/reference`)).status, 404);
+  });
 
-test("--signed: the document says so, and the page offers no call", PATIENCE, async () => {
-  const project = new ToolProject(SUM);
-  const dev = new CliProcess(project.root, ["dev", "--signed", "--port", "0", "--json"]);
-  const { url } = await dev.event<Serving>("serving");
-  const { info } = JSON.parse(`${(await ask(`${url}/openapi.json`)).body}`);
-  assert.match(info.description, /^\*\*This server requires signed calls\*\*/m);
-  assert.match(`${(await ask(`${url}/reference`)).body}`, /data-signed="true"/);
-  await dev.interrupt();
+  test("the server of the tools has neither, and refuses the page itself", async () => {
+    for (const path of ["/openapi.json", "/reference", "/reference/reference.js"]) {
+      assert.equal((await ask(dev.url + path)).status, 404, path);
+    }
+    const origin = { origin: new URL(dev.page).origin };
+    assert.equal((await ask(`${dev.url}/sum/invoke`, origin, "{}")).status, 403);
+  });
 });
 
-test("a server in production has neither, though svc-gen dev compiled it", PATIENCE, async () => {
-  const project = new ToolProject(SUM);
-  const dev = new CliProcess(project.root, ["dev", "--port", "0", "--json"]);
-  await dev.event<Serving>("serving");
-  await dev.interrupt();
-  const server = await startServer(join(project.root, "dist/generated/server.js"), {});
-  for (const path of ["/openapi.json", "/reference", "/reference/reference.js"]) {
-    assert.equal((await ask(server.url + path)).status, 404, path);
-  }
-  assert.equal((await ask(`${server.url}/tools`)).status, 200);
-  await server.stop();
+describe("a server that requires signed calls", PATIENCE, () => {
+  let project: ToolProject;
+  let dev: Dev;
+  before(async () => {
+    project = new ToolProject(SUM);
+    dev = await serve(project.root, "--signed");
+  });
+
+  test("a signed call is as the document has it: headers, envelope, result", async () => {
+    const document = JSON.parse(`${(await ask(`${dev.page}openapi.json`)).body}`) as Document;
+    const calls: { headers: Record<string, string>; body: string; answer: Awaited<ReturnType<typeof ask>> }[] = [];
+    const proxy = createServer(async (incoming, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of incoming) chunks.push(chunk as Buffer);
+      const body = incoming.method === "POST" ? `${Buffer.concat(chunks)}` : undefined;
+      const { host: _, ...headers } = incoming.headers as Record<string, string>;
+      const answer = await ask(dev.url + incoming.url, headers, body);
+      if (body !== undefined) calls.push({ headers, body, answer });
+      response.writeHead(answer.status ?? 0, answer.headers).end(answer.body);
+    });
+    atEnd(() => proxy.close());
+    await once(proxy.listen(0, "127.0.0.1"), "listening");
+    const { port } = proxy.address() as AddressInfo;
+    const input = '{"a":1,"b":2,"label":"\\u0078","tags":["y"],"note":null}';
+    const { code, err } = await svcGenIn(project.root, ["invoke", `http://127.0.0.1:${port}/sum`, input, "--signed"]);
+    assert.equal(code, 0, err);
+    const [call] = calls;
+    assert.ok(call !== undefined && calls.length === 1);
+    const { headers, body, answer } = call;
+    for (const { name, schema } of Object.values(document.components.parameters)) {
+      assert.match(`${headers[name.toLowerCase()]}`, new RegExp(schema.pattern), name);
+    }
+    const fits = compile(document, { $ref: "#/components/schemas/SignedEnvelope" });
+    assert.ok(fits(JSON.parse(body)), body);
+    assert.ok(/"bytes":/.test(body) && /"data":/.test(body), "both forms of an item");
+    assert.equal(fits(JSON.parse(body.replace('"kind":"data"', '"kind":"walrus"'))), false);
+    const { headers: documented, content } = document.paths["/sum/invoke"]?.post?.responses[200] ?? {};
+    assert.equal(answer.headers["content-type"], Object.keys(content ?? {}).at(-1));
+    assert.equal(Object.keys(documented ?? {}).length, 2);
+    for (const [name, { $ref }] of Object.entries(documented ?? {})) {
+      const { schema } = document.components.headers[$ref.split("/").at(-1) ?? ""] ?? assert.fail(name);
+      assert.match(`${answer.headers[name.toLowerCase()]}`, new RegExp(schema.pattern), name);
+    }
+    const refusal = await ask(`${dev.url}/sum/invoke`, {}, "{}");
+    assert.equal(refusal.status, 401, "an unsigned call");
+    const refused = compile(document, bodySchema(document, document.paths["/sum/invoke"]?.post?.responses[401]));
+    assert.ok(refused(JSON.parse(`${refusal.body}`)), `${refusal.body}`);
+  });
+
+  test("--signed: the document says so, and the page offers no call", async () => {
+    const { info } = JSON.parse(`${(await ask(`${dev.page}openapi.json`)).body}`);
+    assert.match(info.description, /^\*\*This server requires signed calls\*\*/m);
+    assert.match(`${gunzipSync((await ask(`${dev.page}reference`)).body)}`, /data-server=""/);
+  });
 });

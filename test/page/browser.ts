@@ -35,7 +35,6 @@ export async function openPage(
   const started = await browser;
   atEnd(() => started.close());
   const context = await started.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" });
-  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   const foreign: string[] = [];

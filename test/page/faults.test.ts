@@ -1,4 +1,4 @@
-/** Why a call fails, from the page alone: planted faults, each named by what the page says. */
+/** Why a call fails, from what the page shows alone: planted faults, each named by its report. */
 
 import assert from "node:assert/strict";
 import { createServer, request } from "node:http";
@@ -6,17 +6,17 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { before, describe, test } from "node:test";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
+import type { CallReport } from "#generator/dev/page-server/page-api.js";
 import { serve } from "#runtime/index.js";
 import { type Leader, publicKeyOf } from "#runtime/leader.js";
 import { provideContracts } from "#runtime/v1.js";
 import { alice, keptLog, signedConfig, TOOL_SEED } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
 import { Adding, CONTRACTS } from "./adding.js";
-import { openPage, WITHOUT_CHROMIUM } from "./browser.js";
 
 const SIGNER: Leader = { id: alice.id, keyId: alice.kid, key: alice.seed };
 
-describe("planted faults", { skip: WITHOUT_CHROMIUM, timeout: 240_000 }, () => {
+describe("planted faults", { timeout: 60_000 }, () => {
   let server: string;
   before(async () => {
     provideContracts(CONTRACTS);
@@ -26,19 +26,23 @@ describe("planted faults", { skip: WITHOUT_CHROMIUM, timeout: 240_000 }, () => {
     server = running.url;
   });
 
-  /** Calls with an input from the page of a server; what the page says then. */
-  async function callOf(url: string, leader: Leader, input: object): Promise<string> {
+  /** A signed call from the page of a server. */
+  async function callOf(url: string, leader: Leader, input: object): Promise<CallReport> {
     const toolKey = publicKeyOf(TOOL_SEED).toString("hex");
-    const development = new DevelopmentPage({ url, leader: async () => ({ leader, toolKey }) });
-    await development.open();
-    atEnd(() => development.close());
-    const { page } = await openPage(development.url);
-    await page.getByRole("textbox", { name: "JSON" }).fill(JSON.stringify(input));
-    await page.getByRole("button", { name: "Call signed" }).click();
-    await page.locator(".report").waitFor();
-    const said = await page.locator("main").innerText();
-    await page.context().close();
-    return said;
+    const page = new DevelopmentPage({ url, leader: async () => ({ leader, toolKey }) });
+    await page.open();
+    atEnd(() => page.close());
+    const response = await fetch(`${page.url}api/call`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Origin: new URL(page.url).origin },
+      body: JSON.stringify({
+        fqn: "xyz.page.adding@1",
+        kind: "call",
+        signed: true,
+        input: JSON.stringify(input),
+      }),
+    });
+    return (await response.json()) as CallReport;
   }
 
   /** A proxy that changes bodies on the way. */
@@ -71,44 +75,48 @@ describe("planted faults", { skip: WITHOUT_CHROMIUM, timeout: 240_000 }, () => {
   const INPUT = { a: 1, b: 2, words: ["x"] };
 
   test("none: the call is as the protocol says", async () => {
-    assert.match(await callOf(server, SIGNER, INPUT), /200 ok; signature of the tool: verified\s+so\s+✓/);
+    const { did, holds } = await callOf(server, SIGNER, INPUT);
+    assert.deepEqual([did, holds], ["200 ok; signature of the tool: verified", true]);
   });
 
   test("a wrong key", async () => {
-    const said = await callOf(server, { ...SIGNER, key: Buffer.alloc(32, 77) }, INPUT);
-    assert.match(said, /The allow-list knows the leader id and key id, but with another public key/);
-    assert.match(said, new RegExp(`public key\\s+${publicKeyOf(Buffer.alloc(32, 77)).toString("hex")}`));
+    const { exchange } = await callOf(server, { ...SIGNER, key: Buffer.alloc(32, 77) }, INPUT);
+    assert.match(
+      exchange.error?.advice ?? "",
+      /The allow-list knows the leader id and key id, but with another public key/,
+    );
+    assert.equal(exchange.signatures[0]?.key, publicKeyOf(Buffer.alloc(32, 77)).toString("hex"));
   });
 
   test("a stale allow-list", async () => {
-    const said = await callOf(server, { ...SIGNER, keyId: 5n }, INPUT);
-    assert.match(said, /no such leader and key in the allow-list/);
-    assert.match(said, /it is stale, or of another network/);
+    const { exchange } = await callOf(server, { ...SIGNER, keyId: 5n }, INPUT);
+    assert.match(exchange.error?.details ?? "", /no such leader and key in the allow-list/);
+    assert.match(exchange.error?.advice ?? "", /it is stale, or of another network/);
   });
 
   test("a proxy that changes the request", async () => {
     const url = await proxy({ toTool: (body) => body.replace('"data":1}', '"data":7}') });
-    assert.match(await callOf(url, SIGNER, INPUT), /something on the way changed it\. Call the tool without the proxy/);
+    const { exchange } = await callOf(url, SIGNER, INPUT);
+    assert.match(exchange.error?.advice ?? "", /something on the way changed it\. Call the tool without the proxy/);
   });
 
   test("a proxy that changes the result", async () => {
     const url = await proxy({
       fromTool: (body) => Buffer.from(body.toString("latin1").replace("\x013", "\x014"), "latin1"),
     });
-    const said = await callOf(url, SIGNER, INPUT);
-    assert.match(said, /signature of the tool: not verified: the result is not what the tool with this key signed/);
-    assert.match(said, /✗ NOT as the protocol says/);
+    const { did, holds } = await callOf(url, SIGNER, INPUT);
+    assert.match(did, /signature of the tool: not verified: the result is not what the tool with this key signed/);
+    assert.equal(holds, false);
   });
 
   test("a missing port", async () => {
-    const said = await callOf(server, SIGNER, { a: 1, words: ["x"] });
-    assert.match(said, /Correct the input at the named place\. The tool did not run\./);
-    assert.match(said, /Go to b\b/);
+    const { exchange } = await callOf(server, SIGNER, { a: 1, words: ["x"] });
+    assert.equal(exchange.error?.path, "b");
+    assert.match(exchange.error.advice, /Correct the input at the named place\. The tool did not run\./);
   });
 
   test("an over-long list", async () => {
-    const said = await callOf(server, SIGNER, { ...INPUT, words: Array.from({ length: 257 }, () => "x") });
-    assert.match(said, /more than 256 items: the server refuses it/);
-    assert.match(said, /Go to words\b/);
+    const { exchange } = await callOf(server, SIGNER, { ...INPUT, words: Array.from({ length: 257 }, () => "x") });
+    assert.equal(exchange.error?.path, "words");
   });
 });

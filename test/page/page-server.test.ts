@@ -85,6 +85,9 @@ describe("the server of the page", () => {
     assert.equal((await send(`${page.url}api/call`, { "Content-Length": "2" }, "{}")).status, 403, "without an Origin");
     assert.equal((await post("health", {}, { "Content-Type": "text/plain" })).status, 415);
     assert.equal((await post("nothing", {})).status, 404);
+    for (const path of ["openapi.json", "reference"]) {
+      assert.equal((await send(`${page.url}${path}`)).status, 404, "of a project only");
+    }
     assert.equal((await post("constructor", {})).status, 404);
     assert.equal((await send(`${page.url}..%2f..%2fpackage.json`)).status, 404);
     const huge = String(64 * 1024 * 1024);
@@ -120,9 +123,9 @@ describe("the server of the page", () => {
       input: '{"a":1,"b":2,"words":["x"]}',
     });
     const report = JSON.parse(answer.text) as CallReport;
-    assert.equal(report.exchanges[0]?.response?.status, 422, "the server runs unsigned");
+    assert.equal(report.exchange.response?.status, 422, "the server runs unsigned");
     assert.match(
-      report.exchanges[0]?.error?.advice ?? "",
+      report.exchange.error?.advice ?? "",
       /The server runs unsigned, so it reads a signed body as plain JSON/,
     );
     const health = await post("health", { fqn: "xyz.page.adding@1" });

@@ -23,15 +23,18 @@ export class Next extends SvcTool<Input, { ok: { a: bigint; list: number[] } }> 
 }
 `;
 
-async function serve(...args: string[]): Promise<string> {
+/** The address of the reference page, and that of the tools. */
+async function serve(...args: string[]): Promise<{ readonly reference: string; readonly tools: string }> {
   const project = new ToolProject({ "src/next.ts": NEXT });
   const dev = new CliProcess(project.root, ["dev", "--port", "0", "--json", ...args]);
-  const { url } = await dev.event<{ readonly event: "serving"; readonly url: string }>("serving");
-  return `${url}/reference`;
+  const { url: page } = await dev.event<{ readonly url: string }>("page");
+  const { url: tools } = await dev.event<{ readonly url: string }>("serving");
+  return { reference: `${page}reference`, tools };
 }
 
 test("a call from the reference page keeps every digit, in the request and in the result", OPTIONS, async () => {
-  const { page, foreign, faults } = await openPage(await serve(), { width: 1600, colorScheme: "dark" });
+  const { reference, tools } = await serve();
+  const { page, foreign, faults } = await openPage(reference, { width: 1600, colorScheme: "dark" });
   const operation = page.locator(".opblock-post");
   await operation.locator(".opblock-summary-control").click();
   await operation.locator(".try-out__btn").click();
@@ -42,12 +45,14 @@ test("a call from the reference page keeps every digit, in the request and in th
   assert.deepEqual([request.postData(), request.headers().accept], ['{"a": 9007199254740991}', "application/json"]);
   const shown = await operation.locator(".live-responses-table .highlight-code pre").first().innerText();
   assert.deepEqual(shown.replaceAll(/\s/g, ""), '{"ok":{"a":9007199254740993,"list":[1.5,1e+21]}}');
+  const curl = await operation.locator(".curl-command").innerText();
+  assert.ok(curl.includes(`'${tools}/next/invoke'`), "a shell calls the tool itself");
   assert.equal(await page.evaluate("document.documentElement.className"), "dark-mode");
   assert.deepEqual([foreign.filter((url) => !url.startsWith("data:")), faults], [[], []]);
 });
 
 test("the reference page of a signed server is for reading, and fits a narrow window", OPTIONS, async () => {
-  const { page, faults } = await openPage(await serve("--signed"), { width: 360 });
+  const { page, faults } = await openPage((await serve("--signed")).reference, { width: 360 });
   const operation = page.locator(".opblock-post");
   await operation.locator(".opblock-summary-control").click();
   await operation.locator(".responses-table .renderedMarkdown").first().waitFor();

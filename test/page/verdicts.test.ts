@@ -7,15 +7,14 @@ import { type Outcome, verdictOf } from "#generator/dev/page-server/verdicts.js"
 
 /** An answer: its status, the code of an error, and its body. */
 function answer(status: number, code?: string, hex = "00"): ExchangeView {
-  const body = { length: 1, hex, text: null, fields: [] };
+  const body = { length: 1, hex, text: null };
   return {
-    title: "call",
     requestId: "",
     request: { line: "", headers: [], body },
     response: status === 0 ? null : { status, headers: [], body },
     failure: status === 0 ? "ECONNRESET" : null,
     phases: [],
-    result: status === 200 ? { variant: "ok", json: "{}", ports: [] } : null,
+    result: status === 200 ? { variant: "ok", json: "{}" } : null,
     error: code === undefined ? null : { code, details: null, path: null, advice: "" },
     inputHash: null,
     nonce: null,
@@ -23,51 +22,28 @@ function answer(status: number, code?: string, hex = "00"): ExchangeView {
   };
 }
 
-const holds = (kind: CallKind, exchanges: readonly ExchangeView[], more: Partial<Outcome> = {}) =>
-  verdictOf({ kind, signed: true, isSigned: true, exchanges, first: undefined, ageMs: 0, ...more }).holds;
+const holds = (kind: CallKind, exchange: ExchangeView, more: Partial<Outcome> = {}) =>
+  verdictOf({ kind, signed: true, exchange, first: undefined, ageMs: 0, ...more }).holds;
 
 test("a server that accepts what it must refuse is not as the protocol says", () => {
-  for (const kind of ["tampered", "wrong-key", "unsigned", "stalled-body"] as const) {
-    assert.equal(holds(kind, [answer(200)]), false, kind);
-    assert.equal(holds(kind, [answer(0)]), false, kind);
+  for (const kind of ["tampered", "wrong-key"] as const) {
+    assert.equal(holds(kind, answer(200)), false, kind);
+    assert.equal(holds(kind, answer(0)), false, kind);
   }
-  assert.equal(holds("tampered", [answer(422, "input_integrity_error")]), true);
-  assert.equal(
-    holds("tampered", [answer(422, "input_deserialization_error")]),
-    false,
-    "the right status, another code",
-  );
-  assert.equal(holds("wrong-key", [answer(401, "auth_failed")]), true);
-  assert.equal(holds("unsigned", [answer(401, "auth_failed")]), true);
-  assert.equal(holds("unsigned", [answer(200)], { isSigned: false, signed: false }), true);
-  assert.equal(holds("stalled-body", [answer(408, "request_timeout")]), true);
-  assert.equal(holds("slow-body", [answer(408, "request_timeout")]), false);
+  assert.equal(holds("tampered", answer(422, "input_integrity_error")), true);
+  assert.equal(holds("tampered", answer(422, "input_deserialization_error")), false, "the right status, another code");
+  assert.equal(holds("wrong-key", answer(401, "auth_failed")), true);
 });
 
 test("a retry has the answer of the first run, where one ran and is remembered", () => {
   const first = answer(200, undefined, "aa");
-  assert.equal(holds("retry", [answer(200, undefined, "aa")], { first }), true);
-  assert.equal(holds("retry", [answer(200, undefined, "bb")], { first }), false);
-  assert.equal(holds("retry", [answer(500, "internal_error", "aa")], { first }), false);
-  assert.equal(holds("retry", [answer(200, undefined, "bb")], { first, ageMs: 400_000 }), null, "the TTL may be over");
-  assert.equal(holds("retry", [answer(200)], { first: answer(408, "request_timeout") }), null, "it never ran");
-  assert.equal(holds("retry", [answer(200)], { first: answer(503, "overloaded") }), null);
-  assert.equal(holds("retry", [answer(200)], { first: answer(401, "auth_failed") }), null);
-  assert.equal(holds("retry", [answer(200)], { first: answer(0) }), null);
-  assert.equal(holds("retry", [answer(200)], { first, signed: false }), null, "unsigned calls are not remembered");
-});
-
-test("of two inputs under one nonce one may wait, not both", () => {
-  const waits = answer(409, "request_in_flight");
-  assert.equal(holds("same-nonce", [answer(200), waits]), true);
-  assert.equal(holds("same-nonce", [waits, answer(200)]), true);
-  assert.equal(holds("same-nonce", [answer(200), answer(200)]), true);
-  assert.equal(holds("same-nonce", [waits, waits]), false);
-  assert.equal(holds("same-nonce", [answer(401, "auth_failed"), answer(401, "auth_failed")]), null);
-});
-
-test("a call that was left goes on", () => {
-  assert.equal(holds("disconnect", [answer(0), answer(409, "request_in_flight"), answer(200)]), true);
-  assert.equal(holds("disconnect", [answer(0), answer(409, "request_in_flight")]), null, "it had not ended");
-  assert.equal(holds("disconnect", [answer(0)], { signed: false }), null);
+  assert.equal(holds("retry", answer(200, undefined, "aa"), { first }), true);
+  assert.equal(holds("retry", answer(200, undefined, "bb"), { first }), false);
+  assert.equal(holds("retry", answer(500, "internal_error", "aa"), { first }), false);
+  assert.equal(holds("retry", answer(200, undefined, "bb"), { first, ageMs: 400_000 }), null, "the TTL may be over");
+  assert.equal(holds("retry", answer(200), { first: answer(408, "request_timeout") }), null, "it never ran");
+  assert.equal(holds("retry", answer(200), { first: answer(503, "overloaded") }), null);
+  assert.equal(holds("retry", answer(200), { first: answer(401, "auth_failed") }), null);
+  assert.equal(holds("retry", answer(200), { first: answer(0) }), null);
+  assert.equal(holds("retry", answer(200), { first, signed: false }), null, "unsigned calls are not remembered");
 });

@@ -45,7 +45,7 @@ function adviceFor(code: string, details: string | undefined, call: FailedCall):
 function authAdvice(details: string, { signed, kind }: FailedCall): string {
   if (kind === "wrong-key")
     return "As it should be: the signature is of a key that the allow-list does not have for this leader.";
-  if (!signed || kind === "unsigned") return "The server requires signatures: switch to a signed call.";
+  if (!signed) return "The server requires signatures: switch to a signed call.";
   if (/no such leader and key/.test(details)) {
     return "The allow-list of the server has no such leader id and key id: it is stale, or of another network. Add the leader's public key shown under “Signatures”, and reload.";
   }

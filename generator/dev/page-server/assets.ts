@@ -1,52 +1,84 @@
-/** The files of the page as they were built: read once, sent compressed. */
+/** The built files of the development page and of the reference page, sent compressed. */
 
 import { readFileSync } from "node:fs";
+import { extname } from "node:path";
 import { gzipSync } from "node:zlib";
 import { PageFault } from "./page-fault.js";
 
 export interface Asset {
-  readonly type: string;
+  readonly headers: Readonly<Record<string, string>>;
   readonly gzip: Buffer;
 }
 
-const TYPES = {
-  "index.html": "text/html; charset=utf-8",
-  "page.js": "text/javascript; charset=utf-8",
-  "page.css": "text/css; charset=utf-8",
-  "icon.svg": "image/svg+xml",
-} as const;
+/** The files by their paths behind the token. The build compresses those of Swagger UI. */
+const FILES: Readonly<Record<string, string>> = {
+  "/": "../../../page/index.html",
+  "/page.js": "../../../page/page.js",
+  "/page.css": "../../../page/page.css",
+  "/icon.svg": "../../../page/icon.svg",
+  "/reference": "../reference/index.html",
+  "/reference/reference.js": "../reference/reference.js",
+  "/reference/reference.css": "../reference/reference.css",
+  "/reference/swagger-ui-bundle.js": "../reference/swagger-ui-bundle.js.gz",
+  "/reference/swagger-ui.css": "../reference/swagger-ui.css.gz",
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
 
 /**
- * The files by their paths behind the token.
+ * The file at a path; undefined for a path without one.
  *
- * @throws PageFault when the page was not built
+ * @param server that the reference page may call; empty for none
+ * @throws PageFault when the pages were not built
  */
-export function readAssets(): ReadonlyMap<string, Asset> {
-  return new Map(
-    Object.entries(TYPES).map(([name, type]) => {
-      const bytes = read(name);
-      return [name === "index.html" ? "/" : `/${name}`, { type, gzip: gzipSync(bytes, { level: 9 }) }];
-    }),
-  );
+export function readAsset(path: string, server: string): Asset | undefined {
+  if (!Object.hasOwn(FILES, path)) return undefined;
+  const name = FILES[path] as string;
+  const isReference = path.startsWith("/reference");
+  const bytes = read(name);
+  return {
+    headers: {
+      "Content-Type": TYPES[extname(name.replace(/\.gz$/, ""))] as string,
+      "Content-Security-Policy": isReference ? REFERENCE_POLICY : CONTENT_SECURITY_POLICY,
+    },
+    gzip: name.endsWith(".gz") ? bytes : gzipSync(path === "/reference" ? withServer(bytes, server) : bytes),
+  };
+}
+
+function withServer(page: Buffer, server: string): string {
+  return `${page}`.replace('data-server=""', `data-server="${server}"`);
 }
 
 function read(name: string): Buffer {
   try {
-    return readFileSync(new URL(`../../../page/${name}`, import.meta.url));
+    return readFileSync(new URL(name, import.meta.url));
   } catch {
     throw new PageFault("the page is not built: npm run build in the repository of svc-gen");
   }
 }
 
-/** Nothing but the page's own files and its own server; no markup from text (Trusted Types). */
-export const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join("; ");
+const policy = (directives: Readonly<Record<string, string>>) =>
+  Object.entries({
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self'",
+    "connect-src": "'self'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
+    ...directives,
+  })
+    .map((directive) => directive.join(" "))
+    .join("; ");
+
+/** Only the page's own files and its own server; no markup from text (Trusted Types). */
+export const CONTENT_SECURITY_POLICY = policy({ "require-trusted-types-for": "'script'" });
+
+/** Swagger UI has style attributes, images in them, and markup that it sanitizes itself. */
+const REFERENCE_POLICY = policy({ "style-src": "'self' 'unsafe-inline'", "img-src": "'self' data:" });

@@ -7,12 +7,12 @@ import type { ContractView } from "./page-api.js";
 /**
  * Compares the served contract with the committed one.
  *
- * @param root of the project; undefined without one
- * @param metaJson the served contract; undefined for a running server
+ * @param root of the project; undefined for a running server
+ * @param metaJson the served contract
  */
-export function contractView(root: string | undefined, metaJson: string | undefined): ContractView {
+export function contractView(root: string | undefined, metaJson: string): ContractView {
   const none = (against: string): ContractView => ({ against, differences: [], broken: false });
-  if (metaJson === undefined || root === undefined) return none("a running server has no history to compare with");
+  if (root === undefined) return none("a running server has no history to compare with");
   const committed = committedContract(root);
   if (committed === undefined) return none("git HEAD has no meta.json here: commit it, and changes are shown");
   try {

@@ -1,27 +1,26 @@
 /** The development page: follows the events of `svc-gen dev`, or shows a running server. */
 
 import { performance } from "node:perf_hooks";
-import type { LeaderOptions } from "svc-runtime/leader";
+import { type LeaderOptions, TIMEOUT_MARGIN_MS } from "svc-runtime/leader";
 import { type Diagnostic, formatDiagnostics } from "../../diagnostics/diagnostics.js";
 import type { DevEvent } from "../dev-session.js";
 import { readableLine } from "../log-lines.js";
 import { Caller } from "./calls.js";
 import { contractView } from "./contract-view.js";
-import { type LogLine, logEvent } from "./log-events.js";
-import type { CallRequest, PageState, ProblemView } from "./page-api.js";
+import { logEvent } from "./log-events.js";
+import { openApiText } from "./openapi-document.js";
+import type { CallRequest, LogEvent, PageState, ProblemView } from "./page-api.js";
 import { PageFault } from "./page-fault.js";
-import { PageServer } from "./page-server.js";
+import { PageServer, type ReferenceContent } from "./page-server.js";
 import { remoteServer } from "./remote-tools.js";
-import { shareView } from "./share.js";
 import { type ShownTool, shownTools } from "./tool-views.js";
-import { exchange } from "./wire-request.js";
+import { exchange, type WireExchange } from "./wire-request.js";
 
+/** A page has either a root or a URL. */
 export interface PageOptions {
-  /** The tool project, if there is one: its contract is compared with git HEAD, its classes are named in tests. */
+  /** Folder of the tool project whose events the page follows. */
   readonly root?: string;
-  /** Relative to the root. */
-  readonly out?: string;
-  /** The server to show; undefined to follow the events of a project. */
+  /** The running server to show. */
   readonly url?: string;
   /** How calls are sent, read again for each start of a server: keys are made by the first one. */
   readonly leader: () => Promise<LeaderOptions>;
@@ -35,11 +34,13 @@ const HEALTH_TIMEOUT_MS = 15_000;
 
 export class DevelopmentPage {
   private readonly server: PageServer;
-  private readonly lines: LogLine[] = [];
-  private readonly unsent: LogLine[] = [];
+  private readonly lines: LogEvent[] = [];
+  private readonly unsent: LogEvent[] = [];
   private flushing: NodeJS.Timeout | undefined;
   private tools: readonly ShownTool[] = [];
   private metaJson = "";
+  /** The OpenAPI document of the served build, once it was asked for: with 200 tools it takes seconds. */
+  private openApi: string | undefined;
   private caller = new Caller({});
   private state: PageState;
 
@@ -49,14 +50,18 @@ export class DevelopmentPage {
     const endpoints = {
       call: (request: CallRequest) => this.call(request),
       health: ({ fqn }: { readonly fqn: string }) => this.health(fqn),
-      share: (request: Parameters<typeof shareView>[0]) => shareView(request, this.tool(request.fqn).view, options),
-      contract: () => contractView(options.root, options.url === undefined ? this.metaJson : undefined),
+      contract: () => contractView(options.root, this.metaJson),
       reload: () => (options.url === undefined ? undefined : this.readRemote(options.url)),
     };
-    this.server = new PageServer(endpoints, () => [
-      ["state", this.state],
-      ["log", this.lines],
-    ]);
+    this.server = new PageServer({
+      endpoints,
+      events: () => [
+        ["state", this.state],
+        ["log", this.lines],
+      ],
+      reference: () => this.reference(),
+      forward: (path, body, accept) => this.forward(path, body, accept),
+    });
   }
 
   /** The address for the browser. */
@@ -107,6 +112,7 @@ export class DevelopmentPage {
     try {
       this.tools = shownTools(metaJson, url);
       this.metaJson = metaJson;
+      this.openApi = undefined;
       this.caller = new Caller(await this.options.leader());
       this.update({ url, signed, problems: [], serving: true, ...this.shown() });
     } catch (error) {
@@ -152,6 +158,34 @@ export class DevelopmentPage {
   private call(request: CallRequest) {
     const { view, ports } = this.tool(request.fqn);
     return this.caller.run(request, view, ports, this.state.signed);
+  }
+
+  private reference(): ReferenceContent | undefined {
+    const { url, signed } = this.state;
+    const { root } = this.options;
+    if (root === undefined || url === null || signed === null) return undefined;
+    this.openApi ??= openApiText({ root, metaJson: this.metaJson, url, signed });
+    // No page can sign: the keys of development never reach the browser.
+    return { document: this.openApi, server: signed ? "" : url };
+  }
+
+  /** Sends a call of the reference page: a tool refuses the calls of web pages. */
+  private async forward(path: string, body: Buffer, accept: string): Promise<WireExchange | undefined> {
+    const target = `${this.state.url}${path}`;
+    const tool = this.tools.find(({ view }) => `${view.url}/invoke` === target);
+    if (tool === undefined) return undefined;
+    const { tls } = await this.options.leader();
+    return exchange({
+      method: "POST",
+      url: new URL(target),
+      headers: [
+        ["Content-Type", "application/json"],
+        ["Accept", accept],
+      ],
+      body,
+      timeoutMs: tool.view.timeoutMs + TIMEOUT_MARGIN_MS,
+      tls,
+    });
   }
 
   private async health(fqn: string) {

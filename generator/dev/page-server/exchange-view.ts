@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { prettyJson, quote } from "svc-runtime/generator";
-import { encodeInputPreimage, engine, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/inspect";
+import { engine, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/inspect";
 import {
   decodeResult,
   InputHasher,
@@ -17,8 +17,7 @@ import {
   verifyToolSignature,
 } from "svc-runtime/leader";
 import { errorOf, type FailedCall } from "./advice.js";
-import { hashedFields, resultFields } from "./bcs-fields.js";
-import type { BytesView, ExchangeView, FieldView, HashView, ResultView, SignatureView } from "./page-api.js";
+import type { BytesView, ExchangeView, HashView, ResultView, SignatureView } from "./page-api.js";
 import type { PortTexts } from "./port-texts.js";
 import type { WireExchange } from "./wire-request.js";
 
@@ -34,8 +33,7 @@ export interface Prepared {
   readonly leaderKey?: Buffer;
 }
 
-export interface ViewOptions {
-  readonly title: string;
+interface ViewOptions {
   readonly requestId: string;
   readonly ports: MetaSchema;
   readonly call: FailedCall;
@@ -47,20 +45,16 @@ export interface ViewOptions {
 const MAX_SHOWN_BYTES = 16 * 1024;
 /** Values that are shown of a list. */
 const MAX_SHOWN_VALUES = 300;
-const DOMAIN = "nexus.direct.v3.resolved-input";
 
 export function exchangeView(done: WireExchange, prepared: Prepared, options: ViewOptions): ExchangeView {
-  const { title, requestId, ports, call } = options;
+  const { requestId, ports, call } = options;
   const { response } = done;
   const isResult = response?.status === 200 && headerOf(response.headers, "content-type") === RESULT_CONTENT_TYPE;
   const decoded = isResult ? readResult(ports, response.body) : undefined;
   return {
-    title,
     requestId,
     request: { line: done.line, headers: done.headers, body: bytesView(prepared.body) },
-    response: response
-      ? { ...response, body: bytesView(response.body, isResult ? resultFields(response.body) : []) }
-      : null,
+    response: response ? { ...response, body: bytesView(response.body, !isResult) } : null,
     failure: done.failure ?? (typeof decoded === "string" ? decoded : null),
     phases: done.phases,
     result: typeof decoded === "object" ? resultView(decoded) : null,
@@ -71,14 +65,13 @@ export function exchangeView(done: WireExchange, prepared: Prepared, options: Vi
   };
 }
 
-export function headerOf(headers: readonly (readonly [string, string])[], name: string): string | undefined {
+function headerOf(headers: readonly (readonly [string, string])[], name: string): string | undefined {
   return headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1];
 }
 
-function bytesView(bytes: Buffer, fields: readonly FieldView[] = []): BytesView {
+function bytesView(bytes: Buffer, isText = true): BytesView {
   const shown = bytes.subarray(0, MAX_SHOWN_BYTES);
-  const text = fields.length > 0 ? null : shown.toString("utf8");
-  return { length: bytes.length, hex: shown.toString("hex"), text, fields: fields.slice(0, MAX_SHOWN_VALUES) };
+  return { length: bytes.length, hex: shown.toString("hex"), text: isText ? shown.toString("utf8") : null };
 }
 
 /** The result, or why it is none. */
@@ -92,24 +85,17 @@ function readResult(ports: MetaSchema, body: Buffer): ToolResult | string {
 }
 
 function resultView({ tag, ports }: ToolResult): ResultView {
-  const texts = ports.map(({ name, many, values }) => ({
-    name,
-    many,
-    values: values.map((value) =>
+  const members = ports.map(({ name, many, values }) => {
+    const texts = values.map((value) =>
       value.kind === "inline" ? Buffer.from(value.bytes).toString("utf8") : `{"stored":${quote(String(value.blobId))}}`,
-    ),
-  }));
-  const members = texts.map(({ name, many, values }) => `${quote(name)}:${many ? `[${values.join(",")}]` : values[0]}`);
-  return { variant: tag, json: prettyJson(`{${quote(tag)}:{${members.join(",")}}}`), ports: texts };
+    );
+    return `${quote(name)}:${many ? `[${texts.join(",")}]` : texts[0]}`;
+  });
+  return { variant: tag, json: prettyJson(`{${quote(tag)}:{${members.join(",")}}}`) };
 }
 
 function hashView(ports: readonly PortShape[], { signedTexts, sentTexts }: Prepared, signed: SignedRequest): HashView {
   const values = valuesOf(ports, signedTexts);
-  const commitments = values.map((texts, i) => ({
-    name: ports[i]?.name ?? "",
-    commitment: { many: ports[i]?.many === true, kind: "data" as const, commitments: texts.map(sha256) },
-  }));
-  const hashed = Buffer.concat([Buffer.from(DOMAIN), encodeInputPreimage(commitments)]);
   const bodyHash = hashOf(ports, sentTexts);
   return {
     hash: signed.inputHash.toString("hex"),
@@ -122,7 +108,6 @@ function hashView(ports: readonly PortShape[], { signedTexts, sentTexts }: Prepa
         commitment: sha256(text).toString("hex"),
       })),
     })),
-    hashed: bytesView(hashed, hashedFields(hashed, DOMAIN)),
   };
 }
 

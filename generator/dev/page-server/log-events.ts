@@ -2,8 +2,6 @@
 
 import type { LogEvent } from "./page-api.js";
 
-export type LogLine = LogEvent;
-
 /**
  * One line.
  *

@@ -20,10 +20,6 @@ export interface PageState {
 export interface SignerView {
   readonly leaderId: string;
   readonly keyId: string;
-  /** 64 hex digits. */
-  readonly publicKey: string;
-  /** The public key that results are verified with; null when none is known. */
-  readonly toolKey: string | null;
 }
 
 export interface ToolView {
@@ -54,17 +50,8 @@ export interface ProblemView {
   readonly text: string;
 }
 
-/** The ways to call: a usual call, and what the protocol answers when something is wrong. */
-export type CallKind =
-  | "call"
-  | "retry"
-  | "same-nonce"
-  | "tampered"
-  | "unsigned"
-  | "wrong-key"
-  | "disconnect"
-  | "slow-body"
-  | "stalled-body";
+/** The ways to call: a usual call, and requests that the protocol gives another answer. */
+export type CallKind = "call" | "retry" | "tampered" | "wrong-key";
 
 export interface CallRequest {
   readonly fqn: string;
@@ -76,7 +63,7 @@ export interface CallRequest {
   readonly of?: string;
 }
 
-/** One or more exchanges, and how they compare with the protocol. */
+/** One exchange, and how it compares with the protocol. */
 export interface CallReport {
   readonly id: string;
   readonly fqn: string;
@@ -85,8 +72,7 @@ export interface CallReport {
   /** Wall time, ISO 8601. */
   readonly at: string;
   readonly input: string;
-  /** In the order in which they were sent; the last one is the answer of the call. */
-  readonly exchanges: readonly ExchangeView[];
+  readonly exchange: ExchangeView;
   readonly must: string;
   readonly did: string;
   /** Whether the server did what the protocol says; null when this call could not show it. */
@@ -94,8 +80,6 @@ export interface CallReport {
 }
 
 export interface ExchangeView {
-  /** Its role in the call, such as `retry`. */
-  readonly title: string;
   /** Sent as `X-Request-Id`: lines of the log with it are of this exchange. */
   readonly requestId: string;
   readonly request: {
@@ -125,24 +109,12 @@ export interface BytesView {
   readonly hex: string;
   /** As text, when it is text. */
   readonly text: string | null;
-  /** The fields of BCS that cover the bytes, in order. */
-  readonly fields: readonly FieldView[];
-}
-
-/** A field of BCS: `depth` is its nesting. */
-export interface FieldView {
-  readonly at: number;
-  readonly length: number;
-  readonly name: string;
-  readonly value: string;
-  readonly depth: number;
 }
 
 export interface ResultView {
   readonly variant: string;
   /** `{"variant":{…}}`, indented; numbers keep their spelling. */
   readonly json: string;
-  readonly ports: readonly { readonly name: string; readonly many: boolean; readonly values: readonly string[] }[];
 }
 
 export interface ErrorView {
@@ -165,8 +137,6 @@ export interface HashView {
     readonly many: boolean;
     readonly values: readonly { readonly text: string; readonly commitment: string }[];
   }[];
-  /** Domain and BCS of the commitments: SHA-256 of these bytes is the hash. */
-  readonly hashed: BytesView;
 }
 
 export interface SignatureView {
@@ -177,13 +147,6 @@ export interface SignatureView {
   readonly verdict: "verified" | "not verified" | "no key to verify it" | "absent";
   /** 64 hex digits; null when unknown. */
   readonly key: string | null;
-}
-
-/** How a call is repeated elsewhere. */
-export interface ShareView {
-  readonly invoke: string;
-  readonly curl: string;
-  readonly test: string;
 }
 
 export interface ContractView {

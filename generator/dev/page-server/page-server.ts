@@ -1,17 +1,38 @@
 /**
- * The HTTP server of the development page: its files, a few JSON endpoints, and the state as server-sent events. It
- * listens on 127.0.0.1 only, and answers its own page only (request-guard.ts).
+ * The HTTP server of the development page and of the reference page: their files, a few JSON endpoints, the state as
+ * server-sent events, and forwarded calls. It listens on 127.0.0.1 only, and answers its own pages only
+ * (request-guard.ts).
  */
 
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { json } from "node:stream/consumers";
-import { type Asset, CONTENT_SECURITY_POLICY, readAssets } from "./assets.js";
+import { buffer, json } from "node:stream/consumers";
+import { CONTENT_SECURITY_POLICY, readAsset } from "./assets.js";
 import { PageFault } from "./page-fault.js";
 import { RequestGuard } from "./request-guard.js";
+import type { WireExchange } from "./wire-request.js";
 
 /** The endpoints: a name, and what answers its POST with JSON. */
 export type Endpoints = Readonly<Record<string, (given: never) => unknown>>;
+
+/** The source of everything that is not a file. */
+export interface PageContent {
+  /** Called as `POST /TOKEN/api/NAME`. */
+  readonly endpoints: Endpoints;
+  /** The events for a page that has just been opened. */
+  readonly events: () => readonly (readonly [event: string, data: unknown])[];
+  /** The reference page; undefined while there is no document. */
+  readonly reference: () => ReferenceContent | undefined;
+  /** Sends a body to the `invoke` path of a tool, as `POST /TOKEN/tools/…/invoke`; undefined for every other path. */
+  readonly forward: (path: string, body: Buffer, accept: string) => Promise<WireExchange | undefined>;
+}
+
+export interface ReferenceContent {
+  /** The OpenAPI document as JSON text. */
+  readonly document: string;
+  /** The server that the page may call; empty for none. */
+  readonly server: string;
+}
 
 /** Bytes that wait for a page that does not read them; it is cut then, and gets the whole state when it comes back. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
@@ -33,16 +54,8 @@ export class PageServer {
   private readonly server: Server;
   private readonly streams = new Set<ServerResponse>();
   private guard: RequestGuard | undefined;
-  private assets: ReadonlyMap<string, Asset> | undefined;
 
-  /**
-   * @param endpoints by name, called as `POST /TOKEN/api/NAME`
-   * @param first the events for a page that has just been opened
-   */
-  constructor(
-    private readonly endpoints: Endpoints,
-    private readonly first: () => readonly (readonly [event: string, data: unknown])[],
-  ) {
+  constructor(private readonly content: PageContent) {
     this.server = createServer((request, response) => void this.answer(request, response));
   }
 
@@ -76,7 +89,7 @@ export class PageServer {
       if (verdict === undefined || "status" in verdict) {
         reply(response, verdict?.status ?? 404, { error: verdict?.why ?? "not found" });
       } else if (request.method === "POST") {
-        await this.call(verdict.path, request, response);
+        await this.post(verdict.path, request, response);
       } else if (verdict.path === "/api/events") {
         this.open(response);
       } else {
@@ -91,32 +104,47 @@ export class PageServer {
     }
   }
 
-  private async call(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const name = /^\/api\/([a-z]+)$/.exec(path)?.[1] ?? "";
-    if (!Object.hasOwn(this.endpoints, name)) return reply(response, 404, { error: "not found" });
-    if (request.headers["content-type"] !== "application/json") return reply(response, 415, { error: "JSON only" });
-    if (!(Number(request.headers["content-length"]) <= MAX_REQUEST_BYTES)) {
+  private async post(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { accept = "application/json", "content-type": type, "content-length": length } = request.headers;
+    if (type !== "application/json") return reply(response, 415, { error: "JSON only" });
+    if (!(Number(length) <= MAX_REQUEST_BYTES)) {
       return reply(response, 413, { error: `at most ${MAX_REQUEST_BYTES} bytes` });
     }
-    const run = this.endpoints[name] as (given: unknown) => unknown;
+    const [, tool] = /^\/tools(\/.*)$/.exec(path) ?? [];
+    if (tool !== undefined) return this.forward(tool, await buffer(request), accept, response);
+    const { endpoints } = this.content;
+    const name = /^\/api\/([a-z]+)$/.exec(path)?.[1] ?? "";
+    if (!Object.hasOwn(endpoints, name)) return reply(response, 404, { error: "not found" });
+    const run = endpoints[name] as (given: unknown) => unknown;
     const given = await json(request);
     if (typeof given !== "object" || given === null) return reply(response, 400, { error: "a JSON object only" });
     reply(response, 200, (await run(given)) ?? null);
   }
 
+  private async forward(path: string, body: Buffer, accept: string, response: ServerResponse): Promise<void> {
+    const done = await this.content.forward(path, body, accept);
+    if (done === undefined) return reply(response, 404, { error: "not found" });
+    const { response: answer, failure } = done;
+    if (answer === undefined) return reply(response, 502, { error: failure ?? "no answer" });
+    const type = answer.headers.find(([name]) => name.toLowerCase() === "content-type")?.[1];
+    response.writeHead(answer.status, { ...HEADERS, ...(type !== undefined && { "Content-Type": type }) });
+    response.end(answer.body);
+  }
+
   private file(path: string, response: ServerResponse): void {
-    this.assets ??= readAssets();
-    const asset = this.assets.get(path);
-    if (asset === undefined) reply(response, 404, { error: "not found" });
-    else {
-      const headers = { ...HEADERS, "Content-Type": asset.type, "Content-Encoding": "gzip" };
-      response.writeHead(200, headers).end(asset.gzip);
-    }
+    const needsDocument = path === "/openapi.json" || path === "/reference";
+    const reference = needsDocument ? this.content.reference() : undefined;
+    const asset = readAsset(path, reference?.server ?? "");
+    if (needsDocument && reference === undefined) reply(response, 404, { error: "no build serves" });
+    else if (path === "/openapi.json") {
+      response.writeHead(200, { ...HEADERS, "Content-Type": "application/json" }).end(reference?.document);
+    } else if (asset === undefined) reply(response, 404, { error: "not found" });
+    else response.writeHead(200, { ...HEADERS, ...asset.headers, "Content-Encoding": "gzip" }).end(asset.gzip);
   }
 
   private open(response: ServerResponse): void {
     response.writeHead(200, { ...HEADERS, "Content-Type": "text/event-stream" });
-    for (const [event, data] of this.first()) writeEvent(response, event, data);
+    for (const [event, data] of this.content.events()) writeEvent(response, event, data);
     this.streams.add(response);
     response.once("close", () => this.streams.delete(response));
   }

@@ -3,7 +3,6 @@
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { performance } from "node:perf_hooks";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { TlsOptions } from "svc-runtime/leader";
 
 export type Header = readonly [name: string, value: string];
@@ -15,13 +14,6 @@ export interface WireRequest {
   readonly body: Buffer;
   readonly timeoutMs: number;
   readonly tls?: TlsOptions | undefined;
-  /**
-   * How the body is sent: at once; `slow` in pieces over some seconds; `stalled` without its last byte; `cut` at once, and
-   * then the connection is closed without waiting for the answer.
-   */
-  readonly pace?: "slow" | "stalled" | "cut";
-  /** Called when the body has been handed to the system. */
-  readonly onSent?: () => void;
 }
 
 export interface WireExchange {
@@ -34,8 +26,6 @@ export interface WireExchange {
 
 /** Limit of an answer, in bytes. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-const SLOW_PIECES = 8;
-const SLOW_PAUSE_MS = 250;
 
 /** Sends a request. A failure of the connection is part of the exchange. */
 export async function exchange(wanted: WireRequest): Promise<WireExchange> {
@@ -63,16 +53,7 @@ export async function exchange(wanted: WireRequest): Promise<WireExchange> {
   const done = { line, headers, phases: clock.list };
   try {
     const answered = answerTo(request);
-    // The answer may come, or fail to, while the body is still being sent.
-    answered.catch(() => {});
-    const sent = send(request, wanted);
-    sent.catch(() => {});
-    if (wanted.pace === "cut") {
-      await Promise.race([sent, answered]);
-      await sent;
-      request.destroy();
-      return { ...done, failure: "the connection was closed by the page, as asked" };
-    }
+    request.end(body);
     const response = await answered;
     clock.end("wait");
     const bytes = await readAll(response);
@@ -99,25 +80,6 @@ function answerTo(request: Request): Promise<IncomingMessage> {
     request.on("error", reject);
     request.once("close", () => reject(new Error("the connection ended before the answer did")));
   });
-}
-
-async function send(request: Request, { body, pace, onSent }: WireRequest): Promise<void> {
-  if (pace === "stalled") {
-    request.write(body.subarray(0, -1));
-    return;
-  }
-  if (pace === "slow") {
-    const size = Math.ceil(body.length / SLOW_PIECES);
-    for (let at = 0; at < body.length; at += size) {
-      if (request.destroyed) return;
-      request.write(body.subarray(at, at + size));
-      await sleep(SLOW_PAUSE_MS);
-    }
-    request.end();
-  } else request.end(body);
-  if (!request.writableFinished)
-    await new Promise<void>((finished) => request.once("finish", finished).once("close", finished));
-  onSent?.();
 }
 
 async function readAll(response: IncomingMessage): Promise<Buffer> {

@@ -4,7 +4,7 @@ import { CallPanel } from "./call-panel.js";
 import { ContractPanel } from "./contract-panel.js";
 import { parseJson, printJson } from "./exact-json.js";
 import { History } from "./history.js";
-import { Overlay, ShareDialog } from "./overlay.js";
+import { Overlay } from "./overlay.js";
 import { Report } from "./report.js";
 import { Text } from "./scrollable.js";
 import {
@@ -59,7 +59,6 @@ export function App() {
         </main>
       </div>
       <Overlay />
-      <ShareDialog />
     </>
   );
 }

@@ -11,7 +11,6 @@ import {
   fields,
   history,
   running,
-  share,
   signs,
   state,
   tool,
@@ -88,18 +87,8 @@ interface Trial {
 
 const TRIALS: readonly Trial[] = [
   { kind: "retry", label: "Exact retry", hint: "the last call's bytes again", signed: false },
-  { kind: "same-nonce", label: "Same nonce, other input", hint: "two inputs under one nonce, at once", signed: true },
   { kind: "tampered", label: "Tampered body", hint: "a value is changed after signing", signed: true },
-  { kind: "unsigned", label: "Unsigned", hint: "the same input without a signature", signed: false },
   { kind: "wrong-key", label: "Wrong key", hint: "signed by a key that is not in the allow-list", signed: true },
-  {
-    kind: "disconnect",
-    label: "Disconnect",
-    hint: "the connection closes while the tool runs, then a retry",
-    signed: false,
-  },
-  { kind: "slow-body", label: "Slow body", hint: "the body arrives in pieces over 2 s", signed: false },
-  { kind: "stalled-body", label: "Stalled body", hint: "the last byte never comes: takes some seconds", signed: false },
 ];
 
 function CallBar() {
@@ -151,17 +140,6 @@ function CallBar() {
           );
         })}
       </ul>
-      <p class="row">
-        <button type="button" class="small" onClick={() => share("invoke", "Command line")}>
-          Copy as svc-gen invoke
-        </button>
-        <button type="button" class="small" onClick={() => share("curl", "curl, unsigned")}>
-          Copy as curl
-        </button>
-        <button type="button" class="small" onClick={() => share("test", "A test for the kit (svc-runtime/testing)")}>
-          Share as a test
-        </button>
-      </p>
     </section>
   );
 }

@@ -39,8 +39,6 @@ function show(report: CallReport): void {
   if (drafts.value.size > 0) editText(report.input);
 }
 
-function answerOf({ exchanges }: CallReport): string {
-  const last = exchanges.at(-1);
-  if (last?.response == null) return "no answer";
-  return `${last.response.status} ${last.result?.variant ?? last.error?.code ?? ""}`;
+function answerOf({ exchange: { response, result, error } }: CallReport): string {
+  return response === null ? "no answer" : `${response.status} ${result?.variant ?? error?.code ?? ""}`;
 }

@@ -1,9 +1,8 @@
-/** What lies over the page: the errors of the last run, and a text to copy. */
+/** The errors of the last run, over the page. */
 
-import { signal, useSignalEffect } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { signal } from "@preact/signals";
 import { Text } from "./scrollable.js";
-import { shared, state } from "./store.js";
+import { state } from "./store.js";
 
 const hidden = signal<unknown>(undefined);
 
@@ -35,29 +34,5 @@ export function Overlay() {
         <Text key={`${title} ${text}`} label={title} text={text} />
       ))}
     </section>
-  );
-}
-
-/** A text to copy, in a dialog: what the clipboard has, or what can be selected where there is none. */
-export function ShareDialog() {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useSignalEffect(() => {
-    if (shared.value !== undefined && dialog.current?.open === false) dialog.current.showModal();
-  });
-  return (
-    <dialog
-      ref={dialog}
-      aria-labelledby="share-title"
-      onClose={() => {
-        shared.value = undefined;
-      }}
-    >
-      <h2 id="share-title">{shared.value?.title}</h2>
-      <p class="hint">Copied to the clipboard, where the browser allows it.</p>
-      <Text label="Text to copy" text={shared.value?.text ?? ""} />
-      <button type="button" onClick={() => dialog.current?.close()}>
-        Close
-      </button>
-    </dialog>
   );
 }

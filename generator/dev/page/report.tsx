@@ -20,9 +20,7 @@ export function Report() {
     <section class="report" aria-labelledby="report-title" aria-live="polite">
       <h3 id="report-title">Result</h3>
       <Judgement report={report} />
-      {report.exchanges.map((each, i) => (
-        <Exchange key={each.requestId} exchange={each} isLast={i === report.exchanges.length - 1} />
-      ))}
+      <Exchange key={report.id} exchange={report.exchange} />
     </section>
   );
 }
@@ -52,16 +50,15 @@ function Judgement({ report: { id, must, did, holds, kind } }: { readonly report
   );
 }
 
-function Exchange({ exchange, isLast }: { readonly exchange: ExchangeView; readonly isLast: boolean }) {
-  const { title, response, failure, phases, result, error, requestId, inputHash, nonce, signatures, request } =
-    exchange;
+function Exchange({ exchange }: { readonly exchange: ExchangeView }) {
+  const { response, failure, phases, result, error, requestId, inputHash, nonce, signatures, request } = exchange;
   const lines = logLines.value.filter((line) => line.request === requestId);
   const whole = lines.find(({ replayed }) => replayed !== null);
   const total = phases.reduce((sum, { ms }) => sum + ms, 0);
   return (
-    <article class="exchange" aria-label={title}>
+    <article class="exchange" aria-label="Answer">
       <h4>
-        {title}: <span class={statusClass(exchange)}>{response === null ? "no answer" : response.status}</span>{" "}
+        <span class={statusClass(exchange)}>{response === null ? "no answer" : response.status}</span>{" "}
         {result !== null && <strong>{result.variant}</strong>} {error !== null && <strong>{error.code}</strong>}{" "}
         {whole?.replayed === true && <span class="badge">from the replay memory</span>}
       </h4>
@@ -84,7 +81,7 @@ function Exchange({ exchange, isLast }: { readonly exchange: ExchangeView; reado
           ))}
         </p>
       )}
-      <details open={isLast}>
+      <details open>
         <summary>The wire</summary>
         <h5>Request</h5>
         <Headers line={request.line} headers={request.headers} />
@@ -175,7 +172,7 @@ function Headers({
   );
 }
 
-function Bytes({ label, bytes: { length, hex, text, fields } }: { readonly label: string; readonly bytes: BytesView }) {
+function Bytes({ label, bytes: { length, hex, text } }: { readonly label: string; readonly bytes: BytesView }) {
   const cut = hex.length < 2 * length;
   return (
     <details class="bytes">
@@ -184,43 +181,11 @@ function Bytes({ label, bytes: { length, hex, text, fields } }: { readonly label
       </summary>
       {text !== null && <Text label={`${label} as text`} text={text} />}
       <Text label={`${label} as hex`} text={hex.replace(/../g, "$& ")} hex />
-      {fields.length > 0 && (
-        <Scrollable label={`${label}, fields of BCS`}>
-          <table class="fields">
-            <thead>
-              <tr>
-                <th scope="col">byte</th>
-                <th scope="col">field</th>
-                <th scope="col">bytes</th>
-                <th scope="col">value</th>
-              </tr>
-            </thead>
-            <tbody>
-              {fields.map(({ at, length: size, name, value, depth }) => (
-                <tr key={at}>
-                  <td>{at}</td>
-                  <td class={`depth${depth}`}>{name}</td>
-                  <td class="hex">{hexPart(hex, at, size)}</td>
-                  <td class="hex">{value}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scrollable>
-      )}
     </details>
   );
 }
 
-/** Bytes of a field that are shown. */
-const MAX_FIELD_BYTES = 40;
-
-function hexPart(hex: string, at: number, size: number): string {
-  const part = hex.slice(2 * at, 2 * (at + Math.min(size, MAX_FIELD_BYTES)));
-  return part.replace(/../g, "$& ") + (size > MAX_FIELD_BYTES ? "…" : "");
-}
-
-function InputHash({ hash: { hash, bodyHash, ports, hashed } }: { readonly hash: HashView }) {
+function InputHash({ hash: { hash, bodyHash, ports } }: { readonly hash: HashView }) {
   return (
     <>
       <h5>Input hash</h5>
@@ -249,7 +214,6 @@ function InputHash({ hash: { hash, bodyHash, ports, hashed } }: { readonly hash:
           </tbody>
         </table>
       </Scrollable>
-      <Bytes label="Hashed bytes" bytes={hashed} />
     </>
   );
 }

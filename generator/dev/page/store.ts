@@ -1,15 +1,7 @@
 /** The state of the page: what the server says, the inputs being edited, and the calls made. */
 
 import { computed, effect, signal } from "@preact/signals";
-import type {
-  CallKind,
-  CallReport,
-  ContractView,
-  LogEvent,
-  PageState,
-  ShareView,
-  ToolView,
-} from "../page-server/page-api.js";
+import type { CallKind, CallReport, ContractView, LogEvent, PageState, ToolView } from "../page-server/page-api.js";
 import { JsonFault, parseJson, printJson, type Value } from "./exact-json.js";
 import { Fields } from "./field.js";
 
@@ -25,7 +17,7 @@ const EMPTY: PageState = {
 
 export const state = signal<PageState>(EMPTY);
 export const connected = signal(true);
-export const selectedName = signal("");
+const selectedName = signal("");
 export const view = signal<"call" | "contract" | "log">("call");
 export const wantsSigned = signal<boolean | undefined>(undefined);
 export const health = signal<ReadonlyMap<string, Health>>(new Map());
@@ -35,7 +27,6 @@ export const shownId = signal("");
 export const running = signal<CallKind | undefined>(undefined);
 export const notice = signal("");
 export const contract = signal<ContractView | undefined>(undefined);
-export const shared = signal<{ readonly title: string; readonly text: string } | undefined>(undefined);
 
 export interface Health {
   readonly status: number | null;
@@ -67,8 +58,7 @@ export const signs = computed(() => state.value.signer !== null && (wantsSigned.
 export const shown = computed(() => history.value.find(({ id }) => id === shownId.value));
 /** The error of the shown call that names a member of the input. */
 export const errorAt = computed(() => {
-  const last = shown.value?.exchanges.at(-1);
-  const error = last?.error;
+  const error = shown.value?.exchange.error;
   return shown.value?.fqn === tool.value?.fqn && error?.path
     ? { path: error.path, text: error.details ?? "" }
     : undefined;
@@ -166,28 +156,6 @@ export async function reload(): Promise<void> {
   await noticing(async () => {
     await post("reload", {});
     await checkHealth();
-  });
-}
-
-/** Shows a call as a command line or a test, and copies it. */
-export async function share(what: keyof ShareView, title: string): Promise<void> {
-  const current = tool.value;
-  const input = draft.value;
-  const report = shown.value;
-  if (current === undefined || input === undefined) return;
-  await noticing(async () => {
-    const own = report?.fqn === current.fqn && report.input === input.text ? report.exchanges.at(-1) : undefined;
-    const error = own?.error && own.response ? { status: own.response.status, code: own.error.code } : null;
-    const request = {
-      fqn: current.fqn,
-      input: input.text,
-      signed: signs.value,
-      result: own?.result?.json ?? null,
-      error,
-    };
-    const texts = await post<ShareView>("share", request);
-    shared.value = { title, text: texts[what] };
-    await navigator.clipboard?.writeText(texts[what]).catch(() => {});
   });
 }
 

@@ -1,4 +1,4 @@
-// The reference page: Swagger UI over the document of this server.
+// The reference page: Swagger UI over the document of the served build.
 
 // Swagger UI reads results and prints them anew, which would round 64-bit integers. Here those keep their digits.
 const parse = JSON.parse;
@@ -11,19 +11,24 @@ if (JSON.rawJSON !== undefined) {
 }
 
 const page = document.querySelector("#reference");
+/** The server whose tools may be called; empty when it requires signatures: no page has the keys of development. */
+const { server } = page.dataset;
 
 window.SwaggerUIBundle({
-  url: "/openapi.json",
+  url: "openapi.json",
   domNode: page,
   deepLinking: true,
   validatorUrl: null,
   defaultModelsExpandDepth: 0,
-  // No page can sign: the keys of development never reach the browser.
-  supportedSubmitMethods: page.dataset.signed === "true" ? ["get"] : ["get", "post"],
+  supportedSubmitMethods: server === "" ? [] : ["post"],
   // A tool answers in JSON only where that is preferred. BCS can be chosen in the page.
   requestInterceptor: (request) => {
     for (const [name, value] of Object.entries(request.headers)) {
       if (name.toLowerCase() === "accept" && value === "*/*") request.headers[name] = "application/json";
+    }
+    // Tools refuse the calls of web pages, so the server of this page forwards them.
+    if (server !== "" && request.url.startsWith(`${server}/`)) {
+      request.userFetch = (url, sent) => fetch(url.replace(server, "tools"), sent);
     }
     return request;
   },

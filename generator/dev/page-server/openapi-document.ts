@@ -1,0 +1,24 @@
+/** The OpenAPI document of the served build. */
+
+import { JsonObject, printJson, readJson } from "../../json.js";
+import { openApiDocument } from "../../openapi/document.js";
+import { projectInfo } from "../../openapi/project-info.js";
+
+/** The served build of a project. */
+export interface DocumentedServer {
+  /** Folder of the project's `package.json`. */
+  readonly root: string;
+  readonly metaJson: string;
+  readonly url: string;
+  readonly signed: boolean;
+}
+
+/** The document as JSON text. */
+export function openApiText({ root, metaJson, url, signed }: DocumentedServer): string {
+  const all = readJson(metaJson);
+  const documents = (Array.isArray(all) ? all : []).filter((each) => each instanceof JsonObject);
+  const note = signed
+    ? "**This server requires signed calls**: `svc-gen invoke TOOL '{…}' --signed` makes one with its development keys."
+    : "**This server takes unsigned calls.**";
+  return printJson(openApiDocument(documents, { ...projectInfo(root), url, headerPrefix: "X-Svc-", note }));
+}
