@@ -7,8 +7,8 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { CliProcess } from "../generator/cli-process.js";
-import { REPOSITORY, ToolProject } from "../generator/project.js";
+import { CliProcess } from "../../generator/cli-process.js";
+import { REPOSITORY, ToolProject } from "../../generator/project.js";
 import { type Look, openPage, WITHOUT_CHROMIUM } from "./browser.js";
 
 const FOLDER = join(REPOSITORY, "docs/page");

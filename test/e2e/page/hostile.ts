@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
 import { encodeOutputDeclared } from "#runtime/wire/bcs.js";
 import { RESULT_CONTENT_TYPE } from "#runtime/wire/http-names.js";
-import { atEnd } from "../teardown.js";
+import { atEnd } from "../../teardown.js";
 
 /** Text that a page may show and never obeys. */
 export const HOSTILE = `</script><script>alert(1)</script><img src=x onerror=alert(2)>{{x}}`;

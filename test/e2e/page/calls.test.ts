@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { CliProcess } from "../generator/cli-process.js";
-import { ToolProject } from "../generator/project.js";
+import { CliProcess } from "../../generator/cli-process.js";
+import { ToolProject } from "../../generator/project.js";
 import { findings, LOOKS, unfold } from "./accessibility.js";
 import { type OpenPage, openPage, WITHOUT_CHROMIUM } from "./browser.js";
 import { EVERY_KIND, SLOW } from "./tools.js";

@@ -7,9 +7,9 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { EXIT } from "#generator/cli.js";
-import { CliProcess } from "./cli-process.js";
-import { ToolProject } from "./project.js";
-import { svcGenIn } from "./run-cli.js";
+import { CliProcess } from "../generator/cli-process.js";
+import { ToolProject } from "../generator/project.js";
+import { svcGenIn } from "../generator/run-cli.js";
 
 /** A failing test ends, before the file's own limit; how fast a restart is is the bench's business. */
 const PATIENCE = { timeout: 60_000 };

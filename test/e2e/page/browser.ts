@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { atEnd } from "../teardown.js";
+import { atEnd } from "../../teardown.js";
 
 const EXECUTABLES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 

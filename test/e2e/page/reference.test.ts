@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CliProcess } from "../generator/cli-process.js";
-import { ToolProject } from "../generator/project.js";
+import { CliProcess } from "../../generator/cli-process.js";
+import { ToolProject } from "../../generator/project.js";
 import { openPage, WITHOUT_CHROMIUM } from "./browser.js";
 
 const OPTIONS = { skip: WITHOUT_CHROMIUM, timeout: 120_000 };
