@@ -139,7 +139,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: "2.4",
     text: "Where a schema is a `$ref` (root, port, variant, payload) exactly one hop is followed: a JSON pointer within the document, percent-decoded, siblings ignored; a non-local or unresolvable one is a refusal.",
-    proven: { "requirements/section-2": 1, "wire/ports": 1 },
+    proven: { "requirements/section-2": 1, "wire/ports": 2 },
   },
   {
     id: "2.5",
@@ -700,7 +700,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: "8.11",
     text: "At the deadline the entry completes at once with 504 (a retry gets that 504, never a second run); ★ the signal fires with reason `timeout`, the late result is discarded and counted, and the TTL counts from when the tool settles.",
-    proven: { "runtime/admin": 1, "runtime/invoke-faults": 1, "runtime/replay-http": 1 },
+    proven: { "runtime/admin": 2, "runtime/invoke-faults": 1, "runtime/replay-http": 1 },
   },
   {
     id: "8.12",
