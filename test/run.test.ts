@@ -49,6 +49,7 @@ const mixed = run(
     skips: ["nginx is not installed", "chromium is not installed", "nginx is not installed"]
       .map((reason) => `test("one", { skip: "NOT TESTED: ${reason}" }, () => {});`)
       .join("\n"),
+    suite: `import { describe } from "node:test"; describe("all", { skip: "in full runs only" }, () => { ${ONE} });`,
   },
   "--cpu=0.8",
 );
@@ -93,6 +94,10 @@ test("a file that uses more processor time than allowed fails; the time of its c
   if (process.platform === "linux") assert.match(mixed.stdout, over("spawns"));
 });
 
+test("a file whose suites are skipped passes", () => {
+  assert.match(mixed.stdout, /\n✔ .*suite\.test\.mjs: 0 tests\n/);
+});
+
 test("reasons of tests that are not possible on this machine stand in one line at the end", () => {
   assert.match(mixed.stdout, /\nNOT TESTED: nginx is not installed; chromium is not installed\n$/);
 });
@@ -100,7 +105,7 @@ test("reasons of tests that are not possible on this machine stand in one line a
 test("the summary counts files, tests and time, and names every failed file", () => {
   assert.match(
     mixed.stdout,
-    /\n8 files, \d+ tests, 3 skipped, in \d+\.\d s, \d+\.\d s of processor time\nfailed:\n(?: {2}.*\n){5,6}NOT/,
+    /\n9 files, \d+ tests, 3 skipped, in \d+\.\d s, \d+\.\d s of processor time\nfailed:\n(?: {2}.*\n){5,6}NOT/,
   );
 });
 

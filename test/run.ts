@@ -183,7 +183,8 @@ function scriptOf(file: string): Script {
 /** What is wrong with a file that ended by itself with exit code 0. */
 function faultOf(file: string, { text, cpu = 0 }: Report): string | undefined {
   // The report is written when the last test has ended: a process that ends before has none.
-  if (countOf("tests", text) === 0) return "ended without a test";
+  // A skipped suite counts no tests, and its line begins with the mark of what is skipped.
+  if (countOf("tests", text) === 0 && !/^﹣ /m.test(text)) return "ended without a test";
   const allowed = cpuLimitOf(file);
   return cpu > allowed ? `${cpu.toFixed(1)} s of processor time, and ${allowed} s are allowed` : undefined;
 }
