@@ -10,7 +10,7 @@ import { documentText, numberText, stringText } from "./arbitraries.js";
 import { serdeText } from "./serde-model.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";
-const RUNS = FULL ? 20_000 : 2000;
+const RUNS = FULL ? 20_000 : 1000;
 
 /** JSON.parse takes some escaped names for others: what is read here is compared without it (`JsonFacts.escapedNames`). */
 const MISREADS_NAMES = Number.parseInt(process.versions.v8, 10) >= 13;
