@@ -1,11 +1,8 @@
-/** Ports as a leader derives them and as svc-gen emits them (protocol.md section 2). */
+/** Ports as a leader derives them (protocol.md section 2). */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { LeaderClient, LeaderError } from "#runtime/leader.js";
-import type { Contract } from "#runtime/wire/contract.js";
-import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
-import { ToolProject, toolSource } from "../generator/project.js";
 import { proves } from "../proves.js";
 
 const OK = '{"oneOf":[{"properties":{"ok":{"properties":{}}}}]}';
@@ -66,82 +63,5 @@ describe("derived ports", () => {
       refused(() => portsOf(`{"properties":{"x":{"$ref":${JSON.stringify(outside)}}}}`));
     }
     proves("2.4");
-  });
-});
-
-/** The contract that svc-gen emits for one tool. */
-async function emitted(input: string, output: string): Promise<Contract> {
-  const project = new ToolProject({ "src/tool.ts": toolSource("Tool", input, output) });
-  try {
-    project.build();
-    const { contracts } = (await project.load("src/generated/contracts.ts")) as { contracts: [Contract] };
-    return contracts[0];
-  } finally {
-    project.remove();
-  }
-}
-
-describe("emitted schemas", () => {
-  it("an optional member admits null and is not required; an optional array is a one", async () => {
-    const { inputSchema, input } = await emitted(
-      "{ a?: string; b?: string[]; c: string[]; d: { e?: number; f: number } }",
-      "{ ok: { g?: boolean } }",
-    );
-    const { properties, required } = JSON.parse(inputSchema) as {
-      properties: Record<string, { type: unknown; required?: unknown; properties: Record<string, { type: unknown }> }>;
-      required: unknown;
-    };
-    assert.deepEqual(properties.a?.type, ["string", "null"]);
-    assert.deepEqual(properties.b?.type, ["array", "null"]);
-    assert.equal(properties.c?.type, "array");
-    assert.deepEqual(properties.d?.properties.e?.type, ["number", "null"]);
-    assert.deepEqual(properties.d?.required, ["f"]);
-    assert.deepEqual(required, ["c", "d"]);
-    assert.deepEqual(
-      input.map(({ name, many }) => (many ? `${name}[]` : name)),
-      ["a", "b", "c[]", "d"],
-    );
-    proves("2.12");
-  });
-
-  it("a string literal is a const, and leaves as its tag without ports", async () => {
-    const contract = await emitted("{ a: string }", '"done" | { ok: { a: string } }');
-    const { oneOf } = JSON.parse(contract.outputSchema) as { oneOf: object[] };
-    assert.deepEqual(oneOf[0], { const: "done" });
-    const encoder = new OutputEncoder(contract);
-    const result = encoder.encode("done");
-    assert.deepEqual([result.tag, result.ports], ["done", []]);
-    assert.equal(resultJson(result), '{"done":{}}');
-    proves("2.15");
-  });
-});
-
-describe("errEval", () => {
-  it("fits every Output, annotated or inferred, where a text does not", () => {
-    const tool = (name: string, output: string, body: string) =>
-      toolSource(name, "{ a: string }", output).replace(/override async invoke\(.*$/m, () => body);
-    const outputs = ['"done"', "{ ok: { a: number } }", '{ ok: { a: string } } | { err: {} } | "done"'];
-    const files = Object.fromEntries(
-      outputs.flatMap((output, i) => [
-        [`src/a${i}.ts`, tool(`A${i}`, output, `override async invoke(): Promise<${output}> { return errEval("x"); }`)],
-        [`src/i${i}.ts`, tool(`I${i}`, output, 'override async invoke() { return errEval("x"); }')],
-        [`src/w${i}.ts`, tool(`W${i}`, output, 'override async invoke() { return "x"; }')],
-      ]),
-    );
-    const project = new ToolProject(
-      Object.fromEntries(
-        Object.entries(files).map(([path, source]) => [path, source.replace("{ SvcTool,", "{ errEval, SvcTool,")]),
-      ),
-    );
-    try {
-      const complaints = project
-        .generate()
-        .diagnostics.filter(({ severity }) => severity === "error")
-        .map(({ code, place }) => `${code.replace(/\d+/, "")} ${place?.file}`);
-      assert.deepEqual(complaints.sort(), ["TS src/w0.ts", "TS src/w1.ts", "TS src/w2.ts"]);
-    } finally {
-      project.remove();
-    }
-    proves("2.16");
   });
 });

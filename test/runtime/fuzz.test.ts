@@ -26,7 +26,7 @@ import {
   type Values,
 } from "./tools.js";
 
-const RUNS = process.env.SVC_TEST_FULL === "1" ? 100_000 : 5_000;
+const RUNS = process.env.SVC_TEST_FULL === "1" ? 100_000 : 2_000;
 
 const tool = countingTool({
   input: [

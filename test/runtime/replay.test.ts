@@ -453,7 +453,7 @@ describe("the bound", () => {
 
   it("names the rate that it sustains", () => {
     for (const bodyBytes of [0, 100, 400, 5000, 61_440]) {
-      const { memory, claim } = store(8 * MIB);
+      const { memory, claim } = store(4 * MIB);
       let count = 0;
       for (let c = claim(digest("0"), h1); c.state === "run"; c = claim(digest(`${++count}`), h1)) {
         lease(c).complete(sealed(answer(200, new Uint8Array(bodyBytes))));
@@ -514,7 +514,7 @@ describe("clearing away", () => {
 
   it("the index finds exactly the live entries while it grows and shrinks", () => {
     const { time, memory, claim, run } = store();
-    const nonces = Array.from({ length: 6000 }, (_, i) => digest(`${i}`));
+    const nonces = Array.from({ length: 2400 }, (_, i) => digest(`${i}`));
     const found = (i: number) => claim(nonces[i]!, h1).state === "completed";
     for (const [i, nonce] of nonces.entries()) {
       time.now = 1000 + i;
@@ -522,9 +522,9 @@ describe("clearing away", () => {
       if (i % 500 === 0) for (let j = 0; j <= i; j++) assert.ok(found(j), `${j} of ${i}`);
     }
     // Every seventh is replaced and becomes the youngest.
-    for (let i = 0; i < 6000; i += 7) run(nonces[i]!, h1, bob).complete(answer(200, `new ${i}`));
-    assert.equal(memory.stats().entries, 6000);
-    for (let gone = 0; gone < 6000; gone += 400) {
+    for (let i = 0; i < 2400; i += 7) run(nonces[i]!, h1, bob).complete(answer(200, `new ${i}`));
+    assert.equal(memory.stats().entries, 2400);
+    for (let gone = 0; gone < 2400; gone += 300) {
       time.now = 1000 + TTL + gone;
       memory.stats();
       for (const [i, nonce] of nonces.entries()) {
@@ -563,7 +563,7 @@ it("every claim, end and count agrees with an independent slow model, and the bo
         full: () => assert.ok(held() > MIB - LARGEST - 10_000, "full only where a largest body has no room"),
       };
     },
-    process.env.SVC_TEST_FULL === "1" ? 20_000 : 1500,
+    process.env.SVC_TEST_FULL === "1" ? 20_000 : 500,
   );
 });
 
@@ -578,10 +578,10 @@ describe("memory held", () => {
   };
 
   for (const [bodyBytes, count] of [
-    [40, 50_000],
-    [400, 50_000],
+    [40, 20_000],
+    [400, 20_000],
     ...(process.env.SVC_TEST_FULL === "1" ? ([[400, 300_000]] as const) : []),
-    [5000, 20_000],
+    [5000, 6_000],
   ] as const) {
     it(`${count} entries with ${bodyBytes}-byte bodies: accounted within 10 % of what the process holds`, (t) => {
       const { time, memory, run } = store();

@@ -23,7 +23,20 @@ const HOSTILE_NAMES = [
   ...["0", "1", "10", "2", "-1", "01", "4294967295", "a", "b", "A", "", " ", '"', "\\", "\u0001", "é", "漢", "🦭"],
 ];
 
-export const text = fc.string({ unit: "binary", maxLength: 12 });
+/**
+ * A code point, as likely of each length in UTF-8. The unit `binary` of fast-check has the same ones, and builds a map of all
+ * of them at first.
+ */
+export const codePoint = fc
+  .oneof(
+    fc.nat({ max: 0x7f }),
+    fc.integer({ min: 0x80, max: 0x7ff }),
+    fc.integer({ min: 0x800, max: 0xd7ff }),
+    fc.integer({ min: 0xe000, max: 0xffff }),
+    fc.integer({ min: 0x1_0000, max: 0x10_ffff }),
+  )
+  .map((code) => String.fromCodePoint(code));
+export const text = fc.string({ unit: codePoint, maxLength: 12 });
 export const name = fc.oneof(fc.constantFrom(...HOSTILE_NAMES), text);
 /** What a port or variant may be called. */
 export const portName = fc.oneof(
@@ -349,7 +362,7 @@ export const stringText = fc
     fc.oneof(
       {
         weight: 6,
-        arbitrary: fc.string({ unit: "binary", maxLength: 3 }).map((of) => of.replace(/[^ !#-[\]-\u{10ffff}]/gu, "?")),
+        arbitrary: fc.string({ unit: codePoint, maxLength: 3 }).map((of) => of.replace(/[^ !#-[\]-\u{10ffff}]/gu, "?")),
       },
       {
         weight: 3,

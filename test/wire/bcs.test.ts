@@ -22,7 +22,7 @@ import { InputHasher, inputHashOf } from "#runtime/wire/signature.js";
 import { portName } from "./arbitraries.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";
-const RUNS = FULL ? 10_000 : 1000;
+const RUNS = FULL ? 10_000 : 300;
 
 const exactly = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 const blobId = exactly(32).map((bytes) => Buffer.from(Buffer.from(bytes).toString("base64url")));

@@ -15,7 +15,7 @@ import { proves } from "../proves.js";
 import { DEFINITIONS, objectOf, portName, type Sample, type Typed, typed } from "./arbitraries.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";
-const RUNS = FULL ? 5000 : 500;
+const RUNS = FULL ? 5000 : 200;
 
 const typedValue = typed.chain(({ codec, values }) => values.map((sample) => ({ codec, ...sample })));
 

@@ -50,7 +50,7 @@ describe("NexusData", () => {
         if (data.toJson() === once.toJson()) assert.deepEqual(again.toBcs(), data.toBcs());
         assert.equal(JSON.parse(data.toJson()) !== null, true);
       }),
-      { numRuns: 500 },
+      { numRuns: process.env.SVC_TEST_FULL === "1" ? 5_000 : 200 },
     );
   });
 
