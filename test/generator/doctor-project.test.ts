@@ -215,6 +215,8 @@ describe("the server's configuration and environment", () => {
     assert.deepEqual([good.failed, good.of("leader key").ok, good.of("tool key").ok], [[], true, true]);
     const other = await run("--leader-key", "leader.key", "--leader-id", "acme", "--key-id", "4");
     assert.equal(other.of("leader key").detail, 'leader "acme" with key 4 is not in the allow-list');
+    const nameless = await run("--leader-key", "leader.key");
+    assert.equal(nameless.of("leader key").detail, 'leader "leader" with key 0 is not in the allow-list');
     const wrong = await run("--tool-key", "ab".repeat(32));
     assert.equal(wrong.of("tool key").next, `leaders have to verify with ${hex(publicKeyOf(seed))}`);
     made.write({ "config.json": config(seed) });
