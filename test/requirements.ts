@@ -176,7 +176,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: "2.12",
     text: 'So the emitted schema of an optional member admits `null` (`"type": ["string","null"]`, not in `required`), and an optional array is a `one`.',
-    proven: { "requirements/section-2": 1 },
+    proven: { "requirements/emitted": 1 },
   },
   {
     id: "2.13",
@@ -191,12 +191,12 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: "2.15",
     text: '★ A string literal `"done"` in an Output type is emitted as `{"const":"done"}` and returns as tag `done` without ports.',
-    proven: { "requirements/section-2": 1 },
+    proven: { "requirements/emitted": 1 },
   },
   {
     id: "2.16",
     text: '`_err_eval` cannot be declared: it is the reserved failure variant with the single inline `one` port `reason`; any tool returns it with `return errEval("text")` (typed so that it fits every Output; the inline bytes are the JSON string of the text); it is signed like a success.',
-    proven: { "requirements/section-2": 1, "runtime/invoke-faults": 1, "wire/ports": 1 },
+    proven: { "requirements/emitted": 1, "runtime/invoke-faults": 1, "wire/ports": 1 },
   },
   { id: "3.1", text: "ValueKind       enum   0 Object, 1 Data", proven: { "vectors/vectors": 1 } },
   {
@@ -799,7 +799,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: "9.9",
     text: "`meta.json` holds exactly what `--meta` prints; svc-gen writes it without running the tool, and diagnoses a tool that overrides `meta` or whose static facts cannot be evaluated.",
-    proven: { "generator/classes": 1, "generator/generated": 1, "requirements/section-9": 2 },
+    proven: { "generator/classes": 1, "generator/generated": 1, "requirements/emitted": 2 },
   },
   {
     id: "9.10",
@@ -873,7 +873,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: "10.15",
     text: "An allow-list given by path is checked at each look-up (inode, size, modification time) and re-read when it changed, so that a change takes effect on the next request; an unreadable or invalid one leaves the previous list and is logged.",
-    proven: { "requirements/section-10": 1, "runtime/allowed-leaders": 1 },
+    proven: { "runtime/allowed-leaders": 1 },
   },
   { id: "10.16", text: "TLS:", reason: "the heading of the next sentence" },
   {

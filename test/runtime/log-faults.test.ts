@@ -17,12 +17,15 @@ import { countingTool, echoCall, echoed, expectResult, gate, sendPlain, serveSig
 /** The environment without the variables of the tests, which a server names as unknown. */
 const OTHERS = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SVC_")));
 
-/** Two seconds take 20 ms once the process ends, so that no end waits for standard error as long as it may. */
+/**
+ * Two seconds take 20 ms once the process ends, so that no end waits for standard error as long as it may. `END_SPEED=0`
+ * stops the clock instead: lines that a reader still takes are written however slow it is.
+ */
 const FAST_END = `
 process.once("exit", () => {
   const { now } = performance;
   const ended = now.call(performance);
-  performance.now = () => ended + 100 * (now.call(performance) - ended);
+  performance.now = () => ended + Number(process.env.END_SPEED ?? 100) * (now.call(performance) - ended);
 });
 `;
 
@@ -193,7 +196,7 @@ describe("a pipe that is not read", { timeout: 120_000 }, () => {
 
   it("and is read at last: the lines that were kept, in order and whole, and how many were dropped", async () => {
     const pipe = unreadPipe("late");
-    const server = await serveWith(pipe.writer);
+    const server = await serveWith(pipe.writer, { END_SPEED: "0" });
     const { url, admin } = server;
     for (let i = 0; i < 3; i++) assert.equal((await post(url, "print", { lines: 100, bytes: 10_000 })).status, 200);
     const dropped = await metric(admin, "svc_log_dropped_total");
@@ -221,7 +224,7 @@ describe("a pipe that is not read", { timeout: 120_000 }, () => {
 describe("the log is whole at the end of a process", { timeout: 120_000 }, () => {
   it("when a tool ends it by process.exit", async () => {
     const pipe = unreadPipe("exit");
-    const server = await serveWith(pipe.writer);
+    const server = await serveWith(pipe.writer, { END_SPEED: "0" });
     const ended = pipe.read();
     await assert.rejects(post(server.url, "print", { lines: 30, bytes: 10_000, exit: 7 }));
     assert.equal(await server.exited, 7);
