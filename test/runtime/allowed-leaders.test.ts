@@ -383,6 +383,7 @@ describe("a file that changes", () => {
     assert.equal(hexOf(leaders.lookup("leader", 1n)), key(2));
     writeFileSync(path, list());
     assert.equal(found(), undefined);
+    proves("10.15");
   });
 
   it("a file that comes back as it was is good again, and a bad one still bad", () => {
