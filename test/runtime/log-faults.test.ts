@@ -17,9 +17,12 @@ import { countingTool, echoCall, echoed, expectResult, gate, sendPlain, serveSig
 /** The environment without the variables of the tests, which a server names as unknown. */
 const OTHERS = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SVC_")));
 
-/** Two seconds take 20 ms once the process ends, so that no end waits for standard error as long as it may. */
+/**
+ * Where nothing reads standard error, two seconds take 20 ms once the process ends, so that no end waits for it as long as
+ * it may. A reader has the whole time.
+ */
 const FAST_END = `
-process.once("exit", () => {
+if (process.env.UNREAD !== undefined) process.once("exit", () => {
   const { now } = performance;
   const ended = now.call(performance);
   performance.now = () => ended + 100 * (now.call(performance) - ended);
@@ -160,7 +163,7 @@ describe("a pipe that is not read", { timeout: 120_000 }, () => {
   for (const kind of ["fifo", "socket"] as const) {
     it(`holds up nothing (${kind}): calls and health are answered, the process ends with its exit code`, async () => {
       const pipe = kind === "fifo" ? unreadPipe("held") : undefined;
-      const server = await serveWith(pipe?.writer ?? "pipe");
+      const server = await serveWith(pipe?.writer ?? "pipe", { UNREAD: "1" });
       const { url } = server;
       // A child that inherits standard error makes it blocking again, for its parent too.
       if (kind === "fifo") assert.equal((await post(url, "child", 1)).status, 200);
@@ -256,7 +259,10 @@ describe("the log is whole at the end of a process", { timeout: 120_000 }, () =>
       await bootstrap([One, One]);`;
     const filling = join(moduleFolder({ "server.js": fill }), "server.js");
     const ended = async (entry: string, stderr: number) => {
-      const child = spawn(process.execPath, [entry], { stdio: ["ignore", "ignore", stderr] });
+      const child = spawn(process.execPath, [entry], {
+        stdio: ["ignore", "ignore", stderr],
+        env: { ...OTHERS, UNREAD: "1" },
+      });
       children.add(child);
       closeSync(stderr);
       const [code] = await once(child, "exit");
