@@ -269,6 +269,16 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
       /^signed requests are required, but xyz\.test\.one@1 has no entry: add "xyz\.test\.one@1" to \/signed_http\/tools/,
     ],
     ["an entry under another spelling", signed('{"xyz.test.one@01":{}}'), /xyz\.test\.one@1 has no entry/],
+    [
+      "a class whose create() fails",
+      'await bootstrap(Object.assign(class extends One {}, { create() { throw new Error("no database"); } }));',
+      "create() of xyz.test.one@1 failed: no database",
+    ],
+    [
+      "an unsigned server that other machines reach",
+      'process.env.BIND_ADDR = "0.0.0.0:0"; await bootstrap(One);',
+      /^no signatures are required, and other machines reach 0\.0\.0\.0:0: /,
+    ],
     ["a bad BIND_ADDR", 'process.env.BIND_ADDR = "localhost:80"; await bootstrap(One);', /^BIND_ADDR: expected/],
     ["an empty SVC_TOOLKIT_CONFIG_PATH", configuredBy(""), /SVC_TOOLKIT_CONFIG_PATH/],
     ["SVC_TOOLKIT_CONFIG_PATH that names nothing", configuredBy("/nonexistent/config.json"), /ENOENT/],
@@ -352,8 +362,11 @@ describe("--meta", { concurrency: 2 }, () => {
     }
   }`;
 
-  it("prints one document a tool, members in textual order, and exits 0 without listening or reading configuration", async () => {
-    const child = run("setInterval(() => {}, 1000); await bootstrap([One, Two]); process.exit(9);", {
+  it("prints one document a tool, members in textual order, and exits 0 without listening, create() or reading configuration", async () => {
+    const serving = `
+      for (const method of ["create", "close"]) One[method] = () => process.stdout.write(method);
+      setInterval(() => {}, 1000); await bootstrap([One, Two]); process.exit(9);`;
+    const child = run(serving, {
       args: ["--meta"],
       env: { BIND_ADDR: "rubbish", SVC_TOOLKIT_CONFIG_PATH: "/nonexistent", SVC_LOG_LEVEL: "rubbish" },
     });

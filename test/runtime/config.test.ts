@@ -439,9 +439,10 @@ describe("secrets", () => {
 
   /** Fails when a shown text holds any ten characters in a row of any form of the key. */
   function assertHidden(shown: string, context: string) {
+    const lower = shown.toLowerCase();
     for (const form of forms) {
       for (let i = 0; i + 10 <= form.length; i++) {
-        assert.ok(!shown.toLowerCase().includes(form.slice(i, i + 10).toLowerCase()), `${context}\n${shown}`);
+        assert.ok(!lower.includes(form.slice(i, i + 10).toLowerCase()), `${context}\n${shown}`);
       }
     }
   }

@@ -54,71 +54,22 @@ const malformed = (body: string | Uint8Array) => refused(withBody(body), "input_
 describe("the envelope (422 input_deserialization_error, its place, never its content)", () => {
   const port = (value: string, name = '"value"') => `{"ports":[{"port_name":${name},"value":${value}}]}`;
   const item = (text: string) => port(`{"one":${text}}`);
+  // All faults: test/wire/envelope.test.ts.
   for (const [body, details] of [
     ["", "body: unexpected end of the text at byte 0"],
-    ["canary", "body: expected a value at byte 0"],
-    ['{"ports":[]} x', "body: text after the document at byte 13"],
     ["\ufeff{}", "body: expected a value at byte 0"],
-    ["[]", "body: expected an object"],
-    ["null", "body: expected an object"],
-    ["{}", "ports: expected an array"],
-    ['{"ports":{}}', "ports: expected an array"],
-    ['{"ports":null}', "ports: expected an array"],
-    ['{"ports":[],"canary":1}', "body: expected only the members ports"],
     ['{"Ports":[]}', "body: expected only the members ports"],
     ['{"ports":[]}', 'ports: port "value" is missing'],
-    ['{"ports":[1]}', "ports[0]: expected an object"],
-    ['{"ports":[{"port_name":"value"}]}', "ports[0].value: missing"],
-    ['{"ports":[{"value":{"one":{"kind":"data","data":1}}}]}', "ports[0].port_name: expected a string"],
-    [port("1", "7"), "ports[0].port_name: expected a string"],
-    [port("1", '"canary"'), "ports[0].port_name: the tool has no such input port"],
-    [port("1", '"__proto__"'), "ports[0].port_name: the tool has no such input port"],
-    [port("1", '"Value"'), "ports[0].port_name: the tool has no such input port"],
-    [
-      '{"ports":[{"port_name":"value","value":{"one":{"kind":"data","data":1}},"canary":1}]}',
-      "ports[0]: expected only the members port_name, value",
-    ],
     [
       `{"ports":[${['"value"', '"\\u0076alue"'].map((name) => `{"port_name":${name},"value":{"one":{"kind":"data","data":1}}}`)}]}`,
       'ports[1]: port "value" is given twice',
     ],
-    [port("1"), "ports[0].value: expected an object"],
-    [port("{}"), "ports[0].value: expected the member one"],
-    [port('{"many":[{"kind":"data","data":1}]}'), "ports[0].value: expected the member one"],
-    [port('{"one":1,"many":[]}'), "ports[0].value: expected one of the members one, many, got both"],
-    [port('{"one":{"kind":"data","data":1},"canary":1}'), "ports[0].value: expected only the members one, many"],
-    [item("1"), "ports[0].value.one: expected an object"],
-    [item('{"data":1}'), 'ports[0].value.one.kind: expected "data"'],
-    [item('{"kind":"canary","data":1}'), 'ports[0].value.one.kind: expected "data"'],
-    [item('{"kind":1,"data":1}'), 'ports[0].value.one.kind: expected "data"'],
-    [item('{"kind":"data"}'), "ports[0].value.one: expected one of the members data, bytes"],
-    [item('{"kind":"data","data":1,"bytes":"MQ=="}'), "ports[0].value.one: expected one of the members data, bytes"],
-    [item('{"kind":"data","data":1,"id":"0x1"}'), "ports[0].value.one: expected one of the members data, bytes"],
     [
-      item('{"kind":"data","data":1,"canary":1}'),
-      "ports[0].value.one: expected only the members kind, data, bytes, id",
-    ],
-    [item('{"kind":"object","id":"0x1"}'), "ports[0].value.one: expected data, got an object id"],
-    [
-      item('{"kind":"walrus","blob_id":"AA==","content_digest":"AA=="}'),
-      "ports[0].value.one: expected only the members kind, data, bytes, id",
-    ],
-    ...["MQ", "MQ=", "MR==", "MQ==\\n", "-_8=", " MQ==", "MQ==MQ==", "Canary!="].map(
-      (text) =>
-        [
-          item(`{"kind":"data","bytes":"${text}"}`),
-          "ports[0].value.one.bytes: expected a string of standard base64 with padding",
-        ] as const,
-    ),
-    [
-      item('{"kind":"data","bytes":[49]}'),
+      item('{"kind":"data","bytes":"Canary!="}'),
       "ports[0].value.one.bytes: expected a string of standard base64 with padding",
     ],
-    [item('{"kind":"data","data":"\\ud800"}'), /^body: lone surrogate escape at byte \d+$/],
-    [item('{"kind":"data","data":1e999}'), /^body: number out of range at byte \d+$/],
     [item('{"kind":"data","data":"\x01"}'), /^body: control character in a string at byte \d+$/],
     // What a later member supersedes has to be readable all the same.
-    [item('{"kind":"data","data":1e999,"data":1}'), /^body: number out of range/],
     [`{"ports":[1e999],${port('{"one":{"kind":"data","data":1}}').slice(1)}`, /^body: number out of range/],
   ] as const) {
     it(`${JSON.stringify(body).slice(0, 110)}`, async () => {
@@ -350,23 +301,13 @@ describe("the resolved input budget: 8 MiB", () => {
   const text = (length: number) => `"${"x".repeat(length - 2)}"`;
   const call = (a: Value, b: Value, list: Value[] = [data("1")], hash?: Uint8Array) =>
     signedCall(three, { a, b, list }, hash === undefined ? {} : { hash });
+  // How items count: test/wire/envelope.test.ts.
   for (const [what, fitting, over] of [
     ["one data item", call(data(text(MIB8 - 2)), data("1")), call(data(text(MIB8 - 1)), data("1"))],
-    ["bytes, as decoded", call(bytes(text(MIB8 - 2)), data("1")), call(bytes(text(MIB8 - 1)), data("1"))],
-    [
-      "every item of a many",
-      call(data("1"), data("1"), [data(text(MIB8 / 2)), bytes(text(MIB8 / 2 - 2))]),
-      call(data("1"), data("1"), [data(text(MIB8 / 2)), bytes(text(MIB8 / 2 - 1))]),
-    ],
     [
       "over all ports",
       call(data(text(MIB8 / 2)), data(text(MIB8 / 4)), [data(text(MIB8 / 4))]),
       call(data(text(MIB8 / 2)), data(text(MIB8 / 4)), [data(text(MIB8 / 4 + 1))]),
-    ],
-    [
-      "without white space",
-      call(data(`[${" ".repeat(500_000)}${text(MIB8 - 4)}\n]`, `[${text(MIB8 - 4)}]`), data("1")),
-      call(data(`[${" ".repeat(500_000)}${text(MIB8 - 3)}\n]`, `[${text(MIB8 - 3)}]`), data("1")),
     ],
     [
       "before the hash is compared",
@@ -380,14 +321,7 @@ describe("the resolved input budget: 8 MiB", () => {
       assert.match(details ?? "", /: the input is over the budget of 8388608 bytes$/);
       provesRow(what, {
         "1.11": ["one data item"],
-        "1.13": [
-          "one data item",
-          "bytes, as decoded",
-          "every item of a many",
-          "over all ports",
-          "without white space",
-          "before the hash is compared",
-        ],
+        "1.13": ["one data item", "over all ports", "before the hash is compared"],
         "7.6": ["before the hash is compared"],
       });
     });

@@ -157,43 +157,16 @@ describe("403 permission_denied: authorize refuses, with its own message", () =>
 });
 
 describe("500 output_serialization_error: port and reason, nothing that custom code threw", () => {
-  const cycle: { self?: unknown } = {};
-  cycle.self = cycle;
-  const list: unknown[] = [];
-  list.push({ list });
+  // All such values and results: test/wire/output.test.ts.
   for (const [what, value, details] of [
     ["NaN", Number.NaN, "ok.value: expected a finite number, got NaN"],
-    ["Infinity", Number.POSITIVE_INFINITY, "ok.value: expected a finite number, got Infinity"],
-    [
-      "-Infinity within",
-      [{ x: Number.NEGATIVE_INFINITY }],
-      'ok.value[0]["*"]: expected a finite number, got -Infinity',
-    ],
     ["a lone surrogate", "canary\ud800", "ok.value: expected well-formed text, got a lone surrogate"],
-    [
-      "a lone surrogate in a name",
-      { "canary\udc00": 1 },
-      /^ok\.value.*: expected well-formed text, got a lone surrogate$/,
-    ],
-    ["a cycle", cycle, /^ok\.value\["\*"\].*: expected at most 127 levels of nesting, got more \(or a cycle\)$/],
-    ["a cycle through a list", list, /at most 127 levels of nesting/],
-    ["a function", () => "canary", "ok.value: expected a JSON value, got a function"],
-    ["a symbol", Symbol("canary"), "ok.value: expected a JSON value, got a symbol"],
-    ["a function within", { a: [() => "canary"] }, 'ok.value["*"][0]: expected a JSON value, got a function'],
-    ["undefined in an array", [1, undefined], "ok.value[1]: expected a JSON value, got nothing"],
-    ["a hole in an array", new Array(2), "ok.value[0]: expected a JSON value, got nothing"],
-    ["undefined for a port", undefined, "ok.value: expected a JSON value, got nothing"],
-    ["an integer beyond u64", 2n ** 64n, /^ok\.value: expected an integer from -2\^63 to 2\^64-1/],
-    ["an integer below i64", -(2n ** 63n) - 1n, /^ok\.value: expected an integer from -2\^63 to 2\^64-1/],
-    ["a Map", new Map([["canary", 1]]), "ok.value: expected a JSON value, got a Map"],
-    ["a Set", new Set(["canary"]), "ok.value: expected a JSON value, got a Set"],
-    ["bytes", new Uint8Array(6), /^ok\.value: expected a JSON value, got (bytes|a Uint8Array)$/],
+    ["a function within", { canary: [() => "canary"] }, 'ok.value["*"][0]: expected a JSON value, got a function'],
   ] as const) {
     it(`${what} cannot be encoded`, async () => {
       const { response, log } = await call({ invoke: () => ({ ok: { value } }) });
       const got = expectError(response, 500, "output_serialization_error") ?? assert.fail("no details");
-      if (typeof details === "string") assert.equal(got, details);
-      else assert.match(got, details);
+      assert.equal(got, details);
       assert.equal(log.filter(({ level }) => level === "error").length, 1);
       proves("7.29");
     });
@@ -201,23 +174,12 @@ describe("500 output_serialization_error: port and reason, nothing that custom c
 
   for (const [what, result, details] of [
     ["undefined", undefined, "result: expected an object with one variant, got nothing"],
-    ["null", null, "result: expected an object with one variant, got null"],
-    ["an array", [{ ok: { value: 1 } }], "result: expected an object with one variant, got an array"],
-    ["a number", 7, "result: expected an object with one variant, got a number"],
-    ["no variant", {}, "result: expected exactly one variant, got 0"],
-    ["two variants", { ok: { value: 1 }, done: {} }, "result: expected exactly one variant, got 2"],
     ["an unknown variant", { canary: { value: 1 } }, 'result: expected one of the variants "ok", "done", got another'],
-    ["an inherited name", { constructor: {} }, 'result: expected one of the variants "ok", "done", got another'],
     [
       "the reserved variant",
       { _err_eval: { reason: "x" } },
       'result: expected one of the variants "ok", "done", got another',
     ],
-    ["a literal in place of an object", "ok", "ok: expected an object with its ports"],
-    ["an object in place of a literal", { done: {} }, "done: expected the string alone"],
-    ["an unknown literal", "canary", 'result: expected one of the variants "ok", "done", got another'],
-    ["a payload that is no object", { ok: 1 }, "ok: expected an object with its ports, got a number"],
-    ["a payload of null", { ok: null }, "ok: expected an object with its ports, got null"],
     ["a missing port", { ok: {} }, "ok.value: expected a JSON value, got nothing"],
   ] as const) {
     it(`${what} is no result`, async () => {

@@ -42,6 +42,7 @@ import { proves } from "../proves.js";
 import { atEnd } from "../teardown.js";
 import type { SigningCase } from "../vectors/conformance.js";
 import { readVectors } from "../vectors/read.js";
+import { refusingUrl } from "./raw.js";
 
 const LEADER_SEED = Buffer.alloc(32, 7);
 const OTHER_SEED = Buffer.alloc(32, 8);
@@ -544,11 +545,7 @@ describe("other servers", () => {
       },
       (client) => assert.rejects(client.invoke(input, { timeoutMs: 100 }), fails("timeout")),
     );
-    const nobody = createTcpServer().listen(0, "127.0.0.1");
-    await once(nobody, "listening");
-    const { port } = nobody.address() as AddressInfo;
-    nobody.close();
-    await assert.rejects(LeaderClient.connect(`http://127.0.0.1:${port}`), fails("connection_failed"));
+    await assert.rejects(LeaderClient.connect(await refusingUrl()), fails("connection_failed"));
   });
 
   test("a signed request is sent again when an idle connection had been closed; an unsigned one is not", async () => {

@@ -18,18 +18,18 @@ import { countingTool, echoCall, echoed, expectResult, gate, sendPlain, serveSig
 const OTHERS = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SVC_")));
 
 /**
- * Two seconds take 20 ms once the process ends, so that no end waits for standard error as long as it may. `END_SPEED=0`
- * stops the clock instead: lines that a reader still takes are written however slow it is.
+ * The clock of the end of a process. Where nothing reads standard error (`UNREAD`), two seconds take 20 ms, so that no end
+ * waits for it as long as it may. Elsewhere it stands still: lines are written however slow their reader is.
  */
-const FAST_END = `
+const END_CLOCK = `
 process.once("exit", () => {
   const { now } = performance;
   const ended = now.call(performance);
-  performance.now = () => ended + Number(process.env.END_SPEED ?? 100) * (now.call(performance) - ended);
+  performance.now = () => ended + (process.env.UNREAD === undefined ? 0 : 100) * (now.call(performance) - ended);
 });
 `;
 
-const SERVER = `${PRELUDE}${FAST_END}
+const SERVER = `${PRELUDE}${END_CLOCK}
 const serverTool = (fqn, path, invoke, more = {}, own = {}) => {
   const timeout = more.timeout ?? 10_000;
   provide(contract(fqn, path, { timeout }));
@@ -163,7 +163,7 @@ describe("a pipe that is not read", { timeout: 120_000 }, () => {
   for (const kind of ["fifo", "socket"] as const) {
     it(`holds up nothing (${kind}): calls and health are answered, the process ends with its exit code`, async () => {
       const pipe = kind === "fifo" ? unreadPipe("held") : undefined;
-      const server = await serveWith(pipe?.writer ?? "pipe");
+      const server = await serveWith(pipe?.writer ?? "pipe", { UNREAD: "1" });
       const { url } = server;
       // A child that inherits standard error makes it blocking again, for its parent too.
       if (kind === "fifo") assert.equal((await post(url, "child", 1)).status, 200);
@@ -196,7 +196,7 @@ describe("a pipe that is not read", { timeout: 120_000 }, () => {
 
   it("and is read at last: the lines that were kept, in order and whole, and how many were dropped", async () => {
     const pipe = unreadPipe("late");
-    const server = await serveWith(pipe.writer, { END_SPEED: "0" });
+    const server = await serveWith(pipe.writer);
     const { url, admin } = server;
     for (let i = 0; i < 3; i++) assert.equal((await post(url, "print", { lines: 100, bytes: 10_000 })).status, 200);
     const dropped = await metric(admin, "svc_log_dropped_total");
@@ -224,7 +224,7 @@ describe("a pipe that is not read", { timeout: 120_000 }, () => {
 describe("the log is whole at the end of a process", { timeout: 120_000 }, () => {
   it("when a tool ends it by process.exit", async () => {
     const pipe = unreadPipe("exit");
-    const server = await serveWith(pipe.writer, { END_SPEED: "0" });
+    const server = await serveWith(pipe.writer);
     const ended = pipe.read();
     await assert.rejects(post(server.url, "print", { lines: 30, bytes: 10_000, exit: 7 }));
     assert.equal(await server.exited, 7);
@@ -250,16 +250,19 @@ describe("the log is whole at the end of a process", { timeout: 120_000 }, () =>
 
   it("a start that fails ends the process, whatever standard error is", async () => {
     const failing = join(
-      moduleFolder({ "server.js": `${PRELUDE}${FAST_END}await bootstrap([One, One]);` }),
+      moduleFolder({ "server.js": `${PRELUDE}${END_CLOCK}await bootstrap([One, One]);` }),
       "server.js",
     );
-    const fill = `${PRELUDE}${FAST_END}import { initLogger } from "svc-runtime";
+    const fill = `${PRELUDE}${END_CLOCK}import { initLogger } from "svc-runtime";
       const log = initLogger();
       for (let i = 0; i < 200; i++) log.info({ fill: "x".repeat(10_000) }, "filled");
       await bootstrap([One, One]);`;
     const filling = join(moduleFolder({ "server.js": fill }), "server.js");
     const ended = async (entry: string, stderr: number) => {
-      const child = spawn(process.execPath, [entry], { stdio: ["ignore", "ignore", stderr] });
+      const child = spawn(process.execPath, [entry], {
+        stdio: ["ignore", "ignore", stderr],
+        env: { ...OTHERS, UNREAD: "1" },
+      });
       children.add(child);
       closeSync(stderr);
       const [code] = await once(child, "exit");

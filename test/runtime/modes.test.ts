@@ -58,7 +58,9 @@ for (const [mode, options] of Object.entries(MODES)) {
       expectResult(response, echoed("42"), request);
     };
 
-    for (const what of Object.keys(THROWN)) {
+    // On the main thread: test/runtime/invoke-faults.test.ts.
+    const faults = options.isolate === undefined ? {} : { THROWN, UNENCODABLE };
+    for (const what of Object.keys(faults.THROWN ?? {})) {
       it(`invoke throws, its promise rejects, encodeOutput throws: ${what}`, async () => {
         for (const [word, code] of [
           ["throw", "tool_invocation_failed"],
@@ -75,7 +77,7 @@ for (const [mode, options] of Object.entries(MODES)) {
       });
     }
 
-    for (const [what, [, details]] of Object.entries(UNENCODABLE)) {
+    for (const [what, [, details]] of Object.entries(faults.UNENCODABLE ?? {})) {
       it(`a result that cannot be encoded: ${what}`, async () => {
         const { response, errors } = await call(asks("give", what));
         assert.equal(expectError(response, 500, "output_serialization_error"), details);

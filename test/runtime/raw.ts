@@ -1,7 +1,8 @@
 /** A client on a bare socket: what it sends is what is on the wire, byte for byte, and nothing is hidden of the answer. */
 
 import assert from "node:assert/strict";
-import { connect, type Socket, type TcpNetConnectOpts } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket, type TcpNetConnectOpts } from "node:net";
 // Not the global ones, which a test may have replaced.
 import { clearTimeout, setTimeout } from "node:timers";
 import { atEnd } from "../teardown.js";
@@ -38,6 +39,19 @@ export function drip(socket: Socket, text: string, intervalMs: number): () => vo
   const stop = () => clearInterval(timer);
   socket.once("close", stop);
   return stop;
+}
+
+/**
+ * The URL of a port where nothing listens. A connection of the test has it as its own end, so that nothing else takes it.
+ */
+export async function refusingUrl(): Promise<string> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const socket = openSocket(`http://127.0.0.1:${port}`);
+  atEnd(() => server.close());
+  await once(socket, "connect");
+  return `http://127.0.0.1:${socket.localPort}`;
 }
 
 /** A connection that is open until it is closed, by either side. */

@@ -26,6 +26,7 @@ import {
   expectResult,
   gate,
   keptLog,
+  OWN_ADDRESS,
   sendPlain,
   serveFor,
   serveSigned,
@@ -452,10 +453,8 @@ describe("a server that is closed", () => {
 
   it("with a delay it serves on, asks callers to connect anew, and then closes", async () => {
     const { tool } = heldTool();
-    // On Linux an address on which nothing else listens, so that its port stays free.
-    const host = process.platform === "linux" ? ([127, 0, 83, 1] as const) : ([127, 0, 0, 1] as const);
     const server = await serve([tool.class], {
-      address: [host, 0],
+      address: OWN_ADDRESS,
       config: UNSIGNED,
       logger: keptLog(),
       shutdown: { readinessDelayMs: 600_000 },

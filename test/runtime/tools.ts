@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import {
+  type Address,
   type BootstrapOptions,
   type RunningServer,
   type ServerLogger,
@@ -103,6 +104,9 @@ export function keptLog(): ServerLogger & { readonly entries: LogEntry[] } {
 export interface TestServer extends RunningServer {
   readonly log: readonly LogEntry[];
 }
+
+/** An address of this machine: on Linux one on which nothing else listens, so that a port stays free once it is closed. */
+export const OWN_ADDRESS: Address = [process.platform === "linux" ? [127, 0, 83, 1] : [127, 0, 0, 1], 0];
 
 /** Serves tools on a free port until the end of the test file; unsigned unless a configuration is given. */
 export async function serveFor(tools: readonly CountingTool[], options: BootstrapOptions = {}): Promise<TestServer> {

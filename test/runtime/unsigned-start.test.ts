@@ -5,7 +5,6 @@ import { describe, it, type TestContext } from "node:test";
 import { fastify, svcTools } from "#runtime/fastify.js";
 import { type BootstrapOptions, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { proves } from "../proves.js";
-import { run, stop } from "./child.js";
 import { countingTool, keptLog, signedConfig, UNSIGNED } from "./tools.js";
 
 const EVERYWHERE = { address: [[0, 0, 0, 0], 0] } as const;
@@ -80,14 +79,6 @@ describe("a server without signatures", () => {
       logger.entries.filter(({ level }) => level === "warn"),
       [],
     );
-  });
-
-  it("as a process: it ends with the message and exit code 1", async () => {
-    const refused = await run("await bootstrap(One);", { env: { BIND_ADDR: "0.0.0.0:0" } }).ended;
-    assert.deepEqual([refused.code, refused.stderr], [1, `cannot start: ${UNASKED}\n`]);
-    const asked = run("await bootstrap(One);", { env: { BIND_ADDR: "0.0.0.0:0", SVC_ALLOW_UNSIGNED: "1" } });
-    await asked.url;
-    await stop(asked);
   });
 
   it("mounted: the address is the application's, so it warns and does not refuse", async (t) => {
