@@ -62,7 +62,12 @@ test("undeclared members are looked for once a second, in bodies of 64 KiB, unti
   t.mock.method(performance, "now", () => now);
   const lines: unknown[] = [];
   const silent = () => {};
-  const log = { debug: silent, info: silent, warn: (fields: object | string) => void lines.push(fields), error: silent };
+  const log = {
+    debug: silent,
+    info: silent,
+    warn: (fields: object | string) => void lines.push(fields),
+    error: silent,
+  };
   const look = (notice: UndeclaredNotice, body: object, bytes = 0) => {
     lines.length = 0;
     notice.look(Buffer.from(JSON.stringify(body).padEnd(bytes)), log);
