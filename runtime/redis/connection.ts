@@ -245,9 +245,9 @@ export class RedisConnection {
 
   #failed(fault: RedisFault): void {
     this.#discard();
-    if (this.#closed) return;
     this.#lastFault = fault;
     this.events.lost(fault);
+    if (this.#closed) return;
     const { maxPauseMs = MAX_BACKOFF_MS } = this.options;
     const delay = Math.min(MIN_BACKOFF_MS * 2 ** this.#attempts++, maxPauseMs, MAX_BACKOFF_MS);
     // Replicas that have lost the server together do not come back together.

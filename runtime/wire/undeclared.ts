@@ -32,7 +32,7 @@ export function undeclaredMembers({ input, definitions = [] }: Contract, body: U
   const members = (entry: number, at: string, declared: ReadonlyMap<string, Codec>) => {
     const end = tape[entry + 3] as number;
     for (let key = entry + STRIDE; key < end && found.length < MAX_FOUND; key = tape[key + STRIDE + 3] as number) {
-      if (visits++ > MAX_VISITS) return;
+      if (visits++ >= MAX_VISITS) return;
       const name = stringOf(document, key);
       const codec = declared.get(name);
       if (codec === undefined) found.push({ at, name, declared: [...declared.keys()] });

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { type BootstrapOptions, type ReplayStore, StartupError, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { serveTools } from "#runtime/server/call/served-tool.js";
 import { Shutdown, type ShutdownParts } from "#runtime/server/http/shutdown.js";
 import { holdTimers } from "./held-timers.js";
 import { exchange, RawConnection, requestText } from "./raw.js";
@@ -40,6 +41,12 @@ describe("ranges", () => {
       }
     }
   });
+});
+
+test("the timeout of a tool is 1 to 2,147,483,647 ms", () => {
+  const serving = (timeout: number) => serveTools([countingTool({ timeout }).class])[0]?.timeoutMs;
+  for (const timeout of [1, 2_147_483_647]) assert.equal(serving(timeout), timeout);
+  for (const timeout of [0, 2_147_483_648, 1.5]) assert.throws(() => serving(timeout), StartupError);
 });
 
 test("maxBodyBytesInFlight: the given bytes, else 64 MiB or two of the largest bodies", async () => {

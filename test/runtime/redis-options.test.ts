@@ -8,8 +8,11 @@ import { join } from "node:path";
 import { after, afterEach, beforeEach, describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type ConnectionOptions, RedisConnection } from "#runtime/redis/connection.js";
+import { type ConnectionOptions, RedisConnection, RedisFault } from "#runtime/redis/connection.js";
+import { Incarnation } from "#runtime/redis/incarnation.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
+import { PendingWrites } from "#runtime/redis/pending-writes.js";
+import { decodeRecord, encodeRecord } from "#runtime/redis/record.js";
 import { redisFromEnv } from "#runtime/redis/settings.js";
 import { parseTarget } from "#runtime/redis/target.js";
 import { type HeldTimers, holdTimers } from "./held-timers.js";
@@ -139,6 +142,12 @@ describe("a connection", () => {
       assert.deepEqual(timers.waiting, []);
       assert.equal(clients.length, made);
     }
+  });
+
+  it("is not made again when it is closed because it was lost", async () => {
+    const connection = await connected({}, { lost: () => connection.close() });
+    last().end();
+    assert.deepEqual([clients.length, timers.waiting.length], [1, 0]);
   });
 
   it("is not made when it is closed while the library is loaded", async () => {
@@ -279,4 +288,73 @@ describe("the store", () => {
       await assert.rejects(store.start(context), new RegExp(`${variable}.*${path}`));
     });
   }
+});
+
+describe("what is kept for a loss", () => {
+  it("writes are repeated after 50 ms, then after twice the pause each time, at most after 2 s", async () => {
+    let isUp = true;
+    const writes = new PendingWrites(
+      () => isUp,
+      () => {},
+      (error) => assert.fail(String(error)),
+    );
+    writes.add({
+      ...{ bytes: 1, until: Number.POSITIVE_INFINITY },
+      write: () => Promise.reject(new RedisFault("disconnected", "ECONNREFUSED", true)),
+    });
+    const pauses: number[] = [];
+    for (let i = 0; i < 8; i++) {
+      const timer = timers.waiting.at(-1) ?? assert.fail("it waits for nothing");
+      pauses.push(timer.ms);
+      timer.fire();
+      for (let turn = 0; turn < 5; turn++) await nextTurn();
+    }
+    isUp = false;
+    writes.stop();
+    assert.deepEqual(pauses, [50, 100, 200, 400, 800, 1_600, 2_000, 2_000]);
+  });
+
+  /** Loses the data of the server; gives the ends that are written again, of these ages in milliseconds and bytes. */
+  async function again(...ends: readonly { readonly age: number; readonly bytes: number }[]): Promise<number[]> {
+    let incarnation = 0;
+    const host = {
+      hello: async () => ({ value: Buffer.from([incarnation]), graceMs: 0 }),
+      lost() {},
+      recovered() {},
+    };
+    const state = new Incarnation(host, true);
+    await state.check();
+    const written: number[] = [];
+    for (const [i, end] of ends.entries()) {
+      const remembered = { ...end, writeAgain: async () => void written.push(i) };
+      state.remember(remembered as unknown as Parameters<Incarnation["remember"]>[0]);
+    }
+    incarnation++;
+    await state.check();
+    return written;
+  }
+
+  it("ends of the last 10 s are written again", async () => {
+    const bytes = 1;
+    assert.deepEqual(await again({ age: 10_000, bytes }, { age: 0, bytes }), [0, 1]);
+    assert.deepEqual(await again({ age: 10_001, bytes }, { age: 0, bytes }), [1]);
+  });
+
+  it("16 MiB of ends are kept, the latest", async () => {
+    const [age, bytes] = [0, 8 * 1024 * 1024];
+    assert.deepEqual(await again({ age, bytes }, { age, bytes }), [0, 1]);
+    assert.deepEqual(await again({ age, bytes }, { age, bytes }, { age, bytes: 1 }), [1, 2]);
+  });
+
+  it("a record has 255 bytes of a code, and a signature of 256 bytes or none", () => {
+    const [token, caller] = [Buffer.alloc(16), Buffer.alloc(16)];
+    const body = new Uint8Array(1);
+    const read = (answer: object) =>
+      decodeRecord(encodeRecord(answer as Parameters<typeof encodeRecord>[0], token, caller))?.answer;
+    const refused = { status: 500, signable: false, body };
+    for (const length of [255, 256]) assert.equal(read({ ...refused, code: "c".repeat(length) })?.code?.length, 255);
+    const signed = { status: 200, signable: true, body };
+    assert.equal(read({ ...signed, seal: new Uint8Array(256) })?.seal?.length, 256);
+    assert.equal(read({ ...signed, seal: new Uint8Array(257) })?.seal, undefined);
+  });
 });

@@ -237,6 +237,23 @@ describe("the store for development", () => {
     await assert.rejects(startStore({ port: Number(port) }), { code: "EADDRINUSE" });
   });
 
+  it("shards: 1,000 by default, of its ids and of its connection", async (t) => {
+    let asked: unknown;
+    t.mock.method(BlobIdEncoder, "find", (given: unknown) => {
+      asked = given;
+      return {};
+    });
+    for (const [options, shards] of [
+      [{}, undefined],
+      [{ shards: 10 }, 10],
+    ] as const) {
+      const made = await DevStore.start({ directory: join(directory, `${stores++}`), ...options });
+      const { shards: given } = made.connection();
+      await made.stop();
+      assert.deepEqual([asked, given], [shards, shards ?? 1_000]);
+    }
+  });
+
   it("maxBytes: 10 MiB by default", async () => {
     const put = async ({ url }: DevStore, bytes: number) =>
       (await fetch(`${url}/v1/blobs?epochs=1`, { method: "PUT", body: new Uint8Array(bytes) })).status;

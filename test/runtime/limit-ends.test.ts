@@ -1,0 +1,92 @@
+/** Both ends of limits that no other test reaches: files of operators, near names, undeclared members. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { closest } from "#runtime/config/nearest.js";
+import { readOperatorFile } from "#runtime/config/operator-file.js";
+import { strayVariables } from "#runtime/config/stray-variables.js";
+import { UndeclaredNotice } from "#runtime/server/call/undeclared-notice.js";
+import type { Contract } from "#runtime/wire/contract.js";
+import { undeclaredMembers } from "#runtime/wire/undeclared.js";
+import { many, one } from "./counting-tool.js";
+
+test("a file of an operator has 64 MiB at most", () => {
+  const directory = mkdtempSync(join(tmpdir(), "svc-large-"));
+  try {
+    const path = join(directory, "config.json");
+    writeFileSync(path, "", { mode: 0o600 });
+    const faultOf = (bytes: number) => {
+      truncateSync(path, bytes);
+      const reading = readOperatorFile(path);
+      return "fault" in reading ? reading.fault : undefined;
+    };
+    assert.equal(faultOf(67_108_864), undefined);
+    assert.match(faultOf(67_108_865) ?? "", /^must be at most 64 MiB/);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test("a name is near another within two edit steps, and half of its length", () => {
+  const known = ["response_signing_key"];
+  assert.deepEqual(closest("response_signing_kXX", known), known);
+  assert.deepEqual(closest("response_signing_XXX", known), []);
+  assert.deepEqual(closest("abc", ["abd"]), ["abd"]);
+  assert.deepEqual(closest("abc", ["add"]), []);
+});
+
+test("a variable is near the path of the configuration within four edit steps, near other settings within five", () => {
+  const nearestTo = (name: string) => strayVariables({ [name]: "" })[0]?.nearest;
+  const config = "SVC_TOOLKIT_CONFIG_PATH";
+  assert.equal(nearestTo("XXXXTOOLKIT_CONFIG_PATH"), config);
+  assert.equal(nearestTo("XXXXXOOLKIT_CONFIG_PATH"), undefined);
+  assert.equal(nearestTo("SVC_ALLOW_UNSXXXXX"), "SVC_ALLOW_UNSIGNED");
+  assert.equal(nearestTo("SVC_ALLOW_UNXXXXXX"), undefined);
+});
+
+test("ten undeclared members are named, of a thousand values that are looked at", () => {
+  const contract = { input: [many("list")] } as unknown as Contract;
+  const namesIn = (body: object) => undeclaredMembers(contract, Buffer.from(JSON.stringify(body))).length;
+  const others = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`other${i}`, 1]));
+  assert.deepEqual([namesIn(others(9)), namesIn(others(10)), namesIn(others(11))], [9, 10, 10]);
+  // The list itself is one, its items follow, then the other member.
+  const list = (length: number) => ({ list: new Array<number>(length).fill(1), other: 1 });
+  assert.deepEqual([namesIn(list(998)), namesIn(list(999))], [1, 0]);
+});
+
+test("undeclared members are looked for once a second, in bodies of 64 KiB, until 20 places are named", (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  const lines: unknown[] = [];
+  const silent = () => {};
+  const log = {
+    debug: silent,
+    info: silent,
+    warn: (fields: object | string) => void lines.push(fields),
+    error: silent,
+  };
+  const look = (notice: UndeclaredNotice, body: object, bytes = 0) => {
+    lines.length = 0;
+    notice.look(Buffer.from(JSON.stringify(body).padEnd(bytes)), log);
+    return lines.length;
+  };
+  const empty = { input: [] } as unknown as Contract;
+  const large = new UndeclaredNotice(empty);
+  assert.deepEqual([look(large, { other: 1 }, 65_537), look(large, { other: 1 }, 65_536)], [0, 1]);
+
+  // Each port has a misspelt name of its own: so many places.
+  const ports = Array.from({ length: 30 }, (_, i) => `${String.fromCharCode(97 + i)}`.repeat(8));
+  const notice = new UndeclaredNotice({ input: ports.map((name) => one(name)) } as unknown as Contract);
+  const misspelt = (from: number) =>
+    Object.fromEntries(ports.slice(from, from + 9).map((name) => [`${name.slice(1)}_`, 1]));
+  assert.equal(look(notice, misspelt(0)), 9);
+  now = 999;
+  assert.equal(look(notice, misspelt(9)), 0);
+  now = 1_000;
+  assert.equal(look(notice, misspelt(9)), 9);
+  now = 2_000;
+  assert.equal(look(notice, misspelt(18)), 2);
+});
