@@ -30,7 +30,7 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/server/load/body-bytes.ts": runtime("request-body", "defaults", "bootstrap"),
   "runtime/server/load/semaphore.ts": runtime("load", "isolate"),
   "runtime/server/http/tool-routes.ts": runtime("mounted", "serve", "pipelining"),
-  "runtime/server/http/limits.ts": runtime("request-body", "defaults", "bootstrap"),
+  "runtime/server/http/limits.ts": runtime("option-effects", "request-body", "defaults", "bootstrap"),
   "runtime/server/call/auth.ts": runtime("invoke-auth", "bootstrap"),
   "runtime/server/log/safe-logger.ts": runtime("safe-logger", "request-log", "log-faults"),
   "generator/emit/check-ports.ts": generator("classes", "contract", "cli"),
