@@ -72,7 +72,10 @@ export class DevServer {
     let outcome = await this.#run(script);
     if ("listenError" in outcome && this.#port !== 0) {
       const { host, exactPort } = this.#options;
-      if (exactPort) throw new PortTaken(portFault(`port ${this.#port} of ${host}`, outcome.listenError));
+      const reason = portFault(`port ${this.#port} of ${host}`, outcome.listenError);
+      // A port that is lost later does not end the session: the next start tries it again.
+      if (exactPort && this.#url !== undefined) return { state: "failed", reason };
+      if (exactPort) throw new PortTaken(reason);
       this.#port = 0;
       outcome = await this.#run(script);
     }
@@ -105,6 +108,9 @@ export class DevServer {
     const outcome = await this.#outcome(worker);
     if (this.#starting !== worker) return { state: "cancelled" };
     this.#starting = undefined;
+    // Its last message may come after its exit.
+    if (outcome.state === "serving" && worker.isDead())
+      return { state: "failed", reason: "it ended as it began to serve" };
     if (outcome.state === "serving") {
       if (this.#serving !== undefined) retire(this.#serving);
       this.#serving = worker;

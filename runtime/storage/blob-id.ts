@@ -98,10 +98,11 @@ export class BlobIdEncoder {
   }
 
   private async encode(content: Uint8Array, shards: number, signal?: AbortSignal): Promise<string> {
+    let cause: unknown;
     try {
       const encoding = promisify(execFile)(process.execPath, [SCRIPT, this.module, `${shards}`], {
-        // Without the loaders of this process, which the encoder does not need.
-        env: { ...process.env, NODE_OPTIONS: undefined },
+        // Nothing of the application's environment: the encoder needs none of it.
+        env: process.platform === "win32" ? { SystemRoot: process.env.SystemRoot } : {},
         killSignal: "SIGKILL",
         ...(signal && { signal }),
       });
@@ -109,10 +110,14 @@ export class BlobIdEncoder {
       encoding.child.stdin?.on("error", () => {}).end(content);
       const { stdout } = await encoding;
       if (stdout.length === 43) return stdout;
-    } catch {
+    } catch (error) {
       signal?.throwIfAborted();
+      cause = error;
     }
-    throw new StorageError("encoder_failed", `encoder: no blob id for ${content.length} bytes`);
+    const { code, signal: killedBy } = (cause ?? {}) as { readonly code?: unknown; readonly signal?: unknown };
+    const end = killedBy ?? code;
+    const reason = end === undefined ? "" : `: its process ended with ${String(end)}`;
+    throw new StorageError("encoder_failed", `encoder: no blob id for ${content.length} bytes${reason}`, { cause });
   }
 }
 

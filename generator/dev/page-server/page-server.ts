@@ -126,8 +126,8 @@ export class PageServer {
     if (done === undefined) return reply(response, 404, { error: "not found" });
     const { response: answer, failure } = done;
     if (answer === undefined) return reply(response, 502, { error: failure ?? "no answer" });
-    const type = answer.headers.find(([name]) => name.toLowerCase() === "content-type")?.[1];
-    response.writeHead(answer.status, { ...HEADERS, ...(type !== undefined && { "Content-Type": type }) });
+    const passed = answer.headers.filter(([name]) => /^(?:content-type|retry-after)$/i.test(name));
+    response.writeHead(answer.status, { ...HEADERS, ...Object.fromEntries(passed) });
     response.end(answer.body);
   }
 

@@ -194,9 +194,26 @@ class Threads {
     });
   }
 
+  /** Replaces a thread that ended without work. One that ended at work is replaced when it is given back. */
+  #over(ended: ToolThread): void {
+    this.#all.delete(ended);
+    for (const free of [...this.#free]) {
+      void free.then(
+        (thread) => {
+          const at = this.#free.indexOf(free);
+          if (thread !== ended || at === -1 || this.closed) return;
+          this.#free.splice(at, 1);
+          this.#replace();
+        },
+        () => {},
+      );
+    }
+  }
+
   async #load(): Promise<ToolThread> {
     const { entry, memoryMb } = this.settings;
-    const thread = new ToolThread({ entry, fqn: this.tool.fqn, memoryMb }, this.log, () => this.#all.delete(thread));
+    if (this.closed) throw new Error("the threads of the tool are closed");
+    const thread = new ToolThread({ entry, fqn: this.tool.fqn, memoryMb }, this.log, () => this.#over(thread));
     this.#all.add(thread);
     try {
       await thread.run({ kind: "load" });

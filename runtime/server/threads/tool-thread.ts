@@ -65,7 +65,11 @@ export class ToolThread {
       const id = ++this.#lastId;
       this.#asked.set(id, { log, resolve, reject });
       this.#worker.ref();
-      this.#send({ id, work }, work.kind === "call" && work.input !== undefined ? [work.input.bytes.buffer] : []);
+      try {
+        this.#send({ id, work }, work.kind === "call" && work.input !== undefined ? [work.input.bytes.buffer] : []);
+      } catch (error) {
+        this.#receive({ id, error: error as Error });
+      }
     });
   }
 

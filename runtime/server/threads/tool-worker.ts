@@ -5,6 +5,7 @@
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { workerData } from "node:worker_threads";
+import { endsWithin } from "../../time-limit.js";
 import type { InvocationAborted, Logger } from "../../tool.js";
 import { createClasses } from "../call/class-hooks.js";
 import { type Answer, type Execution, type ToolHost, takeInput } from "../call/messages.js";
@@ -59,7 +60,7 @@ async function load(): Promise<ToolHost> {
 async function run(id: number, work: Work): Promise<unknown> {
   switch (work.kind) {
     case "returned":
-      await stored.get(work.call)?.returned?.();
+      await endsWithin(KEPT_MS, Promise.resolve(stored.get(work.call)?.returned?.()));
       stored.delete(work.call);
       return undefined;
     case "close":
@@ -105,6 +106,17 @@ function begin(tool: ToolHost, id: number, work: Execute): Execution<Answer | nu
 
 const send = (message: FromThread) => port.postMessage(message);
 
+/** Answers with an error. One that cannot be cloned, such as one whose cause is a function, leaves without its cause. */
+function sendError(id: number, error: Error): void {
+  try {
+    send({ id, error });
+  } catch {
+    const plain = new Error(String(error.message));
+    plain.stack = String(error.stack);
+    send({ id, error: plain });
+  }
+}
+
 const logOf = (id: number): Logger => SafeLogger.of(new ThreadLogger(id));
 
 /** Writes to the log of the main thread. */
@@ -139,20 +151,21 @@ class ThreadLogger implements Logger {
   }
 }
 
+function printedValue(value: unknown): string {
+  try {
+    return inspect(value, { depth: 2 });
+  } catch {
+    return "cannot be printed";
+  }
+}
+
 /** Copies an object's members; those that cannot be cloned become text. */
 function printed(fields: object): Record<string, unknown> {
-  const text = (value: unknown) => {
-    try {
-      return inspect(value, { depth: 2 });
-    } catch {
-      return "cannot be printed";
-    }
-  };
   const member = (value: unknown) => {
     try {
       return structuredClone(value);
     } catch {
-      return text(value);
+      return printedValue(value);
     }
   };
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, member(value)]));
@@ -169,8 +182,7 @@ port.on("message", (message: ToThread) => {
     return;
   }
   const { id, work } = message;
-  run(id, work).then(
-    (value) => send({ id, value }),
-    (error: unknown) => send({ id, error: error instanceof Error ? error : new Error(String(error)) }),
-  );
+  run(id, work)
+    .then((value) => send({ id, value }))
+    .catch((error: unknown) => sendError(id, error instanceof Error ? error : new Error(printedValue(error))));
 });
