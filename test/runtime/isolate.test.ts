@@ -99,10 +99,15 @@ describe("a tool that", () => {
     });
   }
 
-  it("ends its thread between calls: named in the log, and the next call is answered", async () => {
+  it("ends its thread between calls: logged, replaced before the next call, which is answered", async (t) => {
+    let started = 0;
+    const onWorker = () => started++;
+    process.on("worker", onWorker);
+    t.after(() => process.off("worker", onWorker));
     const { request, response } = await call(act, "exit later");
     expectResult(response, echoed('"exit later"'), request);
     await until(() => loggedBy(server, "a thread of the tool ended").length === 1, "it is logged");
+    await until(() => started === 1, "another thread is started");
     const next = await call(act, 3);
     expectResult(next.response, echoed("3"), next.request);
   });
@@ -219,6 +224,7 @@ describe("at shutdown", () => {
 describe("start-up", () => {
   const folder = moduleFolder({
     "throws.js": 'throw new Error("no database")',
+    "throws what cannot be cloned.js": 'throw new Error("no database", { cause: () => {} })',
     "ends its process.js": "process.exit(3)",
   });
   const start = (options: IsolateOptions, tool = act) =>
@@ -226,6 +232,7 @@ describe("start-up", () => {
 
   for (const [what, message] of [
     ["throws", /no thread can load xyz\.modes\.act@1 .*: no database$/],
+    ["throws what cannot be cloned", /no thread can load xyz\.modes\.act@1 .*: no database$/],
     ["ends its process", /no thread can load xyz\.modes\.act@1 .*: worker exited with code: 3$/],
   ] as const) {
     it(`an entry module that ${what}`, async () => {
