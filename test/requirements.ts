@@ -130,10 +130,9 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "The input ports of a tool are the properties of its input schema **in the order in which they are declared** (the textual order of the JSON), the outputs of a variant likewise; a repeated property keeps its first place and its last value; `type` and `required` of the containing object are not looked at; an input schema without `properties` is refused.",
     proven: { "requirements/section-2": 2, "wire/ports": 1 },
   },
-  { id: "2.2", text: 'A port is `many` when its schema has `"type":', proven: { "wire/ports": 1 } },
   {
-    id: "2.3",
-    text: '"array"` exactly, otherwise `one`; `["array","null"]` and `anyOf` are `one`.',
+    id: "2.2",
+    text: 'A port is `many` when its schema has `"type": "array"` exactly, otherwise `one`; `["array","null"]` and `anyOf` are `one`.',
     proven: { "wire/ports": 1 },
   },
   {
@@ -504,13 +503,8 @@ export const REQUIREMENTS: readonly Requirement[] = [
   { id: "6.3", text: "Results are the same BCS.", proven: { "runtime/invoke-values": 1 } },
   {
     id: "6.4",
-    text: '★ When `application/json` has a strictly higher quality in `Accept` than both the result content type and `*/*`, the result is `{"<tag>":{"<port>":value,…}}` as `application/json`, `many` as arrays, with `Vary:',
-    proven: { "runtime/unsigned": 2 },
-  },
-  {
-    id: "6.5",
-    text: "Accept`; unsigned mode only; a result holding an object or Walrus value stays BCS.",
-    proven: { "runtime/unsigned": 3 },
+    text: '★ When `application/json` has a strictly higher quality in `Accept` than both the result content type and `*/*`, the result is `{"<tag>":{"<port>":value,…}}` as `application/json`, `many` as arrays, with `Vary: Accept`; unsigned mode only; a result holding an object or Walrus value stays BCS.',
+    proven: { "runtime/unsigned": 4 },
   },
   {
     id: "7.1",
@@ -559,7 +553,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "7.14",
-    text: "`encodeOutput` may build explicit ports with `OffchainToolOutput.fromPorts(tag, [[name, NexusData], …])`; the runtime checks names, order, cardinality, kinds and sizes.",
+    text: "`encodeOutput` may build explicit ports with `OffchainToolOutput.fromPorts(tag, [[name, NexusData], …])`; the runtime checks names, order, cardinality, kinds and sizes, ★ and inline values by the port's type, so that nothing is signed that the metadata do not say.",
     proven: { "runtime/invoke-results": 7 },
   },
   {

@@ -11,9 +11,7 @@ export function sentencesOf(markdown: string): Sentence[] {
   let section = "0";
   let paragraph = "";
   const flush = () => {
-    for (const text of paragraph.split(/(?<=[.:])\s+(?=[A-Z★`"])/)) {
-      if (text.trim() !== "") sentences.push({ section, text: text.trim() });
-    }
+    for (const [text] of paragraph.matchAll(SENTENCE)) sentences.push({ section, text: text.trim() });
     paragraph = "";
   };
   for (const line of markdown.split("\n")) {
@@ -30,3 +28,11 @@ export function sentencesOf(markdown: string): Sentence[] {
   flush();
   return sentences;
 }
+
+/** Whether a sentence describes behaviour that is planned and not built yet: it has no proof. */
+export function isPlanned({ text }: Sentence): boolean {
+  return text.includes("☆");
+}
+
+/** Up to a full stop or colon before the beginning of another sentence. Code in backticks is never split. */
+const SENTENCE = /(?:`[^`]*`|[^`])+?(?:[.:](?=\s+[A-Z★☆`"])|$)/g;
