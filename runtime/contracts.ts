@@ -1,4 +1,4 @@
-/** Registry of generated contracts by FQN, under a global symbol that two copies of the runtime share. */
+/** Generated contracts by FQN, under a global symbol that two copies of the runtime share. */
 
 import { parseFqn } from "./fqn.js";
 import type { Contract } from "./wire/contract.js";
@@ -22,4 +22,15 @@ export function provideContracts(contracts: readonly Contract[]): void {
 /** The contract of a tool, by its FQN with any spelling of the version. */
 export function contractOf(fqn: string): Contract | undefined {
   return registry().get(parseFqn(fqn)?.text ?? fqn);
+}
+
+/**
+ * The contract of a tool that cannot do without one.
+ *
+ * @throws TypeError for a tool without a contract
+ */
+export function requireContract(fqn: string): Contract {
+  const contract = contractOf(fqn);
+  if (contract === undefined) throw new TypeError(`${fqn} has no contract: run svc-gen and provide what it wrote`);
+  return contract;
 }

@@ -1,9 +1,7 @@
 /** Encodes the value of an output port, for a tool that stores it. */
 
-import { contractOf } from "./contracts.js";
-import type { Contract } from "./wire/contract.js";
+import { outputEncoderOf } from "./output-encoders.js";
 import type { DataReference, Encoded } from "./wire/data.js";
-import { OutputEncoder } from "./wire/output.js";
 import { sharedBytes } from "./wire/shared-bytes.js";
 
 /** A tool class, reduced to its name and its output type. */
@@ -26,8 +24,6 @@ type ContentOf<Port> = [ReferenceOf<Port>] extends [never]
   : ReferenceOf<Port> extends DataReference<infer T>
     ? T
     : never;
-
-const encoders = new WeakMap<Contract, OutputEncoder>();
 
 /**
  * The JSON text of one value of an output port, exactly as the runtime writes it inline: checked against the contract,
@@ -54,13 +50,5 @@ export function portJson<Output, Tag extends TagOf<Output>, Port extends keyof P
   port: Port,
   value: ContentOf<PayloadOf<Output, Tag>[Port]>,
 ): Encoded<ContentOf<PayloadOf<Output, Tag>[Port]>> {
-  const contract = contractOf(tool.fqn());
-  if (contract === undefined)
-    throw new TypeError(`${tool.fqn()} has no contract: run svc-gen and provide what it wrote`);
-  let encoder = encoders.get(contract);
-  if (encoder === undefined) {
-    encoder = new OutputEncoder(contract);
-    encoders.set(contract, encoder);
-  }
-  return sharedBytes(encoder.text(tag, port, value));
+  return sharedBytes(outputEncoderOf(tool.fqn()).text(tag, port, value));
 }

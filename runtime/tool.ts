@@ -1,8 +1,11 @@
 /** Base class, arguments and exceptions of a tool (protocol.md sections 2 and 7). */
 
+import { requireContract } from "./contracts.js";
+import { outputEncoderOf } from "./output-encoders.js";
 import { StatusCode } from "./status.js";
-import type { OffchainToolOutput } from "./wire/data.js";
+import { NexusData, type NexusValue, OffchainToolOutput } from "./wire/data.js";
 import { ErrEval } from "./wire/err-eval.js";
+import { type MetadataDocument, metadataDocument } from "./wire/metadata.js";
 
 /** Default of `timeout()`: 10 s for construction, authorize, decoding, invoke and encoding together. */
 export const DEFAULT_TIMEOUT_MS = 10_000;
@@ -221,6 +224,18 @@ export abstract class SvcTool<Input, Output> {
    */
   static close(_context: ClassContext): void | Promise<void> {}
 
+  /**
+   * Builds the metadata document that `GET /meta` answers and `--meta` prints. An override replaces it; svc-gen then
+   * cannot judge `meta.json`, which `node dist/generated/server.js --meta` prints.
+   *
+   * @param url the address of the tool, as its caller reaches it
+   * @throws TypeError for a tool without a contract
+   */
+  static meta(url: string): MetadataDocument {
+    // biome-ignore lint/complexity/noThisInStatic: the class it is called on, not this base class
+    return metadataDocument(requireContract(this.fqn()), url);
+  }
+
   /** Makes the instance of one call or one health check. Override it to inject dependencies. */
   static async new(): Promise<SvcTool<unknown, unknown>> {
     // biome-ignore lint/complexity/noThisInStatic: the class it is called on, not this base class
@@ -239,12 +254,34 @@ export abstract class SvcTool<Input, Output> {
   authorize(_context: AuthContext): void | Promise<void> {}
 
   /**
-   * Lets a tool build the ports of its result itself. By default the output is returned unchanged, and the server
-   * encodes it as inline JSON, port by port in schema order. An override may return ports that it made with
-   * `OffchainToolOutput.fromPorts`; the server checks them against the contract.
+   * Encodes the output as the ports of the result. The default writes each port as inline JSON, in schema order. An
+   * override can change a port of it, or build all ports with `OffchainToolOutput.fromPorts`. The server checks them
+   * against the contract: names, order, cardinality, kinds, sizes and the types of inline values.
+   *
+   * @example
+   * ```ts
+   * import { NexusData, NexusValue } from "svc-runtime";
+   * import { type Output, Sum } from "./sum.js";
+   *
+   * export class Shouting extends Sum {
+   *   override async encodeOutput(output: Output) {
+   *     const ports = await super.encodeOutput(output);
+   *     return ports.tag === "ok" ? ports.withPort("label", NexusData.one(NexusValue.json('"SUM"'))) : ports;
+   *   }
+   * }
+   * ```
+   *
+   * @throws {@link WireFault} `output_serialization_error` for an output that does not fit the contract
    */
-  encodeOutput(output: Output): Output | OffchainToolOutput | Promise<Output | OffchainToolOutput> {
-    return output;
+  encodeOutput(output: Output): OffchainToolOutput | Promise<OffchainToolOutput> {
+    const { tag, ports } = outputEncoderOf((this.constructor as typeof SvcTool).fqn()).encode(output);
+    return OffchainToolOutput.fromPorts(
+      tag,
+      ports.map(({ name, many, values }) => [
+        name,
+        many ? NexusData.many(values) : NexusData.one(values[0] as NexusValue),
+      ]),
+    );
   }
 }
 
@@ -258,7 +295,6 @@ export interface SvcToolClass {
   create?(context: ClassContext): void | Promise<void>;
   close?(context: ClassContext): void | Promise<void>;
   "new"(): Promise<SvcTool<unknown, unknown>>;
-  /** Replaces the metadata document that svc-gen derived. Rarely useful, since `meta.json` then differs. */
   meta?(url: string): unknown;
   readonly prototype: SvcTool<unknown, unknown>;
 }

@@ -554,7 +554,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: "7.14",
     text: "`encodeOutput` may build explicit ports with `OffchainToolOutput.fromPorts(tag, [[name, NexusData], …])`; the runtime checks names, order, cardinality, kinds and sizes, ★ and inline values by the port's type, so that nothing is signed that the metadata do not say.",
-    proven: { "runtime/invoke-results": 7 },
+    proven: { "runtime/invoke-results": 8 },
   },
   {
     id: "7.15",

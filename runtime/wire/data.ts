@@ -337,8 +337,8 @@ function valueFrom(document: JsonDocument, entry: number): NexusValue {
 }
 
 /**
- * A result with explicit ports, for an override of `encodeOutput`. Names, order, cardinality, kinds and sizes are
- * checked against the contract when it is returned.
+ * A result with explicit ports, for an override of `encodeOutput`. Names, order, cardinality, kinds, sizes and the types
+ * of inline values are checked against the contract when it is returned.
  */
 export class OffchainToolOutput {
   private constructor(
@@ -346,11 +346,41 @@ export class OffchainToolOutput {
     readonly ports: readonly (readonly [name: string, data: NexusData])[],
   ) {}
 
-  /** @param ports in the order of the tool's metadata */
-  static fromPorts(tag: string, ports: readonly (readonly [name: string, data: NexusData])[]): OffchainToolOutput {
+  /**
+   * @param tag the variant, as text or as its UTF-8 bytes
+   * @param ports in the order of the tool's metadata
+   * @throws {@link NexusDataError} for a tag of bytes that are not UTF-8
+   */
+  static fromPorts(
+    tag: string | Uint8Array,
+    ports: readonly (readonly [name: string, data: NexusData])[],
+  ): OffchainToolOutput {
     return new OffchainToolOutput(
-      tag,
+      typeof tag === "string" ? tag : tagText(tag),
       ports.map(([name, data]) => [name, data]),
     );
+  }
+
+  /**
+   * A copy with other data in one port.
+   *
+   * @throws {@link NexusDataError} when the result has no such port
+   */
+  withPort(name: string, data: NexusData): OffchainToolOutput {
+    if (!this.ports.some(([known]) => known === name)) {
+      throw new NexusDataError(`withPort: expected one of the ports of ${JSON.stringify(this.tag)}, got another`);
+    }
+    return new OffchainToolOutput(
+      this.tag,
+      this.ports.map((port) => (port[0] === name ? [name, data] : port)),
+    );
+  }
+}
+
+function tagText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new NexusDataError("fromPorts: expected the tag as text or as UTF-8 bytes");
   }
 }

@@ -3,11 +3,28 @@
 import type { Contract } from "./contract.js";
 import { quote } from "./json.js";
 import { indentedBlock } from "./json-value.js";
+import { plainValue } from "./untyped-json.js";
 
 /** The document of the tool at `url` as compact JSON text. Its schemas keep the textual order of the contract. */
 export function metadataText({ fqn, timeout, description, inputSchema, outputSchema }: Contract, url: string): string {
   const head = `{"fqn":${quote(fqn)},"url":${quote(url)},"timeout":${timeout},"description":${quote(description)}`;
   return `${head},"input_schema":${inputSchema},"output_schema":${outputSchema}}`;
+}
+
+/** The metadata document of a tool (protocol.md section 9) as a value. Integers beyond ±(2^53−1) in schemas are bigints. */
+export interface MetadataDocument {
+  readonly fqn: string;
+  readonly url: string;
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly description: string;
+  readonly input_schema: Readonly<Record<string, unknown>>;
+  readonly output_schema: Readonly<Record<string, unknown>>;
+}
+
+/** The document of {@link metadataText} as a value. */
+export function metadataDocument(contract: Contract, url: string): MetadataDocument {
+  return plainValue(Buffer.from(metadataText(contract, url))) as MetadataDocument;
 }
 
 /** The `url` in listings, where the host is not known yet. */

@@ -19,9 +19,10 @@ import {
   OffchainToolOutput,
 } from "./data.js";
 import { formatDateTime } from "./date-time.js";
+import { ValueDecoder } from "./decoder.js";
 import { DefinitionMemo, Definitions } from "./definitions.js";
 import { ErrEval } from "./err-eval.js";
-import { pathText, WireFault } from "./fault.js";
+import { type Path, pathText, WireFault } from "./fault.js";
 import { formatNumber, MAX_DEPTH, quote } from "./json.js";
 import { bigintRange, kindOf, literalMismatch, Mismatch } from "./mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
@@ -51,8 +52,10 @@ export interface EncodedOutput extends RawOutput {
 /** Encodes the results of one tool. */
 export class OutputEncoder {
   private readonly variants: ReadonlyMap<string, CompiledVariant>;
+  /** Decoders of ports, made for explicit ports only. */
+  private readonly decoders = new Map<Port, ValueDecoder>();
 
-  constructor(contract: Contract) {
+  constructor(private readonly contract: Contract) {
     const compiler = new EncoderCompiler(contract.definitions ?? []);
     this.variants = new Map(
       [...contract.output, FAILURE].map((variant) => [
@@ -63,7 +66,7 @@ export class OutputEncoder {
   }
 
   /**
-   * Encodes the value returned by the tool's `encodeOutput`.
+   * Encodes the value returned by the tool's `invoke` or `encodeOutput`.
    *
    * @throws {@link WireFault} `output_serialization_error` with port and reason
    */
@@ -162,11 +165,28 @@ export class OutputEncoder {
         if (tag === FAILURE_VARIANT && data.values[0]?.kind !== "inline") {
           throw fault(`${place}: expected inline data, got a reference`);
         }
+        for (const [at, value] of data.values.entries()) {
+          if (value.kind === "inline") this.checkType(port, value, port.many ? [tag, name, at] : [tag, name]);
+        }
         return { name, many: port.many, values: data.values };
       }),
     };
   }
+
+  /** @throws {@link WireFault} when an explicit inline value is not of its port's type */
+  private checkType(port: Port, { bytes }: InlineValue, path: Path): void {
+    if (port.optional && asBuffer(bytes).equals(NULL_TEXT)) return;
+    let decoder = this.decoders.get(port);
+    if (decoder === undefined) {
+      decoder = new ValueDecoder(port.codec, this.contract.definitions);
+      this.decoders.set(port, decoder);
+    }
+    const problem = decoder.problemOf(bytes, path);
+    if (problem !== undefined) throw fault(problem);
+  }
 }
+
+const NULL_TEXT = Buffer.from("null");
 
 interface CompiledVariant {
   readonly variant: Variant;

@@ -1,6 +1,13 @@
 /** Tool classes on contracts written by hand. Knows nothing of tests, because threads load it too. */
 
-import { type AuthContext, type InvokeContext, type StatusCode, SvcTool, type SvcToolClass } from "#runtime/index.js";
+import {
+  type AuthContext,
+  type InvokeContext,
+  type OffchainToolOutput,
+  type StatusCode,
+  SvcTool,
+  type SvcToolClass,
+} from "#runtime/index.js";
 import { type Contract, provideContracts } from "#runtime/v1.js";
 import type { Codec, Port, Variant } from "#runtime/wire/contract.js";
 
@@ -93,13 +100,11 @@ export function countingTool(behaviour: Behaviour = {}): CountingTool {
       calls.inputs.push(input);
       return invoke === undefined ? { ok: { value: input.value } } : invoke(input, context);
     }
-    override encodeOutput(output: unknown) {
-      return encodeOutput === undefined ? output : encodeOutput(output);
-    }
     override health() {
       return (health === undefined ? super.health() : health()) as StatusCode;
     }
   }
+  if (encodeOutput !== undefined) Tool.prototype.encodeOutput = (output) => encodeOutput(output) as OffchainToolOutput;
   const prefix = path.split("/").filter(Boolean).join("/");
   return { fqn: name, class: Tool, contract, calls, target: `/${prefix === "" ? "" : `${prefix}/`}invoke` };
 }

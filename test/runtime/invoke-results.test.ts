@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { NexusData, NexusValue, OffchainToolOutput } from "#runtime/index.js";
-import type { Port } from "#runtime/wire/contract.js";
+import { NexusData, NexusValue, OffchainToolOutput, SvcTool } from "#runtime/index.js";
+import { provideContracts } from "#runtime/v1.js";
+import type { Codec, Port } from "#runtime/wire/contract.js";
+import { InlineValue } from "#runtime/wire/data.js";
 import { proves, provesRow } from "../proves.js";
 import { expectError } from "./raw.js";
 import {
@@ -191,4 +193,119 @@ describe("explicit ports from encodeOutput", () => {
       proves("7.10");
     });
   }
+
+  it("takes the tag as UTF-8 bytes, and refuses other bytes where they are given", async () => {
+    const tool = countingTool({
+      output: [{ name: "done", ports: [one("a")] }],
+      encodeOutput: () => OffchainToolOutput.fromPorts(Buffer.from("done"), [["a", value("1")]]),
+    });
+    expectResult(await sent(tool), resultBcs("done", [["a", "1"]]));
+    assert.throws(() => OffchainToolOutput.fromPorts(Uint8Array.of(0xff), []), {
+      name: "NexusDataError",
+      message: "fromPorts: expected the tag as text or as UTF-8 bytes",
+    });
+  });
+});
+
+const sent = async (tool: CountingTool) => sendPlain((await serveFor([tool])).url, tool.target, '{"value":1}');
+
+describe("the types of explicit ports", () => {
+  const text: Codec = { kind: "string", maxLength: 3 };
+  const item: Codec = { kind: "object", members: [{ name: "at", codec: { kind: "ref", name: "Time" } }], patterns: [] };
+  const ports = [one("text", text), one("big", { kind: "bigint", format: "int64" }, true), many("list", item)];
+  const definitions = [["Time", { kind: "date" }]] as const;
+  const explicit = (texts: readonly [text: string, big: string, ...list: string[]]) => {
+    const [first, big, ...list] = texts.map((text) => new InlineValue(Buffer.from(text)));
+    const tool = countingTool({
+      output: [{ name: "ok", ports }],
+      encodeOutput: () =>
+        OffchainToolOutput.fromPorts("ok", [
+          ["text", NexusData.one(first as InlineValue)],
+          ["big", NexusData.one(big as InlineValue)],
+          ["list", NexusData.many(list)],
+        ]),
+    });
+    provideContracts([{ ...tool.contract, definitions }]);
+    return tool;
+  };
+  const AT = '{"at":"2024-02-29T12:34:56.789Z"}';
+
+  for (const texts of [
+    ['"abc"', "9007199254740993", AT],
+    ['""', "null", AT, AT],
+  ] as const) {
+    it(`${texts} are sent as they are`, async () => {
+      const [text, big, ...list] = texts;
+      const bcs = resultBcs("ok", [["text", text], ["big", big], ["list", list]]); // biome-ignore format: one row
+      expectResult(await sent(explicit(texts)), bcs);
+    });
+  }
+
+  for (const [texts, details] of [
+    [["5", "1", AT], "ok.text: expected a string, got a number"],
+    [["null", "1", AT], "ok.text: expected a string, got null"],
+    [['"abcd"', "1", AT], "ok.text: expected at most 3 characters, got 4"],
+    [['"abc"', '"1"', AT], "ok.big: expected an integer, got a string"],
+    [['"abc"', "9223372036854775808", AT], "ok.big: expected an int64 integer, got an integer outside its range"],
+    [['"abc"', "1", AT, '{"at":"canary"}'], "ok.list[1].at: expected an RFC 3339 date-time, got a string"],
+    [
+      ['"abc"', "1", '{"at":"2024-02-29T12:34:56.789Z","canary":1}'],
+      "ok.list[0]: expected only declared members, got another",
+    ],
+    [['"abc"', "1", `{"at":1,${AT.slice(1)}`], "ok.list[0].at: expected the member once, got it twice"],
+    [["canary", "1", AT], "ok.text: not JSON: expected a value at byte 0"],
+  ] as const) {
+    it(`${texts} are refused`, async () => {
+      const tool = explicit(texts);
+      const { url } = await serveSigned([tool]);
+      const response = await signedCall(tool, { value: bytes("1") }).send(url);
+      assert.equal(expectError(response, 500, "output_serialization_error"), details);
+      proves("7.14");
+    });
+  }
+});
+
+describe("encodeOutput by default", () => {
+  const output = [{ name: "ok", ports: [one("note", { kind: "string" }, true), many("list", { kind: "bigint" })] }];
+  const tool = (list: unknown) => countingTool({ output, invoke: () => ({ ok: { list } }) });
+  /** The same tool with an override, which gets the result of the default. */
+  const overriding = (list: unknown, change: (encode: () => unknown) => unknown): CountingTool => {
+    const plain = tool(list);
+    class Overriding extends SvcTool<unknown, unknown> {
+      static override fqn = () => plain.fqn;
+      static override description = () => plain.contract.description;
+      static override path = () => plain.contract.path;
+      static override timeout = () => plain.contract.timeout;
+      override invoke = () => ({ ok: { list } });
+      override encodeOutput(output: unknown) {
+        return change(() => super.encodeOutput(output)) as OffchainToolOutput;
+      }
+    }
+    return { ...plain, class: Overriding };
+  };
+
+  it("gives the ports of the result, of which an override changes one", async () => {
+    const list = [1n, 18446744073709551615n];
+    const ports = (note: string) => resultBcs("ok", [["note", note], ["list", list.map(String)]]); // biome-ignore format: one row
+    expectResult(await sent(tool(list)), ports("null"));
+    const changed = overriding(list, async (encode) => {
+      const ports = encode();
+      assert.ok(ports instanceof OffchainToolOutput);
+      assert.throws(() => ports.withPort("canary", NexusData.one(NexusValue.json("1"))), {
+        message: 'withPort: expected one of the ports of "ok", got another',
+      });
+      return ports.withPort("note", NexusData.one(NexusValue.json('"changed"')));
+    });
+    expectResult(await sent(changed), ports('"changed"'));
+  });
+
+  it("throws for an output that does not fit; the caller gets no details of what custom code threw", async () => {
+    const details = "ok.list[0]: expected a bigint, got a string";
+    assert.equal(expectError(await sent(tool(["canary"])), 500, "output_serialization_error"), details);
+    const same = overriding(["canary"], (encode) => {
+      assert.throws(encode, { name: "WireFault", details });
+      return encode();
+    });
+    assert.equal(expectError(await sent(same), 500, "output_serialization_error"), undefined);
+  });
 });

@@ -89,7 +89,7 @@ class Echo extends SvcTool<EchoInput, unknown> {
   }
   override encodeOutput(output: unknown) {
     const stored = (output as { ok?: object }).ok;
-    if (stored === undefined || Object.keys(stored).length > 0) return output;
+    if (stored === undefined || Object.keys(stored).length > 0) return super.encodeOutput(output);
     const json = (text: string) => NexusData.one(NexusValue.json(text));
     return OffchainToolOutput.fromPorts("ok", [
       ["any", NexusData.one(NexusValue.walrus("A".repeat(43), Buffer.alloc(32, 1)))],

@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { StatusCode, SvcTool, serve } from "#runtime/index.js";
+import { provideContracts } from "#runtime/v1.js";
+import { metadataText } from "#runtime/wire/metadata.js";
 import { proves } from "../proves.js";
 import { atEnd } from "../teardown.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
@@ -199,6 +201,36 @@ describe("GET /meta", () => {
     }
     assert.equal(log.filter(({ level }) => level === "error").length, 2);
     proves("7.28", "7.32");
+  });
+
+  it("an override extends what the tool has by default, integers exact", async () => {
+    const tool = countingTool({ path: "extended" });
+    const contract = { ...tool.contract, inputSchema: '{"properties":{"n":{"maximum":9223372036854775807}}}' };
+    provideContracts([contract]);
+    class Extended extends SvcTool<unknown, unknown> {
+      static override fqn = () => tool.fqn;
+      static override description = () => contract.description;
+      static override path = () => contract.path;
+      static override meta(url: string) {
+        // biome-ignore lint/complexity/noThisInStatic: the call that an author writes
+        return { ...super.meta(url), homepage: "https://tools.example" };
+      }
+      override invoke = () => ({});
+    }
+    const { url } = await serveFor([{ ...tool, class: Extended }]);
+    const text = (await exchange(url, requestText("GET", "/extended/meta"))).body.toString();
+    assert.equal(
+      text,
+      `${metadataText(contract, "http://localhost/extended/").slice(0, -1)},"homepage":"https://tools.example"}`,
+    );
+    assert.match(text, /"maximum":9223372036854775807\}/);
+    class Unknown extends Extended {
+      static override fqn = () => "xyz.test.unknown@1";
+    }
+    assert.throws(() => Unknown.meta("http://localhost/"), {
+      name: "TypeError",
+      message: "xyz.test.unknown@1 has no contract: run svc-gen and provide what it wrote",
+    });
   });
 });
 

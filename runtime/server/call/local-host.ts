@@ -207,7 +207,7 @@ class LocalExecution implements Execution {
     }
     if (this.timedOut) return refusal("tool_invocation_timeout");
     try {
-      if (!(result instanceof ErrEval)) {
+      if (!(result instanceof ErrEval) && instance.encodeOutput !== SvcTool.prototype.encodeOutput) {
         const encodable = instance.encodeOutput(result);
         result = encodable instanceof Promise ? await encodable : encodable;
       }

@@ -1,20 +1,21 @@
 /** The metadata document of a served tool (protocol.md section 9), and its URL. */
 
 import { isIP } from "node:net";
-import type { SvcToolClass } from "../../tool.js";
+import { SvcTool, type SvcToolClass } from "../../tool.js";
 import type { Contract } from "../../wire/contract.js";
 import { metadataText } from "../../wire/metadata.js";
+import { plainText } from "../../wire/untyped-json.js";
 import { RequestError } from "../errors/request-error.js";
 import type { RequestHeaders } from "./messages.js";
 
 /**
- * The document of one tool: the result of `meta` where the class defines it, else the document that svc-gen derived.
+ * The document of one tool: the result of `meta` where the class overrides it, else the document that svc-gen derived.
+ *
+ * @throws {@link PlainValueError} when an override returns what JSON cannot carry
  */
 export function documentOf(tool: SvcToolClass, contract: Contract, url: string): string {
-  if (tool.meta === undefined) return metadataText(contract, url);
-  const text = JSON.stringify(tool.meta(url));
-  if (text === undefined) throw new TypeError("meta(): expected a JSON value");
-  return text;
+  if (tool.meta === undefined || tool.meta === SvcTool.meta) return metadataText(contract, url);
+  return plainText(tool.meta(url));
 }
 
 const LABEL = "[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?";
