@@ -13,7 +13,11 @@ const LAYERS = [
     node: "buffer crypto module",
   },
   { name: "fqn", files: "runtime/fqn runtime/status runtime/checked-integer runtime/time-limit" },
-  { name: "tool", files: "runtime/tool runtime/contracts runtime/output-encoders runtime/port-json", below: "wire fqn" },
+  {
+    name: "tool",
+    files: "runtime/tool runtime/contracts runtime/output-encoders runtime/port-json",
+    below: "wire fqn",
+  },
   {
     name: "config",
     files: "runtime/config/*",

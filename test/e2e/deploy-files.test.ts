@@ -82,6 +82,7 @@ interface Container {
 }
 interface Volume {
   readonly name: string;
+  readonly secret?: object;
   readonly projected?: {
     readonly sources: readonly {
       readonly secret?: { readonly name: string };
@@ -245,14 +246,17 @@ describe("docs/deploy/kubernetes.yaml", () => {
   });
 
   it("has the ports, the user and the folder of the image", () => {
-    assert.equal(environment("BIND_ADDR"), `0.0.0.0:${ports.get("http")}`);
-    assert.match(image, new RegExp(`^EXPOSE ${ports.get("http")}$`, "m"));
+    assert.equal(environment("BIND_ADDR"), `0.0.0.0:${ports.get("https")}`);
+    assert.match(image, new RegExp(`^EXPOSE ${ports.get("https")}$`, "m"));
     const { runAsUser, runAsGroup } = pod.securityContext;
     assert.match(image, new RegExp(`^USER ${runAsUser}:${runAsGroup}$`, "m"));
     const [mount] = container.volumeMounts;
     assert.equal(dirname(environment("SVC_TOOLKIT_CONFIG_PATH")), mount?.mountPath);
     assert.equal(mount?.subPath, undefined);
-    assert.deepEqual(container.env, [{ name: "SVC_ADMIN_ADDR", value: `0.0.0.0:${ports.get("admin")}` }]);
+    assert.deepEqual(
+      container.env?.filter(({ name }) => !name.startsWith("SVC_TOOL_TLS_")),
+      [{ name: "SVC_ADMIN_ADDR", value: `0.0.0.0:${ports.get("admin")}` }],
+    );
     // The same port in the image's own health check, on the loopback address.
     assert.equal(environment("SVC_ADMIN_ADDR"), `127.0.0.1:${ports.get("admin")}`);
     assert.ok(image.includes(`http://127.0.0.1:${ports.get("admin")}/livez`));
@@ -282,6 +286,48 @@ describe("docs/deploy/kubernetes.yaml", () => {
   });
 });
 
+describe("the hop from the gateway to the servers", () => {
+  for (const folder of ["docs/deploy", "docs/deploy/replicas"]) {
+    it(`${folder}: nginx verifies the server, which serves TLS with the files of its volume`, () => {
+      const conf = read(`${folder}/nginx.conf`);
+      assert.doesNotMatch(conf, /proxy_pass http:/);
+      for (const line of ["proxy_pass https://", "proxy_ssl_verify on;", "proxy_ssl_name tool;"])
+        assert.ok(conf.includes(line), line);
+      const trusted = /proxy_ssl_trusted_certificate (.*)\/tool\.pem;/.exec(conf)?.[1];
+      const { services } = parse(read(`${folder}/compose.yaml`), { merge: true }) as {
+        services: Record<string, { volumes: string[]; environment?: Record<string, string> }>;
+      };
+      assert.ok(services.gateway?.volumes.includes(`./upstream/gateway:${trusted}:ro`));
+      const tools = Object.entries(services).filter(([name]) => name.startsWith("tool"));
+      assert.ok(tools.length > 0);
+      for (const [name, { volumes, environment = {} }] of tools) {
+        assert.ok(volumes.includes("./upstream/tool:/etc/tool-tls:ro"), name);
+        assert.equal(environment.SVC_TOOL_TLS_CERT_PATH, "/etc/tool-tls/cert.pem", name);
+        assert.equal(environment.SVC_TOOL_TLS_KEY_PATH, "/etc/tool-tls/key.pem", name);
+      }
+    });
+
+    it(`${folder}: the pods serve TLS with the secret that the header of the manifest makes`, () => {
+      const manifest = read(`${folder}/kubernetes.yaml`);
+      assert.match(
+        manifest,
+        /^# {3}kubectl create secret tls tool-tls --cert=upstream\/tool\/cert\.pem --key=upstream\/tool\/key\.pem$/m,
+      );
+      const { spec } =
+        readManifest(`${folder}/kubernetes.yaml`).find(({ kind }) => kind === "Deployment") ?? assert.fail();
+      const { volumes, containers } = spec.template?.spec ?? assert.fail();
+      const [{ env = [], volumeMounts }] = containers as readonly [Container];
+      assert.deepEqual(volumes.find(({ name }) => name === "tls")?.secret, {
+        secretName: "tool-tls",
+        defaultMode: 0o440,
+      });
+      const place = volumeMounts.find(({ name }) => name === "tls")?.mountPath;
+      const paths = env.filter(({ name }) => name.startsWith("SVC_TOOL_TLS_")).map(({ value }) => value);
+      assert.deepEqual(paths, [`${place}/tls.crt`, `${place}/tls.key`]);
+    });
+  }
+});
+
 describe("settings of the replicas", () => {
   it("compose and Kubernetes set the same ones, and no other than the server knows", () => {
     const compose = parse(read("docs/deploy/replicas/compose.yaml"), { merge: true });
@@ -289,7 +335,8 @@ describe("settings of the replicas", () => {
     const env = manifest.spec.template.spec.containers[0].env as { name: string }[];
     const names = Object.keys(compose.services["tool-1"].environment).sort();
     assert.deepEqual(env.map(({ name }) => name).sort(), names);
-    const ours = ["BIND_ADDR", "SVC_ADMIN_ADDR", "SVC_TOOLKIT_CONFIG_PATH", ...REDIS_SETTINGS];
+    const tls = ["SVC_TOOL_TLS_CERT_PATH", "SVC_TOOL_TLS_KEY_PATH"];
+    const ours = ["BIND_ADDR", "SVC_ADMIN_ADDR", "SVC_TOOLKIT_CONFIG_PATH", ...tls, ...REDIS_SETTINGS];
     assert.deepEqual(
       names.filter((name) => !ours.includes(name)),
       [],

@@ -62,6 +62,7 @@ export class Deployment {
       },
     );
     if (status !== 0) throw new Error(`setup.sh: ${stderr}`);
+    makeUpstream(join(this.folder, "files"));
     this.#services = readCompose(this.#here(readFileSync(`${FILES}/compose.yaml`, "utf8"))).services;
     atEnd(() => rmSync(this.folder, { recursive: true, force: true }));
   }
@@ -69,6 +70,12 @@ export class Deployment {
   /** A file of ./secrets. */
   secret(path: string): string {
     return join(this.folder, "files/secrets", path);
+  }
+
+  /** Certificate and key of the servers behind the gateway, as PEM. */
+  get upstream(): { readonly cert: string; readonly key: string } {
+    const read = (name: string) => readFileSync(join(this.folder, "files/upstream/tool", name), "utf8");
+    return { cert: read("cert.pem"), key: read("key.pem") };
   }
 
   /** Starts a server or Sentinel of Redis by its command. */
@@ -126,6 +133,7 @@ export class Deployment {
       [" /tmp/", ` ${folder}/`],
       ["listen 8443 ssl", `listen ${address}:8443 ssl`],
       ["/etc/nginx/tls/", `${folder}/`],
+      ["/etc/nginx/upstream/", join(this.folder, "files/upstream/gateway/")],
     ] as const;
     const text = replaced.reduce(
       (conf, [from, to]) => {
@@ -188,6 +196,15 @@ export class Deployment {
   #placed(text: string, places: ReadonlyMap<string, string>): string {
     return [...places].reduce((result, [place, path]) => result.replaceAll(place, path), text);
   }
+}
+
+/** Makes ./upstream in a folder: the certificate of the servers, and the copy that the gateway trusts. */
+export function makeUpstream(folder: string): void {
+  const script = fileURLToPath(new URL("../../docs/deploy/upstream-tls.sh", import.meta.url));
+  const { status, stderr } = spawnSync("sh", [script], { cwd: folder, encoding: "utf8" });
+  if (status !== 0) throw new Error(`upstream-tls.sh: ${stderr}`);
+  // nginx's workers are another user when it is started by root; in containers the folders are mounted one by one.
+  chmodSync(join(folder, "upstream"), 0o755);
 }
 
 /** Waits for an event in a process; fails when the process ends first. */

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage } from "node:http";
-import { Agent, request } from "node:https";
+import type { IncomingMessage } from "node:http";
+import { Agent, createServer, request } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,11 +15,18 @@ import { LEADER_KEY, SUM, signedConfig, TOOL_SEED } from "../bench/requests.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { atEnd } from "../teardown.js";
+import { makeUpstream } from "./deployment.js";
 import { type ExampleProcess, leasePort, startExample } from "./process.js";
 
 const DEPLOY = "docs/deploy";
-const nginx = spawnSync("nginx", ["-v"]).status === 0;
+const nginx = spawnSync("nginx", ["-v"]).status === 0 && spawnSync("openssl", ["version"]).status === 0;
 const MIB = 1_048_576;
+
+/** The folder with ./upstream, as upstream-tls.sh makes it. */
+const upstreamFolder = mkdtempSync(join(tmpdir(), "svc-upstream-"));
+atEnd(() => rmSync(upstreamFolder, { recursive: true }));
+const upstreamFile = (name: string) => join(upstreamFolder, "upstream/tool", name);
+const TLS = { SVC_TOOL_TLS_CERT_PATH: upstreamFile("cert.pem"), SVC_TOOL_TLS_KEY_PATH: upstreamFile("key.pem") };
 
 /** The file as it stands, but for the addresses and places of this machine. */
 function configuration(directory: string, port: number, upstream: string): string {
@@ -29,6 +36,7 @@ function configuration(directory: string, port: number, upstream: string): strin
     ["server tool:8080;", `server ${upstream};`],
     ["listen 8443 ssl", `listen 127.0.0.1:${port} ssl`],
     ["/etc/nginx/tls/", `${directory}/`],
+    ["/etc/nginx/upstream/", `${upstreamFolder}/upstream/gateway/`],
   ];
   let text = readFileSync(`${DEPLOY}/nginx.conf`, "utf8");
   for (const [from, to] of replaced) {
@@ -98,16 +106,24 @@ async function stop({ process: child }: Gateway): Promise<void> {
   await gone;
 }
 
-const WITHOUT = { skip: nginx ? false : "NOT TESTED: nginx is not installed (apt-get install nginx-light)" };
+const WITHOUT = {
+  skip: nginx ? false : "NOT TESTED: nginx or openssl is not installed (apt-get install nginx-light openssl)",
+};
 after(() => {
   if (!nginx) console.error(`\n${WITHOUT.skip}: docs/deploy/nginx.conf was not run\n`);
+});
+
+before(() => {
+  if (!nginx) return;
+  chmodSync(upstreamFolder, 0o755);
+  makeUpstream(upstreamFolder);
 });
 
 describe("nginx in front of an example", WITHOUT, () => {
   let example: ExampleProcess;
   let gateway: Gateway;
   before(async () => {
-    example = await startExample("sum", signedConfig([SUM.fqn]));
+    example = await startExample("sum", signedConfig([SUM.fqn]), TLS);
     gateway = await startGateway(new URL(example.url).host);
   });
   after(async () => {
@@ -165,6 +181,25 @@ describe("nginx in front of an example", WITHOUT, () => {
 });
 
 describe("nginx in front of anything", WITHOUT, () => {
+  it("answers 502 where a server has another certificate, and sends it nothing", async () => {
+    const { cert, key } = makeCertificate({ name: "tool" });
+    let requests = 0;
+    const impostor = createServer({ cert, key }, (_request, response) => {
+      requests++;
+      response.end();
+    }).listen(0, "127.0.0.1");
+    await once(impostor, "listening");
+    const gateway = await startGateway(`127.0.0.1:${(impostor.address() as AddressInfo).port}`);
+    try {
+      const body = Buffer.from("{}");
+      assert.equal((await exchange(gateway, { path: "/sum/invoke", method: "POST", body })).status, 502);
+      assert.equal(requests, 0);
+    } finally {
+      await stop(gateway);
+      impostor.close();
+    }
+  });
+
   it("every header passes both ways, and bodies are untouched", async () => {
     const sent = Buffer.from(Array.from({ length: 200_000 }, (_, i) => (i * 7919) & 255));
     let seen: { headers: IncomingMessage["headers"]; body: Buffer } | undefined;
@@ -173,7 +208,8 @@ describe("nginx in front of anything", WITHOUT, () => {
       ["X-Svc-", "X-Nexus-"].flatMap((prefix) => names.map((name, i) => [`${prefix}${name}`, `value-${i}_=.`])),
     );
     const incoming = { "X-Svc-Sig-V": "3", "X-Svc-Tool-Signature": "abc_-", "Retry-After": "1", Vary: "Accept" };
-    const server = createServer((request, response) => {
+    const pair = { cert: readFileSync(upstreamFile("cert.pem")), key: readFileSync(upstreamFile("key.pem")) };
+    const server = createServer(pair, (request, response) => {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));
       request.on("end", () => {

@@ -5,8 +5,8 @@ import { spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server } from "node:http";
-import { request } from "node:https";
+import type { IncomingMessage } from "node:http";
+import { createServer, request, type Server } from "node:https";
 import { platform } from "node:os";
 import { after, before, describe, it } from "node:test";
 import { LeaderClient, LeaderError, publicKeyOf } from "#runtime/leader.js";
@@ -164,7 +164,7 @@ describe("nginx.conf in front of anything", WITHOUT, () => {
   before(async () => {
     deployment = new Deployment();
     for (const host of [11, 12, 13]) {
-      const fake = { server: createServer(), behaviour: 200 as Behaviour, calls: 0 };
+      const fake = { server: createServer(deployment.upstream), behaviour: 200 as Behaviour, calls: 0 };
       fake.server.on("request", (request, response) => {
         fake.calls++;
         request.resume().on("end", () => {

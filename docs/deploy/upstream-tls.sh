@@ -1,0 +1,17 @@
+#!/bin/sh
+# Makes ./upstream: the certificate of the tool servers for the hop from the gateway to them, which is then protected as direct TLS
+# is. tool/ is for the servers. gateway/ has the certificate alone, the only one that the gateway accepts. Run it once; it
+# replaces nothing. The folder is for its owner only; both folders in it are readable in the containers, whose users are others.
+set -eu
+if [ -e upstream ]; then
+  echo "upstream is there already: move it away to make a new certificate" >&2
+  exit 1
+fi
+mkdir -m 700 upstream
+mkdir -m 755 upstream/tool upstream/gateway
+days=825
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -sha256 -days "$days" -subj "/CN=tool" \
+  -addext "subjectAltName=DNS:tool" -keyout upstream/tool/key.pem -out upstream/tool/cert.pem 2>/dev/null
+cp upstream/tool/cert.pem upstream/gateway/tool.pem
+chmod 644 upstream/tool/* upstream/gateway/*
+echo "made upstream: a certificate for tool, valid for $days days"
