@@ -24,8 +24,11 @@ export function checkPorts(tool: Tool): Diagnostic[] {
   }
   for (const member of [...inputs, ...tool.output.flatMap(({ payload }) => payload.members)]) {
     if (!isPortName(member.name)) report("SVC152", member, portNameProblem(member.name));
-    if (isMany(member, tool.definitions)) report(isFillable(member, tool) ? "SVC155" : "SVC157", member);
-    else if (member.byReference === undefined && mayBeList(member, tool)) report("SVC156", member);
+    if (isMany(member, tool.definitions)) {
+      const [least, most] = lengthsOf(member, tool);
+      if (least > MAX_VALUES || most < 1) report("SVC157", member);
+      else if (least === 0) report("SVC155", member);
+    } else if (member.byReference === undefined && mayBeList(member, tool)) report("SVC156", member);
   }
   return found;
 }
@@ -35,17 +38,17 @@ function portNameProblem(name: string): string {
   return length === name.length ? `it has ${length} bytes` : "it has a character beyond ASCII";
 }
 
-/** Whether some list has a length that both the type and a `many` port allow. */
-function isFillable({ shape, doc }: Member, tool: Tool): boolean {
+/** The shortest and the longest list that the type of a `many` port allows. */
+function lengthsOf({ shape, doc }: Member, tool: Tool): readonly [least: number, most: number] {
   const list = resolve(shape, tool.definitions);
   const keywords = new Map([...(list.doc?.keywords ?? []), ...(shape.doc?.keywords ?? []), ...(doc?.keywords ?? [])]);
   const isTuple = list.kind === "tuple";
   const least = isTuple ? list.items.length - list.optional + list.tail.length : 0;
   const most = isTuple && list.rest === undefined ? list.items.length : MAX_VALUES;
-  return (
-    Math.max(least, Number(keywords.get("minItems") ?? 0)) <= MAX_VALUES &&
-    Math.min(most, Number(keywords.get("maxItems") ?? most)) >= 1
-  );
+  return [
+    Math.max(least, Number(keywords.get("minItems") ?? 0)),
+    Math.min(most, Number(keywords.get("maxItems") ?? most)),
+  ];
 }
 
 function mayBeList({ shape }: Member, tool: Tool): boolean {

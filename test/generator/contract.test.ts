@@ -97,7 +97,7 @@ test("notes tell what a port is", () => {
   const notes = new ToolProject({
     "src/a.ts": toolSource(
       "Aa",
-      "{ list: string[]; maybe?: string[]; nullable: string[] | null; either: string | string[]; any: unknown; text: string; at: Date | string }",
+      "{ list: string[]; maybe?: string[]; nullable: string[] | null; either: string | string[]; any: unknown; text: string; at: Date | string; pair: [string, string]; most: [string, number?]; first: [string, ...string[]]; may: [string?];\n/** @minItems 2 */\ntwo: string[] }",
       "{ ok: { all: number[] } }",
     ),
   });
@@ -113,6 +113,8 @@ test("notes tell what a port is", () => {
         "note SVC156 Aa.Input.nullable",
         "note SVC156 Aa.Input.either",
         "note SVC156 Aa.Input.any",
+        // The other tuples, and the list with @minItems, are never empty.
+        "note SVC155 Aa.Input.may",
         "note SVC155 Aa.Output.ok.all",
       ],
     );

@@ -238,10 +238,12 @@ describe("the log is whole at the end of a process", { timeout: 120_000 }, () =>
     for (const [code, expected, word] of [
       ['initLogger().info({}, "first"); await bootstrap([One, One]);', 1, "cannot start: two tools"],
       ['initLogger().info({}, "first"); throw new Error("thrown at start");', 1, "thrown at start"],
+      ['debug({ n: 5 }, "first"); await bootstrap([One, One]);', 1, '"n":5,"msg":"first"'],
+      ['debug("first"); await bootstrap([One, One]);', 1, '"msg":"first"'],
       ['initLogger().info({}, "first"); await bootstrap(One); process.kill(process.pid, "SIGTERM");', 0, '"stopped"'],
     ] as const) {
-      const { code: exitCode, stderr } = await run(`import { initLogger } from "svc-runtime";${code}`, {
-        env: { BIND_ADDR: "127.0.0.1:0" },
+      const { code: exitCode, stderr } = await run(`import { debug, initLogger } from "svc-runtime";${code}`, {
+        env: { BIND_ADDR: "127.0.0.1:0", SVC_LOG_LEVEL: "debug" },
       }).ended;
       assert.equal(exitCode, expected, stderr);
       for (const text of ['"first"', word]) assert.ok(stderr.includes(text), stderr);

@@ -2,6 +2,7 @@
 
 import { pino } from "pino";
 import { ENV_LOG_LEVEL } from "../../config/environment.js";
+import type { Logger } from "../../tool.js";
 import { StartupError } from "../errors/startup-error.js";
 import { standardErrorLog } from "./log-destination.js";
 import { SafeLogger, type ServerLogger } from "./safe-logger.js";
@@ -79,8 +80,12 @@ function printable(value: unknown, depth: number): unknown {
 
 let shared: ServerLogger | undefined;
 
-/** Writes a line to the log of the process at level `debug`; shown when `SVC_LOG_LEVEL` is `debug` or `trace`. */
-export function debug(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
+/**
+ * Writes a line to the log of the process at level `debug`, with the arguments of `log.debug`; shown when
+ * `SVC_LOG_LEVEL` is `debug` or `trace`.
+ */
+export const debug: Logger["debug"] = (fieldsOrMessage: object | string, message?: string): void => {
   shared ??= initLogger();
-  shared.debug(fields, message);
-}
+  if (typeof fieldsOrMessage === "string") shared.debug(fieldsOrMessage);
+  else shared.debug(fieldsOrMessage, message);
+};
