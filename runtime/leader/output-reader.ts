@@ -1,12 +1,13 @@
 /** Results as the values of a tool's `Output`, decoded by its contract. */
 
-import type { Codec, Contract, Variant } from "../wire/contract.js";
+import type { Contract, Variant } from "../wire/contract.js";
 import type { WalrusValue } from "../wire/data.js";
-import { type Decode, DecodeContext, DecoderCompiler, readInput } from "../wire/decoder.js";
+import { type Decode, DecodeContext, readInput } from "../wire/decoder.js";
 import { WireFault } from "../wire/fault.js";
 import { NULL } from "../wire/json.js";
 import { Mismatch } from "../wire/mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "../wire/ports.js";
+import { ResultDecoderCompiler } from "../wire/result-decoder.js";
 import { setMember } from "../wire/untyped-json.js";
 import { LeaderError } from "./error.js";
 import type { ResultPort } from "./result.js";
@@ -35,12 +36,11 @@ export class OutputReader {
   private readonly variants: ReadonlyMap<string, CompiledVariant>;
 
   constructor({ output, definitions = [] }: Pick<Contract, "output" | "definitions">) {
-    const free = definitions.map(([name, codec]) => [freeName(name), withoutConstraints(codec)] as const);
-    const compiler = new DecoderCompiler([...definitions, ...free]);
+    const compiler = new ResultDecoderCompiler(definitions);
     this.variants = new Map(
       [...output, FAILURE].map(({ name, text = false, ports }) => {
         const compiled = ports.map(({ name, optional = false, codec }) => {
-          return [name, { optional, decode: compiler.compile(withoutConstraints(codec)) }] as const;
+          return [name, { optional, decode: compiler.compile(codec) }] as const;
         });
         return [name, { text, ports: new Map(compiled) }];
       }),
@@ -93,48 +93,4 @@ function readValue(
 
 function misfit(details: string): LeaderError {
   return new LeaderError("invalid_answer", `the result does not fit the contract that was given: ${details}`);
-}
-
-/** The name of a definition without constraints. No definition of svc-gen has a space in its name. */
-const freeName = (name: string) => `${name} without constraints`;
-
-/** A codec that checks types only. Unions keep their constraints, by which the server chose a branch as well. */
-function withoutConstraints(codec: Codec): Codec {
-  switch (codec.kind) {
-    case "json":
-      return { kind: "json" };
-    case "string":
-      return { kind: "string" };
-    case "number":
-      return { kind: "number" };
-    case "bigint":
-      return { kind: "bigint", ...(codec.format !== undefined && { format: codec.format }) };
-    case "array":
-      return { kind: "array", item: withoutConstraints(codec.item) };
-    case "tuple": {
-      const { items, optional, rest, tail } = codec;
-      return {
-        kind: "tuple",
-        items: items.map(withoutConstraints),
-        ...(optional !== undefined && { optional }),
-        ...(rest !== undefined && { rest: withoutConstraints(rest) }),
-        ...(tail !== undefined && { tail: tail.map(withoutConstraints) }),
-      };
-    }
-    case "object": {
-      const { members, patterns, rest } = codec;
-      return {
-        kind: "object",
-        members: members.map((member) => ({ ...member, codec: withoutConstraints(member.codec) })),
-        ...(patterns !== undefined && {
-          patterns: patterns.map(([name, each]) => [name, withoutConstraints(each)] as const),
-        }),
-        ...(rest !== undefined && { rest: withoutConstraints(rest) }),
-      };
-    }
-    case "ref":
-      return { kind: "ref", name: freeName(codec.name) };
-    default:
-      return codec;
-  }
 }

@@ -10,7 +10,7 @@ import { countCheck, integerCheck, numberCheck, textCheck } from "./constraints.
 import type { Codec, Contract } from "./contract.js";
 import { parseDateTime } from "./date-time.js";
 import { DefinitionMemo, Definitions } from "./definitions.js";
-import { inputFault, type Path, pathText } from "./fault.js";
+import { inputFault } from "./fault.js";
 import {
   ARRAY,
   DOUBLE,
@@ -64,21 +64,6 @@ export class ValueDecoder {
     const value = this.decode(readInput("", bytes), 0, new DecodeContext(false));
     if (value instanceof Mismatch) throw inputFault(value.describe());
     return value;
-  }
-
-  /**
-   * Why a JSON text does not fit; undefined when it does. A repeated declared member does not fit.
-   *
-   * @param path of the text, for the message
-   */
-  problemOf(bytes: Uint8Array, path: Path): string | undefined {
-    try {
-      const value = this.decode(parseJson(bytes), 0, new DecodeContext(true));
-      return value instanceof Mismatch ? value.describe(path) : undefined;
-    } catch (error) {
-      if (error instanceof JsonError) return `${pathText(path)}: not JSON: ${error.message}`;
-      throw error;
-    }
   }
 }
 

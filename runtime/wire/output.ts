@@ -19,13 +19,15 @@ import {
   OffchainToolOutput,
 } from "./data.js";
 import { formatDateTime } from "./date-time.js";
-import { ValueDecoder } from "./decoder.js";
+import { type Decode, DecodeContext } from "./decoder.js";
 import { DefinitionMemo, Definitions } from "./definitions.js";
 import { ErrEval } from "./err-eval.js";
 import { type Path, pathText, WireFault } from "./fault.js";
-import { formatNumber, MAX_DEPTH, quote } from "./json.js";
+import { formatNumber, type JsonDocument, MAX_DEPTH, NULL, parseJson, quote } from "./json.js";
+import { JsonError } from "./json-error.js";
 import { bigintRange, kindOf, literalMismatch, Mismatch } from "./mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
+import { ResultDecoderCompiler } from "./result-decoder.js";
 import { branchesOverlap, chooseBranch, compileIndexes } from "./union-choice.js";
 
 /** Limit of the BCS of a result, in bytes (protocol.md section 1). */
@@ -53,14 +55,16 @@ export interface EncodedOutput extends RawOutput {
 export class OutputEncoder {
   private readonly variants: ReadonlyMap<string, CompiledVariant>;
   /** Decoders of ports, made for explicit ports only. */
-  private readonly decoders = new Map<Port, ValueDecoder>();
+  private readonly decoders = new Map<Port, Decode>();
+  private readonly decoderCompiler: ResultDecoderCompiler;
 
-  constructor(private readonly contract: Contract) {
-    const compiler = new EncoderCompiler(contract.definitions ?? []);
+  constructor(contract: Contract) {
+    this.decoderCompiler = new ResultDecoderCompiler(contract.definitions);
+    const encoders = new EncoderCompiler(contract.definitions ?? []);
     this.variants = new Map(
       [...contract.output, FAILURE].map((variant) => [
         variant.name,
-        { variant, ports: variant.ports.map((port) => ({ port, encode: compiler.compile(port.codec) })) },
+        { variant, ports: variant.ports.map((port) => ({ port, encode: encoders.compile(port.codec) })) },
       ]),
     );
   }
@@ -175,18 +179,23 @@ export class OutputEncoder {
 
   /** @throws {@link WireFault} when an explicit inline value is not of its port's type */
   private checkType(port: Port, { bytes }: InlineValue, path: Path): void {
-    if (port.optional && asBuffer(bytes).equals(NULL_TEXT)) return;
-    let decoder = this.decoders.get(port);
-    if (decoder === undefined) {
-      decoder = new ValueDecoder(port.codec, this.contract.definitions);
-      this.decoders.set(port, decoder);
+    let decode = this.decoders.get(port);
+    if (decode === undefined) {
+      decode = this.decoderCompiler.compile(port.codec);
+      this.decoders.set(port, decode);
     }
-    const problem = decoder.problemOf(bytes, path);
-    if (problem !== undefined) throw fault(problem);
+    let document: JsonDocument;
+    try {
+      document = parseJson(bytes);
+    } catch (error) {
+      if (error instanceof JsonError) throw fault(`${pathText(path)}: not JSON: ${error.message}`);
+      throw error;
+    }
+    if (port.optional && document.tape[0] === NULL) return;
+    const value = decode(document, 0, new DecodeContext(true));
+    if (value instanceof Mismatch) throw fault(value.describe(path));
   }
 }
-
-const NULL_TEXT = Buffer.from("null");
 
 interface CompiledVariant {
   readonly variant: Variant;

@@ -232,7 +232,7 @@ describe("the types of explicit ports", () => {
 
   for (const texts of [
     ['"abc"', "9007199254740993", AT],
-    ['""', "null", AT, AT],
+    ['"longer than its constraint, as in a plain result"', "null", AT, AT],
   ] as const) {
     it(`${texts} are sent as they are`, async () => {
       const [text, big, ...list] = texts;
@@ -244,7 +244,6 @@ describe("the types of explicit ports", () => {
   for (const [texts, details] of [
     [["5", "1", AT], "ok.text: expected a string, got a number"],
     [["null", "1", AT], "ok.text: expected a string, got null"],
-    [['"abcd"', "1", AT], "ok.text: expected at most 3 characters, got 4"],
     [['"abc"', '"1"', AT], "ok.big: expected an integer, got a string"],
     [['"abc"', "9223372036854775808", AT], "ok.big: expected an int64 integer, got an integer outside its range"],
     [['"abc"', "1", AT, '{"at":"canary"}'], "ok.list[1].at: expected an RFC 3339 date-time, got a string"],

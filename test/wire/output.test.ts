@@ -456,7 +456,8 @@ describe("limits, one inside and one over", () => {
 });
 
 describe("explicit results", () => {
-  const of = contract({ name: "ok", ports: [one("a"), many("b")] }, { name: "done", text: true, ports: [] });
+  const ANY: Codec = { kind: "json" };
+  const of = contract({ name: "ok", ports: [one("a", ANY), many("b", ANY)] }, { name: "done", text: true, ports: [] });
   const json = (text: string) => NexusData.one(NexusValue.json(text));
   const list = (...texts: string[]) => NexusData.many(texts.map((text) => NexusValue.json(text)));
   const object = NexusValue.object("0x1");

@@ -1,0 +1,22 @@
+/** Preloaded by packages.test.ts: makes the package named by WITHOUT_PACKAGE unresolvable, for `import` and `require`. */
+
+import { Module, register } from "node:module";
+
+const missing = process.env.WITHOUT_PACKAGE;
+const isMissing = (specifier) => specifier === missing || specifier.startsWith(`${missing}/`);
+const fault = (specifier) =>
+  Object.assign(new Error(`Cannot find package '${specifier}'`), { code: "ERR_MODULE_NOT_FOUND" });
+
+const { _resolveFilename: resolveFilename } = Module;
+Module._resolveFilename = function (specifier, ...rest) {
+  if (isMissing(specifier)) throw fault(specifier);
+  return resolveFilename.call(this, specifier, ...rest);
+};
+
+const hooks = `
+const missing = ${JSON.stringify(missing)};
+export async function resolve(specifier, context, next) {
+  if (specifier !== missing && !specifier.startsWith(missing + "/")) return next(specifier, context);
+  throw Object.assign(new Error("Cannot find package '" + specifier + "'"), { code: "ERR_MODULE_NOT_FOUND" });
+}`;
+register(`data:text/javascript,${encodeURIComponent(hooks)}`);
