@@ -36,6 +36,8 @@ export type Shape = { readonly doc?: Doc } & (
   | { readonly kind: "bigint"; readonly format?: "int64" | "uint64" }
   | { readonly kind: "literal"; readonly values: readonly Literal[] }
   | { readonly kind: "array"; readonly item: Shape }
+  /** A `WithSerdeErrorPath` of the item, which alone is on the wire. */
+  | { readonly kind: "wrapped"; readonly item: Shape }
   | TupleShape
   | ObjectShape
   | { readonly kind: "union"; readonly branches: readonly Shape[] }
@@ -152,6 +154,7 @@ export function mapRefs(shape: Shape, replace: (ref: Shape & { kind: "ref" }) =>
     case "ref":
       return replace(shape);
     case "array":
+    case "wrapped":
       return { ...shape, item: into(shape.item) };
     case "union":
       return { ...shape, branches: shape.branches.map(into) };

@@ -108,6 +108,8 @@ export function codec(shape: Shape): Codec {
       return { kind: "literal", values: shape.values };
     case "array":
       return { kind: "array", item: codec(shape.item), ...listConstraints(shape) };
+    case "wrapped":
+      return { kind: "wrapped", item: codec(shape.item) };
     case "tuple":
       return {
         kind: "tuple",

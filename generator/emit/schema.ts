@@ -143,6 +143,8 @@ export class Schemas {
         return this.literals(shape.values);
       case "array":
         return object(["type", "array"], ["items", this.shape(shape.item)]);
+      case "wrapped":
+        return this.shape(shape.item);
       case "tuple":
         return this.tuple(shape);
       case "object":
@@ -222,7 +224,7 @@ export class Schemas {
     const many = ports !== undefined && isMany(member, ports);
     const own = many && shape.kind === "tuple" ? this.tuple(shape, true) : this.bare(shape);
     const bare = optional ? nullable(own) : own;
-    const whole = ports !== undefined && !optional && isList(resolve(shape, ports)) && !many;
+    const whole = ports !== undefined && !optional && !many && isList(shape, ports);
     const schema = whole ? asSingleValue(bare) : bare;
     return [name, withDoc(withDoc(schema, shape.doc), doc)];
   }
@@ -268,7 +270,11 @@ function nullable(schema: JsonObject): JsonObject {
   return object(["anyOf", [schema, object(["type", "null"])]]);
 }
 
-const isList = ({ kind }: Shape) => kind === "array" || kind === "tuple";
+function isList(shape: Shape, definitions: readonly Definition[]): boolean {
+  const resolved = resolve(shape, definitions);
+  if (resolved.kind === "wrapped") return isList(resolved.item, definitions);
+  return resolved.kind === "array" || resolved.kind === "tuple";
+}
 
 /** Marks a list that travels as one value: exactly `"type": "array"` would make it a `many` port. */
 function asSingleValue(schema: JsonObject): JsonObject {

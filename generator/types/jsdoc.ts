@@ -224,7 +224,8 @@ export function constrain(shape: Shape, constraint: Constraint): Shape | Constra
 /** The message for a tag on a type that it does not apply to. */
 function misplacedTag(shape: Shape, tag: ConstraintTag, value: Json): string {
   const on = targetOf(tag);
-  if (shape.kind === "array" && on !== "lists") return misplacedTag(shape.item, tag, value);
+  if (shape.kind === "wrapped" || (shape.kind === "array" && on !== "lists"))
+    return misplacedTag(shape.item, tag, value);
   if (shape.kind === "number" && tag === "format" && INTEGER_FORMATS.includes(value)) {
     return `@format ${value} is for a bigint, since a number is exact to ±(2^53−1) only: declare bigint`;
   }
@@ -252,6 +253,7 @@ const SHAPE_NAMES: Readonly<Record<Shape["kind"], string>> = {
   bigint: "a bigint",
   literal: "a literal",
   array: "a list",
+  wrapped: "a wrapped value",
   tuple: "a tuple",
   object: "an object",
   union: "any part of this union",
@@ -304,7 +306,7 @@ function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | 
     if (branches.every((branch) => branch === undefined)) return undefined;
     return { ...shape, branches: branches.map((branch, index) => branch ?? (shape.branches[index] as Shape)) };
   }
-  if (shape.kind === "array" && targetOf(tag) !== "lists") {
+  if (shape.kind === "wrapped" || (shape.kind === "array" && targetOf(tag) !== "lists")) {
     const item = applyConstraint(shape.item, tag, json);
     return item === undefined ? undefined : { ...shape, item };
   }

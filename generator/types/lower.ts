@@ -38,7 +38,14 @@ import { looksSecret } from "./secret-names.js";
 import { slowPart } from "./slow-patterns.js";
 import { escapeRegex, textPattern } from "./template-pattern.js";
 import type { ToolClass, TypeUse } from "./tool-classes.js";
-import { isDataRef, isDataReference, isFromRuntime, TypePredicates, unionConstituents } from "./type-predicates.js";
+import {
+  isDataRef,
+  isDataReference,
+  isErrorPathWrapper,
+  isFromRuntime,
+  TypePredicates,
+  unionConstituents,
+} from "./type-predicates.js";
 
 /** The model of a tool class, with its diagnostics. */
 export interface LoweringResult {
@@ -508,6 +515,7 @@ class Lowering {
     if (this.predicates.isCallable(type)) return this.refuse("SVC130", use);
     const element = this.predicates.inheritedElement(type);
     if (element !== undefined) return this.define(type, use, () => this.list(element, use));
+    if (isErrorPathWrapper(type)) return this.wrapped(type as ts.TypeReference, use);
     const base = this.predicates.builtInBase(type);
     if (base !== undefined) return this.refuse("SVC135", use, `${this.printType(type)}, which extends ${base}`);
     if (this.checker.getPropertyOfType(type, "nexusValue") !== undefined && isFromRuntime(type.getSymbol())) {
@@ -526,6 +534,12 @@ class Lowering {
       return this.refuse("SVC130", use);
     if (name === "Buffer") return this.refuse("SVC135", use, "Buffer; use Uint8Array, which a Buffer is");
     return this.refuse("SVC135", use, name);
+  }
+
+  private wrapped(type: ts.TypeReference, use: Use): Shape {
+    const [value] = this.checker.getTypeArguments(type);
+    if (value === undefined) return this.refuse("SVC144", use, this.printType(type));
+    return { kind: "wrapped", item: this.shape(value, { ...use, syntax: this.argumentSyntax(use) }) };
   }
 
   private array(type: ts.TypeReference, use: Use): Shape {
@@ -549,11 +563,15 @@ class Lowering {
   }
 
   private elementUse(use: Use): Use {
-    const at = this.unaliased(use.syntax);
+    return { ...use, subject: `${use.subject}[]`, syntax: this.argumentSyntax(use) };
+  }
+
+  /** The syntax of the element of a list, or of the first type argument. */
+  private argumentSyntax({ syntax }: Use): TypeSyntax | undefined {
+    const at = this.unaliased(syntax);
     const [argument] = at !== undefined && ts.isTypeReferenceNode(at.node) ? (at.node.typeArguments ?? []) : [];
     const node = at !== undefined && ts.isArrayTypeNode(at.node) ? at.node.elementType : argument;
-    const syntax = node === undefined || at === undefined ? undefined : { node, environment: at.environment };
-    return { ...use, subject: `${use.subject}[]`, syntax };
+    return node === undefined || at === undefined ? undefined : { node, environment: at.environment };
   }
 
   private tuple(type: ts.TupleTypeReference, use: Use): Shape {

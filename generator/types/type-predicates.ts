@@ -114,6 +114,12 @@ export function isDataRef(declaration: ts.TypeAliasDeclaration): boolean {
   return declaration.name.text === "DataRef" && packageOf(declaration.getSourceFile().fileName) === "svc-runtime";
 }
 
+/** Whether a type is `WithSerdeErrorPath<T>` of svc-runtime. */
+export function isErrorPathWrapper(type: ts.Type): boolean {
+  const symbol = type.getSymbol();
+  return symbol?.name === "WithSerdeErrorPath" && isFromRuntime(symbol);
+}
+
 export function isFromRuntime(symbol: ts.Symbol | undefined): boolean {
   const [declaration] = symbol?.declarations ?? [];
   return declaration !== undefined && packageOf(declaration.getSourceFile().fileName) === "svc-runtime";

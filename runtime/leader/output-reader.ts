@@ -9,6 +9,7 @@ import { Mismatch } from "../wire/mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "../wire/ports.js";
 import { ResultDecoderCompiler } from "../wire/result-decoder.js";
 import { setMember } from "../wire/untyped-json.js";
+import { WithSerdeErrorPath } from "../wire/with-error-path.js";
 import { LeaderError } from "./error.js";
 import type { ResultPort } from "./result.js";
 
@@ -36,7 +37,7 @@ export class OutputReader {
   private readonly variants: ReadonlyMap<string, CompiledVariant>;
 
   constructor({ output, definitions = [] }: Pick<Contract, "output" | "definitions">) {
-    const compiler = new ResultDecoderCompiler(definitions);
+    const compiler = new ResultDecoderCompiler(definitions, WithSerdeErrorPath.of);
     this.variants = new Map(
       [...output, FAILURE].map(({ name, text = false, ports }) => {
         const compiled = ports.map(({ name, optional = false, codec }) => {

@@ -64,6 +64,8 @@ export type Codec =
   /** A `Uint8Array`, as canonical standard base64 with padding. */
   | { readonly kind: "bytes" }
   | ({ readonly kind: "array"; readonly item: Codec } & ListConstraints)
+  /** A `WithSerdeErrorPath`, as its value. */
+  | { readonly kind: "wrapped"; readonly item: Codec }
   /** `items`, of which the last `optional` may be missing, then any number of `rest`, then exactly `tail`. */
   | ({
       readonly kind: "tuple";

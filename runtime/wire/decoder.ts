@@ -47,12 +47,16 @@ export class DecodeContext extends DefinitionMemo {
   }
 }
 
+/** Makes a `WithSerdeErrorPath` of a value. A parameter, because that class reads through this module. */
+export type Wrap = (value: unknown) => unknown;
+
 /** Decodes single values by codec. */
 export class ValueDecoder {
   private readonly decode: Decode;
 
-  constructor(codec: Codec, definitions: Contract["definitions"] = []) {
-    this.decode = new DecoderCompiler(definitions).compile(codec);
+  /** @param wrap makes the value of a `wrapped` codec, which is the value itself by default */
+  constructor(codec: Codec, definitions: Contract["definitions"] = [], wrap?: Wrap) {
+    this.decode = new DecoderCompiler(definitions, wrap).compile(codec);
   }
 
   /**
@@ -145,7 +149,11 @@ export class DecoderCompiler {
   private hasUnion = false;
   private readonly definitions: Definitions<Decode>;
 
-  constructor(definitions: NonNullable<Contract["definitions"]>) {
+  /** @param wrap makes the value of a `wrapped` codec, which is the value itself by default */
+  constructor(
+    definitions: NonNullable<Contract["definitions"]>,
+    private readonly wrap: Wrap = (value) => value,
+  ) {
     this.definitions = new Definitions(definitions);
   }
 
@@ -200,6 +208,13 @@ export class DecoderCompiler {
       case "tuple": {
         const list = this.list(codec);
         return (document, entry, context) => list.decode(document, entry, context);
+      }
+      case "wrapped": {
+        const decode = this.compile(codec.item);
+        return (document, entry, context) => {
+          const value = decode(document, entry, context);
+          return value instanceof Mismatch ? value : this.wrap(value);
+        };
       }
       case "object":
         return this.object(codec);

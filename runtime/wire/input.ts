@@ -20,6 +20,7 @@ import { inputFault, type Path, pathText } from "./fault.js";
 import { ARRAY, type JsonDocument, NULL, OBJECT, STRIDE } from "./json.js";
 import { Mismatch } from "./mismatch.js";
 import { setMember } from "./untyped-json.js";
+import { WithSerdeErrorPath } from "./with-error-path.js";
 
 interface CompiledPort {
   readonly port: Port;
@@ -35,7 +36,7 @@ export class InputDecoder {
   private readonly closed: boolean;
 
   constructor({ input, definitions = [], closedInput = false }: Contract) {
-    const compiler = new DecoderCompiler(definitions);
+    const compiler = new DecoderCompiler(definitions, WithSerdeErrorPath.of);
     this.ports = input.map((port) => {
       const list = port.many ? compiler.list(port.list ?? { kind: "array", item: port.codec }) : undefined;
       return { port, list, decode: list?.decode.bind(list) ?? compiler.compile(port.codec) };

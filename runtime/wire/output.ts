@@ -487,6 +487,13 @@ class EncoderCompiler {
           return encodeItems(value, depth, context, () => encode, list);
         };
       }
+      case "wrapped": {
+        const encode = this.compile(codec.item, inUnion);
+        return (value, depth, context) =>
+          hasMembers(value) && "value" in value
+            ? encode(value.value, depth, context)
+            : new Mismatch("a WithSerdeErrorPath", kindOf(value));
+      }
       case "tuple":
         return this.tuple(codec, inUnion);
       case "object":

@@ -1,15 +1,16 @@
 /** Decoders of results. Constraints are not checked, since a server checks none in the results of a tool. */
 
 import type { Codec, Contract } from "./contract.js";
-import { type Decode, DecoderCompiler } from "./decoder.js";
+import { type Decode, DecoderCompiler, type Wrap } from "./decoder.js";
 
 /** Compiles decoders that check the types of values only. */
 export class ResultDecoderCompiler {
   readonly #compiler: DecoderCompiler;
 
-  constructor(definitions: Contract["definitions"] = []) {
+  /** @param wrap makes the value of a `wrapped` codec, which is the value itself by default */
+  constructor(definitions: Contract["definitions"] = [], wrap?: Wrap) {
     const free = definitions.map(([name, codec]) => [freeName(name), withoutConstraints(codec)] as const);
-    this.#compiler = new DecoderCompiler([...definitions, ...free]);
+    this.#compiler = new DecoderCompiler([...definitions, ...free], wrap);
   }
 
   compile(codec: Codec): Decode {
@@ -32,7 +33,8 @@ function withoutConstraints(codec: Codec): Codec {
     case "bigint":
       return { kind: "bigint", ...(codec.format !== undefined && { format: codec.format }) };
     case "array":
-      return { kind: "array", item: withoutConstraints(codec.item) };
+    case "wrapped":
+      return { kind: codec.kind, item: withoutConstraints(codec.item) };
     case "tuple": {
       const { items, optional, rest, tail } = codec;
       return {

@@ -45,6 +45,7 @@ export function undeclaredMembers({ input, definitions = [] }: Contract, body: U
     if (known?.kind === "object" && kind === OBJECT && known.rest === undefined && known.patterns === undefined) {
       members(entry, at, new Map(known.members.map((member) => [member.name, member.codec])));
     } else if (known?.kind === "array" && kind === ARRAY) items(entry, at, known.item);
+    else if (known?.kind === "wrapped") visit(entry, at, known.item);
   };
   const items = (entry: number, at: string, codec: Codec) => {
     const end = tape[entry + 3] as number;

@@ -29,8 +29,9 @@ export function branchesOverlap(branches: readonly Codec[]): boolean {
   return branches.flatMap(flattenBranches).filter(({ kind }) => CONTAINER_KINDS.has(kind)).length > 1;
 }
 
-/** The branches of a codec, nested unions flattened. */
+/** The branches of a codec without wrappers, nested unions flattened. */
 function flattenBranches(codec: Codec): readonly Codec[] {
+  if (codec.kind === "wrapped") return flattenBranches(codec.item);
   return codec.kind === "union" ? codec.branches.flatMap(flattenBranches) : [codec];
 }
 

@@ -4,9 +4,16 @@ import type { Codec, Contract } from "./contract.js";
 import { ValueDecoder } from "./decoder.js";
 import { ValueEncoder } from "./output.js";
 
-/** A value, read and written by a generated codec. */
+/**
+ * A transparent wrapper around one value: on the wire and in JSON it is the value. In the types of a tool it stands for
+ * its value too; a list in it is one value and not a `many` port.
+ */
 export class WithSerdeErrorPath<T> {
   constructor(public value: T) {}
+
+  static of<T>(this: void, value: T): WithSerdeErrorPath<T> {
+    return new WithSerdeErrorPath(value);
+  }
 
   /**
    * Reads one JSON text.
@@ -16,7 +23,7 @@ export class WithSerdeErrorPath<T> {
    * @throws {@link WireFault} `input_deserialization_error`: `when.at: expected a string, got a number`
    */
   static fromJson<T>(codec: Codec, bytes: Uint8Array, definitions?: Contract["definitions"]): WithSerdeErrorPath<T> {
-    return new WithSerdeErrorPath(new ValueDecoder(codec, definitions).read(bytes) as T);
+    return new WithSerdeErrorPath(new ValueDecoder(codec, definitions, WithSerdeErrorPath.of).read(bytes) as T);
   }
 
   /**
@@ -26,5 +33,10 @@ export class WithSerdeErrorPath<T> {
    */
   toJson(codec: Codec, definitions?: Contract["definitions"]): string {
     return new ValueEncoder(codec, definitions).write(this.value);
+  }
+
+  /** The value, for `JSON.stringify`. */
+  toJSON(): T {
+    return this.value;
   }
 }
