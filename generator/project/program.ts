@@ -1,11 +1,11 @@
 /** Opens a tool project as one TypeScript program and collects TypeScript's errors. */
 
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { createRequire } from "node:module";
+import { createRequire, Module } from "node:module";
 import { dirname, join, resolve } from "node:path";
+import type { SourceFile } from "ts-morph";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Place } from "../model.js";
-import { provideModule } from "./bare-typescript.js";
 import { InputRecorder } from "./input-recorder.js";
 import { displayPath, type Layout } from "./layout.js";
 import {
@@ -15,7 +15,7 @@ import {
   registerLibNames,
   withDefaults,
 } from "./project-typescript.js";
-import { ts } from "./typescript.js";
+import { createWrappedNode, ts } from "./typescript.js";
 
 export interface Program {
   readonly layout: Layout;
@@ -28,6 +28,8 @@ export interface Program {
   readonly keyOf: (file: ts.SourceFile) => string | undefined;
   /** The files of the project that may hold tools, ordered by path. */
   readonly sources: readonly ts.SourceFile[];
+  /** ts-morph's node of a source file, one for each file of this program. */
+  readonly wrap: (file: ts.SourceFile) => SourceFile;
   /** Whether a path is that of a generated file, which a stub replaces. */
   readonly isGenerated: (path: string) => boolean;
   /** The place of a node and its line of source. `end` shortens the node. */
@@ -149,6 +151,7 @@ export function openProgram(
   packageNames.clear();
   const checker = program.getTypeChecker();
   const places = new Map<ts.Node, Place>();
+  const wrapped = new Map<ts.SourceFile, SourceFile>();
   const own = new Set(files);
   const generated = new Set(STUBS.map(([name]) => join(layout.out, name)));
   return {
@@ -167,6 +170,11 @@ export function openProgram(
           !/\.(?:test|spec)\.[cm]?tsx?$/.test(file.fileName),
       )
       .sort((one, other) => (one.fileName < other.fileName ? -1 : 1)),
+    wrap: (file) => {
+      const node = wrapped.get(file) ?? createWrappedNode(file, { typeChecker: checker });
+      wrapped.set(file, node);
+      return node;
+    },
     isGenerated: (path) => generated.has(resolve(path)),
     at: (node, end) => {
       const known = end === undefined ? places.get(node) : undefined;
@@ -518,7 +526,7 @@ export function shareCompiler(): void {
       `typescript-json-schema wants TypeScript ${version}, ts-morph has ${ts.version}: versions must agree`,
     );
   }
-  provideModule(path, () => ts);
+  fromSchema.cache[path] ??= Object.assign(new Module(path), { exports: ts, loaded: true, filename: path });
 }
 
 /** Resolves modules as typescript-json-schema does. */

@@ -1,10 +1,13 @@
 /**
- * The one compiler of the process: ts-morph's TypeScript, which typescript-json-schema shares (`shareCompiler` in
- * program.ts). It is loaded by `require`, because an `import` would first scan its megabytes for exported names.
+ * ts-morph and the one compiler of the process, ts-morph's TypeScript, which typescript-json-schema shares
+ * (`shareCompiler` in program.ts). They are loaded by `require`, because an `import` would first scan their megabytes
+ * for exported names.
  */
-
-import "./bare-typescript.js";
 
 import morph = require("ts-morph");
 
 export import ts = morph.ts;
+export import Node = morph.Node;
+export import SyntaxKind = morph.SyntaxKind;
+export import createWrappedNode = morph.createWrappedNode;
+export import VariableDeclarationKind = morph.VariableDeclarationKind;
