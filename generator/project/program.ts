@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire, Module } from "node:module";
 import { dirname, join, resolve } from "node:path";
-import type { SourceFile } from "ts-morph";
+import type { CompilerNodeToWrappedType, Node } from "ts-morph";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Place } from "../model.js";
 import { InputRecorder } from "./input-recorder.js";
@@ -28,8 +28,8 @@ export interface Program {
   readonly keyOf: (file: ts.SourceFile) => string | undefined;
   /** The files of the project that may hold tools, ordered by path. */
   readonly sources: readonly ts.SourceFile[];
-  /** ts-morph's node of a source file, one for each file of this program. */
-  readonly wrap: (file: ts.SourceFile) => SourceFile;
+  /** ts-morph's node of a compiler node, always the same one. Those of a file share a context of ts-morph. */
+  readonly wrap: Wrap;
   /** Whether a path is that of a generated file, which a stub replaces. */
   readonly isGenerated: (path: string) => boolean;
   /** The place of a node and its line of source. `end` shortens the node. */
@@ -151,7 +151,6 @@ export function openProgram(
   packageNames.clear();
   const checker = program.getTypeChecker();
   const places = new Map<ts.Node, Place>();
-  const wrapped = new Map<ts.SourceFile, SourceFile>();
   const own = new Set(files);
   const generated = new Set(STUBS.map(([name]) => join(layout.out, name)));
   return {
@@ -170,11 +169,7 @@ export function openProgram(
           !/\.(?:test|spec)\.[cm]?tsx?$/.test(file.fileName),
       )
       .sort((one, other) => (one.fileName < other.fileName ? -1 : 1)),
-    wrap: (file) => {
-      const node = wrapped.get(file) ?? createWrappedNode(file, { typeChecker: checker });
-      wrapped.set(file, node);
-      return node;
-    },
+    wrap: wrapNodes(checker),
     isGenerated: (path) => generated.has(resolve(path)),
     at: (node, end) => {
       const known = end === undefined ? places.get(node) : undefined;
@@ -186,6 +181,28 @@ export function openProgram(
       return place;
     },
   };
+}
+
+type Wrap = <T extends ts.Node>(node: T) => CompilerNodeToWrappedType<T>;
+
+/**
+ * Wraps the nodes of a program. `createWrappedNode` makes a context for each call and no public method adds a file to
+ * one, so a context holds one file, and with it the nodes that symbols reach from there. Nodes that may be of different
+ * contexts are compared by `compilerNode`.
+ */
+function wrapNodes(typeChecker: ts.TypeChecker): Wrap {
+  const wrapped = new Map<ts.Node, Node>();
+  const wrap = (node: ts.Node): Node => {
+    const known = wrapped.get(node);
+    if (known !== undefined) return known;
+    const isChild = (child: Node) => (child.compilerNode === node ? child : undefined);
+    const own = ts.isSourceFile(node) ? undefined : wrap(node.parent).forEachChild(isChild);
+    // A node of a comment is no child.
+    const found = own ?? createWrappedNode(node, { typeChecker });
+    wrapped.set(node, found);
+    return found;
+  };
+  return wrap as Wrap;
 }
 
 /** The methods that {@link adaptHost} replaces. */

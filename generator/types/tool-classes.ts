@@ -1,13 +1,13 @@
 /** Finds the tool classes of a project and reads their static metadata without running them. */
 
-import type { ClassDeclaration, ClassExpression, SourceFile, Symbol, Type } from "ts-morph";
+import type { ClassDeclaration, ClassExpression, Symbol, Type } from "ts-morph";
 import { DEFAULT_TIMEOUT_MS, fqnProblem, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/generator";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { ClassImport, StaticMetadata, Tool } from "../model.js";
 import { displayPath } from "../project/layout.js";
 import { type Program, packageOf } from "../project/program.js";
-import { Node, SyntaxKind, ts } from "../project/typescript.js";
+import { Node, ts } from "../project/typescript.js";
 import type { Environment, TypeSyntax } from "./declared-order.js";
 import { nameNode, StaticEvaluator } from "./static-values.js";
 
@@ -33,10 +33,10 @@ export interface ToolClass {
 type ClassNode = ClassDeclaration | ClassExpression;
 
 /** The tool classes of one file, in source order. */
-export function findTools(program: Program, source: ts.SourceFile): { tools: ToolClass[]; diagnostics: Diagnostic[] } {
+export function findTools(program: Program, file: ts.SourceFile): { tools: ToolClass[]; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
   const tools: ToolClass[] = [];
-  for (const node of classesOf(program.wrap(source))) {
+  for (const node of classesOf(program, file)) {
     const tool = readClass(program, node, (code, at, subject, detail) => {
       diagnostics.push(diagnostic(code, { place: program.at(at.compilerNode), subject }, detail));
     });
@@ -48,11 +48,15 @@ export function findTools(program: Program, source: ts.SourceFile): { tools: Too
 type Report = (code: Code, at: Node, subject: string, detail?: string) => void;
 
 /** All classes outside functions. Classes inside are created at run time and cannot be imported. */
-function classesOf(file: SourceFile): ClassNode[] {
-  const { ClassDeclaration, ClassExpression } = SyntaxKind;
-  return [...file.getDescendantsOfKind(ClassDeclaration), ...file.getDescendantsOfKind(ClassExpression)]
-    .filter((node) => !node.getFirstAncestor((each) => isClass(each) || ts.isFunctionLike(each.compilerNode)))
-    .sort((one, other) => one.getPos() - other.getPos());
+function classesOf({ wrap }: Program, file: ts.SourceFile): ClassNode[] {
+  const found: ClassNode[] = [];
+  // ts-morph's search for descendants takes ten times as long.
+  const visit = (node: ts.Node): void => {
+    if (ts.isClassLike(node)) found.push(wrap(node));
+    else if (!ts.isFunctionLike(node)) ts.forEachChild(node, visit);
+  };
+  ts.forEachChild(file, visit);
+  return found;
 }
 
 function isClass(node: Node | undefined): node is ClassNode {
@@ -61,9 +65,8 @@ function isClass(node: Node | undefined): node is ClassNode {
 
 function readClass(program: Program, node: ClassNode, report: Report): ToolClass | undefined {
   if (node.getHeritageClauses().length === 0 || node.isAbstract()) return undefined;
-  const carried = phantomOf(node)?.getTypeAtLocation(node);
-  const [input, output] = [carried?.getProperty("input"), carried?.getProperty("output")];
-  if (input === undefined || output === undefined) return undefined;
+  const types = typesOf(program, node);
+  if (types === undefined) return undefined;
 
   const at = nameNode(node);
   const imported = findImport(program, node);
@@ -83,34 +86,35 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
   const statics = node.getSymbolOrThrow().getTypeAtLocation(node);
   const metadata = readStaticMetadata(program, node, statics, name, report);
   checkConstruction(program, node, statics, name, report);
-  const syntax = typeArguments(node, bindTypeParameters(node, [], new Map()));
-  const use = (symbol: Symbol, argument: TypeSyntax | undefined): TypeUse => ({
-    type: symbol.getTypeAtLocation(node).compilerType,
-    syntax: argument,
-    node: argument?.node ?? at.compilerNode,
-  });
+  const syntax = typeArguments(program, node, bindTypeParameters(node, [], new Map()));
   return {
     name,
     import: { ...imported, className: name },
     metadata,
     declaration: node,
-    input: use(input, syntax?.[0]),
-    output: use(output, syntax?.[1]),
+    input: { type: types.input, syntax: syntax?.[0], node: syntax?.[0]?.node ?? at.compilerNode },
+    output: { type: types.output, syntax: syntax?.[1], node: syntax?.[1]?.node ?? at.compilerNode },
   };
 }
 
-/** The member of `SvcTool` that carries the types of a tool; undefined for any other class. */
-function phantomOf(node: ClassNode): Symbol | undefined {
-  const member = node.getSymbol()?.getDeclaredType().getProperty("__io");
-  return member?.getDeclarations().some((each) => isRuntimeClass(each.getParent())) ? member : undefined;
+/** The types that a tool class hands to SvcTool, by the resolved type of the class; undefined for any other class. */
+function typesOf({ checker }: Program, node: ClassNode): { input: ts.Type; output: ts.Type } | undefined {
+  const memberOf = (type: ts.Type, name: string) => checker.getPropertyOfType(type, name);
+  const instance = node.getSymbol()?.getDeclaredType().compilerType;
+  const phantom = instance && memberOf(instance, "__io");
+  if (!phantom?.declarations?.some(({ parent }) => isRuntimeClass(parent))) return undefined;
+  const carried = checker.getTypeOfSymbol(phantom);
+  const [input, output] = [memberOf(carried, "input"), memberOf(carried, "output")];
+  if (input === undefined || output === undefined) return undefined;
+  return { input: checker.getTypeOfSymbol(input), output: checker.getTypeOfSymbol(output) };
 }
 
 /** Whether a node is SvcTool itself: a class of that name in the package svc-runtime. */
-function isRuntimeClass(node: Node | undefined): boolean {
+function isRuntimeClass(node: ts.Node): boolean {
   return (
-    Node.isClassDeclaration(node) &&
-    node.getName() === "SvcTool" &&
-    packageOf(node.getSourceFile().getFilePath()) === "svc-runtime"
+    ts.isClassDeclaration(node) &&
+    node.name?.text === "SvcTool" &&
+    packageOf(node.getSourceFile().fileName) === "svc-runtime"
   );
 }
 
@@ -124,14 +128,17 @@ function fileStem(node: Node): string {
 }
 
 /** The syntax of the Input and Output arguments of SvcTool, through generic bases. */
-function typeArguments(node: ClassNode, environment: Environment): readonly TypeSyntax[] | undefined {
+function typeArguments(program: Program, node: ClassNode, environment: Environment): readonly TypeSyntax[] | undefined {
+  const { checker, wrap } = program;
   const base = node.getExtends();
-  const symbol = base?.getExpression().getSymbol();
-  const declaration = (symbol?.getAliasedSymbol() ?? symbol)?.getDeclarations().find(Node.isClassDeclaration);
+  const named = base && checker.getSymbolAtLocation(base.getExpression().compilerNode);
+  const symbol = named && named.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(named) : named;
+  const declaration = symbol?.declarations?.find(ts.isClassDeclaration);
   if (base === undefined || declaration === undefined) return undefined;
   const syntax = base.getTypeArguments().map(({ compilerNode }) => ({ node: compilerNode, environment }));
   if (isRuntimeClass(declaration)) return syntax;
-  return typeArguments(declaration, bindTypeParameters(declaration, syntax, environment));
+  const inherited = wrap(declaration);
+  return typeArguments(program, inherited, bindTypeParameters(inherited, syntax, environment));
 }
 
 /** Binds the type parameters of a class to arguments or defaults. */
@@ -170,7 +177,7 @@ function isExportOf(exported: Symbol, node: ClassNode): boolean {
 }
 
 function readStaticMetadata(
-  { checker }: Program,
+  program: Program,
   node: ClassNode,
   statics: Type,
   name: string,
@@ -185,7 +192,7 @@ function readStaticMetadata(
   };
   /** The value of a static method with its place; undefined when the class does not override it. */
   const staticValue = (key: string, kind: "string" | "number", refusal: Code) => {
-    const declaration = overrideOf(statics, key);
+    const declaration = overrideOf(program, statics, key);
     if (declaration === undefined) return undefined;
     const value = evaluator.result(declaration);
     if (value === undefined) return fail("SVC113", evaluator.failedAt ?? nameNode(declaration), `${name}.${key}()`);
@@ -197,7 +204,7 @@ function readStaticMetadata(
   const description = staticValue("description", "string", "SVC115");
   const path = staticValue("path", "string", "SVC122");
   const timeout = staticValue("timeout", "number", "SVC118");
-  const meta = overrideOf(statics, "meta");
+  const meta = overrideOf(program, statics, "meta");
   if (meta !== undefined) report("SVC121", nameNode(meta), `${name}.meta()`);
 
   const canonical = typeof fqn?.value === "string" ? parseFqn(fqn.value)?.text : undefined;
@@ -207,7 +214,7 @@ function readStaticMetadata(
   }
 
   const { compilerSymbol } = node.getSymbolOrThrow();
-  const jsdoc = ts.displayPartsToString(compilerSymbol.getDocumentationComment(checker)).trim();
+  const jsdoc = ts.displayPartsToString(compilerSymbol.getDocumentationComment(program.checker)).trim();
   const text = typeof description?.value === "string" ? description.value : jsdoc;
   const givesDescription = description !== undefined || !failed;
   if (text.trim() === "" && givesDescription) fail("SVC115", description?.node ?? at, `${name}.description()`);
@@ -225,9 +232,9 @@ function readStaticMetadata(
 }
 
 /** The static member of a class or its bases that replaces the one of SvcTool. */
-function overrideOf(statics: Type, name: string): Node | undefined {
-  const declaration = statics.getProperty(name)?.getValueDeclaration();
-  return isRuntimeClass(declaration?.getParent()) ? undefined : declaration;
+function overrideOf({ checker, wrap }: Program, statics: Type, name: string): Node | undefined {
+  const declaration = checker.getPropertyOfType(statics.compilerType, name)?.valueDeclaration;
+  return declaration === undefined || isRuntimeClass(declaration.parent) ? undefined : wrap(declaration);
 }
 
 /** The detail of a refused value of the wrong type: `value` is text for a timeout, a number for any other metadata. */
@@ -241,13 +248,13 @@ function wrongKind(value: string | number): string {
 
 /** Reports a constructor that needs arguments when no `static new()` passes them. */
 function checkConstruction(
-  { checker }: Program,
+  program: Program,
   node: ClassNode,
   statics: Type,
   name: string,
   report: Report,
 ): void {
-  if (overrideOf(statics, "new") !== undefined) return;
+  if (overrideOf(program, statics, "new") !== undefined) return;
   const needed = statics.getConstructSignatures().map((signature) => {
     return signature.getParameters().find((parameter) => needsArgument(parameter, node));
   });
@@ -258,7 +265,7 @@ function checkConstruction(
   const isOwn = base === node;
   const where = !isOwn && isClass(base) && base.getName() ? ` of ${base.getName()}` : "";
   const parameter = declaration ? nameNode(declaration).getText() : first.getName();
-  const type = checker.typeToString(first.getTypeAtLocation(node).compilerType);
+  const type = program.checker.typeToString(first.getTypeAtLocation(node).compilerType);
   const detail = `the constructor${where} needs ${parameter}: ${type}, and new() passes nothing`;
   report("SVC123", isOwn && declaration ? declaration : nameNode(node), name, detail);
 }
@@ -287,11 +294,12 @@ export function importedFromOwnFile(tool: Pick<Tool, "import" | "place">): boole
 }
 
 /** The diagnostic of a project without tools. It names the abstract tool classes, which may be the missing ones. */
-export function noTools({ layout, sources, at, wrap }: Program): Diagnostic {
+export function noTools(program: Program): Diagnostic {
+  const { layout, sources, at } = program;
   const where = `in the ${sources.length === 1 ? "only file" : `${sources.length} files`} of ${displayPath(layout, layout.tsconfig)}`;
   const abstract = sources
-    .flatMap((source) => classesOf(wrap(source)))
-    .filter((node) => node.isAbstract() && phantomOf(node) !== undefined);
+    .flatMap((file) => classesOf(program, file))
+    .filter((node) => node.isAbstract() && typesOf(program, node) !== undefined);
   const [first] = abstract;
   if (first === undefined) return diagnostic("SVC100", {}, where);
   const names = abstract.slice(0, MAX_NAMED_CLASSES).map((node) => node.getName() ?? "a class without a name");
