@@ -3,7 +3,6 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire, Module } from "node:module";
 import { dirname, join, resolve } from "node:path";
-import type { CompilerNodeToWrappedType, Node } from "ts-morph";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Place } from "../model.js";
 import { InputRecorder } from "./input-recorder.js";
@@ -15,7 +14,7 @@ import {
   registerLibNames,
   withDefaults,
 } from "./project-typescript.js";
-import { createWrappedNode, ts } from "./typescript.js";
+import { type CompilerNodeToWrappedType, createWrappedNode, type Node, ts } from "./typescript.js";
 
 export interface Program {
   readonly layout: Layout;

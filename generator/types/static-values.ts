@@ -1,7 +1,14 @@
 /** Evaluation of constant expressions, without running code. */
 
-import type { BinaryExpression, Expression, TemplateExpression, Type } from "ts-morph";
-import { Node, SyntaxKind, VariableDeclarationKind } from "../project/typescript.js";
+import {
+  type BinaryExpression,
+  type Expression,
+  Node,
+  SyntaxKind,
+  type TemplateExpression,
+  type Type,
+  VariableDeclarationKind,
+} from "../project/typescript.js";
 
 export type StaticValue = { readonly value: string | number; readonly node: Node };
 
@@ -101,7 +108,8 @@ export class StaticEvaluator {
     if (Node.isEnumMember(declaration)) return declaration.getValue();
     if (Node.isGetAccessorDeclaration(declaration)) return this.result(declaration, depth)?.value;
     const isFixed =
-      (Node.isVariableDeclaration(declaration) && declaration.getVariableStatement()?.getDeclarationKind() === VariableDeclarationKind.Const) ||
+      (Node.isVariableDeclaration(declaration) &&
+        declaration.getVariableStatement()?.getDeclarationKind() === VariableDeclarationKind.Const) ||
       (Node.isPropertyDeclaration(declaration) && declaration.isReadonly()) ||
       Node.isPropertyAssignment(declaration);
     if (!isFixed) return undefined;

@@ -1,13 +1,19 @@
 /** Finds the tool classes of a project and reads their static metadata without running them. */
 
-import type { ClassDeclaration, ClassExpression, Symbol, Type } from "ts-morph";
 import { DEFAULT_TIMEOUT_MS, fqnProblem, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/generator";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { ClassImport, StaticMetadata, Tool } from "../model.js";
 import { displayPath } from "../project/layout.js";
 import { type Program, packageOf } from "../project/program.js";
-import { Node, ts } from "../project/typescript.js";
+import {
+  type ClassDeclaration,
+  type ClassExpression,
+  type Symbol as MorphSymbol,
+  Node,
+  type Type,
+  ts,
+} from "../project/typescript.js";
 import type { Environment, TypeSyntax } from "./declared-order.js";
 import { nameNode, StaticEvaluator } from "./static-values.js";
 
@@ -119,7 +125,10 @@ function isRuntimeClass(node: ts.Node): boolean {
 }
 
 function fileStem(node: Node): string {
-  const stem = node.getSourceFile().getBaseName().replace(/\.[cm]?tsx?$/, "");
+  const stem = node
+    .getSourceFile()
+    .getBaseName()
+    .replace(/\.[cm]?tsx?$/, "");
   return (
     stem
       .replace(/[^A-Za-z0-9]+(.)?/g, (_, next: string | undefined) => (next ?? "").toUpperCase())
@@ -169,7 +178,7 @@ function findImport(program: Program, node: ClassNode): Omit<ClassImport, "class
 }
 
 /** Whether an export has a class as its value, by itself or in a variable. Compiler nodes are the same in all files. */
-function isExportOf(exported: Symbol, node: ClassNode): boolean {
+function isExportOf(exported: MorphSymbol, node: ClassNode): boolean {
   if (exported.compilerSymbol.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration)) return false;
   const declaration = (exported.getAliasedSymbol() ?? exported).getValueDeclaration();
   const value = Node.isVariableDeclaration(declaration) ? declaration.getInitializer() : declaration;
@@ -247,13 +256,7 @@ function wrongKind(value: string | number): string {
 }
 
 /** Reports a constructor that needs arguments when no `static new()` passes them. */
-function checkConstruction(
-  program: Program,
-  node: ClassNode,
-  statics: Type,
-  name: string,
-  report: Report,
-): void {
+function checkConstruction(program: Program, node: ClassNode, statics: Type, name: string, report: Report): void {
   if (overrideOf(program, statics, "new") !== undefined) return;
   const needed = statics.getConstructSignatures().map((signature) => {
     return signature.getParameters().find((parameter) => needsArgument(parameter, node));
@@ -271,7 +274,7 @@ function checkConstruction(
 }
 
 /** Whether a parameter has no default and its type does not take `undefined`. */
-function needsArgument(parameter: Symbol, location: Node): boolean {
+function needsArgument(parameter: MorphSymbol, location: Node): boolean {
   const declaration = parameter.getValueDeclaration();
   const type = parameter.getTypeAtLocation(location);
   if (Node.isParameterDeclaration(declaration)) {
