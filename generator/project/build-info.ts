@@ -106,7 +106,16 @@ function realPath(path: string): string | undefined {
 }
 
 /** Packages whose version may change the generated text or the diagnostics. */
-const PACKAGES = ["@ts-morph/common", "ajv", "ajv-formats", "handlebars", "refa", "scslre", "typescript-json-schema"];
+const PACKAGES = [
+  "@ts-morph/common",
+  "ajv",
+  "ajv-formats",
+  "handlebars",
+  "refa",
+  "scslre",
+  "ts-morph",
+  "typescript-json-schema",
+];
 
 /**
  * Identity of the generator: its version, and sizes and times of its files and of its packages' manifests, so that a

@@ -1,11 +1,10 @@
 /** Opens a tool project as one TypeScript program and collects TypeScript's errors. */
 
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { createRequire } from "node:module";
+import { createRequire, Module } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Place } from "../model.js";
-import { provideModule } from "./bare-typescript.js";
 import { InputRecorder } from "./input-recorder.js";
 import { displayPath, type Layout } from "./layout.js";
 import {
@@ -15,7 +14,7 @@ import {
   registerLibNames,
   withDefaults,
 } from "./project-typescript.js";
-import { ts } from "./typescript.js";
+import { type CompilerNodeToWrappedType, createWrappedNode, type Node, ts } from "./typescript.js";
 
 export interface Program {
   readonly layout: Layout;
@@ -28,6 +27,8 @@ export interface Program {
   readonly keyOf: (file: ts.SourceFile) => string | undefined;
   /** The files of the project that may hold tools, ordered by path. */
   readonly sources: readonly ts.SourceFile[];
+  /** ts-morph's node of a compiler node, always the same one. Those of a file share a context of ts-morph. */
+  readonly wrap: Wrap;
   /** Whether a path is that of a generated file, which a stub replaces. */
   readonly isGenerated: (path: string) => boolean;
   /** The place of a node and its line of source. `end` shortens the node. */
@@ -167,6 +168,7 @@ export function openProgram(
           !/\.(?:test|spec)\.[cm]?tsx?$/.test(file.fileName),
       )
       .sort((one, other) => (one.fileName < other.fileName ? -1 : 1)),
+    wrap: wrapNodes(checker),
     isGenerated: (path) => generated.has(resolve(path)),
     at: (node, end) => {
       const known = end === undefined ? places.get(node) : undefined;
@@ -178,6 +180,28 @@ export function openProgram(
       return place;
     },
   };
+}
+
+type Wrap = <T extends ts.Node>(node: T) => CompilerNodeToWrappedType<T>;
+
+/**
+ * Wraps the nodes of a program. `createWrappedNode` makes a context for each call and no public method adds a file to
+ * one, so a context holds one file, and with it the nodes that symbols reach from there. Nodes that may be of different
+ * contexts are compared by `compilerNode`.
+ */
+function wrapNodes(typeChecker: ts.TypeChecker): Wrap {
+  const wrapped = new Map<ts.Node, Node>();
+  const wrap = (node: ts.Node): Node => {
+    const known = wrapped.get(node);
+    if (known !== undefined) return known;
+    const isChild = (child: Node) => (child.compilerNode === node ? child : undefined);
+    const own = ts.isSourceFile(node) ? undefined : wrap(node.parent).forEachChild(isChild);
+    // A node of a comment is no child.
+    const found = own ?? createWrappedNode(node, { typeChecker });
+    wrapped.set(node, found);
+    return found;
+  };
+  return wrap as Wrap;
 }
 
 /** The methods that {@link adaptHost} replaces. */
@@ -518,7 +542,7 @@ export function shareCompiler(): void {
       `typescript-json-schema wants TypeScript ${version}, ts-morph has ${ts.version}: versions must agree`,
     );
   }
-  provideModule(path, () => ts);
+  fromSchema.cache[path] ??= Object.assign(new Module(path), { exports: ts, loaded: true, filename: path });
 }
 
 /** Resolves modules as typescript-json-schema does. */

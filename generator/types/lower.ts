@@ -36,6 +36,7 @@ import {
 } from "./jsdoc.js";
 import { looksSecret } from "./secret-names.js";
 import { slowPart } from "./slow-patterns.js";
+import { nameNode } from "./static-values.js";
 import { escapeRegex, textPattern } from "./template-pattern.js";
 import type { ToolClass, TypeUse } from "./tool-classes.js";
 import {
@@ -72,8 +73,7 @@ export function readTypes(program: Program): TypeReader {
 export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
   const { program } = types;
   const lowering = new Lowering(types, tool.name);
-  const declaration = ts.isClassLike(tool.node) ? tool.node : tool.node.parent;
-  lowering.recordTags(readNodeComment(declaration), { subject: tool.name });
+  lowering.recordTags(readNodeComment(tool.declaration.compilerNode), { subject: tool.name });
   const input = lowering.input(tool.input);
   const output = lowering.output(tool.output);
   const definitions = lowering.definitions.choose([input, ...output.map(({ payload }) => payload)]);
@@ -81,7 +81,7 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
     tool: {
       ...(tool.metadata ?? NO_METADATA),
       import: tool.import,
-      place: program.at(tool.node),
+      place: program.at(nameNode(tool.declaration).compilerNode),
       input: definitions.inline(input) as ObjectShape,
       output: output.map((variant) => ({ ...variant, payload: definitions.inline(variant.payload) as ObjectShape })),
       definitions: definitions.kept,

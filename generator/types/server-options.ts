@@ -5,7 +5,8 @@ import { didYouMean } from "../diagnostics/did-you-mean.js";
 import { quoted } from "../diagnostics/quote.js";
 import { displayPath } from "../project/layout.js";
 import type { Program } from "../project/program.js";
-import { ts } from "../project/typescript.js";
+import { type Symbol as MorphSymbol, type Node, type SourceFile, ts } from "../project/typescript.js";
+import { nameNode } from "./static-values.js";
 
 /** The name of the export. */
 const EXPORT = "options";
@@ -21,8 +22,8 @@ export function findServerOptions(program: Program): ServerOptions {
   const { layout, sources } = program;
   const source = program.program.getSourceFile(layout.serverOptions);
   if (source === undefined || !sources.includes(source)) return { file: undefined, diagnostics: [] };
-  const problem = problemOf(program, source);
-  const place = problem && program.at(problem.node);
+  const problem = problemOf(program, program.wrap(source));
+  const place = problem && program.at(problem.node.compilerNode);
   return {
     file: displayPath(layout, layout.serverOptions),
     diagnostics: problem === undefined ? [] : [diagnostic("SVC124", place ? { place } : {}, problem.detail)],
@@ -30,51 +31,52 @@ export function findServerOptions(program: Program): ServerOptions {
 }
 
 interface Problem {
-  readonly node: ts.Node;
+  readonly node: Node;
   readonly detail: string;
 }
 
-function problemOf(program: Program, source: ts.SourceFile): Problem | undefined {
+function problemOf(program: Program, source: SourceFile): Problem | undefined {
   const { checker } = program;
-  const exported = exportOf(checker, source);
+  const exported = exportOf(source);
   if (exported === undefined) {
-    return { node: source.statements[0] ?? source, detail: `it has no export ${EXPORT} with a value` };
+    return { node: source.getStatements()[0] ?? source, detail: `it has no export ${EXPORT} with a value` };
   }
   const stub = program.program.getSourceFile(`${program.layout.out}/server.ts`);
-  const declared = stub && exportOf(checker, stub);
+  const declared = stub && exportOf(program.wrap(stub));
   if (declared === undefined) return undefined;
-  const type = checker.getTypeOfSymbol(exported);
-  const wanted = checker.getTypeOfSymbol(declared);
+  const type = exported.getTypeAtLocation(source);
+  const wanted = declared.getTypeAtLocation(source);
   const node = nodeOf(exported, source) ?? source;
-  const isObject = (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) !== 0;
-  for (const member of isObject ? checker.getPropertiesOfType(type) : []) {
-    const option = checker.getPropertyOfType(wanted, member.name);
+  for (const member of type.isObject() || type.isIntersection() ? type.getProperties() : []) {
+    const name = member.getName();
+    const option = wanted.getProperty(name);
     const at = nodeOf(member, source) ?? node;
     if (option === undefined) {
-      const names = checker.getPropertiesOfType(wanted).map(({ name }) => name);
-      return { node: at, detail: `unknown option ${quoted(member.name)}${didYouMean(member.name, names)}` };
+      const names = wanted.getProperties().map((each) => each.getName());
+      return { node: at, detail: `unknown option ${quoted(name)}${didYouMean(name, names)}` };
     }
-    const [given, expected] = [checker.getTypeOfSymbol(member), checker.getTypeOfSymbol(option)];
+    // ts-morph's type of an optional member may lack its `undefined`.
+    const given = checker.getTypeOfSymbol(member.compilerSymbol);
+    const expected = checker.getTypeOfSymbol(option.compilerSymbol);
     if (!checker.isTypeAssignableTo(given, expected)) {
       const [got, want] = [given, expected].map((each) => checker.typeToString(each));
-      return { node: at, detail: `${member.name}: expected ${want}, got ${got}` };
+      return { node: at, detail: `${name}: expected ${want}, got ${got}` };
     }
   }
-  if (checker.isTypeAssignableTo(type, wanted)) return undefined;
-  return { node, detail: `${EXPORT} is of type ${checker.typeToString(type)}` };
+  if (type.isAssignableTo(wanted)) return undefined;
+  return { node, detail: `${EXPORT} is of type ${checker.typeToString(type.compilerType)}` };
 }
 
 /** The value that a file exports as {@link EXPORT}; undefined when it exports none, or only a type. */
-function exportOf(checker: ts.TypeChecker, source: ts.SourceFile): ts.Symbol | undefined {
-  const module = checker.getSymbolAtLocation(source);
-  const found = module && checker.getExportsOfModule(module).find(({ name }) => name === EXPORT);
-  if (found === undefined || found.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration)) return undefined;
-  const symbol = found.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(found) : found;
-  return symbol.flags & ts.SymbolFlags.Value ? symbol : undefined;
+function exportOf(source: SourceFile): MorphSymbol | undefined {
+  const found = source.getExportSymbols().find((each) => each.getName() === EXPORT);
+  if (found?.compilerSymbol.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration)) return undefined;
+  const symbol = found?.getAliasedSymbol() ?? found;
+  return symbol && symbol.getFlags() & ts.SymbolFlags.Value ? symbol : undefined;
 }
 
 /** The name of a declaration in the file itself. */
-function nodeOf(symbol: ts.Symbol, source: ts.SourceFile): ts.Node | undefined {
-  const declaration = symbol.declarations?.find((each) => each.getSourceFile() === source);
-  return declaration && (ts.getNameOfDeclaration(declaration) ?? declaration);
+function nodeOf(symbol: MorphSymbol, source: SourceFile): Node | undefined {
+  const declaration = symbol.getDeclarations().find((each) => each.getSourceFile() === source);
+  return declaration && nameNode(declaration);
 }

@@ -1,104 +1,93 @@
 /** Evaluation of constant expressions, without running code. */
 
-import { ts } from "../project/typescript.js";
+import {
+  type BinaryExpression,
+  type Expression,
+  Node,
+  SyntaxKind,
+  type TemplateExpression,
+  type Type,
+  VariableDeclarationKind,
+} from "../project/typescript.js";
 
-export type StaticValue = { readonly value: string | number; readonly node: ts.Node };
+export type StaticValue = { readonly value: string | number; readonly node: Node };
 
 /** Evaluates literals, constants, templates, arithmetic, static members and calls without arguments. */
 export class StaticEvaluator {
   /** The first expression that could not be evaluated. */
-  failedAt: ts.Node | undefined;
+  failedAt: Node | undefined;
 
-  constructor(
-    private readonly checker: ts.TypeChecker,
-    private readonly statics: ts.Type,
-  ) {}
+  /** @param statics the type of the class itself, with its static members */
+  constructor(private readonly statics: Type) {}
 
   /** The value that a method, getter or arrow-function member returns. `node` is the returned expression. */
-  result(declaration: ts.Declaration, depth = 0): StaticValue | undefined {
-    const expression = this.returned(declaration);
+  result(declaration: Node, depth = 0): StaticValue | undefined {
+    const expression = returnedExpression(declaration);
     if (expression === undefined) {
-      this.failedAt ??= ts.getNameOfDeclaration(declaration) ?? declaration;
+      this.failedAt ??= nameNode(declaration);
       return undefined;
     }
     const value = this.value(expression, depth);
     return value === undefined ? undefined : { value, node: expression };
   }
 
-  private returned(declaration: ts.Declaration): ts.Expression | undefined {
-    if (ts.isPropertyDeclaration(declaration) || ts.isVariableDeclaration(declaration)) {
-      const { initializer } = declaration;
-      if (initializer === undefined || !(ts.isArrowFunction(initializer) || ts.isFunctionExpression(initializer))) {
-        return undefined;
-      }
-      return ts.isBlock(initializer.body) ? lastReturn(initializer.body) : initializer.body;
-    }
-    if (
-      ts.isMethodDeclaration(declaration) ||
-      ts.isGetAccessorDeclaration(declaration) ||
-      ts.isFunctionDeclaration(declaration)
-    ) {
-      const asynchronous = ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Async;
-      return declaration.body === undefined || asynchronous ? undefined : lastReturn(declaration.body);
-    }
-    return undefined;
-  }
-
-  private value(node: ts.Expression, depth: number): string | number | undefined {
+  private value(node: Expression, depth: number): string | number | undefined {
     const value = depth > 50 ? undefined : this.expression(node, depth + 1);
     if (value === undefined) this.failedAt ??= node;
     return value;
   }
 
-  private expression(node: ts.Expression, depth: number): string | number | undefined {
-    if (ts.isStringLiteralLike(node)) return node.text;
-    if (ts.isNumericLiteral(node)) return Number(node.text);
-    if (ts.isParenthesizedExpression(node) || ts.isAsExpression(node) || ts.isSatisfiesExpression(node)) {
-      return this.value(node.expression, depth);
+  private expression(node: Expression, depth: number): string | number | undefined {
+    if (Node.isStringLiteral(node) || Node.isNoSubstitutionTemplateLiteral(node)) return node.getLiteralText();
+    if (Node.isNumericLiteral(node)) return Number(node.getLiteralText());
+    if (Node.isParenthesizedExpression(node) || Node.isAsExpression(node) || Node.isSatisfiesExpression(node)) {
+      return this.value(node.getExpression(), depth);
     }
-    if (ts.isTemplateExpression(node)) return this.template(node, depth);
-    if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.MinusToken) {
-      const operand = this.value(node.operand, depth);
+    if (Node.isTemplateExpression(node)) return this.template(node, depth);
+    if (Node.isPrefixUnaryExpression(node) && node.getOperatorToken() === SyntaxKind.MinusToken) {
+      const operand = this.value(node.getOperand(), depth);
       return typeof operand === "number" ? -operand : undefined;
     }
-    if (ts.isBinaryExpression(node)) return this.binary(node, depth);
-    if (ts.isCallExpression(node) && node.arguments.length === 0) {
-      const declaration = this.declarationOf(node.expression);
-      return declaration === undefined ? undefined : this.result(declaration, depth)?.value;
+    if (Node.isBinaryExpression(node)) return this.binary(node, depth);
+    if (Node.isCallExpression(node) && node.getArguments().length === 0) {
+      const declaration = this.declarationOf(node.getExpression());
+      return declaration && this.result(declaration, depth)?.value;
     }
-    if (ts.isIdentifier(node) || ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node)) {
+    if (Node.isIdentifier(node) || Node.isPropertyAccessExpression(node) || Node.isElementAccessExpression(node)) {
       const declaration = this.declarationOf(node);
-      return declaration === undefined ? undefined : this.constant(declaration, depth);
+      return declaration && this.constant(declaration, depth);
     }
     return undefined;
   }
 
-  private template(node: ts.TemplateExpression, depth: number): string | undefined {
-    let text = node.head.text;
-    for (const span of node.templateSpans) {
-      const value = this.value(span.expression, depth);
+  private template(node: TemplateExpression, depth: number): string | undefined {
+    let text = node.getHead().getLiteralText();
+    for (const span of node.getTemplateSpans()) {
+      const value = this.value(span.getExpression(), depth);
       if (value === undefined) return undefined;
-      text += `${value}${span.literal.text}`;
+      text += `${value}${span.getLiteral().getLiteralText()}`;
     }
     return text;
   }
 
-  private binary(node: ts.BinaryExpression, depth: number): string | number | undefined {
-    const left = this.value(node.left, depth);
-    const right = this.value(node.right, depth);
+  private binary(node: BinaryExpression, depth: number): string | number | undefined {
+    const left = this.value(node.getLeft(), depth);
+    const right = this.value(node.getRight(), depth);
     if (left === undefined || right === undefined) return undefined;
-    if (node.operatorToken.kind === ts.SyntaxKind.PlusToken) {
-      return typeof left === "number" && typeof right === "number" ? left + right : `${left}${right}`;
+    const operator = node.getOperatorToken().getKind();
+    if (typeof left !== "number" || typeof right !== "number") {
+      return operator === SyntaxKind.PlusToken ? `${left}${right}` : undefined;
     }
-    if (typeof left !== "number" || typeof right !== "number") return undefined;
-    switch (node.operatorToken.kind) {
-      case ts.SyntaxKind.MinusToken:
+    switch (operator) {
+      case SyntaxKind.PlusToken:
+        return left + right;
+      case SyntaxKind.MinusToken:
         return left - right;
-      case ts.SyntaxKind.AsteriskToken:
+      case SyntaxKind.AsteriskToken:
         return left * right;
-      case ts.SyntaxKind.SlashToken:
+      case SyntaxKind.SlashToken:
         return left / right;
-      case ts.SyntaxKind.AsteriskAsteriskToken:
+      case SyntaxKind.AsteriskAsteriskToken:
         return left ** right;
       default:
         return undefined;
@@ -106,39 +95,51 @@ export class StaticEvaluator {
   }
 
   /** The declaration behind a name. `this.x` is looked up on the tool class, so that overrides apply. */
-  private declarationOf(node: ts.Expression): ts.Declaration | undefined {
-    if (ts.isPropertyAccessExpression(node) && node.expression.kind === ts.SyntaxKind.ThisKeyword) {
-      return this.checker.getPropertyOfType(this.statics, node.name.text)?.valueDeclaration;
+  private declarationOf(node: Expression): Node | undefined {
+    if (Node.isPropertyAccessExpression(node) && Node.isThisExpression(node.getExpression())) {
+      return this.statics.getProperty(node.getName())?.getValueDeclaration();
     }
-    const name = ts.isElementAccessExpression(node) ? node.argumentExpression : node;
-    const found = this.checker.getSymbolAtLocation(name);
-    if (found === undefined) return undefined;
-    const symbol = found.flags & ts.SymbolFlags.Alias ? this.checker.getAliasedSymbol(found) : found;
-    return symbol.valueDeclaration;
+    const name = Node.isElementAccessExpression(node) ? node.getArgumentExpression() : node;
+    const symbol = name?.getSymbol();
+    return (symbol?.getAliasedSymbol() ?? symbol)?.getValueDeclaration();
   }
 
-  private constant(declaration: ts.Declaration, depth: number): string | number | undefined {
-    if (ts.isEnumMember(declaration)) return this.checker.getConstantValue(declaration);
-    if (ts.isGetAccessorDeclaration(declaration)) return this.result(declaration, depth)?.value;
-    const flags = ts.getCombinedNodeFlags(declaration);
-    const modifiers = ts.getCombinedModifierFlags(declaration);
-    const fixed =
-      (ts.isVariableDeclaration(declaration) && (flags & ts.NodeFlags.Const) !== 0) ||
-      (ts.isPropertyDeclaration(declaration) && (modifiers & ts.ModifierFlags.Readonly) !== 0) ||
-      ts.isPropertyAssignment(declaration);
-    if (!fixed) return undefined;
-    if (declaration.initializer !== undefined) return this.value(declaration.initializer, depth);
-    if (!declaration.getSourceFile().isDeclarationFile) return undefined;
-    const type = this.checker.getTypeAtLocation(declaration);
-    return type.isStringLiteral() || type.isNumberLiteral() ? type.value : undefined;
+  private constant(declaration: Node, depth: number): string | number | undefined {
+    if (Node.isEnumMember(declaration)) return declaration.getValue();
+    if (Node.isGetAccessorDeclaration(declaration)) return this.result(declaration, depth)?.value;
+    const isFixed =
+      (Node.isVariableDeclaration(declaration) &&
+        declaration.getVariableStatement()?.getDeclarationKind() === VariableDeclarationKind.Const) ||
+      (Node.isPropertyDeclaration(declaration) && declaration.isReadonly()) ||
+      Node.isPropertyAssignment(declaration);
+    if (!isFixed) return undefined;
+    const initializer = declaration.getInitializer();
+    if (initializer !== undefined) return this.value(initializer, depth);
+    if (!declaration.getSourceFile().isDeclarationFile()) return undefined;
+    const type = declaration.getType();
+    return type.isStringLiteral() || type.isNumberLiteral() ? type.compilerType.value : undefined;
   }
 }
 
-/** The returned expression of a body that has only variable declarations before its one return. */
-function lastReturn(body: ts.Block): ts.Expression | undefined {
-  const last = body.statements.at(-1);
-  const before = body.statements.slice(0, -1);
-  return last !== undefined && ts.isReturnStatement(last) && before.every(ts.isVariableStatement)
-    ? last.expression
-    : undefined;
+/** The name of a declaration; a declaration without one is returned itself. */
+export function nameNode(declaration: Node): Node {
+  return (Node.hasName(declaration) ? declaration.getNameNode() : undefined) ?? declaration;
+}
+
+/** The returned expression of a function that has only variable declarations before its one return. */
+function returnedExpression(declaration: Node): Expression | undefined {
+  const holdsFunction = Node.isPropertyDeclaration(declaration) || Node.isVariableDeclaration(declaration);
+  const called = holdsFunction ? declaration.getInitializer() : declaration;
+  const isFunction =
+    Node.isArrowFunction(called) ||
+    Node.isFunctionExpression(called) ||
+    Node.isMethodDeclaration(called) ||
+    Node.isGetAccessorDeclaration(called) ||
+    Node.isFunctionDeclaration(called);
+  if (!isFunction || (Node.isAsyncable(called) && called.isAsync())) return undefined;
+  const body = called.getBody();
+  if (!Node.isBlock(body)) return Node.isExpression(body) ? body : undefined;
+  const statements = body.getStatements();
+  const last = statements.pop();
+  return Node.isReturnStatement(last) && statements.every(Node.isVariableStatement) ? last.getExpression() : undefined;
 }

@@ -6,9 +6,16 @@ import { quoted } from "../diagnostics/quote.js";
 import type { ClassImport, StaticMetadata, Tool } from "../model.js";
 import { displayPath } from "../project/layout.js";
 import { type Program, packageOf } from "../project/program.js";
-import { ts } from "../project/typescript.js";
+import {
+  type ClassDeclaration,
+  type ClassExpression,
+  type Symbol as MorphSymbol,
+  Node,
+  type Type,
+  ts,
+} from "../project/typescript.js";
 import type { Environment, TypeSyntax } from "./declared-order.js";
-import { StaticEvaluator } from "./static-values.js";
+import { nameNode, StaticEvaluator } from "./static-values.js";
 
 /** A type with its syntax, if known. */
 export interface TypeUse {
@@ -18,107 +25,109 @@ export interface TypeUse {
   readonly node: ts.Node;
 }
 
-/** One tool class, as types and nodes of the compiler. */
+/** One tool class. */
 export interface ToolClass {
   readonly name: string;
   readonly import: ClassImport;
   /** Undefined when a part of the metadata was refused; the input and output types are checked nevertheless. */
   readonly metadata: StaticMetadata | undefined;
-  /** The name of the class. */
-  readonly node: ts.Node;
+  readonly declaration: ClassNode;
   readonly input: TypeUse;
   readonly output: TypeUse;
 }
 
-type ClassNode = ts.ClassDeclaration | ts.ClassExpression;
+type ClassNode = ClassDeclaration | ClassExpression;
 
 /** The tool classes of one file, in source order. */
 export function findTools(program: Program, file: ts.SourceFile): { tools: ToolClass[]; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
   const tools: ToolClass[] = [];
-  for (const node of classesOf(file)) {
+  for (const node of classesOf(program, file)) {
     const tool = readClass(program, node, (code, at, subject, detail) => {
-      diagnostics.push(diagnostic(code, { place: program.at(at), subject }, detail));
+      diagnostics.push(diagnostic(code, { place: program.at(at.compilerNode), subject }, detail));
     });
     if (tool !== undefined) tools.push(tool);
   }
   return { tools, diagnostics };
 }
 
-type Report = (code: Code, at: ts.Node, subject: string, detail?: string) => void;
+type Report = (code: Code, at: Node, subject: string, detail?: string) => void;
 
 /** All classes outside functions. Classes inside are created at run time and cannot be imported. */
-function classesOf(file: ts.SourceFile): ClassNode[] {
+function classesOf({ wrap }: Program, file: ts.SourceFile): ClassNode[] {
   const found: ClassNode[] = [];
+  // ts-morph's search for descendants takes ten times as long.
   const visit = (node: ts.Node): void => {
-    if (ts.isClassDeclaration(node) || ts.isClassExpression(node)) found.push(node);
+    if (ts.isClassLike(node)) found.push(wrap(node));
     else if (!ts.isFunctionLike(node)) ts.forEachChild(node, visit);
   };
   ts.forEachChild(file, visit);
   return found;
 }
 
-function readClass(program: Program, node: ClassNode, report: Report): ToolClass | undefined {
-  const { checker } = program;
-  if (node.heritageClauses === undefined || isAbstract(node)) return undefined;
-  const symbol = (node as { symbol?: ts.Symbol }).symbol;
-  if (symbol === undefined) return undefined;
-  const instance = checker.getDeclaredTypeOfSymbol(symbol);
-  const phantom = checker.getPropertyOfType(instance, "__io");
-  if (phantom === undefined || !isPhantom(phantom)) return undefined;
-  const carried = checker.getTypeOfSymbol(phantom);
-  const types = ["input", "output"].map((name) => {
-    const member = checker.getPropertyOfType(carried, name);
-    return member === undefined ? undefined : checker.getTypeOfSymbol(member);
-  });
-  const [input, output] = types;
-  if (input === undefined || output === undefined) return undefined;
+function isClass(node: Node | undefined): node is ClassNode {
+  return Node.isClassDeclaration(node) || Node.isClassExpression(node);
+}
 
-  const at = node.name ?? node;
-  const imported = findImport(program, node, symbol);
+function readClass(program: Program, node: ClassNode, report: Report): ToolClass | undefined {
+  if (node.getHeritageClauses().length === 0 || node.isAbstract()) return undefined;
+  const types = typesOf(program, node);
+  if (types === undefined) return undefined;
+
+  const at = nameNode(node);
+  const imported = findImport(program, node);
   const name =
-    node.name?.text ??
+    node.getName() ??
     (imported?.exportName === "default" || imported === undefined ? fileStem(node) : imported.exportName);
   if (imported === undefined) {
-    const inside = ts.isModuleBlock(node.parent) ? "what a namespace exports has no import" : undefined;
+    const inside = Node.isModuleBlock(node.getParent()) ? "what a namespace exports has no import" : undefined;
     report("SVC110", at, name, inside);
     return undefined;
   }
-  if (node.typeParameters?.some((parameter) => parameter.default === undefined)) {
-    report("SVC111", at, name, node.typeParameters.map((parameter) => parameter.name.text).join(", "));
+  const parameters = node.getTypeParameters();
+  if (parameters.some((parameter) => parameter.getDefault() === undefined)) {
+    report("SVC111", at, name, parameters.map((parameter) => parameter.getName()).join(", "));
     return undefined;
   }
-  const metadata = readStaticMetadata(program, node, symbol, name, report);
-  checkConstruction(program, node, symbol, name, report);
-  const syntax = typeArguments(checker, node, new Map(defaultsOf(checker, node, new Map())));
+  const statics = node.getSymbolOrThrow().getTypeAtLocation(node);
+  const metadata = readStaticMetadata(program, node, statics, name, report);
+  checkConstruction(program, node, statics, name, report);
+  const syntax = typeArguments(program, node, bindTypeParameters(node, [], new Map()));
   return {
     name,
     import: { ...imported, className: name },
     metadata,
-    node: at,
-    input: { type: input, syntax: syntax?.[0], node: syntax?.[0]?.node ?? at },
-    output: { type: output, syntax: syntax?.[1], node: syntax?.[1]?.node ?? at },
+    declaration: node,
+    input: { type: types.input, syntax: syntax?.[0], node: syntax?.[0]?.node ?? at.compilerNode },
+    output: { type: types.output, syntax: syntax?.[1], node: syntax?.[1]?.node ?? at.compilerNode },
   };
 }
 
-function isPhantom(symbol: ts.Symbol): boolean {
-  return (symbol.declarations ?? []).some((declaration) => isRuntimeClass(declaration.parent));
+/** The types that a tool class hands to SvcTool, by the resolved type of the class; undefined for any other class. */
+function typesOf({ checker }: Program, node: ClassNode): { input: ts.Type; output: ts.Type } | undefined {
+  const memberOf = (type: ts.Type, name: string) => checker.getPropertyOfType(type, name);
+  const instance = node.getSymbol()?.getDeclaredType().compilerType;
+  const phantom = instance && memberOf(instance, "__io");
+  if (!phantom?.declarations?.some(({ parent }) => isRuntimeClass(parent))) return undefined;
+  const carried = checker.getTypeOfSymbol(phantom);
+  const [input, output] = [memberOf(carried, "input"), memberOf(carried, "output")];
+  if (input === undefined || output === undefined) return undefined;
+  return { input: checker.getTypeOfSymbol(input), output: checker.getTypeOfSymbol(output) };
 }
 
 /** Whether a node is SvcTool itself: a class of that name in the package svc-runtime. */
-function isRuntimeClass(node: ts.Node | undefined): boolean {
+function isRuntimeClass(node: ts.Node): boolean {
   return (
-    node !== undefined &&
     ts.isClassDeclaration(node) &&
     node.name?.text === "SvcTool" &&
     packageOf(node.getSourceFile().fileName) === "svc-runtime"
   );
 }
 
-function fileStem(node: ts.Node): string {
+function fileStem(node: Node): string {
   const stem = node
     .getSourceFile()
-    .fileName.replace(/^.*\//, "")
+    .getBaseName()
     .replace(/\.[cm]?tsx?$/, "");
   return (
     stem
@@ -128,89 +137,74 @@ function fileStem(node: ts.Node): string {
 }
 
 /** The syntax of the Input and Output arguments of SvcTool, through generic bases. */
-function typeArguments(
-  checker: ts.TypeChecker,
-  node: ClassNode,
-  environment: Environment,
-): readonly (TypeSyntax | undefined)[] | undefined {
-  const base = node.heritageClauses?.find(({ token }) => token === ts.SyntaxKind.ExtendsKeyword)?.types[0];
-  if (base === undefined) return undefined;
-  const found = checker.getSymbolAtLocation(base.expression);
-  if (found === undefined) return undefined;
-  const symbol = found.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(found) : found;
-  const declaration = symbol.declarations?.find(ts.isClassDeclaration);
-  if (declaration === undefined) return undefined;
-  const syntax = (base.typeArguments ?? []).map((argument) => ({ node: argument, environment }));
+function typeArguments(program: Program, node: ClassNode, environment: Environment): readonly TypeSyntax[] | undefined {
+  const { checker, wrap } = program;
+  const base = node.getExtends();
+  const named = base && checker.getSymbolAtLocation(base.getExpression().compilerNode);
+  const symbol = named && named.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(named) : named;
+  const declaration = symbol?.declarations?.find(ts.isClassDeclaration);
+  if (base === undefined || declaration === undefined) return undefined;
+  const syntax = base.getTypeArguments().map(({ compilerNode }) => ({ node: compilerNode, environment }));
   if (isRuntimeClass(declaration)) return syntax;
-  const inner = new Map<ts.Symbol, TypeSyntax>(environment);
-  declaration.typeParameters?.forEach((parameter, index) => {
-    const use = syntax[index] ?? (parameter.default && { node: parameter.default, environment: inner });
-    const key = checker.getSymbolAtLocation(parameter.name);
-    if (use !== undefined && key !== undefined) inner.set(key, use);
-  });
-  return typeArguments(checker, declaration, inner);
+  const inherited = wrap(declaration);
+  return typeArguments(program, inherited, bindTypeParameters(inherited, syntax, environment));
 }
 
-function defaultsOf(checker: ts.TypeChecker, node: ClassNode, environment: Environment): [ts.Symbol, TypeSyntax][] {
-  return (node.typeParameters ?? []).flatMap((parameter): [ts.Symbol, TypeSyntax][] => {
-    const key = checker.getSymbolAtLocation(parameter.name);
-    return key === undefined || parameter.default === undefined
-      ? []
-      : [[key, { node: parameter.default, environment }]];
+/** Binds the type parameters of a class to arguments or defaults. */
+function bindTypeParameters(node: ClassNode, args: readonly TypeSyntax[], environment: Environment): Environment {
+  const inner = new Map(environment);
+  node.getTypeParameters().forEach((parameter, index) => {
+    const standard = parameter.getDefault();
+    const use = args[index] ?? (standard && { node: standard.compilerNode, environment: inner });
+    if (use !== undefined) inner.set(parameter.getSymbolOrThrow().compilerSymbol, use);
   });
+  return inner;
 }
 
 /** The import of a class: from its own file when exported there, else from another file that exports it. */
-function findImport(program: Program, node: ClassNode, symbol: ts.Symbol): Omit<ClassImport, "className"> | undefined {
-  const { checker, layout } = program;
-  const own = node.getSourceFile();
-  for (const file of [own, ...program.sources.filter((other) => other !== own)]) {
-    const module = checker.getSymbolAtLocation(file);
-    if (module === undefined) continue;
-    const names = checker
-      .getExportsOfModule(module)
-      .filter((exported) => {
-        if (exported.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration)) return false;
-        const target = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
-        const declaration = target.valueDeclaration;
-        return (
-          target === symbol ||
-          declaration === node ||
-          (declaration !== undefined && ts.isVariableDeclaration(declaration) && declaration.initializer === node)
-        );
-      })
-      .map(({ name }) => (name === "export=" ? "default" : name))
+function findImport(program: Program, node: ClassNode): Omit<ClassImport, "className"> | undefined {
+  const { layout, sources, wrap } = program;
+  const own = node.getSourceFile().compilerNode;
+  for (const source of [own, ...sources.filter((other) => other !== own)]) {
+    const names = wrap(source)
+      .getExportSymbols()
+      .filter((exported) => isExportOf(exported, node))
+      .map((exported) => exported.getName().replace("export=", "default"))
       .sort();
-    const name = names.find((each) => each === node.name?.text) ?? names.find((each) => each !== "default") ?? names[0];
-    if (name !== undefined) return { file: displayPath(layout, file.fileName), exportName: name };
+    const name = names.find((each) => each === node.getName()) ?? names.find((each) => each !== "default") ?? names[0];
+    if (name !== undefined) return { file: displayPath(layout, source.fileName), exportName: name };
   }
   return undefined;
+}
+
+/** Whether an export has a class as its value, by itself or in a variable. Compiler nodes are the same in all files. */
+function isExportOf(exported: MorphSymbol, node: ClassNode): boolean {
+  if (exported.compilerSymbol.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration)) return false;
+  const declaration = (exported.getAliasedSymbol() ?? exported).getValueDeclaration();
+  const value = Node.isVariableDeclaration(declaration) ? declaration.getInitializer() : declaration;
+  return value?.compilerNode === node.compilerNode;
 }
 
 function readStaticMetadata(
   program: Program,
   node: ClassNode,
-  symbol: ts.Symbol,
+  statics: Type,
   name: string,
   report: Report,
 ): StaticMetadata | undefined {
-  const { checker } = program;
-  const at = node.name ?? node;
-  const statics = checker.getTypeOfSymbol(symbol);
-  const evaluator = new StaticEvaluator(checker, statics);
+  const at = nameNode(node);
+  const evaluator = new StaticEvaluator(statics);
   let failed = false;
-  const fail = (code: Code, where: ts.Node, subject: string, detail?: string): undefined => {
+  const fail = (code: Code, where: Node, subject: string, detail?: string): undefined => {
     failed = true;
     report(code, where, subject, detail);
   };
   /** The value of a static method with its place; undefined when the class does not override it. */
   const staticValue = (key: string, kind: "string" | "number", refusal: Code) => {
-    const member = checker.getPropertyOfType(statics, key);
-    const declaration = member?.valueDeclaration;
-    if (declaration === undefined || isRuntimeClass(declaration.parent)) return undefined;
-    const where = ts.getNameOfDeclaration(declaration) ?? declaration;
+    const declaration = overrideOf(program, statics, key);
+    if (declaration === undefined) return undefined;
     const value = evaluator.result(declaration);
-    if (value === undefined) return fail("SVC113", evaluator.failedAt ?? where, `${name}.${key}()`);
+    if (value === undefined) return fail("SVC113", evaluator.failedAt ?? nameNode(declaration), `${name}.${key}()`);
     if (typeof value.value !== kind) return fail(refusal, value.node, `${name}.${key}()`, wrongKind(value.value));
     return { value: value.value, node: value.node };
   };
@@ -219,10 +213,8 @@ function readStaticMetadata(
   const description = staticValue("description", "string", "SVC115");
   const path = staticValue("path", "string", "SVC122");
   const timeout = staticValue("timeout", "number", "SVC118");
-  const meta = checker.getPropertyOfType(statics, "meta")?.valueDeclaration;
-  if (meta !== undefined && !isRuntimeClass(meta.parent)) {
-    report("SVC121", ts.getNameOfDeclaration(meta) ?? meta, `${name}.meta()`);
-  }
+  const meta = overrideOf(program, statics, "meta");
+  if (meta !== undefined) report("SVC121", nameNode(meta), `${name}.meta()`);
 
   const canonical = typeof fqn?.value === "string" ? parseFqn(fqn.value)?.text : undefined;
   if (fqn === undefined && !failed) fail("SVC112", at, name);
@@ -230,7 +222,8 @@ function readStaticMetadata(
     fail("SVC114", fqn.node, `${name}.fqn()`, fqnProblem(`${fqn.value}`));
   }
 
-  const jsdoc = ts.displayPartsToString(symbol.getDocumentationComment(checker)).trim();
+  const { compilerSymbol } = node.getSymbolOrThrow();
+  const jsdoc = ts.displayPartsToString(compilerSymbol.getDocumentationComment(program.checker)).trim();
   const text = typeof description?.value === "string" ? description.value : jsdoc;
   const givesDescription = description !== undefined || !failed;
   if (text.trim() === "" && givesDescription) fail("SVC115", description?.node ?? at, `${name}.description()`);
@@ -247,6 +240,12 @@ function readStaticMetadata(
   return { fqn: canonical, description: text, path: urlPath, timeout: milliseconds };
 }
 
+/** The static member of a class or its bases that replaces the one of SvcTool. */
+function overrideOf({ checker, wrap }: Program, statics: Type, name: string): Node | undefined {
+  const declaration = checker.getPropertyOfType(statics.compilerType, name)?.valueDeclaration;
+  return declaration === undefined || isRuntimeClass(declaration.parent) ? undefined : wrap(declaration);
+}
+
 /** The detail of a refused value of the wrong type: `value` is text for a timeout, a number for any other metadata. */
 function wrongKind(value: string | number): string {
   if (typeof value === "number") return "expected text, got a number";
@@ -257,45 +256,34 @@ function wrongKind(value: string | number): string {
 }
 
 /** Reports a constructor that needs arguments when no `static new()` passes them. */
-function checkConstruction(
-  { checker }: Program,
-  node: ClassNode,
-  symbol: ts.Symbol,
-  name: string,
-  report: Report,
-): void {
-  const statics = checker.getTypeOfSymbol(symbol);
-  const factory = checker.getPropertyOfType(statics, "new")?.valueDeclaration;
-  if (factory === undefined || !isRuntimeClass(factory.parent)) return;
-  const signatures = checker.getSignaturesOfType(statics, ts.SignatureKind.Construct);
-  const needed = signatures.map((signature) => signature.parameters.find((each) => needsArgument(checker, each)));
+function checkConstruction(program: Program, node: ClassNode, statics: Type, name: string, report: Report): void {
+  if (overrideOf(program, statics, "new") !== undefined) return;
+  const needed = statics.getConstructSignatures().map((signature) => {
+    return signature.getParameters().find((parameter) => needsArgument(parameter, node));
+  });
   const [first] = needed;
   if (first === undefined || needed.includes(undefined)) return;
-  const { valueDeclaration } = first;
-  const isOwn = valueDeclaration?.parent.parent === node;
-  const base = valueDeclaration?.parent.parent;
-  const where = !isOwn && base && ts.isClassLike(base) && base.name ? ` of ${base.name.text}` : "";
-  const detail = `the constructor${where} needs ${parameterText(checker, first)}, and new() passes nothing`;
-  report("SVC123", isOwn && valueDeclaration ? valueDeclaration : (node.name ?? node), name, detail);
+  const declaration = first.getValueDeclaration();
+  const base = declaration?.getParent()?.getParent();
+  const isOwn = base === node;
+  const where = !isOwn && isClass(base) && base.getName() ? ` of ${base.getName()}` : "";
+  const parameter = declaration ? nameNode(declaration).getText() : first.getName();
+  const type = program.checker.typeToString(first.getTypeAtLocation(node).compilerType);
+  const detail = `the constructor${where} needs ${parameter}: ${type}, and new() passes nothing`;
+  report("SVC123", isOwn && declaration ? declaration : nameNode(node), name, detail);
 }
 
 /** Whether a parameter has no default and its type does not take `undefined`. */
-function needsArgument(checker: ts.TypeChecker, parameter: ts.Symbol): boolean {
-  const declaration = parameter.valueDeclaration;
-  const type = checker.getTypeOfSymbol(parameter);
-  if (declaration !== undefined && ts.isParameter(declaration)) {
-    if (declaration.questionToken !== undefined || declaration.initializer !== undefined) return false;
-    if (declaration.dotDotDotToken !== undefined) {
-      return checker.isTupleType(type) && (type as ts.TupleTypeReference).target.minLength > 0;
+function needsArgument(parameter: MorphSymbol, location: Node): boolean {
+  const declaration = parameter.getValueDeclaration();
+  const type = parameter.getTypeAtLocation(location);
+  if (Node.isParameterDeclaration(declaration)) {
+    if (declaration.hasQuestionToken() || declaration.hasInitializer()) return false;
+    if (declaration.isRestParameter()) {
+      return type.isTuple() && (type.compilerType as ts.Type as ts.TupleTypeReference).target.minLength > 0;
     }
   }
-  const takesUndefined = ts.TypeFlags.Undefined | ts.TypeFlags.Void;
-  return !(type.isUnion() ? type.types : [type]).some(({ flags }) => flags & takesUndefined);
-}
-
-function parameterText(checker: ts.TypeChecker, parameter: ts.Symbol): string {
-  const name = parameter.valueDeclaration && ts.getNameOfDeclaration(parameter.valueDeclaration)?.getText();
-  return `${name ?? parameter.name}: ${checker.typeToString(checker.getTypeOfSymbol(parameter))}`;
+  return !(type.isUnion() ? type.getUnionTypes() : [type]).some((part) => part.isUndefined() || part.isVoid());
 }
 
 /** A path without empty segments. Tools with equal canonical paths collide. */
@@ -310,29 +298,21 @@ export function importedFromOwnFile(tool: Pick<Tool, "import" | "place">): boole
 
 /** The diagnostic of a project without tools. It names the abstract tool classes, which may be the missing ones. */
 export function noTools(program: Program): Diagnostic {
-  const { layout, sources, checker, at } = program;
+  const { layout, sources, at } = program;
   const where = `in the ${sources.length === 1 ? "only file" : `${sources.length} files`} of ${displayPath(layout, layout.tsconfig)}`;
-  const abstract = sources.flatMap(classesOf).filter((node) => isAbstract(node) && isToolClass(checker, node));
+  const abstract = sources
+    .flatMap((file) => classesOf(program, file))
+    .filter((node) => node.isAbstract() && typesOf(program, node) !== undefined);
   const [first] = abstract;
   if (first === undefined) return diagnostic("SVC100", {}, where);
-  const names = abstract.slice(0, MAX_NAMED_CLASSES).map(({ name }) => name?.text ?? "a class without a name");
+  const names = abstract.slice(0, MAX_NAMED_CLASSES).map((node) => node.getName() ?? "a class without a name");
   const more = abstract.length > names.length ? ` and ${abstract.length - names.length} more` : "";
   const are = abstract.length === 1 ? "is abstract: remove `abstract`, or" : "are abstract:";
   const detail = `${where}; ${names.join(", ")}${more} ${are} export a class that extends ${names[0]} and is not abstract`;
-  return diagnostic("SVC100", { place: at(first.name ?? first) }, detail);
+  return diagnostic("SVC100", { place: at(nameNode(first).compilerNode) }, detail);
 }
 
 const MAX_NAMED_CLASSES = 3;
-
-function isAbstract(node: ClassNode): boolean {
-  return (ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Abstract) !== 0;
-}
-
-function isToolClass(checker: ts.TypeChecker, node: ClassNode): boolean {
-  const { symbol } = node as { symbol?: ts.Symbol };
-  const phantom = symbol && checker.getPropertyOfType(checker.getDeclaredTypeOfSymbol(symbol), "__io");
-  return phantom !== undefined && isPhantom(phantom);
-}
 
 /**
  * Diagnostics for tools with the same FQN or path, which one process cannot serve together. Tools without an FQN, whose

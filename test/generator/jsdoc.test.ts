@@ -1,7 +1,7 @@
 /** JSDoc as schema: the allow-list, wrong values, and comments that other tools would execute. */
 
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Json, type JsonObject, printJson, readJson } from "#generator/json.js";
@@ -813,4 +813,41 @@ test("@default is published and never filled in, in both modes", async () => {
   } finally {
     project.remove();
   }
+});
+
+test("comments that belong to no declaration of their own count: of parameters, of constants, around a class", () => {
+  const project = new ToolProject({
+    "src/a.ts": `import { SvcTool, StatusCode } from "svc-runtime";
+const DEFAULTS = {
+  /** @minimum 1 */
+  limit: 5,
+};
+class Point {
+  constructor(
+    /** @minimum 2 */
+    readonly x: number,
+  ) {}
+}
+/**
+ * A tool.
+ * @acknowledge nothing
+ */
+export const A = class extends SvcTool<{ defaults: typeof DEFAULTS; point: Point }, "done"> {
+  static override fqn() { return "xyz.test.tool@1"; }
+  override async invoke() { return "done" as const; }
+  override async health() { return StatusCode.OK; }
+};
+`,
+  });
+  const refused = project.generate().diagnostics.map(({ code, place }) => `${code} ${place?.line}:${place?.column}`);
+  assert.deepEqual(refused, ["SVC170 14:4"]);
+  project.write({ "src/a.ts": readFileSync(join(project.root, "src/a.ts"), "utf8").replace(/ \* @ack.*\n/, "") });
+  const { contracts = [], diagnostics } = project.generate();
+  assert.deepEqual(diagnostics, []);
+  assert.equal(contracts[0]?.description, "A tool.");
+  const schema = JSON.parse(contracts[0]?.inputSchema ?? "{}") as {
+    properties: Record<string, { properties: object }>;
+  };
+  assert.deepEqual(schema.properties.defaults?.properties, { limit: { type: "number", minimum: 1 } });
+  assert.deepEqual(schema.properties.point?.properties, { x: { type: "number", minimum: 2 } });
 });
