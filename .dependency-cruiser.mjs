@@ -128,8 +128,15 @@ const LAYERS = [
     name: "generator/emit",
     files: "generator/emit/*",
     below: "generator/model generator/diagnostics generator/project",
-    packages: "svc-runtime/generator handlebars typescript-json-schema ajv ajv-formats",
+    packages: "svc-runtime/generator handlebars ajv ajv-formats",
     node: "fs module path util",
+  },
+  {
+    name: "generator/second-reader",
+    files: "generator/second-reader/*",
+    below: "generator/model generator/diagnostics generator/project generator/types generator/emit",
+    packages: "typescript-json-schema ajv ajv-formats",
+    node: "module",
   },
   {
     name: "generator/openapi",
@@ -245,7 +252,7 @@ const LAYERS = [
     name: "generator/commands",
     files: "generator/commands/*",
     below:
-      "generator/model generator/diagnostics generator/atomic-write generator/project generator/generate generator/contract-diff generator/output-files generator/openapi generator/new-files generator/committed-contract generator/watch generator/keys generator/scaffold generator/import generator/dev generator/dev/page-server generator/invoke generator/config generator/doctor generator/command-line",
+      "generator/model generator/diagnostics generator/atomic-write generator/project generator/second-reader generator/generate generator/contract-diff generator/output-files generator/openapi generator/new-files generator/committed-contract generator/watch generator/keys generator/scaffold generator/import generator/dev generator/dev/page-server generator/invoke generator/config generator/doctor generator/command-line",
     packages: "svc-runtime/config svc-runtime/generator svc-runtime/leader diff",
     node: "crypto fs path",
   },
