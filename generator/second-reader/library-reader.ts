@@ -61,6 +61,9 @@ export function openLibrary(program: Program): ReadType {
   const predicates = new TypePredicates(program);
   let corrected = new Set<DifferenceName>();
   let objects: readonly ts.Type[] = [];
+  /** The structured types of one reading; no name of a type is a number. */
+  let once = new Map<ts.Type, { readonly name: string; readonly definition: Definition }>();
+  let shared: Record<string, Definition> = {};
 
   const correct = (name: DifferenceName, definition: Definition): Definition => {
     corrected.add(name);
@@ -86,7 +89,20 @@ export function openLibrary(program: Program): ReadType {
         corrected.add(instead.name);
         return this.getTypeDefinition(instead.type, ...more);
       }
-      return this.#correction(type) ?? super.getTypeDefinition(withoutMisleadingAlias(type), ...more);
+      return this.#correction(type) ?? this.#readOnce(type, more);
+    }
+
+    /** The library inlines types without a name of their own, so nested generic types would double with every level. */
+    #readOnce(type: ts.Type, more: readonly unknown[]): Definition {
+      const before = once.get(type);
+      if (before !== undefined) {
+        shared[before.name] = before.definition;
+        return { $ref: `#/definitions/${before.name}` };
+      }
+      const definition = super.getTypeDefinition(withoutMisleadingAlias(type), ...more);
+      const isStructured = ["properties", "items", "anyOf"].some((name) => Object.hasOwn(definition, name));
+      if (isStructured) once.set(type, { name: String(once.size), definition });
+      return definition;
     }
 
     /** The type that the library is to read in place of this one. */
@@ -213,9 +229,11 @@ export function openLibrary(program: Program): ReadType {
   return (type, plain) => {
     corrected = new Set();
     objects = plain;
+    once = new Map();
+    shared = {};
     reader.resetSchemaSpecificProperties();
     const definition = silently(() => reader.getTypeDefinition(type));
-    const text = JSON.stringify({ ...definition, definitions: reader.ReffedDefinitions });
+    const text = JSON.stringify({ ...definition, definitions: { ...reader.ReffedDefinitions, ...shared } });
     return { schema: readJson(text) as JsonObject, corrected };
   };
 }

@@ -6,6 +6,9 @@ import { alternativesOf, type ListForm, type ObjectForm } from "./alternatives.j
 /** Greatest number of values for one schema. They grow with its places, and so does each of them. */
 const MAX_VALUES = 2_000;
 
+/** Greatest number of objects and lists in the samples: a type that uses others twice on every level doubles with each. */
+const MAX_PARTS = 5_000;
+
 /** Values for any place, of every type. */
 const STRANGERS: readonly unknown[] = [null, true, 0, 1.5, "text", "2026-01-01T00:00:00Z", [], [1.5], {}, { "~": 1 }];
 
@@ -31,6 +34,7 @@ interface Place {
 export function neighboursOf(root: JsonObject, variants: boolean): readonly unknown[] {
   const values: unknown[] = [];
   const seen = new Set<JsonObject>();
+  let parts = 0;
 
   const sample = (schema: Json, open: readonly JsonObject[]): unknown => {
     const values = samplesOf(schema, open);
@@ -40,6 +44,7 @@ export function neighboursOf(root: JsonObject, variants: boolean): readonly unkn
   /** A value for each alternative that ends. */
   const samplesOf = (schema: Json, open: readonly JsonObject[]): unknown[] => {
     if (schema === true) return ["any"];
+    if (++parts > MAX_PARTS) return [];
     const { any, scalars, patterns, objects, lists } = alternativesOf(schema, root);
     const structured = [
       ...objects.map((form) => (open.includes(form.node) ? undefined : objectOf(form, [...open, form.node]))),
