@@ -94,8 +94,7 @@ export function compareSchemas(ours: JsonObject, library: JsonObject, subject: s
     for (const name of new Set([...one.members.keys(), ...other.members.keys()])) {
       const [mine, theirs] = [one.members.get(name), other.members.get(name)];
       const inner = memberSubject(subject, name);
-      if (name === "__proto__" && theirs === undefined) excused.add("member __proto__");
-      else if (mine === undefined || theirs === undefined || mine.required !== theirs.required) {
+      if (mine === undefined || theirs === undefined || mine.required !== theirs.required) {
         found.push({ subject: inner, ours: presence(mine), library: presence(theirs) });
       } else {
         found.push(...compare({ ours: mine.schema, library: theirs.schema, subject: inner }));

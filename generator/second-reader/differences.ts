@@ -22,6 +22,7 @@ export const CORRECTED = {
   "undefined in a union": "`a: T | undefined` may be absent; the library requires it unless the type is instantiated",
   "absent member": "`a?: never` and `a?: undefined` may be null; the library leaves the member out, so takes any value",
   "optional null": "an optional member, or the optional item of a tuple, may be null on the wire",
+  "member __proto__": "the library assigns a member of this name as the prototype of its object",
   "tuple with a tail": "the library takes the last element of [...A[], B] for the repeated one",
   "alias by name":
     "the library takes an alias called Readonly or Mutable for its argument, and one called integer for integers",
@@ -34,7 +35,6 @@ export const EXCUSED = {
   variant: "a variant of the output takes no second tag; in TypeScript an object type takes further members",
   template: "the library's pattern of a template type is looser: `.` takes no line break, numbers are digits",
   "number index": "names like 1.5 and -1 are numbers too; the library's pattern has digits alone",
-  "member __proto__": "the library assigns a member of this name as the prototype of its object",
 } as const;
 
 export type DifferenceName = keyof typeof CORRECTED | keyof typeof EXCUSED;

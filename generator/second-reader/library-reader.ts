@@ -206,6 +206,12 @@ export function openLibrary(program: Program): ReadType {
         definition.required = definition.required.filter((name) => name !== property.name);
         corrected.add("undefined in a union");
       }
+      if (property.name === "__proto__") {
+        const member = { ["__proto__"]: correct("member __proto__", this.getTypeDefinition(type)) };
+        definition.properties = { ...definition.properties, ...member };
+        const isRequired = (property.flags & ts.SymbolFlags.Optional) === 0 && !parts.some(isAbsent);
+        if (isRequired) definition.required = [...(definition.required ?? []), property.name];
+      }
       if (definition.required?.includes(property.name)) return;
       const own = Object.entries(definition.properties ?? {}).find(([name]) => name === property.name)?.[1];
       const schema = parts.every(isAbsent) ? correct("absent member", { type: "null" }) : own && orNull(own);
