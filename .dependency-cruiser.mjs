@@ -115,6 +115,13 @@ const LAYERS = [
   },
   { name: "generator/atomic-write", files: "generator/atomic-write", below: "generator/diagnostics", node: "fs path" },
   {
+    name: "generator/metadata",
+    files: "generator/metadata",
+    below: "generator/model generator/diagnostics",
+    packages: "svc-runtime/generator ajv",
+    node: "module",
+  },
+  {
     name: "generator/project",
     files: "generator/project/*",
     below: "generator/model generator/diagnostics",
@@ -132,8 +139,15 @@ const LAYERS = [
     name: "generator/emit",
     files: "generator/emit/*",
     below: "generator/model generator/diagnostics generator/project",
-    packages: "svc-runtime/generator handlebars typescript-json-schema ajv ajv-formats",
+    packages: "svc-runtime/generator handlebars ajv ajv-formats",
     node: "fs module path util",
+  },
+  {
+    name: "generator/second-reader",
+    files: "generator/second-reader/*",
+    below: "generator/model generator/diagnostics generator/project generator/types generator/emit",
+    packages: "typescript-json-schema ajv ajv-formats",
+    node: "module",
   },
   {
     name: "generator/openapi",
@@ -198,7 +212,7 @@ const LAYERS = [
   {
     name: "generator/import",
     files: "generator/import/*",
-    below: "generator/model generator/diagnostics generator/types generator/emit generator/generate",
+    below: "generator/model generator/diagnostics generator/metadata generator/types generator/emit generator/generate",
     packages: "svc-runtime/generator",
     node: "fs path util",
   },
@@ -241,7 +255,8 @@ const LAYERS = [
   {
     name: "generator/doctor",
     files: "generator/doctor/*",
-    below: "generator/model generator/diagnostics generator/project generator/contract-diff generator/config",
+    below:
+      "generator/model generator/diagnostics generator/metadata generator/project generator/contract-diff generator/config",
     packages: "svc-runtime/config svc-runtime/generator svc-runtime/leader",
     node: "crypto fs http https module net path tls",
   },
@@ -249,7 +264,7 @@ const LAYERS = [
     name: "generator/commands",
     files: "generator/commands/*",
     below:
-      "generator/model generator/diagnostics generator/atomic-write generator/project generator/generate generator/contract-diff generator/output-files generator/openapi generator/new-files generator/committed-contract generator/watch generator/keys generator/scaffold generator/import generator/dev generator/dev/page-server generator/invoke generator/config generator/doctor generator/command-line",
+      "generator/model generator/diagnostics generator/atomic-write generator/metadata generator/project generator/second-reader generator/generate generator/contract-diff generator/output-files generator/openapi generator/new-files generator/committed-contract generator/watch generator/keys generator/scaffold generator/import generator/dev generator/dev/page-server generator/invoke generator/config generator/doctor generator/command-line",
     packages: "svc-runtime/config svc-runtime/generator svc-runtime/leader diff",
     node: "crypto fs path",
   },

@@ -24,7 +24,7 @@ import {
 import type { ts } from "./project/typescript.js";
 import { lower, readTypes, type TypeReader } from "./types/lower.js";
 import { findServerOptions } from "./types/server-options.js";
-import { duplicateTools, findTools, importedFromOwnFile, noTools } from "./types/tool-classes.js";
+import { duplicateTools, findTools, importedFromOwnFile, noTools, type ToolClass } from "./types/tool-classes.js";
 
 export interface Result {
   /** Paths relative to the root; empty when there are errors. */
@@ -38,13 +38,20 @@ export interface Generated extends Result {
   readonly inputs: InputSnapshot;
 }
 
-/** Generates all files of a project. */
-export function generate(options: GenerateOptions): Generated {
+/** A further look at each tool of a run, beside its generation. */
+export type Review = (program: Program, found: ToolClass, tool: Tool, schemas: Schemas) => readonly Diagnostic[];
+
+/**
+ * Generates all files of a project.
+ *
+ * @param review for `--check`: its diagnostics are those of the run
+ */
+export function generate(options: GenerateOptions, review?: Review): Generated {
   const project = readProject(layoutOf(options));
   const result =
     "diagnostics" in project
       ? { files: [], diagnostics: project.diagnostics }
-      : generateFrom(openProgram(project, compileOnce(project)));
+      : generateFrom(openProgram(project, compileOnce(project)), new Map(), review);
   return { ...result, inputs: project.recorder.snapshot() };
 }
 
@@ -59,10 +66,10 @@ export function generateTexts(texts: ReadonlyMap<string, string>): Result {
 }
 
 /** Generates all files of an open program. A run without errors adds its results to `cache`. */
-export function generateFrom(program: Program, cache: ResultCache = new Map()): Result {
+export function generateFrom(program: Program, cache: ResultCache = new Map(), review?: Review): Result {
   const uninstalled = missingRuntime(program);
   if (uninstalled !== undefined) return { files: [], diagnostics: [...program.notes, uninstalled] };
-  const schemas = new Schemas(program.checker);
+  const schemas = new Schemas();
   const types = readTypes(program);
   const compiler = compilerErrors(program);
   const sources = program.sources.map((file): SourceResult => {
@@ -70,7 +77,7 @@ export function generateFrom(program: Program, cache: ResultCache = new Map()): 
     const cached = cache.get(file.fileName);
     return cached !== undefined && cached.key === key
       ? cached
-      : { path: file.fileName, key, ...readSource(types, file, schemas) };
+      : { path: file.fileName, key, ...readSource(types, file, schemas, compiler.length === 0 ? review : undefined) };
   });
   const tools = sources.flatMap((source) => source.tools);
   const found = sources.flatMap((source) => source.diagnostics);
@@ -86,6 +93,7 @@ export function generateFrom(program: Program, cache: ResultCache = new Map()): 
       ...options.diagnostics,
     ],
     sources.flatMap((source) => source.acknowledged),
+    review === undefined ? ["SVC180"] : [],
   );
   if (hasErrors(diagnostics)) return { files: [], diagnostics };
   const texts = sources.flatMap((source) => {
@@ -111,10 +119,11 @@ interface SourceResult {
   readonly artifacts?: readonly ToolArtifacts[];
 }
 
-/** Finds, lowers and checks the tools of one source file. */
-function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas) {
-  const { tools: classes, diagnostics } = findTools(types.program, file);
-  const lowered = classes.map((tool) => lower(types, tool));
+/** Finds, lowers and checks the tools of one source file. A tool without errors is reviewed. */
+function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas, review?: Review) {
+  const { program } = types;
+  const { tools: classes, diagnostics } = findTools(program, file);
+  const lowered = classes.map((found) => ({ found, ...lower(types, found) }));
   return {
     tools: lowered.map(({ tool }) => tool),
     diagnostics: [
@@ -122,6 +131,9 @@ function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas) {
       ...lowered.flatMap((each) => each.diagnostics),
       ...lowered.flatMap(({ examples, tool }) => checkExamples(examples, tool, schemas)),
       ...lowered.flatMap(({ tool }) => checkPorts(tool)),
+      ...lowered.flatMap(({ found, tool, ...each }) =>
+        review === undefined || hasErrors(each.diagnostics) ? [] : review(program, found, tool, schemas),
+      ),
     ],
     acknowledged: lowered.flatMap((each) => each.acknowledged),
   };

@@ -47,11 +47,15 @@ export function buildOptions({ root: _, ...options }: GenerateOptions): Record<s
   return options;
 }
 
-/** Saves the build info for the next run, unless there is no node_modules or it is read-only. */
-export function saveBuildInfo(options: GenerateOptions, generated: Generated): void {
+/**
+ * Saves the build info for the next run, unless there is no node_modules or it is read-only.
+ *
+ * @param checked whether the run was one of `--check`
+ */
+export function saveBuildInfo(options: GenerateOptions, generated: Generated, checked = false): void {
   if (!existsSync(join(options.root, "node_modules"))) return;
   try {
-    replaceFiles([buildInfoFile(options.root, buildOptions(options), generated)]);
+    replaceFiles([buildInfoFile(options.root, buildOptions(options), { ...generated, checked })]);
   } catch (error) {
     if (!(error instanceof UnwritableError)) throw error;
   }

@@ -1,7 +1,7 @@
 /** `svc-gen`, `svc-gen --check` and `svc-gen --watch`: the generator and what is printed of it. */
 
 import { type Diagnostic, formatDiagnostics, hasErrors } from "../diagnostics/diagnostics.js";
-import type { Generated } from "../generate.js";
+import type { Generated, Review } from "../generate.js";
 import { buildOptions, saveBuildInfo, staleFiles, writeChanged } from "../output-files.js";
 import { freshBuildInfo } from "../project/build-info.js";
 import type { GenerateOptions } from "../project/layout.js";
@@ -25,7 +25,10 @@ export const generateCommand = defineCommand({
 
 With --json one object on one line, with --watch one a run: {"diagnostics":[…],"wrote":[…],"milliseconds":41}.`,
   options: {
-    check: { type: "boolean", summary: "write nothing; exit 3 and show the difference when files are stale" },
+    check: {
+      type: "boolean",
+      summary: "write nothing; exit 3 and show the difference when files are stale; read every type a second time",
+    },
     watch: { type: "boolean", summary: "write now and whenever a file changes that they depend on, until Ctrl-C" },
     ...PROJECT_OPTIONS,
     json: JSON_OPTION,
@@ -56,9 +59,9 @@ export interface RunReport {
 type Reporter = Pick<Call<Options>, keyof CliHost | "json" | "quiet">;
 
 /** Runs the generator. It is imported on demand, because TypeScript takes longer to load than everything else here. */
-export async function generateNow(options: GenerateOptions): Promise<Generated> {
+export async function generateNow(options: GenerateOptions, review?: Review): Promise<Generated> {
   const { generate } = await import("../generate.js");
-  return generate(options);
+  return generate(options, review);
 }
 
 /** Prints the diagnostics of a run and, as text, how many errors there are. */
@@ -125,14 +128,17 @@ async function write(options: GenerateOptions, reporter: Reporter): Promise<numb
   return EXIT.done;
 }
 
+/** Compares the generated files with a new run that also reads every type a second time. */
 async function check(options: GenerateOptions, reporter: Reporter): Promise<number> {
   const report = startRun(reporter);
   const same = freshBuildInfo(options.root, buildOptions(options));
-  if (same !== undefined) {
+  if (same?.checked) {
     report(same.diagnostics);
     return EXIT.done;
   }
-  const generated = await generateNow(options);
+  const { SecondReader } = await import("../second-reader/second-reader.js");
+  const reader = new SecondReader();
+  const generated = await generateNow(options, (...tool) => reader.review(...tool));
   if (hasErrors(generated.diagnostics)) {
     report(generated.diagnostics);
     return EXIT.failure;
@@ -150,7 +156,8 @@ async function check(options: GenerateOptions, reporter: Reporter): Promise<numb
     }
     return EXIT.stale;
   }
-  saveBuildInfo(options, generated);
+  if (generated.diagnostics.some(({ severity }) => severity === "warning")) return EXIT.failure;
+  saveBuildInfo(options, generated, true);
   return EXIT.done;
 }
 

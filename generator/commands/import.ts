@@ -60,10 +60,11 @@ being {"pointer","imported","generated"} with its values as JSON texts, absent w
 /** @throws CommandError */
 async function importFrom(name: string, call: Call<typeof OPTIONS>): Promise<ImportedTool[]> {
   const { readSource, UnreadableSource } = await import("../import/read-source.js");
-  const { readMetadata, UnreadableMetadata } = await import("../import/metadata.js");
+  const { readImportable } = await import("../import/metadata.js");
+  const { UnreadableMetadata } = await import("../metadata.js");
   const { importTools, UnimportableTools } = await import("../import/import-tools.js");
   try {
-    return importTools(readMetadata(await readSource(name, call.cwd), quoted(name)));
+    return importTools(readImportable(await readSource(name, call.cwd), quoted(name)));
   } catch (error) {
     if (error instanceof UnreadableSource) throw new CommandError(error.message, error.hint);
     if (error instanceof UnreadableMetadata) {

@@ -1,4 +1,4 @@
-/** Which notes are shown: `@acknowledge SVC155` silences those that an author has read. */
+/** Which notes and warnings are shown: `@acknowledge SVC155` silences those that an author has read. */
 
 import type { Place } from "../model.js";
 import { CODES, type Diagnostic, diagnostic } from "./diagnostics.js";
@@ -15,17 +15,24 @@ export interface Acknowledgement {
 export function readAcknowledged(text: string): { readonly codes: readonly string[] } | { readonly problem: string } {
   const [list = ""] = text.split(/\s-\s/, 1);
   const codes = list.split(/[\s,]+/).filter(Boolean);
-  const isNote = (code: string) => Object.hasOwn(CODES, code) && CODES[code as keyof typeof CODES].severity === "note";
-  if (codes.length > 0 && codes.every(isNote)) return { codes };
-  return { problem: "@acknowledge takes codes of notes, such as SVC155" };
+  const isKnown = (code: string) =>
+    Object.hasOwn(CODES, code) && CODES[code as keyof typeof CODES].severity !== "error";
+  if (codes.length > 0 && codes.every(isKnown)) return { codes };
+  return { problem: "@acknowledge takes codes of notes and warnings, such as SVC155" };
 }
 
-/** Drops notes that are acknowledged or about a member with an error, and adds a note for each tag without effect. */
+/**
+ * Drops notes and warnings that are acknowledged, and notes about a member with an error. Adds a note for each tag
+ * without effect.
+ *
+ * @param unasked codes that this run does not look for, so a tag that names one is not without effect
+ */
 export function filterNotes(
   diagnostics: readonly Diagnostic[],
   acknowledged: readonly Acknowledgement[],
+  unasked: readonly Diagnostic["code"][] = [],
 ): Diagnostic[] {
-  const kept = withoutAcknowledged(diagnostics, acknowledged);
+  const kept = withoutAcknowledged(diagnostics, acknowledged, unasked);
   const marks = ({ place, subject }: Diagnostic) => [place && `${place.file}:${place.line}:${place.column}`, subject];
   const wrong = new Set(kept.filter(({ severity }) => severity === "error").flatMap(marks));
   wrong.delete(undefined);
@@ -36,6 +43,7 @@ export function filterNotes(
 function withoutAcknowledged(
   diagnostics: readonly Diagnostic[],
   acknowledged: readonly Acknowledgement[],
+  unasked: readonly Diagnostic["code"][],
 ): Diagnostic[] {
   const covers = ({ subject, codes }: Acknowledgement, { code, subject: inner = "" }: Diagnostic) =>
     codes.includes(code) && isWithin(inner, subject);
@@ -49,7 +57,7 @@ function withoutAcknowledged(
   const idle = [...tags.values()].flatMap((uses) => {
     const [first] = uses as [Acknowledgement];
     const found = diagnostics.filter((note) => uses.some((use) => covers(use, note))).map(({ code }) => code);
-    const codes = first.codes.filter((code) => !found.includes(code as Diagnostic["code"]));
+    const codes = first.codes.filter((code) => ![...found, ...unasked].includes(code as Diagnostic["code"]));
     return codes.length === 0
       ? []
       : [diagnostic("SVC176", { place: first.place, subject: first.subject }, codes.join(" "))];

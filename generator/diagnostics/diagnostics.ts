@@ -22,11 +22,14 @@ interface Entry {
 function error(title: string, hint: string, why: string): Entry {
   return { severity: "error", title, hint, why };
 }
+function warning(title: string, hint: string, why: string): Entry {
+  return { severity: "warning", title, hint, why };
+}
 function note(title: string, hint: string, why: string): Entry {
   return { severity: "note", title, hint, why };
 }
 
-/** 100: project, 110: class and static metadata, 130: types, 150: input, 160: output, 170: JSDoc. */
+/** 100: project, 110: class and static metadata, 130: types, 150: input, 160: output, 170: JSDoc, 180: schemas, in `--check`. */
 export const CODES = {
   SVC100: error(
     "no tool class was found",
@@ -347,6 +350,16 @@ export const CODES = {
     "this pattern takes more than linear time on some texts",
     "add @maxLength 1000 or less, which is checked first, or begin the pattern with ^ and let no two repetitions meet",
     "The time grows with the square of the length, or faster. Texts of up to 65,536 characters are matched.",
+  ),
+  SVC180: warning(
+    "a second reading of this type gives another schema",
+    "compare the schema in meta.json with the type and report the type; when the schema is right: @acknowledge SVC180 on the member",
+    "svc-gen --check lets typescript-json-schema read every type too, compares both schemas after a list of known differences, and lets ajv judge values by both. One of the two is wrong here, and a wrong schema would be registered.",
+  ),
+  SVC181: error(
+    "ajv refuses the schema of this type",
+    "report the type: every schema that svc-gen writes compiles in ajv's strict mode",
+    "Leaders and clients compile the published schema. svc-gen --check compiles it first.",
   ),
 } as const satisfies Record<string, Entry>;
 

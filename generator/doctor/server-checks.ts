@@ -6,16 +6,10 @@
 
 import { randomBytes } from "node:crypto";
 import { derivePorts, PortError } from "svc-runtime/generator";
-import {
-  buildEnvelope,
-  JsonText,
-  type Leader,
-  LeaderError,
-  readMetadata,
-  signRequest,
-  type ToolMetadata,
-} from "svc-runtime/leader";
+import { buildEnvelope, JsonText, type Leader, signRequest } from "svc-runtime/leader";
 import { diffDocuments, listDifferences } from "../contract-diff.js";
+import { printJson } from "../json.js";
+import { readMetadata, type ToolMetadata, UnreadableMetadata } from "../metadata.js";
 import { bad, type Check, good, skipped } from "./check.js";
 import {
   type Answer,
@@ -193,9 +187,9 @@ class ServerDoctor {
     if (answer.status !== 200) return this.none(this.unexpected("metadata", answer));
     let served: ToolMetadata;
     try {
-      served = readMetadata(answer.body);
+      [served] = readMetadata(answer.body, "the answer", true) as [ToolMetadata];
     } catch (error) {
-      if (!(error instanceof LeaderError)) throw error;
+      if (!(error instanceof UnreadableMetadata)) throw error;
       const next = "the answer is not that of a tool server: look at the address and at the gateway";
       return this.none(bad("metadata", printable(error.message), next));
     }
@@ -205,7 +199,7 @@ class ServerDoctor {
     else {
       const next =
         "let the gateway set X-Forwarded-Proto and X-Forwarded-Host to what callers use, and pass the path unchanged";
-      this.tell(bad("public url", `/meta says ${printable(served.url)}, asked was ${expected}`, next));
+      this.tell(bad("public url", `/meta says ${printable(served.url ?? "")}, asked was ${expected}`, next));
     }
     return served;
   }
@@ -214,17 +208,14 @@ class ServerDoctor {
     const { committed } = this.questions;
     if (committed === undefined)
       return skipped("metadata", `${served.fqn}; there is no meta.json here to compare with`);
-    let own: ToolMetadata;
-    try {
-      own = readMetadata(committed, served.fqn);
-    } catch (error) {
-      if (!(error instanceof LeaderError)) throw error;
+    const own = toolIn(committed, served.fqn);
+    if (own === undefined) {
       const next =
         "run doctor in the project of this tool; or deploy what meta.json says (svc-gen diff compares versions)";
       return bad("metadata", `the server has ${served.fqn}, the meta.json here has not`, next);
     }
-    const members = (["description", "timeout", "inputSchema", "outputSchema"] as const).filter(
-      (name) => served[name] !== own[name],
+    const members = ["description", "timeout", "input_schema", "output_schema"].filter(
+      (name) => textOf(served, name) !== textOf(own, name),
     );
     if (members.length === 0) return good("metadata", `${served.fqn}, as in meta.json`);
     const changes = listDifferences(
@@ -421,10 +412,22 @@ class ServerDoctor {
   }
 }
 
-/** Undefined when the metadata is not that of a tool. */
-function inputPorts({ inputSchema, outputSchema }: ToolMetadata) {
+const textOf = ({ document }: ToolMetadata, name: string) => printJson(document.get(name) ?? null);
+
+/** A tool of a `meta.json`; undefined when it has none of this name, or cannot be read. */
+function toolIn(text: string, fqn: string): ToolMetadata | undefined {
   try {
-    return derivePorts(inputSchema, outputSchema).inputPorts;
+    return readMetadata(Buffer.from(text), "meta.json").find((tool) => tool.fqn === fqn);
+  } catch (error) {
+    if (error instanceof UnreadableMetadata) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined when the metadata is not that of a tool. */
+function inputPorts({ input, output }: ToolMetadata) {
+  try {
+    return derivePorts(printJson(input), printJson(output)).inputPorts;
   } catch (error) {
     if (error instanceof PortError) return undefined;
     throw error;

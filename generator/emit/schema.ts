@@ -1,11 +1,6 @@
-/**
- * Model -> JSON Schema 2020-12, in declared order. typescript-json-schema, fed the resolved type, describes single
- * values (primitives, literals). This file composes them: objects, required members, index signatures, tuples, unions,
- * definitions.
- */
+/** Model -> JSON Schema 2020-12, in declared order. */
 
-import { createRequire } from "node:module";
-import { type Json, JsonObject, object, readJson } from "../json.js";
+import { type Json, JsonObject, object } from "../json.js";
 import { ANNOTATIONS } from "../keywords.js";
 import {
   type Definition,
@@ -20,44 +15,14 @@ import {
   type Tool,
   type TupleShape,
 } from "../model.js";
-import { shareCompiler } from "../project/program.js";
-import type { ts } from "../project/typescript.js";
 import { isMany } from "./codecs.js";
 import { SchemaJudge } from "./schema-judge.js";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
-/** The used part of typescript-json-schema's generator. */
-interface TypeSchemas {
-  getTypeDefinition(type: ts.Type, asRef: boolean): Record<string, unknown>;
-}
-
-/**
- * Opens typescript-json-schema's generator over the project's checker. Its parsing of comments is disabled: it would
- * run `require()` found in them and follow `@$ref`, `@ignore` and `@type`.
- */
-function openTypeSchemas(checker: ts.TypeChecker): TypeSchemas {
-  shareCompiler();
-  const require = createRequire(import.meta.url);
-  const { JsonSchemaGenerator, getDefaultArgs } = require("typescript-json-schema") as {
-    JsonSchemaGenerator: new (...args: unknown[]) => object;
-    getDefaultArgs: () => object;
-  };
-  const Bare = class extends JsonSchemaGenerator {
-    parseCommentsIntoDefinition(): void {}
-  };
-  return new Bare([], {}, {}, {}, checker, { ...getDefaultArgs(), ref: false }) as unknown as TypeSchemas;
-}
-
 /** Makes the schemas of the tools of one project. */
 export class Schemas {
-  private readonly types: TypeSchemas;
-  private readonly known = new Map<string, JsonObject>();
   private loadedJudge: SchemaJudge | undefined;
-
-  constructor(private readonly checker: ts.TypeChecker) {
-    this.types = openTypeSchemas(checker);
-  }
 
   /** Judges values by schemas. ajv is loaded for the first one, because most projects have no value to judge. */
   get judge(): SchemaJudge {
@@ -124,15 +89,12 @@ export class Schemas {
         if (shape.except === "null") return object(["type", ["boolean", "number", "string", "array", "object"]]);
         return shape.except === "primitives" ? object(["type", ["object", "array"]]) : object();
       case "null":
-        return this.simple("null", () => this.checker.getNullType());
       case "boolean":
-        return this.simple("boolean", () => this.checker.getBooleanType());
-      case "string": {
-        const schema = this.simple("string", () => this.checker.getStringType());
-        return shape.pattern === undefined ? schema : object(...schema.members, ["pattern", shape.pattern]);
-      }
+        return object(["type", shape.kind]);
+      case "string":
+        return object(["type", "string"], shape.pattern !== undefined && ["pattern", shape.pattern]);
       case "number":
-        return shape.integer ? object(["type", "integer"]) : this.simple("number", () => this.checker.getNumberType());
+        return object(["type", shape.integer ? "integer" : "number"]);
       case "bigint":
         return object(["type", "integer"], shape.format !== undefined && ["format", shape.format]);
       case "date":
@@ -156,28 +118,13 @@ export class Schemas {
     }
   }
 
-  private simple(key: string, type: () => ts.Type): JsonObject {
-    const known = this.known.get(key);
-    if (known !== undefined) return known;
-    const schema = readJson(JSON.stringify(this.types.getTypeDefinition(type(), false))) as JsonObject;
-    this.known.set(key, schema);
-    return schema;
-  }
-
-  private literal(value: Literal): JsonObject {
-    if (value === null) return object(["type", "null"]);
-    if (typeof value === "boolean") return object(["type", "boolean"], ["const", value]);
-    const type = () =>
-      typeof value === "string" ? this.checker.getStringLiteralType(value) : this.checker.getNumberLiteralType(value);
-    const schema = this.simple(`${typeof value} ${value}`, type);
-    return object(["type", schema.get("type") ?? typeof value], ["const", value]);
-  }
-
   private literals(values: readonly Literal[]): JsonObject {
-    const [first] = values;
-    if (values.length === 1 && first !== undefined) return this.literal(first);
     const types = [...new Set(values.map((value) => (value === null ? "null" : typeof value)))];
-    return object(["type", types.length === 1 ? (types[0] as string) : types], ["enum", values]);
+    const [only, ...more] = values;
+    return object(
+      ["type", types.length === 1 ? (types[0] as string) : types],
+      only !== undefined && more.length === 0 ? ["const", only] : ["enum", values],
+    );
   }
 
   /** @param port whether the items are the values of a port, where null never means an absent item */

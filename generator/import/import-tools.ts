@@ -6,7 +6,7 @@ import type { Diagnostic } from "../diagnostics/diagnostics.js";
 import { generateTexts, type Result } from "../generate.js";
 import { type Json, JsonObject, printJson, readJson } from "../json.js";
 import { compareSchemas, type Difference } from "./differences.js";
-import type { ToolMetadata } from "./metadata.js";
+import type { ImportableTool } from "./metadata.js";
 import { pointerStep } from "./references.js";
 import { type ToolSource, toolSources } from "./tool-source.js";
 
@@ -31,7 +31,7 @@ export class UnimportableTools extends Error {
 const MAX_ROUNDS = 8;
 
 /** @throws UnimportableTools */
-export function importTools(tools: readonly ToolMetadata[]): ImportedTool[] {
+export function importTools(tools: readonly ImportableTool[]): ImportedTool[] {
   let sources = toolSources(tools);
   for (let round = 0; ; round++) {
     const result = generateTexts(new Map(sources.map(({ file, text }) => [inSource(file), text])));
@@ -68,7 +68,7 @@ function documentsOf({ files }: Result): ReadonlyMap<Json | undefined, JsonObjec
   return new Map(documents.map((each) => [each.get("fqn"), each]));
 }
 
-function compare(tool: ToolMetadata, source: ToolSource, generated: JsonObject): ImportedTool {
+function compare(tool: ImportableTool, source: ToolSource, generated: JsonObject): ImportedTool {
   const [input, output] = [generated.get("input_schema") as JsonObject, generated.get("output_schema") as JsonObject];
   const ports = derivePorts(printJson(input), printJson(output));
   const schemas = [
@@ -88,7 +88,7 @@ function compare(tool: ToolMetadata, source: ToolSource, generated: JsonObject):
 }
 
 /** Of the members beside the schemas. The host of the URL is where a tool is served, so only its path counts. */
-function documentDifferences(tool: ToolMetadata, source: ToolSource, generated: JsonObject): Difference[] {
+function documentDifferences(tool: ImportableTool, source: ToolSource, generated: JsonObject): Difference[] {
   const found: Difference[] = [];
   for (const name of new Set([...tool.document.members.keys(), ...generated.members.keys()])) {
     if (name === "input_schema" || name === "output_schema") continue;

@@ -2,7 +2,7 @@
 
 import { DEFAULT_TIMEOUT_MS } from "svc-runtime/generator";
 import { literal } from "../emit/print-literal.js";
-import type { ToolMetadata } from "./metadata.js";
+import type { ImportableTool } from "./metadata.js";
 import { printDeclaration } from "./print-types.js";
 import { typesOf } from "./schema-types.js";
 
@@ -21,7 +21,7 @@ export interface ToolSource {
 const TAKEN_CLASSES = ["Input", "Output", "SvcTool", "StatusCode", "DataRef"];
 
 /** Writes the sources of the tools. Files and paths are each used once; one file name is that of the server's options. */
-export function toolSources(tools: readonly ToolMetadata[]): ToolSource[] {
+export function toolSources(tools: readonly ImportableTool[]): ToolSource[] {
   const files = new Set(["server-options"]);
   const paths = new Set(tools.flatMap(({ path }) => path ?? []));
   const used = new Set<string>();
@@ -44,7 +44,7 @@ function fileStem(fqn: string, taken: ReadonlySet<string>): string {
   return wanted.find((each) => !taken.has(each)) ?? `${wanted.at(-1)}-${taken.size + 1}`;
 }
 
-function toolSource(tool: ToolMetadata, stem: string, path: string): ToolSource {
+function toolSource(tool: ImportableTool, stem: string, path: string): ToolSource {
   const className = classNameOf(stem);
   const { declarations, secretNames, usesDataRef } = typesOf(tool.input, tool.output, className);
   const imports = [...(usesDataRef ? ["type DataRef"] : []), "errEval", "StatusCode", "SvcTool"];
@@ -64,7 +64,7 @@ function classNameOf(stem: string): string {
   return TAKEN_CLASSES.includes(name) || name in globalThis ? `${name}Tool` : name;
 }
 
-function classText({ fqn, description, timeout }: ToolMetadata, className: string, path: string): string {
+function classText({ fqn, description, timeout }: ImportableTool, className: string, path: string): string {
   const method = (name: string, value: string) => `  static override ${name}() {\n    return ${value};\n  }\n`;
   return `export class ${className} extends SvcTool<Input, Output> {
 ${[

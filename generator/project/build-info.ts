@@ -17,6 +17,7 @@ export interface RunResult {
   readonly inputs: InputSnapshot;
   readonly files: readonly { readonly path: string; readonly text: string }[];
   readonly diagnostics: readonly Diagnostic[];
+  readonly checked: boolean;
 }
 
 export interface BuildInfo {
@@ -28,6 +29,8 @@ export interface BuildInfo {
   readonly written: Readonly<Record<string, string>>;
   /** Notes, which an up-to-date run repeats. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Whether the run was one of `--check`, which reads every type twice. */
+  readonly checked: boolean;
 }
 
 /**
@@ -43,7 +46,7 @@ function buildInfoPath(root: string, options: Readonly<Record<string, string>>):
 export function buildInfoFile(
   root: string,
   options: Readonly<Record<string, string>>,
-  { inputs, files, diagnostics }: RunResult,
+  { inputs, files, diagnostics, checked }: RunResult,
 ): { readonly target: string; readonly content: string } {
   const info: BuildInfo = {
     generator: GENERATOR_ID,
@@ -51,6 +54,7 @@ export function buildInfoFile(
     inputs,
     written: Object.fromEntries(files.map(({ path, text }) => [path, contentHash(text)])),
     diagnostics,
+    checked,
   };
   const text = JSON.stringify(info);
   return { target: buildInfoPath(root, options), content: `${contentHash(text)}\n${text}` };

@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { readMetadata } from "#generator/import/metadata.js";
+import { readImportable } from "#generator/import/metadata.js";
 import { targetOf } from "#generator/invoke/target.js";
 import { checkPackageName } from "#generator/scaffold/names.js";
 import { makeCertificate } from "../runtime/certificate.js";
@@ -405,7 +405,7 @@ describe("import", () => {
   });
 
   it("4 MiB of metadata and 1,000 tools, and no more", () => {
-    const read = (bytes: Buffer) => () => readMetadata(bytes, "meta.json");
+    const read = (bytes: Buffer) => () => readImportable(bytes, "meta.json");
     const bytes = (count: number) => Buffer.from(one("xyz.demo.sum@1").padEnd(count));
     read(bytes(4_194_304))();
     assert.throws(read(bytes(4_194_305)));

@@ -533,6 +533,31 @@ describe("a server", () => {
     }
   });
 
+  it("answers metadata that is none: the place, what is expected and what was there", async () => {
+    const meta = (body: string): Tricks => ({
+      instead: (request, response) =>
+        request.url?.endsWith("/meta") === true && response.writeHead(200).end(body) !== undefined,
+    });
+    const whole = {
+      fqn: "xyz.test.a@1",
+      url: "http://h/",
+      timeout: 5,
+      description: "A.",
+      input_schema: {},
+      output_schema: {},
+    };
+    const answers: readonly (readonly [answer: unknown, problem: RegExp])[] = [
+      [{ ...whole, timeout: undefined }, /at \/timeout: expected a timeout from 1 to \d+ milliseconds, got nothing$/],
+      [{ ...whole, input_schema: "{}" }, /at \/input_schema: expected a JSON Schema, got a text$/],
+      [[whole], /: expected an object with fqn, input_schema and output_schema, got a list$/],
+    ];
+    for (const [answer, problem] of answers) {
+      const { of } = await doctor(await gateway(origin, meta(JSON.stringify(answer))));
+      assert.match(of("metadata").detail, /^the answer is no metadata: /);
+      assert.match(of("metadata").detail, problem);
+    }
+  });
+
   it("has no tool at the address: it names those that are there", async () => {
     const { failed, of } = await doctor(`${origin}/tol`);
     assert.deepEqual(failed, ["health", "metadata"]);

@@ -335,20 +335,32 @@ describe("the command", () => {
     ["nothing", "", /"m\.json" is no metadata: expected JSON: /],
     ["no JSON", "{", /"m\.json" is no metadata: expected JSON: /],
     ["no UTF-8", Buffer.from([0x22, 0xff, 0x22]), /"m\.json" is no metadata: expected JSON: it is not UTF-8 /],
-    ["a text", '"x"', /"m\.json" is no metadata: expected an object with fqn, input_schema and output_schema /],
+    [
+      "a text",
+      '"x"',
+      /"m\.json" is no metadata: expected an object with fqn, input_schema and output_schema, got a text /,
+    ],
     ["an empty list", "[]", /"m\.json" is no metadata: the list has no tool /],
-    ["a list of paths", '["sum"]', /"m\.json" is no metadata: expected an object /],
-    ["no name", "{}", /"m\.json" is no metadata: a tool has no fqn /],
-    ["a bad name", '{"fqn":"\\u001b[2J"}', /"m\.json": "\\u001b\[2J" is no name of a tool: /],
+    ["a list of paths", '["sum"]', /"m\.json" is no metadata: at \/0: expected an object with fqn, .*, got a text /],
+    ["no name", "{}", /"m\.json" is no metadata: at \/fqn: expected the name of a tool, got nothing /],
+    [
+      "a bad name",
+      sum.replace("xyz.demo.sum@1", "\\u001b[2J"),
+      /"m\.json" is no metadata: at \/0\/fqn: "\\u001b\[2J" is no name of a tool: /,
+    ],
     [
       "no description",
       '{"fqn":"org.one.sum@1"}',
-      /org\.one\.sum@1 in "m\.json" cannot be imported: its description is missing/,
+      /"m\.json" is no metadata: at \/description: expected a text that is not blank, got nothing /,
     ],
     ["deep nesting", "[".repeat(5000), /"m\.json" is no metadata: expected JSON: more than 127 levels of nesting/],
     ["too much", " ".repeat(4 * 1024 * 1024 + 1), /"m\.json" has more than 4194304 bytes \(import fewer tools/],
     ["a tool twice", `[${[sum, sum].map((text) => text.trim().slice(1, -1)).join(",")}]`, /has xyz\.demo\.sum@1 twice/],
-    ["a bad timeout", sum.replace('"timeout": 10000', '"timeout": 0.5'), /expected a timeout from 1 to \d+ millis/],
+    [
+      "a bad timeout",
+      sum.replace('"timeout": 10000', '"timeout": 0.5'),
+      /at \/0\/timeout: expected a timeout from 1 to \d+ milliseconds, got a number /,
+    ],
   ];
   for (const [name, content, message] of REFUSED) {
     it(`refuses ${name}`, async () => {

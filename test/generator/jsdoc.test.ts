@@ -603,8 +603,8 @@ test("notes that a comment acknowledges are not given, and an acknowledgement of
       "interface Lists { many: string[] }\n/** @acknowledge SVC145 */\ntype Known = Date;",
     ),
     [
-      "SVC170 A.Input.e 13 @acknowledge SVC112: @acknowledge takes codes of notes, such as SVC155",
-      "SVC170 A.Input.f 15 @acknowledge: @acknowledge takes codes of notes, such as SVC155",
+      "SVC170 A.Input.e 13 @acknowledge SVC112: @acknowledge takes codes of notes and warnings, such as SVC155",
+      "SVC170 A.Input.f 15 @acknowledge: @acknowledge takes codes of notes and warnings, such as SVC155",
       "SVC155 A.Input.b 8 b: ",
       "SVC176 A.Input.c 9 @acknowledge SVC155, SVC156: SVC155 SVC156",
       "SVC176 A.Input.d 11 @acknowledge SVC156 SVC155: SVC155",

@@ -1,0 +1,330 @@
+/**
+ * typescript-json-schema as the second reader, and ajv as the judge: which faults of svc-gen's own schemas each finds.
+ * Without the first, a dropped member or a wrong literal is published; without the second, a schema that no validator
+ * compiles, and a difference that has no place in the structure.
+ */
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { afterEach, test } from "node:test";
+import { Schemas } from "#generator/emit/schema.js";
+import { generate, type Review } from "#generator/generate.js";
+import { type JsonObject, object } from "#generator/json.js";
+import type { ObjectShape, Shape, Tool } from "#generator/model.js";
+import { CORRECTED, type DifferenceName, EXCUSED } from "#generator/second-reader/differences.js";
+import { SecondReader } from "#generator/second-reader/second-reader.js";
+import { sourceOf, ZOO } from "../types/zoo.js";
+import { REPOSITORY, readings, STRICT, ToolProject, toolSource } from "./project.js";
+import { svcGenIn } from "./run-cli.js";
+
+// biome-ignore-start lint/suspicious/noTemplateCurlyInString: types are source texts here
+
+/** Types that the zoo has not, for entries of the list that need them. */
+const MORE: Readonly<Record<string, string>> = {
+  "src/tags.ts": toolSource("Tags", "{\n/** @minimum 1\n @asType integer */\na: number; b: string }"),
+  "src/reference.ts": toolSource(
+    "Reference",
+    "{ a: string }",
+    "{ ok: { data: DataRef<{ x: number }>; list: DataRef<string>[] } }",
+  ).replace("{ SvcTool", "{ type DataRef, SvcTool"),
+  "src/parameter.ts": `import { SvcTool, StatusCode } from "svc-runtime";
+export class Parameter<T = { deep: bigint }> extends SvcTool<{ a: T }, "done"> {
+  static override fqn() { return "xyz.test.tool-parameter@1"; }
+  static override description() { return "A tool."; }
+  static override path() { return "parameter"; }
+  override async invoke() { return "done" as const; }
+  override async health() { return StatusCode.OK; }
+}`,
+  "src/alias.ts": toolSource(
+    "Alias",
+    "{ a: integer; b: Mutable<string>; c: Readonly<{ x: 1 }> }",
+    '"done"',
+    "type integer = number; type Mutable<T> = { value: T };",
+  ),
+  "src/computed.ts": toolSource("Computed", "{ a: Size }", '"done"', 'enum Size { Small = "small".length, Large = 9 }'),
+  "src/initialized.ts": toolSource(
+    "Initialized",
+    "{ a: Data }",
+    '"done"',
+    "class Data { when = String(1); size = 3; }",
+  ),
+};
+// biome-ignore-end lint/suspicious/noTemplateCurlyInString: types are source texts here
+
+test("the list explains every difference of the type zoo, and every entry of it is met", (t) => {
+  const from = readings.length;
+  const printed = t.mock.method(console, "warn", () => {});
+  const zoo = Object.fromEntries(ZOO.map((type, at) => [`src/tool${at}.ts`, sourceOf(type, at)]));
+  new ToolProject({ ...zoo, ...MORE }).build();
+  assert.equal(printed.mock.callCount(), 0);
+  const compared = readings.slice(from);
+  assert.equal(compared.length, 2 * (ZOO.length + Object.keys(MORE).length));
+  const uses = (name: DifferenceName) => compared.filter(({ listed }) => listed.has(name)).length;
+  const names = Object.keys({ ...CORRECTED, ...EXCUSED }) as DifferenceName[];
+  const counts = names.map((name) => `${name} ${uses(name)}`);
+  const [agreed, judged] = [
+    compared.filter(({ listed }) => listed.size === 0).length,
+    compared.reduce((sum, each) => sum + each.judged, 0),
+  ];
+  t.diagnostic(
+    `${compared.length} types: ${agreed} agree as they are; by entry: ${counts.join(", ")}; ${judged} values`,
+  );
+  assert.deepEqual(
+    names.filter((name) => uses(name) === 0),
+    [],
+  );
+  assert.ok(agreed > ZOO.length / 2 - 10, `${agreed}`);
+  assert.ok(judged > 40 * compared.length, `${judged}`);
+});
+
+const planted = new ToolProject({
+  "src/order.ts": toolSource(
+    "Order",
+    '{ id: string; lines: { amount: bigint; when?: Date }[]; kind: "a" | "b" | "c"; pair: { at: [string, number] }; note: string | null }',
+    "{ ok: { total: number } } | { failed: { why: string } }",
+  ),
+});
+
+type Change = (shape: Shape) => Shape;
+
+/** Changes a member of the model, by its path: a name, or `[]` for the items of a list. */
+function changed(shape: Shape, [name, ...rest]: readonly string[], change: Change): Shape {
+  if (name === undefined) return change(shape);
+  if (shape.kind === "array") return { ...shape, item: changed(shape.item, rest, change) };
+  assert.ok(shape.kind === "object");
+  const members = shape.members.map((each) =>
+    each.name === name ? { ...each, shape: changed(each.shape, rest, change) } : each,
+  );
+  return { ...shape, members };
+}
+
+const members = (change: (members: ObjectShape["members"]) => ObjectShape["members"]): Change => {
+  return (shape) => ({ ...(shape as ObjectShape), members: change((shape as ObjectShape).members) });
+};
+
+const FAULTS: readonly (readonly [fault: string, path: readonly string[], change: Change, message: RegExp])[] = [
+  [
+    "a dropped member",
+    [],
+    members((all) => all.slice(1)),
+    /^Order\.Input\.id .*svc-gen reads no such member, typescript-json-schema a required member$/,
+  ],
+  [
+    "a member that became optional",
+    ["lines", "[]"],
+    members((all) => all.map((each) => ({ ...each, optional: true }))),
+    /^Order\.Input\.lines\[\]\.amount .*svc-gen reads an optional member, .* a required member$/,
+  ],
+  [
+    "a member that became required",
+    ["lines", "[]"],
+    members((all) => all.map((each) => ({ ...each, optional: false }))),
+    /^Order\.Input\.lines\[\]\.when .*reads a required member, .* an optional member$/,
+  ],
+  [
+    "a missing literal",
+    ["kind"],
+    () => ({ kind: "literal", values: ["a", "b"] }),
+    /^Order\.Input\.kind .*reads "a" \| "b", .* "[abc]" \| "[abc]" \| "[abc]"$/,
+  ],
+  ["a wrong literal", ["kind"], () => ({ kind: "literal", values: ["a", "b", "d"] }), /^Order\.Input\.kind .*"d"/],
+  [
+    "a number for an integer",
+    ["lines", "[]", "amount"],
+    () => ({ kind: "number" }),
+    /^Order\.Input\.lines\[\]\.amount .*reads number, .* integer$/,
+  ],
+  [
+    "text for a date",
+    ["lines", "[]", "when"],
+    () => ({ kind: "string" }),
+    /^Order\.Input\.lines\[\]\.when .*reads string \| null, .* date-time \| null$/,
+  ],
+  [
+    "a tuple with one place less",
+    ["pair", "at"],
+    (shape) => ({ ...(shape as Shape & { kind: "tuple" }), items: [{ kind: "string" }] }),
+    /^Order\.Input\.pair\.at .*reads a list of 1 items or more, with 1 places, closed, .* 2 items/,
+  ],
+  [
+    "null that is not taken",
+    ["note"],
+    () => ({ kind: "string" }),
+    /^Order\.Input\.note .*reads string, .* null \| string$/,
+  ],
+  [
+    "a closed object",
+    ["pair"],
+    (shape) => ({ ...(shape as ObjectShape), closed: true }),
+    /^Order\.Input\.pair .*reads an object without other members, .* with any other members$/,
+  ],
+];
+
+/** The diagnostics of a run whose model or schemas are changed after the types were lowered. */
+function found(review: (...tool: [...Parameters<Review>, SecondReader]) => ReturnType<Review>): readonly string[] {
+  const reader = new SecondReader();
+  const { diagnostics } = generate({ root: planted.root }, (...tool) => review(...tool, reader));
+  return diagnostics
+    .filter(({ code }) => code >= "SVC180")
+    .map(({ code, subject, message }) => `${code} ${subject} ${message}`);
+}
+
+for (const [fault, path, change, message] of FAULTS) {
+  test(`the second reading finds ${fault}`, () => {
+    const messages = found((program, type, tool, schemas, reader) => {
+      const wrong: Tool = { ...tool, input: changed(tool.input, path, change) as ObjectShape };
+      return reader.review(program, type, wrong, schemas);
+    });
+    assert.equal(messages.length, 1, messages.join("\n"));
+    assert.match(messages[0]?.replace(/^SVC180 /, "") ?? "", message);
+  });
+}
+
+test("the second reading finds a lost variant", () => {
+  const messages = found((program, type, tool, schemas, reader) =>
+    reader.review(program, type, { ...tool, output: tool.output.slice(0, 1) }, schemas),
+  );
+  assert.deepEqual(messages.length, 1);
+  assert.match(
+    messages[0] ?? "",
+    /^SVC180 Order\.Output .*svc-gen reads object, typescript-json-schema object \| object$/,
+  );
+});
+
+/** Schemas with a keyword more. */
+class WrongSchemas extends Schemas {
+  readonly #keyword: readonly [string, number];
+
+  constructor(...keyword: [string, number]) {
+    super();
+    this.#keyword = keyword;
+  }
+
+  override input(tool: Tool): JsonObject {
+    return object(...super.input(tool).members, this.#keyword);
+  }
+}
+
+test("ajv finds a keyword that no validator knows", () => {
+  const messages = found((program, type, tool, _, reader) =>
+    reader.review(program, type, tool, new WrongSchemas("minProps", 1)),
+  );
+  assert.deepEqual(messages, [
+    'SVC181 Order.Input ajv refuses the schema of this type: strict mode: unknown keyword: "minProps"',
+  ]);
+});
+
+test("ajv finds a limit that the structure does not show", () => {
+  const messages = found((program, type, tool, _, reader) =>
+    reader.review(program, type, tool, new WrongSchemas("maxProperties", 4)),
+  );
+  assert.equal(messages.length, 1);
+  assert.match(
+    messages[0] ?? "",
+    /^SVC180 Order\.Input .*svc-gen reads a type that refuses \{"id":.*, typescript-json-schema a type that takes \{"id":/,
+  );
+});
+
+// The command line, with a library that reads every string literal as text.
+
+const { JsonSchemaGenerator } = createRequire(join(REPOSITORY, "package.json"))("typescript-json-schema") as {
+  readonly JsonSchemaGenerator: { readonly prototype: { getUnionDefinition(...args: unknown[]): object } };
+};
+const { getUnionDefinition } = JsonSchemaGenerator.prototype;
+afterEach(() => {
+  JsonSchemaGenerator.prototype.getUnionDefinition = getUnionDefinition;
+});
+
+function misread(): void {
+  JsonSchemaGenerator.prototype.getUnionDefinition = function (...args) {
+    const definition = getUnionDefinition.apply(this, args);
+    return "enum" in definition ? Object.assign(definition, { enum: undefined, type: "string" }) : definition;
+  };
+}
+
+const literals = (tag = "") => ({ "src/a.ts": toolSource("A", `{\n${tag}\nkind: "x" | "y" }`) });
+
+test("--check fails while two readings disagree, and says where", async () => {
+  const project = new ToolProject(literals());
+  project.build();
+  misread();
+  for (const options of [[], ["--quiet"]]) {
+    const { code, err } = await svcGenIn(project.root, ["--check", ...options]);
+    assert.equal(code, 1);
+    assert.match(
+      err,
+      /src\/a\.ts:3:32 - warning SVC180: A\.Input\.kind: a second reading .*: svc-gen reads "x" \| "y", typescript-json-schema string\n/,
+    );
+    assert.match(err, /hint: .*@acknowledge SVC180/);
+  }
+  const { code, out } = await svcGenIn(project.root, ["--check", "--json"]);
+  assert.equal(code, 1);
+  const [{ severity, subject }] = JSON.parse(out).diagnostics;
+  assert.deepEqual([severity, subject], ["warning", "A.Input.kind"]);
+  // Generation asks one reader only.
+  assert.deepEqual(await svcGenIn(project.root, []), { code: 0, out: "up to date\n", err: "" });
+});
+
+test("an acknowledged disagreement passes --check, and the tag has an effect in every run", async () => {
+  const project = new ToolProject(literals("/** @acknowledge SVC180 */"));
+  project.build();
+  misread();
+  assert.deepEqual(await svcGenIn(project.root, ["--check"]), { code: 0, out: "", err: "" });
+  JsonSchemaGenerator.prototype.getUnionDefinition = getUnionDefinition;
+  project.write(literals("/** Kind.\n @acknowledge SVC180 */"));
+  assert.equal((await svcGenIn(project.root, [])).err, "");
+  assert.match((await svcGenIn(project.root, ["--check"])).err, /note SVC176: A\.Input\.kind: this @acknowledge/);
+});
+
+test("comments run nothing", async () => {
+  const evil = 'require("./evil.cjs").value';
+  const project = new ToolProject({
+    "src/evil.cjs": 'require("node:fs").writeFileSync(__dirname + "/ran", ""); exports.value = ["x"];',
+    "src/a.ts": toolSource(
+      "A",
+      "Input",
+      '"done"',
+      `
+/** @examples ${evil} */
+export interface Input {
+  /**
+   * @TJS-examples ${evil}
+   * @TJS-default ${evil}
+   * @$ref ./evil.json
+   * @ignore
+   */
+  a: string;
+  /** @type ${evil} */
+  b?: {
+    /** @items ${evil} */
+    c: string[];
+  };
+}`,
+    ),
+  });
+  project.build();
+  assert.equal((await svcGenIn(project.root, ["--check"])).code, 0);
+  assert.equal(existsSync(join(project.root, "src/ran")), false);
+  // The library runs it when it is given the comments.
+  const { getProgramFromFiles, generateSchema } = createRequire(join(REPOSITORY, "package.json"))(
+    "typescript-json-schema",
+  ) as typeof import("typescript-json-schema");
+  generateSchema(getProgramFromFiles([join(project.root, "src/a.ts")], STRICT), "Input", { ignoreErrors: true });
+  assert.equal(existsSync(join(project.root, "src/ran")), true);
+});
+
+test("generation loads neither library, --check both", () => {
+  const project = new ToolProject(literals());
+  project.build();
+  const probe = `data:text/javascript,${encodeURIComponent(
+    'import { createRequire } from "node:module"; process.on("exit", () => { const names = Object.keys(createRequire("/").cache); process.stdout.write(["typescript-json-schema", "ajv"].filter((name) => names.some((path) => path.includes("/node_modules/" + name + "/"))).join()); });',
+  )}`;
+  const bin = join(REPOSITORY, "generator/bin.js");
+  const loaded = (...args: string[]) =>
+    spawnSync(process.execPath, ["--import", probe, bin, ...args], { cwd: project.root, encoding: "utf8" }).stdout;
+  assert.equal(loaded("--quiet"), "up to date\n");
+  assert.equal(loaded("--check"), "typescript-json-schema,ajv");
+});
