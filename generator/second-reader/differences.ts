@@ -9,6 +9,7 @@ export const CORRECTED = {
   bigint: "an integer on the wire; the library reads a number with properties",
   bytes: "a Uint8Array is base64 text on the wire; the library reads a list of numbers",
   "data reference": "DataRef<T> has the schema of T; the library reads the class of the reference",
+  wrapper: "WithSerdeErrorPath<T> has the schema of T; the library reads the class",
   "object types": "`object` takes lists and `{}` takes all but null; the library reads both as JSON objects",
   never: "no value; the library throws",
   "mapped strings": "Uppercase<string> and its kind are text; the library reads a list of strings",

@@ -8,7 +8,7 @@ import { type JsonObject, readJson } from "../json.js";
 import { type Program, shareCompiler } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 import { escapeRegex } from "../types/template-pattern.js";
-import { isDataReference, TypePredicates, unionConstituents } from "../types/type-predicates.js";
+import { isDataReference, isErrorPathWrapper, TypePredicates, unionConstituents } from "../types/type-predicates.js";
 import type { DifferenceName } from "./differences.js";
 
 const { TypeFlags } = ts;
@@ -114,6 +114,8 @@ export function openLibrary(program: Program): ReadType {
       const reference = unionConstituents(type).find(isDataReference);
       const [data] = reference === undefined ? [] : this.tc.getTypeArguments(reference);
       if (data !== undefined) return { name: "data reference", type: data };
+      const [wrapped] = isErrorPathWrapper(type) ? this.tc.getTypeArguments(type as ts.TypeReference) : [];
+      if (wrapped !== undefined) return { name: "wrapper", type: wrapped };
       if (!type.isIntersection()) return undefined;
       const base = type.types.find(
         (part) =>
