@@ -62,7 +62,7 @@ const LAYERS = [
     name: "server/http",
     files: "runtime/server/http/*",
     below: "wire fqn config server/errors server/log server/load server/call",
-    packages: "fastify",
+    packages: "fastify @fastify/cors",
     node: "crypto http https net path stream tls",
   },
   {
