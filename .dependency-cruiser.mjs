@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+
 /**
  * Layers of the source, lowest first, and the packages and Node modules that each may import. Enforced by
  * test/boundaries.test.ts.
@@ -8,8 +10,9 @@
 const LAYERS = [
   {
     name: "wire",
-    files: "runtime/wire/*",
-    packages: "@mysten/bcs @noble/ed25519 @noble/hashes ajv-formats sodium-native",
+    files: "runtime/wire/* runtime/wire/portable/*",
+    packages:
+      "#platform/bytes #platform/hash @mysten/bcs @noble/ed25519 @noble/hashes ajv-formats buffer sodium-native",
     node: "buffer crypto module",
   },
   { name: "fqn", files: "runtime/fqn runtime/status runtime/checked-integer runtime/time-limit" },
@@ -22,7 +25,7 @@ const LAYERS = [
     name: "config",
     files: "runtime/config/*",
     below: "wire fqn",
-    packages: "fastest-levenshtein",
+    packages: "#platform/bytes #platform/ed25519 fastest-levenshtein",
     node: "fs fs/promises path",
   },
   { name: "server/errors", files: "runtime/server/errors/*", below: "wire" },
@@ -63,7 +66,7 @@ const LAYERS = [
     name: "server/http",
     files: "runtime/server/http/*",
     below: "wire fqn config server/errors server/log server/load server/call",
-    packages: "fastify",
+    packages: "fastify @fastify/cors",
     node: "crypto http https net path stream tls",
   },
   {
@@ -88,7 +91,13 @@ const LAYERS = [
     packages: "@mysten/walrus-wasm fs-native-extensions",
     node: "child_process crypto fs/promises http https module net os path stream/consumers timers/promises url util",
   },
-  { name: "leader", files: "runtime/leader/*", below: "wire fqn tool config storage", node: "crypto http https" },
+  {
+    name: "leader",
+    files: "runtime/leader/* runtime/leader/portable/*",
+    below: "wire fqn tool config storage",
+    packages: "#platform/bytes #platform/hash #platform/ed25519",
+    node: "http https",
+  },
   {
     name: "testing",
     files: "runtime/testing runtime/testing/*",
@@ -99,7 +108,7 @@ const LAYERS = [
     name: "entry points",
     files: "runtime/index runtime/v1 runtime/generator runtime/config runtime/leader runtime/inspect runtime/fastify",
     below: "wire fqn tool config server/errors server/log server/load server/replay server/http server leader storage",
-    packages: "fastify",
+    packages: "#platform/ed25519 #platform/http-client fastify",
   },
   {
     name: "generator/model",
@@ -299,8 +308,12 @@ const LAYERS = [
 /** The files of each layer, filled from the bottom up: a layer cannot name one above it. */
 const patterns = new Map();
 
-/** The built module of an export of svc-runtime; or a package in node_modules, or its name where it is not installed. */
+/** The modules of svc-runtime's `imports` in Node, by name. Each has a portable counterpart. */
+const { imports } = JSON.parse(readFileSync(new URL("runtime/package.json", import.meta.url), "utf8"));
+
+/** The built module of an import or export of svc-runtime; or a package in node_modules, or its name where it is not installed. */
 function packagePattern(name) {
+  if (name.startsWith("#")) return `^${imports[name].node.replace("./", "runtime/")}$`;
   const [, entry] = /^svc-runtime\/?(.*)$/.exec(name) ?? [];
   if (entry === undefined) return `(?:^|/)node_modules/${name}/|^${name}(?:/|$)`;
   const modules = { "": "index", storage: "storage/index", "storage/dev": "storage/dev-store" };

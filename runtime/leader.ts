@@ -3,8 +3,9 @@
  * ports, builds, signs and sends requests, verifies and decodes results (protocol.md sections 2 to 7).
  */
 
+import { HttpClient } from "#platform/http-client";
 import { LeaderError } from "./leader/error.js";
-import { HttpClient, type HttpResponse, type TlsOptions } from "./leader/http-client.js";
+import type { HttpResponse, TlsOptions } from "./leader/http-messages.js";
 import { readMetadata, type ToolMetadata } from "./leader/metadata.js";
 import { OutputReader } from "./leader/output-reader.js";
 import {
@@ -20,7 +21,7 @@ import { type ResolvedResult, resolveResult, type ValueReader } from "./leader/r
 import { responseError } from "./leader/response.js";
 import { decodeResult, type PublicKey, publicKey, type ToolResult, verifyToolSignature } from "./leader/result.js";
 import type { OutputOf, SentInput, ToolType, UntypedTool } from "./leader/tool-types.js";
-import type { ReadOptions } from "./storage/walrus-reader.js";
+import type { ReadOptions } from "./storage/read-budget.js";
 import { decodeBase64url } from "./wire/base64.js";
 import type { MetaSchema } from "./wire/bcs-shapes.js";
 import type { Contract } from "./wire/contract.js";
@@ -30,9 +31,10 @@ import { MAX_RESULT_BYTES } from "./wire/output.js";
 import { derivePorts, PortError } from "./wire/ports.js";
 import { InputHasher, outputHash, SIGNATURE_VERSION } from "./wire/signature.js";
 
+export { prepareSigningKey, prepareVerifyKey, publicKeyOf } from "#platform/ed25519";
 export { type KeyReading, readPrivateKey } from "./config/keys.js";
 export { LeaderError, type LeaderFault } from "./leader/error.js";
-export type { TlsOptions } from "./leader/http-client.js";
+export type { TlsOptions } from "./leader/http-messages.js";
 export { readMetadata, type ToolMetadata } from "./leader/metadata.js";
 export {
   buildEnvelope,
@@ -56,7 +58,6 @@ export type { ErrEvalOutput, InputOf, OutputOf, SentInput, ToolType, UntypedTool
 export type { Invocation } from "./wire/bcs.js";
 export type { MetaSchema, PortShape, VariantShape } from "./wire/bcs-shapes.js";
 export { InlineValue, WalrusValue } from "./wire/data.js";
-export { prepareSigningKey, prepareVerifyKey, publicKeyOf } from "./wire/ed25519.js";
 export { SigningKey, VerifyKey } from "./wire/ed25519-keys.js";
 export { invocationNonce } from "./wire/nonce.js";
 export { derivePorts } from "./wire/ports.js";
@@ -115,11 +116,11 @@ export interface CallResult<Tool extends ToolType = UntypedTool> extends ToolRes
   readonly output: OutputOf<Tool>;
   readonly signature: SignatureState;
   /** The canonical result as received. */
-  readonly bcs: Buffer;
+  readonly bcs: Uint8Array;
   /** 32 bytes: the hash of the result that the tool's signature covers. */
-  readonly outputHash: Buffer;
+  readonly outputHash: Uint8Array;
   /** 64 bytes; absent when the result is unsigned. */
-  readonly toolSignature?: Buffer;
+  readonly toolSignature?: Uint8Array;
 }
 
 /**
@@ -344,7 +345,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     });
   }
 
-  private result(bcs: Buffer, signature: Pick<CallResult, "signature" | "toolSignature">): CallResult<Tool> {
+  private result(bcs: Uint8Array, signature: Pick<CallResult, "signature" | "toolSignature">): CallResult<Tool> {
     const decoded = decodeResult(this.ports, bcs);
     const facts = { ...decoded, ...signature, bcs, outputHash: outputHash(bcs) };
     const output = this.outputReader?.read(decoded) as OutputOf<Tool>;
@@ -354,7 +355,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     };
   }
 
-  private signatureOf({ headers }: HttpResponse): Buffer | undefined {
+  private signatureOf({ headers }: HttpResponse): Uint8Array | undefined {
     const text = headers[this.headers.toolSignature.toLowerCase()];
     if (text === undefined) return undefined;
     const signature = typeof text === "string" ? decodeBase64url(text) : undefined;
@@ -393,7 +394,7 @@ function baseUrl(text: string): string {
   return `${protocol}//${host}${pathname.slice(0, end)}`;
 }
 
-function resultBody(base: string, answer: HttpResponse): Buffer {
+function resultBody(base: string, answer: HttpResponse): Uint8Array {
   if (answer.status !== 200) throw notThere(base, "invoke", answer);
   if (answer.headers["content-type"] === RESULT_CONTENT_TYPE) return answer.body;
   throw new LeaderError("invalid_answer", `expected a result of type ${RESULT_CONTENT_TYPE}, got another`);

@@ -55,5 +55,5 @@ export function devKeys(root: string): { readonly leaderKey: Buffer; readonly to
 }
 
 function publicHex(privateKey: Uint8Array): string {
-  return publicKeyOf(privateKey).toString("hex");
+  return Buffer.from(publicKeyOf(privateKey)).toString("hex");
 }

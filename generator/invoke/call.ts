@@ -96,11 +96,8 @@ function resultText({ tag, ports }: CallResult): string {
 
 async function retry(client: LeaderClient, request: SignedRequest, first: CallResult, options: CallOptions) {
   const { value: second, milliseconds } = await timed(() => client.send(request, options));
-  const sameSignature =
-    second.toolSignature === undefined
-      ? first.toolSignature === undefined
-      : first.toolSignature?.equals(second.toolSignature) === true;
-  return { milliseconds, same: second.bcs.equals(first.bcs) && sameSignature };
+  const parts = ({ bcs, toolSignature }: CallResult) => Buffer.concat([bcs, toolSignature ?? Buffer.alloc(0)]);
+  return { milliseconds, same: parts(second).equals(parts(first)) };
 }
 
 /** Sends the headers of a signed request with the body of another input. */

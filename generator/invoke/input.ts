@@ -88,7 +88,7 @@ export function tampered(
 }
 
 function otherText({ bytes }: JsonText): JsonText {
-  const text = bytes.toString("utf8");
+  const text = Buffer.from(bytes).toString("utf8");
   if (/^-?\d/.test(text)) return new JsonText(text === "1" ? "2" : "1");
   if (text.startsWith('"')) return new JsonText(text === '""' ? '"x"' : '""');
   return new JsonText(text === "null" ? "0" : "null");

@@ -61,9 +61,10 @@ export function readKeyFile(folder: string, name: string): KeyFile {
   if ("got" in reading) {
     throw new KeyFileError(`${quoted(name)} must hold ${WANTED}; got ${looksLike(text) ?? reading.got}`, MAKE_ONE);
   }
+  const key = Buffer.from(reading.key);
   return {
-    key: reading.key,
-    form: formOf(text, reading.key),
+    key,
+    form: formOf(text, key),
     mode: HAS_MODES ? (stats.mode & 0o7777).toString(8).padStart(4, "0") : undefined,
     warnings: HAS_MODES ? modeWarnings(stats.mode, name) : [],
   };

@@ -4,7 +4,7 @@ import { publicKeyOf } from "svc-runtime/leader";
 
 /** The public key of a private key, as configurations and clients take it: 64 hex digits. */
 export function publicKeyText(key: Uint8Array): string {
-  return publicKeyOf(key).toString("hex");
+  return Buffer.from(publicKeyOf(key)).toString("hex");
 }
 
 /** A text form: the encoding, and whether a zero flag stands before the 32 bytes. */

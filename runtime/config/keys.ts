@@ -1,6 +1,7 @@
 // Text forms of Ed25519 keys in configurations (protocol section 10). No message contains any part of a text.
 
-import { prepareSigningKey, prepareVerifyKey } from "../wire/ed25519.js";
+import { Buffer } from "#platform/bytes";
+import { prepareSigningKey, prepareVerifyKey } from "#platform/ed25519";
 import type { SigningKey, VerifyKey } from "../wire/ed25519-keys.js";
 import { isValidPublicKey } from "../wire/portable-crypto.js";
 
@@ -17,7 +18,7 @@ export function readSigningKey(text: string): KeyReading<SigningKey> {
 }
 
 /** Reads the text of a private key like {@link readSigningKey}, as its 32 bytes. */
-export function readPrivateKey(text: string): KeyReading<Buffer> {
+export function readPrivateKey(text: string): KeyReading<Uint8Array> {
   const seed = decodeSeed(trimAscii(text));
   return typeof seed === "string" ? { got: seed } : { key: seed };
 }
@@ -41,7 +42,7 @@ export function looksLikeKey(text: string): boolean {
 }
 
 /** The 32 bytes of a private key's text, or a description of an invalid text. */
-function decodeSeed(text: string): Buffer | string {
+function decodeSeed(text: string): Uint8Array | string {
   const hex = /^(?:0x)?([0-9a-fA-F]{64}|[0-9a-fA-F]{66})$/.exec(text)?.[1];
   const bytes = hex === undefined ? decodeAnyBase64(text) : Buffer.from(hex, "hex");
   if (bytes?.length === 32) return bytes;

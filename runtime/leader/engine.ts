@@ -1,6 +1,6 @@
 /** The Ed25519 engine of the leaders in this process, chosen once. */
 
-import { type Ed25519Engine, selectEngine } from "../wire/ed25519.js";
+import { type Ed25519Engine, selectEngine } from "#platform/ed25519";
 
 let fastest: Ed25519Engine | undefined;
 

@@ -1,38 +1,22 @@
-/** HTTP client with limits of time and size. Certificates are checked by the rules of node:https. */
+/**
+ * `#platform/http-client` in Node: node:http with limits of time and size. Certificates are checked by the rules of
+ * node:https.
+ */
 
-import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { MAX_TIMER_MS } from "../storage/deadline.js";
+import { asBuffer } from "../wire/bytes.js";
 import { LeaderError } from "./error.js";
-
-/** TLS options of a client. */
-export interface TlsOptions {
-  /** Trusted certificates in PEM form, instead of the system's. */
-  readonly ca?: string | Buffer | readonly (string | Buffer)[];
-  /** The server name to request and verify, by default the host of the URL. */
-  readonly servername?: string;
-}
-
-/** A request. */
-export interface HttpRequest {
-  readonly method: "GET" | "POST";
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array;
-  readonly timeoutMs: number;
-  readonly maxBytes: number;
-  readonly signal?: AbortSignal | undefined;
-  /** Whether the request may be sent twice, so that it is retried when a kept connection turns out to be closed. */
-  readonly idempotent: boolean;
-}
-
-/** A complete response. */
-export interface HttpResponse {
-  readonly status: number;
-  /** Names in lower case; repeated headers are joined by the rules of node:http. */
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-}
+import {
+  aborted,
+  connectionLost,
+  type HttpRequest,
+  type HttpResponse,
+  late,
+  type TlsOptions,
+  tooLarge,
+} from "./http-messages.js";
 
 /** Client of one server, with kept connections. */
 export class HttpClient {
@@ -46,7 +30,9 @@ export class HttpClient {
       ? new HttpsAgent({
           keepAlive: true,
           minVersion: "TLSv1.2",
-          ...(ca !== undefined && { ca: Array.isArray(ca) ? [...ca] : (ca as string | Buffer) }),
+          ...(ca !== undefined && {
+            ca: [ca].flat().map((each) => (typeof each === "string" ? each : asBuffer(each))),
+          }),
           ...(servername !== undefined && { servername }),
         })
       : new HttpAgent({ keepAlive: true });
@@ -97,8 +83,10 @@ export class HttpClient {
         request.destroy();
       };
       const onAbort = () => fail(aborted(signal));
-      const late = () => fail(new LeaderError("timeout", `no whole answer within ${timeoutMs} ms`));
-      const timer = setTimeout(late, Math.min(Math.max(0, deadline - performance.now()), MAX_TIMER_MS));
+      const timer = setTimeout(
+        () => fail(late(timeoutMs)),
+        Math.min(Math.max(0, deadline - performance.now()), MAX_TIMER_MS),
+      );
       signal?.addEventListener("abort", onAbort, { once: true });
       request.on("error", (error: NodeJS.ErrnoException) => {
         if (settled) return;
@@ -125,25 +113,17 @@ export class HttpClient {
 
 const STALE_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 
-function aborted(signal: AbortSignal | undefined): LeaderError {
-  return new LeaderError("aborted", "the caller's signal fired", { cause: signal?.reason });
-}
-
 function collect(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     response.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > maxBytes) reject(new LeaderError("answer_too_large", `the answer is limited to ${maxBytes} bytes`));
+      if (size > maxBytes) reject(tooLarge(maxBytes));
       else chunks.push(chunk);
     });
     response.once("end", () => resolve(Buffer.concat(chunks, size)));
     response.once("error", (cause) => reject(connectionLost(cause)));
     response.once("close", () => reject(connectionLost(undefined)));
   });
-}
-
-function connectionLost(cause: unknown): LeaderError {
-  return new LeaderError("connection_failed", "the connection ended before the answer did", { cause });
 }

@@ -3,9 +3,10 @@
  * is sent; a test wants the answer of the server.
  */
 
+import { Buffer } from "#platform/bytes";
+import { sha256 } from "#platform/hash";
 import type { PortShape } from "../wire/bcs-shapes.js";
 import { MAX_VALUES } from "../wire/data.js";
-import { sha256 } from "../wire/hash.js";
 import { quote } from "../wire/json.js";
 import { InputHasher } from "../wire/signature.js";
 import { LeaderError } from "./error.js";
@@ -47,7 +48,7 @@ export function laxEnvelope(ports: readonly PortShape[], input: object): Envelop
  *
  * @throws LeaderError `invalid_input` for a value that has no JSON form
  */
-export function laxBody(input: object): Buffer {
+export function laxBody(input: object): Uint8Array {
   return valueText(input, []);
 }
 

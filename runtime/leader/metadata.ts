@@ -1,5 +1,6 @@
 /** Reads the metadata document of a tool (protocol.md section 9). */
 
+import { Buffer } from "#platform/bytes";
 import { parseFqn } from "../fqn.js";
 import { MAX_TIMEOUT_MS } from "../tool.js";
 import { ARRAY, itemsOf, type JsonDocument, membersByName, OBJECT, parseJson, textOf } from "../wire/json.js";

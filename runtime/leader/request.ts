@@ -1,14 +1,15 @@
 /** Builds requests from inputs: body, input hash, signature, headers (protocol.md sections 4 to 6). */
 
-import { randomBytes } from "node:crypto";
+import { Buffer, base64url, randomBytes } from "#platform/bytes";
+import { type Ed25519Engine, prepareSigningKey } from "#platform/ed25519";
+import { sha256 } from "#platform/hash";
 import { readSigningKey } from "../config/keys.js";
 import type { Invocation } from "../wire/bcs.js";
 import type { PortShape } from "../wire/bcs-shapes.js";
 import { exactBytes } from "../wire/bcs-writer.js";
+import { asBuffer } from "../wire/bytes.js";
 import { MAX_INLINE_BYTES, MAX_VALUES } from "../wire/data.js";
-import { type Ed25519Engine, prepareSigningKey } from "../wire/ed25519.js";
 import type { SigningKey } from "../wire/ed25519-keys.js";
-import { sha256 } from "../wire/hash.js";
 import { SignatureHeaders } from "../wire/http-names.js";
 import { MAX_U64 } from "../wire/integer-bounds.js";
 import { foldTape, type JsonDocument, MAX_DEPTH, parseJson, quote, textOf } from "../wire/json.js";
@@ -23,7 +24,7 @@ import { LeaderError } from "./error.js";
  * sent as base64 `bytes`, so that its formatting is signed.
  */
 export class JsonText {
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
   constructor(text: string | Uint8Array) {
     this.bytes = typeof text === "string" ? Buffer.from(text) : Buffer.from(text);
   }
@@ -41,18 +42,18 @@ export interface Leader {
 
 /** The body of a signed request, and the signed hash. */
 export interface Envelope {
-  readonly body: Buffer;
+  readonly body: Uint8Array;
   /** 32 bytes. */
-  readonly inputHash: Buffer;
+  readonly inputHash: Uint8Array;
 }
 
 /** A signed request. Sending it again is an exact retry. */
 export interface SignedRequest extends Envelope {
   readonly headers: Readonly<Record<string, string>>;
   /** 64 bytes. */
-  readonly leaderSignature: Buffer;
+  readonly leaderSignature: Uint8Array;
   /** 32 bytes. */
-  readonly nonce: Buffer;
+  readonly nonce: Uint8Array;
 }
 
 /**
@@ -74,7 +75,7 @@ export function buildEnvelope(
   const members = ports.map(({ name, many }, i) => {
     // Levels of arrays and objects around a value.
     const depth = many ? 6 : 5;
-    const items = (texts[i] as Buffer[]).map((text) => itemText(text, depth));
+    const items = (texts[i] as Uint8Array[]).map((text) => itemText(text, depth));
     return `{"port_name":${quote(name)},"value":${many ? `{"many":[${items.join(",")}]}` : `{"one":${items[0]}}`}}`;
   });
   return {
@@ -88,21 +89,21 @@ export function buildEnvelope(
  *
  * @throws {@link LeaderError} `invalid_input`
  */
-export function buildUnsignedBody(ports: readonly PortShape[], input: object): Buffer {
+export function buildUnsignedBody(ports: readonly PortShape[], input: object): Uint8Array {
   const present = ports.filter(({ name, many }) => many || ownMember(input, name) !== undefined);
   requireKnown(ports, input);
   const texts = inputTexts(present, pick(input, present));
-  const parts: Buffer[] = [Buffer.from("{")];
+  const parts: Uint8Array[] = [Buffer.from("{")];
   for (const [i, { name, many }] of present.entries()) {
     parts.push(Buffer.from(`${i === 0 ? "" : ","}${quote(name)}:${many ? "[" : ""}`));
-    for (const [j, text] of (texts[i] as Buffer[]).entries()) parts.push(Buffer.from(j === 0 ? "" : ","), text);
+    for (const [j, text] of (texts[i] as Uint8Array[]).entries()) parts.push(Buffer.from(j === 0 ? "" : ","), text);
     if (many) parts.push(Buffer.from("]"));
   }
   return Buffer.concat([...parts, Buffer.from("}")]);
 }
 
 /** The JSON texts of all values, by port. */
-function inputTexts(ports: readonly PortShape[], input: object): Buffer[][] {
+function inputTexts(ports: readonly PortShape[], input: object): Uint8Array[][] {
   requireKnown(ports, input);
   return ports.map(({ name, many }) => {
     const value = ownMember(input, name);
@@ -134,7 +135,7 @@ function requireKnown(ports: readonly PortShape[], input: object): void {
 }
 
 /** @throws {@link LeaderError} `invalid_input` for a value without a JSON form */
-export function valueText(value: unknown, path: (string | number)[]): Buffer {
+export function valueText(value: unknown, path: (string | number)[]): Uint8Array {
   if (value instanceof JsonText) return value.bytes;
   try {
     return Buffer.from(plainText(value, path));
@@ -145,13 +146,13 @@ export function valueText(value: unknown, path: (string | number)[]): Buffer {
 }
 
 /** The item of a value in an envelope, inline where its text is canonical and short, else as `bytes`. */
-export function itemText(text: Buffer, depth: number): string {
+export function itemText(text: Uint8Array, depth: number): string {
   return fitsInline(text, depth)
-    ? `{"kind":"data","data":${text.toString("utf8")}}`
-    : `{"kind":"data","bytes":"${text.toString("base64")}"}`;
+    ? `{"kind":"data","data":${asBuffer(text).toString("utf8")}}`
+    : `{"kind":"data","bytes":"${asBuffer(text).toString("base64")}"}`;
 }
 
-function fitsInline(text: Buffer, depth: number): boolean {
+function fitsInline(text: Uint8Array, depth: number): boolean {
   if (text.length > MAX_INLINE_BYTES) return false;
   let document: JsonDocument;
   try {
@@ -159,7 +160,7 @@ function fitsInline(text: Buffer, depth: number): boolean {
   } catch {
     return false;
   }
-  if (document.spaced || !textOf(document, 0, "canonical").equals(text)) return false;
+  if (document.spaced || !textOf(document, 0, "canonical").equals(document.bytes)) return false;
   const room = MAX_DEPTH - depth;
   return text.length <= 2 * room || nestingDepth(document) <= room;
 }
@@ -203,14 +204,14 @@ export function signRequest(envelope: Envelope, leader: Leader, options: SignOpt
       [names.version]: SIGNATURE_VERSION,
       [names.leaderId]: id,
       [names.leaderKeyId]: String(keyId),
-      [names.inputHash]: envelope.inputHash.toString("base64url"),
-      [names.leaderSignature]: leaderSignature.toString("base64url"),
-      [names.nonce]: nonce.toString("base64url"),
+      [names.inputHash]: base64url(asBuffer(envelope.inputHash)),
+      [names.leaderSignature]: base64url(leaderSignature),
+      [names.nonce]: base64url(asBuffer(nonce)),
     },
   };
 }
 
-function nonceOf(nonce: Uint8Array | Invocation | undefined): Buffer {
+function nonceOf(nonce: Uint8Array | Invocation | undefined): Uint8Array {
   if (nonce === undefined) return randomBytes(32);
   return nonce instanceof Uint8Array ? Buffer.from(exactBytes("nonce", nonce, 32)) : invocationNonce(nonce);
 }

@@ -1,6 +1,7 @@
 /** Resolves the references of a result to their content (protocol.md sections 1 and 3). */
 
-import type { ReadOptions, ResolvedValue, WalrusReader } from "../storage/walrus-reader.js";
+import type { ReadOptions, ResolvedValue } from "../storage/read-budget.js";
+import type { RawValue } from "../wire/bcs-shapes.js";
 import type { InlineValue } from "../wire/data.js";
 import { quote } from "../wire/json.js";
 import { JsonError } from "../wire/json-error.js";
@@ -10,7 +11,9 @@ import { JsonText } from "./request.js";
 import type { ToolResult } from "./result.js";
 
 /** Fetches stored values: a `WalrusReader`, or an object with the same `resolve`. */
-export type ValueReader = Pick<WalrusReader, "resolve">;
+export interface ValueReader {
+  resolve(values: readonly RawValue[], options?: ReadOptions): Promise<ResolvedValue[]>;
+}
 
 /** A result with all references resolved. */
 export interface ResolvedResult {

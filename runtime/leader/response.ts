@@ -3,7 +3,7 @@
 import { JsonError } from "../wire/json-error.js";
 import { plainValue } from "../wire/untyped-json.js";
 import { LeaderError } from "./error.js";
-import type { HttpResponse } from "./http-client.js";
+import type { HttpResponse } from "./http-messages.js";
 
 /** The error of an answer: the server's code and details when they have the protocol's form. */
 export function responseError({ status, headers, body }: HttpResponse): LeaderError {
@@ -14,11 +14,11 @@ export function responseError({ status, headers, body }: HttpResponse): LeaderEr
   // Control characters of a remote text must not reach a terminal.
   const text = typeof details === "string" ? details.slice(0, 1000).replace(/\p{Cc}/gu, "\ufffd") : undefined;
   const after = headers["retry-after"];
-  const retryAfter = after !== undefined && /^\d{1,9}$/.test(after) ? { retryAfter: Number(after) } : {};
+  const retryAfter = typeof after === "string" && /^\d{1,9}$/.test(after) ? { retryAfter: Number(after) } : {};
   return new LeaderError(code, text, { status, ...retryAfter });
 }
 
-function errorMembers(body: Buffer): { error?: unknown; details?: unknown } {
+function errorMembers(body: Uint8Array): { error?: unknown; details?: unknown } {
   try {
     const value = plainValue(body);
     return value !== null && typeof value === "object" ? value : {};

@@ -1,10 +1,10 @@
 /** Decodes results and verifies their signatures (protocol.md sections 2 to 4). */
 
+import { prepareVerifyKey } from "#platform/ed25519";
 import { readPublicKey } from "../config/keys.js";
 import { decodeOutput } from "../wire/bcs.js";
 import type { MetaSchema, PortShape, RawValue } from "../wire/bcs-shapes.js";
 import { InlineValue, NexusData, NexusDataError, NexusValue, type WalrusValue } from "../wire/data.js";
-import { prepareVerifyKey } from "../wire/ed25519.js";
 import { VerifyKey } from "../wire/ed25519-keys.js";
 import { quote } from "../wire/json.js";
 import { JsonError } from "../wire/json-error.js";

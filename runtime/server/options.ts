@@ -53,8 +53,11 @@ export interface ToolOptions {
   /** Minimum rate of a body in bytes per second: 16,384 by default, at least 1. A body below it for 5 s gets 408. */
   readonly minBodyBytesPerSecond?: number;
   /**
-   * Origins of web pages whose unsigned requests are served, such as `https://app.example`: none by default. A browser
-   * sends requests of any page to this server, even on a loopback address. In signed mode only the signature decides.
+   * Origins of web pages that may call and read the answers, such as `https://app.example`: none by default. Their
+   * preflights are answered, and results, errors, metadata and health carry the headers of CORS (@fastify/cors). Without
+   * signatures a call of any other page is refused, since a browser sends requests of any page to this server, even on
+   * a loopback address. With signatures the signature decides who may call. For mounted tools the application registers
+   * @fastify/cors itself.
    */
   readonly allowedOrigins?: readonly string[];
   /**

@@ -16,6 +16,7 @@ import { Observers } from "./call/observers.js";
 import type { ServedTool } from "./call/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
 import type { Endpoint } from "./http/address.js";
+import type { Pages } from "./http/cors.js";
 import { Shutdown } from "./http/shutdown.js";
 import { bodyBytesBound } from "./load/body-bytes.js";
 import { LoadControl } from "./load/load-control.js";
@@ -51,6 +52,7 @@ export interface PreparedTools {
   readonly shutdown: Shutdown;
   readonly reload: ServerReload;
   readonly store: ReplayStore;
+  readonly pages: Pages;
   readonly minBodyBytesPerSecond: number | undefined;
   readonly onRefused: (code: string) => void;
   /** Fields of the log line that announces the start. */
@@ -106,6 +108,7 @@ export async function prepareTools(
     shutdown,
     reload,
     store,
+    pages: { origins: allowedOrigins, headers },
     minBodyBytesPerSecond,
     onRefused: (code) => metrics?.refused(code),
     summary: {

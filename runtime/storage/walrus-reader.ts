@@ -8,38 +8,13 @@ import { NexusValue } from "../wire/data.js";
 import { type BlobSource, blobSourceOf, readStored } from "./blob-source.js";
 import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";
 import type { EndpointOptions } from "./endpoint.js";
-import { requireInteger, StorageError } from "./storage-error.js";
+import { ByteBudget, MAX_BUDGET_BYTES, type ReadOptions, type ResolvedValue } from "./read-budget.js";
+import { StorageError } from "./storage-error.js";
 
-/** Limit of the resolved values of a call, in bytes (protocol.md section 1). */
-const MAX_BUDGET_BYTES = 8 * 1024 * 1024;
+export { ByteBudget, type ReadOptions, type ResolvedValue } from "./read-budget.js";
+
 /** Bytes counted for an object id. */
 const OBJECT_BYTES = 32;
-
-/** A byte budget, shared by reads. */
-export class ByteBudget {
-  #left: number;
-
-  /**
-   * @param bytes 1 to 8 MiB, 8 MiB by default
-   * @throws {@link StorageError} `invalid_option`
-   */
-  constructor(readonly bytes: number = MAX_BUDGET_BYTES) {
-    this.#left = requireInteger("budget", bytes, 1, MAX_BUDGET_BYTES);
-  }
-
-  get left(): number {
-    return this.#left;
-  }
-
-  /** @throws {@link StorageError} `over_budget`, with the budget unchanged */
-  take(bytes: number): void {
-    if (bytes > this.#left) {
-      const left = this.#left === this.bytes ? "" : `, of which ${this.#left} are left`;
-      throw new StorageError("over_budget", `values: expected at most ${this.bytes} bytes over all ports${left}`);
-    }
-    this.#left -= bytes;
-  }
-}
 
 /** Options of a reader, set by the operator. */
 export interface WalrusReaderOptions {
@@ -51,19 +26,6 @@ export interface WalrusReaderOptions {
   /** Applied to each blob. */
   readonly retries?: RetryOptions;
 }
-
-/** Options of one read. */
-export interface ReadOptions {
-  readonly signal?: AbortSignal;
-  /** A budget shared by several reads; by default each has its own of `budgetBytes`. */
-  readonly budget?: ByteBudget;
-}
-
-/** A resolved value. */
-export type ResolvedValue =
-  | { readonly kind: "object"; readonly id: Uint8Array }
-  /** `stored`: the bytes are those of the digest in the reference. Send them unchanged, as `bytes`. */
-  | { readonly kind: "data"; readonly bytes: Uint8Array; readonly stored: boolean };
 
 /** Resolves references. Stateless between calls. */
 export class WalrusReader {

@@ -36,9 +36,9 @@ export interface SignedCall<Output> extends ToolResult {
   /** `verified`: by the tool's key. `unsigned`: the configuration has no `response_signing_key`. */
   readonly signature: "verified" | "unsigned";
   /** 64 bytes; absent when the result is unsigned. */
-  readonly toolSignature?: Buffer;
+  readonly toolSignature?: Uint8Array;
   /** 32 bytes: the hash of the result that the tool's signature covers. */
-  readonly outputHash: Buffer;
+  readonly outputHash: Uint8Array;
 }
 
 /**

@@ -1,5 +1,7 @@
 /** Strict base64 (RFC 4648): exactly one text per byte string. `Buffer.from` ignores invalid characters. */
 
+import { Buffer } from "#platform/bytes";
+
 /** Decodes standard base64 with canonical padding and no stray bits; undefined for anything else. */
 export function decodeBase64(text: string): Buffer | undefined {
   const { length } = text;

@@ -3,6 +3,7 @@
  * with the layout declared in bcs.ts.
  */
 
+import { Buffer } from "#platform/bytes";
 import type { PortCommitment, RawOutput, RawValue } from "./bcs-shapes.js";
 
 /**

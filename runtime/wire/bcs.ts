@@ -4,8 +4,10 @@
  */
 
 import { bcs } from "@mysten/bcs";
+import { Buffer } from "#platform/bytes";
 import type { MetaSchema, PortCommitment, PortShape, RawOutput, RawValue, ValueKind } from "./bcs-shapes.js";
 import { exactBytes } from "./bcs-writer.js";
+import { asBuffer } from "./bytes.js";
 import { MAX_U64 } from "./integer-bounds.js";
 
 const VALUE_KIND = { object: 0, data: 1 } as const;
@@ -155,7 +157,7 @@ export function decodeOutput(bytes: Uint8Array): {
   let parsed: ReturnType<typeof Output.parse>;
   try {
     parsed = Output.parse(bytes);
-    if (!Buffer.from(Output.serialize(parsed).toBytes()).equals(bytes)) throw new RangeError("not canonical");
+    if (!Buffer.from(Output.serialize(parsed).toBytes()).equals(asBuffer(bytes))) throw new RangeError("not canonical");
   } catch {
     throw new RangeError("result: expected exactly one OffchainToolOutput in canonical BCS");
   }

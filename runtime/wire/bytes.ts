@@ -1,3 +1,5 @@
+import { Buffer } from "#platform/bytes";
+
 /** A Buffer over the same memory. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

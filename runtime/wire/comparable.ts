@@ -3,7 +3,7 @@
  * and decoded values have no undeclared members, so a tool never gets two equal items.
  */
 
-import { hash } from "node:crypto";
+import { textDigest } from "#platform/bytes";
 import { asBuffer } from "./bytes.js";
 import { repetition } from "./constraints.js";
 import type { Mismatch } from "./mismatch.js";
@@ -15,7 +15,7 @@ export function repeatedItem(items: readonly unknown[]): Mismatch | undefined {
 
 /** Texts of containers, cached so that nested unique arrays compute each once. */
 const known = new WeakMap<object, string>();
-/** From this length on a text is replaced by its hash, by node:crypto: svc-gen reads this file and needs no libsodium. */
+/** From this length on a text is replaced by its hash. */
 const MIN_HASHED_LENGTH = 128;
 
 /** A text that is the same for two decoded values exactly when they are equal. O(n log n) for n members. */
@@ -39,7 +39,7 @@ function objectText(value: object): string {
   let text = known.get(value);
   if (text === undefined) {
     text = Array.isArray(value) ? `[${value.map(comparableText).join(",")}]` : membersText(value);
-    if (text.length > MIN_HASHED_LENGTH) text = `hash ${hash("sha256", text, "base64")}`;
+    if (text.length > MIN_HASHED_LENGTH) text = `hash ${textDigest(text)}`;
     known.set(value, text);
   }
   return text;

@@ -4,10 +4,11 @@
  * Every instance is valid: constructors throw an error that names the violated rule.
  */
 
+import { Buffer } from "#platform/bytes";
+import { sha256 } from "#platform/hash";
 import { decodeBase64, decodeBase64url } from "./base64.js";
 import type { PortCommitment, ValueKind } from "./bcs-shapes.js";
 import { encodeNexusData, encodePortCommitment, nexusDataSize } from "./bcs-writer.js";
-import { sha256 } from "./hash.js";
 import {
   ARRAY,
   itemsOf,

@@ -4,6 +4,7 @@
  * skipped without being decoded. Each pair of codec and value is decoded at most once.
  */
 
+import { Buffer } from "#platform/bytes";
 import { decodeBase64 } from "./base64.js";
 import { repeatedItem } from "./comparable.js";
 import { countCheck, integerCheck, numberCheck, textCheck } from "./constraints.js";

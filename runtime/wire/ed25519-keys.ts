@@ -55,11 +55,32 @@ export interface SignatureEngine<Signature extends Uint8Array = Uint8Array> {
 /** Seed and public key, 64 bytes: libsodium's form of the secret. The first half is the private key of RFC 8032. */
 const secrets = new WeakMap<SigningKey, Uint8Array>();
 
-/** A prepared key of a secret: seed and public key, 64 bytes. Both arguments are kept, not copied. */
-export function signingKey(publicKey: Uint8Array, secret: Uint8Array): SigningKey {
-  const key = new SigningKey(publicKey);
+/** A prepared key of a secret: seed and public key, 64 bytes, which are kept and not copied. */
+export function keyOfSecret(secret: Uint8Array): SigningKey {
+  const key = new SigningKey(secret.slice(SEED_BYTES));
   secrets.set(key, secret);
   return key;
+}
+
+/**
+ * Prepares a public key for repeated use. The bytes are copied, and not checked: see `isValidPublicKey`.
+ *
+ * @param publicKey 32 bytes
+ * @throws TypeError unless it is a Uint8Array, RangeError for another length
+ */
+export function prepareVerifyKey(publicKey: Uint8Array): VerifyKey {
+  return new VerifyKey(exactCopy(publicKey, PUBLIC_KEY_BYTES, "public key"));
+}
+
+/**
+ * A copy in memory of its own.
+ *
+ * @throws TypeError unless it is a Uint8Array, RangeError for another length
+ */
+export function exactCopy(value: Uint8Array, length: number, title: string): Uint8Array {
+  assertBytes(value, title);
+  if (value.length !== length) throw new RangeError(`${title} must be ${length} bytes long, got ${value.length}`);
+  return new Uint8Array(value);
 }
 
 /**

@@ -5,38 +5,30 @@
 // so; OpenSSL and @noble/ed25519 accept more and get the missing checks here.
 
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
-import { asBuffer } from "./bytes.js";
+import type { Ed25519Engine, EngineSelection } from "./ed25519-engine.js";
 import {
   assertBytes,
   type EngineName,
+  exactCopy,
   keyBytes,
+  keyOfSecret,
   PUBLIC_KEY_BYTES,
+  prepareVerifyKey,
   SEED_BYTES,
   SIGNATURE_BYTES,
-  type SignatureEngine,
   type SigningKey,
   secretOf,
-  signingKey,
   VerifyKey,
 } from "./ed25519-keys.js";
-import { portableEngine } from "./portable-crypto.js";
+import { nobleEngine } from "./portable-crypto.js";
 import { sodium } from "./sodium.js";
 
-/** An engine whose signatures are Buffers of their own. */
-export type Ed25519Engine = SignatureEngine<Buffer>;
+export type { Ed25519Engine, EngineSelection } from "./ed25519-engine.js";
+export { prepareVerifyKey } from "./ed25519-keys.js";
+export { nobleEngine } from "./portable-crypto.js";
 
 const privateKeyObjects = new WeakMap<SigningKey, KeyObject>();
 const publicKeyObjects = new WeakMap<VerifyKey, KeyObject>();
-
-/**
- * Prepares a public key for repeated use. The bytes are copied, and not checked: see `isValidPublicKey`.
- *
- * @param publicKey 32 bytes
- * @throws TypeError unless it is a Uint8Array, RangeError for another length
- */
-export function prepareVerifyKey(publicKey: Uint8Array): VerifyKey {
-  return new VerifyKey(exactCopy(publicKey, PUBLIC_KEY_BYTES, "public key"));
-}
 
 /**
  * Prepares a private key for repeated use and derives its public key. The bytes are copied.
@@ -45,8 +37,7 @@ export function prepareVerifyKey(publicKey: Uint8Array): VerifyKey {
  * @throws TypeError unless it is a Uint8Array, RangeError for another length
  */
 export function prepareSigningKey(seed: Uint8Array): SigningKey {
-  const secret = secretOfSeed(seed);
-  return signingKey(exactCopy(secret.subarray(SEED_BYTES), PUBLIC_KEY_BYTES, "public key"), secret);
+  return keyOfSecret(secretOfSeed(seed));
 }
 
 /**
@@ -54,9 +45,9 @@ export function prepareSigningKey(seed: Uint8Array): SigningKey {
  *
  * @throws TypeError unless it is a Uint8Array, RangeError for another length
  */
-export function publicKeyOf(seed: Uint8Array): Buffer {
+export function publicKeyOf(seed: Uint8Array): Uint8Array {
   const secret = secretOfSeed(seed);
-  const publicKey = exactCopy(secret.subarray(SEED_BYTES), PUBLIC_KEY_BYTES, "public key");
+  const publicKey = Buffer.from(secret.subarray(SEED_BYTES));
   secret.fill(0);
   return publicKey;
 }
@@ -65,9 +56,9 @@ export function publicKeyOf(seed: Uint8Array): Buffer {
  * Seed and public key, libsodium's form of a secret. OpenSSL takes a millisecond to derive the public key, libsodium a
  * twentieth of that.
  */
-function secretOfSeed(seed: Uint8Array): Buffer {
+function secretOfSeed(seed: Uint8Array): Uint8Array {
   const bytes = exactCopy(seed, SEED_BYTES, "private key");
-  const secret = Buffer.allocUnsafeSlow(SEED_BYTES + PUBLIC_KEY_BYTES);
+  const secret = new Uint8Array(SEED_BYTES + PUBLIC_KEY_BYTES);
   if (sodium !== undefined) {
     sodium.crypto_sign_seed_keypair(Buffer.allocUnsafeSlow(PUBLIC_KEY_BYTES), secret, bytes);
   } else {
@@ -200,22 +191,7 @@ function isReducedScalar(signature: Uint8Array): boolean {
   return false;
 }
 
-// @noble/ed25519
-
-/** The engine of portable-crypto.ts, with signatures as Buffers: the reference for tests, and for any platform. */
-export const nobleEngine: Ed25519Engine = {
-  ...portableEngine,
-  sign: (key, message) => asBuffer(portableEngine.sign(key, message)),
-};
-
 // Choice
-
-/** The chosen engine, with the reason for the log. */
-export interface EngineSelection {
-  readonly engine: Ed25519Engine;
-  /** Lower case, no full stop. */
-  readonly reason: string;
-}
 
 /**
  * Chooses the engine at start-up: libsodium when it loads and passes the self-test, otherwise node:crypto.
@@ -285,14 +261,4 @@ export function passesSelfTest(engine: Ed25519Engine): boolean {
   } catch {
     return false;
   }
-}
-
-// Arguments
-
-function exactCopy(value: Uint8Array, length: number, title: string): Buffer {
-  assertBytes(value, title);
-  if (value.length !== length) throw new RangeError(`${title} must be ${length} bytes long, got ${value.length}`);
-  const copy = Buffer.allocUnsafeSlow(length);
-  copy.set(value);
-  return copy;
 }

@@ -5,11 +5,12 @@
  * The hashed bytes are the decoded bytes: {@link SignedInput.match} returns only the texts whose hash matched.
  */
 
+import { Buffer } from "#platform/bytes";
+import { scratchSha256 } from "#platform/hash";
 import { decodeBase64 } from "./base64.js";
 import type { PortShape } from "./bcs-shapes.js";
 import { MAX_VALUES } from "./data.js";
 import { inputFault, pathText } from "./fault.js";
-import { scratchSha256 } from "./hash.js";
 import {
   ARRAY,
   ESCAPED_STRING,

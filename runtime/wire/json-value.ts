@@ -1,5 +1,6 @@
 /** Lossless values of JSON documents (protocol.md section 3), and indented JSON text. */
 
+import { Buffer } from "#platform/bytes";
 import { DOUBLE, foldTape, parseJson, quote, scalarOf } from "./json.js";
 
 /** A double with an integral value, as opposed to an integer: `1.0`, `1e3`, `-0`, digits beyond u64. */

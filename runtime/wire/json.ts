@@ -6,8 +6,7 @@
  * cost is linear in the bytes for any input.
  */
 
-import { isAscii, isUtf8 } from "node:buffer";
-import { randomInt } from "node:crypto";
+import { Buffer, isAscii, isUtf8, randomInt } from "#platform/bytes";
 import { asBuffer } from "./bytes.js";
 import { JsonError } from "./json-error.js";
 

@@ -1,11 +1,12 @@
 /** The nonce of an invocation (protocol.md section 4). */
 
+import { Buffer } from "#platform/bytes";
+import { sha256 } from "#platform/hash";
 import { encodeNoncePreimage, type Invocation } from "./bcs.js";
-import { sha256 } from "./hash.js";
 
 const INVOCATION_NONCE = Buffer.from("nexus.direct.v3.invocation-nonce");
 
 /** SHA-256( invocation-nonce domain ‖ BCS of the nonce preimage ): the 32-byte nonce of one invocation. */
-export function invocationNonce(invocation: Invocation): Buffer {
+export function invocationNonce(invocation: Invocation): Uint8Array {
   return sha256(Buffer.concat([INVOCATION_NONCE, encodeNoncePreimage(invocation)]));
 }

@@ -3,6 +3,7 @@
  * order, independent of the order of the tool's object.
  */
 
+import { Buffer } from "#platform/bytes";
 import type { RawOutput } from "./bcs-shapes.js";
 import { encodeOutput, nexusDataSize } from "./bcs-writer.js";
 import { asBuffer } from "./bytes.js";

@@ -5,15 +5,9 @@
 
 import { etc, hashes, Point, sign } from "@noble/ed25519";
 import { sha512 } from "@noble/hashes/sha2.js";
-import {
-  assertBytes,
-  keyBytes,
-  PUBLIC_KEY_BYTES,
-  SEED_BYTES,
-  SIGNATURE_BYTES,
-  type SignatureEngine,
-  secretOf,
-} from "./ed25519-keys.js";
+import { asBuffer } from "./bytes.js";
+import type { Ed25519Engine } from "./ed25519-engine.js";
+import { assertBytes, keyBytes, PUBLIC_KEY_BYTES, SEED_BYTES, SIGNATURE_BYTES, secretOf } from "./ed25519-keys.js";
 
 export { sha256 } from "@noble/hashes/sha2.js";
 
@@ -27,7 +21,7 @@ const ORDER = Point.CURVE().n;
  * The strict rule written out over the arithmetic of @noble/ed25519. Its own `verify` multiplies the equation by the
  * cofactor, which accepts points of mixed order. About thirty times slower than libsodium.
  */
-export const portableEngine: SignatureEngine = {
+export const nobleEngine: Ed25519Engine = {
   name: "noble",
   verify(publicKey, message, signature) {
     const bytes = keyBytes(publicKey);
@@ -45,7 +39,7 @@ export const portableEngine: SignatureEngine = {
   sign(key, message) {
     const secret = secretOf(key);
     assertBytes(message, "message");
-    return sign(message, secret.subarray(0, SEED_BYTES));
+    return asBuffer(sign(message, secret.subarray(0, SEED_BYTES)));
   },
 };
 

@@ -1,5 +1,6 @@
 /** Derives the ports of a tool from its schemas (protocol.md section 2). */
 
+import { Buffer } from "#platform/bytes";
 import type { MetaSchema, PortShape, VariantShape } from "./bcs-shapes.js";
 import { JsonObject, type JsonValue, readJson } from "./json-value.js";
 

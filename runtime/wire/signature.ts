@@ -1,8 +1,9 @@
 /** Hashed and signed messages (protocol.md section 4), without keys and engines. */
 
+import { Buffer } from "#platform/bytes";
+import { sha256 } from "#platform/hash";
 import type { PortShape } from "./bcs-shapes.js";
 import { copyBytes, exactBytes, lengthSize, writeLength } from "./bcs-writer.js";
-import { sha256 } from "./hash.js";
 
 /** Value of the header `X-Svc-Sig-V`. */
 export const SIGNATURE_VERSION = "3";
@@ -37,7 +38,7 @@ export class InputHasher {
    * @param commitments 32 bytes for each value, by port in schema order
    * @returns 32 bytes
    */
-  hash(commitments: readonly (readonly Uint8Array[])[]): Buffer {
+  hash(commitments: readonly (readonly Uint8Array[])[]): Uint8Array {
     return this.hashOf(commitments, (commitment) => commitment);
   }
 
@@ -80,7 +81,7 @@ export function inputHashOf(preimageBcs: Uint8Array): Buffer {
 }
 
 /** SHA-256( raw-output domain ‖ BCS of the result ): 32 bytes. */
-export function outputHash(resultBcs: Uint8Array): Buffer {
+export function outputHash(resultBcs: Uint8Array): Uint8Array {
   return sha256(Buffer.concat([RAW_OUTPUT, resultBcs]));
 }
 

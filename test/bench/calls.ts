@@ -12,7 +12,7 @@ const FIGURE = "µs CPU";
 /** A floor of servers.ts. */
 export function floor(kind: string): TargetOptions {
   const program = fileURLToPath(new URL("servers.ts", import.meta.url));
-  const keys = [LEADER_KEY.toString("hex"), TOOL_SEED.toString("hex")];
+  const keys = [Buffer.from(LEADER_KEY).toString("hex"), TOOL_SEED.toString("hex")];
   return { args: [...TYPESCRIPT, program, kind, ...keys], path: SUM.path };
 }
 

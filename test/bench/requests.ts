@@ -18,7 +18,7 @@ export function signedConfig(fqns: readonly string[], replay_cache_ttl_ms = 300_
     signed_http: {
       allowed_leaders: {
         version: 1,
-        leaders: [{ leader_id: "leader", keys: [{ kid: 0, public_key: LEADER_KEY.toString("hex") }] }],
+        leaders: [{ leader_id: "leader", keys: [{ kid: 0, public_key: Buffer.from(LEADER_KEY).toString("hex") }] }],
       },
       tools: Object.fromEntries(fqns.map((fqn) => [fqn, tool])),
     },
@@ -49,9 +49,9 @@ export class CallSigner {
       return `{"port_name":"${name}","value":${many ? `{"many":[${items.join()}]}` : `{"one":${items[0]}}`}}`;
     });
     const inputHash = this.hasher.hash(texts.map((items) => items.map((text) => sha256(Buffer.from(text)))));
-    const envelope = { body: Buffer.from(`{"ports":[${ports.join()}]}`), inputHash };
+    const body = Buffer.from(`{"ports":[${ports.join()}]}`);
     const { headerPrefix } = this;
-    const { headers, body } = signRequest(envelope, LEADER, headerPrefix === undefined ? {} : { headerPrefix });
+    const { headers } = signRequest({ body, inputHash }, LEADER, headerPrefix === undefined ? {} : { headerPrefix });
     return { headers, body };
   }
 }

@@ -43,7 +43,7 @@ class Volume {
 const leaders = (id: string, seed: Buffer) =>
   JSON.stringify({
     version: 1,
-    leaders: [{ leader_id: id, keys: [{ kid: 0, public_key: publicKeyOf(seed).toString("hex") }] }],
+    leaders: [{ leader_id: id, keys: [{ kid: 0, public_key: Buffer.from(publicKeyOf(seed)).toString("hex") }] }],
   });
 
 it("a swapped volume brings leaders and keys of the tool into force, without a restart", async () => {

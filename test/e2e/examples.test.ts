@@ -19,7 +19,7 @@ const LEADER_SEED = Buffer.alloc(32, 7);
 const TOOL_SEED = Buffer.alloc(32, 9);
 
 function config(...fqns: string[]): object {
-  const keys = [{ kid: 3, public_key: publicKeyOf(LEADER_SEED).toString("hex") }];
+  const keys = [{ kid: 3, public_key: Buffer.from(publicKeyOf(LEADER_SEED)).toString("hex") }];
   const tool = { response_signing_key: TOOL_SEED.toString("hex") };
   return {
     signed_http: {

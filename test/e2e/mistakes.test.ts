@@ -213,7 +213,7 @@ const CLASSES: readonly Mistake[] = [
 const FQN = "xyz.demo.sum@1";
 const LEADER_KEY = "07".repeat(32);
 const TOOL_KEY = "09".repeat(32);
-const LEADER_PUBLIC_KEY = publicKeyOf(Buffer.from(LEADER_KEY, "hex")).toString("hex");
+const LEADER_PUBLIC_KEY = Buffer.from(publicKeyOf(Buffer.from(LEADER_KEY, "hex"))).toString("hex");
 const SIGNED = {
   allowed_leaders: {
     version: 1,

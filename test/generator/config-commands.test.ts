@@ -14,7 +14,7 @@ after(() => rmSync(root, { recursive: true }));
 
 const SUM = "xyz.demo.sum@1";
 const POSIX = process.platform !== "win32";
-const PUBLIC = publicKeyOf(Buffer.alloc(32, 3)).toString("hex");
+const PUBLIC = Buffer.from(publicKeyOf(Buffer.alloc(32, 3))).toString("hex");
 const SEED = "09".repeat(32);
 const LIST = { version: 1, leaders: [{ leader_id: "acme", keys: [{ kid: 0, public_key: PUBLIC }] }] };
 
@@ -57,7 +57,10 @@ describe("config init", () => {
     const leaderKey = Buffer.from(readFileSync(join(folder, "keys/leader.key"), "utf8").trim(), "hex");
     const listed = config.leaders.lookup("leader", 0n)?.bytes ?? assert.fail("no leader");
     assert.deepEqual(Buffer.from(listed), publicKeyOf(leaderKey));
-    assert.equal(readFileSync(join(folder, "keys/leader.pub"), "utf8"), `${publicKeyOf(leaderKey).toString("hex")}\n`);
+    assert.equal(
+      readFileSync(join(folder, "keys/leader.pub"), "utf8"),
+      `${Buffer.from(publicKeyOf(leaderKey)).toString("hex")}\n`,
+    );
     const toolKey = config.toolConfig(SUM)?.signingKey ?? assert.fail("no key");
     assert.ok(
       out.includes(`${SUM} signs results with ${Buffer.from(toolKey.publicKey).toString("hex")} (public)`),
@@ -89,7 +92,7 @@ describe("config init", () => {
     const args = ["--leader-id", "acme", "--leader-key", "acme.pub", "--tool-key", "tool.key", "--json"];
     const { code, out } = await svcGenIn(folder, ["config", "init", ...args]);
     assert.equal(code, 0);
-    const public_key = publicKeyOf(Buffer.from(SEED, "hex")).toString("hex");
+    const public_key = Buffer.from(publicKeyOf(Buffer.from(SEED, "hex"))).toString("hex");
     assert.deepEqual(JSON.parse(out), { wrote: ["config.json"], public_keys: [{ tool: SUM, public_key }] });
     const config = ToolkitRuntimeConfig.fromPath(join(folder, "config.json"));
     assert.notEqual(config.leaders.lookup("acme", 0n), undefined);

@@ -38,7 +38,7 @@ function isRead(text: string): boolean {
   }
 }
 
-const PUBLIC_KEY = publicKeyOf(Buffer.alloc(32, 3)).toString("hex");
+const PUBLIC_KEY = Buffer.from(publicKeyOf(Buffer.alloc(32, 3))).toString("hex");
 const SEED = Buffer.alloc(32, 9);
 
 const u64 = fc.oneof(fc.nat(), fc.constantFrom(0, 1, 255, 256, 2 ** 53 - 1));

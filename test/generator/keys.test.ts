@@ -28,7 +28,7 @@ import { svcGenIn } from "./run-cli.js";
 
 const KEY = Buffer.alloc(32, 7);
 const HEX = KEY.toString("hex");
-const PUBLIC = publicKeyOf(KEY).toString("hex");
+const PUBLIC = Buffer.from(publicKeyOf(KEY)).toString("hex");
 const HAS_MODES = process.platform !== "win32";
 const FQN = "xyz.demo.sum@1";
 
@@ -69,7 +69,7 @@ test("keys new writes a file for its owner alone, and prints entries that a serv
   assert.match(text, /^[0-9a-f]{64}\n$/);
   if (HAS_MODES) assert.equal(modeOf("a.key"), 0o600);
   assert.ok(!out.includes(text.trim()), "the private key is not printed");
-  const publicKey = publicKeyOf(Buffer.from(text, "hex")).toString("hex");
+  const publicKey = Buffer.from(publicKeyOf(Buffer.from(text, "hex"))).toString("hex");
   assert.match(out, new RegExp(`^public key: ${publicKey}$`, "m"));
   const [, leader = ""] = /^ {2}(\{ "leader_id".*\})$/m.exec(out) ?? assert.fail(out);
   assert.deepEqual(JSON.parse(leader), { leader_id: "alice", keys: [{ kid: 3, public_key: publicKey }] });
@@ -87,7 +87,7 @@ test("keys new: a default name, another key each time, the tool of ./meta.json, 
   const text = readFileSync(at("signing.key"), "utf8").trim();
   assert.deepEqual(document, {
     file: "signing.key",
-    public_key: publicKeyOf(Buffer.from(text, "hex")).toString("hex"),
+    public_key: Buffer.from(publicKeyOf(Buffer.from(text, "hex"))).toString("hex"),
     allowed_leaders: { leader_id: "leader", keys: [{ kid: 0, public_key: document.public_key }] },
     tools: { "xyz.demo.other@2": { response_signing_key: "the text in signing.key" } },
   });
@@ -246,7 +246,7 @@ test("keys convert: every form that a configuration takes, there and back", asyn
       );
       assert.equal(
         JSON.parse((await keys("show", "padded.key", "--json")).out).public_key,
-        publicKeyOf(key).toString("hex"),
+        Buffer.from(publicKeyOf(key)).toString("hex"),
       );
     }
   }
@@ -267,7 +267,7 @@ test("keys rotate: the next key beside the old one, and the steps in order", asy
   const { code, out, err } = await keys("rotate", "leader.key", "--leader-id", "alice", "--key-id", "4", "--tool", FQN);
   assert.deepEqual([code, err], [EXIT.done, ""]);
   const text = readFileSync(at("leader.next.key"), "utf8").trim();
-  const publicKey = publicKeyOf(Buffer.from(text, "hex")).toString("hex");
+  const publicKey = Buffer.from(publicKeyOf(Buffer.from(text, "hex"))).toString("hex");
   if (HAS_MODES) assert.equal(modeOf("leader.next.key"), 0o600);
   assert.equal(readFileSync(at("leader.key"), "utf8"), HEX);
   assert.ok(!out.includes(text) && !out.includes(HEX));

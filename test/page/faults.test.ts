@@ -28,7 +28,7 @@ describe("planted faults", { timeout: 60_000 }, () => {
 
   /** A signed call from the page of a server. */
   async function callOf(url: string, leader: Leader, input: object): Promise<CallReport> {
-    const toolKey = publicKeyOf(TOOL_SEED).toString("hex");
+    const toolKey = Buffer.from(publicKeyOf(TOOL_SEED)).toString("hex");
     const page = new DevelopmentPage({ url, leader: async () => ({ leader, toolKey }) });
     await page.open();
     atEnd(() => page.close());
@@ -85,7 +85,7 @@ describe("planted faults", { timeout: 60_000 }, () => {
       exchange.error?.advice ?? "",
       /The allow-list knows the leader id and key id, but with another public key/,
     );
-    assert.equal(exchange.signatures[0]?.key, publicKeyOf(Buffer.alloc(32, 77)).toString("hex"));
+    assert.equal(exchange.signatures[0]?.key, Buffer.from(publicKeyOf(Buffer.alloc(32, 77))).toString("hex"));
   });
 
   test("a stale allow-list", async () => {

@@ -22,7 +22,7 @@ describe("the leader's signature covers the inputs only", () => {
 
   it("whoever can read a request can repeat it: another nonce, another leader with that key, another tool", async () => {
     const [tool, other] = [countingTool({ path: "tool" }), countingTool({ path: "other" })];
-    const keys = [{ kid: 0, public_key: publicKeyOf(alice.seed).toString("hex") }];
+    const keys = [{ kid: 0, public_key: Buffer.from(publicKeyOf(alice.seed)).toString("hex") }];
     const allowed_leaders = { version: 1, leaders: ["alice", "twin"].map((leader_id) => ({ leader_id, keys })) };
     const tools = { [tool.fqn]: {}, [other.fqn]: {} };
     const config = ToolkitRuntimeConfig.fromJsonStr(JSON.stringify({ signed_http: { allowed_leaders, tools } }));

@@ -114,7 +114,7 @@ describe("metrics", () => {
     assert.ok((value("svc_replay_bytes") ?? 0) > 0);
     assert.ok((value("nodejs_eventloop_lag_p99_seconds") ?? -1) >= 0);
     assert.ok((value("process_cpu_seconds_total") ?? 0) > 0);
-    const publicKey = publicKeyOf(TOOL_SEED).toString("hex");
+    const publicKey = Buffer.from(publicKeyOf(TOOL_SEED)).toString("hex");
     assert.equal(value(`svc_signing_key_info{tool="xyz.test.counted@1",public_key="${publicKey}"}`), 1);
     for (const secret of ["canary", "alice", TOOL_SEED.toString("hex")]) {
       assert.ok(!names.some((name) => name.includes(secret)), `no ${secret} in a label`);
@@ -128,7 +128,7 @@ describe("metrics", () => {
     after(() => rmSync(directory, { recursive: true }));
     const tool = countingTool({ fqn: "xyz.test.followed@1" });
     const [path, leaders] = [join(directory, "config.json"), join(directory, "leaders.json")];
-    const publicKey = publicKeyOf(alice.seed).toString("hex");
+    const publicKey = Buffer.from(publicKeyOf(alice.seed)).toString("hex");
     const list = `{"version":1,"leaders":[{"leader_id":"alice","keys":[{"kid":1,"public_key":"${publicKey}"}]}]}`;
     writeFileSync(leaders, list, { mode: 0o600 });
     const config = (ttl: number) =>

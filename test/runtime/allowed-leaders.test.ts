@@ -33,7 +33,7 @@ after(() => rmSync(directory, { recursive: true }));
 
 let files = 0;
 const newPath = () => join(directory, `list-${files++}.json`);
-const key = (n: number) => publicKeyOf(Buffer.alloc(32, n)).toString("hex");
+const key = (n: number) => Buffer.from(publicKeyOf(Buffer.alloc(32, n))).toString("hex");
 
 /** An allow-list in which `leader` has the given keys under 0, 1, … */
 function list(...keys: string[]): string {

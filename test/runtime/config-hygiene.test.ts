@@ -21,7 +21,7 @@ function file(content: string, mode: number): string {
 }
 
 const SEED = "09".repeat(32);
-const allowList = `{"version":1,"leaders":[{"leader_id":"alice","keys":[{"kid":0,"public_key":"${publicKeyOf(Buffer.alloc(32, 1)).toString("hex")}"}]}]}`;
+const allowList = `{"version":1,"leaders":[{"leader_id":"alice","keys":[{"kid":0,"public_key":"${Buffer.from(publicKeyOf(Buffer.alloc(32, 1))).toString("hex")}"}]}]}`;
 const config = (tools: Record<string, object>, list?: string) =>
   `{"signed_http":{${list === undefined ? `"allowed_leaders":${allowList}` : `"allowed_leaders_path":${JSON.stringify(list)}`},"tools":${JSON.stringify(tools)}}}`;
 const keyed = { response_signing_key: SEED };

@@ -29,7 +29,7 @@ function file(content: string | Uint8Array): string {
 }
 
 const SUM = "xyz.demo.sum@1";
-const publicKey = publicKeyOf(Buffer.alloc(32, 3)).toString("hex");
+const publicKey = Buffer.from(publicKeyOf(Buffer.alloc(32, 3))).toString("hex");
 const leaders = { version: 1, leaders: [{ leader_id: "leader", keys: [{ kid: 0, public_key: publicKey }] }] };
 const parse = ToolkitRuntimeConfig.fromJsonStr;
 const signed = (section: object) => parse(JSON.stringify({ signed_http: section }));

@@ -40,8 +40,8 @@ import type { Codec } from "#runtime/wire/contract.js";
 import { EnvelopeReader } from "#runtime/wire/envelope.js";
 import { proves } from "../proves.js";
 import { atEnd } from "../teardown.js";
-import type { SigningCase } from "../vectors/conformance.js";
 import { readVectors } from "../vectors/read.js";
+import type { SigningCase } from "../vectors/wire-cases.js";
 import { refusingUrl } from "./raw.js";
 
 const LEADER_SEED = Buffer.alloc(32, 7);
@@ -140,7 +140,7 @@ const silent = {
 };
 
 function signedConfig(tool: object): ToolkitRuntimeConfig {
-  const keys = [{ kid: 0, public_key: publicKeyOf(LEADER_SEED).toString("hex") }];
+  const keys = [{ kid: 0, public_key: Buffer.from(publicKeyOf(LEADER_SEED)).toString("hex") }];
   const allowed_leaders = { version: 1, leaders: ["leader", "barred"].map((leader_id) => ({ leader_id, keys })) };
   return ToolkitRuntimeConfig.fromJsonStr(
     JSON.stringify({ signed_http: { allowed_leaders, tools: { "xyz.test.echo@1": tool } } }),
@@ -295,7 +295,7 @@ describe("signed calls", () => {
     const invocation = { executionId: Buffer.alloc(32, 14), walkIndex: 3n, vertexName: "vertex", iteration: 0n };
     const { nonce, headers } = client.sign(input, { nonce: invocation });
     assert.deepEqual(nonce, invocationNonce(invocation));
-    assert.equal(headers["X-Svc-Nonce"], nonce.toString("base64url"));
+    assert.equal(headers["X-Svc-Nonce"], Buffer.from(nonce).toString("base64url"));
     assert.deepEqual(client.sign(input, { nonce: Buffer.alloc(32, 5) }).nonce, Buffer.alloc(32, 5));
     assert.throws(() => client.sign(input, { nonce: Buffer.alloc(31) }), /nonce: expected 32 bytes, got 31/);
   });
@@ -352,7 +352,10 @@ describe("signed calls", () => {
   });
 
   test("another tool's key refuses the result", async () => {
-    const wary = await LeaderClient.connect(client.url, { leader, toolKey: publicKeyOf(OTHER_SEED).toString("hex") });
+    const wary = await LeaderClient.connect(client.url, {
+      leader,
+      toolKey: Buffer.from(publicKeyOf(OTHER_SEED)).toString("hex"),
+    });
     await assert.rejects(wary.invoke(input), fails("wrong_signature"));
     wary.close();
     const trusting = await LeaderClient.connect(client.url, { leader });
@@ -656,7 +659,7 @@ describe("pieces", () => {
       const { inputPorts } = client.ports;
       const texts = committedTexts(inputPorts, Buffer.from(vector.body), Buffer.from(vector.input_hash, "hex"));
       const request = client.sign(texts, { nonce: Buffer.from(vector.nonce, "hex") });
-      assert.equal(request.inputHash.toString("hex"), vector.input_hash);
+      assert.equal(Buffer.from(request.inputHash).toString("hex"), vector.input_hash);
       assert.deepEqual({ ...request.headers, ...vector.request_headers }, request.headers);
       // What was built is what a tool accepts.
       assert.ok(new EnvelopeReader(inputPorts).read(request.body).match(request.inputHash));

@@ -50,7 +50,7 @@ class One extends SvcTool {
 const config = (leaders: readonly (typeof alice)[], more = "") =>
   `{"signed_http":{"allowed_leaders":{"version":1,"leaders":[${leaders.map(
     ({ id, kid, seed }) =>
-      `{"leader_id":"${id}","keys":[{"kid":${kid},"public_key":"${publicKeyOf(seed).toString("hex")}"}]}`,
+      `{"leader_id":"${id}","keys":[{"kid":${kid},"public_key":"${Buffer.from(publicKeyOf(seed)).toString("hex")}"}]}`,
   )}]},"tools":{"xyz.test.one@1":{}${more}}}}`;
 
 async function run(options: string, env: Record<string, string>, command = process.execPath, args: string[] = []) {

@@ -54,7 +54,7 @@ interface Version {
 const allowList = (leaders: readonly Leader[]) =>
   `{"version":1,"leaders":[${leaders.map(
     ({ id, kid, seed }) =>
-      `{"leader_id":"${id}","keys":[{"kid":${kid},"public_key":"${publicKeyOf(seed).toString("hex")}"}]}`,
+      `{"leader_id":"${id}","keys":[{"kid":${kid},"public_key":"${Buffer.from(publicKeyOf(seed)).toString("hex")}"}]}`,
   )}]}`;
 
 function text(tools: readonly string[], version: Version): string {

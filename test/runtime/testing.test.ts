@@ -154,7 +154,7 @@ test("a configuration of the author's decides who is allowed", async (t) => {
   const key = new Uint8Array(32).fill(5);
   const allowed = {
     version: 1,
-    leaders: [{ leader_id: "bob", keys: [{ kid: 0, public_key: publicKeyOf(key).toString("hex") }] }],
+    leaders: [{ leader_id: "bob", keys: [{ kid: 0, public_key: Buffer.from(publicKeyOf(key)).toString("hex") }] }],
   };
   const config = ToolkitRuntimeConfig.fromJsonStr(
     JSON.stringify({ signed_http: { allowed_leaders: allowed, tools: { [Probe.fqn()]: {} } } }),

@@ -52,7 +52,8 @@ export function signedConfig(
   fqns: readonly string[],
   { ttlMs, key = true, maxBody }: { ttlMs?: number; key?: boolean; maxBody?: number } = {},
 ): ToolkitRuntimeConfig {
-  const keyText = ({ kid, seed }: Leader) => `{"kid":${u64(kid)},"public_key":"${publicKeyOf(seed).toString("hex")}"}`;
+  const keyText = ({ kid, seed }: Leader) =>
+    `{"kid":${u64(kid)},"public_key":"${Buffer.from(publicKeyOf(seed)).toString("hex")}"}`;
   const leaders = [
     `{"leader_id":"alice","keys":[${keyText(alice)},${keyText(aliceKey2)}]}`,
     `{"leader_id":"bob","keys":[${keyText(bob)}]}`,

@@ -74,6 +74,32 @@ test("with DOM, a signal is the platform's", () => {
   assert.deepEqual(read(DOM_SOURCE, { ...OPTIONS, lib: ["lib.es2023.d.ts", "lib.dom.d.ts"] }).errors, []);
 });
 
+/** A page: the client, without the types of Node. */
+const PAGE_SOURCE = `
+import { LeaderClient, type LeaderOptions, outputHash, publicKeyOf, type TlsOptions } from "svc-runtime/leader";
+export const tls: TlsOptions = { ca: new Uint8Array() };
+export async function hash(options: LeaderOptions): Promise<Uint8Array> {
+  const client = await LeaderClient.connect(new URL("https://tools.example/sum"), options);
+  const { bcs, toolSignature } = await client.invoke({ a: 1n }, { signal: AbortSignal.timeout(1000) });
+  const bytes: readonly (Uint8Array | undefined)[] = [client.sign({}).body, toolSignature, publicKeyOf(new Uint8Array(32))];
+  return bytes.length > 0 ? outputHash(bcs) : bcs;
+}
+`;
+
+test("a page needs no types of Node for the client", () => {
+  const { errors, files } = read(PAGE_SOURCE, {
+    ...OPTIONS,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    lib: ["lib.es2023.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts"],
+  });
+  assert.deepEqual(errors, []);
+  assert.deepEqual(
+    files.filter((file) => file.includes("@types/node")),
+    [],
+  );
+});
+
 test("the HTTP framework has a door of its own", async () => {
   const { default: whole, fastify } = await import("svc-runtime/fastify");
   assert.equal(typeof fastify, "function");

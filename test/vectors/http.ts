@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
 import { startExample } from "../e2e/process.js";
-import { type Outcome, short } from "./conformance.js";
 import { readVectors } from "./read.js";
+import { type Outcome, short } from "./wire-cases.js";
 
 interface HttpCase {
   name: string;
@@ -45,7 +45,7 @@ interface HttpFile {
 export async function* runHttpCases(file: string, directory: string): AsyncGenerator<Outcome> {
   const { tool, cases } = readVectors<HttpFile>(file, directory);
   const { leader_id, kid, private_key } = tool.leader;
-  const public_key = publicKeyOf(Buffer.from(private_key, "hex")).toString("hex");
+  const public_key = Buffer.from(publicKeyOf(Buffer.from(private_key, "hex"))).toString("hex");
   const server = await startExample("sum", {
     signed_http: {
       allowed_leaders: { version: 1, leaders: [{ leader_id, keys: [{ kid, public_key }] }] },

@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { provesRow } from "../proves.js";
-import { type Outcome, RUNNERS, runDirectory } from "./conformance.js";
+import { RUNNERS, runDirectory } from "./conformance.js";
 import { VECTORS } from "./read.js";
 import { reportOn } from "./report.js";
+import type { Outcome } from "./wire-cases.js";
 
 /** The number of cases of each recorded file. */
 const FILES = {

@@ -95,7 +95,7 @@ async function demo(): Promise<void> {
 
 /** Starts the generated server as an operator would: endpoints, journal and credentials from its environment. */
 async function startServer(): Promise<string> {
-  const keys = [{ kid: leader.keyId, public_key: publicKeyOf(leader.key).toString("hex") }];
+  const keys = [{ kid: leader.keyId, public_key: Buffer.from(publicKeyOf(leader.key)).toString("hex") }];
   const config = {
     signed_http: {
       allowed_leaders: { version: 1, leaders: [{ leader_id: leader.id, keys }] },

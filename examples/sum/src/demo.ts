@@ -78,12 +78,13 @@ async function demo(): Promise<void> {
   more(`the leader's signature, the nonce and the result's hash ${short(first.result.outputHash)}`);
 
   const second = await timed(() => client.send(request));
-  expect(second.result.bcs.equals(first.result.bcs), "expected the same bytes for an exact retry");
+  expect(Buffer.from(second.result.bcs).equals(first.result.bcs), "expected the same bytes for an exact retry");
   step("retry", `the same request again: the same ${second.result.bcs.length} bytes, from the replay cache`);
   more(`${first.ms} ms the first time, ${second.ms} ms the second`);
 
-  const tampered = request.body.toString("utf8").replace(`"data":${INPUT.b}}`, `"data":${INPUT.b + 1n}}`);
-  expect(tampered !== request.body.toString("utf8"), "expected b in the body");
+  const sent = Buffer.from(request.body).toString("utf8");
+  const tampered = sent.replace(`"data":${INPUT.b}}`, `"data":${INPUT.b + 1n}}`);
+  expect(tampered !== sent, "expected b in the body");
   const changed = await refused(client.send({ ...request, body: Buffer.from(tampered) }));
   expect(changed.status === 422, `expected 422 for a tampered body, got ${changed.status}`);
   step("tampered", `b changed from 1 to 2 on the way: ${changed.status} ${changed.code}`);
@@ -108,7 +109,9 @@ async function startServer(): Promise<string> {
     signed_http: {
       allowed_leaders: {
         version: 1,
-        leaders: [{ leader_id: LEADER_ID, keys: [{ kid: 0, public_key: publicKeyOf(leaderKey).toString("hex") }] }],
+        leaders: [
+          { leader_id: LEADER_ID, keys: [{ kid: 0, public_key: Buffer.from(publicKeyOf(leaderKey)).toString("hex") }] },
+        ],
       },
       tools: { [FQN]: { response_signing_key: toolKey.toString("hex") } },
     },

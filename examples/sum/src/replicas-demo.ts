@@ -201,8 +201,9 @@ function runsOf(replicas: readonly Replica[]): Map<string, Replica[]> {
 function sameResult(one: CallResult, other: CallResult | undefined): boolean {
   return (
     other !== undefined &&
-    one.bcs.equals(other.bcs) &&
-    one.toolSignature?.equals(other.toolSignature ?? one.bcs) === true
+    one.toolSignature !== undefined &&
+    Buffer.from(one.bcs).equals(other.bcs) &&
+    Buffer.from(one.toolSignature).equals(other.toolSignature ?? one.bcs)
   );
 }
 
@@ -213,7 +214,7 @@ function hexOf(nonce: string): string {
 
 /** Writes the configuration of the replicas: one leader, a key to sign results with. */
 function writeConfig(leaderKey: Uint8Array, toolKey: Uint8Array): string {
-  const public_key = publicKeyOf(leaderKey).toString("hex");
+  const public_key = Buffer.from(publicKeyOf(leaderKey)).toString("hex");
   const config = {
     signed_http: {
       allowed_leaders: { version: 1, leaders: [{ leader_id: "demo-leader", keys: [{ kid: 0, public_key }] }] },

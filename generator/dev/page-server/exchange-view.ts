@@ -23,7 +23,7 @@ import type { WireExchange } from "./wire-request.js";
 
 /** A request as it is sent, and what it was made of. */
 export interface Prepared {
-  readonly body: Buffer;
+  readonly body: Uint8Array;
   /** Values whose hash was signed. */
   readonly signedTexts: PortTexts;
   /** Values of the body. */
@@ -60,7 +60,7 @@ export function exchangeView(done: WireExchange, prepared: Prepared, options: Vi
     result: typeof decoded === "object" ? resultView(decoded) : null,
     error: response !== undefined && !isResult ? errorOf(response.body, call) : null,
     inputHash: prepared.signed === undefined ? null : hashView(ports.inputPorts, prepared, prepared.signed),
-    nonce: prepared.signed?.nonce.toString("hex") ?? null,
+    nonce: prepared.signed === undefined ? null : hex(prepared.signed.nonce),
     signatures: signatures(done, prepared, options),
   };
 }
@@ -69,9 +69,13 @@ function headerOf(headers: readonly (readonly [string, string])[], name: string)
   return headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1];
 }
 
-function bytesView(bytes: Buffer, isText = true): BytesView {
-  const shown = bytes.subarray(0, MAX_SHOWN_BYTES);
+function bytesView(bytes: Uint8Array, isText = true): BytesView {
+  const shown = Buffer.from(bytes.subarray(0, MAX_SHOWN_BYTES));
   return { length: bytes.length, hex: shown.toString("hex"), text: isText ? shown.toString("utf8") : null };
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
 }
 
 /** The result, or why it is none. */
@@ -98,13 +102,13 @@ function hashView(ports: readonly PortShape[], { signedTexts, sentTexts }: Prepa
   const values = valuesOf(ports, signedTexts);
   const bodyHash = hashOf(ports, sentTexts);
   return {
-    hash: signed.inputHash.toString("hex"),
-    bodyHash: bodyHash.toString("hex"),
+    hash: hex(signed.inputHash),
+    bodyHash: hex(bodyHash),
     ports: ports.map(({ name, many }, i) => ({
       name,
       many,
       values: (values[i] ?? []).slice(0, MAX_SHOWN_VALUES).map((text) => ({
-        text: text.toString("utf8", 0, 2000),
+        text: Buffer.from(text.subarray(0, 2000)).toString("utf8"),
         commitment: sha256(text).toString("hex"),
       })),
     })),
@@ -112,11 +116,11 @@ function hashView(ports: readonly PortShape[], { signedTexts, sentTexts }: Prepa
 }
 
 /** The input hash of values, also of those that no tool takes: too many of a list, or one in place of a list. */
-export function hashOf(ports: readonly PortShape[], texts: PortTexts): Buffer {
+export function hashOf(ports: readonly PortShape[], texts: PortTexts): Uint8Array {
   return new InputHasher(ports).hash(valuesOf(ports, texts).map((values) => values.map(sha256)));
 }
 
-function valuesOf(ports: readonly PortShape[], texts: PortTexts): Buffer[][] {
+function valuesOf(ports: readonly PortShape[], texts: PortTexts): Uint8Array[][] {
   return ports.map(({ name }) => {
     const value = Object.hasOwn(texts, name) ? texts[name] : undefined;
     return [value ?? new JsonText("null")].flat().map(({ bytes }) => bytes);
@@ -138,7 +142,7 @@ function signatures(
   const leader: SignatureView = {
     by: "leader",
     header: names.leaderSignature,
-    covers: [{ name: "input hash", hex: signed.inputHash.toString("hex") }],
+    covers: [{ name: "input hash", hex: hex(signed.inputHash) }],
     verdict: isLeaders ? "verified" : "not verified",
     key: leaderKey.toString("hex"),
   };
@@ -150,9 +154,9 @@ function signatures(
     header: names.toolSignature,
     covers: [
       { name: "domain", hex: Buffer.from("nexus.direct.v3.tool-response").toString("hex") },
-      { name: "leader signature", hex: signed.leaderSignature.toString("hex") },
-      { name: "nonce", hex: signed.nonce.toString("hex") },
-      { name: "output hash", hex: outputHash(response.body).toString("hex") },
+      { name: "leader signature", hex: hex(signed.leaderSignature) },
+      { name: "nonce", hex: hex(signed.nonce) },
+      { name: "output hash", hex: hex(outputHash(response.body)) },
     ],
     verdict:
       given === undefined

@@ -44,7 +44,7 @@ export function otherTexts(texts: PortTexts): PortTexts | undefined {
 }
 
 function other({ bytes }: JsonText): JsonText {
-  const text = bytes.toString("utf8");
+  const text = Buffer.from(bytes).toString("utf8");
   if (/^-?\d/.test(text)) return new JsonText(text === "1" ? "2" : "1");
   if (text.startsWith('"')) return new JsonText(text === '""' ? '"x"' : '""');
   return new JsonText(text === "null" ? "0" : "null");

@@ -11,7 +11,7 @@ export interface WireRequest {
   readonly method: "GET" | "POST";
   readonly url: URL;
   readonly headers: readonly Header[];
-  readonly body: Buffer;
+  readonly body: Uint8Array;
   readonly timeoutMs: number;
   readonly tls?: TlsOptions | undefined;
 }

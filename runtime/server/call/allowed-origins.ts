@@ -1,5 +1,5 @@
 /**
- * Cross-origin protection of unsigned mode. A browser sends a simple POST from any page to any address within its
+ * Web pages that may call. In unsigned mode this is the protection from all others: a browser sends a simple POST from any page to any address within its
  * reach, including this host and private networks, so a request of a web page needs an origin that is allowed by name.
  */
 
@@ -8,7 +8,7 @@ import type { RequestHeaders } from "./messages.js";
 
 const REFUSED = "Origin: requests of web pages are refused unless their origin is allowed by name";
 
-/** Origins of web pages that may call a server without signatures. */
+/** Origins of web pages that may call a server and read its answers. */
 export class AllowedOrigins {
   readonly #names: ReadonlySet<unknown>;
 
@@ -23,8 +23,16 @@ export class AllowedOrigins {
     this.#names = new Set(names);
   }
 
+  get isEmpty(): boolean {
+    return this.#names.size === 0;
+  }
+
+  has(origin: string | readonly string[] | undefined): origin is string {
+    return this.#names.has(origin);
+  }
+
   /**
-   * Checks the origin of a request. `Host` is not compared, because DNS rebinding gives a page of another site a
+   * Checks the origin of an unsigned request. `Host` is not compared, because DNS rebinding gives a page of another site a
    * matching `Host`.
    *
    * @throws {@link RequestError} `permission_denied`
@@ -32,7 +40,7 @@ export class AllowedOrigins {
   check({ headers }: RequestHeaders): undefined {
     const { origin, "sec-fetch-site": site } = headers;
     // `none`: the user, not a page, started the request (Fetch Metadata section 2.4).
-    const isAllowed = origin === undefined ? site === undefined || site === "none" : this.#names.has(origin);
+    const isAllowed = origin === undefined ? site === undefined || site === "none" : this.has(origin);
     if (!isAllowed) throw new RequestError("permission_denied", REFUSED);
   }
 }

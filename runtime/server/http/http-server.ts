@@ -8,6 +8,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type ErrorCode, errorBody, statusOf } from "../errors/request-error.js";
+import { allowPages, type Pages } from "./cors.js";
 import {
   capConnections,
   DEADLINES,
@@ -29,6 +30,8 @@ export interface ServeOptions extends ToolRoutesOptions {
   readonly tls?: TlsSetup | undefined;
   /** Maximum number of open connections; {@link MAX_CONNECTIONS} by default. */
   readonly maxConnections?: number | undefined;
+  /** Web pages that may read answers. */
+  readonly pages?: Pages;
   /** Adds the application's own routes and hooks. */
   readonly configure?: ((app: FastifyInstance) => unknown) | undefined;
 }
@@ -52,10 +55,13 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     shutdown,
     onRefused,
     configure,
+    pages,
     maxConnections = MAX_CONNECTIONS,
     deadlines = DEADLINES,
   } = options;
-  const routes = new ToolRoutes(options, { prefix: "", isOwn: true, hasHooks: configure !== undefined });
+  // Whether hooks see the tools' requests: the application's own, or those of CORS.
+  const isExtended = configure !== undefined || pages?.origins.isEmpty === false;
+  const routes = new ToolRoutes(options, { prefix: "", isOwn: true, hasHooks: isExtended });
   const { requests } = routes;
   const afterAnswers: AfterAnswers = (socket, refuse) => {
     const due = requests.find(({ request: { raw } }) => raw.socket === socket && raw.complete);
@@ -82,7 +88,7 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     frameworkErrors: (_error, request, reply) => routes.answer(request as FastifyRequest, reply as FastifyReply),
   });
   capConnections(app.server, maxConnections, service.load.refusals);
-  // Handles unknown paths, and every request after the server has closed. Without `configure` fastify knows no path: its
+  // Handles unknown paths, and every request after the server has closed. Without such hooks fastify knows no path: its
   // router takes a millisecond for each tool's routes, and the map of ToolRoutes finds them by exact bytes.
   app.addHook("onRequest", (request, reply, done) => {
     if (request.is404 || shutdown.closed) routes.answer(request, reply);
@@ -94,10 +100,13 @@ export async function buildApp(options: ServeOptions): Promise<App> {
   const close = () =>
     app.close().catch((error: unknown) => log.error({ err: error }, "closing the application failed"));
   try {
-    if (configure !== undefined) {
-      await configure(app);
+    if (isExtended) {
+      await configure?.(app);
       // Registered as a plugin, because fastify loads plugins in order: the routes after the plugins of `configure`.
-      await app.register(async (part) => routes.register(part));
+      await app.register(async (part) => {
+        if (pages !== undefined) await allowPages(part, pages, routes);
+        routes.register(part);
+      });
     }
   } catch (error) {
     await close();

@@ -60,7 +60,7 @@ const METHODS: Readonly<Record<Route["allow"], readonly string[]>> = {
   POST: ["POST"],
 };
 
-/** Registered methods: all that the route accepts or refuses with 405. OPTIONS is left to CORS plugins. */
+/** Registered methods: all that the route accepts or refuses with 405. OPTIONS is left to CORS (cors.ts). */
 const ROUTED: HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 /** Paths that fastify's router matches literally. */
 const PLAIN_PATH = /^[\w\-.~/@!$&'+,;=]*$/;
@@ -96,7 +96,7 @@ export class ToolRoutes {
     for (const path of this.#routes.keys()) {
       if (!PLAIN_PATH.test(path)) {
         throw new StartupError(
-          `path ${JSON.stringify(path)}: expected letters, digits and -._~/@!$&'+,;= where tools are mounted in an application; change path(), or use bootstrap without configure`,
+          `path ${JSON.stringify(path)}: expected letters, digits and -._~/@!$&'+,;= where tools are mounted in an application; change path(), or use bootstrap without configure and allowedOrigins`,
         );
       }
       app.route({

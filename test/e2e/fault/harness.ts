@@ -59,7 +59,7 @@ export function toolConfig(
         version: 1,
         leaders: leaders.map(({ id, key }) => ({
           leader_id: id,
-          keys: [{ kid: 0, public_key: publicKeyOf(key).toString("hex") }],
+          keys: [{ kid: 0, public_key: Buffer.from(publicKeyOf(key)).toString("hex") }],
         })),
       },
       tools: Object.fromEntries(fqns.map((fqn) => [fqn, entry])),

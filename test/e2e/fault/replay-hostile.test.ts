@@ -273,7 +273,7 @@ describe("a hostile Redis", withRedis(), () => {
 
   async function recordKeyOf({ signed }: Pair): Promise<Buffer> {
     const keys = (await redis.client.keysBuffer("*")) as Buffer[];
-    const found = keys.find((key) => key.includes(signed.nonce) && key.includes(signed.inputHash));
+    const found = keys.find((key) => [signed.nonce, signed.inputHash].every((part) => key.includes(Buffer.from(part))));
     assert.ok(found !== undefined);
     return found;
   }

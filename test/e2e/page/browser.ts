@@ -1,4 +1,4 @@
-/** Chromium for the tests of the page: the system's, with playwright-core, which brings none. */
+/** Chromium for the tests of pages: the system's, with playwright-core, which brings none. */
 
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -9,11 +9,11 @@ const EXECUTABLES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin
 /** Where Chromium is; undefined without one. */
 export const CHROMIUM = EXECUTABLES.find((path) => existsSync(path));
 
-/** For `skip` of a test: said loudly, since the page is then untested. */
-export const WITHOUT_CHROMIUM =
-  CHROMIUM === undefined
-    ? "NOT TESTED: the development page, since chromium is not installed (apt-get install chromium)"
-    : false;
+/** For `skip` of a test: said loudly, since the subject is then untested. */
+export const withoutChromium = (subject: string): string | false =>
+  CHROMIUM === undefined ? `NOT TESTED: ${subject}, since chromium is not installed (apt-get install chromium)` : false;
+
+export const WITHOUT_CHROMIUM = withoutChromium("the development page");
 
 let browser: Promise<Browser> | undefined;
 

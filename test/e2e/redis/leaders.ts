@@ -232,7 +232,7 @@ export class Leaders {
             return;
           }
           pair.answeredAt ??= performance.now();
-          pair.results.add(outputHash(body).toString("hex"));
+          pair.results.add(Buffer.from(outputHash(body)).toString("hex"));
           const signature = String(response.headers["x-svc-tool-signature"]);
           if (!pair.signatures.has(signature)) {
             pair.signatures.add(signature);

@@ -1,0 +1,54 @@
+/** CORS for the pages of `allowedOrigins` (Fetch standard, section 3.2): preflights, and answers that pages can read. */
+
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { SignatureHeaders } from "../../wire/http-names.js";
+import type { AllowedOrigins } from "../call/allowed-origins.js";
+import { unreadBytes } from "./lingering-close.js";
+import type { ToolRoutes } from "./tool-routes.js";
+
+/** The pages that may read answers. */
+export interface Pages {
+  readonly origins: AllowedOrigins;
+  readonly headers: SignatureHeaders;
+}
+
+/** Seconds for which a browser remembers the answer to a preflight, which every signed call would need otherwise. */
+const PREFLIGHT_SECONDS = 600;
+
+/**
+ * Registers @fastify/cors for the tools' routes in the context that has them, unless the application has registered it
+ * itself. Requests of other origins are answered as without it, apart from `Vary: Origin`.
+ */
+export async function allowPages(
+  app: FastifyInstance,
+  { origins, headers }: Pages,
+  routes: Pick<ToolRoutes, "answer" | "owns">,
+): Promise<void> {
+  if (origins.isEmpty || app.hasPlugin("@fastify/cors")) return;
+  const { version, leaderId, leaderKeyId, inputHash, leaderSignature, nonce, toolSignature } = headers;
+  const allowed = {
+    methods: ["GET", "HEAD", "POST"],
+    allowedHeaders: ["Content-Type", "Accept", version, leaderId, leaderKeyId, inputHash, leaderSignature, nonce],
+    exposedHeaders: [version, toolSignature, "Retry-After"],
+    maxAge: PREFLIGHT_SECONDS,
+  };
+  const { default: cors } = await import("@fastify/cors");
+  await app.register(cors, {
+    delegator: (request, done) => {
+      const { origin } = request.headers;
+      if (origins.has(origin) && routes.owns(request))
+        done(null, { ...allowed, origin, preflight: isPreflight(request) });
+      else done(null, { origin: false });
+    },
+  });
+  // The plugin has a route for OPTIONS of every path, whose other requests are refused as without it.
+  app.addHook("onRequest", (request, reply, done) => {
+    if (request.method === "OPTIONS") routes.answer(request, reply);
+    else done();
+  });
+}
+
+/** Whether a request is a preflight, which has no body. */
+function isPreflight({ headers, raw }: FastifyRequest): boolean {
+  return headers["access-control-request-method"] !== undefined && unreadBytes(raw) === 0;
+}

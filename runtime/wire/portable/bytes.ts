@@ -1,0 +1,40 @@
+/** `#platform/bytes` without Node: the Buffer of the package `buffer`, and the web's functions. */
+
+import { sha256 } from "@noble/hashes/sha2.js";
+// The path names the package: `buffer` alone is Node's own module.
+import { Buffer } from "buffer/index.js";
+
+export { Buffer };
+
+export function isAscii(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte < 0x80);
+}
+
+const strict = new TextDecoder("utf-8", { fatal: true });
+
+export function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    strict.decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function randomBytes(size: number): Buffer {
+  return crypto.getRandomValues(Buffer.alloc(size));
+}
+
+/** @param limit a power of two up to 2^32, so that all results are equally likely */
+export function randomInt(limit: number): number {
+  const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return random % limit;
+}
+
+export function base64url(bytes: Buffer): string {
+  return bytes.toString("base64").replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+export function textDigest(text: string): string {
+  return Buffer.from(sha256(Buffer.from(text))).toString("base64");
+}

@@ -1,0 +1,28 @@
+/** `#platform/ed25519` without Node: the engine of portable-crypto.ts and keys for it. */
+
+import { getPublicKey } from "@noble/ed25519";
+import { asBuffer } from "../bytes.js";
+import type { EngineSelection } from "../ed25519-engine.js";
+import { exactCopy, keyOfSecret, PUBLIC_KEY_BYTES, SEED_BYTES, type SigningKey } from "../ed25519-keys.js";
+import { nobleEngine } from "../portable-crypto.js";
+
+export type { Ed25519Engine } from "../ed25519-engine.js";
+export { prepareVerifyKey } from "../ed25519-keys.js";
+
+/** Prepares a private key of 32 bytes, which are copied. */
+export function prepareSigningKey(seed: Uint8Array): SigningKey {
+  const secret = new Uint8Array(SEED_BYTES + PUBLIC_KEY_BYTES);
+  secret.set(exactCopy(seed, SEED_BYTES, "private key"));
+  secret.set(getPublicKey(seed), SEED_BYTES);
+  return keyOfSecret(secret);
+}
+
+/** The 32-byte public key of a 32-byte private key. */
+export function publicKeyOf(seed: Uint8Array): Uint8Array {
+  return asBuffer(getPublicKey(exactCopy(seed, SEED_BYTES, "private key")));
+}
+
+/** The only engine here. */
+export function selectEngine(): EngineSelection {
+  return { engine: nobleEngine, reason: "the only one without Node" };
+}

@@ -1,0 +1,84 @@
+/** The modules that the client reaches in a page, and the size of what a user ships. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { bundleForBrowsers, NODE_GLOBALS, WITHOUT_NODE_GLOBALS } from "./bundle.js";
+
+const CLIENT = 'export * from "svc-runtime/leader";';
+
+test("the client in a page imports no module of Node and nothing of the server", async () => {
+  const { modules, inputs } = await bundleForBrowsers(CLIENT);
+  // esbuild fails on `node:` imports of this platform; it would keep one only where a setting allows it.
+  const external = Object.values(inputs).flatMap(({ imports }) => imports.filter(({ external }) => external));
+  assert.deepEqual(external, []);
+  const packages = new Set(modules.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []));
+  assert.deepEqual([...packages].sort(), [
+    "@mysten/bcs",
+    "@mysten/utils",
+    "@noble/ed25519",
+    "@noble/hashes",
+    "@scure/base",
+    "ajv-formats",
+    "base64-js",
+    "buffer",
+    "ieee754",
+  ]);
+  const own = modules
+    .filter((path) => !path.includes("node_modules/"))
+    .map((path) => path.replace("runtime/dist/", ""));
+  const outside = own.filter((path) => !/^(?:wire|leader)\//.test(path));
+  assert.deepEqual(outside.sort(), [
+    "checked-integer.js",
+    "config/keys.js",
+    "fqn.js",
+    "leader.js",
+    "status.js",
+    "storage/deadline.js",
+    "storage/storage-error.js",
+    "tool.js",
+  ]);
+  const nodes = ["wire/node-bytes.js", "wire/hash.js", "wire/ed25519.js", "wire/sodium.js", "leader/http-client.js"];
+  assert.deepEqual(
+    own.filter((path) => nodes.includes(path)),
+    [],
+  );
+});
+
+test("it uses no global of Node", async () => {
+  const { code } = await bundleForBrowsers(CLIENT, undefined, { define: WITHOUT_NODE_GLOBALS });
+  assert.deepEqual(
+    NODE_GLOBALS.filter((name) => code.includes(`free_${name}`)),
+    [],
+  );
+  // esbuild's text for a `require` that it cannot resolve.
+  assert.ok(!code.includes("Dynamic require"));
+  // The replacement shows a free name.
+  const { code: free } = await bundleForBrowsers("export const used = Buffer.from(process.title);", undefined, {
+    define: WITHOUT_NODE_GLOBALS,
+  });
+  assert.ok(free.includes("free_Buffer.from(free_process.title)"));
+});
+
+test("it is at most 50 KB compressed", async () => {
+  const { code } = await bundleForBrowsers(CLIENT, undefined, { minify: true });
+  const size = gzipSync(code).length;
+  assert.ok(size <= 50_000, `${size} bytes`);
+});
+
+test("without @noble/* a page has no client", async () => {
+  const missing = (name: string) =>
+    bundleForBrowsers(CLIENT, undefined, { alias: { [name]: `${name}-is-not-installed` } }).then(
+      () => [],
+      ({ errors }: { errors: { location: { file: string } }[] }) => errors.map(({ location }) => location.file),
+    );
+  const needs = (files: string[]) => [...new Set(files)].map((file) => file.replace("runtime/dist/wire/", "")).sort();
+  // Keys are derived and checked, requests are signed and results verified.
+  assert.deepEqual(needs(await missing("@noble/ed25519")), ["portable-crypto.js", "portable/ed25519.js"]);
+  // Input, values and results are hashed; Ed25519 needs SHA-512.
+  assert.deepEqual(needs(await missing("@noble/hashes")), [
+    "portable-crypto.js",
+    "portable/bytes.js",
+    "portable/hash.js",
+  ]);
+});
