@@ -5,7 +5,6 @@
 
 export { closest, didYouMean } from "./config/nearest.js";
 export { fqnProblem, parseFqn } from "./fqn.js";
-export { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "./tool.js";
 export type {
   Codec,
   Contract,
@@ -22,7 +21,7 @@ export { FORMAT_NAMES } from "./wire/formats.js";
 export { foldTape, itemsOf, membersByName, parseJson, quote, scalarOf, textOf } from "./wire/json.js";
 export { JsonError } from "./wire/json-error.js";
 export { prettyJson } from "./wire/json-value.js";
-export { localUrl, metadataListing, metadataText } from "./wire/metadata.js";
+export { DEFAULT_TIMEOUT_MS, localUrl, MAX_TIMEOUT_MS, metadataListing, metadataText } from "./wire/metadata.js";
 export { bigintRange } from "./wire/mismatch.js";
 export {
   derivePorts,

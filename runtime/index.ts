@@ -34,7 +34,6 @@ export { StatusCode } from "./status.js";
 export {
   type AuthContext,
   type ClassContext,
-  DEFAULT_TIMEOUT_MS,
   errEval,
   InvocationAborted,
   type InvokeContext,
@@ -55,6 +54,7 @@ export {
   OffchainToolOutput,
 } from "./wire/data.js";
 export { WireFault } from "./wire/fault.js";
+export { DEFAULT_TIMEOUT_MS } from "./wire/metadata.js";
 export { WithSerdeErrorPath } from "./wire/with-error-path.js";
 
 /** A value or a promise of it: the return type of hooks such as `health` and `authorize`. Failures throw. */

@@ -5,12 +5,7 @@ import { outputEncoderOf } from "./output-encoders.js";
 import { StatusCode } from "./status.js";
 import { NexusData, type NexusValue, OffchainToolOutput } from "./wire/data.js";
 import { ErrEval } from "./wire/err-eval.js";
-import { type MetadataDocument, metadataDocument } from "./wire/metadata.js";
-
-/** Default of `timeout()`: 10 s for construction, authorize, decoding, invoke and encoding together. */
-export const DEFAULT_TIMEOUT_MS = 10_000;
-/** Longest deadline of a call, in milliseconds: the range of timers. */
-export const MAX_TIMEOUT_MS = 2_147_483_647;
+import { DEFAULT_TIMEOUT_MS, type MetadataDocument, metadataDocument } from "./wire/metadata.js";
 
 /** Log for operators. The runtime provides a logger with the tool's name. */
 export interface Logger {

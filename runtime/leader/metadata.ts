@@ -2,9 +2,9 @@
 
 import { Buffer } from "#platform/bytes";
 import { parseFqn } from "../fqn.js";
-import { MAX_TIMEOUT_MS } from "../tool.js";
 import { ARRAY, itemsOf, type JsonDocument, membersByName, OBJECT, parseJson, textOf } from "../wire/json.js";
 import { JsonError } from "../wire/json-error.js";
+import { MAX_TIMEOUT_MS } from "../wire/metadata.js";
 import { plainValueOf } from "../wire/untyped-json.js";
 import { LeaderError } from "./error.js";
 

@@ -220,8 +220,7 @@ export async function serve(
             : "starting";
       admin = await AdminListener.listen(adminEndpoint, { unready, reload, metrics, log });
     }
-    // fastify reports http for a server from a serverFactory.
-    url = (await opened.app.listen({ ...endpoint })).replace(/^http(?=:)/, scheme);
+    url = await opened.app.listen({ ...endpoint });
     listening = true;
   } catch (error) {
     await opened?.close();

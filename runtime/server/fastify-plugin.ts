@@ -34,8 +34,9 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
   const mounts = mountsOf(app.server);
   try {
     if (parts.config.signedHttpIsRequired() && options.replayStore === undefined) claimNames(mounts, tools);
-    const routes = new ToolRoutes(parts, { prefix: app.prefix.replace(/\/$/, ""), isOwn: false, hasHooks: true });
-    routes.register(app);
+    const routes = new ToolRoutes(parts);
+    await app.register(routes.plugin);
+    await app.register(routes.otherMethods);
     await parts.start();
     const ends: ShutdownParts = {
       requests: routes.requests,

@@ -33,10 +33,8 @@ test("the client in a page imports no module of Node and nothing of the server",
     "config/keys.js",
     "fqn.js",
     "leader.js",
-    "status.js",
     "storage/deadline.js",
     "storage/storage-error.js",
-    "tool.js",
   ]);
   const nodes = ["wire/node-bytes.js", "wire/hash.js", "wire/ed25519.js", "wire/sodium.js", "leader/http-client.js"];
   assert.deepEqual(

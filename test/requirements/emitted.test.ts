@@ -112,7 +112,7 @@ describe("svc-gen", () => {
   it("diagnoses a tool that overrides meta, at its place", () => {
     const source = toolSource("Tool", "{ a: string }").replace(
       "  static override path()",
-      "  static meta() { return {}; }\n  static override path()",
+      "  static override meta(url: string) { return { ...super.meta(url), more: 1 }; }\n  static override path()",
     );
     const project = new ToolProject({ "src/tool.ts": source });
     try {

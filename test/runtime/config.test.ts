@@ -193,7 +193,7 @@ describe("values", () => {
   it("a tool's key and lifetime", () => {
     assert.deepEqual(withTool({}).toolConfig(SUM), { replayTtlMs: 300_000 });
     const config = withTool({ response_signing_key: "09".repeat(32), replay_cache_ttl_ms: 1 }).toolConfig(SUM);
-    assert.deepEqual(config?.signingKey?.publicKey, publicKeyOf(Buffer.alloc(32, 9)));
+    assert.deepEqual(Buffer.from(config?.signingKey?.publicKey ?? []), Buffer.from(publicKeyOf(Buffer.alloc(32, 9))));
     assert.equal(config?.replayTtlMs, 1);
     assert.ok(Object.isFrozen(config));
     for (const [text, milliseconds] of [

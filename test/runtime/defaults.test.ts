@@ -513,7 +513,7 @@ describe("the guide", () => {
       quantities((limits.get(row) ?? assert.fail(row)).replace(/\(`?\w+(\(\))?`?\)|503/g, ""));
     const { bound } = await signedDefaults();
     const { headersTimeout, requestTimeout, maxConnections } = plain.server;
-    const { DEFAULT_TIMEOUT_MS } = await import("#runtime/tool.js");
+    const { DEFAULT_TIMEOUT_MS } = await import("#runtime/index.js");
     const [rate = 0] = quantities(LIMITS.get("the rate of a body") ?? "");
     assert.deepEqual(said("time"), [DEFAULT_TIMEOUT_MS, headersTimeout, requestTimeout, rate, await answerMs()]);
     assert.deepEqual(said("connections; bytes of bodies in flight"), [maxConnections, plain.load().bodyBytes.most]);

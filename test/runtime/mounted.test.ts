@@ -242,11 +242,6 @@ describe("tools in an application", () => {
       /^isolate of .*: expected an entry beside a mounted tool/,
     ],
     [
-      "such a path beside routes of the author's",
-      () => serveFor([countingTool({ path: "o:dd" })], { configure: () => {} }),
-      /^path "\/o:dd\/invoke": expected letters/,
-    ],
-    [
       "one signed tool at two prefixes",
       async () => {
         const tool = countingTool();

@@ -2,10 +2,11 @@
 
 import { contractOf } from "../../contracts.js";
 import { parseFqn } from "../../fqn.js";
-import { MAX_TIMEOUT_MS, SvcTool, type SvcToolClass } from "../../tool.js";
+import { SvcTool, type SvcToolClass } from "../../tool.js";
 import type { Contract } from "../../wire/contract.js";
 import { EnvelopeReader } from "../../wire/envelope.js";
 import { InputDecoder } from "../../wire/input.js";
+import { MAX_TIMEOUT_MS } from "../../wire/metadata.js";
 import { OutputEncoder } from "../../wire/output.js";
 import { StartupError } from "../errors/startup-error.js";
 import { LocalHost, type ToolCode } from "./local-host.js";

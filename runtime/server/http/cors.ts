@@ -22,7 +22,7 @@ const PREFLIGHT_SECONDS = 600;
 export async function allowPages(
   app: FastifyInstance,
   { origins, headers }: Pages,
-  routes: Pick<ToolRoutes, "answer" | "owns">,
+  routes: Pick<ToolRoutes, "refuse" | "owns">,
 ): Promise<void> {
   if (origins.isEmpty || app.hasPlugin("@fastify/cors")) return;
   const { version, leaderId, leaderKeyId, inputHash, leaderSignature, nonce, toolSignature } = headers;
@@ -43,7 +43,7 @@ export async function allowPages(
   });
   // The plugin has a route for OPTIONS of every path, whose other requests are refused as without it.
   app.addHook("onRequest", (request, reply, done) => {
-    if (request.method === "OPTIONS") routes.answer(request, reply);
+    if (request.method === "OPTIONS") routes.refuse(request, reply);
     else done();
   });
 }

@@ -2,13 +2,13 @@
  * The standalone HTTP server: fastify with the limits of protocol.md section 1, and responses to unparseable requests.
  */
 
-import { createServer, type RequestListener, type Server, type ServerOptions, STATUS_CODES } from "node:http";
-import { createServer as createHttpsServer, type Server as HttpsServer } from "node:https";
+import { type ServerOptions, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type ErrorCode, errorBody, statusOf } from "../errors/request-error.js";
 import { allowPages, type Pages } from "./cors.js";
+import { rewriteUrlFor, routedPath } from "./exact-path.js";
 import {
   capConnections,
   DEADLINES,
@@ -21,7 +21,7 @@ import {
 } from "./limits.js";
 import { endConnection, isClosing } from "./lingering-close.js";
 import type { InFlightRequests } from "./shutdown.js";
-import { prepareTlsServer, type TlsSetup, tlsOptions } from "./tls.js";
+import { isTlsServer, prepareTlsServer, type TlsSetup, tlsOptions } from "./tls.js";
 import { ToolRoutes, type ToolRoutesOptions } from "./tool-routes.js";
 
 /** Options of the standalone server. */
@@ -50,28 +50,31 @@ type AfterAnswers = (socket: Duplex, refuse: () => void) => void;
 /** Builds the application without listening. */
 export async function buildApp(options: ServeOptions): Promise<App> {
   const {
+    tools,
     service,
     log,
     shutdown,
     onRefused,
+    tls,
     configure,
     pages,
     maxConnections = MAX_CONNECTIONS,
     deadlines = DEADLINES,
   } = options;
-  // Whether hooks see the tools' requests: the application's own, or those of CORS.
-  const isExtended = configure !== undefined || pages?.origins.isEmpty === false;
-  const routes = new ToolRoutes(options, { prefix: "", isOwn: true, hasHooks: isExtended });
+  const routes = new ToolRoutes(options, routedPath);
   const { requests } = routes;
   const afterAnswers: AfterAnswers = (socket, refuse) => {
     const due = requests.find(({ request: { raw } }) => raw.socket === socket && raw.complete);
     if (due !== undefined) due.raw.once("close", () => afterAnswers(socket, refuse));
     else if (socket.writable) refuse();
   };
-  const app = fastify({
+  const app: FastifyInstance = fastify({
     logger: false,
-    // routeOrRefusal checks the host, because node's own response has another format.
-    http: { requireHostHeader: false },
+    ...(tls === undefined
+      ? { http: serverLimits(deadlines) }
+      : { https: { ...serverLimits(deadlines), ...tlsOptions(tls, deadlines.handshakeMs) } }),
+    requestTimeout: deadlines.requestMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     return503OnClosing: false,
     // No limit: pluginTimeout also applies to `app.close()`, which would reject when calls take longer.
     pluginTimeout: 0,
@@ -79,35 +82,32 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     ...(configure === undefined && {
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     }),
-    serverFactory: (handler) => httpServer(handler, options.tls, deadlines, afterAnswers),
+    ...rewriteUrlFor(tools.map(({ prefix }) => prefix)),
     clientErrorHandler: (error: NodeJS.ErrnoException, socket) => {
       const code = refuseClient(error, socket, deadlines, afterAnswers);
       if (code !== undefined) onRefused?.(code);
     },
-    // A path that fastify cannot decode goes through the same routing as any other path.
-    frameworkErrors: (_error, request, reply) => routes.answer(request as FastifyRequest, reply as FastifyReply),
+    // A path that fastify cannot decode is an unknown path.
+    frameworkErrors: (_error, request, reply) => routes.refuse(request as FastifyRequest, reply as FastifyReply),
   });
+  completeServer(app, deadlines, afterAnswers);
   capConnections(app.server, maxConnections, service.load.refusals);
-  // Handles unknown paths, and every request after the server has closed. Without such hooks fastify knows no path: its
-  // router takes a millisecond for each tool's routes, and the map of ToolRoutes finds them by exact bytes.
-  app.addHook("onRequest", (request, reply, done) => {
-    if (request.is404 || shutdown.closed) routes.answer(request, reply);
-    else {
-      if (configure !== undefined && !routes.owns(request)) follow(reply, requests);
-      done();
-    }
-  });
   const close = () =>
     app.close().catch((error: unknown) => log.error({ err: error }, "closing the application failed"));
   try {
-    if (isExtended) {
-      await configure?.(app);
-      // Registered as a plugin, because fastify loads plugins in order: the routes after the plugins of `configure`.
-      await app.register(async (part) => {
-        if (pages !== undefined) await allowPages(part, pages, routes);
-        routes.register(part);
+    await app.register(routes.unrouted);
+    if (configure !== undefined) {
+      app.addHook("onRequest", (request, reply, done) => {
+        if (shutdown.closed) return routes.refuse(request, reply);
+        if (!request.is404 && !routes.owns(request)) follow(reply, requests);
+        done();
       });
+      await configure(app);
     }
+    await app.register(async (part) => {
+      if (pages !== undefined) await allowPages(part, pages, routes);
+      await part.register(routes.plugin);
+    });
   } catch (error) {
     await close();
     throw error;
@@ -129,28 +129,28 @@ function noSchemas(): never {
 /** Milliseconds that a client has to read the refusal of its CONNECT request. */
 const TUNNEL_LINGER_MS = 1_000;
 
-/** Creates node's server with the limits of protocol.md section 1. */
-function httpServer(
-  handler: RequestListener,
-  tls: TlsSetup | undefined,
-  deadlines: Deadlines,
-  afterAnswers: AfterAnswers,
-): Server {
-  const limits: ServerOptions = {
-    headersTimeout: deadlines.headersMs,
-    requestTimeout: deadlines.requestMs,
-    connectionsCheckingInterval: deadlines.checkMs,
+/** Milliseconds that a connection is kept between two requests. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** The limits of protocol.md section 1, as options of node's server. */
+function serverLimits({ headersMs, checkMs }: Deadlines): ServerOptions {
+  return {
+    headersTimeout: headersMs,
+    connectionsCheckingInterval: checkMs,
     maxHeaderSize: MAX_HEADER_BYTES,
-    keepAliveTimeout: 65_000,
+    // The routes check the host, because node's own response has another format.
     requireHostHeader: false,
     noDelay: true,
   };
-  const server = tls === undefined ? createServer(limits, handler) : httpsServer(limits, tls, deadlines, handler);
+}
+
+/** Adds to node's server what no option says. */
+function completeServer({ server, routing }: FastifyInstance, deadlines: Deadlines, afterAnswers: AfterAnswers): void {
   // One more than allowed makes an excess detectable; node silently drops headers above its own limit.
   server.maxHeadersCount = MAX_HEADERS + 1;
   // Without these listeners node responds to `Expect` before the other headers are checked.
-  server.on("checkContinue", handler);
-  server.on("checkExpectation", handler);
+  server.on("checkContinue", routing);
+  server.on("checkExpectation", routing);
   // Without this listener node closes the connection of a CONNECT request without a response.
   server.on("connect", (_request, socket) => {
     socket.on("error", () => socket.destroy());
@@ -158,18 +158,7 @@ function httpServer(
     const lingerMs = Math.min(deadlines.lingerMs, TUNNEL_LINGER_MS);
     afterAnswers(socket, () => refuseConnection(socket, { lingerMs }, "bad_request"));
   });
-  return server;
-}
-
-function httpsServer(
-  limits: ServerOptions,
-  tls: TlsSetup,
-  { handshakeMs }: Deadlines,
-  handler: RequestListener,
-): HttpsServer {
-  const server = createHttpsServer({ ...limits, ...tlsOptions(tls, handshakeMs) }, handler);
-  prepareTlsServer(server);
-  return server;
+  if (isTlsServer(server)) prepareTlsServer(server);
 }
 
 /** Connections whose refusal is written or waits for earlier responses. */

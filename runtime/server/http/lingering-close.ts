@@ -35,22 +35,27 @@ export function isKept(unread: number): boolean {
 }
 
 /**
- * Ends a fully written response after the rest of its request has arrived and was discarded. Destroys the connection of
- * a client that exceeds the limits.
+ * Makes the end of a response wait for the rest of its request, which is discarded. The response is written at once, and
+ * the connection of a client that exceeds the limits is destroyed.
  */
-export function drainThenEnd(request: IncomingMessage, response: ServerResponse, ms: number): void {
-  const { socket } = request;
-  const stop = linger(socket, ms);
-  let discarded = 0;
-  request.on("data", (chunk: Buffer) => {
-    discarded += chunk.length;
-    if (discarded > MAX_DISCARDED_BYTES) request.pause();
-  });
-  request.once("end", () => {
-    stop();
-    response.end();
-  });
-  request.resume();
+export function endAfterRequest(request: IncomingMessage, response: ServerResponse, ms: number): void {
+  response.end = (body?: unknown) => {
+    Reflect.deleteProperty(response, "end");
+    if (body === undefined || body === null || request.method === "HEAD") response.flushHeaders();
+    else response.write(body);
+    const stop = linger(request.socket, ms);
+    let discarded = 0;
+    request.on("data", (chunk: Buffer) => {
+      discarded += chunk.length;
+      if (discarded > MAX_DISCARDED_BYTES) request.pause();
+    });
+    request.once("end", () => {
+      stop();
+      response.end();
+    });
+    request.resume();
+    return response;
+  };
 }
 
 /** Writes a final text to a connection and closes it; destroys it when the client does not close its side in time. */

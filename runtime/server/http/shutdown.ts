@@ -78,6 +78,10 @@ export class InFlightRequests<R> {
     return undefined;
   }
 
+  has(request: R): boolean {
+    return this.#open.has(request);
+  }
+
   begin(request: R): void {
     this.#open.add(request);
   }
@@ -129,7 +133,7 @@ export class InFlightRequests<R> {
 
 /** The parts of a server that a shutdown uses. */
 export interface ShutdownParts {
-  readonly requests: Omit<InFlightRequests<never>, "begin" | "end" | "find">;
+  readonly requests: Omit<InFlightRequests<never>, "begin" | "end" | "find" | "has">;
   readonly log: ServerLogger;
   /** Closes the listener and idle connections; resolves when all other connections are closed. Never rejects. */
   close(): Promise<void>;

@@ -2,12 +2,19 @@
  * Routes of tools in a fastify application (protocol.md sections 7 and 9).
  *
  * Requests reach {@link InvokeService} with their body unread, so that an unauthenticated caller is refused before a
- * byte of it is stored. Paths are compared byte for byte here, because fastify's router decodes them.
+ * byte of it is stored. Paths are compared byte for byte, because fastify's router decodes them.
  */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
-
+import { isAscii } from "node:buffer";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type {
+  FastifyInstance,
+  FastifyPluginAsync,
+  FastifyReply,
+  FastifyRequest,
+  FastifyServerOptions,
+  HTTPMethods,
+} from "fastify";
 import { asBuffer } from "../../wire/bytes.js";
 import { errorReplyOf, type InvokeService, JSON_HEADERS } from "../call/invoke-service.js";
 import type { InvokeRequest, Reply } from "../call/messages.js";
@@ -15,10 +22,10 @@ import { documentOf, originOf } from "../call/meta.js";
 import { withDeadline } from "../call/run.js";
 import type { ServedTool } from "../call/served-tool.js";
 import { type ErrorCode, errorBody, RequestError, statusOf, toRequestError } from "../errors/request-error.js";
-import { StartupError } from "../errors/startup-error.js";
 import type { ServerLogger } from "../log/safe-logger.js";
+import { pathOf, plainPath } from "./exact-path.js";
 import { DEADLINES, type Deadlines, MAX_HEADERS, MIN_BODY_BYTES_PER_SECOND } from "./limits.js";
-import { destroyUnlessFlushed, drainThenEnd, isKept, unreadBytes } from "./lingering-close.js";
+import { destroyUnlessFlushed, endAfterRequest, isKept, unreadBytes } from "./lingering-close.js";
 import { BodyReader } from "./request-body.js";
 import { InFlightRequests, type Shutdown } from "./shutdown.js";
 
@@ -36,120 +43,163 @@ export interface ToolRoutesOptions {
   readonly deadlines?: Deadlines;
 }
 
-/** The application that contains the routes. */
-export interface RouteHost {
-  /** Prefix of every path: `""` or `/tools`. */
-  readonly prefix: string;
-  /** Whether http-server.ts made the server, with its limits and listeners. */
-  readonly isOwn: boolean;
-  /** Whether the application's own hooks may set response headers. */
-  readonly hasHooks: boolean;
-}
+type Method = "GET" | "HEAD" | "POST";
 
 interface Route {
-  /** The allowed methods, in the form of the `Allow` header. */
-  readonly allow: "GET" | "GET, HEAD" | "POST";
+  readonly methods: readonly Method[];
   /** Whether the route itself responds to a request without a host. */
   readonly needsHost?: true;
-  answer(request: IncomingMessage, response: ServerResponse): Promise<Reply>;
+  /** @param isOpen whether the request has no response yet */
+  answer(request: IncomingMessage, response: ServerResponse, isOpen: () => boolean): Promise<Reply>;
 }
 
-const METHODS: Readonly<Record<Route["allow"], readonly string[]>> = {
-  GET: ["GET"],
-  "GET, HEAD": ["GET", "HEAD"],
-  POST: ["POST"],
-};
+const GET = ["GET"] as const;
+const GET_AND_HEAD = ["GET", "HEAD"] as const;
+const POST = ["POST"] as const;
 
-/** Registered methods: all that the route accepts or refuses with 405. OPTIONS is left to CORS (cors.ts). */
-const ROUTED: HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-/** Paths that fastify's router matches literally. */
-const PLAIN_PATH = /^[\w\-.~/@!$&'+,;=]*$/;
+/** Methods that get 405 where a route does not allow them. OPTIONS is left to CORS (cors.ts). */
+const ROUTED: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+/** The longest time of a timer. */
+const NEVER_MS = 2_147_483_647;
 
 /** The routes of tools and their requests in flight. */
 export class ToolRoutes {
   readonly requests: InFlightRequests<FastifyReply>;
-  readonly #routes: ReadonlyMap<string, Route>;
+  readonly #routes = new Map<string, Route>();
   readonly #deadlines: Deadlines;
+  readonly #bodies: BodyReader;
 
+  /** @param routed the path under which fastify's router finds a path of a tool */
   constructor(
     private readonly options: ToolRoutesOptions,
-    private readonly host: RouteHost,
+    private readonly routed: (path: string) => string = plainPath,
   ) {
     this.#deadlines = options.deadlines ?? DEADLINES;
-    const bodies = new BodyReader(options.minBodyBytesPerSecond ?? MIN_BODY_BYTES_PER_SECOND, this.#deadlines);
-    this.#routes = routesOf(options, host, bodies);
+    this.#bodies = new BodyReader(options.minBodyBytesPerSecond ?? MIN_BODY_BYTES_PER_SECOND, this.#deadlines);
     this.requests = new InFlightRequests<FastifyReply>(
-      (reply) => {
-        reply.hijack();
-        this.#send(reply, errorReply("shutting_down"), true);
-      },
+      (reply) => this.#send(reply, errorReply("shutting_down"), true),
       ({ request: { raw } }) => raw.complete || raw.readableEnded,
     );
   }
 
   /**
-   * Adds the routes to the fastify context that has the prefix, where an author's routes or hooks have to see them.
+   * The plugin that adds the routes to an application, below the prefix of its registration.
    *
-   * @throws {@link StartupError} for a path that fastify's router reads as a pattern
+   * @throws {@link StartupError} for a path that fastify's router cannot find
    */
-  register(app: FastifyInstance): void {
-    for (const path of this.#routes.keys()) {
-      if (!PLAIN_PATH.test(path)) {
-        throw new StartupError(
-          `path ${JSON.stringify(path)}: expected letters, digits and -._~/@!$&'+,;= where tools are mounted in an application; change path(), or use bootstrap without configure and allowedOrigins`,
-        );
-      }
+  readonly plugin: FastifyPluginAsync = async (app) => {
+    const prefix = prefixOf(app);
+    for (const [path, route] of routesOf(this.options, prefix, this.#bodies, app.server)) {
+      this.#routes.set(this.routed(path), route);
+    }
+    this.#add(
+      app,
+      ({ methods }) => [...methods],
+      (request, reply, route) => this.#answer(request, reply, route),
+    );
+  };
+
+  /** The plugin that answers requests with other methods 405, where the handler of unknown paths is an author's. */
+  readonly otherMethods: FastifyPluginAsync = async (app) => {
+    this.#add(
+      app,
+      ({ methods }) => ROUTED.filter((method) => !(methods as readonly string[]).includes(method)),
+      (request, reply) => this.refuse(request, reply),
+    );
+  };
+
+  /** The plugin that answers what no route answers, where the handler of unknown paths is ours. */
+  readonly unrouted: FastifyPluginAsync = async (app) => {
+    leaveBodiesUnread(app);
+    app.setNotFoundHandler((request, reply) => this.refuse(request, reply));
+  };
+
+  #add(
+    app: FastifyInstance,
+    methodsOf: (route: Route) => HTTPMethods[],
+    handle: (request: FastifyRequest, reply: FastifyReply, route: Route) => void,
+  ): void {
+    leaveBodiesUnread(app);
+    // A tool has its own time limit, within which it answers itself.
+    const { handlerTimeout = 0 }: FastifyServerOptions = app.initialConfig;
+    const limit = handlerTimeout > 0 && { handlerTimeout: NEVER_MS };
+    const { length } = prefixOf(app);
+    for (const [url, route] of this.#routes) {
       app.route({
-        method: ROUTED,
-        url: path.slice(this.host.prefix.length),
+        method: methodsOf(route),
+        url: url.slice(length),
         exposeHeadRoute: false,
-        // preParsing is the last hook before fastify reads content type and body; plugins add hooks to a route's
-        // onRequest. The callback `_done` stays uncalled, which keeps fastify from processing the request further.
-        preParsing: (request, reply, _payload, _done) => this.answer(request, reply),
-        handler: unreachable,
+        ...limit,
+        // The router also matches percent-encoded spellings, which are not routes here.
+        handler: (request, reply) => {
+          if (pathOf(request.raw) === url) handle(request, reply, route);
+          else reply.callNotFound();
+        },
       });
     }
   }
 
-  /** Responds to a request, or leaves it to the application's handler for unknown paths. Never throws. */
-  answer(request: FastifyRequest, reply: FastifyReply): void {
-    this.#answer(request, reply).catch((error: unknown) => this.#fail(reply, error));
-  }
-
-  /** Whether a request is for one of the routes. */
+  /** Whether a request is for the path of a tool. */
   owns({ raw }: FastifyRequest): boolean {
-    return routeOf(raw, this.#routes) !== undefined;
+    return this.#routes.has(pathOf(raw));
   }
 
-  async #answer({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { shutdown, onRefused, log } = this.options;
-    const found = routeOf(raw, this.#routes);
-    // The router also matches percent-encoded spellings, which are not routes here.
-    if (!this.host.isOwn && found === undefined) return void reply.callNotFound();
-    // Bypasses fastify's reply pipeline, which costs time in every call and adds nothing to a complete response. After
-    // it, fastify itself sends nothing, not even when the application's `handlerTimeout` expires.
-    reply.hijack();
-    const route = shutdown.closed ? errorReply("shutting_down") : routeOrRefusal(raw, found);
-    if (!("answer" in route)) {
-      onRefused?.(route.code ?? "");
-      return this.#send(reply, route, shutdown.stopping);
-    }
+  /** Responds to a request that no route answers: malformed, with another method, to an unknown path or too late. */
+  refuse(request: FastifyRequest, reply: FastifyReply): void {
+    const route = this.#routes.get(pathOf(request.raw));
+    this.#refuse(reply, this.#refusalOf(request.raw, route) ?? unrouted(route));
+  }
+
+  #refuse(reply: FastifyReply, refusal: Reply): void {
+    this.options.onRefused?.(refusal.code ?? "");
+    this.#send(reply, refusal, this.options.shutdown.stopping);
+  }
+
+  #answer({ raw }: FastifyRequest, reply: FastifyReply, route: Route): void {
+    const refusal = this.#refusalOf(raw, route);
+    if (refusal !== undefined) this.#refuse(reply, refusal);
+    else void this.#answerBy(route, raw, reply);
+  }
+
+  /** Never rejects. */
+  async #answerBy(route: Route, request: IncomingMessage, reply: FastifyReply): Promise<void> {
     this.requests.begin(reply);
     let answer: Reply;
     try {
-      answer = await route.answer(raw, reply.raw);
+      answer = await route.answer(request, reply.raw, () => this.requests.has(reply));
     } catch (error) {
-      log.error({ err: error }, "answering a request failed");
+      this.options.log.error({ err: error }, "answering a request failed");
       answer = errorReply("internal_error");
     }
     if (this.requests.end(reply, answer.code === "shutting_down")) {
-      this.#send(reply, answer, shutdown.stopping || answer.code === "request_timeout");
+      this.#send(reply, answer, this.options.shutdown.stopping || answer.code === "request_timeout");
     }
   }
 
+  /** The refusal of a request that comes too late or is malformed, for a route or for none. */
+  #refusalOf(request: IncomingMessage, route: Route | undefined): Reply | undefined {
+    if (this.options.shutdown.closed) return errorReply("shutting_down");
+    const { rawHeaders } = request;
+    if (rawHeaders.length > 2 * MAX_HEADERS) return errorReply("headers_too_large", `at most ${MAX_HEADERS} headers`);
+    let hosts = 0;
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const name = rawHeaders[i] as string;
+      if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+    }
+    // The parser also accepts 0.9 and 2.0.
+    if (request.httpVersionMajor !== 1) return errorReply("bad_request");
+    // The metadata route's own error for a missing host explains why it needs one.
+    if (hosts > 1 || (hosts === 0 && route?.needsHost !== true)) return errorReply("bad_request");
+    // The `Expect` header of a call is checked later, after its caller is verified.
+    const isUnexpected = route !== undefined && route.methods !== POST && expectationOf(request) === "unknown";
+    return isUnexpected ? expectationFailed() : undefined;
+  }
+
+  /** Sends a reply through fastify, after which its hooks run. Never throws. */
   #send(reply: FastifyReply, answer: Reply, last: boolean): void {
     try {
-      send(reply, answer, this.host.hasHooks ? headersOfHooks(reply, answer) : NO_HEADERS, last, this.#deadlines);
+      send(reply, answer, last, this.#deadlines);
     } catch (error) {
       this.#fail(reply, error);
     }
@@ -158,63 +208,48 @@ export class ToolRoutes {
   /** Responds 500 without the headers of hooks, one of which may have an invalid value. */
   #fail(reply: FastifyReply, error: unknown): void {
     this.options.log.error({ err: error }, "sending an answer failed");
-    const { raw } = reply;
     try {
-      for (const name of raw.headersSent ? [] : raw.getHeaderNames()) raw.removeHeader(name);
-      send(reply, errorReply("internal_error"), NO_HEADERS, true, this.#deadlines);
+      for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
+      send(reply, errorReply("internal_error"), true, this.#deadlines);
     } catch {
-      raw.destroy();
+      reply.raw.destroy();
     }
   }
 }
 
-const NO_HEADERS: readonly string[] = [];
+const prefixOf = ({ prefix }: FastifyInstance) => prefix.replace(/\/$/, "");
 
-/** Headers that the application's hooks set and the reply does not. */
-function headersOfHooks(reply: FastifyReply, { headers }: Reply): string[] {
-  const own = new Set(headers.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()));
-  own.delete("vary");
-  return Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
-    value === undefined || own.has(name) || CONNECTION_HEADERS.has(name)
-      ? []
-      : [value].flat().flatMap((each) => [name, String(each)]),
-  );
+/**
+ * Keeps fastify from reading bodies and from judging content types: a caller is verified before a byte of its body is
+ * kept.
+ */
+function leaveBodiesUnread(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  // Not "*", for which fastify parses the header of each request anew.
+  app.addContentTypeParser(/^/, (_request, _body, parsed) => parsed(null));
+  app.addHook("onRequest", ignoreContentType);
 }
 
-/** Headers of the connection and the framing, which no hook decides. */
-const CONNECTION_HEADERS = new Set(["connection", "content-length", "keep-alive", "transfer-encoding"]);
-
-function unreachable(): never {
-  throw new Error("the request was answered before");
+/** Keeps fastify from refusing a malformed content type. */
+function ignoreContentType(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  if (request.mediaType === undefined) delete request.raw.headers["content-type"];
+  done();
 }
 
-/** Returns the route that was found for a request, or the refusal of a malformed or unroutable request. */
-function routeOrRefusal(request: IncomingMessage, route: Route | undefined): Route | Reply {
-  const { rawHeaders } = request;
-  if (rawHeaders.length > 2 * MAX_HEADERS) return errorReply("headers_too_large", `at most ${MAX_HEADERS} headers`);
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string;
-    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
-  }
-  // The parser also accepts 0.9 and 2.0.
-  if (request.httpVersionMajor !== 1) return errorReply("bad_request");
-  // The metadata route's own error for a missing host explains why it needs one.
-  if (hosts > 1 || (hosts === 0 && route?.needsHost !== true)) return errorReply("bad_request");
+/** Largest body, in bytes, that is written together with the headers. */
+const ONE_WRITE = 16_384;
+
+/** The payload of a body: a string of ASCII, which node joins to the headers, where a buffer is a write of its own. */
+function payloadOf(body: Uint8Array): string | Uint8Array | undefined {
+  if (body.length === 0) return undefined;
+  return body.length <= ONE_WRITE && isAscii(body) ? asBuffer(body).toString("latin1") : body;
+}
+
+/** The refusal of an unknown path, or of a method that a path does not have. */
+function unrouted(route: Route | undefined): Reply {
   if (route === undefined) return errorReply("not_found");
-  if (!METHODS[route.allow].includes(request.method ?? "")) {
-    const reply = errorReply("method_not_allowed");
-    return { ...reply, headers: [...reply.headers, "allow", route.allow] };
-  }
-  // The `Expect` header of a call is checked later, after its caller is verified.
-  if (route.allow !== "POST" && expectationOf(request) === "unknown") return expectationFailed();
-  return route;
-}
-
-/** Finds a route by exact path, without the query. */
-function routeOf({ url = "" }: IncomingMessage, routes: ReadonlyMap<string, Route>): Route | undefined {
-  const query = url.indexOf("?");
-  return routes.get(query === -1 ? url : url.slice(0, query));
+  const reply = errorReply("method_not_allowed");
+  return { ...reply, headers: [...reply.headers, "allow", route.methods.join(", ")] };
 }
 
 /** Classifies the `Expect` header: `100-continue` or an unknown expectation (RFC 9110 section 10.1.1). */
@@ -226,28 +261,34 @@ function expectationOf({ headers, httpVersion }: IncomingMessage): "continue" | 
 const expectationFailed = () => errorReply("expectation_failed", EXPECTATION_FAULT);
 const EXPECTATION_FAULT = "Expect: only 100-continue";
 
-function routesOf({ tools, service, log }: ToolRoutesOptions, host: RouteHost, bodies: BodyReader): Map<string, Route> {
+function routesOf(
+  { tools, service, log }: ToolRoutesOptions,
+  prefix: string,
+  bodies: BodyReader,
+  server: Server,
+): Map<string, Route> {
   const routes = new Map<string, Route>();
   for (const tool of tools) {
-    const prefix = `${host.prefix}${tool.prefix}`;
-    routes.set(`${prefix}/invoke`, {
-      allow: "POST",
-      answer: (request, response) => service.handle(tool, invokeRequest(request, response, bodies, host.isOwn)),
+    const path = `${prefix}${tool.prefix}`;
+    routes.set(`${path}/invoke`, {
+      methods: POST,
+      answer: (request, response, isOpen) =>
+        service.handle(tool, invokeRequest(request, response, { bodies, server, isOpen })),
     });
-    routes.set(`${prefix}/meta`, {
-      allow: "GET",
+    routes.set(`${path}/meta`, {
+      methods: GET,
       needsHost: true,
-      answer: async (request) => meta(tool, `${prefix}/`, request, log),
+      answer: async (request) => meta(tool, `${path}/`, request, log),
     });
-    routes.set(`${prefix}/health`, { allow: "GET, HEAD", answer: healthCheck(tool, log) });
+    routes.set(`${path}/health`, { methods: GET_AND_HEAD, answer: healthCheck(tool, log) });
   }
   const paths = Buffer.from(JSON.stringify(tools.map(({ contract }) => contract.path)));
-  routes.set(`${host.prefix}/tools`, {
-    allow: "GET",
+  routes.set(`${prefix}/tools`, {
+    methods: GET,
     answer: async () => ({ status: 200, headers: JSON_HEADERS, body: paths }),
   });
-  const health = `${host.prefix}/health`;
-  if (!routes.has(health)) routes.set(health, { allow: "GET, HEAD", answer: async () => empty(200) });
+  const health = `${prefix}/health`;
+  if (!routes.has(health)) routes.set(health, { methods: GET_AND_HEAD, answer: async () => empty(200) });
   return routes;
 }
 
@@ -288,8 +329,7 @@ function meta(tool: ServedTool, path: string, request: IncomingMessage, log: Ser
 function invokeRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  bodies: BodyReader,
-  isOwnServer: boolean,
+  { bodies, server, isOpen }: { readonly bodies: BodyReader; readonly server: Server; isOpen(): boolean },
 ): InvokeRequest {
   return {
     headers: request.headers,
@@ -300,10 +340,10 @@ function invokeRequest(
       if (expectation === "unknown") throw new RequestError("expectation_failed", EXPECTATION_FAULT);
       // The connection may have closed while the caller was being verified.
       if (request.destroyed) throw new RequestError("bad_request");
-      // On a server without a checkContinue listener, node has already sent `100 Continue`.
-      if (expectation === "continue" && isOwnServer) response.writeContinue();
+      // Without such a listener, node has already sent `100 Continue`.
+      if (expectation === "continue" && server.listenerCount("checkContinue") > 0) response.writeContinue();
       // A call whose caller already got a timeout or shutdown response must not run a tool.
-      const isAnswered = () => request.socket.writableEnded || response.headersSent;
+      const isAnswered = () => request.socket.writableEnded || !isOpen();
       return bodies.read(request, length, account, isAnswered);
     },
     onDisconnect: (listener) => {
@@ -319,42 +359,27 @@ function errorReply(code: ErrorCode, details?: string): Reply {
 }
 
 /**
- * Largest body, in bytes, that is written as a string together with the headers; a buffer needs another system call.
- */
-const ONE_WRITE = 16_384;
-
-/**
- * Writes a response.
+ * Sends a reply.
  *
- * @param others headers that the application's plugins set
  * @param last whether the connection closes after this response
  */
-function send(
-  reply: FastifyReply,
-  { status, headers, body, sent }: Reply,
-  others: readonly string[],
-  last: boolean,
-  deadlines: Deadlines,
-): void {
+function send(reply: FastifyReply, answer: Reply, last: boolean, deadlines: Deadlines): void {
+  const { status, headers, body, sent } = answer;
+  const request = reply.request.raw;
   const response = reply.raw;
-  if (response.headersSent) {
-    response.destroy();
-    return;
+  reply.code(status);
+  for (let i = 0; i < headers.length; i += 2) {
+    const [name, value] = [headers[i] as string, headers[i + 1] as string];
+    // Hooks of CORS set the same one.
+    reply.header(name, name === "vary" && reply.hasHeader(name) ? `${reply.getHeader(name)}, ${value}` : value);
   }
-  const list = [...others, ...headers];
-  // Node omits content-length for HTTP/1.0; statuses 204 and 304 never have one (RFC 9110 section 8.6).
-  if (status !== 204 && status !== 304) list.push("content-length", String(body.length));
-  const unread = unreadBytes(reply.request.raw);
-  if (last || !isKept(unread)) list.push("connection", "close");
-  response.writeHead(status, list);
+  // fastify sets it, but for HEAD without a body; statuses 204 and 304 never have one (RFC 9110 section 8.6).
+  if (body.length === 0 && status !== 204 && status !== 304) reply.header("content-length", "0");
+  const unread = unreadBytes(request);
+  if (last || !isKept(unread)) reply.header("connection", "close");
+  if (unread > 0) endAfterRequest(request, response, deadlines.lingerMs);
+  // With a serializer fastify adds no charset to the content type.
+  reply.serializer(String).send(payloadOf(body));
   if (sent !== undefined) response.once("finish", sent);
-  const bytes = body.length <= ONE_WRITE ? asBuffer(body).toString("latin1") : body;
-  if (unread === 0) response.end(bytes, "latin1");
-  else {
-    // Writes the whole response now; without a body that is the headers.
-    if (body.length === 0 || reply.request.method === "HEAD") response.flushHeaders();
-    else response.write(bytes, "latin1");
-    drainThenEnd(reply.request.raw, response, deadlines.lingerMs);
-  }
   destroyUnlessFlushed(response, deadlines.answerMs);
 }
