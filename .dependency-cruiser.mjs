@@ -94,7 +94,7 @@ const LAYERS = [
   {
     name: "leader",
     files: "runtime/leader/* runtime/leader/portable/*",
-    below: "wire fqn tool config storage",
+    below: "wire fqn config storage",
     packages: "#platform/bytes #platform/hash #platform/ed25519",
     node: "http https",
   },
