@@ -101,10 +101,10 @@ export const CODES = {
     "give each tool its own path()",
     "Each tool answers health, meta and invoke below its path. Empty segments do not count: a//b is a/b.",
   ),
-  SVC121: note(
-    "meta() is overridden",
-    "remove the override, or register the tool with what the running server answers",
-    "meta.json is derived from the types; what the running tool answers on GET /meta may differ from it.",
+  SVC121: warning(
+    "meta.json cannot be judged, since meta() is overridden",
+    "register what `node dist/generated/server.js --meta` prints, and say so with @acknowledge SVC121 on the class; or remove the override",
+    "meta.json is derived from the types. svc-gen runs no code of a tool, so it does not know what the tool answers on GET /meta, and svc-gen --check cannot exit with 0.",
   ),
   SVC122: error(
     "the path can never be requested",

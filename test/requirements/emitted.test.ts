@@ -7,6 +7,7 @@ import { before, describe, it } from "node:test";
 import type { Contract } from "#runtime/wire/contract.js";
 import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
 import { ToolProject, toolSource } from "../generator/project.js";
+import { svcGenIn } from "../generator/run-cli.js";
 import { proves } from "../proves.js";
 
 describe("emitted schemas", () => {
@@ -109,7 +110,7 @@ describe("svc-gen", () => {
     proves("9.9");
   });
 
-  it("diagnoses a tool that overrides meta, at its place", () => {
+  it("cannot judge meta.json of a tool that overrides meta, until its author has read so", async () => {
     const source = toolSource("Tool", "{ a: string }").replace(
       "  static override path()",
       "  static override meta(url: string) { return { ...super.meta(url), more: 1 }; }\n  static override path()",
@@ -120,6 +121,15 @@ describe("svc-gen", () => {
         return `${code} ${place?.file}:${place?.line} ${subject}`;
       });
       assert.deepEqual(said, ["SVC121 src/tool.ts:6 Tool.meta()"]);
+      project.build();
+      const check = (...args: string[]) => svcGenIn(project.root, ["--check", ...args]);
+      const { code, err } = await check();
+      assert.equal(code, 1);
+      assert.match(err, /warning SVC121: Tool\.meta\(\): meta\.json cannot be judged, since meta\(\) is overridden\n/);
+      assert.match(err, /register what `node dist\/generated\/server\.js --meta` prints/);
+      project.write({ "src/tool.ts": source.replace("export class", "/** @acknowledge SVC121 */\nexport class") });
+      project.build();
+      assert.equal((await check()).code, 0);
     } finally {
       project.remove();
     }
