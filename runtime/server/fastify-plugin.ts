@@ -95,8 +95,8 @@ function claimNames({ names }: Mounts, tools: readonly ServedTool[]): void {
  * })`. Each tool has `POST …/invoke`, `GET …/meta` and `GET …/health`; the prefix has `/tools` and `/health`. All other
  * routes are unaffected.
  *
- * The plugin handles a call before fastify parses its body. Of the application's hooks, `onRequest`, `preParsing` and
- * `onResponse` run for a call, the others do not. A hook that reads the body leaves none for the tool.
+ * All hooks of the application run for a call. Its body is unread in them, since a tool reads it after the caller is
+ * verified: a hook that reads the stream leaves none for the tool.
  *
  * The application owns the listener: address, TLS, connections, time limits and size of headers, signals, errors
  * outside of calls. The plugin owns the handling of calls: signatures, replay protection, body limits, deadlines, load

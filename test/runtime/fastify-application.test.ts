@@ -4,6 +4,8 @@
  */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { Socket } from "node:net";
 import { describe, it } from "node:test";
 import helmet from "@fastify/helmet";
 import { type FastifyInstance, fastify, svcTools } from "#runtime/fastify.js";
@@ -173,6 +175,34 @@ function expectErrorOf({ status, body }: { status: number; body: Buffer }, expec
   assert.equal(status, expected);
   assert.equal((JSON.parse(body.toString()) as { error: string }).error, code);
 }
+
+it("sends headers and a short body in one write, without a charset", async (t) => {
+  const tool = countingTool({ path: "sum" });
+  const { url } = await served([tool]);
+  let writes = 0;
+  const { _writeGeneric: write } = Socket.prototype as unknown as { _writeGeneric: (...args: unknown[]) => unknown };
+  t.mock.method(Socket.prototype as never, "_writeGeneric", function (this: Socket, ...args: unknown[]) {
+    if ("_httpMessage" in this && this.localPort === Number(new URL(url).port)) writes++;
+    return write.apply(this, args);
+  });
+  for (const path of ["/none", "/sum/meta"]) {
+    const answer = await exchange(url, requestText("GET", path));
+    assert.deepEqual([answer.headers.get("content-type"), writes], ["application/json", 1], path);
+    writes = 0;
+  }
+});
+
+it("every bypass of fastify in ARCHITECTURE.md names a test that exists", () => {
+  const page = readFileSync(new URL("../../ARCHITECTURE.md", import.meta.url), "utf8");
+  const [, table = ""] = page.split("  | bypass | rule | test |\n");
+  const [rows = ""] = table.split("\n- **");
+  const named = [...rows.matchAll(/`([\w-]+)`: "([^"]+)"/g)];
+  assert.equal(named.length, 8);
+  for (const [, file, title] of named) {
+    const text = readFileSync(new URL(`./${file}.test.ts`, import.meta.url), "utf8");
+    assert.ok(text.includes(`("${title}"`), `${file}: ${title}`);
+  }
+});
 
 it("a standalone server answers inject", async () => {
   const tool = countingTool({ path: "sum" });
