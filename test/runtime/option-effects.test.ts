@@ -6,8 +6,21 @@ import { type BootstrapOptions, type ReplayStore, StartupError, serve, ToolkitRu
 import { serveTools } from "#runtime/server/call/served-tool.js";
 import { Shutdown, type ShutdownParts } from "#runtime/server/http/shutdown.js";
 import { holdTimers } from "./held-timers.js";
-import { exchange, RawConnection, requestText } from "./raw.js";
-import { countingTool, echoCall, gate, keptLog, sendPlain, serveFor, serveSigned, UNSIGNED, until } from "./tools.js";
+import { exchange, expectError, RawConnection, requestText } from "./raw.js";
+import {
+  alice,
+  countingTool,
+  echoCall,
+  echoed,
+  expectResult,
+  gate,
+  keptLog,
+  sendPlain,
+  serveFor,
+  serveSigned,
+  UNSIGNED,
+  until,
+} from "./tools.js";
 
 const tool = countingTool();
 
@@ -74,12 +87,23 @@ test("maxConnections: one more is closed before a byte of it is read", async () 
   first.close();
 });
 
+test("engine: noble verifies leaders and signs results like the others", async () => {
+  const tool = countingTool({ path: "noble" });
+  const { url } = await serveSigned([tool], { engine: "noble" });
+  const call = echoCall(tool, "1");
+  expectResult(await call.send(url), echoed("1"), call);
+  const stranger = echoCall(tool, "1", { leader: { ...alice, seed: Buffer.alloc(32, 66) } });
+  expectError(await stranger.send(url), 401, "auth_failed");
+  assert.equal(tool.calls.invoked, 1);
+});
+
 test("engine: the named one, else the fastest", async () => {
   const engineOf = async (options: BootstrapOptions) => {
     const { log } = await serveFor([tool], options);
     return log.find(({ message }) => message === "serving")?.fields.ed25519;
   };
   assert.equal(await engineOf({ engine: "node:crypto" }), "node:crypto (chosen by name)");
+  assert.equal(await engineOf({ engine: "noble" }), "noble (chosen by name)");
   assert.match(`${await engineOf({})}`, /sodium-native/);
   await assert.rejects(engineOf({ engine: "pear" } as unknown as BootstrapOptions), StartupError);
 });

@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { platformProgram } from "../../portable/bundle.js";
+import { bundleForBrowsers, platformProgram } from "../../portable/bundle.js";
 import { expectConformance, expectSignedCall, FILES, serveEcho, serveUnsignedEcho } from "../../portable/expected.js";
 import type * as Platform from "../../portable/platform.js";
 import { atEnd } from "../../teardown.js";
@@ -16,6 +17,11 @@ const skip = withoutChromium("the client in a browser");
 const { code } = await platformProgram({ format: "iife", globalName: "platform" });
 
 declare const platform: typeof Platform;
+
+/** The exports of the example in docs/client.md. */
+interface PageOfDocs {
+  readonly page: { call(url: string, leaderKey: string, toolKey: string, input: object): Promise<unknown> };
+}
 
 /** Serves the page with the client, on an origin of its own. */
 async function servePage(): Promise<string> {
@@ -67,6 +73,23 @@ describe("in Chromium", { skip }, () => {
     assert.equal(await post(page, served.target.url, "cors"), "nothing");
     assert.equal(await post(page, served.target.url, "no-cors"), "opaque 0");
     assert.equal(served.tool.calls.invoked, 1);
+  });
+
+  test("the page of docs/client.md calls", async () => {
+    const [, source = ""] =
+      /^```ts file=src\/page\.ts\n([\s\S]*?)^```$/m.exec(readFileSync("docs/client.md", "utf8")) ?? [];
+    const { code } = await bundleForBrowsers(source, undefined, { format: "iife", globalName: "page" });
+    const origin = await servePage();
+    const { target } = await serveEcho({ allowedOrigins: [origin] });
+    const opened = await open(origin);
+    // The leader of the tests has another name.
+    await opened.addScriptTag({ content: code.replace('id: "leader"', 'id: "alice"') });
+    const result = await opened.evaluate(
+      ({ url, leaderKey, toolKey }) =>
+        (globalThis as unknown as PageOfDocs).page.call(url, leaderKey, toolKey, { value: 7 }),
+      target,
+    );
+    assert.deepEqual(result, { signature: "verified", value: { value: 7 } });
   });
 
   test("an allowed page calls without signatures; a call of another page runs nothing", async () => {
