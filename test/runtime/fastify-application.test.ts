@@ -180,11 +180,15 @@ it("sends headers and a short body in one write, without a charset", async (t) =
   const tool = countingTool({ path: "sum" });
   const { url } = await served([tool]);
   let writes = 0;
-  const { _writeGeneric: write } = Socket.prototype as unknown as { _writeGeneric: (...args: unknown[]) => unknown };
-  t.mock.method(Socket.prototype as never, "_writeGeneric", function (this: Socket, ...args: unknown[]) {
-    if ("_httpMessage" in this && this.localPort === Number(new URL(url).port)) writes++;
-    return write.apply(this, args);
+  const prototype = Socket.prototype as unknown as { _writeGeneric(this: Socket, ...args: unknown[]): unknown };
+  const write = prototype._writeGeneric;
+  t.after(() => {
+    prototype._writeGeneric = write;
   });
+  prototype._writeGeneric = function (...args) {
+    if (this.localPort === Number(new URL(url).port)) writes++;
+    return write.apply(this, args);
+  };
   for (const path of ["/none", "/sum/meta"]) {
     const answer = await exchange(url, requestText("GET", path));
     assert.deepEqual([answer.headers.get("content-type"), writes], ["application/json", 1], path);
