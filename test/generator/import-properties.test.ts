@@ -18,7 +18,9 @@ import { ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
 const SEED = Number(process.env.SVC_TYPE_SEED ?? 1);
-const COUNT = process.env.SVC_TEST_FULL === "1" ? 600 : 60;
+/** Whether the run is the full one, in which svc-gen also reads every type a second time. */
+const IS_FULL = process.env.SVC_TEST_FULL === "1";
+const COUNT = IS_FULL ? 600 : 60;
 
 /** Imports into a new project; undefined where svc-gen refuses the metadata, with nothing written. */
 async function importInto(metadata: string): Promise<{ project: ToolProject; tools: readonly Imported[] } | string> {
@@ -167,7 +169,7 @@ test(`the metadata of random types comes back, seed ${SEED}`, async () => {
     return [`src/tool${index}.ts`, toolSource(`Random${index}`, members(random, 2), output, NAMED)] as const;
   });
   const project = new ToolProject(Object.fromEntries(sources));
-  const listing = project.build()["meta.json"] ?? "";
+  const listing = project.build(IS_FULL)["meta.json"] ?? "";
   const ran = await importInto(listing);
   assert.ok(typeof ran === "object", String(ran));
   assert.deepEqual(
@@ -312,7 +314,7 @@ async function checkReports(metadata: ReadonlyMap<string, string>, counts: Count
     return checkReports(new Map(left), counts);
   }
   assert.equal(ran.tools.length, metadata.size);
-  const generated = documents(ran.project.build()["meta.json"] ?? "");
+  const generated = documents(ran.project.build(IS_FULL)["meta.json"] ?? "");
   for (const { fqn, differences, inlined } of ran.tools) {
     const before = readJson(metadata.get(fqn) ?? "") as JsonObject;
     const after = readJson(generated.get(fqn) ?? "") as JsonObject;

@@ -253,7 +253,7 @@ test(`${COUNT} random types of seed ${SEED}: tsc and the contract give one verdi
     STRICT,
   );
   try {
-    project.build();
+    project.build(true);
     // tsc finds in the generated server the types that svc-gen has seen.
     assert.equal(compile(FASTEST, project.root, ["-p", ".", "--noEmit"]), "");
     const contracts = await project.contracts();
