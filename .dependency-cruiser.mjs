@@ -67,7 +67,7 @@ const LAYERS = [
     files: "runtime/server/http/*",
     below: "wire fqn config server/errors server/log server/load server/call",
     packages: "fastify @fastify/cors",
-    node: "buffer crypto http net path stream tls",
+    node: "crypto http net path stream tls",
   },
   {
     name: "server/observe",

@@ -95,8 +95,9 @@ function claimNames({ names }: Mounts, tools: readonly ServedTool[]): void {
  * })`. Each tool has `POST …/invoke`, `GET …/meta` and `GET …/health`; the prefix has `/tools` and `/health`. All other
  * routes are unaffected.
  *
- * All hooks of the application run for a call. Its body is unread in them, since a tool reads it after the caller is
- * verified: a hook that reads the stream leaves none for the tool.
+ * All hooks of the application run for a call. The tool reads the body itself once the caller is verified:
+ * `request.body` is undefined, and a hook that reads the body leaves none for the tool. An `onSend` hook that changes a
+ * signed result makes its signature invalid.
  *
  * The application owns the listener: address, TLS, connections, time limits and size of headers, signals, errors
  * outside of calls. The plugin owns the handling of calls: signatures, replay protection, body limits, deadlines, load

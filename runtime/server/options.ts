@@ -96,8 +96,8 @@ export interface BootstrapOptions extends ToolOptions {
   readonly maxConnections?: number;
   /**
    * Adds your own routes, hooks and plugins to the application, before its tools: `configure: async (app:
-   * FastifyInstance) => { await app.register(helmet); }` with the types of `svc-runtime/fastify`. Its hooks also
-   * run for calls of tools, whose bodies are unread in them. Unknown paths get the server's own 404 response.
+   * FastifyInstance) => { await app.register(helmet); }` with the types of `svc-runtime/fastify`. Its hooks also run for
+   * calls of tools, and for unknown paths, which get the server's own 404 response.
    */
   readonly configure?: Configure;
 }

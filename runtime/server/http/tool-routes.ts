@@ -5,7 +5,6 @@
  * byte of it is stored. Paths are compared byte for byte, because fastify's router decodes them.
  */
 
-import { isAscii } from "node:buffer";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type {
   FastifyInstance,
@@ -15,7 +14,6 @@ import type {
   FastifyServerOptions,
   HTTPMethods,
 } from "fastify";
-import { asBuffer } from "../../wire/bytes.js";
 import { errorReplyOf, type InvokeService, JSON_HEADERS } from "../call/invoke-service.js";
 import type { InvokeRequest, Reply } from "../call/messages.js";
 import { documentOf, originOf } from "../call/meta.js";
@@ -236,15 +234,6 @@ function ignoreContentType(request: FastifyRequest, _reply: FastifyReply, done: 
   done();
 }
 
-/** Largest body, in bytes, that is written together with the headers. */
-const ONE_WRITE = 16_384;
-
-/** The payload of a body: a string of ASCII, which node joins to the headers, where a buffer is a write of its own. */
-function payloadOf(body: Uint8Array): string | Uint8Array | undefined {
-  if (body.length === 0) return undefined;
-  return body.length <= ONE_WRITE && isAscii(body) ? asBuffer(body).toString("latin1") : body;
-}
-
 /** The refusal of an unknown path, or of a method that a path does not have. */
 function unrouted(route: Route | undefined): Reply {
   if (route === undefined) return errorReply("not_found");
@@ -378,8 +367,7 @@ function send(reply: FastifyReply, answer: Reply, last: boolean, deadlines: Dead
   const unread = unreadBytes(request);
   if (last || !isKept(unread)) reply.header("connection", "close");
   if (unread > 0) endAfterRequest(request, response, deadlines.lingerMs);
-  // With a serializer fastify adds no charset to the content type.
-  reply.serializer(String).send(payloadOf(body));
+  reply.send(body.length === 0 ? undefined : body);
   if (sent !== undefined) response.once("finish", sent);
   destroyUnlessFlushed(response, deadlines.answerMs);
 }
