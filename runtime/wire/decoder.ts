@@ -10,6 +10,7 @@ import { countCheck, integerCheck, numberCheck, textCheck } from "./constraints.
 import type { Codec, Contract } from "./contract.js";
 import { parseDateTime } from "./date-time.js";
 import { DefinitionMemo, Definitions } from "./definitions.js";
+import { discriminatorOf } from "./discriminator.js";
 import { inputFault } from "./fault.js";
 import {
   ARRAY,
@@ -218,12 +219,8 @@ export class DecoderCompiler {
       }
       case "object":
         return this.object(codec);
-      case "union": {
-        this.hasUnion = true;
-        const branches = codec.branches.map((branch) => this.compile(branch));
-        return (document, entry, context) =>
-          chooseBranch(branches, context, (branch) => branch(document, entry, context));
-      }
+      case "union":
+        return this.union(codec);
       case "ref":
         return this.reference(codec.name);
     }
@@ -231,6 +228,34 @@ export class DecoderCompiler {
 
   list(codec: ListCodec): ListDecoder {
     return new ListDecoder(codec, (item) => this.compile(item));
+  }
+
+  private union(codec: Extract<Codec, { kind: "union" }>): Decode {
+    const branches = codec.branches.map((branch) => this.compile(branch));
+    const discriminator = discriminatorOf(codec.branches, this.definitions.codecOf, branches);
+    if (discriminator === undefined) {
+      this.hasUnion = true;
+      return (document, entry, context) =>
+        chooseBranch(branches, context, (branch) => branch(document, entry, context));
+    }
+    const { name, branches: branchOf, others, mismatch } = discriminator;
+    const member = new MemberNames([name]);
+    return (document, entry, context) => {
+      const { tape } = document;
+      if (tape[entry] !== OBJECT) {
+        return chooseBranch(others, context, (branch) => branch(document, entry, context));
+      }
+      let literal = -1;
+      const end = tape[entry + 3] as number;
+      for (let key = entry + STRIDE; key < end; key = tape[key + STRIDE + 3] as number) {
+        if (member.indexOf(document, key, 0) === 0) literal = key + STRIDE;
+      }
+      if (literal < 0) return new Mismatch("a value", "nothing").within(name);
+      const value = (tape[literal] as number) < ARRAY ? scalarOf(document, literal) : undefined;
+      const branch = branchOf.get(value);
+      if (branch === undefined) return mismatch(entryKind(document, literal)).within(name).asOtherBranch();
+      return branch(document, entry, context);
+    };
   }
 
   private json(codec: Extract<Codec, { kind: "json" }>): Decode {

@@ -21,6 +21,7 @@ import {
 import { formatDateTime } from "./date-time.js";
 import { type Decode, DecodeContext } from "./decoder.js";
 import { DefinitionMemo, Definitions } from "./definitions.js";
+import { discriminatorOf } from "./discriminator.js";
 import { ErrEval } from "./err-eval.js";
 import { type Path, pathText, WireFault } from "./fault.js";
 import { formatNumber, type JsonDocument, MAX_DEPTH, NULL, parseJson, quote } from "./json.js";
@@ -498,15 +499,28 @@ class EncoderCompiler {
         return this.tuple(codec, inUnion);
       case "object":
         return this.object(codec, inUnion);
-      case "union": {
-        this.hasUnion = true;
-        if (branchesOverlap(codec.branches)) this.countsUndeclared = true;
-        const branches = codec.branches.map((branch) => this.compile(branch, true));
-        return (value, depth, context) => chooseBranch(branches, context, (branch) => branch(value, depth, context));
-      }
+      case "union":
+        return this.union(codec);
       case "ref":
         return this.reference(codec.name, inUnion);
     }
+  }
+
+  private union(codec: Extract<Codec, { kind: "union" }>): Encode {
+    const branches = codec.branches.map((branch) => this.compile(branch, true));
+    const discriminator = discriminatorOf(codec.branches, this.definitions.codecOf, branches);
+    if (discriminator === undefined) {
+      this.hasUnion = true;
+      if (branchesOverlap(codec.branches)) this.countsUndeclared = true;
+      return (value, depth, context) => chooseBranch(branches, context, (branch) => branch(value, depth, context));
+    }
+    const { name, branches: branchOf, others, mismatch } = discriminator;
+    return (value, depth, context) => {
+      if (!hasMembers(value)) return chooseBranch(others, context, (branch) => branch(value, depth, context));
+      const literal = memberOf(value, name);
+      const branch = branchOf.get(literal);
+      return branch?.(value, depth, context) ?? mismatch(kindOf(literal)).within(name).asOtherBranch();
+    };
   }
 
   private tuple(codec: Extract<Codec, { kind: "tuple" }>, inUnion: boolean): Encode {
