@@ -35,7 +35,7 @@ import {
 import { JsonError } from "./json-error.js";
 import { bigintRange, literalMismatch, Mismatch } from "./mismatch.js";
 import { chooseBranch, compileIndexes } from "./union-choice.js";
-import { plainValueOf, setMember } from "./untyped-json.js";
+import { plainValueOf, setAbsent, setMember } from "./untyped-json.js";
 
 /** Decodes an entry to the tool's value; a {@link Mismatch} when it does not fit. */
 export type Decode = (document: JsonDocument, entry: number, context: DecodeContext) => unknown;
@@ -332,7 +332,7 @@ export class DecoderCompiler {
     // Literals are decoded first: they tell the branches of a union apart.
     const literals = [...declared.keys()].filter((i) => declared[i]?.literal && !declared[i]?.optional);
     const names = new MemberNames(declared.map(({ name }) => name));
-    const decoderOf = compileIndexes(codec, (each) => this.compile(each));
+    const decoderOf = compileIndexes(codec, (each) => this.compile(each), decodeByAll);
     // One for all objects but those inside themselves; one that met a mismatch is not given back.
     let spare: number[] | undefined;
     return (document, entry, context) => {
@@ -373,6 +373,7 @@ export class DecoderCompiler {
         if (repeated?.includes(i)) return repeatedMember().within(name);
         if (member === 0 || (optional && tape[member] === NULL)) {
           if (!optional) return new Mismatch("a value", "nothing").within(name).after(fitting);
+          setAbsent(object, name);
           continue;
         }
         const value = decode(document, member, context);
@@ -404,6 +405,21 @@ export class DecoderCompiler {
         ? context.once(definition.id, entry, () => definition.compiled(document, entry, context))
         : definition.compiled(document, entry, context);
   }
+}
+
+/** Decodes by the first of several codecs; the value has to fit the others too. */
+function decodeByAll([first, ...others]: readonly [Decode, ...Decode[]]): Decode {
+  return (document, entry, context) => {
+    const value = first(document, entry, context);
+    if (value instanceof Mismatch) return value;
+    const { undeclaredCount } = context;
+    for (const other of others) {
+      const checked = other(document, entry, context);
+      if (checked instanceof Mismatch) return checked;
+    }
+    context.undeclaredCount = undeclaredCount;
+    return value;
+  };
 }
 
 type ListCodec = Extract<Codec, { readonly kind: "array" | "tuple" }>;
