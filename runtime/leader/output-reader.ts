@@ -8,7 +8,7 @@ import { NULL } from "../wire/json.js";
 import { Mismatch } from "../wire/mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "../wire/ports.js";
 import { ResultDecoderCompiler } from "../wire/result-decoder.js";
-import { setMember } from "../wire/untyped-json.js";
+import { setAbsent, setMember } from "../wire/untyped-json.js";
 import { WithSerdeErrorPath } from "../wire/with-error-path.js";
 import { LeaderError } from "./error.js";
 import type { ResultPort } from "./result.js";
@@ -61,7 +61,8 @@ export class OutputReader {
         value.kind === "walrus" ? value : readValue(known, value.bytes, pathOf(tag, port, i)),
       );
       const value = port.many ? values : values[0];
-      if (value !== ABSENT) setMember(members, port.name, value);
+      if (value === ABSENT) setAbsent(members, port.name);
+      else setMember(members, port.name, value);
     }
     const output: Record<string, unknown> = {};
     setMember(output, tag, members);

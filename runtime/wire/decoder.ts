@@ -11,6 +11,7 @@ import { countCheck, integerCheck, numberCheck, textCheck } from "./constraints.
 import type { Codec, Contract } from "./contract.js";
 import { parseDateTime } from "./date-time.js";
 import { DefinitionMemo, Definitions } from "./definitions.js";
+import { discriminatorOf } from "./discriminator.js";
 import { inputFault } from "./fault.js";
 import {
   ARRAY,
@@ -35,7 +36,7 @@ import {
 import { JsonError } from "./json-error.js";
 import { bigintRange, literalMismatch, Mismatch } from "./mismatch.js";
 import { chooseBranch, compileIndexes } from "./union-choice.js";
-import { plainValueOf, setMember } from "./untyped-json.js";
+import { plainValueOf, setAbsent, setMember } from "./untyped-json.js";
 
 /** Decodes an entry to the tool's value; a {@link Mismatch} when it does not fit. */
 export type Decode = (document: JsonDocument, entry: number, context: DecodeContext) => unknown;
@@ -219,12 +220,8 @@ export class DecoderCompiler {
       }
       case "object":
         return this.object(codec);
-      case "union": {
-        this.hasUnion = true;
-        const branches = codec.branches.map((branch) => this.compile(branch));
-        return (document, entry, context) =>
-          chooseBranch(branches, context, (branch) => branch(document, entry, context));
-      }
+      case "union":
+        return this.union(codec);
       case "ref":
         return this.reference(codec.name);
     }
@@ -232,6 +229,34 @@ export class DecoderCompiler {
 
   list(codec: ListCodec): ListDecoder {
     return new ListDecoder(codec, (item) => this.compile(item));
+  }
+
+  private union(codec: Extract<Codec, { kind: "union" }>): Decode {
+    const branches = codec.branches.map((branch) => this.compile(branch));
+    const discriminator = discriminatorOf(codec.branches, this.definitions.codecOf, branches);
+    if (discriminator === undefined) {
+      this.hasUnion = true;
+      return (document, entry, context) =>
+        chooseBranch(branches, context, (branch) => branch(document, entry, context));
+    }
+    const { name, branches: branchOf, others, mismatch } = discriminator;
+    const member = new MemberNames([name]);
+    return (document, entry, context) => {
+      const { tape } = document;
+      if (tape[entry] !== OBJECT) {
+        return chooseBranch(others, context, (branch) => branch(document, entry, context));
+      }
+      let literal = -1;
+      const end = tape[entry + 3] as number;
+      for (let key = entry + STRIDE; key < end; key = tape[key + STRIDE + 3] as number) {
+        if (member.indexOf(document, key, 0) === 0) literal = key + STRIDE;
+      }
+      if (literal < 0) return new Mismatch("a value", "nothing").within(name);
+      const value = (tape[literal] as number) < ARRAY ? scalarOf(document, literal) : undefined;
+      const branch = branchOf.get(value);
+      if (branch === undefined) return mismatch(entryKind(document, literal)).within(name).asOtherBranch();
+      return branch(document, entry, context);
+    };
   }
 
   private json(codec: Extract<Codec, { kind: "json" }>): Decode {
@@ -308,7 +333,7 @@ export class DecoderCompiler {
     // Literals are decoded first: they tell the branches of a union apart.
     const literals = [...declared.keys()].filter((i) => declared[i]?.literal && !declared[i]?.optional);
     const names = new MemberNames(declared.map(({ name }) => name));
-    const decoderOf = compileIndexes(codec, (each) => this.compile(each));
+    const decoderOf = compileIndexes(codec, (each) => this.compile(each), decodeByAll);
     // One for all objects but those inside themselves; one that met a mismatch is not given back.
     let spare: number[] | undefined;
     return (document, entry, context) => {
@@ -349,6 +374,7 @@ export class DecoderCompiler {
         if (repeated?.includes(i)) return repeatedMember().within(name);
         if (member === 0 || (optional && tape[member] === NULL)) {
           if (!optional) return new Mismatch("a value", "nothing").within(name).after(fitting);
+          setAbsent(object, name);
           continue;
         }
         const value = decode(document, member, context);
@@ -380,6 +406,21 @@ export class DecoderCompiler {
         ? context.once(definition.id, entry, () => definition.compiled(document, entry, context))
         : definition.compiled(document, entry, context);
   }
+}
+
+/** Decodes by the first of several codecs; the value has to fit the others too. */
+function decodeByAll([first, ...others]: readonly [Decode, ...Decode[]]): Decode {
+  return (document, entry, context) => {
+    const value = first(document, entry, context);
+    if (value instanceof Mismatch) return value;
+    const { undeclaredCount } = context;
+    for (const other of others) {
+      const checked = other(document, entry, context);
+      if (checked instanceof Mismatch) return checked;
+    }
+    context.undeclaredCount = undeclaredCount;
+    return value;
+  };
 }
 
 type ListCodec = Extract<Codec, { readonly kind: "array" | "tuple" }>;

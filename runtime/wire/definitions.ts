@@ -19,6 +19,9 @@ export class Definitions<Compiled> {
     this.codecs = new Map(definitions);
   }
 
+  /** The codec of a definition; undefined when the contract has none. */
+  readonly codecOf = (name: string): Codec | undefined => this.codecs.get(name);
+
   /**
    * The definition that a codec refers to.
    *

@@ -19,7 +19,7 @@ import type { CommittedText } from "./envelope.js";
 import { inputFault, type Path, pathText } from "./fault.js";
 import { ARRAY, type JsonDocument, NULL, OBJECT, STRIDE } from "./json.js";
 import { Mismatch } from "./mismatch.js";
-import { setMember } from "./untyped-json.js";
+import { setAbsent, setMember } from "./untyped-json.js";
 import { WithSerdeErrorPath } from "./with-error-path.js";
 
 interface CompiledPort {
@@ -63,7 +63,10 @@ export class InputDecoder {
         value = list.decodeEach(texts.map((text, j) => readText(text, [name, j])));
       } else {
         const { document, entry } = readText(texts[0] as CommittedText, [name]);
-        if (port.optional && document.tape[entry] === NULL) continue;
+        if (port.optional && document.tape[entry] === NULL) {
+          setAbsent(input, name);
+          continue;
+        }
         value = decode(document, entry, new DecodeContext(false));
       }
       if (value instanceof Mismatch) throw inputFault(value.describe([name]));
@@ -103,6 +106,7 @@ export class InputDecoder {
       if (repeated.has(i)) throw inputFault(repeatedMember().describe([name]));
       if (member === 0 || (optional && tape[member] === NULL)) {
         if (!optional) throw inputFault(`${pathText([name])}: expected a value, got nothing`);
+        setAbsent(input, name);
         continue;
       }
       if (list !== undefined && tape[member] === ARRAY) {

@@ -22,6 +22,7 @@ import {
 import { formatDateTime } from "./date-time.js";
 import { type Decode, DecodeContext } from "./decoder.js";
 import { DefinitionMemo, Definitions } from "./definitions.js";
+import { discriminatorOf } from "./discriminator.js";
 import { ErrEval } from "./err-eval.js";
 import { type Path, pathText, WireFault } from "./fault.js";
 import { formatNumber, type JsonDocument, MAX_DEPTH, NULL, parseJson, quote } from "./json.js";
@@ -499,15 +500,28 @@ class EncoderCompiler {
         return this.tuple(codec, inUnion);
       case "object":
         return this.object(codec, inUnion);
-      case "union": {
-        this.hasUnion = true;
-        if (branchesOverlap(codec.branches)) this.countsUndeclared = true;
-        const branches = codec.branches.map((branch) => this.compile(branch, true));
-        return (value, depth, context) => chooseBranch(branches, context, (branch) => branch(value, depth, context));
-      }
+      case "union":
+        return this.union(codec);
       case "ref":
         return this.reference(codec.name, inUnion);
     }
+  }
+
+  private union(codec: Extract<Codec, { kind: "union" }>): Encode {
+    const branches = codec.branches.map((branch) => this.compile(branch, true));
+    const discriminator = discriminatorOf(codec.branches, this.definitions.codecOf, branches);
+    if (discriminator === undefined) {
+      this.hasUnion = true;
+      if (branchesOverlap(codec.branches)) this.countsUndeclared = true;
+      return (value, depth, context) => chooseBranch(branches, context, (branch) => branch(value, depth, context));
+    }
+    const { name, branches: branchOf, others, mismatch } = discriminator;
+    return (value, depth, context) => {
+      if (!hasMembers(value)) return chooseBranch(others, context, (branch) => branch(value, depth, context));
+      const literal = memberOf(value, name);
+      const branch = branchOf.get(literal);
+      return branch?.(value, depth, context) ?? mismatch(kindOf(literal)).within(name).asOtherBranch();
+    };
   }
 
   private tuple(codec: Extract<Codec, { kind: "tuple" }>, inUnion: boolean): Encode {
@@ -543,7 +557,7 @@ class EncoderCompiler {
     }));
     const literals = declared.filter(({ optional, literal }) => literal && !optional);
     const known = new Set(members.map(({ name }) => name));
-    const encodeOther = compileIndexes(codec, (each) => this.compile(each, inUnion));
+    const encodeOther = compileIndexes(codec, (each) => this.compile(each, inUnion), encodeByAll);
     return (value, depth, context) => {
       if (!hasMembers(value)) return new Mismatch("an object", givenKind(value));
       if (depth === MAX_DEPTH) return tooDeep();
@@ -582,6 +596,21 @@ class EncoderCompiler {
       return context.once(id, value, () => definition.compiled(value, depth, context));
     };
   }
+}
+
+/** Encodes by the first of several codecs; the value has to fit the others too. */
+function encodeByAll([first, ...others]: readonly [Encode, ...Encode[]]): Encode {
+  return (value, depth, context) => {
+    const text = first(value, depth, context);
+    if (text instanceof Mismatch) return text;
+    const { undeclaredCount } = context;
+    for (const other of others) {
+      const checked = other(value, depth, context);
+      if (checked instanceof Mismatch) return checked;
+    }
+    context.undeclaredCount = undeclaredCount;
+    return text;
+  };
 }
 
 function encodeItems(

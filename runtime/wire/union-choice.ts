@@ -7,18 +7,23 @@ import { Mismatch, unionMismatch } from "./mismatch.js";
 /**
  * Compiles the index signatures of an object.
  *
+ * @param all one codec of several that match a name, each of which the value has to fit
  * @returns undefined when there are none; otherwise a function from a name to its compiled codec, or to undefined for a
  * name that no index signature matches or that is too long to be matched
  */
 export function compileIndexes<T>(
   { patterns, rest }: Extract<Codec, { kind: "object" }>,
   compile: (codec: Codec) => T,
+  all: (matching: readonly [T, ...T[]]) => T,
 ): ((name: string) => T | undefined) | undefined {
   const other = rest === undefined ? undefined : compile(rest);
   if (patterns === undefined) return other && (() => other);
   const named = patterns.map(([pattern, codec]) => [new RegExp(pattern, "u"), compile(codec)] as const);
-  return (name) =>
-    (name.length > MAX_MATCHED_LENGTH ? undefined : named.find(([pattern]) => pattern.test(name))?.[1]) ?? other;
+  return (name) => {
+    if (named.length > 0 && name.length > MAX_MATCHED_LENGTH) return undefined;
+    const [first, ...more] = named.flatMap(([pattern, compiled]) => (pattern.test(name) ? [compiled] : []));
+    return first === undefined ? other : more.length === 0 ? first : all([first, ...more]);
+  };
 }
 
 /** Codecs that may contain members; `json` keeps all of them. */

@@ -109,6 +109,11 @@ export function plainValueOf(document: JsonDocument, entry: number): unknown {
   });
 }
 
+/** Sets an absent member to `undefined` where it would be inherited, as `constructor` is. */
+export function setAbsent<T>(object: Record<string, T | undefined>, name: string): void {
+  if (name in Object.prototype) setMember(object, name, undefined);
+}
+
 /** Sets an own property, also for the name `__proto__`. */
 export function setMember<T>(object: Record<string, T>, name: string, value: T): void {
   if (name === "__proto__") {

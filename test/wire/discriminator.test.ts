@@ -1,0 +1,124 @@
+/** Unions whose branches are told apart by a literal: one branch is tried, in inputs and in results. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { WireFault } from "#runtime/index.js";
+import type { Codec } from "#runtime/wire/contract.js";
+import { ValueDecoder } from "#runtime/wire/decoder.js";
+import { ValueEncoder } from "#runtime/wire/output.js";
+import { assertLinear } from "./growth.js";
+
+const branch = (kind: string | number, value: Codec): Codec => ({
+  kind: "object",
+  members: [
+    { name: "value", codec: value },
+    { name: "kind", codec: { kind: "literal", values: [kind] } },
+  ],
+});
+const TEXT: Codec = { kind: "string" };
+const UNION: Codec = {
+  kind: "union",
+  branches: [branch("a", TEXT), { kind: "null" }, { kind: "ref", name: "B" }, TEXT, branch(3, { kind: "bigint" })],
+};
+const DEFINITIONS = [
+  ["B", branch("b", { kind: "array", item: { kind: "ref", name: "Any" } })],
+  ["Any", UNION],
+] as const;
+
+describe("a union with a discriminator", () => {
+  const decoder = new ValueDecoder(UNION, DEFINITIONS);
+  const encoder = new ValueEncoder(UNION, DEFINITIONS);
+
+  for (const [text, value] of [
+    ['{"value":"x","kind":"a"}', { value: "x", kind: "a" }],
+    [
+      '{"value":[{"value":"y","kind":"a"},null,"z"],"kind":"b"}',
+      { value: [{ value: "y", kind: "a" }, null, "z"], kind: "b" },
+    ],
+    ['{"value":9007199254740993,"kind":3}', { value: 9007199254740993n, kind: 3 }],
+    ["null", null],
+    ['"text"', "text"],
+  ] as const) {
+    it(`reads and writes ${text}`, () => {
+      assert.deepEqual(decoder.read(Buffer.from(text)), value);
+      assert.equal(encoder.write(value), text);
+    });
+  }
+
+  it("reads the member by its decoded name, the last of several", () => {
+    assert.deepEqual(decoder.read(Buffer.from('{"value":"x","k\\u0069nd":"a"}')), { value: "x", kind: "a" });
+    assert.deepEqual(decoder.read(Buffer.from('{"kind":"b","value":"x","kind":"a"}')), { value: "x", kind: "a" });
+  });
+
+  for (const [text, details] of [
+    ['{"value":"x"}', "kind: expected a value, got nothing"],
+    ['{"value":"x","kind":"c"}', 'kind: expected "a" or "b" or 3, got another string'],
+    ['{"value":"x","kind":{}}', 'kind: expected "a" or "b" or 3, got an object'],
+    ['{"value":[{"value":1,"kind":"a"}],"kind":"b"}', "value[0].value: expected a string, got a number"],
+    ['{"value":1.5,"kind":3}', "value: expected an integer, got a number that is no integer"],
+    ["true", "expected an object or null or a string, got a boolean"],
+  ] as const) {
+    it(`refuses ${text}`, () => {
+      assert.throws(() => decoder.read(Buffer.from(text)), new WireFault("input_deserialization_error", details));
+    });
+  }
+
+  it("names the fault of the branch that the literal chose, in results too", () => {
+    const closed: Codec = {
+      kind: "object",
+      patterns: [],
+      members: [{ name: "kind", codec: { kind: "literal", values: ["c"] } }],
+    };
+    const union: Codec = { kind: "union", branches: [branch("a", TEXT), closed] };
+    const input = new WireFault("input_deserialization_error", "expected only declared members, got another");
+    assert.throws(() => new ValueDecoder(union).read(Buffer.from('{"kind":"c","more":1}')), input);
+    const output = new WireFault("output_serialization_error", "value: expected a string, got a number");
+    assert.throws(() => new ValueEncoder(union).write({ kind: "a", value: 1 }), output);
+    const missing = new WireFault("output_serialization_error", 'kind: expected "a" or "c", got nothing');
+    assert.throws(() => new ValueEncoder(union).write({ value: 1 }), missing);
+  });
+
+  for (const [what, ...branches] of [
+    ["a branch that takes any object", branch("a", TEXT), branch("b", TEXT), { kind: "json" }],
+    ["literals that overlap", branch("a", TEXT), branch("a", { kind: "bigint" })],
+    [
+      "one literal member that is optional",
+      branch("a", TEXT),
+      {
+        kind: "object",
+        members: [
+          { name: "value", codec: TEXT },
+          { name: "kind", optional: true, codec: { kind: "literal", values: ["b"] } },
+        ],
+      },
+    ],
+  ] as readonly [string, ...Codec[]][]) {
+    it(`tries all branches with ${what}`, () => {
+      const last = branches.at(-1) as Codec;
+      const value =
+        last.kind === "json"
+          ? { kind: "c" }
+          : {
+              value: branches[1] === last && what.startsWith("literals") ? 5n : "x",
+              ...(what.startsWith("literals") ? { kind: "a" } : {}),
+            };
+      const text = new ValueEncoder({ kind: "union", branches }).write(value);
+      assert.deepEqual(new ValueDecoder({ kind: "union", branches }).read(Buffer.from(text)), value);
+    });
+  }
+
+  it("costs as much with many branches as with few", () => {
+    const size = 1_024;
+    const valuesOf = (count: number) => Array.from({ length: 8 * count }, (_, i) => ({ value: "x", kind: i % count }));
+    const listOf = (count: number): Codec => ({
+      kind: "array",
+      item: { kind: "union", branches: Array.from({ length: count }, (_, i) => branch(i, TEXT)) },
+    });
+    assertLinear(
+      "decoding",
+      (count) => new ValueDecoder(listOf(count)).read(Buffer.from(JSON.stringify(valuesOf(count)))),
+      size,
+    );
+    assertLinear("encoding", (count) => new ValueEncoder(listOf(count)).write(valuesOf(count)), size);
+  });
+});
