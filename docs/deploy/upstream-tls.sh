@@ -7,11 +7,13 @@ if [ -e upstream ]; then
   echo "upstream is there already: move it away to make a new certificate" >&2
   exit 1
 fi
-mkdir -m 700 upstream
-mkdir -m 755 upstream/tool upstream/gateway
+trap 'rm -rf upstream.new' EXIT
+mkdir -m 700 upstream.new
+mkdir -m 755 upstream.new/tool upstream.new/gateway
 days=825
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -sha256 -days "$days" -subj "/CN=tool" \
-  -addext "subjectAltName=DNS:tool" -keyout upstream/tool/key.pem -out upstream/tool/cert.pem 2>/dev/null
-cp upstream/tool/cert.pem upstream/gateway/tool.pem
-chmod 644 upstream/tool/* upstream/gateway/*
+  -addext "subjectAltName=DNS:tool" -keyout upstream.new/tool/key.pem -out upstream.new/tool/cert.pem
+cp upstream.new/tool/cert.pem upstream.new/gateway/tool.pem
+chmod 644 upstream.new/tool/* upstream.new/gateway/*
+mv upstream.new upstream
 echo "made upstream: a certificate for tool, valid for $days days"

@@ -28,8 +28,8 @@ export function discriminatorOf<Branch>(
   resolve: (name: string) => Codec | undefined,
   compiled: readonly Branch[],
 ): Discriminator<Branch> | undefined {
-  const known = branches.map((branch) => unwrapped(branch, resolve));
-  if (known.some((codec) => codec === undefined || codec.kind === "json" || codec.kind === "union")) return undefined;
+  const known = branches.map((branch) => resolved(branch, resolve));
+  if (known.some((codec) => codec === undefined || NOT_TOLD_APART.has(codec.kind))) return undefined;
   const objects = known.flatMap((codec, at) =>
     codec?.kind === "object" ? [{ codec, branch: compiled[at] as Branch }] : [],
   );
@@ -47,6 +47,9 @@ export function discriminatorOf<Branch>(
   return undefined;
 }
 
+/** Kinds that may take an object, without members that are known here. */
+const NOT_TOLD_APART: ReadonlySet<Codec["kind"]> = new Set(["json", "union", "wrapped"]);
+
 /** The values of the required literal members of an object. */
 function literals({ members }: ObjectCodec): ReadonlyMap<string, readonly unknown[]> {
   return new Map(
@@ -56,13 +59,13 @@ function literals({ members }: ObjectCodec): ReadonlyMap<string, readonly unknow
   );
 }
 
-/** The codec behind references and wrappers; undefined for one that refers to itself. */
-function unwrapped(codec: Codec, resolve: (name: string) => Codec | undefined): Codec | undefined {
+/** The codec behind references; undefined for one that refers to itself. A wrapper has no members of its own. */
+function resolved(codec: Codec, resolve: (name: string) => Codec | undefined): Codec | undefined {
   const seen = new Set<Codec>();
   let at: Codec | undefined = codec;
-  while (at !== undefined && (at.kind === "ref" || at.kind === "wrapped") && !seen.has(at)) {
+  while (at?.kind === "ref" && !seen.has(at)) {
     seen.add(at);
-    at = at.kind === "ref" ? resolve(at.name) : at.item;
+    at = resolve(at.name);
   }
   return at !== undefined && seen.has(at) ? undefined : at;
 }

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { WireFault, WithSerdeErrorPath } from "#runtime/index.js";
 import { OutputReader } from "#runtime/leader/output-reader.js";
 import type { Contract } from "#runtime/v1.js";
+import type { Codec } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
 import { ToolProject, toolSource } from "./project.js";
@@ -76,6 +77,29 @@ test("the tool gets instances, and its result with instances has the text of the
   for (const value of [input.count, input.list, input.deep, input.either])
     assert.ok(value instanceof WithSerdeErrorPath);
   assert.equal(resultJson(new OutputEncoder(contract).encode({ ok: VALUE })), `{"ok":${TEXT}}`);
+});
+
+test("wrapped objects in a union are told apart by their values", () => {
+  const object = (kind: string): Codec => ({
+    kind: "wrapped",
+    item: { kind: "object", members: [{ name: "kind", codec: { kind: "literal", values: [kind] } }] },
+  });
+  for (const branches of [
+    [object("a"), object("b")],
+    [object("a"), { kind: "ref", name: "B" }, { kind: "null" }],
+  ] as readonly Codec[][]) {
+    const codec: Codec = { kind: "union", branches };
+    const definitions = [["B", object("b")]] as const;
+    for (const kind of ["a", "b"]) {
+      const wrapped: WithSerdeErrorPath<unknown> = WithSerdeErrorPath.fromJson(
+        codec,
+        Buffer.from(`{"kind":"${kind}"}`),
+        definitions,
+      );
+      assert.deepEqual(wrapped.value, wrap({ kind }));
+      assert.equal(wrapped.toJson(codec, definitions), `{"kind":"${kind}"}`);
+    }
+  }
 });
 
 test("a client with the contract gets instances", () => {

@@ -175,3 +175,17 @@ it("a server without allowed pages sends no header of CORS", async () => {
   expectError(options, 405, "method_not_allowed");
   assert.deepEqual(corsHeaders(options), {});
 });
+
+it("preflights that are malformed are refused as any other request", async () => {
+  const { url } = await serveFor([countingTool({ path: "sum" })], { allowedOrigins });
+  const text = preflightText("/sum/invoke", PAGE).toString().replace("\r\n", "\r\nHost: other\r\n");
+  expectError(await exchange(url, text, "OPTIONS"), 400, "bad_request");
+});
+
+it("an application that answers OPTIONS of every path by itself is refused at start", async () => {
+  const configure = (app: FastifyInstance) => void app.options("*", async () => "mine");
+  await assert.rejects(serveFor([countingTool({ path: "sum" })], { allowedOrigins, configure } as object), {
+    name: "StartupError",
+    message: /^allowedOrigins: the application has a route for OPTIONS of every path; /,
+  });
+});

@@ -216,6 +216,51 @@ it("a standalone server answers inject", async () => {
   assert.equal((await app.inject({ url: "/sum/meta" })).json<{ fqn: string }>().fqn, tool.fqn);
 });
 
+describe("errors of hooks and of fastify itself", () => {
+  it("a method that fastify refuses without a content type is refused as any other", async () => {
+    const tool = countingTool({ path: "sum" });
+    const { url } = await served([tool]);
+    for (const [path, status, code] of [
+      ["/none", 404, "not_found"],
+      ["/sum/invoke", 405, "method_not_allowed"],
+    ] as const) {
+      expectError(await exchange(url, requestText("QUERY", path), "QUERY"), status, code);
+      const twoHosts = `QUERY ${path} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`;
+      expectError(await exchange(url, twoHosts, "QUERY"), 400, "bad_request");
+    }
+  });
+
+  for (const [what, hook] of [
+    ["throws", async () => Promise.reject(new Error("canary"))],
+    [
+      "sets an invalid header",
+      async (_: unknown, reply: { header(name: string, value: string): unknown }) =>
+        void reply.header("x-bad", "caf\u0100\n"),
+    ],
+  ] as const) {
+    it(`an onSend hook that ${what}: 500 without its message, and a log line`, async () => {
+      const tool = countingTool({ path: "sum" });
+      const configure = (app: FastifyInstance) => app.addHook("onSend", hook as never);
+      const { url, log } = await serveFor([tool], { configure } as BootstrapOptions);
+      for (const path of ["/sum/meta", "/none"]) {
+        const answer = await exchange(url, requestText("GET", path));
+        assert.deepEqual([answer.status, answer.body.toString()], [500, '{"error":"internal_error"}'], path);
+      }
+      assert.equal(log.filter(({ level }) => level === "error").length >= 2, true);
+    });
+  }
+
+  it("a refusal of a hook keeps its status, by the application's handler of errors", async () => {
+    const tool = countingTool({ path: "sum" });
+    const { url } = await served([tool], (app) => {
+      app.setErrorHandler((error, _request, reply) => reply.code(429).send({ mine: (error as Error).message }));
+      app.addHook("preHandler", async () => Promise.reject(Object.assign(new Error("slow down"), { statusCode: 429 })));
+    });
+    const answer = await sendPlain(url, tool.target, CALL);
+    assert.deepEqual([answer.status, answer.body.toString()], [429, '{"mine":"slow down"}']);
+  });
+});
+
 describe("Expect: 100-continue", () => {
   const expecting = (tool: CountingTool, leader = alice) => {
     const call = echoCall(tool, "1", { leader });

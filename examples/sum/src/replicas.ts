@@ -129,9 +129,10 @@ export class Processes {
     const socketFile = join(this.folder, "nginx.sock");
     const requests = join(this.folder, "requests");
     const places = replicas.map(({ address }, i) => [`10.89.0.1${i + 1}:8080`, address] as const);
-    const text = replaceAll(readFileSync(NGINX_CONF, "utf8").replace(/^ *ssl_.*\n/gm, ""), [
+    const text = replaceAll(readFileSync(NGINX_CONF, "utf8").replace(/^ *(?:proxy_)?ssl_.*\n/gm, ""), [
       [" /tmp/", ` ${this.folder}/`],
       ...places,
+      ["proxy_pass https://", "proxy_pass http://"],
       ["listen 8443 ssl http2;", `listen unix:${socketFile};`],
       [
         "access_log off;",

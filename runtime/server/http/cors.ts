@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { SignatureHeaders } from "../../wire/http-names.js";
 import type { AllowedOrigins } from "../call/allowed-origins.js";
+import { StartupError } from "../errors/startup-error.js";
 import { unreadBytes } from "./lingering-close.js";
 import type { ToolRoutes } from "./tool-routes.js";
 
@@ -22,9 +23,14 @@ const PREFLIGHT_SECONDS = 600;
 export async function allowPages(
   app: FastifyInstance,
   { origins, headers }: Pages,
-  routes: Pick<ToolRoutes, "refuse" | "owns">,
+  routes: Pick<ToolRoutes, "isRefused" | "owns" | "refuse">,
 ): Promise<void> {
   if (origins.isEmpty || app.hasPlugin("@fastify/cors")) return;
+  if (app.hasRoute({ method: "OPTIONS", url: "/*" })) {
+    throw new StartupError(
+      "allowedOrigins: the application has a route for OPTIONS of every path; remove it, or register @fastify/cors in its place",
+    );
+  }
   const { version, leaderId, leaderKeyId, inputHash, leaderSignature, nonce, toolSignature } = headers;
   const allowed = {
     methods: ["GET", "HEAD", "POST"],
@@ -37,7 +43,7 @@ export async function allowPages(
     delegator: (request, done) => {
       const { origin } = request.headers;
       if (origins.has(origin) && routes.owns(request))
-        done(null, { ...allowed, origin, preflight: isPreflight(request) });
+        done(null, { ...allowed, origin, preflight: isPreflight(request) && !routes.isRefused(request) });
       else done(null, { origin: false });
     },
   });

@@ -7,6 +7,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type {
+  FastifyError,
   FastifyInstance,
   FastifyPluginAsync,
   FastifyReply,
@@ -110,6 +111,7 @@ export class ToolRoutes {
   /** The plugin that answers what no route answers, where the handler of unknown paths is ours. */
   readonly unrouted: FastifyPluginAsync = async (app) => {
     leaveBodiesUnread(app);
+    this.#answerErrors(app);
     app.setNotFoundHandler((request, reply) => this.refuse(request, reply));
   };
 
@@ -119,6 +121,7 @@ export class ToolRoutes {
     handle: (request: FastifyRequest, reply: FastifyReply, route: Route) => void,
   ): void {
     leaveBodiesUnread(app);
+    this.#answerErrors(app);
     // A tool has its own time limit, within which it answers itself.
     const { handlerTimeout = 0 }: FastifyServerOptions = app.initialConfig;
     const limit = handlerTimeout > 0 && { handlerTimeout: NEVER_MS };
@@ -138,9 +141,26 @@ export class ToolRoutes {
     }
   }
 
+  /**
+   * Answers errors of hooks and of fastify itself. Refusals of hooks, such as 429, are left to the application's handler
+   * of errors; any other error is logged and answered 500 without its message.
+   */
+  #answerErrors(app: FastifyInstance): void {
+    app.setErrorHandler((error: Partial<FastifyError>, request, reply) => {
+      if (error.code === "FST_ERR_ROUTE_MISSING_CONTENT_TYPE") this.refuse(request, reply);
+      else if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) throw error;
+      else this.#fail(reply, error);
+    });
+  }
+
   /** Whether a request is for the path of a tool. */
   owns({ raw }: FastifyRequest): boolean {
     return this.#routes.has(pathOf(raw));
+  }
+
+  /** Whether a request is malformed or comes too late, for whichever route. */
+  isRefused({ raw }: FastifyRequest): boolean {
+    return this.#refusalOf(raw, this.#routes.get(pathOf(raw))) !== undefined;
   }
 
   /** Responds to a request that no route answers: malformed, with another method, to an unknown path or too late. */
@@ -196,6 +216,8 @@ export class ToolRoutes {
 
   /** Sends a reply through fastify, after which its hooks run. Never throws. */
   #send(reply: FastifyReply, answer: Reply, last: boolean): void {
+    // A response of the author's own routes, which shutdown cuts.
+    if (reply.raw.headersSent) return void reply.raw.destroy();
     try {
       send(reply, answer, last, this.#deadlines);
     } catch (error) {
@@ -203,15 +225,15 @@ export class ToolRoutes {
     }
   }
 
-  /** Responds 500 without the headers of hooks, one of which may have an invalid value. */
+  /** Responds 500 without hooks and their headers, one of which may have failed or be invalid. */
   #fail(reply: FastifyReply, error: unknown): void {
     this.options.log.error({ err: error }, "sending an answer failed");
-    try {
-      for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
-      send(reply, errorReply("internal_error"), true, this.#deadlines);
-    } catch {
-      reply.raw.destroy();
-    }
+    const { raw } = reply;
+    if (raw.headersSent) return void raw.destroy();
+    reply.hijack();
+    for (const name of raw.getHeaderNames()) raw.removeHeader(name);
+    const { status, headers, body } = errorReply("internal_error");
+    raw.writeHead(status, [...headers, "content-length", String(body.length), "connection", "close"]).end(body);
   }
 }
 
