@@ -333,7 +333,7 @@ export class DecoderCompiler {
     // Literals are decoded first: they tell the branches of a union apart.
     const literals = [...declared.keys()].filter((i) => declared[i]?.literal && !declared[i]?.optional);
     const names = new MemberNames(declared.map(({ name }) => name));
-    const decoderOf = compileIndexes(codec, (each) => this.compile(each), decodeByAll);
+    const decoderOf = compileIndexes(codec, (each) => this.compile(each));
     // One for all objects but those inside themselves; one that met a mismatch is not given back.
     let spare: number[] | undefined;
     return (document, entry, context) => {
@@ -406,21 +406,6 @@ export class DecoderCompiler {
         ? context.once(definition.id, entry, () => definition.compiled(document, entry, context))
         : definition.compiled(document, entry, context);
   }
-}
-
-/** Decodes by the first of several codecs; the value has to fit the others too. */
-function decodeByAll([first, ...others]: readonly [Decode, ...Decode[]]): Decode {
-  return (document, entry, context) => {
-    const value = first(document, entry, context);
-    if (value instanceof Mismatch) return value;
-    const { undeclaredCount } = context;
-    for (const other of others) {
-      const checked = other(document, entry, context);
-      if (checked instanceof Mismatch) return checked;
-    }
-    context.undeclaredCount = undeclaredCount;
-    return value;
-  };
 }
 
 type ListCodec = Extract<Codec, { readonly kind: "array" | "tuple" }>;

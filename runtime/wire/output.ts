@@ -557,7 +557,7 @@ class EncoderCompiler {
     }));
     const literals = declared.filter(({ optional, literal }) => literal && !optional);
     const known = new Set(members.map(({ name }) => name));
-    const encodeOther = compileIndexes(codec, (each) => this.compile(each, inUnion), encodeByAll);
+    const encodeOther = compileIndexes(codec, (each) => this.compile(each, inUnion));
     return (value, depth, context) => {
       if (!hasMembers(value)) return new Mismatch("an object", givenKind(value));
       if (depth === MAX_DEPTH) return tooDeep();
@@ -596,21 +596,6 @@ class EncoderCompiler {
       return context.once(id, value, () => definition.compiled(value, depth, context));
     };
   }
-}
-
-/** Encodes by the first of several codecs; the value has to fit the others too. */
-function encodeByAll([first, ...others]: readonly [Encode, ...Encode[]]): Encode {
-  return (value, depth, context) => {
-    const text = first(value, depth, context);
-    if (text instanceof Mismatch) return text;
-    const { undeclaredCount } = context;
-    for (const other of others) {
-      const checked = other(value, depth, context);
-      if (checked instanceof Mismatch) return checked;
-    }
-    context.undeclaredCount = undeclaredCount;
-    return text;
-  };
 }
 
 function encodeItems(

@@ -7,22 +7,41 @@ import { Mismatch, unionMismatch } from "./mismatch.js";
 /**
  * Compiles the index signatures of an object.
  *
- * @param all one codec of several that match a name, each of which the value has to fit
  * @returns undefined when there are none; otherwise a function from a name to its compiled codec, or to undefined for a
  * name that no index signature matches or that is too long to be matched
  */
-export function compileIndexes<T>(
+export function compileIndexes<A, B, C extends Tally, T>(
   { patterns, rest }: Extract<Codec, { kind: "object" }>,
-  compile: (codec: Codec) => T,
-  all: (matching: readonly [T, ...T[]]) => T,
-): ((name: string) => T | undefined) | undefined {
+  compile: (codec: Codec) => Walk<A, B, C, T>,
+): ((name: string) => Walk<A, B, C, T> | undefined) | undefined {
   const other = rest === undefined ? undefined : compile(rest);
   if (patterns === undefined) return other && (() => other);
   const named = patterns.map(([pattern, codec]) => [new RegExp(pattern, "u"), compile(codec)] as const);
   return (name) => {
     if (named.length > 0 && name.length > MAX_MATCHED_LENGTH) return undefined;
     const [first, ...more] = named.flatMap(([pattern, compiled]) => (pattern.test(name) ? [compiled] : []));
-    return first === undefined ? other : more.length === 0 ? first : all([first, ...more]);
+    return first === undefined ? other : more.length === 0 ? first : fitAll(first, more);
+  };
+}
+
+/** A compiled codec: decodes or encodes a value. The result is a {@link Mismatch} when the value does not fit. */
+type Walk<A, B, C extends Tally, T> = (one: A, other: B, context: C) => T;
+
+/** Decodes or encodes by the first of several codecs; the value has to fit the others too. */
+function fitAll<A, B, C extends Tally, T>(
+  first: Walk<A, B, C, T>,
+  others: readonly Walk<A, B, C, T>[],
+): Walk<A, B, C, T> {
+  return (one, other, context) => {
+    const made = first(one, other, context);
+    if (made instanceof Mismatch) return made;
+    const { undeclaredCount } = context;
+    for (const check of others) {
+      const checked = check(one, other, context);
+      if (checked instanceof Mismatch) return checked;
+    }
+    context.undeclaredCount = undeclaredCount;
+    return made;
   };
 }
 

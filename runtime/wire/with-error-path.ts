@@ -5,8 +5,8 @@ import { ValueDecoder } from "./decoder.js";
 import { ValueEncoder } from "./output.js";
 
 /**
- * A transparent wrapper around one value: on the wire and in JSON it is the value. In the types of a tool it stands for
- * its value too; a list in it is one value and not a `many` port.
+ * A transparent wrapper around one value, which alone is on the wire and in JSON. In the types of a tool it has the
+ * schema of the value; a list in it is one value and not a `many` port.
  */
 export class WithSerdeErrorPath<T> {
   constructor(public value: T) {}
