@@ -1,12 +1,10 @@
-/** Without ts-morph, or with a part of it disabled, a user misses the result that each test names. */
+/** With a part of ts-morph disabled a user misses the result that each test names. test/packages.test.ts removes all of it. */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
-import { join } from "node:path";
 import { test } from "node:test";
 import { generate } from "#generator/generate.js";
-import { REPOSITORY, ToolProject, toolSource } from "./project.js";
+import { ToolProject, toolSource } from "./project.js";
 
 const morph: typeof import("ts-morph") = createRequire(import.meta.url)("ts-morph");
 
@@ -28,24 +26,6 @@ const found = () => generate({ root: project.root }).diagnostics.map(({ code, su
 
 test("with ts-morph, all tools are read", () => {
   assert.deepEqual(found(), []);
-});
-
-test("without ts-morph, svc-gen cannot read a project and names the package", () => {
-  const missing = `data:text/javascript,${encodeURIComponent(`
-    import Module from "node:module";
-    const { _resolveFilename: resolve } = Module;
-    Module._resolveFilename = (name, ...rest) => {
-      if (/^@?ts-morph(?:\\/|$)/.test(name)) throw new Error("no package " + name);
-      return resolve(name, ...rest);
-    };
-  `)}`;
-  const bin = join(REPOSITORY, "generator/bin.js");
-  const { status, stderr } = spawnSync(process.execPath, ["--import", missing, bin, "--quiet"], {
-    cwd: project.root,
-    encoding: "utf8",
-  });
-  assert.match(stderr, /no package ts-morph/);
-  assert.equal(status, 1);
 });
 
 test("without its heritage clauses, no class is a tool", (t) => {
