@@ -39,8 +39,8 @@ const LAYERS = [
   {
     name: "server/load",
     files: "runtime/server/load/*",
-    below: "fqn tool server/errors",
-    node: "perf_hooks",
+    below: "fqn tool config server/errors",
+    node: "os perf_hooks v8",
   },
   { name: "server/replay", files: "runtime/server/replay/*", below: "wire fqn tool server/errors server/log" },
   {

@@ -714,7 +714,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "8.15",
-    text: "★ The store is bounded in bytes for the whole process (entries and cached bodies accounted; 512 MiB by default, set in code; start-up logs the rate that this sustains over the TTL).",
+    text: "★ The store is bounded in bytes for the whole process (entries and cached bodies accounted; by default what a container's limit leaves, at most 512 MiB; start-up logs the rate that this sustains over the TTL).",
     proven: { "runtime/replay": 2, "runtime/replay-http": 1 },
   },
   {

@@ -18,7 +18,8 @@ const ROWS: Readonly<Record<string, string>> = {
   tool_invocation_failed: "the tool threw while it was made; the server's log has the error and its stack",
   internal_error: "report it with its cause from the server's log",
   tool_invocation_timeout: "the tool had no answer within its timeout(); the server's log says what went on",
-  replay_store_full: "raise replayMaxBytes, lower replay_cache_ttl_ms, or serve from more processes",
+  replay_store_full:
+    "raise SVC_REPLAY_MAX_BYTES and the memory limit, lower replay_cache_ttl_ms, or serve from more processes",
   replay_store_unavailable: "look at the replay store; the server's log has its error",
   overloaded: "more calls or bytes than the limits given to bootstrap; try again, then raise them",
   shutting_down: "the process is stopping; let the load balancer poll /readyz",

@@ -1,5 +1,7 @@
 /** Environment variables of a server, except that of its configuration (config.ts). */
 
+import { checkedInteger } from "../checked-integer.js";
+
 /** Environment variable with the address: an IP literal and a port. */
 export const ENV_BIND_ADDR = "BIND_ADDR";
 /** Environment variable with the address of the listener for operators; without it there is no listener. */
@@ -45,3 +47,40 @@ export const REDIS_SETTINGS: readonly string[] = [
   ENV_REDIS_TIMEOUT_MS,
   ENV_REDIS_GRACE_MS,
 ];
+
+/** Environment variable with the memory that the process may use, in bytes: `536870912` or `512Mi`. */
+export const ENV_MEMORY_LIMIT = "SVC_MEMORY_LIMIT";
+/** Environment variable with the maximum bytes of the replay memory. */
+export const ENV_REPLAY_MAX_BYTES = "SVC_REPLAY_MAX_BYTES";
+/** Environment variable with the maximum total bytes of request bodies held in memory. */
+export const ENV_MAX_BODY_BYTES_IN_FLIGHT = "SVC_MAX_BODY_BYTES_IN_FLIGHT";
+/** Environment variable with the maximum number of open connections. */
+export const ENV_MAX_CONNECTIONS = "SVC_MAX_CONNECTIONS";
+
+/** All variables with a number of bytes or of things; `integerFromEnv` reads them. */
+export const NUMBER_SETTINGS: readonly string[] = [
+  ENV_MEMORY_LIMIT,
+  ENV_REPLAY_MAX_BYTES,
+  ENV_MAX_BODY_BYTES_IN_FLIGHT,
+  ENV_MAX_CONNECTIONS,
+];
+
+const BINARY_UNITS: Readonly<Record<string, number>> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
+
+/**
+ * Reads a variable with a whole number, which may end in `Ki`, `Mi` or `Gi` where it counts bytes, as in Kubernetes.
+ *
+ * @param unit `bytes`, or what is counted, for the message
+ * @returns undefined when the variable is not set
+ * @throws RangeError for another text, or a number outside the range
+ */
+export function integerFromEnv(variable: string, min: number, max: number, unit: string): number | undefined {
+  const text = process.env[variable];
+  if (text === undefined) return undefined;
+  const [, digits, suffix] = /^(\d{1,16})(Ki|Mi|Gi)?$/.exec(text) ?? [];
+  if (digits === undefined || (suffix !== undefined && unit !== "bytes")) {
+    const example = unit === "bytes" ? "such as 536870912 or 512Mi, " : "";
+    throw new RangeError(`${variable}: expected a whole number of ${unit}, ${example}got another text`);
+  }
+  return checkedInteger(variable, Number(digits) * (BINARY_UNITS[suffix ?? ""] ?? 1), min, max, unit);
+}

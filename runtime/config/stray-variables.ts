@@ -8,6 +8,7 @@ import {
   ENV_LOG_LEVEL,
   ENV_TLS_CERT_PATH,
   ENV_TLS_KEY_PATH,
+  NUMBER_SETTINGS,
   REDIS_SETTINGS,
 } from "./environment.js";
 import { closest } from "./nearest.js";
@@ -20,6 +21,7 @@ const KNOWN: readonly string[] = [
   ENV_LOG_LEVEL,
   ENV_ADMIN_ADDR,
   ENV_ALLOW_UNSIGNED,
+  ...NUMBER_SETTINGS,
   ...REDIS_SETTINGS,
 ];
 

@@ -1,6 +1,5 @@
 /** Start of a server from tool classes (protocol.md sections 8 to 10). */
 
-import { checkedInteger } from "../checked-integer.js";
 import { ConfigError, configFile, ENV_TOOLKIT_CONFIG_PATH, type ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_ADMIN_ADDR, ENV_BIND_ADDR, ENV_TLS_CERT_PATH } from "../config/environment.js";
 import type { Reloads } from "../config/reload-stats.js";
@@ -192,7 +191,6 @@ export async function serve(
   const log = loggerOf(options);
   const tls = tlsFromEnv();
   const scheme = tls === undefined ? "http" : "https";
-  const maxConnections = connectionsOf(options.maxConnections);
   const metrics = adminEndpoint && (await Metrics.load());
   const parts = await prepareTools(tools, options, { log, metrics, scheme, endpoint });
   const { service, shutdown, reload } = parts;
@@ -205,13 +203,13 @@ export async function serve(
   let url: string;
   let opened: App | undefined;
   try {
-    opened = await buildApp({ ...parts, tls, maxConnections, configure: options.configure });
+    opened = await buildApp({ ...parts, tls, configure: options.configure });
     const { server } = opened.app;
     if (tls !== undefined && isTlsServer(server)) reload.followCertificate(tls, server);
     await parts.start();
     if (adminEndpoint !== undefined && metrics !== undefined) {
-      const { config, store } = parts;
-      metrics.read({ tools, config, store, service, reload, server, shutdown, log: log.lines });
+      const { config, store, memory } = parts;
+      metrics.read({ tools, config, store, memory, service, reload, server, shutdown, log: log.lines });
       const unready = () =>
         shutdown.stopping
           ? "stopping"
@@ -249,7 +247,3 @@ export async function serve(
     close: (signal) => shutdown.stop(ends, signal),
   };
 }
-
-/** @throws RangeError for a number outside the range */
-const connectionsOf = (most: number | undefined) =>
-  most === undefined ? undefined : checkedInteger("maxConnections", most, 1, 2_147_483_647, "connections");

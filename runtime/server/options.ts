@@ -16,7 +16,16 @@ export interface ToolOptions {
    * Only headers with this prefix are read and written.
    */
   readonly headerPrefix?: string;
-  /** Maximum bytes of the replay memory, shared by all tools: 512 MiB by default, at least 1 MiB. */
+  /**
+   * Bytes of memory that the process may use, at least 64 MiB: by default the limit of its container, else the memory of
+   * the machine. Replay memory, bodies, connections and answers share what the heap of V8 leaves of it. Takes precedence
+   * over the environment variable `SVC_MEMORY_LIMIT`.
+   */
+  readonly memoryLimit?: number;
+  /**
+   * Maximum bytes of the replay memory, shared by all tools, at least 1 MiB: by default half of what the heap leaves of the
+   * memory limit, 512 MiB at most. Takes precedence over `SVC_REPLAY_MAX_BYTES`.
+   */
   readonly replayMaxBytes?: number;
   /** A custom replay store, which several processes can share; `replayMaxBytes` is ignored then. */
   readonly replayStore?: ReplayStore;
@@ -44,10 +53,10 @@ export interface ToolOptions {
   /** Time limits of a shutdown. */
   readonly shutdown?: ShutdownOptions;
   /**
-   * Maximum total bytes of request bodies held in memory, from their arrival to the response of their call: 64 MiB by
-   * default, or twice `invoke_max_body_bytes` where that is more; a value below twice that limit is an error. One
-   * leader, or one unsigned connection, holds at most as many bytes as are left for all others. A call without room
-   * gets 503.
+   * Maximum total bytes of request bodies held in memory, from their arrival to the response of their call: by default a
+   * fifth of what the heap leaves of the memory limit, 64 MiB at most, or twice `invoke_max_body_bytes` where that is more;
+   * a value below twice that limit is an error. One leader, or one unsigned connection, holds at most as many bytes as
+   * are left for all others. A call without room gets 503. Takes precedence over `SVC_MAX_BODY_BYTES_IN_FLIGHT`.
    */
   readonly maxBodyBytesInFlight?: number;
   /** Minimum rate of a body in bytes per second: 16,384 by default, at least 1. A body below it for 5 s gets 408. */
@@ -92,7 +101,11 @@ export interface BootstrapOptions extends ToolOptions {
    * environment variable `SVC_ADMIN_ADDR`. The listener is unauthenticated: use an address that only operators reach.
    */
   readonly admin?: Address;
-  /** Maximum number of open connections: 4,096 by default. Further ones are closed before a byte of them is read. */
+  /**
+   * Maximum number of open connections: 4,096 by default, fewer where a fifth of what the heap leaves of the memory limit
+   * does not hold as many. Further ones are closed before a byte of them is read. Takes precedence over
+   * `SVC_MAX_CONNECTIONS`.
+   */
   readonly maxConnections?: number;
   /**
    * Adds your own routes, hooks and plugins to the application, before its tools: `configure: async (app:

@@ -18,8 +18,8 @@ import { StartupError } from "./errors/startup-error.js";
 import type { Endpoint } from "./http/address.js";
 import type { Pages } from "./http/cors.js";
 import { Shutdown } from "./http/shutdown.js";
-import { bodyBytesBound } from "./load/body-bytes.js";
 import { LoadControl } from "./load/load-control.js";
+import { type MemoryBudget, memoryBudget } from "./load/memory-budget.js";
 import { initLogger } from "./log/log.js";
 import { SafeLogger, type ServerLogger } from "./log/safe-logger.js";
 import type { Metrics } from "./observe/metrics.js";
@@ -30,7 +30,7 @@ import { ServerReload } from "./reload.js";
 import { SEAL_BYTES } from "./replay/cached-signature.js";
 import { ReplayMemory } from "./replay/memory.js";
 import type { ReplayStore } from "./replay/store.js";
-import { isolateTools } from "./threads/thread-host.js";
+import { isolateTools, threadHeaps } from "./threads/thread-host.js";
 import { checkUnsigned } from "./unsigned.js";
 
 /** The parts that the transport provides. */
@@ -52,6 +52,7 @@ export interface PreparedTools {
   readonly shutdown: Shutdown;
   readonly reload: ServerReload;
   readonly store: ReplayStore;
+  readonly memory: MemoryBudget;
   readonly pages: Pages;
   readonly minBodyBytesPerSecond: number | undefined;
   readonly onRefused: (code: string) => void;
@@ -77,7 +78,16 @@ export async function prepareTools(
   const headers = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");
   const { engine, reason } = engineOf(options.engine);
   const signed = config.signedHttpIsRequired();
-  const store = options.replayStore ?? (await storeOf(options, signed));
+  const shared = options.replayStore ?? (await sharedStore(signed));
+  const memory = memoryBudget(options, {
+    bodyLimit: config.invokeMaxBodyBytes(),
+    remembers: signed && shared === undefined,
+    ownStore: shared?.maxBytes ?? 0,
+    listens: endpoint !== undefined,
+    tls: scheme === "https",
+    threads: threadHeaps(tools, options.isolate),
+  });
+  const store = shared ?? new ReplayMemory({ maxBytes: memory.replay });
   checkUnsigned(config, options, { endpoint, log });
   config.leaders.onWarning = (message) => log.warn({}, message);
   if (signed) requireEntries(tools, config, log);
@@ -87,8 +97,7 @@ export async function prepareTools(
   const shutdown = new Shutdown(options.shutdown);
   const allowedOrigins = new AllowedOrigins(options.allowedOrigins);
   const minBodyBytesPerSecond = bodyRateOf(options.minBodyBytesPerSecond);
-  const bodyBytes = bodyBytesBound(options.maxBodyBytesInFlight, config.invokeMaxBodyBytes());
-  const load = new LoadControl(options.load ?? {}, { tools: served, signed, bodyBytes, log });
+  const load = new LoadControl(options.load ?? {}, { tools: served, signed, bodyBytes: memory.bodies, log });
   const looking = [new RequestLog(log), metrics, await loadTracing(scheme, log)];
   const observers = new Observers(
     looking.filter((observer) => observer !== undefined),
@@ -96,7 +105,8 @@ export async function prepareTools(
   );
   const service = new InvokeService({ config, headers, engine, store, load, log, allowedOrigins, observers });
   const reload = new ServerReload({ config, served, log, intervalMs });
-  const memory = store instanceof ReplayMemory ? store : undefined;
+  const remembered = store instanceof ReplayMemory ? store : undefined;
+  if (memory.warning !== undefined) log.warn({}, memory.warning);
   let isStoreStarted = false;
   let endThreads: (() => Promise<void>) | undefined;
   let closeClasses: (() => Promise<void>) | undefined;
@@ -108,6 +118,7 @@ export async function prepareTools(
     shutdown,
     reload,
     store,
+    memory,
     pages: { origins: allowedOrigins, headers },
     minBodyBytesPerSecond,
     onRefused: (code) => metrics?.refused(code),
@@ -115,7 +126,8 @@ export async function prepareTools(
       tools: tools.map(({ fqn, prefix }) => ({ fqn, path: prefix || "/" })),
       signed,
       ed25519: `${engine.name} (${reason})`,
-      ...(memory !== undefined && sustained(memory, tools, config)),
+      memory: figuresOf(memory),
+      ...(remembered !== undefined && sustained(remembered, tools, config)),
     },
     start: async () => {
       // Without signatures there are no nonces to remember.
@@ -142,12 +154,20 @@ export async function prepareTools(
   };
 }
 
+/** The parts of the memory, for the log. */
+function figuresOf({ limit, source, heap, replay, bodies, values, answers, maxConnections }: MemoryBudget): object {
+  const mebibytes = Object.entries({ limit, heap, replay, bodies, values, answers }).map(
+    ([name, bytes]) => [`${name}Mi`, Math.floor(bytes / 2 ** 20)] as const,
+  );
+  return { of: source, ...Object.fromEntries(mebibytes), maxConnections };
+}
+
 /**
- * The store of the environment, or the memory of the process. The client library is loaded only for the former.
+ * The store of several processes that the environment names, if any. Its client library is loaded only then.
  *
  * @throws {@link StartupError}
  */
-async function storeOf({ replayMaxBytes }: ToolOptions, signed: boolean): Promise<ReplayStore> {
+async function sharedStore(signed: boolean): Promise<ReplayStore | undefined> {
   const settings = REDIS_SETTINGS.filter((name) => process.env[name] !== undefined);
   if (signed && process.env[ENV_REDIS_URL] !== undefined) {
     const { redisFromEnv } = await import("../redis/settings.js");
@@ -164,7 +184,7 @@ async function storeOf({ replayMaxBytes }: ToolOptions, signed: boolean): Promis
       `${displayVariable(misspelt.name)} is set and ${ENV_REDIS_URL} is not: without it no state is shared, and calls run again in other replicas; rename the variable to ${ENV_REDIS_URL}, or unset it`,
     );
   }
-  return new ReplayMemory(replayMaxBytes === undefined ? {} : { maxBytes: replayMaxBytes });
+  return undefined;
 }
 
 /** Milliseconds for a store to finish its pending writes at the end of a server, at most. */

@@ -103,6 +103,8 @@ describe("metrics", () => {
       'svc_requests_refused_total{code="bad_request"}': 1,
       svc_replay_entries: 3,
       svc_replay_bound_bytes: 536_870_912,
+      'svc_memory_budget_bytes{part="replay"}': 536_870_912,
+      'svc_memory_budget_bytes{part="bodies"}': 67_108_864,
       svc_ready: 1,
     })) {
       assert.equal(value(sample), expected, sample);

@@ -424,9 +424,10 @@ describe("the account of bodies", () => {
 
 describe("the bound of bodies", () => {
   it("is twice the limit of one at least", () => {
-    assert.equal(bodyBytesBound(2_000, 1_000n), 2_000);
-    assert.throws(() => bodyBytesBound(1_999, 1_000n), RangeError);
-    assert.equal(bodyBytesBound(undefined, 1_000n), 64 * MIB);
-    assert.equal(bodyBytesBound(undefined, 40_000_000n), 80_000_000);
+    const given = (bytes: number) => ({ name: "maxBodyBytesInFlight", bytes });
+    assert.equal(bodyBytesBound(given(2_000), 1_000n, 64 * MIB), 2_000);
+    assert.throws(() => bodyBytesBound(given(1_999), 1_000n, 64 * MIB), RangeError);
+    assert.equal(bodyBytesBound(undefined, 1_000n, 64 * MIB), 64 * MIB);
+    assert.equal(bodyBytesBound(undefined, 40_000_000n, 64 * MIB), 80_000_000);
   });
 });

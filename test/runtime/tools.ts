@@ -114,7 +114,8 @@ export async function serveFor(tools: readonly CountingTool[], options: Bootstra
   const logger = keptLog();
   const server = await serve(
     tools.map((tool) => tool.class),
-    { address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger, ...options },
+    // Parts of the memory do not depend on the machine.
+    { address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger, memoryLimit: 2 ** 34, ...options },
   );
   atEnd(() => server.close());
   return { ...server, log: logger.entries };
@@ -156,6 +157,7 @@ export async function serveHasty(
     log,
     shutdown: new Shutdown(),
     tls,
+    memory: { maxConnections: 4_096 },
     deadlines: { ...DEADLINES, checkMs: 50, ...deadlines },
   });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });

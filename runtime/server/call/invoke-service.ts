@@ -89,7 +89,7 @@ export class InvokeService {
     this.origins = options.allowedOrigins ?? new AllowedOrigins();
     this.signed = config.signedHttpIsRequired();
     this.maxBody = config.invokeMaxBodyBytes();
-    const bodyBytes = bodyBytesBound(undefined, this.maxBody);
+    const bodyBytes = bodyBytesBound(undefined, this.maxBody, 0);
     this.load = options.load ?? new LoadControl({}, { tools: [], signed: this.signed, bodyBytes, log: options.log });
   }
 

@@ -7,6 +7,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type ErrorCode, errorBody, statusOf } from "../errors/request-error.js";
+import type { MemoryBudget } from "../load/memory-budget.js";
 import { allowPages, type Pages } from "./cors.js";
 import { rewriteUrlFor, routedPath } from "./exact-path.js";
 import {
@@ -14,7 +15,6 @@ import {
   DEADLINES,
   type Deadlines,
   HEADERS_TIMEOUT_MS,
-  MAX_CONNECTIONS,
   MAX_HEADER_BYTES,
   MAX_HEADERS,
   REQUEST_TIMEOUT_MS,
@@ -28,8 +28,7 @@ import { ToolRoutes, type ToolRoutesOptions } from "./tool-routes.js";
 export interface ServeOptions extends ToolRoutesOptions {
   /** Certificate and key; undefined for plain HTTP. */
   readonly tls?: TlsSetup | undefined;
-  /** Maximum number of open connections; {@link MAX_CONNECTIONS} by default. */
-  readonly maxConnections?: number | undefined;
+  readonly memory: Pick<MemoryBudget, "maxConnections">;
   /** Web pages that may read answers. */
   readonly pages?: Pages;
   /** Adds the application's own routes and hooks. */
@@ -49,18 +48,7 @@ type AfterAnswers = (socket: Duplex, refuse: () => void) => void;
 
 /** Builds the application without listening. */
 export async function buildApp(options: ServeOptions): Promise<App> {
-  const {
-    tools,
-    service,
-    log,
-    shutdown,
-    onRefused,
-    tls,
-    configure,
-    pages,
-    maxConnections = MAX_CONNECTIONS,
-    deadlines = DEADLINES,
-  } = options;
+  const { tools, service, log, shutdown, onRefused, tls, configure, pages, memory, deadlines = DEADLINES } = options;
   const routes = new ToolRoutes(options, routedPath);
   const { requests } = routes;
   const afterAnswers: AfterAnswers = (socket, refuse) => {
@@ -91,7 +79,7 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     frameworkErrors: (_error, request, reply) => routes.refuse(request as FastifyRequest, reply as FastifyReply),
   });
   completeServer(app, deadlines, afterAnswers);
-  capConnections(app.server, maxConnections, service.load.refusals);
+  capConnections(app.server, memory.maxConnections, service.load.refusals);
   const close = () =>
     app.close().catch((error: unknown) => log.error({ err: error }, "closing the application failed"));
   try {

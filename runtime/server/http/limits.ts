@@ -10,8 +10,6 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 export const MAX_HEADERS = 64;
 /** Total bytes of the headers of a request. */
 export const MAX_HEADER_BYTES = 16_384;
-/** Default number of open connections. With 15 KB of an incomplete request each they take 60 MB; TLS adds to that. */
-export const MAX_CONNECTIONS = 4_096;
 /**
  * Default minimum rate of a body in bytes per second: 131 kbit/s. A body of the default size limit that arrives within
  * the default request time has 25 times that rate.

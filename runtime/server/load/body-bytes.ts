@@ -4,9 +4,6 @@ import { checkedInteger } from "../../checked-integer.js";
 import { RequestError } from "../errors/request-error.js";
 import type { Refusals } from "./refusals.js";
 
-/** Default limit on the total bytes of request bodies held in memory: 64 MiB, five bodies of the default size limit. */
-const MAX_BODY_BYTES_IN_FLIGHT = 67_108_864;
-
 /**
  * Account of the bytes of request bodies held in memory, from their arrival to the response of their call. A holder is
  * a verified leader or an unsigned connection. One holder may hold at most as many bytes as are left for all others, so
@@ -71,15 +68,22 @@ export interface BodyAccount {
  * Total limit of {@link BodyBytes} for a given size limit of single bodies. It is at least twice the size limit, so
  * that the largest body is admitted when no other is held.
  *
- * @throws RangeError for a total limit set in code that is below twice the size limit
+ * @param given the limit that is set, in bytes, with the name of its setting
+ * @param share the limit by default, in bytes
+ * @throws RangeError for a total limit that is set and below twice the size limit
  */
-export function bodyBytesBound(given: number | undefined, bodyLimit: bigint): number {
+export function bodyBytesBound(
+  given: { readonly name: string; readonly bytes: number } | undefined,
+  bodyLimit: bigint,
+  share: number,
+): number {
   const twice = 2n * bodyLimit;
   const least = twice > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(twice);
-  if (given === undefined) return Math.max(MAX_BODY_BYTES_IN_FLIGHT, least);
-  const most = checkedInteger("maxBodyBytesInFlight", given, 1, Number.MAX_SAFE_INTEGER, "bytes");
+  if (given === undefined) return Math.max(share, least);
+  const { name, bytes } = given;
+  const most = checkedInteger(name, bytes, 1, Number.MAX_SAFE_INTEGER, "bytes");
   if (most >= least) return most;
   throw new RangeError(
-    `maxBodyBytesInFlight: expected at least twice invoke_max_body_bytes, ${twice} bytes, got ${most}; a body of ${bodyLimit} bytes could never be read`,
+    `${name}: expected at least twice invoke_max_body_bytes, ${twice} bytes, got ${most}; a body of ${bodyLimit} bytes could never be read`,
   );
 }

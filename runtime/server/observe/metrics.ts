@@ -14,6 +14,7 @@ import type { Observation, Observer } from "../call/observers.js";
 import type { ServedTool } from "../call/served-tool.js";
 import { isErrorCode } from "../errors/request-error.js";
 import type { LoadStats } from "../load/load-options.js";
+import type { MemoryBudget } from "../load/memory-budget.js";
 import type { DroppedLines } from "../log/safe-logger.js";
 import type { ReplayStore, SharedReplayStats } from "../replay/store.js";
 
@@ -26,6 +27,7 @@ export interface MetricSources {
   readonly service: { readonly running: ReadonlyMap<string, number>; readonly load: LoadStats };
   readonly reload: { readonly stats: Reloads };
   readonly server: Server;
+  readonly memory: MemoryBudget;
   readonly shutdown: { readonly stopping: boolean };
   readonly log: Readonly<DroppedLines>;
 }
@@ -143,7 +145,7 @@ export class Metrics implements Observer {
     return (await this.#registry.metrics()) + (await this.#process.metrics());
   }
 
-  #readParts({ tools, config, store, service, server, shutdown }: MetricSources): void {
+  #readParts({ tools, config, store, service, server, shutdown, memory }: MetricSources): void {
     const { Gauge } = this.library;
     const registers = [this.#registry];
     const gauge = <L extends string>(
@@ -173,6 +175,11 @@ export class Metrics implements Observer {
         const key = config.toolConfig(tool)?.signingKey;
         if (key !== undefined) gauge.set({ tool, public_key: asBuffer(key.publicKey).toString("hex") }, 1);
       }
+    });
+    gauge("svc_memory_budget_bytes", "What each part of the memory may take.", ["part"], (gauge) => {
+      const { limit, heap, replay, bodies, values, answers } = memory;
+      for (const [part, bytes] of Object.entries({ limit, heap, replay, bodies, values, answers }))
+        gauge.set({ part }, bytes);
     });
     const { maxBytes } = store;
     if (maxBytes !== undefined) {

@@ -75,6 +75,21 @@ export function requireEntries(tools: readonly ServedTool[], fallback: Fallback)
   }
 }
 
+/**
+ * Bytes that the heaps of all threads may take together.
+ *
+ * @throws RangeError for invalid options
+ */
+export function threadHeaps(tools: readonly ServedTool[], fallback: Fallback): number {
+  const each = tools.flatMap((tool) => {
+    const options = isolationOf(tool, fallback);
+    if (options === undefined) return [];
+    const { threads, memoryMb } = settingsOf(options);
+    return [(threads + 1) * memoryMb * 2 ** 20];
+  });
+  return each.reduce((sum, bytes) => sum + bytes, 0);
+}
+
 type Fallback = boolean | IsolateOptions | undefined;
 
 /** The isolation options of a tool: those of its class, else those for all tools. Undefined when it is not isolated. */

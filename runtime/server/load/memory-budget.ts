@@ -1,0 +1,190 @@
+/**
+ * The memory budget of a process: what it may use, split into parts that each have a bound of their own, so that no
+ * traffic within the limits makes the operating system end it.
+ *
+ * The limit is that of the container or of the machine, unless one is set. What the heap of V8 and node itself leave of
+ * it is shared by replay memory, bodies, connections and answers. The values that calls decode are a part of the heap.
+ */
+
+import { totalmem } from "node:os";
+import { getHeapStatistics } from "node:v8";
+import { checkedInteger } from "../../checked-integer.js";
+import {
+  ENV_MAX_BODY_BYTES_IN_FLIGHT,
+  ENV_MAX_CONNECTIONS,
+  ENV_MEMORY_LIMIT,
+  ENV_REPLAY_MAX_BYTES,
+  integerFromEnv,
+} from "../../config/environment.js";
+import { StartupError } from "../errors/startup-error.js";
+import { bodyBytesBound } from "./body-bytes.js";
+
+const MIB = 1_048_576;
+/** Memory of node outside the heap, at rest: code, stacks, libraries; measured as 25 MB. */
+const PROCESS_BYTES = 32 * MIB;
+/** Memory of an open connection with half a request; measured as 15 KB, and 67 KB under TLS. */
+const CONNECTION_BYTES = 16_384;
+const TLS_CONNECTION_BYTES = 73_728;
+/** Heap that is not for decoded values: modules, requests, and what the garbage collector needs to move. */
+const HEAP_RESERVE = 64 * MIB;
+const MIN_LIMIT = 64 * MIB;
+
+interface Bounds {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** A part by default: its share of what heap and process leave, within its bounds. */
+interface Part extends Bounds {
+  readonly share: number;
+}
+
+/** Default number of open connections, where there is memory for them. */
+const MAX_CONNECTIONS = 4_096;
+
+const PARTS = {
+  /** The replay memory gets what the others leave. */
+  replay: { least: 8 * MIB, most: 512 * MIB },
+  bodies: { share: 0.2, least: MIB, most: 64 * MIB },
+  answers: { share: 0.1, least: 8 * MIB, most: 64 * MIB },
+  connections: {
+    plain: { share: 0.2, least: 4 * MIB, most: MAX_CONNECTIONS * CONNECTION_BYTES },
+    tls: { share: 0.2, least: 4 * MIB, most: MAX_CONNECTIONS * TLS_CONNECTION_BYTES },
+  },
+} as const;
+
+const MAX = Number.MAX_SAFE_INTEGER;
+const MAX_INT = 2_147_483_647;
+
+/** Parts that are set in code; each takes precedence over its variable. */
+export interface MemorySettings {
+  readonly memoryLimit?: number | undefined;
+  readonly replayMaxBytes?: number | undefined;
+  readonly maxBodyBytesInFlight?: number | undefined;
+  readonly maxConnections?: number | undefined;
+}
+
+/** What the server holds in memory. */
+export interface MemoryUse {
+  /** Largest body of a call in bytes. */
+  readonly bodyLimit: bigint;
+  /** Whether it remembers calls, in the replay memory that the budget decides on. */
+  readonly remembers: boolean;
+  /** Bytes that a replay store of the application's own may take in this process. */
+  readonly ownStore: number;
+  /** Whether it has the connections, and not an application that the tools are mounted in. */
+  readonly listens: boolean;
+  readonly tls: boolean;
+  /** Bytes of the heaps of all threads. */
+  readonly threads: number;
+}
+
+/** The machine that the process runs on, in bytes. */
+export interface HostMemory {
+  /** Limit of the container; undefined without one. */
+  readonly container: number | undefined;
+  readonly machine: number;
+  /** Most that the heap of the main thread may take. */
+  readonly heap: number;
+}
+
+/** The budget, in bytes. */
+export interface MemoryBudget {
+  readonly limit: number;
+  /** Where the limit comes from, for messages. */
+  readonly source: string;
+  readonly heap: number;
+  readonly replay: number;
+  readonly bodies: number;
+  readonly answers: number;
+  /** Heap for the decoded values of calls. */
+  readonly values: number;
+  /** Maximum number of open connections. */
+  readonly maxConnections: number;
+  /** A sentence when the parts are more than the limit together. */
+  readonly warning: string | undefined;
+}
+
+/** Reads the memory of the host. */
+export function hostMemory(): HostMemory {
+  const machine = totalmem();
+  const constrained = process.constrainedMemory() ?? 0;
+  return {
+    // Without a limit, cgroups give a number that no machine has.
+    container: constrained > 0 && constrained < machine ? constrained : undefined,
+    machine,
+    heap: getHeapStatistics().heap_size_limit,
+  };
+}
+
+/**
+ * Splits the memory of the process.
+ *
+ * @throws RangeError for an invalid setting; {@link StartupError} for replay memory, bodies and answers that exceed the
+ * limit without any heap
+ */
+export function memoryBudget(settings: MemorySettings, use: MemoryUse, host: HostMemory = hostMemory()): MemoryBudget {
+  const { heap } = host;
+  const { limit, source } = limitOf(settings.memoryLimit, host);
+  const room = Math.max(0, limit - heap - PROCESS_BYTES);
+  const within = ({ least, most }: Bounds, bytes: number) => Math.min(most, Math.max(least, Math.floor(bytes)));
+  const part = (bounds: Part) => within(bounds, room * bounds.share);
+  const bodies = bodyBytesBound(bodiesSetting(settings.maxBodyBytesInFlight), use.bodyLimit, part(PARTS.bodies));
+  const answers = part(PARTS.answers);
+  const perConnection = use.tls ? TLS_CONNECTION_BYTES : CONNECTION_BYTES;
+  const maxConnections =
+    connectionsOf(settings.maxConnections) ??
+    Math.floor(part(PARTS.connections[use.tls ? "tls" : "plain"]) / perConnection);
+  const connections = use.listens ? maxConnections * perConnection : 0;
+  const replay =
+    settings.replayMaxBytes ??
+    integerFromEnv(ENV_REPLAY_MAX_BYTES, MIB, MAX, "bytes") ??
+    within(PARTS.replay, room - bodies - answers - connections);
+  const held = {
+    "replay memory": use.remembers ? replay : use.ownStore,
+    bodies,
+    answers,
+    "node itself": PROCESS_BYTES,
+  };
+  const all = { heap, ...held, connections, "heaps of threads": use.threads };
+  const list = Object.entries(all).flatMap(([name, bytes]) => (bytes === 0 ? [] : `${name} ${mib(bytes)}`));
+  const together = sum(Object.values(all));
+  const sentence = `of ${mib(limit)} (${source}): ${list.join(", ")}, together ${mib(together)}; ${REMEDY}`;
+  if (sum(Object.values(held)) >= limit) {
+    throw new StartupError(`the memory is too small: its parts alone exceed the limit ${sentence}`);
+  }
+  return {
+    ...{ limit, source, heap, replay, bodies, answers, maxConnections },
+    values: Math.max(HEAP_RESERVE / 4, Math.floor((heap - HEAP_RESERVE) / 2)),
+    warning: together <= limit ? undefined : `the parts of the memory may exceed the limit ${sentence}`,
+  };
+}
+
+const REMEDY =
+  "raise the limit, or lower NODE_OPTIONS=--max-old-space-size, SVC_REPLAY_MAX_BYTES, SVC_MAX_BODY_BYTES_IN_FLIGHT or SVC_MAX_CONNECTIONS";
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
+const mib = (bytes: number) => `${Math.round(bytes / MIB)} MiB`;
+
+function limitOf(given: number | undefined, { container, machine }: HostMemory): { limit: number; source: string } {
+  if (given !== undefined) {
+    return { limit: checkedInteger("memoryLimit", given, MIN_LIMIT, MAX, "bytes"), source: "memoryLimit" };
+  }
+  const named = integerFromEnv(ENV_MEMORY_LIMIT, MIN_LIMIT, MAX, "bytes");
+  if (named !== undefined) return { limit: named, source: ENV_MEMORY_LIMIT };
+  return container === undefined
+    ? { limit: machine, source: "the memory of this machine" }
+    : { limit: container, source: "the limit of this container" };
+}
+
+function bodiesSetting(given: number | undefined): { name: string; bytes: number } | undefined {
+  if (given !== undefined) return { name: "maxBodyBytesInFlight", bytes: given };
+  const bytes = integerFromEnv(ENV_MAX_BODY_BYTES_IN_FLIGHT, 1, MAX, "bytes");
+  return bytes === undefined ? undefined : { name: ENV_MAX_BODY_BYTES_IN_FLIGHT, bytes };
+}
+
+/** @throws RangeError for a number outside the range */
+function connectionsOf(given: number | undefined): number | undefined {
+  if (given === undefined) return integerFromEnv(ENV_MAX_CONNECTIONS, 1, MAX_INT, "connections");
+  return checkedInteger("maxConnections", given, 1, MAX_INT, "connections");
+}
