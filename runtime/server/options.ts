@@ -50,6 +50,12 @@ export interface ToolOptions {
    * gets 503.
    */
   readonly maxBodyBytesInFlight?: number;
+  /**
+   * Maximum number of values in the input of one call: 500,000 by default, at least 1,000. Members' names, arrays and
+   * objects count as one each. A call above it gets 413 before any value is decoded. Takes precedence over the
+   * environment variable `SVC_MAX_INPUT_VALUES`.
+   */
+  readonly maxInputValues?: number;
   /** Minimum rate of a body in bytes per second: 16,384 by default, at least 1. A body below it for 5 s gets 408. */
   readonly minBodyBytesPerSecond?: number;
   /**

@@ -19,6 +19,7 @@ import type { Endpoint } from "./http/address.js";
 import type { Pages } from "./http/cors.js";
 import { Shutdown } from "./http/shutdown.js";
 import { bodyBytesBound } from "./load/body-bytes.js";
+import { inputValuesLimit } from "./load/input-values-limit.js";
 import { LoadControl } from "./load/load-control.js";
 import { initLogger } from "./log/log.js";
 import { SafeLogger, type ServerLogger } from "./log/safe-logger.js";
@@ -88,13 +89,24 @@ export async function prepareTools(
   const allowedOrigins = new AllowedOrigins(options.allowedOrigins);
   const minBodyBytesPerSecond = bodyRateOf(options.minBodyBytesPerSecond);
   const bodyBytes = bodyBytesBound(options.maxBodyBytesInFlight, config.invokeMaxBodyBytes());
+  const maxInputValues = inputValuesLimit(options.maxInputValues);
   const load = new LoadControl(options.load ?? {}, { tools: served, signed, bodyBytes, log });
   const looking = [new RequestLog(log), metrics, await loadTracing(scheme, log)];
   const observers = new Observers(
     looking.filter((observer) => observer !== undefined),
     log,
   );
-  const service = new InvokeService({ config, headers, engine, store, load, log, allowedOrigins, observers });
+  const service = new InvokeService({
+    config,
+    headers,
+    engine,
+    store,
+    maxInputValues,
+    load,
+    log,
+    allowedOrigins,
+    observers,
+  });
   const reload = new ServerReload({ config, served, log, intervalMs });
   const memory = store instanceof ReplayMemory ? store : undefined;
   let isStoreStarted = false;
