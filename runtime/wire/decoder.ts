@@ -312,6 +312,7 @@ export class DecoderCompiler {
       optional: optional === true,
       decode: this.compile(codec),
       literal: codec.kind === "literal",
+      inherited: name in Object.prototype,
     }));
     const count = declared.length;
     // Literals are decoded first: they tell the branches of a union apart.
@@ -354,8 +355,9 @@ export class DecoderCompiler {
       const object: Record<string, unknown> = {};
       let fitting = 0;
       for (let i = 0; i < count; i++) {
-        const { name, optional, decode } = declared[i] as (typeof declared)[number];
+        const { name, optional, inherited, decode } = declared[i] as (typeof declared)[number];
         const member = values[i] as number;
+        if (member === 0 && optional && !inherited && repeated === undefined) continue;
         if (repeated?.includes(i)) return repeatedMember().within(name);
         if (member === 0 || (optional && tape[member] === NULL)) {
           if (!optional) return new Mismatch("a value", "nothing").within(name).after(fitting);
