@@ -3,6 +3,9 @@
 const DATE_TIME =
   /^\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
+/** Length of a date-time in UTC without a fraction, which is read without the slower parser of `Date`. */
+const WHOLE_SECONDS = 20;
+
 /** Parses an RFC 3339 date-time; undefined for anything else, including impossible days and leap seconds. */
 export function parseDateTime(text: string): Date | undefined {
   if (!DATE_TIME.test(text)) return undefined;
@@ -10,6 +13,10 @@ export function parseDateTime(text: string): Date | undefined {
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   const daysInMonth = month === 2 && isLeap ? 29 : (DAYS_IN_MONTH[month - 1] ?? 0);
   if (day < 1 || day > daysInMonth) return undefined;
+  if (text.length === WHOLE_SECONDS && year >= 100) {
+    const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)];
+    return new Date(Date.UTC(year, month - 1, day, hour, minute, second));
+  }
   const isUpper = text.charCodeAt(10) === 0x54 && text.charCodeAt(text.length - 1) !== 0x7a;
   const date = new Date(isUpper ? text : text.toUpperCase());
   return Number.isNaN(date.getTime()) ? undefined : date;

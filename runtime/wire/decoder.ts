@@ -4,8 +4,7 @@
  * skipped without being decoded. Each pair of codec and value is decoded at most once.
  */
 
-import type { Buffer } from "#platform/bytes";
-import { decodeBase64 } from "./base64.js";
+import { decodeOwnBase64 } from "./base64.js";
 import { repeatedItem } from "./comparable.js";
 import { countCheck, integerCheck, numberCheck, textCheck } from "./constraints.js";
 import type { Codec, Contract } from "./contract.js";
@@ -180,10 +179,8 @@ export class DecoderCompiler {
       case "bytes":
         return (document, entry) => {
           const text = stringValueOf(document, entry);
-          const bytes = text === undefined ? undefined : decodeBase64(text);
-          return bytes === undefined
-            ? new Mismatch("standard base64 with padding", entryKind(document, entry))
-            : ownBytes(bytes);
+          const bytes = text === undefined ? undefined : decodeOwnBase64(text);
+          return bytes ?? new Mismatch("standard base64 with padding", entryKind(document, entry));
         };
       case "array":
       case "tuple": {
@@ -512,9 +509,4 @@ export function itemCount({ tape }: JsonDocument, array: number): number {
   const end = tape[array + 3] as number;
   for (let item = array + STRIDE; item < end; item = tape[item + 3] as number) count++;
   return count;
-}
-
-/** Bytes in an `ArrayBuffer` of their own: small Buffers share a pool with the rest of the process. */
-function ownBytes(bytes: Buffer): Uint8Array {
-  return bytes.buffer.byteLength === bytes.length ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes);
 }

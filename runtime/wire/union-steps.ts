@@ -3,9 +3,9 @@
 import { inputFault } from "./fault.js";
 
 /** Steps that any call may take; enough for each branch of large unions in a small call. */
-const BASE_STEPS = 1_000_000;
+const BASE_STEPS = 500_000;
 /** Further steps for each value of the call. */
-const STEPS_OF_VALUE = 4;
+const STEPS_OF_VALUE = 2;
 
 /**
  * The steps left for a call. A step reads one member or item of a value that a further branch may read again. Where one
