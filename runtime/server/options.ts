@@ -59,6 +59,12 @@ export interface ToolOptions {
    * are left for all others. A call without room gets 503. Takes precedence over `SVC_MAX_BODY_BYTES_IN_FLIGHT`.
    */
   readonly maxBodyBytesInFlight?: number;
+  /**
+   * Maximum number of values in the input of one call: 250,000 by default, at least 1,000. Members' names, arrays and
+   * objects count as one each. A call above it gets 413 before any value is decoded. Takes precedence over the
+   * environment variable `SVC_MAX_INPUT_VALUES`.
+   */
+  readonly maxInputValues?: number;
   /** Minimum rate of a body in bytes per second: 16,384 by default, at least 1. A body below it for 5 s gets 408. */
   readonly minBodyBytesPerSecond?: number;
   /**

@@ -2,12 +2,13 @@
 
 import { checkedInteger } from "../checked-integer.js";
 import { configWarnings, DEFAULT_REPLAY_CACHE_TTL_MS, ToolkitRuntimeConfig } from "../config/config.js";
-import { ENV_REDIS_URL, REDIS_SETTINGS } from "../config/environment.js";
+import { ENV_MAX_INPUT_VALUES, ENV_REDIS_URL, integerFromEnv, REDIS_SETTINGS } from "../config/environment.js";
 import { displayVariable, strayVariables } from "../config/stray-variables.js";
 import { endsWithin } from "../time-limit.js";
 import { type EngineSelection, selectEngine } from "../wire/ed25519.js";
 import type { EngineName } from "../wire/ed25519-keys.js";
 import { SignatureHeaders } from "../wire/http-names.js";
+import { DEFAULT_MAX_INPUT_VALUES } from "../wire/input-values.js";
 import { AllowedOrigins } from "./call/allowed-origins.js";
 import { createClasses } from "./call/class-hooks.js";
 import { InvokeService } from "./call/invoke-service.js";
@@ -103,7 +104,17 @@ export async function prepareTools(
     looking.filter((observer) => observer !== undefined),
     log,
   );
-  const service = new InvokeService({ config, headers, engine, store, load, log, allowedOrigins, observers });
+  const service = new InvokeService({
+    config,
+    headers,
+    engine,
+    store,
+    maxInputValues: inputValuesOf(options.maxInputValues),
+    load,
+    log,
+    allowedOrigins,
+    observers,
+  });
   const reload = new ServerReload({ config, served, log, intervalMs });
   const remembered = store instanceof ReplayMemory ? store : undefined;
   if (memory.warning !== undefined) log.warn({}, memory.warning);
@@ -209,6 +220,17 @@ const bodyRateOf = (bytes: number | undefined) =>
   bytes === undefined
     ? undefined
     : checkedInteger("minBodyBytesPerSecond", bytes, 1, Number.MAX_SAFE_INTEGER, "bytes a second");
+
+/** @throws RangeError for a number outside the range */
+const inputValuesOf = (given: number | undefined) =>
+  (given === undefined
+    ? integerFromEnv(ENV_MAX_INPUT_VALUES, MIN_INPUT_VALUES, MAX_INPUT_VALUES, "values")
+    : checkedInteger("maxInputValues", given, MIN_INPUT_VALUES, MAX_INPUT_VALUES, "values")) ??
+  DEFAULT_MAX_INPUT_VALUES;
+
+const MIN_INPUT_VALUES = 1_000;
+/** Number of values above which the index of a value in its document is too large. */
+const MAX_INPUT_VALUES = 100_000_000;
 
 /** @throws RangeError for a number outside the range */
 const intervalOf = (milliseconds: number | undefined) =>

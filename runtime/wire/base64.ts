@@ -15,6 +15,43 @@ export function decodeBase64(text: string): Buffer | undefined {
   return bytes.toString("base64", bytes.length - (3 - padding)) === text.slice(-4) ? bytes : undefined;
 }
 
+/** Values of standard base64 digits, by character code. */
+const STANDARD_DIGITS: readonly number[] = Array.from({ length: 128 }, (_, code) =>
+  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".indexOf(String.fromCharCode(code)),
+);
+
+/** Length of the longest text that is decoded digit by digit. */
+const MAX_SHORT_LENGTH = 64;
+
+/**
+ * Decodes like {@link decodeBase64}, into an `ArrayBuffer` of its own: small Buffers share a pool with the rest of the
+ * process.
+ */
+export function decodeOwnBase64(text: string): Uint8Array | undefined {
+  const { length } = text;
+  if (length > MAX_SHORT_LENGTH) {
+    const bytes = decodeBase64(text);
+    if (bytes === undefined) return undefined;
+    return bytes.buffer.byteLength === bytes.length ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes);
+  }
+  if (length % 4 !== 0) return undefined;
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  const bytes = new Uint8Array((length / 4) * 3 - padding);
+  let held = 0;
+  let bits = 0;
+  for (let i = 0, at = 0; i < length - padding; i++) {
+    const digit = STANDARD_DIGITS[text.charCodeAt(i)] ?? -1;
+    if (digit === -1) return undefined;
+    held = ((held << 6) | digit) & 0xfff;
+    bits += 6;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes[at++] = held >> bits;
+    }
+  }
+  return (held & ((1 << bits) - 1)) === 0 ? bytes : undefined;
+}
+
 /** Values of base64url digits, by character code. */
 const DIGITS: readonly number[] = Array.from({ length: 128 }, (_, code) =>
   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".indexOf(String.fromCharCode(code)),

@@ -4,8 +4,7 @@
  * skipped without being decoded. Each pair of codec and value is decoded at most once.
  */
 
-import { Buffer } from "#platform/bytes";
-import { decodeBase64 } from "./base64.js";
+import { decodeOwnBase64 } from "./base64.js";
 import { repeatedItem } from "./comparable.js";
 import { countCheck, integerCheck, numberCheck, textCheck } from "./constraints.js";
 import type { Codec, Contract } from "./contract.js";
@@ -19,7 +18,6 @@ import {
   ESCAPED_STRING,
   FALSE,
   hasRepeatedName,
-  isStringOf,
   type JsonDocument,
   LARGE_INTEGER,
   NULL,
@@ -34,8 +32,11 @@ import {
   TRUE,
 } from "./json.js";
 import { JsonError } from "./json-error.js";
+import { MemberNames } from "./member-names.js";
 import { bigintRange, literalMismatch, Mismatch } from "./mismatch.js";
-import { chooseBranch, compileIndexes } from "./union-choice.js";
+import { compileIndexes } from "./union-choice.js";
+import { UnionDecoder } from "./union-decoder.js";
+import type { UnionSteps } from "./union-steps.js";
 import { plainValueOf, setAbsent, setMember } from "./untyped-json.js";
 
 /** Decodes an entry to the tool's value; a {@link Mismatch} when it does not fit. */
@@ -43,11 +44,25 @@ export type Decode = (document: JsonDocument, entry: number, context: DecodeCont
 
 /** State of decoding one document. */
 export class DecodeContext extends DefinitionMemo {
-  /** @param strict whether a repeated declared member is a fault; otherwise its last value counts */
-  constructor(readonly strict: boolean) {
+  /** Number of unions around the current value of which several branches are tried. */
+  choices = 0;
+  /** Number of values that fit no branch whose mismatch may still describe all branches. */
+  explanations = MAX_EXPLANATIONS;
+
+  /**
+   * @param strict whether a repeated declared member is a fault; otherwise its last value counts
+   * @param steps limit of the work for unions, shared by all documents of a call; none by default
+   */
+  constructor(
+    readonly strict: boolean,
+    readonly steps?: UnionSteps,
+  ) {
     super();
   }
 }
+
+/** Values that fit no branch of a union are described by all branches up to this number, then by the likely ones. */
+const MAX_EXPLANATIONS = 100;
 
 /** Makes a `WithSerdeErrorPath` of a value. A parameter, because that class reads through this module. */
 export type Wrap = (value: unknown) => unknown;
@@ -108,47 +123,10 @@ export function entryKind({ tape }: JsonDocument, entry: number): string {
 
 export const repeatedMember = () => new Mismatch("the member once", "it twice");
 
-/** Looks up declared member names by bytes; only a name with escapes is decoded to a string. */
-export class MemberNames {
-  private readonly bytes: readonly Buffer[];
-  private readonly byLength = new Map<number, number[]>();
-  private readonly byName: ReadonlyMap<string, number>;
-
-  constructor(names: readonly string[]) {
-    this.bytes = names.map((name) => Buffer.from(name));
-    this.byName = new Map(names.map((name, index) => [name, index]));
-    for (const [index, { length }] of this.bytes.entries()) {
-      const known = this.byLength.get(length);
-      if (known === undefined) this.byLength.set(length, [index]);
-      else known.push(index);
-    }
-  }
-
-  /**
-   * The index of a key's name; −1 for an undeclared name.
-   *
-   * @param expected the next index in declared order, tried first
-   */
-  indexOf(document: JsonDocument, key: number, expected: number): number {
-    const next = this.bytes[expected];
-    if (next !== undefined && isStringOf(document, key, next)) return expected;
-    const { tape } = document;
-    if (tape[key] === ESCAPED_STRING) return this.byName.get(stringOf(document, key)) ?? -1;
-    const candidates = this.byLength.get((tape[key + 2] as number) - (tape[key + 1] as number) - 2);
-    if (candidates === undefined) return -1;
-    if (candidates.length > MAX_COMPARED_NAMES) return this.byName.get(stringOf(document, key)) ?? -1;
-    for (const index of candidates) if (isStringOf(document, key, this.bytes[index] as Buffer)) return index;
-    return -1;
-  }
-}
-
-/** Up to this many names of one length, comparing each is faster than a look-up by string. */
-const MAX_COMPARED_NAMES = 8;
-
 /** Compiles codecs to closures at start-up. */
 export class DecoderCompiler {
   /** Whether any compiled codec is a union: only then may a value be tried against several branches. */
-  private hasUnion = false;
+  hasUnion = false;
   private readonly definitions: Definitions<Decode>;
 
   /** @param wrap makes the value of a `wrapped` codec, which is the value itself by default */
@@ -201,10 +179,8 @@ export class DecoderCompiler {
       case "bytes":
         return (document, entry) => {
           const text = stringValueOf(document, entry);
-          const bytes = text === undefined ? undefined : decodeBase64(text);
-          return bytes === undefined
-            ? new Mismatch("standard base64 with padding", entryKind(document, entry))
-            : ownBytes(bytes);
+          const bytes = text === undefined ? undefined : decodeOwnBase64(text);
+          return bytes ?? new Mismatch("standard base64 with padding", entryKind(document, entry));
         };
       case "array":
       case "tuple": {
@@ -233,18 +209,21 @@ export class DecoderCompiler {
 
   private union(codec: Extract<Codec, { kind: "union" }>): Decode {
     const branches = codec.branches.map((branch) => this.compile(branch));
-    const discriminator = discriminatorOf(codec.branches, this.definitions.codecOf, branches);
+    const { codecOf } = this.definitions;
+    const discriminator = discriminatorOf(codec.branches, codecOf, branches);
+    const union = new UnionDecoder(codec.branches, codecOf, branches);
     if (discriminator === undefined) {
       this.hasUnion = true;
-      return (document, entry, context) =>
-        chooseBranch(branches, context, (branch) => branch(document, entry, context));
+      return (document, entry, context) => union.decode(document, entry, context);
     }
-    const { name, branches: branchOf, others, mismatch } = discriminator;
+    // Several branches may take an array.
+    if (discriminator.others.length > 2) this.hasUnion = true;
+    const { name, branches: branchOf, mismatch } = discriminator;
     const member = new MemberNames([name]);
     return (document, entry, context) => {
       const { tape } = document;
       if (tape[entry] !== OBJECT) {
-        return chooseBranch(others, context, (branch) => branch(document, entry, context));
+        return union.decode(document, entry, context);
       }
       let literal = -1;
       const end = tape[entry + 3] as number;
@@ -271,8 +250,10 @@ export class DecoderCompiler {
       const items = plainValueOf(document, entry) as unknown[];
       return (unique ? repeatedItem(items) : undefined) ?? items;
     };
-    return (document, entry) => {
-      const kind = document.tape[entry] as number;
+    return (document, entry, context) => {
+      const { tape } = document;
+      const kind = tape[entry] as number;
+      if (context.choices > 0) context.steps?.take(((tape[entry + 3] as number) - entry) / STRIDE);
       if (except === "null" && kind === NULL) return new Mismatch("a value", "null");
       if (except === "primitives" && kind < ARRAY) {
         return new Mismatch("an object or an array", entryKind(document, entry));
@@ -328,6 +309,7 @@ export class DecoderCompiler {
       optional: optional === true,
       decode: this.compile(codec),
       literal: codec.kind === "literal",
+      inherited: name in Object.prototype,
     }));
     const count = declared.length;
     // Literals are decoded first: they tell the branches of a union apart.
@@ -347,6 +329,7 @@ export class DecoderCompiler {
       let undeclaredCount = 0;
       const end = tape[entry + 3] as number;
       for (let key = entry + STRIDE, next = 0; key < end; key = tape[key + STRIDE + 3] as number) {
+        if (context.choices > 0) context.steps?.take(1);
         const index = names.indexOf(document, key, next);
         if (index < 0) {
           if (others === undefined) undeclaredCount++;
@@ -369,8 +352,9 @@ export class DecoderCompiler {
       const object: Record<string, unknown> = {};
       let fitting = 0;
       for (let i = 0; i < count; i++) {
-        const { name, optional, decode } = declared[i] as (typeof declared)[number];
+        const { name, optional, inherited, decode } = declared[i] as (typeof declared)[number];
         const member = values[i] as number;
+        if (member === 0 && optional && !inherited && repeated === undefined) continue;
         if (repeated?.includes(i)) return repeatedMember().within(name);
         if (member === 0 || (optional && tape[member] === NULL)) {
           if (!optional) return new Mismatch("a value", "nothing").within(name).after(fitting);
@@ -402,7 +386,7 @@ export class DecoderCompiler {
   private reference(name: string): Decode {
     const definition = this.definitions.get(name, (codec) => this.compile(codec));
     return (document, entry, context) =>
-      this.hasUnion && holdsContainer(document, entry)
+      context.choices > 0 && holdsContainer(document, entry)
         ? context.once(definition.id, entry, () => definition.compiled(document, entry, context))
         : definition.compiled(document, entry, context);
   }
@@ -453,6 +437,7 @@ export class ListDecoder {
     // A list that grows begins with room for 17 items, which is most of the memory of many short ones.
     const values = end - entry <= SHORT_LIST * STRIDE ? new Array<unknown>(itemCount(document, entry)) : [];
     for (let item = entry + STRIDE, i = 0; item < end; item = tape[item + 3] as number, i++) {
+      if (context.choices > 0) context.steps?.take(1);
       const value = this.decodeItem(document, item, context, i, count);
       if (value instanceof Mismatch) return value.within(i);
       values[i] = value;
@@ -461,12 +446,15 @@ export class ListDecoder {
   }
 
   /** Decodes one text per item. */
-  decodeEach(texts: readonly { readonly document: JsonDocument; readonly entry: number }[]): unknown {
+  decodeEach(
+    texts: readonly { readonly document: JsonDocument; readonly entry: number }[],
+    steps: UnionSteps | undefined,
+  ): unknown {
     const mismatch = this.check?.(texts.length);
     if (mismatch !== undefined) return mismatch;
     const values: unknown[] = [];
     for (const [i, { document, entry }] of texts.entries()) {
-      const value = this.decodeItem(document, entry, new DecodeContext(false), i, texts.length);
+      const value = this.decodeItem(document, entry, new DecodeContext(false, steps), i, texts.length);
       if (value instanceof Mismatch) return value.within(i);
       values.push(value);
     }
@@ -521,9 +509,4 @@ export function itemCount({ tape }: JsonDocument, array: number): number {
   const end = tape[array + 3] as number;
   for (let item = array + STRIDE; item < end; item = tape[item + 3] as number) count++;
   return count;
-}
-
-/** Bytes in an `ArrayBuffer` of their own: small Buffers share a pool with the rest of the process. */
-function ownBytes(bytes: Buffer): Uint8Array {
-  return bytes.buffer.byteLength === bytes.length ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes);
 }

@@ -11,6 +11,7 @@ import { decodeBase64 } from "./base64.js";
 import type { PortShape } from "./bcs-shapes.js";
 import { MAX_VALUES } from "./data.js";
 import { inputFault, pathText } from "./fault.js";
+import { InputValues } from "./input-values.js";
 import {
   ARRAY,
   ESCAPED_STRING,
@@ -18,7 +19,6 @@ import {
   itemsOf,
   type JsonDocument,
   OBJECT,
-  parseJson,
   STRIDE,
   STRING,
   stringOf,
@@ -39,11 +39,24 @@ export type CommittedText =
 
 /** The bytes of a committed text; decoding them gives the same value as decoding the text. */
 export function committedBytes(text: CommittedText): Buffer {
-  return text.document === undefined ? text.bytes : textOf(text.document, text.entry, "sent");
+  if (text.document === undefined) return text.bytes;
+  // A root is a document of its own: the committed bytes, white space included.
+  return text.entry === 0 ? text.document.bytes : textOf(text.document, text.entry, "sent");
 }
 
 /** One received value of a port: the entry of its `data`, or its decoded `bytes`. */
-type Item = { readonly entry: number } | { readonly entry: undefined; readonly bytes: Buffer };
+type Item = { readonly entry: number } | EncodedItem;
+
+interface EncodedItem {
+  readonly entry: undefined;
+  readonly bytes: Buffer;
+}
+
+/** The bytes that the remaining items may have, and whether an item has decoded `bytes`. */
+interface Budget {
+  left: number;
+  isEncoded: boolean;
+}
 
 /** Reads the envelopes of one tool. */
 export class EnvelopeReader {
@@ -61,12 +74,13 @@ export class EnvelopeReader {
   /**
    * Reads a body: every port exactly once, within the budget. Values are located, not decoded.
    *
-   * @throws {@link WireFault} `input_deserialization_error`, with the path of the fault
+   * @param counted counts the values of the body, and later of the texts in it
+   * @throws {@link WireFault} `input_deserialization_error`, with the path of the fault; `payload_too_large`
    */
-  read(body: Uint8Array): SignedInput {
+  read(body: Uint8Array, counted = new InputValues()): SignedInput {
     let document: JsonDocument;
     try {
-      document = parseJson(body);
+      document = counted.parse(body);
     } catch (error) {
       if (error instanceof JsonError) throw inputFault(`body: ${error.message}`);
       throw error;
@@ -75,7 +89,7 @@ export class EnvelopeReader {
     if (list === undefined || document.tape[list] !== ARRAY) throw inputFault("ports: expected an array");
     const { tape } = document;
     const values: (Item[] | undefined)[] = this.ports.map(() => undefined);
-    const budget = { left: INPUT_BUDGET };
+    const budget: Budget = { left: INPUT_BUDGET, isEncoded: false };
     const ports: PathStep = { up: undefined, step: "ports" };
     const end = tape[list + 3] as number;
     for (let entry = list + STRIDE, i = 0; entry < end; entry = tape[entry + 3] as number, i++) {
@@ -91,7 +105,7 @@ export class EnvelopeReader {
     for (let port = 0; port < values.length; port++) {
       if (values[port] === undefined) throw inputFault(`ports: port ${this.label(port)} is missing`);
     }
-    return new SignedInput(document, values as Item[][], this.hasher);
+    return new SignedInput(document, values as Item[][], this.hasher, budget.isEncoded ? counted : undefined);
   }
 
   /** The index of the named port. Most leaders send ports in schema order, which needs one comparison of bytes. */
@@ -114,6 +128,8 @@ export class SignedInput {
     private readonly document: JsonDocument,
     private readonly values: readonly (readonly Item[])[],
     private readonly hasher: InputHasher,
+    /** Counts the values of `bytes` items; undefined when there are none. */
+    private readonly counted: InputValues | undefined,
   ) {}
 
   /**
@@ -122,8 +138,23 @@ export class SignedInput {
    *
    * @param inputHash 32 bytes
    * @returns the texts with this hash, in port order; undefined when no form has it
+   * @throws {@link WireFault} `payload_too_large` when the texts of `bytes` items have too many values
    */
   match(inputHash: Uint8Array): readonly (readonly CommittedText[])[] | undefined {
+    const found = this.textsOf(inputHash);
+    const { counted, values } = this;
+    if (counted === undefined) return found;
+    return found?.map((texts, port) =>
+      texts.map((text, i): CommittedText => {
+        const item = values[port]?.[i];
+        const document = item?.entry === undefined ? counted.parseIfJson((item as EncodedItem).bytes) : undefined;
+        // The decoder of the input reports a text that is not JSON.
+        return document === undefined ? text : { document, entry: 0 };
+      }),
+    );
+  }
+
+  private textsOf(inputHash: Uint8Array): readonly (readonly CommittedText[])[] | undefined {
     const sent = (item: Item) => scratchSha256(this.textOf(item, "sent"));
     if (this.hasher.hashOf(this.values, sent).equals(inputHash)) {
       return this.values.map((items) =>
@@ -216,13 +247,7 @@ function base64Bytes(document: JsonDocument, entry: number | undefined): Buffer 
   return encoded === undefined ? undefined : decodeBase64(encoded);
 }
 
-function readValue(
-  document: JsonDocument,
-  entry: number,
-  isMany: boolean,
-  at: PathStep,
-  budget: { left: number },
-): Item[] {
+function readValue(document: JsonDocument, entry: number, isMany: boolean, at: PathStep, budget: Budget): Item[] {
   const [one, many] = VALUE.find(document, entry, at);
   if (one !== undefined && many !== undefined) {
     throw inputFault(`${stepsText(at)}: expected one of the members one, many, got both`);
@@ -241,7 +266,7 @@ function readValue(
   return entries.map((item, i) => readItem(document, item, { up: list, step: i }, budget));
 }
 
-function readItem(document: JsonDocument, entry: number, at: PathStep, budget: { left: number }): Item {
+function readItem(document: JsonDocument, entry: number, at: PathStep, budget: Budget): Item {
   const [kindEntry, data, base64, id] = ITEM.find(document, entry, at);
   if (kindEntry === undefined || !isStringOf(document, kindEntry, DATA)) {
     const kind = stringValueOf(document, kindEntry);
@@ -262,6 +287,7 @@ function readItem(document: JsonDocument, entry: number, at: PathStep, budget: {
     if (bytes === undefined)
       throw inputFault(`${stepsText(at)}.bytes: expected a string of standard base64 with padding`);
     item = { entry: undefined, bytes };
+    budget.isEncoded = true;
     size = bytes.length;
   }
   budget.left -= size;

@@ -1,5 +1,9 @@
 /** Error codes of faults in requests and results (protocol.md section 7). */
-export type WireCode = "input_integrity_error" | "input_deserialization_error" | "output_serialization_error";
+export type WireCode =
+  | "payload_too_large"
+  | "input_integrity_error"
+  | "input_deserialization_error"
+  | "output_serialization_error";
 
 /** A fault of a request or a result. `details` is sent to the caller: paths, kinds and limits, never a value. */
 export class WireFault extends Error {

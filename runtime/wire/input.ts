@@ -11,14 +11,15 @@ import {
   DecoderCompiler,
   itemCount,
   type ListDecoder,
-  MemberNames,
   readInput,
   repeatedMember,
 } from "./decoder.js";
 import type { CommittedText } from "./envelope.js";
 import { inputFault, type Path, pathText } from "./fault.js";
-import { ARRAY, type JsonDocument, NULL, OBJECT, STRIDE } from "./json.js";
+import { ARRAY, type JsonDocument, NULL, OBJECT, STRIDE, valueCount } from "./json.js";
+import { MemberNames } from "./member-names.js";
 import { Mismatch } from "./mismatch.js";
+import { UnionSteps } from "./union-steps.js";
 import { setAbsent, setMember } from "./untyped-json.js";
 import { WithSerdeErrorPath } from "./with-error-path.js";
 
@@ -34,6 +35,7 @@ export class InputDecoder {
   private readonly ports: readonly CompiledPort[];
   private readonly names: MemberNames;
   private readonly closed: boolean;
+  private readonly hasUnion: boolean;
 
   constructor({ input, definitions = [], closedInput = false }: Contract) {
     const compiler = new DecoderCompiler(definitions, WithSerdeErrorPath.of);
@@ -43,6 +45,7 @@ export class InputDecoder {
     });
     this.names = new MemberNames(input.map(({ name }) => name));
     this.closed = closedInput;
+    this.hasUnion = compiler.hasUnion;
   }
 
   /**
@@ -54,20 +57,24 @@ export class InputDecoder {
    */
   decodeSigned(values: readonly (readonly CommittedText[])[]): Record<string, unknown> {
     const input: Record<string, unknown> = {};
+    const steps = this.hasUnion ? new UnionSteps(countValues(values)) : undefined;
     for (let i = 0; i < this.ports.length; i++) {
       const { port, decode, list } = this.ports[i] as CompiledPort;
       const { name } = port;
       const texts = values[i] as readonly CommittedText[];
       let value: unknown;
       if (list !== undefined) {
-        value = list.decodeEach(texts.map((text, j) => readText(text, [name, j])));
+        value = list.decodeEach(
+          texts.map((text, j) => readText(text, [name, j])),
+          steps,
+        );
       } else {
         const { document, entry } = readText(texts[0] as CommittedText, [name]);
         if (port.optional && document.tape[entry] === NULL) {
           setAbsent(input, name);
           continue;
         }
-        value = decode(document, entry, new DecodeContext(false));
+        value = decode(document, entry, new DecodeContext(false, steps));
       }
       if (value instanceof Mismatch) throw inputFault(value.describe([name]));
       setMember(input, name, value);
@@ -78,10 +85,10 @@ export class InputDecoder {
   /**
    * Decodes the body of an unsigned request: plain JSON of the input type.
    *
+   * @param document of the body, where it is parsed already
    * @throws {@link WireFault} `input_deserialization_error` with the path of the failing member
    */
-  decodeUnsigned(body: Uint8Array): Record<string, unknown> {
-    const document = readInput("body", body);
+  decodeUnsigned(body: Uint8Array, document = readInput("body", body)): Record<string, unknown> {
     const { tape } = document;
     if (tape[0] !== OBJECT) throw inputFault("body: expected an object");
     const members = new Array<number>(this.ports.length).fill(0);
@@ -99,7 +106,7 @@ export class InputDecoder {
       next = index + 1;
     }
     const input: Record<string, unknown> = {};
-    const context = new DecodeContext(true);
+    const context = new DecodeContext(true, this.hasUnion ? new UnionSteps(valueCount(document)) : undefined);
     for (const [i, { port, decode, list }] of this.ports.entries()) {
       const { name, optional } = port;
       const member = members[i] as number;
@@ -122,6 +129,12 @@ export class InputDecoder {
     if (this.closed && undeclared) throw inputFault("expected only declared members, got another");
     return input;
   }
+}
+
+/** Number of values in the documents of committed texts. */
+function countValues(values: readonly (readonly CommittedText[])[]): number {
+  const documents = new Set(values.flatMap((texts) => texts.flatMap(({ document }) => document ?? [])));
+  return [...documents].reduce((count, document) => count + valueCount(document), 0);
 }
 
 /** A committed text as an entry of a parsed document. */

@@ -12,3 +12,8 @@ export class JsonError extends Error {
     super(`${reason} at byte ${offset}`);
   }
 }
+
+/** A JSON text with more values than its reader accepts. The rest of the text was not read. */
+export class TooManyValues extends Error {
+  override readonly name = "TooManyValues";
+}

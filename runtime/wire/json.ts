@@ -8,7 +8,7 @@
 
 import { Buffer, isAscii, isUtf8, randomInt } from "#platform/bytes";
 import { asBuffer } from "./bytes.js";
-import { JsonError } from "./json-error.js";
+import { JsonError, TooManyValues } from "./json-error.js";
 
 /** Limit of nested arrays and objects (protocol.md section 1). */
 export const MAX_DEPTH = 127;
@@ -91,13 +91,20 @@ const HIGH_BITS = 0x80808080;
  * Parses one JSON document and checks grammar, UTF-8, surrogate escapes, number range and depth. Only white space may
  * surround it; a byte-order mark is refused.
  *
- * @throws {@link JsonError}
+ * @param maxValues limit of {@link valueCount}, and so of the memory of the tape
+ * @throws {@link JsonError}; {@link TooManyValues} over the limit
  */
-export function parseJson(input: Uint8Array): JsonDocument {
+export function parseJson(input: Uint8Array, maxValues = Number.POSITIVE_INFINITY): JsonDocument {
   const bytes = asBuffer(input);
   const ascii = isAscii(bytes);
   if (!ascii && !isUtf8(bytes)) throw new JsonError("invalid UTF-8", invalidUtf8At(bytes));
-  return new Scanner(bytes, ascii, newTape(bytes.length)).scan();
+  const maxLength = maxValues * STRIDE;
+  return new Scanner(bytes, ascii, newTape(bytes.length, maxLength), maxLength).scan();
+}
+
+/** Number of values in a document: members' names, arrays and objects count as one each. */
+export function valueCount({ tape }: JsonDocument): number {
+  return (tape[3] as number) / STRIDE;
 }
 
 /** The offset of the first invalid UTF-8 byte. */
@@ -119,14 +126,14 @@ let pool = new Int32Array(POOL_LENGTH);
 let pooled = 0;
 
 /** Allocates a tape for a document of `bytes` bytes. A tape that proves too short grows later. */
-function newTape(bytes: number): Int32Array {
-  const length = 64 + ((Math.min(bytes, MAX_ROOMY_BYTES) >> 2) & ~3);
+function newTape(bytes: number, maxLength: number): Int32Array {
+  const length = Math.min(maxLength, 64 + ((Math.min(bytes, MAX_ROOMY_BYTES) >> 2) & ~3));
   if (length > POOL_RESERVE) return new Int32Array(length);
   if (pooled + POOL_RESERVE > POOL_LENGTH) {
     pool = new Int32Array(POOL_LENGTH);
     pooled = 0;
   }
-  return pool.subarray(pooled);
+  return pool.subarray(pooled, pooled + maxLength);
 }
 
 /**
@@ -165,6 +172,8 @@ class Scanner {
     private readonly bytes: Buffer,
     private readonly ascii: boolean,
     private tape: Int32Array,
+    /** Maximum length of the tape. */
+    private readonly maxLength: number,
   ) {}
 
   scan(): JsonDocument {
@@ -228,7 +237,9 @@ class Scanner {
     let { tape } = this;
     const { top } = this;
     if (top + STRIDE > tape.length) {
-      const larger = new Int32Array(top + STRIDE * (1 + maxEntries(this.bytes, end)));
+      const { maxLength } = this;
+      if (top + STRIDE > maxLength) throw new TooManyValues();
+      const larger = new Int32Array(Math.min(maxLength, top + STRIDE * (1 + maxEntries(this.bytes, end))));
       larger.set(tape);
       tape = larger;
       this.tape = tape;

@@ -516,6 +516,11 @@ class EncoderCompiler {
       return (value, depth, context) => chooseBranch(branches, context, (branch) => branch(value, depth, context));
     }
     const { name, branches: branchOf, others, mismatch } = discriminator;
+    // Several branches may take an array.
+    if (others.length > 2) {
+      this.hasUnion = true;
+      this.countsUndeclared = true;
+    }
     return (value, depth, context) => {
       if (!hasMembers(value)) return chooseBranch(others, context, (branch) => branch(value, depth, context));
       const literal = memberOf(value, name);

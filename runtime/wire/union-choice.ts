@@ -68,12 +68,14 @@ export interface Tally {
  * Chooses the first of the fitting branches with the fewest undeclared members, and adds their number to the tally.
  *
  * @param attempt decodes or encodes the value by a branch
- * @returns the result of the chosen branch; the most specific mismatch when none fits
+ * @param explain makes the mismatch of a value that fits none: the most specific one by default
+ * @returns the result of the chosen branch, or that mismatch
  */
 export function chooseBranch<B, T>(
   branches: readonly B[],
   tally: Tally,
   attempt: (branch: B) => T | Mismatch,
+  explain: (mismatches: readonly Mismatch[]) => Mismatch = unionMismatch,
 ): T | Mismatch {
   const before = tally.undeclaredCount;
   const mismatches: Mismatch[] = [];
@@ -90,6 +92,7 @@ export function chooseBranch<B, T>(
     }
   }
   const fits = mismatches.length < branches.length;
+  const mismatch = fits ? undefined : explain(mismatches);
   tally.undeclaredCount = before + (fits ? fewest : 0);
-  return fits ? (best as T) : unionMismatch(mismatches);
+  return mismatch ?? (best as T);
 }

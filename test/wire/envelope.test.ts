@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { MAX_VALUES } from "#runtime/wire/data.js";
-import { EnvelopeReader, INPUT_BUDGET } from "#runtime/wire/envelope.js";
+import { committedBytes, EnvelopeReader, INPUT_BUDGET } from "#runtime/wire/envelope.js";
 import { WireFault } from "#runtime/wire/fault.js";
 import { sha256 } from "#runtime/wire/hash.js";
 import { InputDecoder } from "#runtime/wire/input.js";
@@ -46,11 +46,7 @@ function matched(text: Buffer, hash: Uint8Array): string[][] | undefined {
   return reader
     .read(text)
     .match(hash)
-    ?.map((items) =>
-      items.map((item) =>
-        (item.document === undefined ? item.bytes : textOf(item.document, item.entry, "sent")).toString(),
-      ),
-    );
+    ?.map((items) => items.map((item) => committedBytes(item).toString()));
 }
 
 describe("envelope faults", () => {

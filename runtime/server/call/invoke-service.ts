@@ -9,6 +9,7 @@ import { asBuffer } from "../../wire/bytes.js";
 import { type Ed25519Engine, prepareVerifyKey } from "../../wire/ed25519.js";
 import type { SigningKey } from "../../wire/ed25519-keys.js";
 import { RESULT_CONTENT_TYPE, type SignatureHeaders } from "../../wire/http-names.js";
+import { DEFAULT_MAX_INPUT_VALUES, InputValues } from "../../wire/input-values.js";
 import { outputHash, SIGNATURE_VERSION, toolSignatureMessage } from "../../wire/signature.js";
 import { errorBody, RequestError, statusOf, toRequestError } from "../errors/request-error.js";
 import { type BodyAccount, bodyBytesBound } from "../load/body-bytes.js";
@@ -43,6 +44,8 @@ export interface ServiceOptions {
   readonly store: ReplayStore;
   /** Time limit of the store for a claim, in milliseconds; {@link CLAIM_LIMIT_MS} by default. */
   readonly claimLimitMs?: number;
+  /** Limit of the values of one call; {@link DEFAULT_MAX_INPUT_VALUES} by default. */
+  readonly maxInputValues?: number;
   /** Load limits. When absent, only the bytes of bodies are bounded. */
   readonly load?: LoadControl;
   readonly log: ServerLogger;
@@ -173,7 +176,16 @@ export class InvokeService {
       await waiting?.slot;
       seen?.done("queue");
     }
-    const run = this.start(call, unsignedCall(request, body));
+    const counted = this.countValues();
+    let made: Call;
+    try {
+      made = unsignedCall(request, body, counted); // 413
+      if (counted.count > MANY_VALUES) await eventLoopTurn();
+    } catch (error) {
+      slots?.release();
+      throw error;
+    }
+    const run = this.start(call, made);
     request.onDisconnect(() => run.abort("disconnect"));
     const answer = await run.answer;
     if (answer.json !== undefined) {
@@ -186,7 +198,9 @@ export class InvokeService {
 
   private async authenticated(call: Handled, auth: AuthContext, body: InputHolder<Uint8Array>): Promise<Reply> {
     const { tool, log, seen } = call;
-    const signed = signedCall(tool, auth, body); // 3: 422
+    const counted = this.countValues();
+    const signed = signedCall(tool, auth, body, counted); // 3: 413, 422
+    if (counted.count > MANY_VALUES) await eventLoopTurn();
     const { store, claimLimitMs = CLAIM_LIMIT_MS } = this.options;
     const leaseMs = tool.timeoutMs + LEASE_MARGIN_MS;
     const wanted = { tool: tool.fqn, nonce: auth.nonce, inputHash: auth.inputHash, caller: auth, leaseMs };
@@ -213,6 +227,10 @@ export class InvokeService {
         return this.settlingWhenSent(run, answer, reply);
       }
     }
+  }
+
+  private countValues(): InputValues {
+    return new InputValues(this.options.maxInputValues ?? DEFAULT_MAX_INPUT_VALUES);
   }
 
   /** Waits for a slot. A call that gets no slot gives up its replay claim, so that the caller can retry. */
@@ -378,18 +396,29 @@ export class InvokeService {
 // An async function keeps its locals alive while it is suspended. The next two functions are synchronous, so that only
 // the Call refers to the body.
 
-function unsignedCall(request: RequestHeaders, body: InputHolder<Uint8Array>): Call {
+/** @throws WireFault `payload_too_large` for too many values */
+function unsignedCall(request: RequestHeaders, holder: InputHolder<Uint8Array>, counted: InputValues): Call {
   const json = prefersJson(headerText(request, "accept"));
-  return { input: { body: takeInput(body) }, auth: undefined, json };
+  const body = takeInput(holder);
+  return { input: { body, document: counted.parseIfJson(body) }, auth: undefined, json };
 }
 
-/** @throws {@link RequestError} `input_integrity_error`; WireFault for an invalid envelope */
-function signedCall(tool: ServedTool, auth: AuthContext, body: InputHolder<Uint8Array>): Call {
-  const texts = tool.envelope.read(takeInput(body)).match(auth.inputHash);
+/** @throws {@link RequestError} `input_integrity_error`; WireFault for an invalid envelope or too many values */
+function signedCall(tool: ServedTool, auth: AuthContext, body: InputHolder<Uint8Array>, counted: InputValues): Call {
+  const texts = tool.envelope.read(takeInput(body), counted).match(auth.inputHash);
   if (texts === undefined) {
     throw new RequestError("input_integrity_error", "the input hash of the header is not that of the body");
   }
   return { input: { texts }, auth, json: false };
+}
+
+/** Number of values above which other events are handled between parsing an input and decoding it. */
+const MANY_VALUES = 10_000;
+
+function eventLoopTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 async function observed(answered: Promise<Reply>, seen: Observation): Promise<Reply> {

@@ -224,7 +224,7 @@ class LocalExecution implements Execution {
     const decoder = this.tool.input;
     if ("texts" in input) return decoder.decodeSigned(input.texts);
     try {
-      return decoder.decodeUnsigned(input.body);
+      return decoder.decodeUnsigned(input.body, input.document);
     } finally {
       this.notice(input.body);
     }

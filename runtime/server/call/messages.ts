@@ -2,6 +2,7 @@
 
 import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
 import type { CommittedText } from "../../wire/envelope.js";
+import type { JsonDocument } from "../../wire/json.js";
 import { type ErrorCode, errorBody, statusOf } from "../errors/request-error.js";
 import type { BodyAccount } from "../load/body-bytes.js";
 
@@ -32,8 +33,13 @@ export function refusal(code: ErrorCode, details?: string): Answer {
  */
 export const SHUTTING_DOWN = refusal("shutting_down");
 
-/** The committed texts of a signed request, for each port in order; or the body of an unsigned one. */
-export type CallInput = { readonly texts: readonly (readonly CommittedText[])[] } | { readonly body: Uint8Array };
+/**
+ * The committed texts of a signed request, for each port in order; or the body of an unsigned one, with its document if
+ * it is parsed.
+ */
+export type CallInput =
+  | { readonly texts: readonly (readonly CommittedText[])[] }
+  | { readonly body: Uint8Array; readonly document?: JsonDocument | undefined };
 
 /**
  * A box that is emptied when the input is taken, so that objects that outlive the call do not keep its body in memory.

@@ -6,6 +6,7 @@ import { SvcTool, type SvcToolClass } from "../../tool.js";
 import type { Contract } from "../../wire/contract.js";
 import { EnvelopeReader } from "../../wire/envelope.js";
 import { InputDecoder } from "../../wire/input.js";
+import { heapBytesOf } from "../../wire/input-values.js";
 import { MAX_TIMEOUT_MS } from "../../wire/metadata.js";
 import { OutputEncoder } from "../../wire/output.js";
 import { StartupError } from "../errors/startup-error.js";
@@ -23,6 +24,8 @@ export class ServedTool implements ToolCode {
   readonly contract: Contract;
   readonly envelope: EnvelopeReader;
   readonly input: InputDecoder;
+  /** The most bytes that decoding an input takes, by its number of values and the length of its body. */
+  readonly heapBytesOf: (valueCount: number, bodyBytes: number) => number;
   readonly output: OutputEncoder;
   readonly undeclared: UndeclaredNotice;
   /** The deadlines of this tool's runs. */
@@ -74,6 +77,7 @@ export class ServedTool implements ToolCode {
       .join("");
     this.envelope = new EnvelopeReader(contract.input);
     this.input = new InputDecoder(contract);
+    this.heapBytesOf = heapBytesOf(contract);
     this.output = new OutputEncoder(contract);
     this.undeclared = new UndeclaredNotice(contract);
   }

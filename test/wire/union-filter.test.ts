@@ -1,0 +1,185 @@
+/** Unions without a discriminator: tries are counted, and bounded. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Codec } from "#runtime/wire/contract.js";
+import { DecodeContext, DecoderCompiler, ValueDecoder } from "#runtime/wire/decoder.js";
+import { WireFault } from "#runtime/wire/fault.js";
+import { InputDecoder } from "#runtime/wire/input.js";
+import { parseJson } from "#runtime/wire/json.js";
+import { ValueEncoder } from "#runtime/wire/output.js";
+
+const NUMBER: Codec = { kind: "number" };
+const TEXT: Codec = { kind: "string" };
+const required = (members: Readonly<Record<string, Codec>>): Codec => ({
+  kind: "object",
+  members: Object.entries(members).map(([name, codec]) => ({ name, codec })),
+});
+const literal = (...values: (string | number)[]): Codec => ({ kind: "literal", values });
+/** A value whose every reading is counted. */
+const COUNTED: Codec = { kind: "wrapped", item: NUMBER };
+
+/** The number of times that counted values are read when a text is decoded. */
+function readings(codec: Codec, text: string, definitions: (readonly [string, Codec])[] = []): number {
+  let count = 0;
+  const compiler = new DecoderCompiler(definitions, (value) => {
+    count++;
+    return value;
+  });
+  compiler.compile(codec)(parseJson(Buffer.from(text)), 0, new DecodeContext(false));
+  return count;
+}
+
+describe("one branch alone is tried", () => {
+  const union = (branch: (at: number) => Readonly<Record<string, Codec>>): Codec => ({
+    kind: "union",
+    branches: Array.from({ length: 256 }, (_, at) => required({ value: COUNTED, ...branch(at) })),
+  });
+  for (const [what, codec, text] of [
+    ["by its required members", union((at) => ({ [`m${at}`]: NUMBER })), '{"value":1,"m255":1}'],
+    ["by the kind of a member", union((at) => ({ last: at === 255 ? TEXT : NUMBER })), '{"value":1,"last":""}'],
+    [
+      "by a literal that others share",
+      union((at) => ({ k: literal(`k${at}`), n: literal(1) })),
+      '{"value":1,"k":"k9","n":1}',
+    ],
+    [
+      "by a literal of some branches",
+      {
+        kind: "union",
+        branches: [
+          required({ value: COUNTED, k: TEXT, z: TEXT }),
+          ...(union((at) => ({ k: literal(`${at}`) })) as unknown as { branches: Codec[] }).branches,
+        ],
+      },
+      '{"value":1,"k":"255"}',
+    ],
+    [
+      "by the last of repeated members",
+      union((at) => ({ last: at === 255 ? TEXT : NUMBER })),
+      '{"value":1,"last":1,"last":""}',
+    ],
+    ["by a name with escapes", union((at) => ({ [`m${at}`]: NUMBER })), '{"value":1,"m25\\u0035":1}'],
+  ] as const satisfies readonly (readonly [string, Codec, string])[]) {
+    it(what, () => assert.equal(readings(codec, text), 1));
+  }
+});
+
+describe("the choice is as if all were tried", () => {
+  const objects: Codec = {
+    kind: "union",
+    branches: [
+      required({ a: NUMBER }),
+      required({ a: NUMBER, b: TEXT }),
+      { kind: "object", members: [{ name: "a", optional: true, codec: TEXT }] },
+      { kind: "ref", name: "Named" },
+      { kind: "null" },
+      { kind: "array", item: NUMBER },
+    ],
+  };
+  const decoder = new ValueDecoder(objects, [
+    ["Named", required({ name: { kind: "union", branches: [TEXT, { kind: "null" }] } })],
+  ]);
+  for (const [text, value] of [
+    ['{"a":1}', { a: 1 }],
+    ['{"b":"x","a":1}', { a: 1, b: "x" }],
+    ['{"a":"x"}', { a: "x" }],
+    ["{}", {}],
+    ['{"name":null}', { name: null }],
+    ["null", null],
+    ["[1]", [1]],
+  ] as const) {
+    it(`reads ${text}`, () => assert.deepEqual(decoder.read(Buffer.from(text)), value));
+  }
+  for (const [text, details] of [
+    ['{"a":true}', "a: expected a number or a string, got a boolean"],
+    ['{"a":true,"name":1}', "a: expected a number or a string, got a boolean"],
+    ['"x"', "expected an object or null or an array, got a string"],
+    ['["x"]', "[0]: expected a number, got a string"],
+  ] as const) {
+    it(`refuses ${text} by the names of all branches`, () => {
+      assert.throws(() => decoder.read(Buffer.from(text)), new WireFault("input_deserialization_error", details));
+    });
+  }
+});
+
+describe("arrays beside branches with a discriminator", () => {
+  const numbers = (...names: string[]) => required(Object.fromEntries(names.map((name) => [name, NUMBER])));
+  const DEPTH = 60;
+
+  it("are read and written once at each level", () => {
+    let reads = 0;
+    const counted = (value: unknown) => ({
+      k: "a",
+      get n() {
+        reads++;
+        return value;
+      },
+    });
+    const tree: Codec = {
+      kind: "union",
+      branches: [
+        required({ k: literal("a"), n: COUNTED }),
+        required({ k: literal("b") }),
+        { kind: "tuple", items: [{ kind: "ref", name: "Tree" }, NUMBER] },
+        { kind: "tuple", items: [{ kind: "ref", name: "Tree" }, TEXT] },
+      ],
+    };
+    const definitions: [string, Codec][] = [["Tree", tree]];
+    const text = `${"[".repeat(DEPTH)}{"k":"a","n":1}${',"x"]'.repeat(DEPTH)}`;
+    assert.ok(readings({ kind: "ref", name: "Tree" }, text, definitions) <= 4);
+    let value: unknown = counted({ value: 1 });
+    for (let i = 0; i < DEPTH; i++) value = [value, "x"];
+    const written = new ValueEncoder({ kind: "ref", name: "Tree" }, definitions).write(value);
+    assert.equal(written, text);
+    assert.ok(reads <= 2 * DEPTH, `${reads} reads`);
+  });
+
+  it("are written by the branch with the fewest undeclared members", () => {
+    const array = (item: Codec): Codec => ({ kind: "array", item });
+    const branches = [
+      required({ k: literal("a") }),
+      required({ k: literal("b") }),
+      array(numbers("x")),
+      array(numbers("x", "y")),
+    ];
+    assert.equal(new ValueEncoder({ kind: "union", branches }).write([{ x: 1, y: 2 }]), '[{"x":1,"y":2}]');
+  });
+});
+
+describe("the work of a call is bounded", () => {
+  const branches = (count: number) =>
+    Array.from({ length: count }, (_, at) => required({ value: required({ [`m${at}`]: NUMBER }) }));
+  const contract = (count: number) => ({
+    fqn: "xyz.demo.unions@1",
+    input: [{ name: "v", many: false, codec: { kind: "array", item: { kind: "union", branches: branches(count) } } }],
+  });
+  const decode = (count: number, values: number) =>
+    new InputDecoder(contract(count) as never).decodeUnsigned(
+      Buffer.from(
+        `{"v":[${Array(values)
+          .fill(`{"value":{"m${count - 1}":1}}`)
+          .join(",")}]}`,
+      ),
+    );
+
+  it("small calls of large unions are read", () => {
+    assert.equal((decode(256, 100).v as unknown[]).length, 100);
+  });
+
+  it("values times branches are refused with what to do", () => {
+    const tooMany = new WireFault(
+      "input_deserialization_error",
+      "too many values fit several branches of a union: send fewer values; a required literal member of one name in each branch tells branches apart",
+    );
+    assert.throws(() => decode(256, 5_000), tooMany);
+    assert.equal((decode(2, 5_000).v as unknown[]).length, 5_000);
+  });
+
+  it("values that fit one branch alone take none of it", () => {
+    const item = { kind: "union", branches: [NUMBER, TEXT, required({ a: NUMBER }), required({ b: NUMBER })] } as const;
+    const decoder = new InputDecoder({ input: [{ name: "v", many: false, codec: { kind: "array", item } }] } as never);
+    const texts = Array(40_000).fill('1,"x",{"a":1},{"b":1}').join(",");
+    assert.equal((decoder.decodeUnsigned(Buffer.from(`{"v":[${texts}]}`)).v as unknown[]).length, 160_000);
+  });
+});
