@@ -2,7 +2,7 @@
 
 import { checkedInteger } from "../checked-integer.js";
 import { configWarnings, DEFAULT_REPLAY_CACHE_TTL_MS, ToolkitRuntimeConfig } from "../config/config.js";
-import { ENV_REDIS_URL, REDIS_SETTINGS } from "../config/environment.js";
+import { ENV_MAX_RUNS, ENV_REDIS_URL, REDIS_SETTINGS } from "../config/environment.js";
 import { displayVariable, strayVariables } from "../config/stray-variables.js";
 import { endsWithin } from "../time-limit.js";
 import { type EngineSelection, selectEngine } from "../wire/ed25519.js";
@@ -88,7 +88,8 @@ export async function prepareTools(
   const allowedOrigins = new AllowedOrigins(options.allowedOrigins);
   const minBodyBytesPerSecond = bodyRateOf(options.minBodyBytesPerSecond);
   const bodyBytes = bodyBytesBound(options.maxBodyBytesInFlight, config.invokeMaxBodyBytes());
-  const load = new LoadControl(options.load ?? {}, { tools: served, signed, bodyBytes, log });
+  const runs = runsOf(options.maxRuns);
+  const load = new LoadControl(options.load ?? {}, { tools: served, signed, bodyBytes, runs, log });
   const looking = [new RequestLog(log), metrics, await loadTracing(scheme, log)];
   const observers = new Observers(
     looking.filter((observer) => observer !== undefined),
@@ -182,6 +183,19 @@ async function closeStore(store: ReplayStore, log: ServerLogger, limitMs: number
 /** Wraps the logger of the options, or the default logger, so that it never throws. */
 export function loggerOf(options: Pick<ToolOptions, "logger"> | undefined): SafeLogger {
   return SafeLogger.of(options?.logger ?? initLogger());
+}
+
+/**
+ * The maximum number of runs that is set in code or by the environment, if any.
+ *
+ * @throws RangeError for a number outside the range, {@link StartupError} for a text that is no such number
+ */
+function runsOf(given: number | undefined): number | undefined {
+  if (given !== undefined) return checkedInteger("maxRuns", given, 2, Number.MAX_SAFE_INTEGER, "runs");
+  const text = process.env[ENV_MAX_RUNS];
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text) && Number(text) >= 2) return Number(text);
+  throw new StartupError(`${ENV_MAX_RUNS}: expected a number of runs, at least 2`);
 }
 
 /** @throws RangeError for a number outside the range */

@@ -16,6 +16,7 @@ import { buildApp } from "#runtime/server/http/http-server.js";
 import { DEADLINES, type Deadlines } from "#runtime/server/http/limits.js";
 import { Shutdown } from "#runtime/server/http/shutdown.js";
 import type { TlsSetup } from "#runtime/server/http/tls.js";
+import type { LoadReason } from "#runtime/server/load/load-options.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { type Ed25519Engine, prepareSigningKey, publicKeyOf, selectEngine } from "#runtime/wire/ed25519.js";
 import { SignatureHeaders } from "#runtime/wire/http-names.js";
@@ -105,6 +106,19 @@ export function keptLog(): ServerLogger & { readonly entries: LogEntry[] } {
 export interface TestServer extends RunningServer {
   readonly log: readonly LogEntry[];
 }
+
+/** The refusals of a server that has refused nothing for load. */
+export const NOTHING_REFUSED: Readonly<Record<LoadReason, number>> = {
+  connections: 0,
+  requests: 0,
+  answers: 0,
+  bodyBytes: 0,
+  runs: 0,
+  queueFull: 0,
+  queueTimeout: 0,
+  rateLimit: 0,
+  eventLoop: 0,
+};
 
 /** An address of this machine: on Linux one on which nothing else listens, so that a port stays free once it is closed. */
 export const OWN_ADDRESS: Address = [process.platform === "linux" ? [127, 0, 83, 1] : [127, 0, 0, 1], 0];
