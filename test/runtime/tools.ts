@@ -12,7 +12,7 @@ import {
 } from "#runtime/index.js";
 import { InvokeService, type ServiceOptions } from "#runtime/server/call/invoke-service.js";
 import { serveTools } from "#runtime/server/call/served-tool.js";
-import { buildApp } from "#runtime/server/http/http-server.js";
+import { buildApp, type ServeOptions } from "#runtime/server/http/http-server.js";
 import { DEADLINES, type Deadlines } from "#runtime/server/http/limits.js";
 import { Shutdown } from "#runtime/server/http/shutdown.js";
 import type { TlsSetup } from "#runtime/server/http/tls.js";
@@ -158,6 +158,7 @@ export async function serveHasty(
   work: Ed25519Engine = engine,
   more: Partial<ServiceOptions> = {},
   tls?: TlsSetup,
+  bounds: Pick<ServeOptions, "maxPipelined" | "maxUnreadBytes"> = {},
 ) {
   const log = keptLog();
   const store = new ReplayMemory();
@@ -171,6 +172,7 @@ export async function serveHasty(
     shutdown: new Shutdown(),
     tls,
     deadlines: { ...DEADLINES, checkMs: 50, ...deadlines },
+    ...bounds,
   });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   atEnd(() => app.close());

@@ -13,6 +13,11 @@ export const MAX_HEADER_BYTES = 16_384;
 /** Default number of open connections. With 15 KB of an incomplete request each they take 60 MB; TLS adds to that. */
 export const MAX_CONNECTIONS = 4_096;
 /**
+ * Default total bytes of answers that their clients have not read: 64 MiB, 256 of the largest results. An answer counts
+ * from when it is ready, also behind the answer of an earlier request.
+ */
+export const MAX_UNREAD_BYTES = 67_108_864;
+/**
  * Default minimum rate of a body in bytes per second: 131 kbit/s. A body of the default size limit that arrives within
  * the default request time has 25 times that rate.
  */
