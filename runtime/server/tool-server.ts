@@ -29,6 +29,7 @@ import type { ToolOptions } from "./options.js";
 import { ServerReload } from "./reload.js";
 import { SEAL_BYTES } from "./replay/cached-signature.js";
 import { ReplayMemory } from "./replay/memory.js";
+import { rememberTools } from "./replay/remembered-tools.js";
 import type { ReplayStore } from "./replay/store.js";
 import { isolateTools } from "./threads/thread-host.js";
 import { checkUnsigned } from "./unsigned.js";
@@ -99,6 +100,7 @@ export async function prepareTools(
   const reload = new ServerReload({ config, served, log, intervalMs });
   const memory = store instanceof ReplayMemory ? store : undefined;
   let isStoreStarted = false;
+  let forgetTools: (() => void) | undefined;
   let endThreads: (() => Promise<void>) | undefined;
   let closeClasses: (() => Promise<void>) | undefined;
   return {
@@ -121,6 +123,7 @@ export async function prepareTools(
     start: async () => {
       // Without signatures there are no nonces to remember.
       if (signed) {
+        if (options.replayStore === undefined && store.scope === "process") forgetTools = rememberTools(served);
         isStoreStarted = true;
         await store.start?.({
           tools: tools.map(({ fqn, timeoutMs }) => ({ fqn, timeoutMs })),
@@ -139,6 +142,7 @@ export async function prepareTools(
       load.close();
       const storeClosed = isStoreStarted && closeStore(store, log, Math.min(limitMs, CLOSE_STORE_MS));
       await Promise.all([closeClasses?.(), endThreads?.(), storeClosed]);
+      forgetTools?.();
     },
   };
 }

@@ -604,7 +604,9 @@ export class ReplayMemory implements ReplayStore {
   /** The bound in bytes over all tools. */
   readonly maxBytes: number;
   readonly #arena: Arena;
-  #ttlMs: ((tool: string) => number) | undefined;
+  readonly #ttlMs: ((tool: string) => number) | undefined;
+  /** The lifetimes of the registrations that share this store, by tool; the last one counts. */
+  readonly #registered = new Map<string, ReplayContext["ttlMs"]>();
 
   /** @throws RangeError when `maxBytes` is not a safe integer of at least 1 MiB */
   constructor({ maxBytes = 536_870_912, ttlMs, now = () => performance.now() }: ReplayMemoryOptions = {}) {
@@ -619,8 +621,8 @@ export class ReplayMemory implements ReplayStore {
   }
 
   /** Takes the lifetimes in force, unless the options have some of their own. */
-  start({ ttlMs }: ReplayContext): void {
-    this.#ttlMs ??= ttlMs;
+  start({ tools, ttlMs }: ReplayContext): void {
+    for (const { fqn } of tools) this.#registered.set(fqn, ttlMs);
   }
 
   claim({ tool, nonce, inputHash, caller }: ReplayRequest): Claim {
@@ -630,7 +632,10 @@ export class ReplayMemory implements ReplayStore {
     pair.set(inputHash, 32);
     let entries = this.#arena.tools.get(tool);
     if (entries === undefined) {
-      entries = new ToolEntries(this.#arena, () => this.#ttlMs?.(tool) ?? DEFAULT_TTL_MS);
+      entries = new ToolEntries(
+        this.#arena,
+        () => (this.#ttlMs ?? this.#registered.get(tool))?.(tool) ?? DEFAULT_TTL_MS,
+      );
       this.#arena.tools.set(tool, entries);
     }
     return entries.claim(caller);
