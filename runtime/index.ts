@@ -18,6 +18,7 @@ export type {
 export { debug, initLogger } from "./server/log/log.js";
 export type { ServerLogger } from "./server/log/safe-logger.js";
 export type { BootstrapOptions, ToolOptions } from "./server/options.js";
+export { ReplayMemory, type ReplayMemoryOptions } from "./server/replay/memory.js";
 export {
   type CachedAnswer,
   type Claim,

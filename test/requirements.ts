@@ -723,6 +723,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
     proven: { "runtime/replay-http": 1 },
   },
   {
+    id: "8.30",
+    text: "★ One leader may fill at most as much of the store as is left for all others, in bytes of its runs and unexpired entries: beyond that its new invocations get 503 `replay_store_full`, and those of other leaders run.",
+    proven: { "runtime/replay": 2, "runtime/replay-http": 1 },
+  },
+  {
     id: "8.17",
     text: "Expiry costs nothing per request (the Rust system scans every live entry on each request, and is unbounded).",
     proven: { "runtime/replay-cost": 1 },

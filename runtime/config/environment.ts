@@ -56,6 +56,8 @@ export const ENV_REPLAY_MAX_BYTES = "SVC_REPLAY_MAX_BYTES";
 export const ENV_MAX_BODY_BYTES_IN_FLIGHT = "SVC_MAX_BODY_BYTES_IN_FLIGHT";
 /** Environment variable with the maximum number of open connections. */
 export const ENV_MAX_CONNECTIONS = "SVC_MAX_CONNECTIONS";
+/** Environment variable with the maximum number of runs over all tools. */
+export const ENV_MAX_RUNS = "SVC_MAX_RUNS";
 /** Environment variable with the limit of the values of one call. */
 export const ENV_MAX_INPUT_VALUES = "SVC_MAX_INPUT_VALUES";
 
@@ -66,6 +68,7 @@ export const NUMBER_SETTINGS: readonly string[] = [
   ENV_MAX_BODY_BYTES_IN_FLIGHT,
   ENV_MAX_CONNECTIONS,
   ENV_MAX_INPUT_VALUES,
+  ENV_MAX_RUNS,
 ];
 
 const BINARY_UNITS: Readonly<Record<string, number>> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };

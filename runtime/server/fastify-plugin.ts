@@ -3,7 +3,7 @@
 import type { FastifyPluginAsync } from "fastify";
 import fastifyPlugin from "fastify-plugin";
 import type { SvcToolClass } from "../tool.js";
-import { type ServedTool, serveTools } from "./call/served-tool.js";
+import { serveTools } from "./call/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
 import type { ShutdownParts } from "./http/shutdown.js";
 import { ToolRoutes } from "./http/tool-routes.js";
@@ -33,7 +33,6 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
   const { service, shutdown } = parts;
   const mounts = mountsOf(app.server);
   try {
-    if (parts.config.signedHttpIsRequired() && options.replayStore === undefined) claimNames(mounts, tools);
     const routes = new ToolRoutes(parts);
     await app.register(routes.plugin);
     await app.register(routes.otherMethods);
@@ -68,26 +67,15 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
 
 /** The registrations of one application. */
 interface Mounts {
-  readonly names: Set<string>;
   readonly stops: (() => Promise<unknown>)[];
 }
 
 const applications = new WeakMap<object, Mounts>();
 
 function mountsOf(server: object): Mounts {
-  const mounts = applications.get(server) ?? { names: new Set<string>(), stops: [] };
+  const mounts = applications.get(server) ?? { stops: [] };
   applications.set(server, mounts);
   return mounts;
-}
-
-/** Refuses a tool that is mounted twice: each registration has its own replay entries, so one call could run twice. */
-function claimNames({ names }: Mounts, tools: readonly ServedTool[]): void {
-  for (const { fqn } of tools) {
-    if (names.has(fqn)) {
-      throw new StartupError(`${fqn} is mounted twice, and a signed call could run twice: give both one replayStore`);
-    }
-    names.add(fqn);
-  }
 }
 
 /**

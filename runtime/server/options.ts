@@ -65,6 +65,12 @@ export interface ToolOptions {
    * environment variable `SVC_MAX_INPUT_VALUES`.
    */
   readonly maxInputValues?: number;
+  /**
+   * Maximum number of runs over all tools, those that wait for a slot and those past their deadline included: 4,096 by
+   * default, at least 2. One leader, or one unsigned connection, has at most as many as are left for all others. A call
+   * over the limit gets 503. Takes precedence over the environment variable `SVC_MAX_RUNS`.
+   */
+  readonly maxRuns?: number;
   /** Minimum rate of a body in bytes per second: 16,384 by default, at least 1. A body below it for 5 s gets 408. */
   readonly minBodyBytesPerSecond?: number;
   /**

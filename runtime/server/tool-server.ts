@@ -2,7 +2,13 @@
 
 import { checkedInteger } from "../checked-integer.js";
 import { configWarnings, DEFAULT_REPLAY_CACHE_TTL_MS, ToolkitRuntimeConfig } from "../config/config.js";
-import { ENV_MAX_INPUT_VALUES, ENV_REDIS_URL, integerFromEnv, REDIS_SETTINGS } from "../config/environment.js";
+import {
+  ENV_MAX_INPUT_VALUES,
+  ENV_MAX_RUNS,
+  ENV_REDIS_URL,
+  integerFromEnv,
+  REDIS_SETTINGS,
+} from "../config/environment.js";
 import { displayVariable, strayVariables } from "../config/stray-variables.js";
 import { endsWithin } from "../time-limit.js";
 import { type EngineSelection, selectEngine } from "../wire/ed25519.js";
@@ -30,6 +36,7 @@ import type { ToolOptions } from "./options.js";
 import { ServerReload } from "./reload.js";
 import { SEAL_BYTES } from "./replay/cached-signature.js";
 import { ReplayMemory } from "./replay/memory.js";
+import { rememberTools } from "./replay/remembered-tools.js";
 import type { ReplayStore } from "./replay/store.js";
 import { isolateTools, threadHeaps } from "./threads/thread-host.js";
 import { checkUnsigned } from "./unsigned.js";
@@ -54,6 +61,7 @@ export interface PreparedTools {
   readonly reload: ServerReload;
   readonly store: ReplayStore;
   readonly memory: MemoryBudget;
+  readonly maxUnreadBytes: number;
   readonly pages: Pages;
   readonly minBodyBytesPerSecond: number | undefined;
   readonly onRefused: (code: string) => void;
@@ -98,7 +106,8 @@ export async function prepareTools(
   const shutdown = new Shutdown(options.shutdown);
   const allowedOrigins = new AllowedOrigins(options.allowedOrigins);
   const minBodyBytesPerSecond = bodyRateOf(options.minBodyBytesPerSecond);
-  const load = new LoadControl(options.load ?? {}, { tools: served, signed, bodyBytes: memory.bodies, log });
+  const runs = runsOf(options.maxRuns);
+  const load = new LoadControl(options.load ?? {}, { tools: served, signed, bodyBytes: memory.bodies, runs, log });
   const looking = [new RequestLog(log), metrics, await loadTracing(scheme, log)];
   const observers = new Observers(
     looking.filter((observer) => observer !== undefined),
@@ -119,6 +128,7 @@ export async function prepareTools(
   const remembered = store instanceof ReplayMemory ? store : undefined;
   if (memory.warning !== undefined) log.warn({}, memory.warning);
   let isStoreStarted = false;
+  let forgetTools: (() => void) | undefined;
   let endThreads: (() => Promise<void>) | undefined;
   let closeClasses: (() => Promise<void>) | undefined;
   return {
@@ -130,6 +140,7 @@ export async function prepareTools(
     reload,
     store,
     memory,
+    maxUnreadBytes: memory.answers,
     pages: { origins: allowedOrigins, headers },
     minBodyBytesPerSecond,
     onRefused: (code) => metrics?.refused(code),
@@ -143,6 +154,7 @@ export async function prepareTools(
     start: async () => {
       // Without signatures there are no nonces to remember.
       if (signed) {
+        if (options.replayStore === undefined && store.scope === "process") forgetTools = rememberTools(served);
         isStoreStarted = true;
         await store.start?.({
           tools: tools.map(({ fqn, timeoutMs }) => ({ fqn, timeoutMs })),
@@ -161,6 +173,7 @@ export async function prepareTools(
       load.close();
       const storeClosed = isStoreStarted && closeStore(store, log, Math.min(limitMs, CLOSE_STORE_MS));
       await Promise.all([closeClasses?.(), endThreads?.(), storeClosed]);
+      forgetTools?.();
     },
   };
 }
@@ -214,6 +227,12 @@ async function closeStore(store: ReplayStore, log: ServerLogger, limitMs: number
 export function loggerOf(options: Pick<ToolOptions, "logger"> | undefined): SafeLogger {
   return SafeLogger.of(options?.logger ?? initLogger());
 }
+
+/** @throws RangeError for a number outside the range */
+const runsOf = (given: number | undefined) =>
+  given === undefined
+    ? integerFromEnv(ENV_MAX_RUNS, 2, Number.MAX_SAFE_INTEGER, "runs")
+    : checkedInteger("maxRuns", given, 2, Number.MAX_SAFE_INTEGER, "runs");
 
 /** @throws RangeError for a number outside the range */
 const bodyRateOf = (bytes: number | undefined) =>

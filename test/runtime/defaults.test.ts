@@ -13,6 +13,8 @@ import type { Worker } from "node:worker_threads";
 import { ENV_BIND_ADDR, ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
 import { type BootstrapOptions, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { CLOSE_LIMIT_MS } from "#runtime/server/call/class-hooks.js";
+import { MAX_UNREAD_BYTES } from "#runtime/server/http/limits.js";
+import { MAX_PIPELINED, MAX_UNANSWERED } from "#runtime/server/http/unanswered-requests.js";
 import { makeCertificate } from "./certificate.js";
 import { ROOT } from "./child.js";
 import { type HeldTimer, type HeldTimers, holdTimers } from "./held-timers.js";
@@ -282,6 +284,11 @@ compare("docs/operations.md, Limits", LIMITS, {
   ],
   "one body": async ([bytes = 0]) => [await largestBody(bytes)],
   "bodies in flight together": () => [plain.load().bodyBytes.most],
+  // test/runtime/unanswered-requests.test.ts holds servers to the next three.
+  "unanswered requests of a connection": () => [MAX_UNANSWERED],
+  "unanswered requests behind others on their connections": () => [MAX_PIPELINED],
+  "answers that were sent and not read": () => [MAX_UNREAD_BYTES],
+  "runs of all tools together": () => [plain.load().runs.most],
   "the rate of a body": ([rate = 0]) => bodyRate(rate),
   "an unread body whose connection is kept": async ([bytes = 0]) => [
     await largest(bytes, async (n) => {
@@ -486,6 +493,7 @@ compare("docs/guide/settings.md, in code", byDefault(OPTIONS), {
   reloadIntervalMs: async ([ms = 0]) => [await reloadIntervalMs(ms)],
   maxConnections: () => [plain.server.maxConnections],
   maxBodyBytesInFlight: () => [plain.load().bodyBytes.most],
+  maxRuns: () => [plain.load().runs.most],
   minBodyBytesPerSecond: ([rate = 0]) => bodyRate(rate),
 });
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import type { AuthContext } from "#runtime/index.js";
+import { ReplayMemory } from "#runtime/index.js";
 import { proves, provesRow } from "../proves.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import {
@@ -355,7 +356,7 @@ describe("the order of steps 1 and 2", () => {
 
 describe("headerPrefix", () => {
   it("exactly one prefix is read and written", async () => {
-    const older = await serveSigned([tool], { headerPrefix: "X-Nexus-" });
+    const older = await serveSigned([tool], { headerPrefix: "X-Nexus-", replayStore: new ReplayMemory() });
     const call = echoCall(tool, "20", { prefix: "X-Nexus-" });
     const response = await call.send(older.url);
     assert.equal(response.status, 200, response.body.toString());
@@ -398,7 +399,7 @@ describe("without a response_signing_key", () => {
 
 describe("the log of refused calls", () => {
   it("has code and details of each at debug, and nothing of the call", async () => {
-    const { url, log } = await serveSigned([tool]);
+    const { url, log } = await serveSigned([tool], { replayStore: new ReplayMemory() });
     const call = echoCall(tool, "1");
     await exchange(url, announced(call, replaced("X-Svc-Leader-Id", "canary-leader", call)));
     const entries = log.filter(({ level }) => level === "debug");

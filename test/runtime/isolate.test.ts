@@ -135,7 +135,7 @@ describe("a tool that", () => {
 
 describe("calls that wait for a thread", () => {
   it("wait in order; beyond the queue they are 503 overloaded, which is not cached", async () => {
-    const server = await serveSigned([act], { isolate: { ...isolate, queue: 1 } });
+    const server = await serveSigned([act], { isolate: { ...isolate, queue: 1 }, replayStore: new ReplayMemory() });
     const calls = [0, 1, 2].map((n) => echoCall(act, `["hold","${n}"]`));
     const answers = calls.map((request, n) => request.send(server.url).then((response) => ({ n, response })));
     // One runs and one waits until the third is refused.

@@ -21,6 +21,7 @@ import {
   echoed,
   expectResult,
   keptLog,
+  NOTHING_REFUSED,
   plainError,
   type SignedCall,
   sendPlain,
@@ -29,8 +30,6 @@ import {
   UNSIGNED,
   until,
 } from "./tools.js";
-
-const NOTHING_REFUSED = { connections: 0, bodyBytes: 0, queueFull: 0, queueTimeout: 0, rateLimit: 0, eventLoop: 0 };
 
 /** A tool whose runs wait to be let go, one after another, and then say what they were given. */
 function waitingTool(behaviour: Behaviour = {}) {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { before, describe, it } from "node:test";
 import type { BootstrapOptions } from "#runtime/index.js";
+import { ReplayMemory } from "#runtime/index.js";
 import { AUTHORIZE, releaseHeld, THROWN, tools, UNENCODABLE, VALUES } from "./mode-tools.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import { threadEntry } from "./thread-entry.js";
@@ -39,7 +40,7 @@ for (const [mode, options] of Object.entries(MODES)) {
     let signed: TestServer;
     let plain: TestServer;
     before(async () => {
-      signed = await serveSigned([act, hasty, unmade, values], options);
+      signed = await serveSigned([act, hasty, unmade, values], { ...options, replayStore: new ReplayMemory() });
       // Each tool has threads of its own, and loading them is most of what this file costs.
       plain = await serveFor([act], options);
       servers.push(signed);

@@ -7,7 +7,7 @@ import cors from "@fastify/cors";
 import helmet from "@fastify/helmet";
 import rateLimit from "@fastify/rate-limit";
 import { type FastifyInstance, fastify, type SvcToolsOptions, svcTools } from "#runtime/fastify.js";
-import { StartupError } from "#runtime/index.js";
+import { ReplayMemory, StartupError } from "#runtime/index.js";
 import { atEnd } from "../teardown.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import {
@@ -19,6 +19,7 @@ import {
   expectResult,
   gate,
   keptLog,
+  SignedCall,
   sendPlain,
   serveFor,
   signedConfig,
@@ -229,6 +230,29 @@ describe("tools in an application", () => {
     expectResult(await sendPlain(url, "/two/a/invoke", '{"value":1}'), echoed("1"));
   });
 
+  it("of one tool share a store, in which a signed call runs once, also with a server beside them", async () => {
+    const tool = countingTool({ path: "echo" });
+    const shared = { ...signed([tool]), replayStore: new ReplayMemory() };
+    const { app, url } = await mounted([tool], {
+      ...shared,
+      prefix: "/one",
+      before: (app) =>
+        void app.register(svcTools, { tools: [tool.class], logger: keptLog(), ...shared, prefix: "/two" }),
+    });
+    const beside = await serveFor([tool], shared);
+    const call = echoCall(tool, "1");
+    for (const [at, prefix] of [
+      [url, "/one"],
+      [url, "/two"],
+      [beside.url, ""],
+    ] as const) {
+      const here = new SignedCall(`${prefix}${tool.target}`, call.body, call.hash, { nonce: call.nonce });
+      expectResult(await here.send(at), echoed("1"), here);
+    }
+    assert.equal(tool.calls.invoked, 1);
+    await app.close();
+  });
+
   for (const [what, make, message] of [
     [
       "a path that the router reads as a pattern",
@@ -250,7 +274,7 @@ describe("tools in an application", () => {
         await app.register(svcTools, { ...options, prefix: "/one" });
         await app.register(svcTools, { ...options, prefix: "/two" });
       },
-      /is mounted twice/,
+      /^xyz\S+ is served twice by this process/,
     ],
     [
       "an application of HTTP/2",

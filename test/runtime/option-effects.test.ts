@@ -30,6 +30,7 @@ describe("ranges", () => {
     ["maxConnections", (maxConnections) => ({ maxConnections }), [1, 2_147_483_647], [0, 2_147_483_648, 1.5]],
     // At least two of the largest bodies.
     ["maxBodyBytesInFlight", (maxBodyBytesInFlight) => ({ config, maxBodyBytesInFlight }), [2_000], [1_999]],
+    ["maxRuns", (maxRuns) => ({ maxRuns }), [2], [1, 2.5]],
     ["replayMaxBytes", (replayMaxBytes) => ({ replayMaxBytes }), [1_048_576], [1_048_575]],
   ] as readonly [string, (n: number) => BootstrapOptions, readonly number[], readonly number[]][]) {
     it(name, async () => {
@@ -135,7 +136,7 @@ test("replayStore: it gets the claims, and 5 s to close", async () => {
 test("replayMaxBytes: every run reserves the bytes of the largest result", async () => {
   const { promise, open } = gate();
   const held = countingTool({ path: "held", invoke: () => promise.then(() => ({ ok: { value: 1 } })) });
-  const { url } = await serveSigned([held], { replayMaxBytes: 1_048_576 });
+  const { url } = await serveSigned([held], { replayMaxBytes: 2_097_152 });
   const calls = [1, 2, 3].map((n) => echoCall(held, `${n}`).send(url));
   await until(() => held.calls.invoked === 3, "three calls run");
   assert.equal((await echoCall(held, "4").send(url)).status, 503);

@@ -78,6 +78,11 @@ export class RawConnection {
     return new RawConnection(socket);
   }
 
+  /** A connection over a socket that is connected, such as one with TLS. */
+  static over(socket: Socket): RawConnection {
+    return new RawConnection(socket);
+  }
+
   send(bytes: string | Uint8Array): this {
     this.socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes);
     return this;

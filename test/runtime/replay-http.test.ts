@@ -611,7 +611,7 @@ describe("the bound", () => {
   it("503 replay_store_full with Retry-After, never cached; what lives is never evicted", async () => {
     const value = "x".repeat(60_000);
     const body = `"${value}"`;
-    const { clock, replayStore } = clocked(400, 1_048_576);
+    const { clock, replayStore } = clocked(400, 2_097_152);
     const { calls, send, call } = await served({}, { replayStore });
     const done: SignedCall[] = [];
     let turnedAway: SignedCall | undefined;
@@ -632,6 +632,27 @@ describe("the bound", () => {
     clock.now = 400;
     expectResult(await send(turnedAway), echoed(body), turnedAway);
     proves("7.30", "8.16");
+  });
+
+  it("slow calls of one leader leave room for the calls of others", async () => {
+    // Every run reserves the bytes of the largest result, of which seven fit.
+    const { calls, send, call, start } = await held({}, { replayMaxBytes: 2_097_152 });
+    const running = [];
+    for (let i = 0; i < 3; i++) running.push(await start(call(`${i}`)));
+    const more = call('"more"');
+    expectError(await send(more), 503, "replay_store_full");
+    expectError(await send(call("4", { leader: aliceKey2 })), 503, "replay_store_full");
+    const ofBob = call('"bob"', { leader: bob });
+    running.push(await start(ofBob));
+    assert.equal(calls.invoked, 4);
+    for (const { answer, open } of running) {
+      open();
+      assert.equal((await answer).status, 200);
+    }
+    const last = await start(more);
+    last.open();
+    expectResult(await last.answer, echoed('"more"'), more);
+    proves("8.30");
   });
 
   it("start-up logs the rate that the store sustains", async () => {

@@ -12,10 +12,11 @@ import {
 } from "#runtime/index.js";
 import { InvokeService, type ServiceOptions } from "#runtime/server/call/invoke-service.js";
 import { serveTools } from "#runtime/server/call/served-tool.js";
-import { buildApp } from "#runtime/server/http/http-server.js";
+import { buildApp, type ServeOptions } from "#runtime/server/http/http-server.js";
 import { DEADLINES, type Deadlines } from "#runtime/server/http/limits.js";
 import { Shutdown } from "#runtime/server/http/shutdown.js";
 import type { TlsSetup } from "#runtime/server/http/tls.js";
+import type { LoadReason } from "#runtime/server/load/load-options.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { type Ed25519Engine, prepareSigningKey, publicKeyOf, selectEngine } from "#runtime/wire/ed25519.js";
 import { SignatureHeaders } from "#runtime/wire/http-names.js";
@@ -106,6 +107,19 @@ export interface TestServer extends RunningServer {
   readonly log: readonly LogEntry[];
 }
 
+/** The refusals of a server that has refused nothing for load. */
+export const NOTHING_REFUSED: Readonly<Record<LoadReason, number>> = {
+  connections: 0,
+  requests: 0,
+  answers: 0,
+  bodyBytes: 0,
+  runs: 0,
+  queueFull: 0,
+  queueTimeout: 0,
+  rateLimit: 0,
+  eventLoop: 0,
+};
+
 /** An address of this machine: on Linux one on which nothing else listens, so that a port stays free once it is closed. */
 export const OWN_ADDRESS: Address = [process.platform === "linux" ? [127, 0, 83, 1] : [127, 0, 0, 1], 0];
 
@@ -145,6 +159,7 @@ export async function serveHasty(
   work: Ed25519Engine = engine,
   more: Partial<ServiceOptions> = {},
   tls?: TlsSetup,
+  bounds: Pick<ServeOptions, "maxPipelined" | "maxUnreadBytes"> = {},
 ) {
   const log = keptLog();
   const store = new ReplayMemory();
@@ -159,6 +174,7 @@ export async function serveHasty(
     tls,
     memory: { maxConnections: 4_096 },
     deadlines: { ...DEADLINES, checkMs: 50, ...deadlines },
+    ...bounds,
   });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   atEnd(() => app.close());

@@ -13,7 +13,6 @@ import { DEFAULT_MAX_INPUT_VALUES, InputValues } from "../../wire/input-values.j
 import { outputHash, SIGNATURE_VERSION, toolSignatureMessage } from "../../wire/signature.js";
 import { errorBody, RequestError, statusOf, toRequestError } from "../errors/request-error.js";
 import { type BodyAccount, bodyBytesBound } from "../load/body-bytes.js";
-import type { Slots } from "../load/concurrency-limit.js";
 import { LoadControl } from "../load/load-control.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { readSeal, sealOf, unsealed } from "../replay/cached-signature.js";
@@ -168,24 +167,18 @@ export class InvokeService {
   }
 
   private async unsigned(call: Handled, body: InputHolder<Uint8Array>): Promise<Reply> {
-    const { tool, request, seen } = call;
-    const slots = this.load.tools.get(tool.fqn);
-    if (slots !== undefined) {
-      const waiting = slots.enter(); // 503
-      if (waiting !== undefined) request.onDisconnect(waiting.leave);
-      await waiting?.slot;
-      seen?.done("queue");
-    }
+    const { request } = call;
+    const leave = await this.takePlace(call, undefined); // 503
     const counted = this.countValues();
     let made: Call;
     try {
       made = unsignedCall(request, body, counted); // 413
       if (counted.count > MANY_VALUES) await eventLoopTurn();
     } catch (error) {
-      slots?.release();
+      leave();
       throw error;
     }
-    const run = this.start(call, made);
+    const run = this.start(call, made, leave);
     request.onDisconnect(() => run.abort("disconnect"));
     const answer = await run.answer;
     if (answer.json !== undefined) {
@@ -212,16 +205,15 @@ export class InvokeService {
       case "full":
         throw new RequestError("replay_store_full");
       case "completed": {
-        const refused = claim.sameCaller ? undefined : await authorizeAlone(tool, auth, log);
+        const refused = claim.sameCaller ? undefined : await this.authorizeRetry(call, auth);
         if (refused !== undefined) return this.reply(call, refused, auth);
         if (store.scope === "shared") this.requireOwnResult(call, claim.answer, auth); // 503
         if (seen !== undefined) seen.replayed = true;
         return this.reply(call, claim.answer, auth);
       }
       case "run": {
-        const slots = this.load.tools.get(tool.fqn);
-        if (slots !== undefined) await this.takeSlot(call, slots, claim.lease); // 503
-        const run = this.start(call, signed, claim.lease); // 5, 6
+        const leave = await this.takePlaceOrRelease(call, auth, claim.lease); // 503
+        const run = this.start(call, signed, leave, claim.lease); // 5, 6
         const answer = await run.answer;
         const reply = this.reply(call, answer, auth);
         return this.settlingWhenSent(run, answer, reply);
@@ -233,27 +225,66 @@ export class InvokeService {
     return new InputValues(this.options.maxInputValues ?? DEFAULT_MAX_INPUT_VALUES);
   }
 
-  /** Waits for a slot. A call that gets no slot gives up its replay claim, so that the caller can retry. */
-  private async takeSlot({ log, seen }: Handled, slots: Slots, lease: ReplayLease): Promise<void> {
+  /**
+   * Counts a run, and waits for a slot of its tool where that is limited. A verified caller that has disconnected keeps
+   * waiting, so that its retry gets the result.
+   *
+   * @returns a function that ends both
+   * @throws {@link RequestError} `overloaded`, `shutting_down`
+   */
+  private async takePlace({ tool, request, seen }: Handled, auth: AuthContext | undefined): Promise<() => void> {
+    const leave = this.load.runs.enter(auth?.leaderId ?? request.connection);
+    const slots = this.load.tools.get(tool.fqn);
+    if (slots === undefined) return leave;
     try {
-      await slots.enter()?.slot;
+      const waiting = slots.enter();
+      if (waiting !== undefined && auth === undefined) request.onDisconnect(waiting.leave);
+      await waiting?.slot;
     } catch (error) {
-      await endLease(log, () => lease.release());
+      leave();
       throw error;
     } finally {
       seen?.done("queue");
     }
+    return () => {
+      slots.release();
+      leave();
+    };
   }
 
-  /** Starts a run. Its end completes the replay entry even when the caller has disconnected. */
-  private start(handled: Handled, call: Call, lease?: ReplayLease): Run {
+  /** Takes a place for a run. A call that gets none gives up its replay claim, so that the caller can retry. */
+  private async takePlaceOrRelease(handled: Handled, auth: AuthContext, lease: ReplayLease): Promise<() => void> {
+    try {
+      return await this.takePlace(handled, auth);
+    } catch (error) {
+      await endLease(handled.log, () => lease.release());
+      throw error;
+    }
+  }
+
+  /** Runs `authorize` for a retry of another leader or key; counts as a run. */
+  private async authorizeRetry({ tool, log }: Handled, auth: AuthContext): Promise<Answer | undefined> {
+    const leave = this.load.runs.enter(auth.leaderId); // 503
+    try {
+      return await authorizeAlone(tool, auth, log);
+    } finally {
+      leave();
+    }
+  }
+
+  /**
+   * Starts a run. Its end completes the replay entry even when the caller has disconnected.
+   *
+   * @param leave gives back the place of the run, once it has ended
+   */
+  private start(handled: Handled, call: Call, leave: () => void, lease?: ReplayLease): Run {
     const { tool, log, seen } = handled;
     const { observers } = this.options;
     const guard = (end: () => boolean | Promise<boolean>) => void endLease(log, end);
     let run: Run | undefined;
     const over = () => {
       if (run !== undefined) this.runs.delete(run);
-      this.load.tools.get(tool.fqn)?.release();
+      leave();
     };
     const hooks: RunHooks = {
       timedOut: (answer) => {

@@ -23,12 +23,15 @@ import { endConnection, isClosing } from "./lingering-close.js";
 import type { InFlightRequests } from "./shutdown.js";
 import { isTlsServer, prepareTlsServer, type TlsSetup, tlsOptions } from "./tls.js";
 import { ToolRoutes, type ToolRoutesOptions } from "./tool-routes.js";
+import { UnansweredRequests } from "./unanswered-requests.js";
 
 /** Options of the standalone server. */
 export interface ServeOptions extends ToolRoutesOptions {
   /** Certificate and key; undefined for plain HTTP. */
   readonly tls?: TlsSetup | undefined;
   readonly memory: Pick<MemoryBudget, "maxConnections">;
+  /** Maximum number of requests behind an unanswered one on their connection; tests need few. */
+  readonly maxPipelined?: number;
   /** Web pages that may read answers. */
   readonly pages?: Pages;
   /** Adds the application's own routes and hooks. */
@@ -48,7 +51,19 @@ type AfterAnswers = (socket: Duplex, refuse: () => void) => void;
 
 /** Builds the application without listening. */
 export async function buildApp(options: ServeOptions): Promise<App> {
-  const { tools, service, log, shutdown, onRefused, tls, configure, pages, memory, deadlines = DEADLINES } = options;
+  const {
+    tools,
+    service,
+    log,
+    shutdown,
+    onRefused,
+    tls,
+    configure,
+    pages,
+    memory,
+    maxPipelined,
+    deadlines = DEADLINES,
+  } = options;
   const routes = new ToolRoutes(options, routedPath);
   const { requests } = routes;
   const afterAnswers: AfterAnswers = (socket, refuse) => {
@@ -78,7 +93,8 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     // A path that fastify cannot decode is an unknown path.
     frameworkErrors: (_error, request, reply) => routes.refuse(request as FastifyRequest, reply as FastifyReply),
   });
-  completeServer(app, deadlines, afterAnswers);
+  const unanswered = new UnansweredRequests(() => service.load.refusals.count("requests"), maxPipelined);
+  completeServer(app, unanswered, deadlines, afterAnswers);
   capConnections(app.server, memory.maxConnections, service.load.refusals);
   const close = () =>
     app.close().catch((error: unknown) => log.error({ err: error }, "closing the application failed"));
@@ -133,12 +149,20 @@ function serverLimits({ headersMs, checkMs }: Deadlines): ServerOptions {
 }
 
 /** Adds to node's server what no option says. */
-function completeServer({ server, routing }: FastifyInstance, deadlines: Deadlines, afterAnswers: AfterAnswers): void {
+function completeServer(
+  { server, routing }: FastifyInstance,
+  unanswered: UnansweredRequests,
+  deadlines: Deadlines,
+  afterAnswers: AfterAnswers,
+): void {
+  const counted = unanswered.counted(routing);
+  server.removeAllListeners("request");
+  server.on("request", counted);
   // One more than allowed makes an excess detectable; node silently drops headers above its own limit.
   server.maxHeadersCount = MAX_HEADERS + 1;
   // Without these listeners node responds to `Expect` before the other headers are checked.
-  server.on("checkContinue", routing);
-  server.on("checkExpectation", routing);
+  server.on("checkContinue", counted);
+  server.on("checkExpectation", counted);
   // Without this listener node closes the connection of a CONNECT request without a response.
   server.on("connect", (_request, socket) => {
     socket.on("error", () => socket.destroy());

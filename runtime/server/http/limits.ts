@@ -11,6 +11,11 @@ export const MAX_HEADERS = 64;
 /** Total bytes of the headers of a request. */
 export const MAX_HEADER_BYTES = 16_384;
 /**
+ * Default total bytes of answers that their clients have not read: 64 MiB, 256 of the largest results. An answer counts
+ * from when it is ready, also behind the answer of an earlier request.
+ */
+export const MAX_UNREAD_BYTES = 67_108_864;
+/**
  * Default minimum rate of a body in bytes per second: 131 kbit/s. A body of the default size limit that arrives within
  * the default request time has 25 times that rate.
  */

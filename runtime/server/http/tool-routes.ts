@@ -23,7 +23,8 @@ import type { ServedTool } from "../call/served-tool.js";
 import { type ErrorCode, errorBody, RequestError, statusOf, toRequestError } from "../errors/request-error.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { pathOf, plainPath } from "./exact-path.js";
-import { DEADLINES, type Deadlines, MAX_HEADERS, MIN_BODY_BYTES_PER_SECOND } from "./limits.js";
+import { HeaviestConnection } from "./heaviest-connection.js";
+import { DEADLINES, type Deadlines, MAX_HEADERS, MAX_UNREAD_BYTES, MIN_BODY_BYTES_PER_SECOND } from "./limits.js";
 import { destroyUnlessFlushed, endAfterRequest, isKept, unreadBytes } from "./lingering-close.js";
 import { BodyReader } from "./request-body.js";
 import { InFlightRequests, type Shutdown } from "./shutdown.js";
@@ -38,6 +39,8 @@ export interface ToolRoutesOptions {
   onRefused?(code: string): void;
   /** Minimum rate of a request body; {@link MIN_BODY_BYTES_PER_SECOND} by default. */
   readonly minBodyBytesPerSecond?: number | undefined;
+  /** Maximum total bytes of answers that their clients have not read; {@link MAX_UNREAD_BYTES} by default. */
+  readonly maxUnreadBytes?: number | undefined;
   /** Replaces {@link DEADLINES} in tests that need short times. */
   readonly deadlines?: Deadlines;
 }
@@ -68,6 +71,8 @@ export class ToolRoutes {
   readonly #routes = new Map<string, Route>();
   readonly #deadlines: Deadlines;
   readonly #bodies: BodyReader;
+  /** Bytes of answers that were sent and have not left. */
+  readonly #unread: HeaviestConnection;
 
   /** @param routed the path under which fastify's router finds a path of a tool */
   constructor(
@@ -76,6 +81,9 @@ export class ToolRoutes {
   ) {
     this.#deadlines = options.deadlines ?? DEADLINES;
     this.#bodies = new BodyReader(options.minBodyBytesPerSecond ?? MIN_BODY_BYTES_PER_SECOND, this.#deadlines);
+    this.#unread = new HeaviestConnection(options.maxUnreadBytes ?? MAX_UNREAD_BYTES, () =>
+      options.service.load.refusals.count("answers"),
+    );
     this.requests = new InFlightRequests<FastifyReply>(
       (reply) => this.#send(reply, errorReply("shutting_down"), true),
       ({ request: { raw } }) => raw.complete || raw.readableEnded,
@@ -220,9 +228,18 @@ export class ToolRoutes {
     if (reply.raw.headersSent) return void reply.raw.destroy();
     try {
       send(reply, answer, last, this.#deadlines);
+      this.#countUnread(reply, answer.body.length);
     } catch (error) {
       this.#fail(reply, error);
     }
+  }
+
+  /** Counts the bytes of an answer until it has left. */
+  #countUnread({ raw, request }: FastifyReply, bytes: number): void {
+    if (raw.writableFinished || bytes === 0) return;
+    const { socket } = request.raw;
+    raw.once("close", () => this.#unread.release(socket, bytes));
+    this.#unread.hold(socket, bytes);
   }
 
   /** Responds 500 without hooks and their headers, one of which may have failed or be invalid. */

@@ -3,30 +3,31 @@
 import { checkedInteger } from "../../checked-integer.js";
 import { RequestError } from "../errors/request-error.js";
 import type { Refusals } from "./refusals.js";
+import { type Holder, Shares } from "./shares.js";
 
-/**
- * Account of the bytes of request bodies held in memory, from their arrival to the response of their call. A holder is
- * a verified leader or an unsigned connection. One holder may hold at most as many bytes as are left for all others, so
- * there is always room for another holder.
- */
+/** Account of the bytes of request bodies held in memory, from their arrival to the response of their call. */
 export class BodyBytes {
-  inFlight = 0;
-  readonly #held = new Map<string | object, number>();
+  readonly #shares: Shares;
 
   /** @param most maximum total of bytes; at most 2^53 − 1, so that sums are exact */
   constructor(
     readonly most: number,
     private readonly refusals: Refusals,
-  ) {}
+  ) {
+    this.#shares = new Shares(most);
+  }
+
+  get inFlight(): number {
+    return this.#shares.total;
+  }
 
   /**
    * Opens the account of a body, without charging any bytes.
    *
-   * @param holder the leader's id, or the connection
    * @param length the announced length of the body in bytes
    * @throws {@link RequestError} `overloaded` while there is no room, `payload_too_large` when there never will be
    */
-  open(holder: string | object, length: number): BodyAccount {
+  open(holder: Holder, length: number): BodyAccount {
     const largest = Math.floor(this.most / 2);
     if (length > largest) throw new RequestError("payload_too_large", `the body is limited to ${largest} bytes`);
     this.#requireRoom(holder, length);
@@ -34,26 +35,18 @@ export class BodyBytes {
     return {
       charge: (bytes) => {
         this.#requireRoom(holder, bytes);
-        this.#add(holder, bytes);
+        this.#shares.add(holder, bytes);
         charged += bytes;
       },
       release: () => {
-        this.#add(holder, -charged);
+        this.#shares.add(holder, -charged);
         charged = 0;
       },
     };
   }
 
-  #requireRoom(holder: string | object, bytes: number): void {
-    const held = this.#held.get(holder) ?? 0;
-    if (held + bytes > this.most - this.inFlight - bytes) throw this.refusals.refuse("bodyBytes");
-  }
-
-  #add(holder: string | object, bytes: number): void {
-    this.inFlight += bytes;
-    const held = (this.#held.get(holder) ?? 0) + bytes;
-    if (held === 0) this.#held.delete(holder);
-    else this.#held.set(holder, held);
+  #requireRoom(holder: Holder, bytes: number): void {
+    if (!this.#shares.allows(holder, bytes)) throw this.refusals.refuse("bodyBytes");
   }
 }
 

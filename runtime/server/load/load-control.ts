@@ -1,7 +1,7 @@
 /**
  * Load control: refusal of calls and connections under load (protocol.md section 7: 429, 503). Decisions use the
- * sender, the tool and the size of a request, never its content. Each limit is off unless set in code, except the limit
- * on body bytes, which always applies.
+ * sender, the tool and the size of a request, never its content. Each limit is off unless set in code, except the
+ * limits on body bytes and on runs, which always apply.
  */
 
 import { checkedInteger } from "../../checked-integer.js";
@@ -13,6 +13,7 @@ import { EventLoopWatch } from "./event-loop.js";
 import type { ConcurrencyLimits, LoadOptions, LoadReason, LoadStats, OverloadLimits } from "./load-options.js";
 import { RateWindows } from "./rate-windows.js";
 import { Refusals } from "./refusals.js";
+import { MAX_RUNS, Runs } from "./runs.js";
 
 /** The server that load control applies to. */
 export interface LoadTarget {
@@ -21,6 +22,8 @@ export interface LoadTarget {
   readonly signed: boolean;
   /** Maximum total bytes of request bodies held in memory. */
   readonly bodyBytes: number;
+  /** Maximum number of runs over all tools; {@link MAX_RUNS} by default. */
+  readonly runs?: number | undefined;
   readonly log: Logger;
 }
 
@@ -29,6 +32,7 @@ const DAY_MS = 86_400_000;
 /** Load control of one process. */
 export class LoadControl implements LoadStats {
   readonly bodyBytes: BodyBytes;
+  readonly runs: Runs;
   readonly refusals: Refusals;
   readonly tools: ReadonlyMap<string, Slots>;
   readonly eventLoop: EventLoopWatch | undefined;
@@ -40,6 +44,7 @@ export class LoadControl implements LoadStats {
     const { limits, tools = {}, rateLimit, overload } = options;
     this.refusals = new Refusals(target.log);
     this.bodyBytes = new BodyBytes(target.bodyBytes, this.refusals);
+    this.runs = new Runs(target.runs ?? MAX_RUNS, this.refusals);
     this.tools = new Map(
       target.tools.flatMap((fqn) => {
         const own = Object.hasOwn(tools, fqn) ? tools[fqn] : limits;

@@ -41,12 +41,23 @@ export interface LoadOptions {
 }
 
 /** Reason for a refusal. */
-export type LoadReason = "connections" | "bodyBytes" | "queueFull" | "queueTimeout" | "rateLimit" | "eventLoop";
+export type LoadReason =
+  | "connections"
+  | "requests"
+  | "answers"
+  | "bodyBytes"
+  | "runs"
+  | "queueFull"
+  | "queueTimeout"
+  | "rateLimit"
+  | "eventLoop";
 
 /** Current load, and refusals since the start of the process. */
 export interface LoadStats {
   /** Bytes of request bodies held in memory now, and their limit. */
   readonly bodyBytes: { readonly inFlight: number; readonly most: number };
+  /** Runs of all tools that have not ended, and their limit. */
+  readonly runs: { readonly inFlight: number; readonly most: number };
   /** Runs and queued calls of the tools that have limits, by name. */
   readonly tools: ReadonlyMap<string, { readonly running: number; readonly queued: number }>;
   /** The last half-second sample of the event loop; undefined without event loop limits. */

@@ -12,7 +12,10 @@ export class Refusals {
   /** Refused connections and calls by reason, since the start of the process. */
   readonly counts: Record<LoadReason, number> = {
     connections: 0,
+    requests: 0,
+    answers: 0,
     bodyBytes: 0,
+    runs: 0,
     queueFull: 0,
     queueTimeout: 0,
     rateLimit: 0,

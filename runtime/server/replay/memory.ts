@@ -10,6 +10,7 @@
  * pays for a rehash of the whole index.
  */
 
+import { Shares } from "../load/shares.js";
 import type {
   CachedAnswer,
   Claim,
@@ -138,6 +139,8 @@ class Arena {
   readonly now: () => number;
   readonly tools = new Map<string, ToolEntries>();
   bytes = 0;
+  /** Bytes of the runs and records of each leader; segments and index belong to no leader. */
+  readonly leaders: Shares;
   records = 0;
   readonly #segments: (Segment | undefined)[] = [undefined];
   readonly #freeSlots: number[] = [];
@@ -149,14 +152,25 @@ class Arena {
   constructor(maxBytes: number, now: () => number) {
     this.maxBytes = maxBytes;
     this.now = now;
+    this.leaders = new Shares(maxBytes);
   }
 
-  /** Reserves the bytes of a run. Returns false only when there is no room even without the expired entries. */
-  reserve(now: number): boolean {
-    if (this.bytes + RUN_BYTES > this.maxBytes) this.reclaim(now, Number.POSITIVE_INFINITY);
-    if (this.bytes + RUN_BYTES > this.maxBytes) return false;
-    this.bytes += RUN_BYTES;
+  /**
+   * Reserves the bytes of a run. Returns false only when the leader would hold more than is left for all others even
+   * without the expired entries.
+   */
+  reserve(leaderId: string, now: number): boolean {
+    const isFree = () => this.leaders.allows(leaderId, RUN_BYTES, this.bytes);
+    if (!isFree()) this.reclaim(now, Number.POSITIVE_INFINITY);
+    if (!isFree()) return false;
+    this.hold(leaderId, RUN_BYTES);
     return true;
+  }
+
+  /** Counts bytes of a leader beside the records; a negative number gives back. */
+  hold(leaderId: string, bytes: number): void {
+    this.bytes += bytes;
+    this.leaders.add(leaderId, bytes);
   }
 
   reclaim(now: number, limit: number): void {
@@ -382,7 +396,7 @@ class ToolEntries {
     const found = this.#findHeld(key, caller) ?? this.#findRecord(hash, caller, now);
     if (found !== undefined && (found.sameCaller || found.answer.status !== 403)) return found;
     if (running !== undefined) return IN_FLIGHT;
-    if (!this.arena.reserve(now)) return FULL;
+    if (!this.arena.reserve(caller.leaderId, now)) return FULL;
     const lease = new Lease(this, nonce, key, hash, caller, found !== undefined);
     this.running.set(nonce, lease);
     return { state: "run", lease };
@@ -440,6 +454,7 @@ class ToolEntries {
     segment.bytes.set(seal, at * 8 + BODY + body.length);
     this.#index.insert(hash, segment.slot * 8192 + at);
     this.arena.records++;
+    this.arena.leaders.add(caller.leaderId, size);
   }
 
   /**
@@ -461,9 +476,17 @@ class ToolEntries {
 
   /** Deletes a record from the index and marks it dead; `reclaim` frees its bytes later. */
   #kill(hash: number, position: number): void {
-    this.#index.remove(hash, position);
+    this.#remove(hash, position);
     this.arena.segment(position).words[(position & 8191) * 2 + KIND] = DEAD;
+  }
+
+  /** Deletes a live record from the index and from the bytes of its leader. */
+  #remove(hash: number, position: number): void {
+    this.#index.remove(hash, position);
     this.arena.records--;
+    const { words } = this.arena.segment(position);
+    const at = (position & 8191) * 2;
+    this.arena.leaders.add(this.arena.kind(words[at + KIND]!).leaderId, -recordBytes(words[at + LENGTH]!));
   }
 
   /** Removes up to `limit` expired or dead records, oldest first. */
@@ -475,8 +498,7 @@ class ToolEntries {
       const at = this.#start / 8;
       if (segment.words[at * 2 + KIND] !== DEAD) {
         if (now - segment.doubles[at]! < ttl) return;
-        this.#index.remove(segment.words[at * 2 + HASH]!, segment.slot * 8192 + at);
-        this.arena.records--;
+        this.#remove(segment.words[at * 2 + HASH]!, segment.slot * 8192 + at);
       }
       this.#start += recordBytes(segment.words[at * 2 + LENGTH]!);
       if (this.#start < segment.used) continue;
@@ -543,7 +565,7 @@ class Lease implements ReplayLease {
     if (this.#replaces) this.#entries.forget(this.key, this.hash);
     this.answer = { status, code, signable, body: new Uint8Array(body), seal: undefined };
     this.#entries.held.set(this.key, this);
-    this.#entries.arena.bytes += HELD_BYTES + body.length;
+    this.#entries.arena.hold(this.caller.leaderId, HELD_BYTES + body.length);
     return true;
   }
 
@@ -559,7 +581,7 @@ class Lease implements ReplayLease {
     if (!this.#running) return false;
     this.#running = false;
     this.#entries.running.delete(this.#nonce);
-    this.#entries.arena.bytes -= RUN_BYTES;
+    this.#entries.arena.hold(this.caller.leaderId, -RUN_BYTES);
     return true;
   }
 
@@ -567,7 +589,7 @@ class Lease implements ReplayLease {
   drop(): void {
     if (this.answer === undefined) return;
     this.#entries.held.delete(this.key);
-    this.#entries.arena.bytes -= HELD_BYTES + this.answer.body.length;
+    this.#entries.arena.hold(this.caller.leaderId, -HELD_BYTES - this.answer.body.length);
     this.answer = undefined;
   }
 }
@@ -582,7 +604,9 @@ export class ReplayMemory implements ReplayStore {
   /** The bound in bytes over all tools. */
   readonly maxBytes: number;
   readonly #arena: Arena;
-  #ttlMs: ((tool: string) => number) | undefined;
+  readonly #ttlMs: ((tool: string) => number) | undefined;
+  /** The lifetimes of the registrations that share this store, by tool; the last one counts. */
+  readonly #registered = new Map<string, ReplayContext["ttlMs"]>();
 
   /** @throws RangeError when `maxBytes` is not a safe integer of at least 1 MiB */
   constructor({ maxBytes = 536_870_912, ttlMs, now = () => performance.now() }: ReplayMemoryOptions = {}) {
@@ -597,8 +621,8 @@ export class ReplayMemory implements ReplayStore {
   }
 
   /** Takes the lifetimes in force, unless the options have some of their own. */
-  start({ ttlMs }: ReplayContext): void {
-    this.#ttlMs ??= ttlMs;
+  start({ tools, ttlMs }: ReplayContext): void {
+    for (const { fqn } of tools) this.#registered.set(fqn, ttlMs);
   }
 
   claim({ tool, nonce, inputHash, caller }: ReplayRequest): Claim {
@@ -608,7 +632,10 @@ export class ReplayMemory implements ReplayStore {
     pair.set(inputHash, 32);
     let entries = this.#arena.tools.get(tool);
     if (entries === undefined) {
-      entries = new ToolEntries(this.#arena, () => this.#ttlMs?.(tool) ?? DEFAULT_TTL_MS);
+      entries = new ToolEntries(
+        this.#arena,
+        () => (this.#ttlMs ?? this.#registered.get(tool))?.(tool) ?? DEFAULT_TTL_MS,
+      );
       this.#arena.tools.set(tool, entries);
     }
     return entries.claim(caller);
@@ -629,12 +656,16 @@ export class ReplayMemory implements ReplayStore {
     return { entries, inFlight, bytes: this.#arena.bytes };
   }
 
-  /** Invocations per second that fill the store within a TTL of `ttlMs` when body and seal have `bytes` together. */
+  /**
+   * Invocations per second that fill the store within a TTL of `ttlMs` when body and seal have `bytes` together. One
+   * leader by itself fills half of it.
+   */
   sustainedRate(ttlMs: number, bytes: number): number {
     const record = recordBytes(bytes);
     const shared = record > MAX_SHARED_RECORD ? 1 : Math.floor(SEGMENT / record);
     const segment = shared === 1 ? record : SEGMENT;
     const entry = (segment + SEGMENT_OBJECTS) / shared + PAGE_BYTES / PAGE;
-    return (this.maxBytes - RUN_BYTES) / entry / (ttlMs / 1000);
+    // A run of a leader is let in where another one could be.
+    return (this.maxBytes - 2 * RUN_BYTES) / entry / (ttlMs / 1000);
   }
 }

@@ -17,6 +17,7 @@ import {
   echoed,
   expectResult,
   gate,
+  NOTHING_REFUSED,
   one,
   resultBcs,
   sendPlain,
@@ -534,8 +535,6 @@ describe("bytes of bodies in flight", () => {
     }
   });
 });
-
-const NOTHING_REFUSED = { connections: 0, bodyBytes: 0, queueFull: 0, queueTimeout: 0, rateLimit: 0, eventLoop: 0 };
 
 describe("connections", () => {
   const tool = countingTool({ path: "sum" });

@@ -1,0 +1,55 @@
+/** A bound on a total over connections, held by closing the connection that holds most. */
+
+import type { Duplex } from "node:stream";
+
+/** Amounts of one resource by connection. Closing the largest holder costs no other client anything. */
+export class HeaviestConnection {
+  #total = 0;
+  readonly #held = new Map<Duplex, number>();
+
+  /**
+   * @param most bound of the total
+   * @param closed called when a connection was closed for it
+   */
+  constructor(
+    private readonly most: number,
+    private readonly closed: () => void,
+  ) {}
+
+  /** Adds to the amount of a connection. Above the bound, destroys the connection that holds most. */
+  hold(socket: Duplex, amount: number): void {
+    if (socket.destroyed) return;
+    const held = this.#held.get(socket);
+    if (held === undefined) socket.once("close", () => this.#forget(socket));
+    this.#held.set(socket, (held ?? 0) + amount);
+    this.#total += amount;
+    if (this.#total > this.most) this.#closeHeaviest();
+  }
+
+  /** Gives back a part of the amount of a connection; a closed connection holds nothing. */
+  release(socket: Duplex, amount: number): void {
+    const held = this.#held.get(socket);
+    if (held === undefined) return;
+    this.#held.set(socket, held - amount);
+    this.#total -= amount;
+  }
+
+  #closeHeaviest(): void {
+    let most = 0;
+    let heaviest: Duplex | undefined;
+    for (const [socket, held] of this.#held) {
+      if (held <= most) continue;
+      most = held;
+      heaviest = socket;
+    }
+    if (heaviest === undefined) return;
+    this.#forget(heaviest);
+    heaviest.destroy();
+    this.closed();
+  }
+
+  #forget(socket: Duplex): void {
+    this.#total -= this.#held.get(socket) ?? 0;
+    this.#held.delete(socket);
+  }
+}

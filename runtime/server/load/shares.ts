@@ -1,0 +1,34 @@
+/** Shares of a bounded resource. */
+
+/** A verified leader, by its id, or an unsigned connection. */
+export type Holder = string | object;
+
+/**
+ * Amounts of a bounded resource by holder. One holder may hold at most as much as is left for all others, so there is
+ * always room for another holder.
+ */
+export class Shares {
+  /** Total of all holders. */
+  total = 0;
+  readonly #held = new Map<Holder, number>();
+
+  /** @param most bound of the total; at most 2^53 − 1, so that sums are exact */
+  constructor(readonly most: number) {}
+
+  /**
+   * Whether a holder may take more.
+   *
+   * @param used amount in use, which may include what belongs to no holder; the total by default
+   */
+  allows(holder: Holder, amount: number, used = this.total): boolean {
+    return (this.#held.get(holder) ?? 0) + amount <= this.most - used - amount;
+  }
+
+  /** Adds to the amount of a holder; a negative amount gives back. */
+  add(holder: Holder, amount: number): void {
+    this.total += amount;
+    const held = (this.#held.get(holder) ?? 0) + amount;
+    if (held === 0) this.#held.delete(holder);
+    else this.#held.set(holder, held);
+  }
+}

@@ -1,0 +1,204 @@
+/** The limit on the runs of a process (docs/operations.md, Limits): over all tools, signed or not, with any store. */
+
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+import type { BootstrapOptions, ReplayStore } from "#runtime/index.js";
+import { LoadControl } from "#runtime/server/load/load-control.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
+import { expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
+import {
+  aliceKey2,
+  type Behaviour,
+  bob,
+  countingTool,
+  echoCall,
+  echoed,
+  expectResult,
+  gate,
+  keptLog,
+  sendPlain,
+  serveFor,
+  serveSigned,
+  until,
+} from "./tools.js";
+
+/** A tool whose runs wait for the test. */
+function waitingTool(behaviour: Behaviour = {}) {
+  const { promise, open } = gate();
+  const tool = countingTool({ ...behaviour, invoke: ({ value }) => promise.then(() => ({ ok: { value } })) });
+  return { tool, open: () => open() };
+}
+
+const overloaded = (response: RawResponse) => assert.equal(expectError(response, 503, "overloaded"), undefined);
+
+/** A store in which claims and ends take a turn of the event loop, as in one that processes share. */
+function distantStore(): ReplayStore & { readonly stats: ReplayMemory["stats"] } {
+  const memory = new ReplayMemory();
+  const later = <T>(value: T | Promise<T>) => new Promise<T>((resolve) => setImmediate(() => resolve(value)));
+  return {
+    scope: "process",
+    stats: () => memory.stats(),
+    claim: async (request) => {
+      const claim = memory.claim(request);
+      if (claim.state !== "run") return later(claim);
+      const { lease } = claim;
+      const distant = {
+        complete: (answer: Parameters<typeof lease.complete>[0]) => later(lease.complete(answer)),
+        timeOut: (answer: Parameters<typeof lease.timeOut>[0]) => later(lease.timeOut(answer)),
+        settle: () => later(lease.settle()),
+        release: () => later(lease.release()),
+      };
+      return later({ state: "run", lease: distant });
+    },
+  };
+}
+
+describe("maxRuns", () => {
+  for (const [where, makeStore] of [
+    ["the memory of the process", () => new ReplayMemory()],
+    ["a store that answers later", distantStore],
+  ] as const) {
+    it(`bounds signed runs with ${where}: 503, nothing is kept, exact retries are answered`, async () => {
+      const { tool, open } = waitingTool();
+      const quick = countingTool({ path: "quick" });
+      const store = makeStore();
+      const { url, load } = await serveSigned([tool, quick], { maxRuns: 4, replayStore: store });
+      const done = echoCall(quick, "7");
+      expectResult(await done.send(url), echoed("7"), done);
+      const ofAlice = ["1", "2", "3"].map((value) => echoCall(tool, value));
+      const running = ofAlice.slice(0, 2).map((call) => call.send(url));
+      await until(() => tool.calls.invoked === 2, "two run");
+      const more = ofAlice[2] ?? assert.fail();
+      overloaded(await more.send(url));
+      overloaded(await echoCall(quick, "8").send(url));
+      overloaded(await echoCall(tool, "4", { leader: aliceKey2 }).send(url));
+      assert.equal(store.stats().inFlight, 2, "a refused call holds no claim");
+      expectResult(await done.send(url), echoed("7"), done);
+      const ofBob = echoCall(tool, "5", { leader: bob });
+      running.push(ofBob.send(url));
+      await until(() => tool.calls.invoked === 3, "another leader has room");
+      assert.deepEqual([load().runs.inFlight, load().runs.most, load().refused.runs], [3, 4, 3]);
+      open();
+      for (const response of running) assert.equal((await response).status, 200);
+      expectResult(await more.send(url), echoed("3"), more);
+      assert.equal(load().runs.inFlight, 0);
+    });
+  }
+
+  it("bounds unsigned runs: of a connection, and of all", async () => {
+    const { tool, open } = waitingTool();
+    const { url, load } = await serveFor([tool], { maxRuns: 6 });
+    const call = (value: number) => requestText("POST", tool.target, [["Content-Length", "11"]], `{"value":${value}}`);
+    const first = await RawConnection.open(url);
+    for (let i = 0; i < 5; i++) first.send(call(i));
+    await until(() => load().refused.runs === 2, "two of five are refused");
+    assert.equal(tool.calls.invoked, 3, "as many as are left for all others");
+    const second = sendPlain(url, tool.target, '{"value":6}');
+    await until(() => tool.calls.invoked === 4, "another connection has room");
+    open();
+    for (let i = 0; i < 3; i++) expectResult(await first.response(), echoed(`${i}`));
+    overloaded(await first.response());
+    overloaded(await first.response());
+    expectResult(await second, echoed("6"));
+    first.close();
+    await until(() => load().runs.inFlight === 0, "nothing is held");
+  });
+
+  it("counts a call that waits for a slot, and gives its place back when it is refused or its caller leaves", async () => {
+    const { tool, open } = waitingTool();
+    const { url, load } = await serveFor([tool], {
+      maxRuns: 8,
+      load: { limits: { concurrency: 1, queue: 1, queueTimeoutMs: 60_000 } },
+    });
+    const first = sendPlain(url, tool.target, '{"value":0}');
+    await until(() => tool.calls.invoked === 1, "one runs");
+    const leaver = await RawConnection.open(url);
+    leaver.send(requestText("POST", tool.target, [["Content-Length", "11"]], '{"value":1}'));
+    await until(() => load().runs.inFlight === 2, "one waits");
+    overloaded(await sendPlain(url, tool.target, '{"value":2}'));
+    assert.deepEqual([load().refused.queueFull, load().refused.runs, load().runs.inFlight], [1, 0, 2]);
+    leaver.close();
+    await until(() => load().runs.inFlight === 1, "the caller has left");
+    open();
+    expectResult(await first, echoed("0"));
+    assert.equal(load().runs.inFlight, 0);
+  });
+
+  it("counts a run past its deadline until it ends", async () => {
+    const { tool, open } = waitingTool({ timeout: 20 });
+    const { url, load } = await serveSigned([tool], { maxRuns: 2 });
+    expectError(await echoCall(tool, "1").send(url), 504, "tool_invocation_timeout");
+    assert.equal(load().runs.inFlight, 1);
+    overloaded(await echoCall(tool, "2").send(url));
+    open();
+    await until(() => load().runs.inFlight === 0, "it has ended");
+  });
+
+  it("counts the authorize of a retry by another key", async () => {
+    const { promise, open } = gate();
+    let waits = false;
+    const tool = countingTool({ authorize: () => (waits ? promise : undefined) });
+    const { url, load } = await serveSigned([tool], { maxRuns: 2 });
+    const call = echoCall(tool, "1");
+    expectResult(await call.send(url), echoed("1"), call);
+    waits = true;
+    const retry = call.by(aliceKey2);
+    const first = retry.send(url);
+    await until(() => tool.calls.authorized === 2, "it is authorized");
+    assert.equal(load().runs.inFlight, 1);
+    overloaded(await call.by(aliceKey2).send(url));
+    open();
+    expectResult(await first, echoed("1"), retry);
+    assert.equal(load().runs.inFlight, 0);
+  });
+
+  it("a run that cannot begin gives its place back", async () => {
+    const tool = countingTool({ construct: () => assert.fail("canary") });
+    const { url, load } = await serveSigned([tool], { maxRuns: 2 });
+    for (let i = 0; i < 3; i++) expectError(await echoCall(tool, "1").send(url), 500, "tool_invocation_failed");
+    assert.deepEqual([load().runs.inFlight, load().refused.runs], [0, 0]);
+  });
+});
+
+describe("the number", () => {
+  const tool = countingTool();
+  const most = async (options: BootstrapOptions = {}) => {
+    const server = await serveFor([tool], options);
+    await server.close();
+    return server.load().runs.most;
+  };
+  const environment = (t: TestContext, text: string) => {
+    process.env.SVC_MAX_RUNS = text;
+    t.after(() => delete process.env.SVC_MAX_RUNS);
+  };
+
+  it("is 4,096, that of SVC_MAX_RUNS, or that in code, which goes before", async (t) => {
+    assert.equal(await most(), 4_096);
+    environment(t, "100");
+    assert.equal(await most(), 100);
+    assert.equal(await most({ maxRuns: 2 }), 2);
+  });
+
+  it("is at least 2", async (t) => {
+    for (const maxRuns of [1, 0, -1, 2.5]) await assert.rejects(most({ maxRuns }), /^RangeError: maxRuns: /);
+    for (const text of ["1", "", "many", "-5", "1e3"]) {
+      environment(t, text);
+      await assert.rejects(most(), /^RangeError: SVC_MAX_RUNS: expected an? /);
+    }
+  });
+});
+
+it("of one holder are at most as many as are left for all others", () => {
+  const { runs } = new LoadControl({}, { tools: [], signed: true, bodyBytes: 1, runs: 12, log: keptLog() });
+  const take = (holder: string) => {
+    for (let count = 0; count <= 12; count++) {
+      try {
+        runs.enter(holder);
+      } catch {
+        return count;
+      }
+    }
+    return Number.POSITIVE_INFINITY;
+  };
+  assert.deepEqual(["a", "b", "c", "d", "a"].map(take), [6, 3, 1, 1, 0]);
+});

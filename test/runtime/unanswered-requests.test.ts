@@ -1,0 +1,243 @@
+/** Bounds on requests without an answer and on answers that are not read (docs/operations.md, Limits). */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { connect } from "node:tls";
+import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
+import { MAX_UNREAD_BYTES } from "#runtime/server/http/limits.js";
+import { tlsFromEnv } from "#runtime/server/http/tls.js";
+import { MAX_PIPELINED, MAX_UNANSWERED } from "#runtime/server/http/unanswered-requests.js";
+import { atEnd } from "../teardown.js";
+import { makeCertificate } from "./certificate.js";
+import { RawConnection, requestText } from "./raw.js";
+import {
+  type Behaviour,
+  type CountingTool,
+  countingTool,
+  echoed,
+  expectResult,
+  gate,
+  serveHasty,
+  until,
+} from "./tools.js";
+
+type Bounds = NonNullable<Parameters<typeof serveHasty>[6]>;
+
+/** A server with a tool whose runs and health wait for the test. */
+async function slowServer({
+  bounds = {},
+  secure = false,
+  ...more
+}: Behaviour & { bounds?: Bounds; secure?: boolean } = {}) {
+  const { promise, open } = gate();
+  const tool = countingTool({
+    invoke: ({ value }) => promise.then(() => ({ ok: { value } })),
+    health: () => promise.then(() => 200),
+    ...more,
+  });
+  const tls = secure ? tlsSetup() : undefined;
+  const { url, server, service } = await serveHasty([tool], {}, undefined, undefined, undefined, tls, bounds);
+  let requests = 0;
+  server.prependListener("request", () => requests++);
+  const connection = async () => {
+    if (!secure) return RawConnection.open(url);
+    const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1", rejectUnauthorized: false });
+    socket.on("error", () => {});
+    atEnd(() => socket.destroy());
+    await once(socket, "secureConnect");
+    return RawConnection.over(socket);
+  };
+  /** Lets the server read everything that has come: it answers requests that came later. */
+  const turns = async () => {
+    const other = await connection();
+    for (let i = 0; i < 3; i++) assert.equal((await other.send(requestText("GET", "/tools")).response()).status, 200);
+    requests -= 3;
+    other.close();
+  };
+  return { tool, open: () => open(), connection, turns, requests: () => requests, load: service.load, service };
+}
+
+function tlsSetup() {
+  const folder = mkdtempSync(join(tmpdir(), "unanswered-"));
+  const { cert, key } = makeCertificate();
+  const files = { [ENV_TLS_CERT_PATH]: join(folder, "cert"), [ENV_TLS_KEY_PATH]: join(folder, "key") };
+  writeFileSync(files[ENV_TLS_CERT_PATH] ?? "", cert);
+  writeFileSync(files[ENV_TLS_KEY_PATH] ?? "", key, { mode: 0o600 });
+  return tlsFromEnv(files);
+}
+
+const call = ({ target }: CountingTool, value: number) => {
+  const body = `{"value":${value}}`;
+  return requestText("POST", target, [["Content-Length", `${body.length}`]], body);
+};
+const calls = (tool: CountingTool, from: number, to: number) =>
+  Buffer.concat(Array.from({ length: to - from }, (_, i) => call(tool, from + i)));
+const checks = (count: number) =>
+  Buffer.concat(Array.from({ length: count }, () => requestText("GET", "/tool/health")));
+
+/** Writes bytes and waits until the system has taken them. */
+const written = (connection: RawConnection, bytes: Buffer) =>
+  new Promise<void>((resolve) => connection.socket.write(bytes, () => resolve()));
+
+describe("a connection", () => {
+  for (const secure of [false, true]) {
+    const over = secure ? "TLS" : "TCP";
+
+    it(`is not read on at 64 unanswered requests, over ${over}; answers let it go on`, async () => {
+      const { open, connection, turns, requests } = await slowServer({ secure });
+      const client = await connection();
+      await written(client, checks(MAX_UNANSWERED));
+      await until(() => requests() === MAX_UNANSWERED, "they have come");
+      for (let i = 0; i < 5; i++) {
+        await written(client, checks(10));
+        await turns();
+      }
+      assert.equal(requests(), MAX_UNANSWERED, "no further one is read");
+      open();
+      for (let i = 0; i < MAX_UNANSWERED + 50; i++) assert.equal((await client.response()).status, 200);
+      assert.equal(requests(), MAX_UNANSWERED + 50);
+      client.close();
+    });
+
+    it(`is not read on behind 64 calls that run, over ${over}; each gets its answer`, async () => {
+      const { tool, open, connection, turns } = await slowServer({ secure });
+      const client = await connection();
+      await written(client, calls(tool, 0, MAX_UNANSWERED));
+      await until(() => tool.calls.invoked === MAX_UNANSWERED, "they run");
+      await written(client, calls(tool, MAX_UNANSWERED, 200));
+      await turns();
+      assert.equal(tool.calls.invoked, MAX_UNANSWERED);
+      open();
+      for (let i = 0; i < 200; i++) expectResult(await client.response(), echoed(`${i}`));
+      client.close();
+    });
+  }
+
+  it("below the bound is read", async () => {
+    const { connection, requests, open } = await slowServer();
+    const client = await connection();
+    client.send(checks(MAX_UNANSWERED - 1));
+    await until(() => requests() === MAX_UNANSWERED - 1, "they have come");
+    client.send(checks(1));
+    await until(() => requests() === MAX_UNANSWERED, "one more is read");
+    open();
+    client.close();
+  });
+
+  for (const count of [MAX_UNANSWERED, MAX_UNANSWERED + 1]) {
+    it(`is read to the end of the body of request ${count}`, async () => {
+      const { tool, open, connection, requests } = await slowServer();
+      const client = await connection();
+      const last = call(tool, count - 1);
+      client.send(Buffer.concat([calls(tool, 0, count - 1), last.subarray(0, -5)]));
+      await until(() => requests() === count, "all heads have come");
+      client.send(last.subarray(-5));
+      await until(() => tool.calls.invoked === count, "all run", 20_000);
+      open();
+      for (let i = 0; i < count; i++) expectResult(await client.response(), echoed(`${i}`));
+      client.close();
+    });
+  }
+
+  it("whose caller leaves at the bound leaves nothing behind", async () => {
+    const { tool, open, connection, load } = await slowServer();
+    const client = await connection();
+    client.send(calls(tool, 0, MAX_UNANSWERED));
+    await until(() => tool.calls.invoked === MAX_UNANSWERED, "they run");
+    client.close();
+    open();
+    await until(() => load.runs.inFlight === 0, "all have ended");
+  });
+});
+
+describe("the process", () => {
+  it("closes the connection with most requests behind an unanswered one; others get their answers", async () => {
+    const { tool, open, connection, load, requests } = await slowServer({ bounds: { maxPipelined: 40 } });
+    const modest = await connection();
+    modest.send(calls(tool, 0, 11));
+    await until(() => tool.calls.invoked === 11, "they run");
+    const greedy = await connection();
+    greedy.send(calls(tool, 100, 600));
+    assert.equal((await greedy.closed()).toString(), "", "it is closed");
+    assert.deepEqual([load.refused.requests, requests()], [1, 511]);
+    assert.ok(tool.calls.invoked <= 11 + 32, `${tool.calls.invoked} run: none after the close`);
+    const single = await Promise.all(Array.from({ length: 60 }, connection));
+    for (const client of single) client.send(requestText("GET", "/tool/health"));
+    await until(() => requests() === 511 + 60, "each connection has one");
+    assert.equal(load.refused.requests, 1);
+    open();
+    for (let i = 0; i < 11; i++) expectResult(await modest.response(), echoed(`${i}`));
+    for (const client of single) assert.equal((await client.response()).status, 200);
+    for (let i = 0; i < 3; i++) {
+      modest.send(calls(tool, 0, 30));
+      for (let n = 0; n < 30; n++) expectResult(await modest.response(), echoed(`${n}`));
+    }
+    assert.equal(load.refused.requests, 1, "answered requests count no more");
+    for (const client of [modest, ...single]) client.close();
+  });
+
+  it("has room for more than one chunk by default", () => {
+    const least = requestText("GET", "/", []).length;
+    assert.ok(MAX_PIPELINED > 65_536 / least);
+  });
+});
+
+describe("answers that are not read", () => {
+  const LARGE = "x".repeat(60_000);
+
+  it("close the connection that holds most of them, above a bound over all", async () => {
+    const first = gate();
+    const { tool, connection, load } = await slowServer({
+      invoke: ({ value }) =>
+        value === 0 ? first.promise.then(() => ({ ok: { value: 0 } })) : { ok: { value: LARGE } },
+      bounds: { maxUnreadBytes: 1_000_000 },
+    });
+    const modest = await connection();
+    modest.send(calls(tool, 0, 3));
+    await until(() => tool.calls.invoked === 3, "two answers wait behind the first");
+    for (let i = 1; i <= 2; i++) {
+      const greedy = await connection();
+      greedy.send(calls(tool, 0, 31));
+      assert.equal((await greedy.closed()).toString(), "");
+      assert.equal(load.refused.answers, i);
+    }
+    first.open();
+    expectResult(await modest.response(), echoed("0"));
+    for (let i = 0; i < 2; i++) expectResult(await modest.response(), echoed(`"${LARGE}"`));
+    modest.close();
+  });
+
+  it("count until they have left", async () => {
+    const { tool, connection, load } = await slowServer({
+      invoke: () => ({ ok: { value: LARGE } }),
+      bounds: { maxUnreadBytes: 200_000 },
+    });
+    const client = await connection();
+    for (let i = 0; i < 20; i++) {
+      client.send(call(tool, i));
+      expectResult(await client.response(), echoed(`"${LARGE}"`));
+    }
+    assert.equal(load.refused.answers, 0);
+    client.close();
+  });
+
+  it("of many connections that never read are bounded too", async () => {
+    const { tool, connection, load } = await slowServer({
+      invoke: () => ({ ok: { value: LARGE } }),
+      bounds: { maxUnreadBytes: 200_000 },
+    });
+    const clients = await Promise.all(Array.from({ length: 8 }, connection));
+    for (const client of clients) {
+      client.socket.pause();
+      client.send(calls(tool, 0, 300));
+    }
+    await until(() => load.refused.answers > 0, "one is closed");
+    for (const client of clients) client.close();
+  });
+
+  it("may be 64 MiB by default", () => assert.equal(MAX_UNREAD_BYTES, 64 * 1_048_576));
+});
