@@ -79,7 +79,6 @@ export async function prepareTools(
   const signed = config.signedHttpIsRequired();
   const store = options.replayStore ?? (await storeOf(options, signed));
   checkUnsigned(config, options, { endpoint, log });
-  config.leaders.onWarning = (message) => log.warn({}, message);
   if (signed) requireEntries(tools, config, log);
   for (const warning of configWarnings(config)) log.warn({}, `configuration: ${warning}`);
   const served = tools.map(({ fqn }) => fqn);
