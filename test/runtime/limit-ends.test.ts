@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,6 +80,12 @@ test("a variable is near the path of the configuration within four edit steps, n
   assert.equal(nearestTo("XXXXXOOLKIT_CONFIG_PATH"), undefined);
   assert.equal(nearestTo("SVC_ALLOW_UNSXXXXX"), "SVC_ALLOW_UNSIGNED");
   assert.equal(nearestTo("SVC_ALLOW_UNXXXXXX"), undefined);
+});
+
+test("every documented variable of the shared replay state is known", () => {
+  const names: string[] = readFileSync("docs/operations.md", "utf8").match(/SVC_REPLAY_REDIS_[A-Z_]+/g) ?? [];
+  assert.ok(new Set(names).size >= 8 && names.includes("SVC_REPLAY_REDIS_GRACE_MS"));
+  assert.deepEqual(strayVariables(Object.fromEntries(names.map((name) => [name, ""]))), []);
 });
 
 test("ten undeclared members are named, of a thousand values that are looked at", () => {
