@@ -85,8 +85,8 @@ it("a claim of a full store removes what makes room, and no more", () => {
   let count = 0;
   for (let claimed = claim(0); claimed.state === "run"; claimed = claim(++count)) claimed.lease.complete(ANSWER);
   const one = steps(() => claim(count)) + steps(() => void claim(1));
-  time.now += 10 * TTL;
   const before = memory.stats().bytes;
+  time.now += 10 * TTL;
   const cost = steps(() => run(count).release());
   assert.ok(memory.stats().bytes > before / 2, "most of the expired entries are still there");
   assert.ok(cost < 2_000 * one, `${cost} steps`);
