@@ -26,7 +26,7 @@ const LAYERS = [
     files: "runtime/config/*",
     below: "wire fqn",
     packages: "#platform/bytes #platform/ed25519 fastest-levenshtein",
-    node: "fs fs/promises path",
+    node: "crypto fs fs/promises path timers/promises worker_threads",
   },
   { name: "server/errors", files: "runtime/server/errors/*", below: "wire" },
   {

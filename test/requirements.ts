@@ -871,7 +871,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "10.15",
-    text: "An allow-list given by path is checked at each look-up (inode, size, modification time) and re-read when it changed, so that a change takes effect on the next request; an unreadable or invalid one leaves the previous list and is logged.",
+    text: "★ An allow-list given by path is followed as the configuration file is, and read beside the calls: a new version is in force within two seconds of its last write, also under load, and later by the time that checking tens of thousands of new keys takes (the Rust system reads it at the next look-up, while every call waits); until then the previous list is in force, and an unreadable or invalid version leaves it so and is logged.",
     proven: { "runtime/allowed-leaders": 2 },
   },
   { id: "10.16", text: "TLS:", reason: "the heading of the next sentence" },

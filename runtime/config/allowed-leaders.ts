@@ -1,13 +1,13 @@
 // The allow-list of leaders, version 1, inline or in a file (protocol section 10).
 
-import { type BigIntStats, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { asBuffer } from "../wire/bytes.js";
 import type { VerifyKey } from "../wire/ed25519-keys.js";
 import { looksLikeKey, readPublicKey } from "./keys.js";
-import { readOperatorFile } from "./operator-file.js";
-import { ReloadCounter, type ReloadStats } from "./reload-stats.js";
-import { ConfigError, DocumentNode, type DocumentSource, type Faults } from "./strict-json.js";
+import { digestOf, type HashedFile, readOperatorFile } from "./operator-file.js";
+import { parseJsonAside } from "./parse-aside.js";
+import { ConfigError, DocumentNode, type DocumentSource, type Faults, notJson } from "./strict-json.js";
 
 /** Finds leader keys. Look-ups are synchronous and never throw. */
 export interface LeaderResolver {
@@ -17,22 +17,14 @@ export interface LeaderResolver {
    * @returns undefined when the list has no such key
    */
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined;
-  /** All keys of the list as it was last read, each once. */
+  /** All keys of the list; one that is listed several times comes several times. */
   readonly keys: Iterable<VerifyKey>;
   /** Whether there is no key that a request could name. */
   readonly isEmpty: boolean;
-  /** Called once for each distinct failure to refresh a list. Set to the server's log; by default a process warning. */
-  onWarning: (message: string) => void;
-  /** Statistics of the list's file; undefined for an inline list. */
-  readonly reloads: ReloadStats | undefined;
 }
 
-/** A parsed allow-list. */
-interface AllowedLeaders {
-  readonly byLeader: ReadonlyMap<string, ReadonlyMap<bigint, VerifyKey>>;
-  /** Keys by their text in the list, so that a new version prepares only added keys. */
-  readonly byText: ReadonlyMap<string, VerifyKey>;
-}
+/** A parsed allow-list: keys by leader and key id. */
+type AllowedLeaders = ReadonlyMap<string, ReadonlyMap<bigint, VerifyKey>>;
 
 /** Leader ids that fit in a header (protocol section 5); other listed ids never match. */
 const SENDABLE_ID = /^[\x21-\x7e]+$/;
@@ -42,14 +34,9 @@ function listSource(path: string, resolved: string): DocumentSource {
   return { title: "allow-list", file: looksLikeKey(path) ? path : resolved };
 }
 
-const EMPTY: AllowedLeaders = { byLeader: new Map(), byText: new Map() };
+const EMPTY: AllowedLeaders = new Map();
 
-/** An allow-list with checked members and kinds, but unchecked values. */
-interface AllowListShape {
-  readonly version: DocumentNode;
-  readonly keys: readonly LeaderKeyShape[];
-}
-
+/** One key of a list, with checked members and kinds, but unchecked values. */
 interface LeaderKeyShape {
   readonly leaderId: string;
   readonly kid: bigint;
@@ -62,57 +49,102 @@ interface LeaderKeyShape {
  *
  * @throws ConfigError
  */
-export function checkAllowListShape(node: DocumentNode): AllowListShape {
+export function checkAllowListShape(node: DocumentNode): void {
   const { version, leaders } = node.members({ required: ["version", "leaders"] });
-  const { faults } = node;
-  faults.attempt(() => version.integer(0n, 255n));
-  const keys = faults.attempt(() =>
-    leaders.items().flatMap((leader) => faults.attempt(() => leaderKeys(leader)) ?? []),
-  );
-  return { version, keys: keys ?? [] };
+  node.faults.attempt(() => version.integer(0n, 255n));
+  for (const _ of listedKeys(leaders));
 }
 
-/** The keys of one leader, without those that have a fault. */
-function leaderKeys(leader: DocumentNode): LeaderKeyShape[] {
-  const { faults } = leader;
-  const { leader_id, keys } = leader.members({ required: ["leader_id", "keys"] });
-  const leaderId = faults.attempt(() => leader_id.text());
-  return keys.items().flatMap((key) => {
-    const shape = faults.attempt(() => key.members({ required: ["kid", "public_key"] }));
-    if (shape === undefined) return [];
-    const text = faults.attempt(() => shape.public_key.text());
-    const kid = faults.attempt(() => shape.kid.u64());
-    if (leaderId === undefined || text === undefined || kid === undefined) return [];
-    return [{ leaderId, kid, kidNode: shape.kid, publicKey: shape.public_key }];
-  });
+/** The keys of all leaders, without those that have a fault; undefined after each leader. */
+function* listedKeys(leaders: DocumentNode): Generator<LeaderKeyShape | undefined> {
+  const { faults } = leaders;
+  for (const leader of faults.attempt(() => leaders.items()) ?? []) {
+    const members = faults.attempt(() => leader.members({ required: ["leader_id", "keys"] }));
+    const leaderId = faults.attempt(() => members?.leader_id.text());
+    for (const key of faults.attempt(() => members?.keys.items()) ?? []) {
+      const shape = faults.attempt(() => key.members({ required: ["kid", "public_key"] }));
+      const text = faults.attempt(() => shape?.public_key.text());
+      const kid = faults.attempt(() => shape?.kid.u64());
+      if (shape === undefined || leaderId === undefined || text === undefined || kid === undefined) continue;
+      yield { leaderId, kid, kidNode: shape.kid, publicKey: shape.public_key };
+    }
+    yield undefined;
+  }
 }
 
-/** Checks an allow-list completely. Its faults go to those of the node. */
-function readAllowList(node: DocumentNode, previous: AllowedLeaders): AllowedLeaders {
+/**
+ * Checks an allow-list completely, one key at each step. Its faults go to those of the node.
+ *
+ * @param previous a list whose keys need no check when they are listed again
+ */
+function* readingSteps(node: DocumentNode, previous: AllowedLeaders): Generator<void, AllowedLeaders> {
   const { faults } = node;
-  const { version, keys } = checkAllowListShape(node);
+  const { version, leaders } = node.members({ required: ["version", "leaders"] });
   faults.attempt(() => {
     if (version.integer(0n, 255n) === 1n) return;
     throw version.fault("1", "another version", "write the list in version 1");
   });
-  const byLeader = new Map<string, Map<bigint, VerifyKey>>();
-  const byText = new Map<string, VerifyKey>();
-  for (const { leaderId, kid, kidNode, publicKey } of keys) {
+  const sendable = new Map<string, Map<bigint, VerifyKey>>();
+  const others = new Map<string, Map<bigint, VerifyKey>>();
+  for (const shape of listedKeys(leaders)) {
+    yield;
+    if (shape === undefined) continue;
+    const { leaderId, kid, kidNode, publicKey } = shape;
     faults.attempt(() => {
+      const byLeader = SENDABLE_ID.test(leaderId) ? sendable : others;
       const ofLeader = byLeader.get(leaderId) ?? new Map<bigint, VerifyKey>();
-      byLeader.set(leaderId, ofLeader);
       if (ofLeader.has(kid)) throw kidNode.fault("given once for a leader", "a repeated one", "remove one of the two");
-      const text = publicKey.text();
-      const key = byText.get(text) ?? previous.byText.get(text) ?? readVerifyKey(publicKey);
-      byText.set(text, key);
-      ofLeader.set(kid, key);
+      ofLeader.set(kid, readVerifyKey(publicKey, previous.get(leaderId)?.get(kid)));
+      byLeader.set(leaderId, ofLeader);
     });
   }
-  return { byLeader: new Map([...byLeader].filter(([leaderId]) => SENDABLE_ID.test(leaderId))), byText };
+  return sendable;
 }
 
-function readVerifyKey(node: DocumentNode): VerifyKey {
-  const reading = readPublicKey(node.text());
+function readAllowList(node: DocumentNode, previous: AllowedLeaders): AllowedLeaders {
+  const steps = readingSteps(node, previous);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Milliseconds of a slice of work on an idle event loop. */
+const SLICE_MS = 4;
+/** Under load, a slice is a third of the time since the last one, at most so many milliseconds. */
+const MAX_SLICE_MS = 25;
+/** Steps between two looks at the clock; checking a key takes up to 0.1 ms. */
+const STEPS = 8;
+
+/**
+ * Reads an allow-list in slices between which the event loop runs. Its share of the time has a lower bound, so that
+ * constant load does not keep a revoked key in force.
+ *
+ * @returns undefined once the signal is aborted
+ */
+async function readInSlices(
+  node: DocumentNode,
+  previous: AllowedLeaders,
+  signal: AbortSignal,
+): Promise<AllowedLeaders | undefined> {
+  const steps = readingSteps(node, previous);
+  for (let sliceMs = SLICE_MS; !signal.aborted; ) {
+    const end = performance.now() + sliceMs;
+    do {
+      for (let i = 0; i < STEPS; i++) {
+        const step = steps.next();
+        if (step.done === true) return step.value;
+      }
+    } while (performance.now() < end);
+    const ended = performance.now();
+    await setImmediate();
+    sliceMs = Math.min(Math.max(SLICE_MS, (performance.now() - ended) / 3), MAX_SLICE_MS);
+  }
+  return undefined;
+}
+
+function readVerifyKey(node: DocumentNode, known: VerifyKey | undefined): VerifyKey {
+  const reading = readPublicKey(node.text(), known);
   if ("key" in reading) return reading.key;
   throw node.fault(
     "an Ed25519 public key as 64 hex digits, with or without 0x",
@@ -120,8 +152,6 @@ function readVerifyKey(node: DocumentNode): VerifyKey {
     "copy the leader's public key again",
   );
 }
-
-const emitProcessWarning = (message: string): void => process.emitWarning(message);
 
 /** The empty resolver, for disabled signed requests. */
 export function noLeaders(): LeaderResolver {
@@ -139,8 +169,7 @@ export function inlineLeaders(node: DocumentNode, previous?: LeaderResolver): Le
 }
 
 /**
- * Reads an allow-list from a file and follows its changes: every look-up compares the file's identity, size and times,
- * and reads it again when they differ. An unreadable or invalid version leaves the previous list in force.
+ * Reads an allow-list from a file; {@link FileLeaders.adopt} takes later versions.
  *
  * @param path relative to the current working directory of the process
  * @param previous the replaced resolver; returned, with its last good version, when it has the same file
@@ -166,7 +195,7 @@ export function readLeadersFile(path: string, cwd: string, faults: Faults): Lead
 /** Whether two resolvers always return the same keys. */
 export function sameLeaders(a: LeaderResolver, b: LeaderResolver): boolean {
   if (!(a instanceof FixedLeaders && b instanceof FixedLeaders)) return a === b;
-  const [one, other] = [a.list.byLeader, b.list.byLeader];
+  const [one, other] = [a.list, b.list];
   return one.size === other.size && [...one].every(([leaderId, keys]) => sameKeys(keys, other.get(leaderId)));
 }
 
@@ -181,8 +210,6 @@ function sameKeys(a: ReadonlyMap<bigint, VerifyKey>, b: ReadonlyMap<bigint, Veri
 }
 
 class FixedLeaders implements LeaderResolver {
-  onWarning = emitProcessWarning;
-  readonly reloads = undefined;
   readonly list: AllowedLeaders;
 
   constructor(list: AllowedLeaders) {
@@ -190,7 +217,7 @@ class FixedLeaders implements LeaderResolver {
   }
 
   get keys(): Iterable<VerifyKey> {
-    return this.list.byText.values();
+    return keysOf(this.list);
   }
 
   get isEmpty(): boolean {
@@ -198,40 +225,43 @@ class FixedLeaders implements LeaderResolver {
   }
 
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined {
-    return this.list.byLeader.get(leaderId)?.get(kid);
+    return this.list.get(leaderId)?.get(kid);
   }
 }
 
-function hasNoKey({ byLeader }: AllowedLeaders): boolean {
-  return [...byLeader.values()].every((keys) => keys.size === 0);
+function* keysOf(list: AllowedLeaders): Generator<VerifyKey> {
+  for (const keys of list.values()) yield* keys.values();
 }
 
-/** A file read within this many milliseconds of its last change may change again with the same time stamp. */
-const MIN_STAMP_AGE_MS = 100;
+function hasNoKey(list: AllowedLeaders): boolean {
+  return keysOf(list).next().done === true;
+}
 
-class FileLeaders implements LeaderResolver {
-  onWarning = emitProcessWarning;
-  readonly reloads = new ReloadCounter();
+/** The allow-list of a file: the version in force, which a server replaces by newer ones. */
+export class FileLeaders implements LeaderResolver {
+  /** Absolute. */
   readonly path: string;
-  readonly #source: DocumentSource;
-  #list = EMPTY;
-  /** Stamp of the file as last read; undefined to read it again at the next look-up. */
-  #stamp: BigIntStats | undefined;
-  /** The bytes as last read, valid or not, and their fault. */
-  #bytes: Buffer | undefined;
-  #fault: ConfigError | undefined;
-  /** Faults reported since the file was last good. */
-  readonly #reported = new Set<string>();
+  readonly source: DocumentSource;
+  #list: AllowedLeaders;
+  #digest: string;
 
+  /** @throws ConfigError when the file is missing, unreadable or invalid */
   constructor(path: string) {
     this.path = resolve(path);
-    this.#source = listSource(path, this.path);
-    this.#refresh();
-    if (this.#fault !== undefined) throw this.#fault;
+    this.source = listSource(path, this.path);
+    const reading = readOperatorFile(this.path);
+    if ("fault" in reading) throw new ConfigError(reading.fault, this.source);
+    this.#list = readAllowList(DocumentNode.read(reading.bytes, this.source), EMPTY);
+    this.#digest = digestOf(reading.bytes);
+  }
+
+  /** The digest of the version in force. */
+  get digest(): string {
+    return this.#digest;
   }
 
   get keys(): Iterable<VerifyKey> {
-    return this.#list.byText.values();
+    return keysOf(this.#list);
   }
 
   get isEmpty(): boolean {
@@ -239,70 +269,22 @@ class FileLeaders implements LeaderResolver {
   }
 
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined {
-    try {
-      this.#refresh();
-      if (this.#fault === undefined) this.#seenGood();
-      else this.#report(this.#fault.message);
-    } catch (error) {
-      this.#stamp = undefined;
-      const reason = error instanceof ConfigError ? error : new ConfigError("could not be loaded", this.#source);
-      this.#report(reason.message);
-    }
-    return this.#list.byLeader.get(leaderId)?.get(kid);
+    return this.#list.get(leaderId)?.get(kid);
   }
 
-  /** Reads the file when it changed. Throws when it cannot be read; an invalid content is recorded in `#fault`. */
-  #refresh(): void {
-    if (this.#stamp !== undefined && isSameFile(tryStat(this.path), this.#stamp)) return;
-    const reading = readOperatorFile(this.path);
-    if ("fault" in reading) throw new ConfigError(reading.fault, this.#source);
-    const { bytes, stats } = reading;
-    if (this.#bytes === undefined || !bytes.equals(this.#bytes)) {
-      const first = this.#bytes === undefined;
-      this.#bytes = bytes;
-      this.#fault = undefined;
-      try {
-        this.#list = readAllowList(DocumentNode.read(bytes, this.#source), this.#list);
-        if (!first) this.reloads.countApplied();
-      } catch (error) {
-        if (!(error instanceof ConfigError)) throw error;
-        this.#fault = error;
-      }
-    }
-    this.#stamp = Math.abs(Date.now() - Number(stats.ctimeMs)) > MIN_STAMP_AGE_MS ? stats : undefined;
+  /**
+   * Reads a version beside the calls, and puts it in force unless the signal is aborted before.
+   *
+   * @throws ConfigError when it is invalid; the old one then stays in force
+   */
+  async adopt({ bytes, digest }: HashedFile, signal: AbortSignal): Promise<void> {
+    // Several servers may share a configuration, and each follows its file.
+    if (digest === this.#digest) return;
+    const parsed = await parseJsonAside(bytes, signal);
+    if ("fault" in parsed) throw notJson(parsed.fault, parsed.bytes, this.source);
+    const list = await readInSlices(DocumentNode.of(parsed.document, this.source), this.#list, signal);
+    if (list === undefined) return;
+    this.#list = list;
+    this.#digest = digest;
   }
-
-  #seenGood(): void {
-    this.#reported.clear();
-    if (this.reloads.fault === undefined) this.reloads.seenGood();
-    else this.reloads.countUnchanged();
-  }
-
-  #report(message: string): void {
-    if (this.#reported.has(message)) {
-      this.reloads.fault = message;
-      return;
-    }
-    this.#reported.add(message);
-    this.reloads.countRefused(message);
-    try {
-      this.onWarning(`${message}; the previous list stays in force`);
-    } catch {
-      // A failing log must not affect the look-up.
-    }
-  }
-}
-
-/** The stamp of a file; undefined on errors, which reading the file reports. */
-function tryStat(path: string): BigIntStats | undefined {
-  try {
-    return statSync(path, { bigint: true });
-  } catch {
-    return undefined;
-  }
-}
-
-function isSameFile(a: BigIntStats | undefined, b: BigIntStats): boolean {
-  if (a === undefined) return false;
-  return a.mtimeNs === b.mtimeNs && a.size === b.size && a.ino === b.ino && a.ctimeNs === b.ctimeNs && a.dev === b.dev;
 }

@@ -235,7 +235,6 @@ export function replaceConfig(config: ToolkitRuntimeConfig, bytes: Uint8Array, s
   }
   // In force until the restart.
   const { invokeMaxBodyBytes } = old;
-  next.leaders.onWarning = old.leaders.onWarning;
   replaceSnapshot(config, { ...next, invokeMaxBodyBytes });
   const differing = (same: (a: ToolSigningConfig | undefined, b: ToolSigningConfig | undefined) => boolean) =>
     served.filter((fqn) => !same(old.tools.get(fqn), next.tools.get(fqn)));

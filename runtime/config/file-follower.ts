@@ -3,10 +3,10 @@
 // A watcher of the directory triggers checks early, and polling covers its gaps: a watcher stops working when the
 // directory is replaced, does not follow links, does not exist on some file systems, and needs a descriptor.
 
-import { type FSWatcher, watch } from "node:fs";
+import { type BigIntStats, type FSWatcher, watch } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { digestOf, type FileReading, type OperatorFile, readOperatorFileAsync } from "./operator-file.js";
+import { type HashedFile, type HashedReading, readOperatorFileAsync } from "./operator-file.js";
 import { ReloadCounter, type ReloadStats } from "./reload-stats.js";
 
 /** Milliseconds between checks without change events. */
@@ -15,6 +15,14 @@ const DEFAULT_RELOAD_INTERVAL_MS = 1_000;
 const SETTLE_MS = 100;
 /** After this many milliseconds a version is judged even if the file keeps changing. */
 const MAX_SETTLE_MS = 1_000;
+
+/**
+ * Files that are larger together, in bytes, are read only when a stamp differs: reading and hashing 64 MiB each second
+ * would cost more than the calls. Smaller ones are read at each check, as not every file system has exact stamps.
+ */
+const MAX_BYTES_EACH_CHECK = 256 * 1024;
+/** A file read within this many milliseconds of its last change may change again with the same stamp. */
+const MIN_STAMP_AGE_MS = 100;
 
 /** The reason for not putting a version in force. */
 export interface VersionRefusal {
@@ -40,8 +48,14 @@ export interface FollowerOptions {
   readonly digests: readonly string[];
   /** Makes the sentence for an unreadable file from its fault. */
   describe(fault: string, index: number): string;
-  /** Validates a version and puts it in force, or returns the reason for a refusal and changes nothing. */
-  adopt(files: readonly OperatorFile[]): VersionRefusal | undefined;
+  /**
+   * Validates a version and puts it in force, or returns the reason for a refusal and changes nothing. Once the signal
+   * is aborted, nothing may be put in force.
+   */
+  adopt(
+    files: readonly HashedFile[],
+    signal: AbortSignal,
+  ): VersionRefusal | undefined | Promise<VersionRefusal | undefined>;
   readonly log: FollowerLog;
   /** Default {@link DEFAULT_RELOAD_INTERVAL_MS}. */
   readonly intervalMs?: number;
@@ -50,7 +64,7 @@ export interface FollowerOptions {
 /** The files as read, and a text that is equal for equal contents and faults. */
 interface Version {
   readonly state: string;
-  readonly readings: readonly FileReading[];
+  readonly readings: readonly HashedReading[];
 }
 
 /**
@@ -72,7 +86,9 @@ export class FileFollower {
   readonly #pendingReloads: (() => void)[] = [];
   #notified = false;
   #wake: (() => void) | undefined;
-  #closed = false;
+  readonly #closing = new AbortController();
+  /** State and stamps of large files, as they were last read. */
+  #stamped: { readonly state: string; readonly stamps: readonly BigIntStats[] } | undefined;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
@@ -97,11 +113,15 @@ export class FileFollower {
 
   /** Stops following. Nothing is put in force afterwards. */
   close(): void {
-    this.#closed = true;
+    this.#closing.abort();
     for (const { watcher } of this.#watchers.values()) watcher.close();
     this.#watchers.clear();
     this.#wake?.();
     for (const done of this.#pendingReloads.splice(0)) done();
+  }
+
+  get #closed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   async #run(): Promise<void> {
@@ -120,6 +140,10 @@ export class FileFollower {
 
   async #check(forced: boolean): Promise<void> {
     await Promise.all(this.#directories().map((directory) => this.#ensureWatcher(directory)));
+    if (!forced && (await this.#hasKnownStamps())) {
+      if (this.#judged === this.#inForce) this.#counter.seenGood();
+      return;
+    }
     let version = await this.#read();
     if (!forced && version.state !== this.#judged) {
       const end = performance.now() + MAX_SETTLE_MS;
@@ -133,11 +157,11 @@ export class FileFollower {
       }
     }
     if (this.#closed) return;
-    if (forced || version.state !== this.#judged) this.#judge(version, forced);
+    if (forced || version.state !== this.#judged) await this.#judge(version, forced);
     else if (version.state === this.#inForce) this.#counter.seenGood();
   }
 
-  #judge({ state, readings }: Version, forced: boolean): void {
+  async #judge({ state, readings }: Version, forced: boolean): Promise<void> {
     this.#judged = state;
     const { title, log } = this.#options;
     if (state === this.#inForce) {
@@ -147,7 +171,8 @@ export class FileFollower {
       log.info({}, `${title} ${isRecovered ? "holds the version in force again" : "is unchanged"}`);
       return;
     }
-    const refusal = this.#adopt(readings);
+    const refusal = await this.#adopt(readings);
+    if (this.#closed) return;
     if (refusal === undefined) {
       this.#inForce = state;
       this.#counter.countApplied();
@@ -163,14 +188,14 @@ export class FileFollower {
     log.warn({}, `${refused}; the previous version stays in force`);
   }
 
-  #adopt(readings: readonly FileReading[]): VersionRefusal | undefined {
-    const files: OperatorFile[] = [];
+  async #adopt(readings: readonly HashedReading[]): Promise<VersionRefusal | undefined> {
+    const files: HashedFile[] = [];
     for (const [i, reading] of readings.entries()) {
       if ("fault" in reading) return { refused: this.#options.describe(reading.fault, i) };
       files.push(reading);
     }
     try {
-      return this.#options.adopt(files);
+      return await this.#options.adopt(files, this.#closing.signal);
     } catch {
       // The message of an unforeseen error may contain text of the file.
       return { refused: `${this.#options.title} could not be loaded` };
@@ -178,9 +203,25 @@ export class FileFollower {
   }
 
   async #read(): Promise<Version> {
+    const began = Date.now();
     const readings = await Promise.all(this.#options.paths.map(readOperatorFileAsync));
-    const states = readings.map((reading) => ("fault" in reading ? reading.fault : digestOf(reading.bytes)));
-    return { state: stateOf(states), readings };
+    const state = stateOf(readings.map((reading) => ("fault" in reading ? reading.fault : reading.digest)));
+    const isOld = ({ ctimeMs }: BigIntStats) => Math.abs(began - Number(ctimeMs)) > MIN_STAMP_AGE_MS;
+    const stamps = readings.flatMap((reading) => ("fault" in reading || !isOld(reading.stats) ? [] : [reading.stats]));
+    const bytes = readings.reduce((sum, reading) => sum + ("fault" in reading ? 0 : reading.bytes.length), 0);
+    const isStamped = stamps.length === readings.length && bytes > MAX_BYTES_EACH_CHECK;
+    this.#stamped = isStamped ? { state, stamps } : undefined;
+    return { state, readings };
+  }
+
+  /** Whether the files have the stamps of the version that was judged last. */
+  async #hasKnownStamps(): Promise<boolean> {
+    const { state, stamps } = this.#stamped ?? {};
+    if (state === undefined || state !== this.#judged) return false;
+    const stats = await Promise.all(
+      this.#options.paths.map((path) => stat(path, { bigint: true }).catch(() => undefined)),
+    );
+    return stats.every((found, i) => found !== undefined && isSameFile(found, stamps?.[i] as BigIntStats));
   }
 
   #directories(): string[] {
@@ -241,4 +282,8 @@ export class FileFollower {
 
 function stateOf(states: readonly string[]): string {
   return states.join("\n");
+}
+
+function isSameFile(a: BigIntStats, b: BigIntStats): boolean {
+  return a.mtimeNs === b.mtimeNs && a.size === b.size && a.ino === b.ino && a.ctimeNs === b.ctimeNs && a.dev === b.dev;
 }

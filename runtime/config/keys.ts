@@ -1,9 +1,8 @@
 // Text forms of Ed25519 keys in configurations (protocol section 10). No message contains any part of a text.
 
 import { Buffer } from "#platform/bytes";
-import { prepareSigningKey, prepareVerifyKey } from "#platform/ed25519";
-import type { SigningKey, VerifyKey } from "../wire/ed25519-keys.js";
-import { isValidPublicKey } from "../wire/portable-crypto.js";
+import { isValidPublicKey, prepareSigningKey } from "#platform/ed25519";
+import { type SigningKey, VerifyKey } from "../wire/ed25519-keys.js";
 
 /** A key, or a description of the invalid text: a fixed text or a length. */
 export type KeyReading<K> = { readonly key: K } | { readonly got: string };
@@ -23,8 +22,12 @@ export function readPrivateKey(text: string): KeyReading<Uint8Array> {
   return typeof seed === "string" ? { got: seed } : { key: seed };
 }
 
-/** Reads a public key: 32 bytes of hex in any case, `0x` optional, that signatures can verify against. */
-export function readPublicKey(text: string): KeyReading<VerifyKey> {
+/**
+ * Reads a public key: 32 bytes of hex in any case, `0x` optional, that signatures can verify against.
+ *
+ * @param known a key that is returned, unchecked, for its own text
+ */
+export function readPublicKey(text: string, known?: VerifyKey): KeyReading<VerifyKey> {
   const digits = text.startsWith("0x") ? text.slice(2) : text;
   if (/[^0-9a-fA-F]/.test(digits)) {
     const inBase64 = decodeAnyBase64(trimAscii(text))?.length === 32;
@@ -32,8 +35,10 @@ export function readPublicKey(text: string): KeyReading<VerifyKey> {
   }
   if (digits.length !== 64) return { got: `${digits.length} hex digits` };
   const bytes = Buffer.from(digits, "hex");
+  if (known !== undefined && bytes.equals(known.bytes)) return { key: known };
   if (!isValidPublicKey(bytes)) return { got: "bytes that no signature can verify against" };
-  return { key: prepareVerifyKey(bytes) };
+  // Not copied: in memory of its own, a key of 32 bytes would take ten times as many.
+  return { key: new VerifyKey(bytes) };
 }
 
 /** Whether a text may be a private or public key, which no message may contain. */

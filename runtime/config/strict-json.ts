@@ -5,9 +5,24 @@
 
 import { parseFqn } from "../fqn.js";
 import { MAX_U64 } from "../wire/integer-bounds.js";
-import { lineColumn, locate } from "../wire/json.js";
+import {
+  ARRAY,
+  allMembers,
+  DOUBLE,
+  ESCAPED_STRING,
+  FALSE,
+  type JsonDocument,
+  lineColumn,
+  NULL,
+  OBJECT,
+  parseJson,
+  STRIDE,
+  STRING,
+  scalarOf,
+  stringOf,
+  TRUE,
+} from "../wire/json.js";
 import { JsonError } from "../wire/json-error.js";
-import { JsonDouble, JsonObject, type JsonValue, readJson } from "../wire/json-value.js";
 import { looksLikeKey } from "./keys.js";
 import { closest } from "./nearest.js";
 
@@ -117,33 +132,39 @@ interface MemberSpec<R extends string, O extends string> {
   readonly optional?: readonly O[];
 }
 
-/** One value of a document, with its position. Every accessor throws a ConfigError for another kind of value. */
+/** The origin of a node: the node above, and the name of the step in the pointer. */
+interface Above {
+  readonly node: DocumentNode;
+  readonly label: string | number;
+}
+
+/**
+ * One value of a document, with its position. Every accessor throws a ConfigError for another kind of value. Nodes are
+ * made as they are visited, and positions only for faults: an allow-list has hundreds of thousands of values.
+ */
 export class DocumentNode {
   readonly faults: Faults;
-  readonly #bytes: Uint8Array;
+  readonly #document: JsonDocument;
   readonly #source: DocumentSource;
-  readonly #path: readonly (string | number)[];
-  readonly #pointer: string;
-  readonly #given: JsonValue;
+  readonly #entry: number;
+  readonly #above: Above | undefined;
   /** The fault of a member that is missing. */
   readonly #missing: ConfigError | undefined;
 
   private constructor(
-    bytes: Uint8Array,
+    document: JsonDocument,
     source: DocumentSource,
-    value: JsonValue,
-    path: readonly (string | number)[],
-    pointer: string,
     faults: Faults,
+    entry = 0,
+    above?: Above,
     missing?: ConfigError,
   ) {
     this.faults = faults;
-    this.#missing = missing;
-    this.#bytes = bytes;
+    this.#document = document;
     this.#source = source;
-    this.#given = value;
-    this.#path = path;
-    this.#pointer = pointer;
+    this.#entry = entry;
+    this.#above = above;
+    this.#missing = missing;
   }
 
   /**
@@ -153,58 +174,71 @@ export class DocumentNode {
    */
   static read(bytes: Uint8Array, source: DocumentSource, faults = new Faults()): DocumentNode {
     try {
-      return new DocumentNode(bytes, source, readJson(bytes), [], "", faults);
+      return DocumentNode.of(parseJson(bytes), source, faults);
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
-      const place = { pointer: "", ...lineColumn(bytes, error.offset) };
-      throw new ConfigError(`must be JSON: ${error.reason}; correct the text at this place`, source, place);
+      throw notJson(error, bytes, source);
     }
+  }
+
+  /** The root of a parsed document. */
+  static of(document: JsonDocument, source: DocumentSource, faults = new Faults()): DocumentNode {
+    return new DocumentNode(document, source, faults);
   }
 
   /** The members of an object of known shape. Unknown, repeated and missing members are faults; `null` is a value. */
   members<R extends string = never, O extends string = never>(
     names: MemberSpec<R, O>,
   ): Record<R, DocumentNode> & Partial<Record<O, DocumentNode>> {
-    const object = this.#object();
-    const known: readonly string[] = [...(names.required ?? []), ...(names.optional ?? [])];
+    const required: readonly string[] = names.required ?? [];
     const found: Record<string, DocumentNode> = {};
-    for (const [name, value] of object.members) {
-      if (!known.includes(name)) {
+    for (const [name, { key, value }] of this.#members()) {
+      if (!required.includes(name) && names.optional?.includes(name as O) !== true) {
+        const known: readonly string[] = [...required, ...(names.optional ?? [])];
         const [nearest] = closest(name, known, MAX_STEPS);
         const got = `got another member${READABLE_NAME.test(name) ? `, ${name}` : ""}`;
         const remedy = nearest === undefined ? "remove it or correct its name" : `did you mean ${nearest}?`;
-        const wanted = `must hold only ${known.join(", ")}, ${got}; ${remedy}`;
-        this.faults.add(this.#fault(wanted, [...this.#path, name], "repeat"));
+        this.faults.add(this.#fault(`must hold only ${known.join(", ")}, ${got}; ${remedy}`, key));
         continue;
       }
-      found[name] = this.#below(name, value, name);
+      found[name] = this.#below(value, name);
     }
-    for (const name of names.required ?? []) {
+    for (const name of required) {
       if (found[name] !== undefined) continue;
       const fault = this.fault(`an object with the member ${name}`, "one without it", "add it");
       this.faults.add(fault);
-      found[name] = this.#below(name, null, name, fault);
+      found[name] = this.#below(this.#entry, name, fault);
     }
     return found as Record<R, DocumentNode> & Partial<Record<O, DocumentNode>>;
   }
 
   /** The members of an object with arbitrary names, in order. */
   entries(): [name: string, node: DocumentNode][] {
-    return [...this.#object().members].map(([name, value], i) => {
-      return [name, this.#below(name, value, parseFqn(name) === undefined ? `(entry ${i + 1})` : name)];
+    return [...this.#members()].map(([name, { value }], i) => {
+      return [name, this.#below(value, parseFqn(name) === undefined ? `(entry ${i + 1})` : name)];
     });
   }
 
-  /** The items of an array. */
-  items(): DocumentNode[] {
-    if (!Array.isArray(this.#value)) throw this.fault("an array", this.kind(), "write one in brackets");
-    return this.#value.map((item, i) => this.#below(i, item, String(i)));
+  /** The items of an array, each made when it is visited. */
+  items(): Iterable<DocumentNode> {
+    if (this.#kind !== ARRAY) throw this.fault("an array", this.kind(), "write one in brackets");
+    return this.#items();
+  }
+
+  *#items(): Generator<DocumentNode> {
+    const { tape } = this.#document;
+    const end = tape[this.#entry + 3] as number;
+    for (let [i, item] = [0, this.#entry + STRIDE]; item < end; i++) {
+      yield this.#below(item, i);
+      item = tape[item + 3] as number;
+    }
   }
 
   /** A string. */
   text(): string {
-    if (typeof this.#value !== "string") throw this.fault("a text", this.kind(), "write it in quotes");
-    return this.#value;
+    const kind = this.#kind;
+    if (kind !== STRING && kind !== ESCAPED_STRING) throw this.fault("a text", this.kind(), "write it in quotes");
+    return stringOf(this.#document, this.#entry);
   }
 
   /** An exact integer from 0 to 2^64 − 1. */
@@ -214,12 +248,12 @@ export class DocumentNode {
 
   /** An exact integer within bounds; `1.0` and `1e3` are not integers. */
   integer(min: bigint, max: bigint): bigint {
-    const value = this.#value;
+    const value = this.#kind < DOUBLE ? scalarOf(this.#document, this.#entry) : undefined;
     const wanted = `an integer from ${min} to ${max}`;
-    if (typeof value !== "bigint" && !Number.isSafeInteger(value)) {
+    if (typeof value !== "bigint" && typeof value !== "number") {
       throw this.fault(wanted, this.kind(), "write it in plain digits, without a point, exponent or quotes");
     }
-    const integer = BigInt(value as number | bigint);
+    const integer = BigInt(value);
     if (integer < min) throw this.fault(wanted, "a smaller one", "correct it");
     if (integer > max) throw this.fault(wanted, "a larger one", "correct it");
     return integer;
@@ -227,48 +261,79 @@ export class DocumentNode {
 
   /** This node, or undefined for `null`, for members where `null` means absent. */
   orAbsent(): DocumentNode | undefined {
-    return this.#value === null ? undefined : this;
+    return this.#kind === NULL ? undefined : this;
   }
 
   /** The kind of this value, for messages. */
   kind(): string {
-    const value = this.#value;
-    if (value === null) return "null";
-    if (typeof value === "string") return "a text";
-    if (typeof value === "boolean") return "a boolean";
-    if (Array.isArray(value)) return "an array";
-    if (value instanceof JsonObject) return "an object";
-    return value instanceof JsonDouble || (typeof value === "number" && !Number.isInteger(value))
-      ? "a number that is no integer of 64 bits"
-      : "an integer";
+    switch (this.#kind) {
+      case NULL:
+        return "null";
+      case FALSE:
+      case TRUE:
+        return "a boolean";
+      case STRING:
+      case ESCAPED_STRING:
+        return "a text";
+      case ARRAY:
+        return "an array";
+      case OBJECT:
+        return "an object";
+      case DOUBLE:
+        return "a number that is no integer of 64 bits";
+      default:
+        return "an integer";
+    }
   }
 
   /** Makes the error `must be WANTED, got GOT; REMEDY` at this value. All three are fixed texts. */
   fault(wanted: string, got: string, remedy: string): ConfigError {
-    return this.#fault(`must be ${wanted}, got ${got}; ${remedy}`, this.#path, "value");
+    return this.#fault(`must be ${wanted}, got ${got}; ${remedy}`, this.#entry);
   }
 
-  #fault(text: string, path: readonly (string | number)[], occurrence: "value" | "repeat"): ConfigError {
-    const place = lineColumn(this.#bytes, locate(this.#bytes, path, occurrence));
+  /** A fault of this value, at an entry of the document. */
+  #fault(text: string, entry: number): ConfigError {
+    const { bytes, tape } = this.#document;
+    const place = lineColumn(bytes, tape[entry + 1] as number);
     return new ConfigError(text, this.#source, { pointer: this.#pointer, ...place });
   }
 
-  #below(step: string | number, value: JsonValue, label: string, missing?: ConfigError): DocumentNode {
-    const path = [...this.#path, step];
-    return new DocumentNode(this.#bytes, this.#source, value, path, `${this.#pointer}/${label}`, this.faults, missing);
+  get #pointer(): string {
+    let pointer = "";
+    for (let above = this.#above; above !== undefined; above = above.node.#above) pointer = `/${above.label}${pointer}`;
+    return pointer;
   }
 
-  get #value(): JsonValue {
+  #below(entry: number, label: string | number, missing?: ConfigError): DocumentNode {
+    return new DocumentNode(this.#document, this.#source, this.faults, entry, { node: this, label }, missing);
+  }
+
+  /** @throws the fault of a missing member */
+  get #kind(): number {
     if (this.#missing !== undefined) throw this.#missing;
-    return this.#given;
+    return this.#document.tape[this.#entry] as number;
   }
 
-  #object(): JsonObject {
-    if (!(this.#value instanceof JsonObject)) throw this.fault("an object", this.kind(), "write one in braces");
-    for (const repeated of this.#value.repeated) {
-      const text = "must hold each member once, got a repeated one; remove it";
-      this.faults.add(this.#fault(text, [...this.#path, repeated], "repeat"));
+  /** Key and value by name: of a repeated member the first position, the last key and value. */
+  #members(): Map<string, { readonly key: number; readonly value: number }> {
+    if (this.#kind !== OBJECT) throw this.fault("an object", this.kind(), "write one in braces");
+    const members = new Map<string, { readonly key: number; readonly value: number }>();
+    const repeated = new Set<string>();
+    for (const [key, value] of allMembers(this.#document, this.#entry)) {
+      const name = stringOf(this.#document, key);
+      if (members.has(name)) repeated.add(name);
+      members.set(name, { key, value });
     }
-    return this.#value;
+    for (const name of repeated) {
+      const { key } = members.get(name) as { key: number };
+      this.faults.add(this.#fault("must hold each member once, got a repeated one; remove it", key));
+    }
+    return members;
   }
+}
+
+/** The fault of bytes that are not JSON. */
+export function notJson(error: JsonError, bytes: Uint8Array, source: DocumentSource): ConfigError {
+  const place = { pointer: "", ...lineColumn(bytes, error.offset) };
+  return new ConfigError(`must be JSON: ${error.reason}; correct the text at this place`, source, place);
 }

@@ -1,6 +1,6 @@
 /** Decodes results and verifies their signatures (protocol.md sections 2 to 4). */
 
-import { prepareVerifyKey } from "#platform/ed25519";
+import { isValidPublicKey, prepareVerifyKey } from "#platform/ed25519";
 import { readPublicKey } from "../config/keys.js";
 import { decodeOutput } from "../wire/bcs.js";
 import type { MetaSchema, PortShape, RawValue } from "../wire/bcs-shapes.js";
@@ -9,7 +9,6 @@ import { VerifyKey } from "../wire/ed25519-keys.js";
 import { quote } from "../wire/json.js";
 import { JsonError } from "../wire/json-error.js";
 import { MAX_RESULT_BYTES } from "../wire/output.js";
-import { isValidPublicKey } from "../wire/portable-crypto.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "../wire/ports.js";
 import { outputHash, toolSignatureMessage } from "../wire/signature.js";
 import { plainValue } from "../wire/untyped-json.js";

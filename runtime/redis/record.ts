@@ -67,7 +67,7 @@ export class Tokens {
   }
 }
 
-/** Digests of callers, which only have to be told apart: no leader id lies in Redis. */
+/** Digests of callers: the scripts compare them, and a seal need not name the caller. */
 export class CallerDigests {
   readonly #known = new Map<string, Buffer>();
 

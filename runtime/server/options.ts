@@ -45,7 +45,7 @@ export interface ToolOptions {
    */
   readonly isolate?: boolean | IsolateOptions;
   /**
-   * Milliseconds between checks of the configuration file and the certificate when the file watcher reports nothing:
+   * Milliseconds between checks of the configuration file, the allow-list and the certificate when the file watcher reports nothing:
    * 1,000 by default, at least 10. With the default a new version is in force within two seconds of its last write, and
    * mostly within a third of a second. A configuration that was not read from a file is not followed.
    */

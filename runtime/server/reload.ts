@@ -1,5 +1,6 @@
 /** Reloads of the configuration file and the certificate without a restart (protocol.md section 10). */
 
+import { FileLeaders } from "../config/allowed-leaders.js";
 import {
   configFile,
   configFileWarning,
@@ -29,6 +30,9 @@ export interface ReloadOptions {
 export class ServerReload {
   readonly #options: ReloadOptions;
   readonly #config: FileFollower | undefined;
+  /** The followed allow-list, and its follower. */
+  #leaders: FileLeaders | undefined;
+  #list: FileFollower | undefined;
   #certificate: FileFollower | undefined;
   #pair: TlsPair | undefined;
   /** The changed body limit that waits for a restart, remembered so that the log says it once. */
@@ -38,13 +42,14 @@ export class ServerReload {
     this.#options = options;
     pinServedTools(options.config, options.served);
     this.#config = this.#followConfig();
+    this.#followList();
   }
 
   /** Current reload outcomes and file ages. */
   get stats(): Reloads {
     return {
       config: this.#config?.stats,
-      allowList: this.#options.config.leaders.reloads,
+      allowList: this.#list?.stats,
       certificate: this.#certificate?.stats,
       certificateExpiresAt: this.#pair?.expiresAt,
     };
@@ -52,11 +57,12 @@ export class ServerReload {
 
   /** Checks all files now; resolves when their content is in force or refused. Never rejects. */
   async reload(): Promise<void> {
-    await Promise.all([this.#config?.reload(), this.#certificate?.reload()]);
+    await Promise.all([this.#config?.reload(), this.#list?.reload(), this.#certificate?.reload()]);
   }
 
   close(): void {
     this.#config?.close();
+    this.#list?.close();
     this.#certificate?.close();
   }
 
@@ -91,6 +97,7 @@ export class ServerReload {
     const source = configFile(config)?.source ?? { title: "configuration" as const };
     try {
       const { waitingBodyLimit, ...change } = replaceConfig(config, bytes, source);
+      this.#followList();
       log.info(change, `${title} is in force in a new version`);
       for (const warning of configWarnings(config)) log.warn({}, `configuration: ${warning}`);
       for (const tool of change.signingKeys) {
@@ -109,6 +116,40 @@ export class ServerReload {
       // A faulty allow-list may be corrected without a new version of the configuration file that names it.
       return { refused: error.message, retry: error.title === "allow-list" };
     }
+  }
+
+  /** Follows the file of the allow-list that the configuration names now, if any. */
+  #followList(): void {
+    const { config, log, intervalMs } = this.#options;
+    const leaders = config.leaders instanceof FileLeaders ? config.leaders : undefined;
+    if (leaders === this.#leaders) return;
+    this.#list?.close();
+    this.#list = undefined;
+    this.#leaders = leaders;
+    if (leaders === undefined) return;
+    const title = titleOf(leaders.source);
+    this.#list = new FileFollower({
+      title,
+      paths: [leaders.path],
+      digests: [leaders.digest],
+      describe: (fault) => `${title} ${fault}`,
+      adopt: async ([version], signal) => {
+        if (version === undefined) return undefined;
+        try {
+          await leaders.adopt(version, signal);
+          if (signal.aborted) return undefined;
+          log.info({}, `${title} is in force in a new version`);
+          if (leaders.isEmpty) log.warn({}, `${title} has no key: every call will be refused`);
+          return undefined;
+        } catch (error) {
+          // Another error is of the thread that parses, not of the file.
+          const refused = error instanceof ConfigError ? error.message : `${title} could not be loaded`;
+          return { refused, retry: !(error instanceof ConfigError) };
+        }
+      },
+      log,
+      ...(intervalMs !== undefined && { intervalMs }),
+    });
   }
 
   /** Also follows the certificate and key of an HTTPS server. */

@@ -98,7 +98,6 @@ export async function prepareTools(
   });
   const store = shared ?? new ReplayMemory({ maxBytes: memory.replay });
   checkUnsigned(config, options, { endpoint, log });
-  config.leaders.onWarning = (message) => log.warn({}, message);
   if (signed) requireEntries(tools, config, log);
   for (const warning of configWarnings(config)) log.warn({}, `configuration: ${warning}`);
   const served = tools.map(({ fqn }) => fqn);

@@ -20,8 +20,8 @@ import {
   secretOf,
   VerifyKey,
 } from "./ed25519-keys.js";
-import { nobleEngine } from "./portable-crypto.js";
-import { sodium } from "./sodium.js";
+import { isPoint, nobleEngine } from "./portable-crypto.js";
+import { type Sodium, sodium } from "./sodium.js";
 
 export type { Ed25519Engine, EngineSelection } from "./ed25519-engine.js";
 export { prepareVerifyKey } from "./ed25519-keys.js";
@@ -162,6 +162,28 @@ const SMALL_ORDER_ENCODINGS = [
   "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
   "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 ].map((hex) => Buffer.from(hex, "hex"));
+
+const sum = Buffer.alloc(PUBLIC_KEY_BYTES);
+
+/**
+ * Whether strict verification can accept a signature by this key: 32 bytes, the canonical encoding of a curve point
+ * that is not of small order. Takes about 20 µs with libsodium, three to five times that without.
+ *
+ * @param library replaced by tests
+ * @throws TypeError unless it is a Uint8Array
+ */
+export function isValidPublicKey(publicKey: Uint8Array, library: Sodium | false = sodium ?? false): boolean {
+  assertBytes(publicKey, "public key");
+  if (publicKey.length !== PUBLIC_KEY_BYTES || !isStrictEncoding(publicKey)) return false;
+  if (library === false) return isPoint(publicKey);
+  try {
+    // Decodes both points, and unlike `crypto_core_ed25519_is_valid_point` takes those of mixed order.
+    library.crypto_core_ed25519_add(sum, publicKey, publicKey);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Whether the first 32 bytes are a canonical field element outside the small subgroup, for either sign. */
 function isStrictEncoding(bytes: Uint8Array): boolean {

@@ -1020,37 +1020,6 @@ export function foldTape<T>(document: JsonDocument, root: number, fold: TapeFold
   }
 }
 
-/**
- * Finds the byte offset of the value at a path, for an error message.
- *
- * @param occurrence `repeat`: the offset of the member's name, at its last occurrence
- * @returns the byte offset; that of the nearest existing ancestor when there is no such member
- * @throws {@link JsonError} when the document is not JSON
- */
-export function locate(
-  bytes: Uint8Array,
-  path: readonly (string | number)[],
-  occurrence: "value" | "repeat" = "value",
-): number {
-  const document = parseJson(bytes);
-  const { tape } = document;
-  let entry = 0;
-  let keyEntry = 0;
-  for (const step of path) {
-    let found: number | undefined;
-    if (tape[entry] === ARRAY && typeof step === "number") {
-      found = itemsOf(document, entry)[step];
-    } else if (tape[entry] === OBJECT) {
-      for (const [key, value] of allMembers(document, entry)) {
-        if (stringOf(document, key) === step) [keyEntry, found] = [key, value];
-      }
-    }
-    if (found === undefined) break;
-    entry = found;
-  }
-  return tape[(occurrence === "repeat" ? keyEntry : entry) + 1] as number;
-}
-
 /** Line and column of a byte offset, both from 1; columns count characters. */
 export function lineColumn(bytes: Uint8Array, offset: number): { line: number; column: number } {
   const before = asBuffer(bytes).subarray(0, offset);
@@ -1060,5 +1029,8 @@ export function lineColumn(bytes: Uint8Array, offset: number): { line: number; c
     line++;
     lineStart = at + 1;
   }
-  return { line, column: [...before.toString("utf8", lineStart)].length + 1 };
+  let column = 1;
+  // Each character has one byte that does not continue another.
+  for (let at = lineStart; at < before.length; at++) if (((before[at] as number) & 0xc0) !== 0x80) column++;
+  return { line, column };
 }

@@ -54,6 +54,16 @@ export function isValidPublicKey(publicKey: Uint8Array): boolean {
   return publicKey.length === PUBLIC_KEY_BYTES && strictPoint(publicKey) !== undefined;
 }
 
+/** Whether 32 bytes are the canonical encoding of a curve point. */
+export function isPoint(bytes: Uint8Array): boolean {
+  try {
+    Point.fromBytes(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The point of a canonical encoding outside the small subgroup; undefined for any other 32 bytes. */
 function strictPoint(bytes: Uint8Array): Point | undefined {
   try {

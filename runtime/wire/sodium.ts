@@ -7,6 +7,8 @@ export interface Sodium {
   crypto_sign_seed_keypair(publicKey: Uint8Array, secret: Uint8Array, seed: Uint8Array): void;
   crypto_sign_detached(signature: Uint8Array, message: Uint8Array, secret: Uint8Array): void;
   crypto_sign_verify_detached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean;
+  /** Throws when one of the two is no point of the curve. */
+  crypto_core_ed25519_add(sum: Uint8Array, one: Uint8Array, other: Uint8Array): void;
   crypto_hash_sha256(digest: Uint8Array, message: Uint8Array): void;
 }
 
@@ -14,6 +16,7 @@ const USED = [
   "crypto_sign_seed_keypair",
   "crypto_sign_detached",
   "crypto_sign_verify_detached",
+  "crypto_core_ed25519_add",
   "crypto_hash_sha256",
 ] as const;
 

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { type Address, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
-import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { prepareSigningKey, publicKeyOf } from "#runtime/wire/ed25519.js";
 import { proves } from "../proves.js";
 import { run, stop } from "./child.js";
 import { readExposition } from "./exposition.js";
@@ -24,6 +24,7 @@ import {
   sendPlain,
   serveFor,
   serveSigned,
+  signedConfig,
   TOOL_SEED,
   UNSIGNED,
   until,
@@ -123,6 +124,19 @@ describe("metrics", () => {
     }
     assert.equal(families.get("svc_call_duration_seconds")?.type, "histogram");
     proves("8.11");
+  });
+
+  it("show one signing key of a tool, also after a rotation", async (t) => {
+    const tool = countingTool({ fqn: "xyz.test.rotated@1" });
+    const config = signedConfig([tool.fqn]);
+    let seed = TOOL_SEED;
+    t.mock.method(config, "toolConfig", () => ({ replayTtlMs: 300_000, signingKey: prepareSigningKey(seed) }));
+    const server = await serveSigned([tool], { admin: LOCAL, config });
+    for (seed of [TOOL_SEED, Buffer.alloc(32, 7)]) {
+      const publicKey = Buffer.from(publicKeyOf(seed)).toString("hex");
+      const shown = (await scrape(server)).names.filter((name) => name.startsWith("svc_signing_key_info"));
+      assert.deepEqual(shown, [`svc_signing_key_info{tool="xyz.test.rotated@1",public_key="${publicKey}"}`]);
+    }
   });
 
   it("say what became of the files that are followed, and how old they are", async () => {

@@ -2,27 +2,24 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import fs, {
-  appendFileSync,
-  type BigIntStats,
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import fs, { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { after, describe, it, type TestContext } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { after, describe, it } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { FileLeaders } from "#runtime/config/allowed-leaders.js";
 import { ConfigError, ToolkitRuntimeConfig } from "#runtime/config/config.js";
+import { digestOf } from "#runtime/config/operator-file.js";
+import { parseJsonAside } from "#runtime/config/parse-aside.js";
+import { SafeLogger } from "#runtime/server/log/safe-logger.js";
+import { ServerReload } from "#runtime/server/reload.js";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
 import type { VerifyKey } from "#runtime/wire/ed25519-keys.js";
+import { parseJson } from "#runtime/wire/json.js";
 import { proves, provesRow } from "../proves.js";
+import { atEnd } from "../teardown.js";
+import { keptLog, until } from "./tools.js";
 
 function hexOf(key: VerifyKey | undefined): string | undefined {
   return key && Buffer.from(key.bytes).toString("hex");
@@ -51,18 +48,18 @@ function fromInline(text: string): ToolkitRuntimeConfig {
   return ToolkitRuntimeConfig.fromJsonStr(`{"signed_http":{"allowed_leaders":${text},"tools":{"demo":{}}}}`);
 }
 
-/** A resolver over a file with this content, and the warnings that it gave. */
+/** A resolver over a file with this content, followed as by a server, and the warnings about it. */
 function watched(content: string, path = newPath()) {
   writeFileSync(path, content);
-  const { leaders } = configWith({ allowed_leaders_path: path });
-  const warnings: string[] = [];
-  leaders.onWarning = (message) => warnings.push(message);
+  const config = configWith({ allowed_leaders_path: path });
+  const { leaders } = config;
+  const log = keptLog();
+  const reload = new ServerReload({ config, served: ["demo"], log: SafeLogger.of(log), intervalMs: 20 });
+  atEnd(() => reload.close());
+  const warnings = () => log.entries.splice(0).flatMap(({ level, message }) => (level === "warn" ? [message] : []));
   const found = (kid = 0n) => hexOf(leaders.lookup("leader", kid));
-  return { path, leaders, warnings, found };
+  return { path, leaders, reload, warnings, found };
 }
-
-/** Lets a file's time stamp become old enough to be trusted. */
-const settle = () => sleep(130);
 
 describe("look-up", () => {
   const text = `{"version":1,"leaders":[
@@ -243,86 +240,142 @@ describe("faults at load", () => {
 });
 
 describe("a file that changes", () => {
-  it("is read again at the next look-up, in place or replaced, whatever its size and times", async () => {
-    const { path, found, warnings } = watched(list(key(1)));
-    for (let round = 0; round < 3; round++) {
-      writeFileSync(path, list(key(2)));
-      assert.equal(found(), key(2));
-      const times = statSync(path);
-      writeFileSync(path, list(key(3)));
-      utimesSync(path, times.atime, times.mtime);
-      assert.equal(found(), key(3));
-      writeFileSync(`${path}.new`, list(key(4), key(5)));
-      renameSync(`${path}.new`, path);
-      assert.equal(found(1n), key(5));
-      writeFileSync(path, list(key(6)));
-      assert.deepEqual([found(), found(1n)], [key(6), undefined]);
-      if (round < 2) await settle();
-      assert.equal(found(), key(6));
-    }
-    assert.deepEqual(warnings, []);
+  it("is in force without a reload, in place or replaced", async () => {
+    const { path, found, warnings, reload } = watched(list(key(1)));
+    writeFileSync(path, list(key(2)));
+    await until(() => found() === key(2), "the second version");
+    writeFileSync(`${path}.new`, list(key(4), key(5)));
+    renameSync(`${path}.new`, path);
+    await until(() => found(1n) === key(5), "the third version");
+    writeFileSync(path, list(key(6)));
+    await until(() => found() === key(6) && found(1n) === undefined, "the fourth version");
+    await until(() => reload.stats.allowList?.applied === 3, "three versions are counted");
+    assert.deepEqual(warnings(), []);
+    proves("10.15");
   });
 
-  /** Files as `node:fs` shows them to the runtime: their stamp is the one given here, and their reads are counted. */
-  function stamped(t: TestContext, stamp: Partial<BigIntStats>) {
-    const counted = { reads: 0 };
-    const { openSync } = fs;
-    const change = <T extends object>(stats: T) => Object.assign(stats, stamp);
-    t.mock.method(fs, "openSync", (...args: Parameters<typeof openSync>) => {
-      counted.reads++;
-      return openSync(...args);
-    });
-    for (const name of ["statSync", "fstatSync"] as const) {
-      const real = fs[name] as (...args: unknown[]) => object;
-      t.mock.method(fs, name, ((...args: unknown[]) => change(real(...args))) as never);
+  it("is not looked at by calls", (t) => {
+    const { path, found } = watched(list(key(1)));
+    let looks = 0;
+    for (const name of ["statSync", "openSync", "readFileSync"] as const) {
+      const real = fs[name] as (...args: unknown[]) => unknown;
+      t.mock.method(fs, name, ((...args: unknown[]) => {
+        looks++;
+        return real(...args);
+      }) as never);
     }
     syncBuiltinESMExports();
     t.after(() => {
       t.mock.restoreAll();
       syncBuiltinESMExports();
     });
-    return counted;
-  }
-
-  it("is compared at each look-up, by inode, size and time of change, and read again for any of them", (t) => {
-    const { path, found } = watched(list(key(1)));
-    const stats = statSync(path, { bigint: true });
-    t.mock.method(Date, "now", () => Number(stats.ctimeMs) + 60_000);
-    const { ino, size, mtimeNs, ctimeNs, dev } = stats;
-    const stamp = { ino, size, mtimeNs, ctimeNs, dev };
-    const counted = stamped(t, stamp);
-    found();
-    counted.reads = 0;
+    fs.statSync(path);
+    assert.equal(looks, 1, "looks are counted");
     writeFileSync(path, list(key(2)));
-    for (let i = 0; i < 3; i++) assert.equal(found(), key(1));
-    assert.equal(counted.reads, 0, "the same stamp, long after the change: not read");
-    let n = 2;
-    for (const member of ["ino", "size", "mtimeNs", "ctimeNs", "dev"] as const) {
-      stamp[member]++;
-      writeFileSync(path, list(key(++n)));
-      counted.reads = 0;
-      for (let i = 0; i < 2; i++) assert.equal(found(), key(n), member);
-      assert.equal(counted.reads, 1, member);
-    }
-    proves("10.15");
+    for (let i = 0; i < 10; i++) assert.equal(found(), key(1));
+    assert.equal(looks, 1);
   });
 
-  it("is read again under the same stamp as long as it is young: a clock that ticks slowly hides no change", (t) => {
-    const { path, found } = watched(list(key(1)));
-    const { ino, size, mtimeNs, ctimeNs, ctimeMs, dev } = statSync(path, { bigint: true });
-    const counted = stamped(t, { ino, size, mtimeNs, ctimeNs, ctimeMs, dev });
-    let now = Number(ctimeMs);
-    t.mock.method(Date, "now", () => now);
-    for (const age of [0, 10, 50, 100]) {
-      now = Number(ctimeMs) + age;
-      writeFileSync(path, list(key(age + 1)));
-      assert.equal(found(), key(age + 1), `${age} ms`);
+  it("is in force under constant load: a revoked key does not stay", async () => {
+    const keys = Array.from({ length: 3_000 }, (_, n) => key(n % 200));
+    const { path, found } = watched(list(...keys));
+    let over = false;
+    const load = (async () => {
+      while (!over) {
+        const end = performance.now() + 5;
+        while (performance.now() < end);
+        await turn();
+      }
+    })();
+    try {
+      writeFileSync(path, list(key(201), ...keys.slice(1)));
+      await until(() => found() === key(201), "the new version");
+      assert.equal(found(2_999n), keys.at(-1));
+    } finally {
+      over = true;
+      await load;
     }
-    now++;
-    found();
-    counted.reads = 0;
-    found();
-    assert.equal(counted.reads, 0);
+  });
+
+  it("is read in slices: the old list stays in force, and the event loop runs in between", async (t) => {
+    const path = newPath();
+    writeFileSync(path, list(key(1)));
+    const leaders = new FileLeaders(path);
+    const bytes = Buffer.from(list(...Array.from({ length: 1_000 }, (_, n) => key(n % 200))));
+    let now = performance.now();
+    // Each look at the clock is a millisecond.
+    t.mock.method(performance, "now", () => now++);
+    let isOver = false;
+    const adopted = leaders
+      .adopt(
+        { bytes, digest: digestOf(bytes), stats: fs.statSync(path, { bigint: true }) },
+        new AbortController().signal,
+      )
+      .then(() => {
+        isOver = true;
+      });
+    let turns = 0;
+    for (; !isOver; turns++) {
+      assert.ok(hexOf(leaders.lookup("leader", 0n)) === key(1) || turns > 20);
+      await turn();
+    }
+    await adopted;
+    assert.ok(turns > 20, `${turns} turns`);
+    assert.equal(hexOf(leaders.lookup("leader", 999n)), key(199));
+  });
+
+  it("is not put in force once its server is closed", async () => {
+    const path = newPath();
+    writeFileSync(path, list(key(1)));
+    const leaders = new FileLeaders(path);
+    const bytes = Buffer.from(list(...Array.from({ length: 1_000 }, (_, n) => key((n % 200) + 1))));
+    const closing = new AbortController();
+    const version = { bytes, digest: digestOf(bytes), stats: fs.statSync(path, { bigint: true }) };
+    const adopted = leaders.adopt(version, closing.signal);
+    closing.abort();
+    await adopted;
+    assert.equal(leaders.lookup("leader", 1n), undefined);
+  });
+
+  it("a large document is parsed in a thread, with the same result and the same faults", async () => {
+    const text = list(...Array.from({ length: 4_000 }, () => key(1)));
+    const { signal } = new AbortController();
+    const own = (content: string) => new Uint8Array(Buffer.from(content));
+    const given = own(text);
+    const parsing = parseJsonAside(given, signal);
+    assert.equal(given.length, 0, "the bytes are in the thread");
+    const parsed = await parsing;
+    assert.ok("document" in parsed);
+    const here = parseJson(Buffer.from(text));
+    assert.deepEqual(parsed.document.tape.subarray(0, here.tape[3]), here.tape.subarray(0, here.tape[3]));
+    assert.equal(parsed.document.bytes.toString(), text);
+    const torn = await parseJsonAside(own(text.slice(0, -1)), signal);
+    assert.ok("fault" in torn);
+    assert.deepEqual([torn.fault.offset, torn.bytes.length], [text.length - 1, text.length - 1]);
+    const small = await parseJsonAside(own("{"), signal);
+    assert.ok("fault" in small && small.fault.offset === 1);
+    const closing = new AbortController();
+    const ended = assert.rejects(parseJsonAside(own(text), closing.signal), /ended without an answer/);
+    closing.abort();
+    await ended;
+  });
+
+  it("a large invalid list is named with its place, and a valid one comes back", async () => {
+    const keys = Array.from({ length: 4_000 }, () => key(1));
+    const { path, reload, warnings, found } = watched(list(key(2)));
+    writeFileSync(path, list(...keys).slice(0, -1));
+    await reload.reload();
+    assert.match(
+      warnings()[0] ?? "",
+      /^allow-list ".*", line 1, column \d+: the document must be JSON: .*; the previous/,
+    );
+    writeFileSync(path, list(...keys.slice(1), "00".repeat(32)));
+    await reload.reload();
+    assert.match(warnings()[0] ?? "", /: \/leaders\/0\/keys\/3999\/public_key must be an Ed25519 public key/);
+    assert.equal(found(), key(2));
+    writeFileSync(path, list(...keys));
+    await reload.reload();
+    assert.equal(found(3_999n), key(1));
   });
 
   it("is followed through symlink swaps", async () => {
@@ -334,9 +387,9 @@ describe("a file that changes", () => {
     }
     symlinkSync("a", data);
     symlinkSync(join("..data", "list.json"), join(root, "list.json"));
-    const { leaders } = configWith({ allowed_leaders_path: join(root, "list.json") });
-    const found = () => hexOf(leaders.lookup("leader", 0n));
-    await settle();
+    const config = configWith({ allowed_leaders_path: join(root, "list.json") });
+    const reload = new ServerReload({ config, served: ["demo"], log: SafeLogger.of(keptLog()), intervalMs: 20 });
+    atEnd(() => reload.close());
     for (const [version, expected] of [
       ["b", key(2)],
       ["a", key(1)],
@@ -344,95 +397,62 @@ describe("a file that changes", () => {
     ] as const) {
       symlinkSync(version, `${data}.new`);
       renameSync(`${data}.new`, data);
-      assert.equal(found(), expected);
+      await until(() => hexOf(config.leaders.lookup("leader", 0n)) === expected, `version ${version}`);
     }
   });
 
-  it("keeps the previous list while it is gone or invalid, warns once of each failure, and comes back", async () => {
-    const { path, leaders, found, warnings } = watched(list(key(1)));
-    const look = () => {
-      for (let i = 0; i < 5; i++) assert.equal(found(), key(1));
-      return warnings.splice(0);
+  it("keeps the previous list while it is gone or invalid, and comes back", async () => {
+    const { path, leaders, found, warnings, reload } = watched(list(key(1)));
+    const look = async () => {
+      await reload.reload();
+      assert.equal(found(), key(1));
+      return [...new Set(warnings())];
     };
     const quoted = JSON.stringify(path);
-    const kept = "; the previous list stays in force";
+    const kept = "; the previous version stays in force";
     const gone = `allow-list ${quoted} must be a readable file, got ENOENT; correct the path or put the file there${kept}`;
 
     rmSync(path);
-    assert.deepEqual(look(), [gone]);
+    assert.deepEqual(await look(), [gone]);
     writeFileSync(path, `{"version":3,"leaders":[]}`);
     const version = `allow-list ${quoted}, line 1, column 12: /version must be 1, got another version; write the list in version 1${kept}`;
-    assert.deepEqual(look(), [version]);
-    await settle();
-    assert.deepEqual(look(), []);
+    assert.deepEqual(await look(), [version]);
     appendFileSync(path, "\n"); // the same fault in another version of the file
-    assert.deepEqual(look(), []);
+    assert.deepEqual(await look(), [version]);
     writeFileSync(path, list("00".repeat(32)));
-    assert.equal(look().length, 1);
+    assert.equal((await look()).length, 1);
     rmSync(path);
-    assert.deepEqual(look(), []); // reported already
     mkdirSync(path);
-    assert.deepEqual(look(), [gone.replace("ENOENT", "something else")]);
+    assert.deepEqual((await look()).slice(-1), [gone.replace("ENOENT", "something else")]);
     rmSync(path, { recursive: true });
 
     writeFileSync(path, list(key(1), key(2)));
+    assert.deepEqual(await look(), []);
     assert.equal(found(1n), key(2));
-    assert.deepEqual(look(), []);
-    rmSync(path); // a new failure after a good version is news again
-    assert.deepEqual(look(), [gone]);
+    rmSync(path);
+    assert.deepEqual(await look(), [gone]);
     assert.equal(hexOf(leaders.lookup("leader", 1n)), key(2));
     writeFileSync(path, list());
+    await reload.reload();
     assert.equal(found(), undefined);
+    assert.deepEqual(warnings(), [`allow-list ${quoted} has no key: every call will be refused`]);
+    const { applied, fault } = reload.stats.allowList ?? assert.fail();
+    assert.deepEqual([applied, fault], [2, undefined]);
     proves("10.15");
   });
 
-  it("a file that comes back as it was is good again, and a bad one still bad", () => {
-    const { path, found, warnings } = watched(list(key(1)));
-    rmSync(path);
-    found();
-    writeFileSync(path, list(key(1)));
-    found();
-    rmSync(path);
-    found();
-    assert.equal(warnings.splice(0).length, 2);
-    writeFileSync(path, "[]");
-    found();
-    rmSync(path);
-    found();
-    writeFileSync(path, "[]");
-    assert.equal(found(), key(1));
-    assert.equal(warnings.length, 1);
-  });
-
-  it("keeps the prepared keys that the new version still lists", () => {
-    const { path, leaders } = watched(list(key(1), key(2)));
+  it("keeps the prepared keys that the new version still lists", async () => {
+    const { path, leaders, reload, found } = watched(list(key(1), key(2)));
     const before = leaders.lookup("leader", 1n);
     writeFileSync(path, list(key(3), key(2)));
+    await reload.reload();
+    assert.equal(found(), key(3));
     assert.equal(leaders.lookup("leader", 1n), before);
   });
 
-  it("never throws at look-up, not even with a log that does", () => {
-    const { path, leaders, found } = watched(list(key(1)));
-    leaders.onWarning = () => {
-      throw new Error("log is full");
-    };
-    rmSync(path);
-    assert.equal(found(), key(1));
-  });
-
-  it("warns through the process until a log is given", async () => {
-    const path = newPath();
-    writeFileSync(path, list(key(1)));
-    const { leaders } = configWith({ allowed_leaders_path: path });
-    rmSync(path);
-    const warning = new Promise<Error>((resolve) => process.once("warning", resolve));
-    leaders.lookup("leader", 0n);
-    assert.match((await warning).message, /ENOENT/);
-  });
-
-  it("no key text is in any warning", () => {
+  it("no key text is in any warning", async () => {
     const marked = key(77);
-    const { path, found, warnings } = watched(list(marked));
+    const { path, found, warnings, reload } = watched(list(marked));
     for (const text of [
       list(marked).slice(0, -1),
       list(`${marked}0`),
@@ -444,9 +464,11 @@ describe("a file that changes", () => {
       marked,
     ]) {
       writeFileSync(path, text);
+      await reload.reload();
       assert.equal(found(), marked);
+      const given = warnings();
+      assert.notEqual(given.length, 0);
+      for (const warning of given) assert.ok(!warning.includes(marked.slice(0, 12)), warning);
     }
-    assert.equal(warnings.length, 8);
-    for (const warning of warnings) assert.ok(!warning.includes(marked.slice(0, 12)), warning);
   });
 });

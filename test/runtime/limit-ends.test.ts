@@ -1,19 +1,21 @@
 /** Both ends of limits that no other test reaches: files of operators, near names, undeclared members. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { closest } from "#runtime/config/nearest.js";
-import { readOperatorFile } from "#runtime/config/operator-file.js";
+import { digestOf, readOperatorFile, readOperatorFileAsync } from "#runtime/config/operator-file.js";
 import { strayVariables } from "#runtime/config/stray-variables.js";
 import { UndeclaredNotice } from "#runtime/server/call/undeclared-notice.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { undeclaredMembers } from "#runtime/wire/undeclared.js";
 import { many, one } from "./counting-tool.js";
 
-test("a file of an operator has 64 MiB at most", () => {
+test("a file of an operator has 64 MiB at most, and a larger one is not read", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "svc-large-"));
   try {
     const path = join(directory, "config.json");
@@ -25,6 +27,39 @@ test("a file of an operator has 64 MiB at most", () => {
     };
     assert.equal(faultOf(67_108_864), undefined);
     assert.match(faultOf(67_108_865) ?? "", /^must be at most 64 MiB/);
+    const file = await open(path);
+    const read = t.mock.method(Object.getPrototypeOf(file) as typeof file, "read");
+    await file.close();
+    for (const bytes of [67_108_865, 500_000_000]) {
+      truncateSync(path, bytes);
+      const reading = await readOperatorFileAsync(path);
+      assert.match("fault" in reading ? reading.fault : "", /^must be at most 64 MiB/);
+    }
+    assert.equal(read.mock.callCount(), 0, "no part is read");
+    truncateSync(path, 300_000);
+    const reading = await readOperatorFileAsync(path);
+    assert.ok("bytes" in reading && reading.bytes.length === 300_000 && read.mock.callCount() > 1);
+    assert.equal(reading.digest, digestOf(Buffer.alloc(300_000)));
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test("a pipe in place of a file is refused without waiting for a writer", {
+  skip: process.platform === "win32",
+}, () => {
+  const directory = mkdtempSync(join(tmpdir(), "svc-pipe-"));
+  try {
+    const path = join(directory, "config.json");
+    execFileSync("mkfifo", [path]);
+    const module = new URL("../../runtime/dist/config/operator-file.js", import.meta.url).href;
+    const code = `import { readOperatorFile, readOperatorFileAsync } from ${JSON.stringify(module)};
+      const path = ${JSON.stringify(path)};
+      console.log(readOperatorFile(path).fault, (await readOperatorFileAsync(path)).fault);`;
+    const args = ["--input-type=module", "-e", code];
+    const { stdout, signal } = spawnSync(process.execPath, args, { timeout: 20_000, encoding: "utf8" });
+    assert.equal(signal, null, "the process waits for a writer");
+    assert.deepEqual(stdout.match(/must be a readable file, got something else/g)?.length, 2, stdout);
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -45,6 +80,12 @@ test("a variable is near the path of the configuration within four edit steps, n
   assert.equal(nearestTo("XXXXXOOLKIT_CONFIG_PATH"), undefined);
   assert.equal(nearestTo("SVC_ALLOW_UNSXXXXX"), "SVC_ALLOW_UNSIGNED");
   assert.equal(nearestTo("SVC_ALLOW_UNXXXXXX"), undefined);
+});
+
+test("every documented variable of the shared replay state is known", () => {
+  const names: string[] = readFileSync("docs/operations.md", "utf8").match(/SVC_REPLAY_REDIS_[A-Z_]+/g) ?? [];
+  assert.ok(new Set(names).size >= 8 && names.includes("SVC_REPLAY_REDIS_GRACE_MS"));
+  assert.deepEqual(strayVariables(Object.fromEntries(names.map((name) => [name, ""]))), []);
 });
 
 test("ten undeclared members are named, of a thousand values that are looked at", () => {

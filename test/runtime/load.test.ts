@@ -92,6 +92,61 @@ describe("a limit of concurrency", () => {
     proves("7.30");
   });
 
+  it("counts the authorize() of retries by another leader, and refuses those without a slot", async () => {
+    const open: (() => void)[] = [];
+    let authorizing = 0;
+    const { url, tool, letGo, numbers } = await limited(
+      { limits: { concurrency: 1, queue: 1, queueTimeoutMs: 60_000 } },
+      {
+        authorize: async ({ leaderId }) => {
+          if (leaderId === alice.id) return;
+          authorizing++;
+          await new Promise<void>((resolve) => open.push(resolve));
+        },
+      },
+    );
+    const [a] = calls(tool, 1);
+    const first = a.send(url);
+    await letGo();
+    result(await first, a, "0");
+    const retry = a.by(bob);
+    const retries = [retry.send(url), retry.send(url), retry.send(url)] as const;
+    overloaded(await Promise.race(retries));
+    await until(() => numbers()[1] === 1, "one waits");
+    assert.deepEqual([authorizing, numbers()], [1, [1, 1]]);
+    result(await a.send(url), a, "0"); // an exact retry takes none
+    for (const count of [1, 2]) {
+      await until(() => open.length > 0, "a retry is authorized");
+      assert.deepEqual([authorizing, numbers()[0]], [count, 1]);
+      open.shift()?.();
+    }
+    const statuses = (await Promise.all(retries)).map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [200, 200, 503]);
+    assert.deepEqual(numbers(), [0, 0]);
+  });
+
+  it("an authorize() past its deadline keeps its slot until it ends", async () => {
+    let end = () => {};
+    const { url, tool, letGo, numbers } = await limited(
+      { limits: { concurrency: 1 } },
+      {
+        timeout: 3_000,
+        authorize: async ({ leaderId }) => {
+          if (leaderId === bob.id) await new Promise<void>((resolve) => (end = resolve));
+        },
+      },
+    );
+    const [a, b] = calls(tool, 2);
+    const first = a.send(url);
+    await letGo();
+    result(await first, a, "0");
+    expectError(await a.by(bob).send(url), 504, "tool_invocation_timeout");
+    assert.deepEqual(numbers(), [1, 0]);
+    overloaded(await b.send(url));
+    end();
+    await until(() => numbers()[0] === 0, "the slot is free");
+  });
+
   it("does not keep a retry from its cached answer, nor health, metadata and the list of tools from theirs", async () => {
     const { url, tool, letGo } = await limited({ limits: { concurrency: 1 } });
     const [a, b] = calls(tool, 2);

@@ -162,6 +162,13 @@ describe("records", () => {
     }),
   );
 
+  it("name callers by digests that differ, whatever ids and key ids join to", () => {
+    const digests = new CallerDigests();
+    const of = (leaderId: string, leaderKeyId: bigint) => digests.of({ leaderId, leaderKeyId }).toString("hex");
+    const names = [of("1x", 1n), of("x", 11n), of("11x", 0n), of("x", 1n)];
+    assert.equal(new Set(names).size, names.length);
+  });
+
   it("come back whole", () => {
     fc.assert(
       fc.property(answers, (answer) => {

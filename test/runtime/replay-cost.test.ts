@@ -12,9 +12,9 @@ const CALLER = { leaderId: "alice", leaderKeyId: 1n };
 const ANSWER = { status: 200, signable: true, body: new Uint8Array(1) };
 
 /** A store of one tool, whose nonces are numbers, with a clock of its own. */
-function store(Memory = ReplayMemory) {
+function store(Memory = ReplayMemory, maxBytes = 16 * 1024 * 1024) {
   const time = { now: 1000 };
-  const memory = new Memory({ now: () => time.now, ttlMs: () => TTL });
+  const memory = new Memory({ maxBytes, now: () => time.now, ttlMs: () => TTL });
   const key = new Uint8Array(32);
   const view = new DataView(key.buffer);
   const claim = (nonce: number): Claim => {
@@ -43,7 +43,7 @@ const steps = (work: () => void) => stepsOf("/server/replay/memory.js", work);
 
 it("30,000 entries come and go at a cost that does not depend on how many there are", (t) => {
   // The timer would clear entries away too.
-  t.mock.method(globalThis, "setInterval", () => ({ unref: () => undefined }));
+  t.mock.method(globalThis, "setTimeout", () => ({ unref: () => undefined }));
   const { time, memory, claim, run, costs } = store();
   const growing = costs(0, 30_000);
   assert.equal(memory.stats().entries, 30_000);
@@ -57,9 +57,41 @@ it("30,000 entries come and go at a cost that does not depend on how many there 
   // All have expired: a claim clears a few of them away, and the rest waits for the timer.
   const clearing = steps(() => run(1).release());
   assert.ok(clearing > one && clearing < 10 * one, `${clearing} steps, one ${one}`);
-  const rest = steps(() => assert.equal(memory.stats().entries, 0));
-  assert.ok(rest > 30_000 && rest < 30_000 * one, `${rest} steps`);
+  const counting = steps(() => assert.equal(memory.stats().entries, 0));
+  assert.ok(counting < 5_000 * one, `${counting} steps, one ${one}`);
   proves("8.17");
+});
+
+it("30,000 expired entries go in turns of bounded work, one after another", (t) => {
+  const timers: { callback: () => void; ms: number }[] = [];
+  t.mock.method(globalThis, "setTimeout", ((callback: () => void, ms: number) => {
+    timers.push({ callback, ms });
+    return { unref: () => ({}) };
+  }) as unknown as typeof setTimeout);
+  const { time, memory, costs } = store();
+  const [early = 0] = costs(0, 30_000);
+  time.now += TTL;
+  const turns: number[] = [];
+  for (let timer = timers.shift(); timer !== undefined; timer = timers.shift()) {
+    if (turns.length > 0) assert.equal(timer.ms, 1, "the next turn follows at once");
+    turns.push(steps(timer.callback));
+  }
+  assert.deepEqual([turns.length, memory.stats().bytes], [15, 0]);
+  for (const cost of turns) assert.ok(cost < 3 * early, `${cost} steps in a turn, ${early} for a thousand calls`);
+});
+
+it("a claim of a full store removes what makes room, and no more", () => {
+  const { time, memory, claim, run } = store();
+  let count = 0;
+  for (let claimed = claim(0); claimed.state === "run"; claimed = claim(++count)) claimed.lease.complete(ANSWER);
+  const one = steps(() => claim(count)) + steps(() => void claim(1));
+  const before = memory.stats().bytes;
+  time.now += 10 * TTL;
+  const cost = steps(() => run(count).release());
+  assert.ok(memory.stats().bytes > before / 2, "most of the expired entries are still there");
+  assert.ok(cost < 2_000 * one, `${cost} steps`);
+  while (memory.stats().bytes > 0);
+  assert.equal(claim(1).state, "run");
 });
 
 it("each process has its own hash: no leader can aim at one bucket", async () => {

@@ -924,6 +924,57 @@ describe("a store that other processes share", () => {
     });
   }
 
+  describe("the leader that signed a kept result", () => {
+    const replayed = async (change?: (answer: CachedAnswer) => CachedAnswer, ids = [alice.id]) => {
+      const { store, ends } = shared(change);
+      ends.open();
+      const tool = countingTool();
+      const config = signedConfig([tool.fqn]);
+      const { leaders } = config;
+      const [aliceKey, bobKey] = [alice, bob].map(({ id, kid }) => leaders.lookup(id, kid));
+      const found = { lookups: 0, tried: 0 };
+      function* keys() {
+        for (let i = 0; i < 100; i++) {
+          found.tried++;
+          yield bobKey ?? assert.fail();
+        }
+      }
+      const lookup = (id: string, kid: bigint) => {
+        found.lookups++;
+        return ids.includes(id) ? aliceKey : leaders.lookup(id, kid);
+      };
+      Object.defineProperty(config, "leaders", { get: () => ({ lookup, keys: keys(), isEmpty: false }) });
+      const server = await serveSigned([tool], { replayStore: store, config });
+      const first = echoCall(tool, "1", { leader: { ...alice, id: ids[0] ?? "" } });
+      expectResult(await first.send(server.url), echoed("1"), first);
+      Object.assign(found, { lookups: 0, tried: 0 });
+      const { status } = await first.by(bob).send(server.url);
+      return { status, ...found };
+    };
+
+    it("is named with it, so that one key is tried", async () => {
+      const longest = "l".repeat(104);
+      for (const id of [alice.id, longest]) {
+        assert.deepEqual(await replayed(undefined, [id]), { status: 200, lookups: 2, tried: 0 });
+      }
+    });
+
+    it("is looked for among 32 keys where it is not named", async () => {
+      const unnamed = ({ seal, ...answer }: CachedAnswer) => ({ ...answer, seal: seal?.slice(0, SEAL_BYTES) });
+      assert.deepEqual(await replayed(unnamed), { status: 503, lookups: 1, tried: 33 });
+      assert.deepEqual(await replayed(undefined, ["l".repeat(105)]), { status: 503, lookups: 1, tried: 33 });
+    });
+
+    it("must be the one that signed the input", async () => {
+      const other = ({ seal, ...answer }: CachedAnswer) => {
+        const named = Buffer.from(seal ?? []);
+        named.write("bobby", named.length - 5);
+        return { ...answer, seal: named };
+      };
+      assert.deepEqual(await replayed(other), { status: 503, lookups: 2, tried: 0 });
+    });
+  });
+
   it("a result of the previous key is signed anew after its rotation, reloads later too", async () => {
     const { store, ends } = shared();
     ends.open();

@@ -15,9 +15,11 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import fsPromises from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { after, describe, it } from "node:test";
+import { after, describe, it, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { FileFollower, type VersionRefusal } from "#runtime/config/file-follower.js";
@@ -86,6 +88,22 @@ function follow(
   followers.push(follower);
   const inForce = (content: string) => until(() => adopted?.at(-1) === content, `${content} in force`);
   return { follower, adopted, warnings, infos, inForce } as Followed;
+}
+
+/** Calls `seen` before each `open` or `stat` of a path by the runtime. */
+function observe(t: TestContext, path: string, seen: (name: "open" | "stat") => void): void {
+  for (const name of ["open", "stat"] as const) {
+    const real = fsPromises[name] as (...args: unknown[]) => Promise<unknown>;
+    t.mock.method(fsPromises, name, ((...args: unknown[]) => {
+      if (args[0] === path) seen(name);
+      return real(...args);
+    }) as never);
+  }
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
 }
 
 /** As `mv new file` does. */
@@ -203,6 +221,19 @@ describe("a file that is being written", () => {
     });
   });
 
+  it("is judged only when a second look finds the same", async (t) => {
+    const path = fileOf();
+    const contents = ["one", "two ", "two and two"];
+    // Each look finds the next content.
+    observe(t, path, (name) => {
+      const [content = "two and two"] = name === "open" ? contents.splice(0, 1) : [];
+      if (name === "open") writeFileSync(path, content);
+    });
+    const { adopted, warnings, inForce } = follow([path], ["one"]);
+    await inForce("two and two");
+    assert.deepEqual([adopted, warnings], [["two and two"], []]);
+  });
+
   it("and left torn is refused, told once, and good when its end comes", async () => {
     const path = fileOf();
     const { follower, adopted, warnings, inForce } = follow([path], ["one"]);
@@ -311,6 +342,27 @@ describe("a fault", () => {
     await until(() => follower.stats.refused > 0, "a refusal");
     writeFileSync(path, "two");
     await until(() => adopted.length > 0, "the next version");
+  });
+});
+
+describe("a large file", () => {
+  it("is not read again while its stamp is the same, and is when it differs", async (t) => {
+    const large = "one ".repeat(100_000);
+    const path = fileOf(large);
+    const looks = { open: 0, stat: 0 };
+    observe(t, path, (name) => looks[name]++);
+    const { follower, adopted, inForce } = follow([path], [large], { adopt: () => undefined });
+    await until(() => looks.stat > 0 || looks.open > 50, "a look at the stamp");
+    const before = { ...looks };
+    await until(() => looks.stat > before.stat + 5 || looks.open > before.open + 20, "more looks");
+    assert.equal(looks.open, before.open);
+    assert.ok(follower.stats.lastGoodAgeMs < 10_000);
+    const { atime, mtime } = statSync(path);
+    const other = "two ".repeat(100_000); // as long, and as old
+    writeFileSync(path, other);
+    utimesSync(path, atime, mtime);
+    await inForce(other);
+    assert.equal(adopted.length, 1);
   });
 });
 

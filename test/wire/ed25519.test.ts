@@ -10,6 +10,7 @@ import { getPublicKeyAsync, Point } from "@noble/ed25519";
 import fc from "fast-check";
 import {
   type Ed25519Engine,
+  isValidPublicKey as isValidHere,
   loadSodiumEngine,
   nobleEngine,
   nodeEngine,
@@ -20,7 +21,7 @@ import {
   selectEngine,
 } from "#runtime/wire/ed25519.js";
 import type { VerifyKey } from "#runtime/wire/ed25519-keys.js";
-import { isValidPublicKey } from "#runtime/wire/portable-crypto.js";
+import { isValidPublicKey as isValidByNoble } from "#runtime/wire/portable-crypto.js";
 import { proves } from "../proves.js";
 
 interface VectorFile {
@@ -31,6 +32,13 @@ const vectors = JSON.parse(readFileSync("test/vectors/ed25519.json", "utf8")) as
 const sodiumEngine = loadSodiumEngine();
 const engines: Ed25519Engine[] = sodiumEngine ? [sodiumEngine, nodeEngine, nobleEngine] : [nodeEngine, nobleEngine];
 const fast = sodiumEngine ?? nodeEngine;
+
+/** The verdict on which all ways of checking a public key agree. */
+function isValidPublicKey(publicKey: Uint8Array): boolean {
+  const [verdict, ...others] = [isValidByNoble(publicKey), isValidHere(publicKey), isValidHere(publicKey, false)];
+  for (const other of others) assert.equal(other, verdict, Buffer.from(publicKey).toString("hex"));
+  return verdict as boolean;
+}
 
 const hex = (text: string) => Buffer.from(text, "hex");
 const seed = Buffer.alloc(32, 9);
@@ -190,6 +198,12 @@ describe("small order and non-canonical encodings", () => {
     assert.equal(isValidPublicKey(littleEndian(3n)), true);
     assert.equal(isValidPublicKey(littleEndian(2n)), false); // not on the curve
     assert.equal(isValidPublicKey(littleEndian(p - 3n)), true);
+  });
+
+  it("every way of checking a key gives the same verdict on any bytes", () => {
+    const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
+    const verdicts = new Set(fc.sample(bytes, { numRuns: 200, seed: 1 }).map(isValidPublicKey));
+    assert.equal(verdicts.size, 2);
   });
 
   it("a key of mixed order can be used", () => {

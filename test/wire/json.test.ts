@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { ValueDecoder } from "#runtime/wire/decoder.js";
-import { formatDouble, type JsonFacts, lineColumn, locate, parseJson, textOf } from "#runtime/wire/json.js";
+import { formatDouble, type JsonFacts, lineColumn, parseJson, textOf } from "#runtime/wire/json.js";
 import { JsonError } from "#runtime/wire/json-error.js";
 import { JsonDouble, JsonObject, type JsonValue, prettyJson, readJson } from "#runtime/wire/json-value.js";
 import { proves, provesRow } from "../proves.js";
@@ -389,21 +389,6 @@ describe("errors", () => {
     assert.deepEqual(lineColumn(bytes(text), 0), { line: 1, column: 1 });
     assert.deepEqual(lineColumn(bytes(""), 0), { line: 1, column: 1 });
     assert.deepEqual(lineColumn(bytes("\n"), 1), { line: 2, column: 1 });
-  });
-
-  it("can be located by path", () => {
-    const text = '{"a": [1, {"b": 2, "c": 3, "b": 4}], "__proto__": {"0": 5}}';
-    const at = (path: (string | number)[], occurrence?: "value" | "repeat") =>
-      text.slice(locate(bytes(text), path, occurrence)).replace(/[,}\]].*$/s, "");
-    assert.equal(at(["a", 0]), "1");
-    assert.equal(at(["a", 1, "c"]), "3");
-    assert.equal(at(["a", 1, "b"]), "4", "the last of repeated ones counts");
-    assert.equal(at(["a", 1, "b"], "repeat"), '"b": 4');
-    assert.equal(at(["__proto__", "0"]), "5");
-    assert.equal(locate(bytes(text), ["a", 7, "x"]), locate(bytes(text), ["a"]), "the nearest value above");
-    assert.equal(locate(bytes(text), ["a", "0"]), locate(bytes(text), ["a"]), "an item is found by number only");
-    assert.equal(locate(bytes(text), []), 0);
-    assert.throws(() => locate(bytes("{"), []), JsonError);
   });
 });
 

@@ -15,7 +15,7 @@ import { errorBody, RequestError, statusOf, toRequestError } from "../errors/req
 import { type BodyAccount, bodyBytesBound } from "../load/body-bytes.js";
 import { LoadControl } from "../load/load-control.js";
 import type { ServerLogger } from "../log/safe-logger.js";
-import { readSeal, sealOf, unsealed } from "../replay/cached-signature.js";
+import { readSeal, type SealedSignature, sealOf, unsealed } from "../replay/cached-signature.js";
 import { CLAIM_LIMIT_MS, claimRun, endLease } from "../replay/claim.js";
 import type { CachedAnswer, ReplayLease, ReplayStore } from "../replay/store.js";
 import { AllowedOrigins } from "./allowed-origins.js";
@@ -68,6 +68,9 @@ const LEASE_MARGIN_MS = 30_000;
 
 /** Time limit, in milliseconds, for the `returned` callbacks of a sent result. A shutdown does not wait longer. */
 const SETTLEMENT_LIMIT_MS = 2_000;
+
+/** Listed keys that are tried for a sealed result that does not name its leader: some milliseconds of work. */
+const MAX_KEYS_TRIED = 32;
 
 /** Serves invocations of the tools of one process. */
 export class InvokeService {
@@ -205,7 +208,7 @@ export class InvokeService {
       case "full":
         throw new RequestError("replay_store_full");
       case "completed": {
-        const refused = claim.sameCaller ? undefined : await this.authorizeRetry(call, auth);
+        const refused = claim.sameCaller ? undefined : await this.authorizeRetry(call, auth); // 503
         if (refused !== undefined) return this.reply(call, refused, auth);
         if (store.scope === "shared") this.requireOwnResult(call, claim.answer, auth); // 503
         if (seen !== undefined) seen.replayed = true;
@@ -262,14 +265,10 @@ export class InvokeService {
     }
   }
 
-  /** Runs `authorize` for a retry of another leader or key; counts as a run. */
-  private async authorizeRetry({ tool, log }: Handled, auth: AuthContext): Promise<Answer | undefined> {
-    const leave = this.load.runs.enter(auth.leaderId); // 503
-    try {
-      return await authorizeAlone(tool, auth, log);
-    } finally {
-      leave();
-    }
+  /** Authorizes a retry by another leader or key, which takes a place as a run does, until it has really ended. */
+  private async authorizeRetry(call: Handled, auth: AuthContext): Promise<Answer | undefined> {
+    const leave = await this.takePlace(call, auth);
+    return authorizeAlone(call.tool, auth, call.log, leave);
   }
 
   /**
@@ -362,17 +361,23 @@ export class InvokeService {
       const message = toolSignatureMessage(seal.leaderSignature, auth.nonce, outputHash(answer.body));
       const verifyKey = prepareVerifyKey(signer.publicKey);
       const isOwn = this.options.engine.verify(verifyKey, message, seal.toolSignature);
-      if (isOwn && this.isOfInput(seal.leaderSignature, auth)) return;
+      if (isOwn && this.isOfInput(seal, auth)) return;
     }
     handled.log.error({}, "a result of the replay store is not signed by this tool for its input; it is not sent");
     throw new RequestError("replay_store_unavailable");
   }
 
-  /** Whether a leader's signature in a seal is over the input of a request: its own leader's, or another one's. */
-  private isOfInput(sealed: Buffer, { inputHash, leaderSignature }: AuthContext): boolean {
-    if (sealed.equals(leaderSignature)) return true;
+  /** Whether the leader's signature in a seal is over the input of a request, also by another leader or key. */
+  private isOfInput({ leaderSignature, caller }: SealedSignature, { inputHash, ...auth }: AuthContext): boolean {
+    if (leaderSignature.equals(auth.leaderSignature)) return true;
     const { config, engine } = this.options;
-    return [...config.leaders.keys].some((key) => engine.verify(key, inputHash, sealed));
+    const keys = caller ? [config.leaders.lookup(caller.leaderId, caller.leaderKeyId)] : config.leaders.keys;
+    let tries = MAX_KEYS_TRIED;
+    for (const key of keys) {
+      if (tries-- === 0) return false;
+      if (key !== undefined && engine.verify(key, inputHash, leaderSignature)) return true;
+    }
+    return false;
   }
 
   /** An answer with its cached signature, so that a result is signed once for all exact retries. */
@@ -380,7 +385,9 @@ export class InvokeService {
     const key = auth && answer.signable ? this.signingKey(handled) : undefined;
     if (auth === undefined || key === undefined) return answer;
     try {
-      return { ...answer, seal: sealOf(key, auth.leaderSignature, this.sign(handled, key, auth, answer.body)) };
+      const signature = this.sign(handled, key, auth, answer.body);
+      const caller = this.options.store.scope === "shared" ? auth : undefined;
+      return { ...answer, seal: sealOf(key, auth.leaderSignature, signature, caller) };
     } catch (error) {
       // The replay entry is completed without a signature; the reply signs again.
       handled.log.warn({ err: error }, "signing a result failed; it is tried once more");

@@ -96,11 +96,22 @@ export class Run implements Due {
  * Runs `authorize` on a new instance, under the tool's deadline, for a caller that requests the cached answer of
  * another leader or key (protocol.md section 8).
  *
+ * @param ended called once when it has ended, which can be after its deadline
  * @returns undefined when the caller may have the answer, else the refusal or the fault
  */
-export function authorizeAlone(tool: ServedTool, auth: AuthContext, log: Logger): Promise<Answer | undefined> {
+export function authorizeAlone(
+  tool: ServedTool,
+  auth: AuthContext,
+  log: Logger,
+  ended: () => void,
+): Promise<Answer | undefined> {
   const late = () => refusal("tool_invocation_timeout");
-  return withDeadline(() => tool.host.authorize(auth, log), tool.timeoutMs, late);
+  const begin = () => {
+    const work = tool.host.authorize(auth, log);
+    void work.end.then(ended, ended);
+    return work;
+  };
+  return withDeadline(begin, tool.timeoutMs, late);
 }
 
 /**

@@ -7,27 +7,41 @@
 import { copyBytes } from "../../wire/bcs-writer.js";
 import { asBuffer } from "../../wire/bytes.js";
 import type { SigningKey } from "../../wire/ed25519-keys.js";
+import type { ReplayCaller } from "./store.js";
 
-// Layout: the leader's signature, the tool's signature, and a prefix of the tool's public key, which
-// detects a change of the key.
+// Layout: the leader's signature, the tool's signature, and a prefix of the tool's public key, which detects a change
+// of the key. Then, where it is shared and fits, the caller: key id (u64) and leader id.
 const TOOL_SIGNATURE = 64;
 const KEY = 128;
 const KEY_BYTES = 16;
-/** Bytes of a seal. */
+/** Bytes of a seal without a caller. */
 export const SEAL_BYTES = KEY + KEY_BYTES;
+const LEADER_ID = SEAL_BYTES + 8;
+/** The longest seal that a store keeps. */
+const MAX_SEAL_BYTES = 256;
 
 /**
  * Makes the seal for the signature by `key` over the answer to the request with `leaderSignature`.
  *
  * @param leaderSignature 64 bytes
  * @param toolSignature 64 bytes
- * @returns {@link SEAL_BYTES} bytes
+ * @param caller signed the request; left out when its id is too long
  */
-export function sealOf(key: SigningKey, leaderSignature: Uint8Array, toolSignature: Uint8Array): Buffer {
-  const seal = Buffer.allocUnsafe(SEAL_BYTES);
+export function sealOf(
+  key: SigningKey,
+  leaderSignature: Uint8Array,
+  toolSignature: Uint8Array,
+  caller?: ReplayCaller,
+): Buffer {
+  const named = caller !== undefined && LEADER_ID + caller.leaderId.length <= MAX_SEAL_BYTES ? caller : undefined;
+  const seal = Buffer.allocUnsafe(named === undefined ? SEAL_BYTES : LEADER_ID + named.leaderId.length);
   copyBytes(seal, 0, leaderSignature);
   copyBytes(seal, TOOL_SIGNATURE, toolSignature);
   for (let i = 0; i < KEY_BYTES; i++) seal[KEY + i] = key.publicKey[i] as number;
+  if (named !== undefined) {
+    seal.writeBigUInt64BE(named.leaderKeyId, SEAL_BYTES);
+    seal.write(named.leaderId, LEADER_ID, "latin1");
+  }
   return seal;
 }
 
@@ -41,12 +55,16 @@ export function unsealed(
   key: SigningKey,
   leaderSignature: Uint8Array,
 ): string | undefined {
-  // A custom store may return any value.
-  if (!(seal instanceof Uint8Array) || seal.length !== SEAL_BYTES) return undefined;
+  if (!isSeal(seal)) return undefined;
   const bytes = asBuffer(seal);
   if (bytes.compare(leaderSignature, 0, 64, 0, TOOL_SIGNATURE) !== 0) return undefined;
-  if (bytes.compare(key.publicKey, 0, KEY_BYTES, KEY) !== 0) return undefined;
+  if (bytes.compare(key.publicKey, 0, KEY_BYTES, KEY, SEAL_BYTES) !== 0) return undefined;
   return bytes.toString("base64url", TOOL_SIGNATURE, KEY);
+}
+
+/** A custom store may return any value. */
+function isSeal(seal: unknown): seal is Uint8Array {
+  return seal instanceof Uint8Array && (seal.length === SEAL_BYTES || seal.length > LEADER_ID);
 }
 
 /** The parts of a seal: whose request it answers, with which signature, by which key. */
@@ -54,17 +72,23 @@ export interface SealedSignature {
   /** 64 bytes each. */
   readonly leaderSignature: Buffer;
   readonly toolSignature: Buffer;
+  /** The caller of the request; undefined when the seal does not name it. */
+  readonly caller: ReplayCaller | undefined;
   /** Whether the seal names this public key of the tool. */
   isBy(publicKey: Uint8Array): boolean;
 }
 
 /** Reads a seal; undefined for one of another form. */
 export function readSeal(seal: Uint8Array | undefined): SealedSignature | undefined {
-  if (!(seal instanceof Uint8Array) || seal.length !== SEAL_BYTES) return undefined;
+  if (!isSeal(seal)) return undefined;
   const bytes = asBuffer(seal);
   return {
     leaderSignature: bytes.subarray(0, TOOL_SIGNATURE),
     toolSignature: bytes.subarray(TOOL_SIGNATURE, KEY),
-    isBy: (publicKey) => bytes.compare(publicKey, 0, KEY_BYTES, KEY) === 0,
+    caller:
+      bytes.length === SEAL_BYTES
+        ? undefined
+        : { leaderId: bytes.toString("latin1", LEADER_ID), leaderKeyId: bytes.readBigUInt64BE(SEAL_BYTES) },
+    isBy: (publicKey) => bytes.compare(publicKey, 0, KEY_BYTES, KEY, SEAL_BYTES) === 0,
   };
 }

@@ -46,10 +46,14 @@ const SWEEP_MS = 1000;
  */
 const RECLAIM_BY_CLAIM = 8;
 /**
- * Maximum number of expired entries of a tool that one tick of the timer removes: some milliseconds of work, and more
- * entries than calls can add between two ticks.
+ * Maximum number of expired entries that one turn of the event loop removes: up to 5 ms of work. The timer goes on in
+ * the next turn while there are more, so that expiry keeps up with any rate.
  */
-const RECLAIM_BY_TIMER = 50_000;
+const RECLAIM_BY_TURN = 2_000;
+/** Number of expired entries that a claim removes at once from a full store, until there is room. */
+const RECLAIM_FOR_ROOM = 256;
+/** Milliseconds until the next turn of the timer while there are more expired entries. */
+const NEXT_TURN_MS = 1;
 
 // Layout of a record, 8-byte aligned: completion time (f64), position of the next record in its bucket (f64), hash
 // (u32), kind (u32), length of body and seal together (u32), nonce, input hash, body, seal.
@@ -108,6 +112,9 @@ class Segment {
   readonly words: Uint32Array;
   readonly doubles: Float64Array;
   used = 0;
+  /** Records in the index, and the completion time of the last record. */
+  live = 0;
+  lastAt = 0;
   next: Segment | undefined;
 
   constructor(
@@ -157,12 +164,12 @@ class Arena {
 
   /**
    * Reserves the bytes of a run. Returns false only when the leader would hold more than is left for all others even
-   * without the expired entries.
+   * without the expired entries, of which it removes no more than make room: those of a few segments.
    */
   reserve(leaderId: string, now: number): boolean {
-    const isFree = () => this.leaders.allows(leaderId, RUN_BYTES, this.bytes);
-    if (!isFree()) this.reclaim(now, Number.POSITIVE_INFINITY);
-    if (!isFree()) return false;
+    while (!this.leaders.allows(leaderId, RUN_BYTES, this.bytes)) {
+      if (this.reclaim(now, RECLAIM_FOR_ROOM) === 0) return false;
+    }
     this.hold(leaderId, RUN_BYTES);
     return true;
   }
@@ -173,11 +180,17 @@ class Arena {
     this.leaders.add(leaderId, bytes);
   }
 
-  reclaim(now: number, limit: number): void {
-    for (const entries of this.tools.values()) entries.reclaim(now, limit);
-    if (this.#segments.length - 1 > this.#freeSlots.length) return;
-    // Without segments nothing refers to a slot or a kind.
-    clearInterval(this.#timer);
+  /** Removes up to `limit` expired or dead records. Returns their number. */
+  reclaim(now: number, limit: number): number {
+    let left = limit;
+    for (const entries of this.tools.values()) left -= entries.reclaim(now, left);
+    if (this.#segments.length - 1 === this.#freeSlots.length) this.#forgetKinds();
+    return limit - left;
+  }
+
+  /** Without segments nothing refers to a slot or a kind. */
+  #forgetKinds(): void {
+    clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#segments.length = 1;
     this.#freeSlots.length = 0;
@@ -193,8 +206,15 @@ class Arena {
     const segment = new Segment(this.#freeSlots.pop() ?? this.#segments.length, size);
     this.#segments[segment.slot] = segment;
     this.bytes += size + SEGMENT_OBJECTS;
-    this.#timer ??= setInterval(() => this.reclaim(this.now(), RECLAIM_BY_TIMER), SWEEP_MS).unref();
+    if (this.#timer === undefined) this.#sweepAfter(SWEEP_MS);
     return segment;
+  }
+
+  #sweepAfter(ms: number): void {
+    this.#timer = setTimeout(() => {
+      const isBacklog = this.reclaim(this.now(), RECLAIM_BY_TURN) === RECLAIM_BY_TURN;
+      if (this.#timer !== undefined) this.#sweepAfter(isBacklog ? NEXT_TURN_MS : SWEEP_MS);
+    }, ms).unref();
   }
 
   free(segment: Segment): void {
@@ -445,7 +465,8 @@ class ToolEntries {
     }
     const at = segment.used / 8;
     segment.used += size;
-    segment.doubles[at] = this.arena.now();
+    segment.doubles[at] = segment.lastAt = this.arena.now();
+    segment.live++;
     segment.words[at * 2 + HASH] = hash;
     segment.words[at * 2 + KIND] = this.arena.kindNumber(answer, caller);
     segment.words[at * 2 + LENGTH] = length;
@@ -483,21 +504,43 @@ class ToolEntries {
   /** Deletes a live record from the index and from the bytes of its leader. */
   #remove(hash: number, position: number): void {
     this.#index.remove(hash, position);
+    const segment = this.arena.segment(position);
+    segment.live--;
     this.arena.records--;
-    const { words } = this.arena.segment(position);
+    const { words } = segment;
     const at = (position & 8191) * 2;
     this.arena.leaders.add(this.arena.kind(words[at + KIND]!).leaderId, -recordBytes(words[at + LENGTH]!));
   }
 
-  /** Removes up to `limit` expired or dead records, oldest first. */
-  reclaim(now: number, limit: number): void {
-    if (this.#oldest === undefined) return;
+  /** Number of records that have expired and are not removed yet. Takes a step for each segment, and reads one. */
+  countExpired(now: number): number {
+    if (this.#oldest === undefined) return 0;
     const ttl = this.#ttlMs();
-    for (let left = limit; left > 0 && this.#oldest !== undefined; left--) {
+    let count = 0;
+    let segment: Segment | undefined = this.#oldest;
+    let start = this.#start;
+    for (; segment !== undefined && now - segment.lastAt >= ttl; segment = segment.next) {
+      count += segment.live;
+      start = 0;
+    }
+    if (segment === undefined) return count;
+    for (let at = start / 8; now - segment.doubles[at]! >= ttl; ) {
+      if (segment.words[at * 2 + KIND] !== DEAD) count++;
+      at += recordBytes(segment.words[at * 2 + LENGTH]!) / 8;
+    }
+    return count;
+  }
+
+  /** Removes up to `limit` expired or dead records, oldest first. Returns their number. */
+  reclaim(now: number, limit: number): number {
+    if (this.#oldest === undefined) return 0;
+    const ttl = this.#ttlMs();
+    let left = limit;
+    for (; left > 0 && this.#oldest !== undefined; left--) {
       const segment: Segment = this.#oldest;
       const at = this.#start / 8;
       if (segment.words[at * 2 + KIND] !== DEAD) {
-        if (now - segment.doubles[at]! < ttl) return;
+        if (now - segment.doubles[at]! < ttl) break;
         this.#remove(segment.words[at * 2 + HASH]!, segment.slot * 8192 + at);
       }
       this.#start += recordBytes(segment.words[at * 2 + LENGTH]!);
@@ -508,6 +551,7 @@ class ToolEntries {
       this.#size -= segment.size;
       this.arena.free(segment);
     }
+    return limit - left;
   }
 }
 
@@ -596,8 +640,8 @@ class Lease implements ReplayLease {
 
 /**
  * The replay store in the memory of this process (protocol.md section 8). Every method is synchronous and takes
- * amortised constant time, except that `stats` visits every tool. Each claim removes a few expired entries. A timer,
- * which exists only while there are entries, removes the others every second.
+ * amortised constant time, except that `stats` visits every tool and segment. Each claim removes a few expired
+ * entries. A timer, which exists only while there are entries, removes the others every second, in bounded turns.
  */
 export class ReplayMemory implements ReplayStore {
   readonly scope = "process";
@@ -642,15 +686,16 @@ export class ReplayMemory implements ReplayStore {
   }
 
   /**
-   * Number of complete entries within their TTL, number of runs in flight, and the bytes that both hold, which never
-   * exceed `maxBytes`. Removes expired entries first.
+   * Number of complete entries within their TTL, number of runs in flight, and the bytes in use, which never exceed
+   * `maxBytes`: also those of expired entries that are not removed yet. Removes some of them first.
    */
   stats(): Required<Omit<ReplayStats, "shared">> {
-    this.#arena.reclaim(this.#arena.now(), Number.POSITIVE_INFINITY);
+    const now = this.#arena.now();
+    this.#arena.reclaim(now, RECLAIM_BY_TURN);
     let entries = this.#arena.records;
     let inFlight = 0;
     for (const tool of this.#arena.tools.values()) {
-      entries += tool.held.size;
+      entries += tool.held.size - tool.countExpired(now);
       inFlight += tool.running.size;
     }
     return { entries, inFlight, bytes: this.#arena.bytes };

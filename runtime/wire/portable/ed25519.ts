@@ -8,6 +8,7 @@ import { nobleEngine } from "../portable-crypto.js";
 
 export type { Ed25519Engine } from "../ed25519-engine.js";
 export { prepareVerifyKey } from "../ed25519-keys.js";
+export { isValidPublicKey } from "../portable-crypto.js";
 
 /** Prepares a private key of 32 bytes, which are copied. */
 export function prepareSigningKey(seed: Uint8Array): SigningKey {
