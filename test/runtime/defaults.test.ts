@@ -13,6 +13,8 @@ import type { Worker } from "node:worker_threads";
 import { ENV_BIND_ADDR, ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
 import { type BootstrapOptions, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { CLOSE_LIMIT_MS } from "#runtime/server/call/class-hooks.js";
+import { inputValuesLimit } from "#runtime/server/load/input-values-limit.js";
+import { BASE_STEPS } from "#runtime/wire/union-steps.js";
 import { makeCertificate } from "./certificate.js";
 import { ROOT } from "./child.js";
 import { type HeldTimer, type HeldTimers, holdTimers } from "./held-timers.js";
@@ -281,6 +283,8 @@ compare("docs/operations.md, Limits", LIMITS, {
     plain.options.maxHeaderSize ?? 0,
   ],
   "one body": async ([bytes = 0]) => [await largestBody(bytes)],
+  "values of one call": () => [inputValuesLimit(undefined)],
+  "tries of branches of unions in one call": () => [BASE_STEPS],
   "bodies in flight together": () => [plain.load().bodyBytes.most],
   "the rate of a body": ([rate = 0]) => bodyRate(rate),
   "an unread body whose connection is kept": async ([bytes = 0]) => [
@@ -486,6 +490,7 @@ compare("docs/guide/settings.md, in code", byDefault(OPTIONS), {
   reloadIntervalMs: async ([ms = 0]) => [await reloadIntervalMs(ms)],
   maxConnections: () => [plain.server.maxConnections],
   maxBodyBytesInFlight: () => [plain.load().bodyBytes.most],
+  maxInputValues: () => [inputValuesLimit(undefined)],
   minBodyBytesPerSecond: ([rate = 0]) => bodyRate(rate),
 });
 

@@ -8,6 +8,7 @@ import { WireFault } from "#runtime/wire/fault.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { parseJson } from "#runtime/wire/json.js";
 import { ValueEncoder } from "#runtime/wire/output.js";
+import { proves } from "../proves.js";
 
 const NUMBER: Codec = { kind: "number" };
 const TEXT: Codec = { kind: "string" };
@@ -174,6 +175,7 @@ describe("the work of a call is bounded", () => {
     );
     assert.throws(() => decode(256, 5_000), tooMany);
     assert.equal((decode(2, 5_000).v as unknown[]).length, 5_000);
+    proves("1.25");
   });
 
   it("values that fit one branch alone take none of it", () => {
