@@ -11,6 +11,7 @@ import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
 import { SignatureHeaders } from "#runtime/wire/http-names.js";
 import { proves } from "../proves.js";
+import { expectError } from "./raw.js";
 import {
   bytes,
   countingTool,
@@ -94,8 +95,7 @@ describe("a call over the limit", () => {
     // The envelope has 13 values, with `bytes` one more for the encoded text.
     for (const value of [data(numbers(987)), bytes(numbers(986))]) {
       const refused = await signedCall(tool, { value }, { nonce }).send(url);
-      assert.equal(refused.status, 413);
-      assert.deepEqual(refused.json(), { error: "payload_too_large", details: OVER });
+      assert.equal(expectError(refused, 413, "payload_too_large"), OVER);
     }
     assert.equal(tool.calls.constructed, 0);
     for (const value of [data(numbers(986)), bytes(numbers(985))]) {
