@@ -184,3 +184,38 @@ describe("the work of a call is bounded", () => {
     assert.equal((decoder.decodeUnsigned(Buffer.from(`{"v":[${texts}]}`)).v as unknown[]).length, 160_000);
   });
 });
+
+describe("a value that fits no branch is described by the likeliest branch, in any order", () => {
+  for (const [what, likely, other, text, details] of [
+    [
+      "of which more members fit",
+      required({ x: TEXT, y: NUMBER }),
+      required({ p: NUMBER, q: TEXT }),
+      '{"x":"","y":"","p":"","q":""}',
+      /: y: expected a number, got a string$/,
+    ],
+    [
+      "of which only a constraint is violated",
+      required({ a: { kind: "string", minLength: 3 } }),
+      required({ z: TEXT, b: NUMBER }),
+      '{"a":"x","z":"","b":""}',
+      /: a: expected /,
+    ],
+    [
+      "that no literal rules out",
+      required({ v: NUMBER }),
+      required({ kind: literal("a"), v: NUMBER }),
+      '{"kind":"b","v":""}',
+      /: v: expected a number, got a string$/,
+    ],
+  ] as const satisfies readonly (readonly [string, Codec, Codec, string, RegExp])[]) {
+    for (const branches of [
+      [likely, other],
+      [other, likely],
+    ]) {
+      it(`${what}: ${branches[0] === likely ? "first" : "last"}`, () => {
+        assert.throws(() => new ValueDecoder({ kind: "union", branches }).read(Buffer.from(text)), details);
+      });
+    }
+  }
+});
