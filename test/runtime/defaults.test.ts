@@ -13,7 +13,7 @@ import type { Worker } from "node:worker_threads";
 import { ENV_BIND_ADDR, ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
 import { type BootstrapOptions, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { CLOSE_LIMIT_MS } from "#runtime/server/call/class-hooks.js";
-import { inputValuesLimit } from "#runtime/server/load/input-values-limit.js";
+import { inputValuesLimit } from "#runtime/server/input-values-limit.js";
 import { BASE_STEPS } from "#runtime/wire/union-steps.js";
 import { makeCertificate } from "./certificate.js";
 import { ROOT } from "./child.js";

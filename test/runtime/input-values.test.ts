@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { serve } from "#runtime/index.js";
 import { InvokeService } from "#runtime/server/call/invoke-service.js";
 import { ServedTool } from "#runtime/server/call/served-tool.js";
-import { inputValuesLimit } from "#runtime/server/load/input-values-limit.js";
+import { inputValuesLimit } from "#runtime/server/input-values-limit.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
 import { SignatureHeaders } from "#runtime/wire/http-names.js";

@@ -1,9 +1,9 @@
 /** The limit on the values of one call, from code or the environment. */
 
-import { checkedInteger } from "../../checked-integer.js";
-import { ENV_MAX_INPUT_VALUES } from "../../config/environment.js";
-import { DEFAULT_MAX_INPUT_VALUES } from "../../wire/input-values.js";
-import { StartupError } from "../errors/startup-error.js";
+import { checkedInteger } from "../checked-integer.js";
+import { ENV_MAX_INPUT_VALUES } from "../config/environment.js";
+import { DEFAULT_MAX_INPUT_VALUES } from "../wire/input-values.js";
+import { StartupError } from "./errors/startup-error.js";
 
 const MIN_INPUT_VALUES = 1_000;
 /** Number of values above which the index of a value in its document is too large. */
