@@ -126,6 +126,16 @@ export const REQUIREMENTS: readonly Requirement[] = [
     proven: { "generator/classes": 1, "runtime/bootstrap": 1 },
   },
   {
+    id: "1.24",
+    text: "★ The input of one call has at most 250,000 values by default, configurable; members' names, arrays and objects count as one each, in the whole body and in the decoded texts of `bytes` items; over it 413 `payload_too_large` at step 3 of section 7, before the nonce is claimed and before a value is decoded.",
+    proven: { "runtime/input-values": 2 },
+  },
+  {
+    id: "1.25",
+    text: "★ A value is tried only by the branches of a union that it may fit, by its kind and its required members; where several remain, the tries of one call together take at most 500,000 steps and two more for each of its values, a step for each member or item that is read; over it 422 `input_deserialization_error`.",
+    proven: { "wire/union-filter": 1 },
+  },
+  {
     id: "2.1",
     text: "The input ports of a tool are the properties of its input schema **in the order in which they are declared** (the textual order of the JSON), the outputs of a variant likewise; a repeated property keeps its first place and its last value; `type` and `required` of the containing object are not looked at; an input schema without `properties` is refused.",
     proven: { "requirements/section-2": 2, "wire/ports": 1 },
@@ -598,7 +608,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "7.22",
-    text: "| 408, 411, 413, 415, 417, 431 | `request_timeout`, `length_required`, `payload_too_large`, `unsupported_content_encoding`, `expectation_failed`, `headers_too_large` | section 1, steps 1 and 2 | the limit |",
+    text: "| 408, 411, 413, 415, 417, 431 | `request_timeout`, `length_required`, `payload_too_large`, `unsupported_content_encoding`, `expectation_failed`, `headers_too_large` | section 1, steps 1 to 3 | the limit |",
     proven: { "runtime/invoke-auth": 1, "runtime/serve": 5 },
   },
   { id: "7.23", text: "| 409 | `request_in_flight` | section 8 | fixed |", proven: { "runtime/replay-http": 1 } },

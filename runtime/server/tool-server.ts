@@ -2,19 +2,12 @@
 
 import { checkedInteger } from "../checked-integer.js";
 import { configWarnings, DEFAULT_REPLAY_CACHE_TTL_MS, ToolkitRuntimeConfig } from "../config/config.js";
-import {
-  ENV_MAX_INPUT_VALUES,
-  ENV_MAX_RUNS,
-  ENV_REDIS_URL,
-  integerFromEnv,
-  REDIS_SETTINGS,
-} from "../config/environment.js";
+import { ENV_MAX_RUNS, ENV_REDIS_URL, integerFromEnv, REDIS_SETTINGS } from "../config/environment.js";
 import { displayVariable, strayVariables } from "../config/stray-variables.js";
 import { endsWithin } from "../time-limit.js";
 import { type EngineSelection, selectEngine } from "../wire/ed25519.js";
 import type { EngineName } from "../wire/ed25519-keys.js";
 import { SignatureHeaders } from "../wire/http-names.js";
-import { DEFAULT_MAX_INPUT_VALUES } from "../wire/input-values.js";
 import { AllowedOrigins } from "./call/allowed-origins.js";
 import { createClasses } from "./call/class-hooks.js";
 import { InvokeService } from "./call/invoke-service.js";
@@ -25,6 +18,7 @@ import { StartupError } from "./errors/startup-error.js";
 import type { Endpoint } from "./http/address.js";
 import type { Pages } from "./http/cors.js";
 import { Shutdown } from "./http/shutdown.js";
+import { inputValuesLimit } from "./input-values-limit.js";
 import { LoadControl } from "./load/load-control.js";
 import { type MemoryBudget, memoryBudget } from "./load/memory-budget.js";
 import { initLogger } from "./log/log.js";
@@ -117,7 +111,7 @@ export async function prepareTools(
     headers,
     engine,
     store,
-    maxInputValues: inputValuesOf(options.maxInputValues),
+    maxInputValues: inputValuesLimit(options.maxInputValues),
     load,
     log,
     allowedOrigins,
@@ -238,17 +232,6 @@ const bodyRateOf = (bytes: number | undefined) =>
   bytes === undefined
     ? undefined
     : checkedInteger("minBodyBytesPerSecond", bytes, 1, Number.MAX_SAFE_INTEGER, "bytes a second");
-
-/** @throws RangeError for a number outside the range */
-const inputValuesOf = (given: number | undefined) =>
-  (given === undefined
-    ? integerFromEnv(ENV_MAX_INPUT_VALUES, MIN_INPUT_VALUES, MAX_INPUT_VALUES, "values")
-    : checkedInteger("maxInputValues", given, MIN_INPUT_VALUES, MAX_INPUT_VALUES, "values")) ??
-  DEFAULT_MAX_INPUT_VALUES;
-
-const MIN_INPUT_VALUES = 1_000;
-/** Number of values above which the index of a value in its document is too large. */
-const MAX_INPUT_VALUES = 100_000_000;
 
 /** @throws RangeError for a number outside the range */
 const intervalOf = (milliseconds: number | undefined) =>

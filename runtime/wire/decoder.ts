@@ -9,7 +9,8 @@ import { repeatedItem } from "./comparable.js";
 import { countCheck, integerCheck, numberCheck, textCheck } from "./constraints.js";
 import type { Codec, Contract } from "./contract.js";
 import { parseDateTime } from "./date-time.js";
-import { DefinitionMemo, Definitions } from "./definitions.js";
+import { type Decode, DecodeContext } from "./decode-context.js";
+import { Definitions } from "./definitions.js";
 import { discriminatorOf } from "./discriminator.js";
 import { inputFault } from "./fault.js";
 import {
@@ -39,30 +40,7 @@ import { UnionDecoder } from "./union-decoder.js";
 import type { UnionSteps } from "./union-steps.js";
 import { plainValueOf, setAbsent, setMember } from "./untyped-json.js";
 
-/** Decodes an entry to the tool's value; a {@link Mismatch} when it does not fit. */
-export type Decode = (document: JsonDocument, entry: number, context: DecodeContext) => unknown;
-
-/** State of decoding one document. */
-export class DecodeContext extends DefinitionMemo {
-  /** Number of unions around the current value of which several branches are tried. */
-  choices = 0;
-  /** Number of values that fit no branch whose mismatch may still describe all branches. */
-  explanations = MAX_EXPLANATIONS;
-
-  /**
-   * @param strict whether a repeated declared member is a fault; otherwise its last value counts
-   * @param steps limit of the work for unions, shared by all documents of a call; none by default
-   */
-  constructor(
-    readonly strict: boolean,
-    readonly steps?: UnionSteps,
-  ) {
-    super();
-  }
-}
-
-/** Values that fit no branch of a union are described by all branches up to this number, then by the likely ones. */
-const MAX_EXPLANATIONS = 100;
+export { type Decode, DecodeContext } from "./decode-context.js";
 
 /** Makes a `WithSerdeErrorPath` of a value. A parameter, because that class reads through this module. */
 export type Wrap = (value: unknown) => unknown;

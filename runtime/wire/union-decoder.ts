@@ -2,7 +2,7 @@
 
 import { BranchFilter } from "./branch-filter.js";
 import type { Codec } from "./contract.js";
-import type { Decode, DecodeContext } from "./decoder.js";
+import type { Decode, DecodeContext } from "./decode-context.js";
 import { ARRAY, type JsonDocument } from "./json.js";
 import { Mismatch, unionMismatch } from "./mismatch.js";
 import { chooseBranch } from "./union-choice.js";

@@ -3,7 +3,7 @@
 import { inputFault } from "./fault.js";
 
 /** Steps that any call may take; enough for each branch of large unions in a small call. */
-const BASE_STEPS = 500_000;
+export const BASE_STEPS = 500_000;
 /** Further steps for each value of the call. */
 const STEPS_OF_VALUE = 2;
 

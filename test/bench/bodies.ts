@@ -40,7 +40,9 @@ const callsOf = (calls: number) => ({ measured: Math.max(2, Math.ceil(calls / 40
 
 function served(server: BuiltServer, { tool, text, form }: BodyKind, calls: number): Side {
   const signer = new CallSigner(tool.ports);
-  const options = { args: [server.entrypoint], path: tool.path, config: signedConfig(server.fqns) };
+  // The arrays have a million values.
+  const env = { SVC_MAX_INPUT_VALUES: "10000000" };
+  const options = { args: [server.entrypoint], path: tool.path, config: signedConfig(server.fqns), env };
   const request = () => signer.sign([[text()]], form);
   return {
     name: "svc-runtime signed",

@@ -15,6 +15,8 @@ import { type BootstrapOptions, type RunningServer, serve, ToolkitRuntimeConfig 
 import { CLOSE_LIMIT_MS } from "#runtime/server/call/class-hooks.js";
 import { MAX_UNREAD_BYTES } from "#runtime/server/http/limits.js";
 import { MAX_PIPELINED, MAX_UNANSWERED } from "#runtime/server/http/unanswered-requests.js";
+import { inputValuesLimit } from "#runtime/server/input-values-limit.js";
+import { BASE_STEPS } from "#runtime/wire/union-steps.js";
 import { makeCertificate } from "./certificate.js";
 import { ROOT } from "./child.js";
 import { type HeldTimer, type HeldTimers, holdTimers } from "./held-timers.js";
@@ -283,6 +285,8 @@ compare("docs/operations.md, Limits", LIMITS, {
     plain.options.maxHeaderSize ?? 0,
   ],
   "one body": async ([bytes = 0]) => [await largestBody(bytes)],
+  "values of one call": () => [inputValuesLimit(undefined)],
+  "tries of branches of unions in one call": () => [BASE_STEPS],
   "bodies in flight together": () => [plain.load().bodyBytes.most],
   // test/runtime/unanswered-requests.test.ts holds servers to the next three.
   "unanswered requests of a connection": () => [MAX_UNANSWERED],
@@ -494,6 +498,7 @@ compare("docs/guide/settings.md, in code", byDefault(OPTIONS), {
   maxConnections: () => [plain.server.maxConnections],
   maxBodyBytesInFlight: () => [plain.load().bodyBytes.most],
   maxRuns: () => [plain.load().runs.most],
+  maxInputValues: () => [inputValuesLimit(undefined)],
   minBodyBytesPerSecond: ([rate = 0]) => bodyRate(rate),
 });
 

@@ -33,6 +33,7 @@ const VALUES = {
   "many small values": `[${"0,".repeat(400_000)}0]`,
 };
 const CALLS = 3;
+const OPTIONS = { maxInputValues: 1_000_000 };
 
 /** Sends requests, and waits until their bytes are released although their tools run. */
 async function expectReleased(
@@ -68,7 +69,7 @@ describe("the bytes of a call are released", () => {
         const requests = Array.from({ length: CALLS }, () =>
           mode === "signed" ? echoCall(tool, value).text() : plain(),
         );
-        const { url } = await (mode === "signed" ? serveSigned([tool]) : serveFor([tool]));
+        const { url } = await (mode === "signed" ? serveSigned([tool], OPTIONS) : serveFor([tool], OPTIONS));
         try {
           await test(url, requests, tool);
         } finally {
@@ -138,7 +139,7 @@ await bootstrap(Tool);
     // A thread for each value, whose calls run until the server ends: each loads the module.
     const values = Object.values(VALUES);
     const isolate = { entry, threads: values.length, memoryMb: 256 };
-    const server = await serveSigned([tool], { isolate, shutdown: { drainMs: 1 } });
+    const server = await serveSigned([tool], { ...OPTIONS, isolate, shutdown: { drainMs: 1 } });
     for (const [i, value] of values.entries()) {
       const runs = () => server.log.filter(({ message }) => message === "runs").length === i + 1;
       await expectReleased(server.url, [echoCall(tool, value).text()], runs);

@@ -8,6 +8,7 @@ import { WireFault } from "#runtime/wire/fault.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { parseJson } from "#runtime/wire/json.js";
 import { ValueEncoder } from "#runtime/wire/output.js";
+import { proves } from "../proves.js";
 
 const NUMBER: Codec = { kind: "number" };
 const TEXT: Codec = { kind: "string" };
@@ -31,9 +32,11 @@ function readings(codec: Codec, text: string, definitions: (readonly [string, Co
 }
 
 describe("one branch alone is tried", () => {
+  const branchesOf = (branch: (at: number) => Readonly<Record<string, Codec>>): readonly Codec[] =>
+    Array.from({ length: 256 }, (_, at) => required({ value: COUNTED, ...branch(at) }));
   const union = (branch: (at: number) => Readonly<Record<string, Codec>>): Codec => ({
     kind: "union",
-    branches: Array.from({ length: 256 }, (_, at) => required({ value: COUNTED, ...branch(at) })),
+    branches: branchesOf(branch),
   });
   for (const [what, codec, text] of [
     ["by its required members", union((at) => ({ [`m${at}`]: NUMBER })), '{"value":1,"m255":1}'],
@@ -47,10 +50,7 @@ describe("one branch alone is tried", () => {
       "by a literal of some branches",
       {
         kind: "union",
-        branches: [
-          required({ value: COUNTED, k: TEXT, z: TEXT }),
-          ...(union((at) => ({ k: literal(`${at}`) })) as unknown as { branches: Codec[] }).branches,
-        ],
+        branches: [required({ value: COUNTED, k: TEXT, z: TEXT }), ...branchesOf((at) => ({ k: literal(`${at}`) }))],
       },
       '{"value":1,"k":"255"}',
     ],
@@ -174,6 +174,7 @@ describe("the work of a call is bounded", () => {
     );
     assert.throws(() => decode(256, 5_000), tooMany);
     assert.equal((decode(2, 5_000).v as unknown[]).length, 5_000);
+    proves("1.25");
   });
 
   it("values that fit one branch alone take none of it", () => {
@@ -182,4 +183,39 @@ describe("the work of a call is bounded", () => {
     const texts = Array(40_000).fill('1,"x",{"a":1},{"b":1}').join(",");
     assert.equal((decoder.decodeUnsigned(Buffer.from(`{"v":[${texts}]}`)).v as unknown[]).length, 160_000);
   });
+});
+
+describe("a value that fits no branch is described by the likeliest branch, in any order", () => {
+  for (const [what, likely, other, text, details] of [
+    [
+      "of which more members fit",
+      required({ x: TEXT, y: NUMBER }),
+      required({ p: NUMBER, q: TEXT }),
+      '{"x":"","y":"","p":"","q":""}',
+      /: y: expected a number, got a string$/,
+    ],
+    [
+      "of which only a constraint is violated",
+      required({ a: { kind: "string", minLength: 3 } }),
+      required({ z: TEXT, b: NUMBER }),
+      '{"a":"x","z":"","b":""}',
+      /: a: expected /,
+    ],
+    [
+      "that no literal rules out",
+      required({ v: NUMBER }),
+      required({ kind: literal("a"), v: NUMBER }),
+      '{"kind":"b","v":""}',
+      /: v: expected a number, got a string$/,
+    ],
+  ] as const satisfies readonly (readonly [string, Codec, Codec, string, RegExp])[]) {
+    for (const branches of [
+      [likely, other],
+      [other, likely],
+    ]) {
+      it(`${what}: ${branches[0] === likely ? "first" : "last"}`, () => {
+        assert.throws(() => new ValueDecoder({ kind: "union", branches }).read(Buffer.from(text)), details);
+      });
+    }
+  }
 });

@@ -89,6 +89,7 @@ export interface FaultServerOptions {
   /** Before the command, such as a shell that sets a limit. */
   readonly wrap?: readonly string[];
   readonly nodeOptions?: readonly string[];
+  readonly maxInputValues?: number;
 }
 
 export async function startFaultServer({
@@ -97,6 +98,7 @@ export async function startFaultServer({
   env = {},
   wrap = [],
   nodeOptions = [],
+  maxInputValues,
 }: FaultServerOptions = {}): Promise<FaultServer> {
   const directory = mkdtempSync(join(tmpdir(), "svc-fault-"));
   atEnd(() => rmSync(directory, { recursive: true, force: true }));
@@ -106,6 +108,7 @@ export async function startFaultServer({
   const child = start(command as string, args, {
     BIND_ADDR: "127.0.0.1:0",
     SVC_ADMIN_ADDR: "127.0.0.1:0",
+    ...(maxInputValues !== undefined && { SVC_MAX_INPUT_VALUES: `${maxInputValues}` }),
     SVC_TOOLKIT_CONFIG_PATH: configPath,
     FAULT_OPTIONS: JSON.stringify(options),
     FAULT_CANARY: MARKS.environment,

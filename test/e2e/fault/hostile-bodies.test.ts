@@ -7,6 +7,8 @@ import { clientOf, ECHO, type FaultServer, FULL, memoryOf, startFaultServer } fr
 
 const LINUX = { skip: process.platform !== "linux" && "needs /proc" };
 const MIB = 1024 * 1024;
+/** Values are not bounded, so that the bodies are read whole. */
+const OPTIONS = { nodeOptions: ["--max-old-space-size=256", "--expose-gc"], maxInputValues: 100_000_000 };
 /** What a body may cost above the idle server, its own bytes included. */
 const ALLOWED = 150 * MIB;
 
@@ -45,7 +47,7 @@ function assertModest(server: FaultServer, idle: number): void {
 }
 
 it("unsigned bodies of 12 MiB, ignored and refused, with 256 MB of heap", LINUX, async () => {
-  const server = await startFaultServer({ config: "{}", nodeOptions: ["--max-old-space-size=256", "--expose-gc"] });
+  const server = await startFaultServer({ config: "{}", ...OPTIONS });
   assert.equal(await post(server, '{"value":1}'), 200);
   const { resident: idle } = await memoryOf(server);
   for (const value of hostile(12 * MIB - 100)) {
@@ -58,7 +60,7 @@ it("unsigned bodies of 12 MiB, ignored and refused, with 256 MB of heap", LINUX,
 });
 
 it("signed bodies of 8 MiB whose hash does not match, with 256 MB of heap", LINUX, async () => {
-  const server = await startFaultServer({ nodeOptions: ["--max-old-space-size=256", "--expose-gc"] });
+  const server = await startFaultServer(OPTIONS);
   const client = await clientOf(server, ECHO);
   const { headers } = client.sign({ value: 1 });
   const { resident: idle } = await memoryOf(server);
