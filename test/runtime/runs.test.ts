@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
-import { type BootstrapOptions, type ReplayStore, StartupError } from "#runtime/index.js";
+import { type BootstrapOptions, type Claim, type ReplayLease, type ReplayStore, StartupError } from "#runtime/index.js";
 import { LoadControl } from "#runtime/server/load/load-control.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
@@ -34,7 +34,7 @@ const overloaded = (response: RawResponse) => assert.equal(expectError(response,
 /** A store in which claims and ends take a turn of the event loop, as in one that processes share. */
 function distantStore(): ReplayStore & { readonly stats: ReplayMemory["stats"] } {
   const memory = new ReplayMemory();
-  const later = <T>(value: T) => new Promise<T>((resolve) => setImmediate(() => resolve(value)));
+  const later = <T>(value: T | Promise<T>) => new Promise<T>((resolve) => setImmediate(() => resolve(value)));
   return {
     scope: "process",
     stats: () => memory.stats(),
@@ -42,13 +42,13 @@ function distantStore(): ReplayStore & { readonly stats: ReplayMemory["stats"] }
       const claim = memory.claim(request);
       if (claim.state !== "run") return later(claim);
       const { lease } = claim;
-      const distant = {
-        complete: (answer: Parameters<typeof lease.complete>[0]) => later(lease.complete(answer)),
-        timeOut: (answer: Parameters<typeof lease.timeOut>[0]) => later(lease.timeOut(answer)),
+      const distant: ReplayLease = {
+        complete: (answer) => later(lease.complete(answer)),
+        timeOut: (answer) => later(lease.timeOut(answer)),
         settle: () => later(lease.settle()),
         release: () => later(lease.release()),
       };
-      return later({ state: "run", lease: distant });
+      return later<Claim>({ state: "run", lease: distant });
     },
   };
 }
