@@ -42,7 +42,11 @@ const LAYERS = [
     below: "fqn tool config server/errors",
     node: "os perf_hooks v8",
   },
-  { name: "server/replay", files: "runtime/server/replay/*", below: "wire fqn tool server/errors server/log" },
+  {
+    name: "server/replay",
+    files: "runtime/server/replay/*",
+    below: "wire fqn tool server/errors server/log server/load",
+  },
   {
     name: "redis",
     files: "runtime/redis/*",

@@ -565,3 +565,18 @@ describe("the log of what was refused", () => {
     }
   });
 });
+
+it("a call that would have to wait after the waiting ones were refused for a shutdown is refused too", () => {
+  const load = new LoadControl(
+    { limits: { concurrency: 1, queue: 8 } },
+    { tools: ["tool"], signed: true, bodyBytes: 1, log: keptLog() },
+  );
+  const slots = load.tools.get("tool") ?? assert.fail();
+  assert.equal(slots.enter(), undefined);
+  load.refuseWaiting();
+  assert.throws(
+    () => slots.enter(),
+    (error: unknown) => error instanceof RequestError && error.code === "shutting_down",
+  );
+  assert.equal(slots.queued, 0);
+});

@@ -230,6 +230,27 @@ describe("tools in an application", () => {
     expectResult(await sendPlain(url, "/two/a/invoke", '{"value":1}'), echoed("1"));
   });
 
+  it("of several registrations stop together: all have the drain time from the beginning", async () => {
+    const { promise, open } = gate();
+    const invoke = () => promise.then(() => ({ ok: { value: 1 } }));
+    const [a, b] = [countingTool({ path: "a", invoke }), countingTool({ path: "b", invoke })];
+    const logs = [keptLog(), keptLog()] as const;
+    const { app, url } = await mounted([a], {
+      prefix: "/one",
+      logger: logs[0],
+      before: (app) =>
+        void app.register(svcTools, { tools: [b.class], prefix: "/two", logger: logs[1], config: UNSIGNED }),
+    });
+    const answers = ["/one/a/invoke", "/two/b/invoke"].map((path) => sendPlain(url, path, '{"value":1}'));
+    await until(() => a.calls.invoked + b.calls.invoked === 2, "both run");
+    const closed = app.close();
+    const stopping = () => logs.every(({ entries }) => entries.some(({ message }) => message === "stopping"));
+    await until(stopping, "both are stopping while both run", 10_000);
+    open();
+    for (const answer of answers) assert.equal((await answer).status, 200);
+    await closed;
+  });
+
   it("of one tool share a store, in which a signed call runs once, also with a server beside them", async () => {
     const tool = countingTool({ path: "echo" });
     const shared = { ...signed([tool]), replayStore: new ReplayMemory() };

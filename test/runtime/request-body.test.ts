@@ -431,3 +431,15 @@ describe("the bound of bodies", () => {
     assert.equal(bodyBytesBound(undefined, 40_000_000n, 64 * MIB), 80_000_000);
   });
 });
+
+it("a client that leaves in the middle of a body holds nothing any more", async () => {
+  const tool = countingTool();
+  // Its body never becomes too slow, so that only its leaving ends it.
+  const { url, service } = await serveHasty([tool], { bodyGraceMs: 1_000_000_000 });
+  const connection = await RawConnection.open(url);
+  connection.send(requestText("POST", tool.target, [["Content-Length", "11"]], '{"val'));
+  await until(() => service.load.bodyBytes.inFlight === 5, "its bytes are held");
+  connection.close();
+  await until(() => service.load.bodyBytes.inFlight === 0, "nothing is held", 10_000);
+  assert.equal(tool.calls.constructed, 0);
+});

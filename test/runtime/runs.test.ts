@@ -42,13 +42,13 @@ function distantStore(): ReplayStore & { readonly stats: ReplayMemory["stats"] }
       const claim = memory.claim(request);
       if (claim.state !== "run") return later(claim);
       const { lease } = claim;
-      const distant = {
-        complete: (answer: Parameters<typeof lease.complete>[0]) => later(lease.complete(answer)),
-        timeOut: (answer: Parameters<typeof lease.timeOut>[0]) => later(lease.timeOut(answer)),
+      const distant: ReplayLease = {
+        complete: (answer) => later(lease.complete(answer)),
+        timeOut: (answer) => later(lease.timeOut(answer)),
         settle: () => later(lease.settle()),
         release: () => later(lease.release()),
       };
-      return later({ state: "run", lease: distant });
+      return later<Claim>({ state: "run", lease: distant });
     },
   };
 }
