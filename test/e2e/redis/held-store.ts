@@ -128,6 +128,7 @@ export class HeldStores {
   async share(options: RedisReplayOptions = {}): Promise<[HeldStore, HeldStore]> {
     const one = await this.open({ graceMs: 0, prefix: options.prefix ?? `held${this.#prefixes++}:` });
     await (await one.run(0)).release();
+    await one.store.close(0);
     const { prefix } = one;
     return [await this.open({ ...options, prefix }), await this.open({ ...options, prefix })];
   }
