@@ -392,7 +392,6 @@ export class RedisReplayStore implements ReplayStore {
   }
 
   #connected(): void {
-    this.#incarnation.forget();
     this.#incarnation
       .check()
       .then(

@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { type ConnectionOptions, RedisConnection, RedisFault } from "#runtime/redis/connection.js";
 import { Incarnation } from "#runtime/redis/incarnation.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
+import type { RedisLease } from "#runtime/redis/lease.js";
 import { PendingWrites } from "#runtime/redis/pending-writes.js";
 import { decodeRecord, encodeRecord } from "#runtime/redis/record.js";
 import { redisFromEnv } from "#runtime/redis/settings.js";
@@ -333,6 +334,65 @@ describe("what is kept for a loss", () => {
     await state.check();
     return written;
   }
+
+  it("a greeting over a lost connection is not believed, and holds up no other", async () => {
+    const greetings: ((value: string) => void)[] = [];
+    let losses = 0;
+    const host = {
+      hello: () =>
+        new Promise<{ value: Buffer; graceMs: number }>((resolve) => {
+          greetings.push((value) => resolve({ value: Buffer.from(value), graceMs: 0 }));
+        }),
+      lost: () => losses++,
+      recovered() {},
+    };
+    const state = new Incarnation(host, true);
+    const first = state.check();
+    greetings[0]?.("one");
+    await first;
+    const late = state.check();
+    state.forget();
+    assert.equal(state.value, undefined);
+    const next = state.check();
+    assert.equal(greetings.length, 3);
+    greetings[1]?.("other");
+    await late;
+    assert.deepEqual([state.value, losses], [undefined, 0]);
+    greetings[2]?.("other");
+    await next;
+    assert.deepEqual([String(state.value), losses], ["other", 1]);
+  });
+
+  it("a registration over a lost connection does not spare the next one its own", async () => {
+    const renewals: PromiseWithResolvers<void>[] = [];
+    let incarnation = 0;
+    const host = { hello: async () => ({ value: Buffer.from([incarnation]), graceMs: 0 }), lost() {}, recovered() {} };
+    const state = new Incarnation(host, true);
+    await state.check();
+    const renew = () => {
+      let [resolve, reject] = [() => {}, (_: Error) => {}];
+      const promise = new Promise<void>((...ends) => {
+        [resolve, reject] = ends;
+      });
+      renewals.push({ promise, resolve, reject });
+      return promise;
+    };
+    state.leases.add({ renew } as unknown as RedisLease);
+    incarnation++;
+    const late = state.check();
+    while (renewals.length < 1) await nextTurn();
+    state.forget();
+    const next = state.check();
+    while (renewals.length < 2) await nextTurn();
+    renewals[0]?.resolve();
+    await late;
+    renewals[1]?.reject(new RedisFault("refused", "ERR", false));
+    await assert.rejects(next, RedisFault);
+    const again = state.check();
+    while (renewals.length < 3) await nextTurn();
+    renewals[2]?.resolve();
+    await again;
+  });
 
   it("ends of the last 10 s are written again", async () => {
     const bytes = 1;
