@@ -364,19 +364,12 @@ describe("what is kept for a loss", () => {
   });
 
   it("a registration over a lost connection does not spare the next one its own", async () => {
-    const renewals: PromiseWithResolvers<void>[] = [];
+    const renewals: { resolve: () => void; reject: (error: Error) => void }[] = [];
     let incarnation = 0;
     const host = { hello: async () => ({ value: Buffer.from([incarnation]), graceMs: 0 }), lost() {}, recovered() {} };
     const state = new Incarnation(host, true);
     await state.check();
-    const renew = () => {
-      let [resolve, reject] = [() => {}, (_: Error) => {}];
-      const promise = new Promise<void>((...ends) => {
-        [resolve, reject] = ends;
-      });
-      renewals.push({ promise, resolve, reject });
-      return promise;
-    };
+    const renew = () => new Promise<void>((resolve, reject) => renewals.push({ resolve, reject }));
     state.leases.add({ renew } as unknown as RedisLease);
     incarnation++;
     const late = state.check();

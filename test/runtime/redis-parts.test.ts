@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { RedisFault } from "#runtime/redis/connection.js";
 import { type LeaseHost, RedisLease } from "#runtime/redis/lease.js";
 import { PendingWrites } from "#runtime/redis/pending-writes.js";
-import { CallerDigests, decodeRecord, encodeRecord, Keys, Tokens } from "#runtime/redis/record.js";
+import { decodeRecord, digestOf, encodeRecord, Keys, Tokens } from "#runtime/redis/record.js";
 import { RedisReplayStore } from "#runtime/redis/redis-replay-store.js";
 import { END, SCRIPTS } from "#runtime/redis/scripts.js";
 import { checkServer, policyFault } from "#runtime/redis/server-check.js";
@@ -153,7 +153,7 @@ describe("the server", () => {
 });
 
 describe("records", () => {
-  const [token, caller] = [new Tokens().next(), new CallerDigests().of({ leaderId: "a", leaderKeyId: 1n })];
+  const [token, caller] = [new Tokens().next(), digestOf({ leaderId: "a", leaderKeyId: 1n })];
   const answers: fc.Arbitrary<CachedAnswer> = fc.oneof(
     fc.record({
       status: fc.constant(200),
@@ -296,6 +296,18 @@ describe("pending writes", () => {
     assert.equal(await first, undefined);
     await waiting;
     assert.equal(state.dropped, 0, "it was counted once");
+  });
+
+  it("a write that is dropped while it is tried does not come back", async () => {
+    const { state, writes } = queue();
+    state.up = true;
+    let fail = (_: Error) => {};
+    writes.add({ bytes: 1, until: later(), write: () => new Promise((_, no) => (fail = no)) });
+    const tried = writes.kick();
+    writes.add({ bytes: 64 * 1024 * 1024, until: later(), write: async () => {} });
+    fail(fault);
+    await tried;
+    assert.deepEqual([writes.stop(), state.dropped], [1, 1]);
   });
 
   it("after the end nothing is kept", async () => {

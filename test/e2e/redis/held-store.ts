@@ -17,6 +17,7 @@ export const TTL = 300_000;
 export const THIRD = LEASE / 3 + 1;
 export const RESULT: CachedAnswer = { status: 200, signable: true, body: Buffer.from("result") };
 export const LATE: CachedAnswer = { status: 504, code: "late", signable: false, body: Buffer.from("late") };
+export const PASS: Reaction = "pass";
 /** A reply that a store cannot take for a success. */
 export const REFUSED: Reaction = { bytes: "-ERR refused\r\n" };
 

@@ -11,6 +11,7 @@ import {
   LATE,
   LEASE,
   leaseOf,
+  PASS,
   REFUSED,
   RESULT,
   request,
@@ -178,7 +179,7 @@ describe("a lease in Redis", withRedis(), () => {
     const gate = new Gate();
     one.on("end", async () => {
       await gate.passed;
-      return "pass";
+      return PASS;
     });
     const seen = one.seen("end");
     const timedOut = lease.timeOut(LATE);
@@ -225,6 +226,18 @@ describe("a lease in Redis", withRedis(), () => {
     stores.fire(RENEWALS);
     assert.equal(await one.state(1), "completed");
     assert.deepEqual([one.shared.conflicts, await stores.key(one.prefix, "r")], [1, undefined]);
+  });
+
+  it("an end leaves the answer of another process that has run the pair", async () => {
+    const [one, two] = await stores.share();
+    const lease = await one.run(1);
+    await drop(one.prefix, "r");
+    await (await two.run(1)).complete(RESULT);
+    assert.equal(await lease.complete({ ...RESULT, body: Buffer.from("second") }), false);
+    assert.equal(one.shared.conflicts, 1);
+    const found = await two.store.claim(request(1));
+    assert.ok(found.state === "completed");
+    assert.deepEqual(Buffer.from(found.answer.body), RESULT.body);
   });
 
   it("leaves the run of another pair with its nonce, which is no conflict", async () => {
