@@ -315,6 +315,86 @@ describe("what is kept for a loss", () => {
     assert.deepEqual(pauses, [50, 100, 200, 400, 800, 1_600, 2_000, 2_000]);
   });
 
+  describe("a queue of writes", () => {
+    const fault = new RedisFault("disconnected", "ECONNREFUSED", true);
+    const until = Number.POSITIVE_INFINITY;
+    function queue() {
+      const state = { isUp: true, looks: 0 };
+      const writes = new PendingWrites(
+        () => {
+          assert.ok(++state.looks < 1_000, "it looks again and again without a pause");
+          return state.isUp;
+        },
+        () => {},
+        (error) => assert.fail(String(error)),
+      );
+      open.push({ close: () => void writes.stop() });
+      return { state, writes };
+    }
+    const pause = () => timers.waiting.at(-1)?.ms ?? assert.fail("it waits for nothing");
+
+    it("pauses 50 ms again after a write that succeeded", async () => {
+      const { writes } = queue();
+      let isRefused = true;
+      const write = async () => {
+        if (isRefused) throw fault;
+      };
+      writes.add({ bytes: 1, until, write });
+      for (let i = 0; i < 4; i++) await writes.kick();
+      assert.ok(pause() >= 800);
+      isRefused = false;
+      await writes.kick();
+      writes.add({ bytes: 1, until, write });
+      assert.equal(pause(), 50);
+    });
+
+    it("sleeps until a write is due, unless an earlier one is added", async (t) => {
+      t.mock.method(performance, "now", () => 0);
+      const { writes } = queue();
+      writes.add({ bytes: 1, until, notBefore: 10_000, write: async () => {} });
+      await writes.kick();
+      await nextTurn();
+      assert.deepEqual([timers.waiting.length, pause()], [1, 10_000]);
+      writes.add({ bytes: 1, until, write: async () => {} });
+      assert.deepEqual([timers.waiting.length, pause()], [1, 50]);
+    });
+
+    it("has 32 writes under way, and pauses after those of which one fails", async () => {
+      const { writes } = queue();
+      let tried = 0;
+      for (let i = 0; i < 70; i++) {
+        writes.add({ bytes: 1, until, write: () => (++tried === 40 ? Promise.reject(fault) : Promise.resolve()) });
+      }
+      const round = writes.kick();
+      assert.equal(tried, 32);
+      await round;
+      assert.deepEqual([tried, writes.size], [64, 7]);
+    });
+
+    it("pauses at the end too", async () => {
+      const { state, writes } = queue();
+      state.isUp = false;
+      writes.add({ bytes: 1, until, write: async () => {} });
+      const done = writes.done();
+      done.catch(() => {});
+      await nextTurn();
+      assert.equal(pause(), 50);
+      state.isUp = true;
+      while (writes.size > 0) {
+        for (const timer of timers.waiting) timer.fire();
+        await nextTurn();
+      }
+      await done;
+    });
+
+    it("does not repeat a first attempt that fails for a fault of our own", async () => {
+      const { writes } = queue();
+      const write = () => Promise.reject(new TypeError("own"));
+      await assert.rejects(writes.attempt({ bytes: 1, until, write }), TypeError);
+      assert.equal(writes.size, 0);
+    });
+  });
+
   /** Loses the data of the server; gives the ends that are written again, of these ages in milliseconds and bytes. */
   async function again(...ends: readonly { readonly age: number; readonly bytes: number }[]): Promise<number[]> {
     let incarnation = 0;
