@@ -14,6 +14,7 @@ import { RedisReplayStore } from "#runtime/redis/index.js";
 import type { RedisLease } from "#runtime/redis/lease.js";
 import { PendingWrites } from "#runtime/redis/pending-writes.js";
 import { decodeRecord, encodeRecord } from "#runtime/redis/record.js";
+import { SCRIPTS } from "#runtime/redis/scripts.js";
 import { redisFromEnv } from "#runtime/redis/settings.js";
 import { parseTarget } from "#runtime/redis/target.js";
 import { type HeldTimers, holdTimers } from "./held-timers.js";
@@ -24,13 +25,15 @@ const THIS_FILE = fileURLToPath(import.meta.url);
 class Client extends EventEmitter {
   status = "connecting";
   readonly scripts: unknown[][] = [];
+  /** Answers the scripts. */
+  readonly answers: ((reply: unknown) => void)[] = [];
   readonly stream = { cork() {}, uncork() {} };
   constructor(readonly options: Readonly<Record<string, unknown>>) {
     super();
   }
   svcHelloBuffer(...args: unknown[]) {
     this.scripts.push(args);
-    return new Promise(() => {});
+    return new Promise((resolve) => this.answers.push(resolve));
   }
   disconnect() {
     this.status = "end";
@@ -67,6 +70,14 @@ afterEach(() => {
   clients = [];
   open = [];
 });
+
+/** Turns of the event loop until something holds, at most a thousand. */
+async function turnUntil(holds: () => boolean): Promise<void> {
+  for (let left = 1_000; !holds(); left--) {
+    assert.ok(left > 0, "not within a thousand turns");
+    await nextTurn();
+  }
+}
 
 const events = { ready() {}, lost() {}, replaced() {} };
 async function connected(options: Partial<ConnectionOptions> = {}, more: Partial<typeof events> = {}) {
@@ -174,6 +185,33 @@ describe("a connection", () => {
     now = 10_000;
     watchdog.fire();
     assert.equal(replaced, 1);
+  });
+
+  it("does not hear a client that it has given up", async (t) => {
+    let now = 0;
+    t.mock.method(performance, "now", () => now);
+    const counts = { ready: 0, lost: 0, replaced: 0 };
+    const connection = await connected(
+      {},
+      { ready: () => counts.ready++, lost: () => counts.lost++, replaced: () => counts.replaced++ },
+    );
+    const [old, watchdog] = [last(), timers.waiting.find(({ repeats }) => repeats) ?? assert.fail("no watchdog")];
+    old.ready();
+    const late = connection.run(SCRIPTS.hello);
+    now = 10_000;
+    watchdog.fire();
+    timers.waiting.find(({ repeats }) => !repeats)?.fire();
+    last().ready();
+    old.emit("ready");
+    old.emit("error", Object.assign(new Error("WRONGPASS"), { name: "ReplyError" }));
+    old.emit("end");
+    assert.deepEqual([counts, clients.length, connection.ready], [{ ready: 2, lost: 1, replaced: 1 }, 2, true]);
+    now = 19_999;
+    old.answers[0]?.("late");
+    assert.equal(await late, "late");
+    now = 20_000;
+    watchdog.fire();
+    assert.equal(counts.replaced, 2);
   });
 
   it("reads its files: a password, and certificates for TLS", async () => {
@@ -380,10 +418,10 @@ describe("what is kept for a loss", () => {
       await nextTurn();
       assert.equal(pause(), 50);
       state.isUp = true;
-      while (writes.size > 0) {
+      await turnUntil(() => {
         for (const timer of timers.waiting) timer.fire();
-        await nextTurn();
-      }
+        return writes.size === 0;
+      });
       await done;
     });
 
@@ -453,16 +491,16 @@ describe("what is kept for a loss", () => {
     state.leases.add({ renew } as unknown as RedisLease);
     incarnation++;
     const late = state.check();
-    while (renewals.length < 1) await nextTurn();
+    await turnUntil(() => renewals.length === 1);
     state.forget();
     const next = state.check();
-    while (renewals.length < 2) await nextTurn();
+    await turnUntil(() => renewals.length === 2);
     renewals[0]?.resolve();
     await late;
     renewals[1]?.reject(new RedisFault("refused", "ERR", false));
     await assert.rejects(next, RedisFault);
     const again = state.check();
-    while (renewals.length < 3) await nextTurn();
+    await turnUntil(() => renewals.length === 3);
     renewals[2]?.resolve();
     await again;
   });
