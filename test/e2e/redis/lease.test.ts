@@ -284,6 +284,27 @@ describe("a lease in Redis", withRedis(), () => {
     assert.equal(one.shared.takeBacks, 0);
   });
 
+  for (const after of ["close", "silence"] as const) {
+    it(`a claim that was carried out and answered by ${after} is taken back`, async () => {
+      const [one, two] = await stores.share();
+      one.on("claim", async (answer) => {
+        assert.equal(await answer(), 1);
+        return { bytes: "", after };
+      });
+      const refused = assert.rejects(one.store.claim(request(1)), { name: "ReplayStoreUnavailable" });
+      await until(async () => (await stores.key(one.prefix, "r")) !== undefined, "the claim is carried out");
+      one.pass();
+      // The time limits of the command and of the socket.
+      for (const timer of stores.timers.waiting) if (!timer.repeats && timer.ms === 4_000) timer.fire();
+      await refused;
+      await until(() => {
+        stores.retry();
+        return one.shared.takeBacks === 1;
+      }, "the claim is taken back");
+      assert.equal(await two.state(1), "run");
+    });
+  }
+
   it("a claim that is carried out after it was not found is taken back then", async () => {
     const [one, two] = await stores.share();
     const pass = stores.stopClock();
