@@ -136,7 +136,8 @@ export class HeldStores {
 
   /** Stops the clock; the returned function lets milliseconds pass. */
   stopClock(): (ms: number) => void {
-    let now = performance.now();
+    // Whole milliseconds, so that sums are exact.
+    let now = Math.ceil(performance.now());
     mock.method(performance, "now", () => now);
     return (ms) => {
       now += ms;

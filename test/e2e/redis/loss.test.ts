@@ -120,6 +120,8 @@ describe("a Redis that cannot take more", withRedis(), () => {
     await server.client.config("SET", "maxmemory", "1");
     try {
       assert.equal(await one.state(6), "full");
+      pass(2_000);
+      assert.equal(one.store.unavailable, undefined);
       assert.equal(await one.state(5), "completed");
       assert.equal(await ends.complete(RESULT), true);
       assert.equal(await times.timeOut(LATE), true);
@@ -133,8 +135,6 @@ describe("a Redis that cannot take more", withRedis(), () => {
       stores.fire(HEARTBEAT);
       await until(() => one.shared.reclaimed === 1 && one.shared.restored === 1, "the registration after a loss");
       assert.deepEqual([...one.shared.errors.keys()], ["full"]);
-      pass(2_000);
-      assert.equal(one.store.unavailable, undefined);
     } finally {
       await server.client.config("SET", "maxmemory", "256mb");
     }
