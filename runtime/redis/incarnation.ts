@@ -52,7 +52,7 @@ export class Incarnation {
     return Math.max(0, this.#graceUntil - performance.now());
   }
 
-  /** Forgets what was known, when the connection is lost or new. */
+  /** Forgets the incarnation when the connection is lost. */
   forget(): void {
     this.#connection++;
     this.#value = undefined;

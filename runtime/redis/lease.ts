@@ -59,7 +59,6 @@ export class RedisLease implements ReplayLease {
   async timeOut(answer: CachedAnswer): Promise<boolean> {
     if (this.#state !== "running") return false;
     this.#state = "held";
-    this.#renewedAt = performance.now();
     this.#held = new RunEnd(this.host, this.claim, answer, this.#lifetimeMs);
     return this.#held.write();
   }
@@ -157,7 +156,7 @@ export class RunEnd {
   async renew(lost: boolean): Promise<void> {
     this.#endedAt = performance.now();
     if (lost) await this.#write();
-    else if (this.#written) await this.#touch();
+    else await this.#touch();
   }
 
   async #write(): Promise<unknown> {

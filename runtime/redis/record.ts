@@ -14,8 +14,6 @@ const HEAD = 39;
 const MAX_CODE_BYTES = 255;
 const MAX_SEAL_BYTES = 256;
 const CALLER_BYTES = 16;
-/** Callers whose digest is kept: more than an allow-list has. */
-const MAX_CALLERS = 10_000;
 
 /** The keys of one call. */
 export interface CallKeys {
@@ -67,21 +65,9 @@ export class Tokens {
   }
 }
 
-/** Digests of callers: the scripts compare them, and a seal need not name the caller. */
-export class CallerDigests {
-  readonly #known = new Map<string, Buffer>();
-
-  /** 16 bytes of SHA-256 over key id ‖ 0 ‖ leader id. */
-  of({ leaderId, leaderKeyId }: ReplayCaller): Buffer {
-    const caller = `${leaderKeyId}\0${leaderId}`;
-    let digest = this.#known.get(caller);
-    if (digest === undefined) {
-      digest = sha256(Buffer.from(caller)).subarray(0, CALLER_BYTES);
-      if (this.#known.size >= MAX_CALLERS) this.#known.clear();
-      this.#known.set(caller, digest);
-    }
-    return digest;
-  }
+/** Digest of a caller, which the scripts compare: 16 bytes of SHA-256 over key id ‖ 0 ‖ leader id. */
+export function digestOf({ leaderId, leaderKeyId }: ReplayCaller): Buffer {
+  return sha256(Buffer.from(`${leaderKeyId}\0${leaderId}`)).subarray(0, CALLER_BYTES);
 }
 
 /** The record of an answer. */

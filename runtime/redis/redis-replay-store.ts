@@ -18,7 +18,7 @@ import { Figures } from "./figures.js";
 import { Incarnation } from "./incarnation.js";
 import { type ClaimOfRun, type LeaseHost, RedisLease } from "./lease.js";
 import { PendingWrites } from "./pending-writes.js";
-import { CallerDigests, decodeRecord, encodeRecord, Keys, Tokens } from "./record.js";
+import { decodeRecord, digestOf, encodeRecord, Keys, Tokens } from "./record.js";
 import { CLAIM, END, SCRIPTS, type Script } from "./scripts.js";
 import { checkServer, policyFault } from "./server-check.js";
 import { addressOf, crossesNetworkInClear, parseTarget, type RedisTarget } from "./target.js";
@@ -95,7 +95,6 @@ export class RedisReplayStore implements ReplayStore {
   readonly #graceMs: number;
   readonly #keys: Keys;
   readonly #tokens = new Tokens();
-  readonly #callers = new CallerDigests();
   readonly #figures = new Figures();
   readonly #connection: RedisConnection;
   readonly #incarnation: Incarnation;
@@ -253,7 +252,7 @@ export class RedisReplayStore implements ReplayStore {
     if (this.#policyFault !== undefined) throw unavailable("refused");
     const { tool, leaseMs } = request;
     const ttlMs = this.#ttlMs(tool);
-    const [token, caller] = [this.#tokens.next(), this.#callers.of(request.caller)];
+    const [token, caller] = [this.#tokens.next(), digestOf(request.caller)];
     const mark = Buffer.concat([request.inputHash, token]);
     const claim: ClaimOfRun = { tool, keys, mark, token, caller, leaseMs, ttlMs };
     let reply = await this.#tryClaim(claim);
@@ -392,7 +391,6 @@ export class RedisReplayStore implements ReplayStore {
   }
 
   #connected(): void {
-    this.#incarnation.forget();
     this.#incarnation
       .check()
       .then(

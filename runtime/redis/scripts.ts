@@ -37,16 +37,13 @@ end`;
 const LOOK_UP = `
 if redis.call('GET', KEYS[3]) ~= ARGV[5] then return ${CLAIM.lost} end
 local run = redis.call('GET', KEYS[1])
-if run and string.sub(run, 1, 32) == ARGV[1] then
-  if string.sub(run, 33) == ARGV[2] then return ${CLAIM.run} end
-  return ${CLAIM.inFlight}
-end
+if run and string.sub(run, 1, 32) == ARGV[1] then return ${CLAIM.inFlight} end
 local record = redis.call('GET', KEYS[2])
 if record and (record == '' or blocks(record) or string.sub(record, 21, 36) == ARGV[3]) then return record end
 if run then return ${CLAIM.inFlight} end
 if redis.call('EXISTS', KEYS[4]) == 1 then return ${CLAIM.grace} end`;
 
-/** Claims a run. A repeated claim with the same token succeeds again. */
+/** Claims a run. */
 const claim: Script = {
   name: "svcClaim",
   keys: 4,

@@ -65,7 +65,7 @@ export function addressOf({ at, tls }: RedisTarget): string {
 export function crossesNetworkInClear({ at, tls }: RedisTarget): boolean {
   if (tls || "path" in at) return false;
   const hosts = "sentinels" in at ? at.sentinels : [at];
-  return hosts.some(({ host }) => !/^(?:127\.|::1$|localhost$)/.test(host));
+  return hosts.some(({ host }) => !/^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/.test(host));
 }
 
 function hostsOf(text: string, defaultPort: number): { host: string; port: number }[] {

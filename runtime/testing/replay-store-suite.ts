@@ -138,6 +138,19 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     await (await subject.run(1, 1)).complete(RESULT);
     for (const caller of OTHERS) assert.equal((await subject.found(1, 1, caller)).sameCaller, false);
   },
+  "callers whose ids and keys read alike are told apart": async (subject) => {
+    for (const [nonce, leaderId] of ["1x", "x1"].entries()) {
+      const [one, other]: ReplayCaller[] = [
+        { leaderId, leaderKeyId: 1n },
+        { leaderId: "x", leaderKeyId: 11n },
+      ];
+      await (await subject.run(nonce, 1, one)).complete(RESULT);
+      await (await subject.run(nonce, 2, other)).complete(RESULT);
+      assert.equal((await subject.found(nonce, 1, other)).sameCaller, false);
+      assert.equal((await subject.found(nonce, 2, one)).sameCaller, false);
+      assert.equal((await subject.found(nonce, 2, other)).sameCaller, true);
+    }
+  },
   "a 403 is for its own caller: another one runs, and its end replaces it": async (subject) => {
     await (await subject.run(1, 1)).complete(answerOf(403, 20));
     assert.equal((await subject.found(1, 1)).answer.status, 403);

@@ -11,8 +11,10 @@ import { fileURLToPath } from "node:url";
 import { type ConnectionOptions, RedisConnection, RedisFault } from "#runtime/redis/connection.js";
 import { Incarnation } from "#runtime/redis/incarnation.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
+import type { RedisLease } from "#runtime/redis/lease.js";
 import { PendingWrites } from "#runtime/redis/pending-writes.js";
 import { decodeRecord, encodeRecord } from "#runtime/redis/record.js";
+import { SCRIPTS } from "#runtime/redis/scripts.js";
 import { redisFromEnv } from "#runtime/redis/settings.js";
 import { parseTarget } from "#runtime/redis/target.js";
 import { type HeldTimers, holdTimers } from "./held-timers.js";
@@ -23,13 +25,15 @@ const THIS_FILE = fileURLToPath(import.meta.url);
 class Client extends EventEmitter {
   status = "connecting";
   readonly scripts: unknown[][] = [];
+  /** Answers the scripts. */
+  readonly answers: ((reply: unknown) => void)[] = [];
   readonly stream = { cork() {}, uncork() {} };
   constructor(readonly options: Readonly<Record<string, unknown>>) {
     super();
   }
   svcHelloBuffer(...args: unknown[]) {
     this.scripts.push(args);
-    return new Promise(() => {});
+    return new Promise((resolve) => this.answers.push(resolve));
   }
   disconnect() {
     this.status = "end";
@@ -66,6 +70,14 @@ afterEach(() => {
   clients = [];
   open = [];
 });
+
+/** Turns of the event loop until something holds, at most a thousand. */
+async function turnUntil(holds: () => boolean): Promise<void> {
+  for (let left = 1_000; !holds(); left--) {
+    assert.ok(left > 0, "not within a thousand turns");
+    await nextTurn();
+  }
+}
 
 const events = { ready() {}, lost() {}, replaced() {} };
 async function connected(options: Partial<ConnectionOptions> = {}, more: Partial<typeof events> = {}) {
@@ -173,6 +185,33 @@ describe("a connection", () => {
     now = 10_000;
     watchdog.fire();
     assert.equal(replaced, 1);
+  });
+
+  it("does not hear a client that it has given up", async (t) => {
+    let now = 0;
+    t.mock.method(performance, "now", () => now);
+    const counts = { ready: 0, lost: 0, replaced: 0 };
+    const connection = await connected(
+      {},
+      { ready: () => counts.ready++, lost: () => counts.lost++, replaced: () => counts.replaced++ },
+    );
+    const [old, watchdog] = [last(), timers.waiting.find(({ repeats }) => repeats) ?? assert.fail("no watchdog")];
+    old.ready();
+    const late = connection.run(SCRIPTS.hello);
+    now = 10_000;
+    watchdog.fire();
+    timers.waiting.find(({ repeats }) => !repeats)?.fire();
+    last().ready();
+    old.emit("ready");
+    old.emit("error", Object.assign(new Error("WRONGPASS"), { name: "ReplyError" }));
+    old.emit("end");
+    assert.deepEqual([counts, clients.length, connection.ready], [{ ready: 2, lost: 1, replaced: 1 }, 2, true]);
+    now = 19_999;
+    old.answers[0]?.("late");
+    assert.equal(await late, "late");
+    now = 20_000;
+    watchdog.fire();
+    assert.equal(counts.replaced, 2);
   });
 
   it("reads its files: a password, and certificates for TLS", async () => {
@@ -314,6 +353,86 @@ describe("what is kept for a loss", () => {
     assert.deepEqual(pauses, [50, 100, 200, 400, 800, 1_600, 2_000, 2_000]);
   });
 
+  describe("a queue of writes", () => {
+    const fault = new RedisFault("disconnected", "ECONNREFUSED", true);
+    const until = Number.POSITIVE_INFINITY;
+    function queue() {
+      const state = { isUp: true, looks: 0 };
+      const writes = new PendingWrites(
+        () => {
+          assert.ok(++state.looks < 1_000, "it looks again and again without a pause");
+          return state.isUp;
+        },
+        () => {},
+        (error) => assert.fail(String(error)),
+      );
+      open.push({ close: () => void writes.stop() });
+      return { state, writes };
+    }
+    const pause = () => timers.waiting.at(-1)?.ms ?? assert.fail("it waits for nothing");
+
+    it("pauses 50 ms again after a write that succeeded", async () => {
+      const { writes } = queue();
+      let isRefused = true;
+      const write = async () => {
+        if (isRefused) throw fault;
+      };
+      writes.add({ bytes: 1, until, write });
+      for (let i = 0; i < 4; i++) await writes.kick();
+      assert.ok(pause() >= 800);
+      isRefused = false;
+      await writes.kick();
+      writes.add({ bytes: 1, until, write });
+      assert.equal(pause(), 50);
+    });
+
+    it("sleeps until a write is due, unless an earlier one is added", async (t) => {
+      t.mock.method(performance, "now", () => 0);
+      const { writes } = queue();
+      writes.add({ bytes: 1, until, notBefore: 10_000, write: async () => {} });
+      await writes.kick();
+      await nextTurn();
+      assert.deepEqual([timers.waiting.length, pause()], [1, 10_000]);
+      writes.add({ bytes: 1, until, write: async () => {} });
+      assert.deepEqual([timers.waiting.length, pause()], [1, 50]);
+    });
+
+    it("has 32 writes under way, and pauses after those of which one fails", async () => {
+      const { writes } = queue();
+      let tried = 0;
+      for (let i = 0; i < 70; i++) {
+        writes.add({ bytes: 1, until, write: () => (++tried === 40 ? Promise.reject(fault) : Promise.resolve()) });
+      }
+      const round = writes.kick();
+      assert.equal(tried, 32);
+      await round;
+      assert.deepEqual([tried, writes.size], [64, 7]);
+    });
+
+    it("pauses at the end too", async () => {
+      const { state, writes } = queue();
+      state.isUp = false;
+      writes.add({ bytes: 1, until, write: async () => {} });
+      const done = writes.done();
+      done.catch(() => {});
+      await nextTurn();
+      assert.equal(pause(), 50);
+      state.isUp = true;
+      await turnUntil(() => {
+        for (const timer of timers.waiting) timer.fire();
+        return writes.size === 0;
+      });
+      await done;
+    });
+
+    it("does not repeat a first attempt that fails for a fault of our own", async () => {
+      const { writes } = queue();
+      const write = () => Promise.reject(new TypeError("own"));
+      await assert.rejects(writes.attempt({ bytes: 1, until, write }), TypeError);
+      assert.equal(writes.size, 0);
+    });
+  });
+
   /** Loses the data of the server; gives the ends that are written again, of these ages in milliseconds and bytes. */
   async function again(...ends: readonly { readonly age: number; readonly bytes: number }[]): Promise<number[]> {
     let incarnation = 0;
@@ -333,6 +452,58 @@ describe("what is kept for a loss", () => {
     await state.check();
     return written;
   }
+
+  it("a greeting over a lost connection is not believed, and holds up no other", async () => {
+    const greetings: ((value: string) => void)[] = [];
+    let losses = 0;
+    const host = {
+      hello: () =>
+        new Promise<{ value: Buffer; graceMs: number }>((resolve) => {
+          greetings.push((value) => resolve({ value: Buffer.from(value), graceMs: 0 }));
+        }),
+      lost: () => losses++,
+      recovered() {},
+    };
+    const state = new Incarnation(host, true);
+    const first = state.check();
+    greetings[0]?.("one");
+    await first;
+    const late = state.check();
+    state.forget();
+    assert.equal(state.value, undefined);
+    const next = state.check();
+    assert.equal(greetings.length, 3);
+    greetings[1]?.("other");
+    await late;
+    assert.deepEqual([state.value, losses], [undefined, 0]);
+    greetings[2]?.("other");
+    await next;
+    assert.deepEqual([String(state.value), losses], ["other", 1]);
+  });
+
+  it("a registration over a lost connection does not spare the next one its own", async () => {
+    const renewals: { resolve: () => void; reject: (error: Error) => void }[] = [];
+    let incarnation = 0;
+    const host = { hello: async () => ({ value: Buffer.from([incarnation]), graceMs: 0 }), lost() {}, recovered() {} };
+    const state = new Incarnation(host, true);
+    await state.check();
+    const renew = () => new Promise<void>((resolve, reject) => renewals.push({ resolve, reject }));
+    state.leases.add({ renew } as unknown as RedisLease);
+    incarnation++;
+    const late = state.check();
+    await turnUntil(() => renewals.length === 1);
+    state.forget();
+    const next = state.check();
+    await turnUntil(() => renewals.length === 2);
+    renewals[0]?.resolve();
+    await late;
+    renewals[1]?.reject(new RedisFault("refused", "ERR", false));
+    await assert.rejects(next, RedisFault);
+    const again = state.check();
+    await turnUntil(() => renewals.length === 3);
+    renewals[2]?.resolve();
+    await again;
+  });
 
   it("ends of the last 10 s are written again", async () => {
     const bytes = 1;

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { RedisFault } from "#runtime/redis/connection.js";
 import { type LeaseHost, RedisLease } from "#runtime/redis/lease.js";
 import { PendingWrites } from "#runtime/redis/pending-writes.js";
-import { CallerDigests, decodeRecord, encodeRecord, Keys, Tokens } from "#runtime/redis/record.js";
+import { decodeRecord, digestOf, encodeRecord, Keys, Tokens } from "#runtime/redis/record.js";
 import { RedisReplayStore } from "#runtime/redis/redis-replay-store.js";
 import { END, SCRIPTS } from "#runtime/redis/scripts.js";
 import { checkServer, policyFault } from "#runtime/redis/server-check.js";
@@ -69,8 +69,15 @@ describe("the address", () => {
   });
 
   it("tells when a password crosses a network in the clear", () => {
-    const clear = ["redis://10.0.0.1", "redis://h", "redis+sentinel://127.0.0.1,h/main"];
-    const safe = ["redis://127.0.0.1", "redis://localhost", "redis://[::1]", "rediss://h", "unix:///a"];
+    const clear = ["redis://10.0.0.1", "redis://h", "redis+sentinel://127.0.0.1,h/main", "redis://127.example.org"];
+    const safe = [
+      "redis://127.0.0.1",
+      "redis://127.255.0.2",
+      "redis://localhost",
+      "redis://[::1]",
+      "rediss://h",
+      "unix:///a",
+    ];
     for (const text of clear) assert.equal(crossesNetworkInClear(parseTarget(text)), true, text);
     for (const text of safe) assert.equal(crossesNetworkInClear(parseTarget(text)), false, text);
   });
@@ -146,7 +153,7 @@ describe("the server", () => {
 });
 
 describe("records", () => {
-  const [token, caller] = [new Tokens().next(), new CallerDigests().of({ leaderId: "a", leaderKeyId: 1n })];
+  const [token, caller] = [new Tokens().next(), digestOf({ leaderId: "a", leaderKeyId: 1n })];
   const answers: fc.Arbitrary<CachedAnswer> = fc.oneof(
     fc.record({
       status: fc.constant(200),
@@ -163,8 +170,7 @@ describe("records", () => {
   );
 
   it("name callers by digests that differ, whatever ids and key ids join to", () => {
-    const digests = new CallerDigests();
-    const of = (leaderId: string, leaderKeyId: bigint) => digests.of({ leaderId, leaderKeyId }).toString("hex");
+    const of = (leaderId: string, leaderKeyId: bigint) => digestOf({ leaderId, leaderKeyId }).toString("hex");
     const names = [of("1x", 1n), of("x", 11n), of("11x", 0n), of("x", 1n)];
     assert.equal(new Set(names).size, names.length);
   });
@@ -296,6 +302,18 @@ describe("pending writes", () => {
     assert.equal(await first, undefined);
     await waiting;
     assert.equal(state.dropped, 0, "it was counted once");
+  });
+
+  it("a write that is dropped while it is tried does not come back", async () => {
+    const { state, writes } = queue();
+    state.up = true;
+    let fail = (_: Error) => {};
+    writes.add({ bytes: 1, until: later(), write: () => new Promise((_, no) => (fail = no)) });
+    const tried = writes.kick();
+    writes.add({ bytes: 64 * 1024 * 1024, until: later(), write: async () => {} });
+    fail(fault);
+    await tried;
+    assert.deepEqual([writes.stop(), state.dropped], [1, 1]);
   });
 
   it("after the end nothing is kept", async () => {

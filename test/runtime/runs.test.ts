@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
-import type { BootstrapOptions, ReplayStore } from "#runtime/index.js";
+import type { BootstrapOptions, Claim, ReplayLease, ReplayStore } from "#runtime/index.js";
 import { LoadControl } from "#runtime/server/load/load-control.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
