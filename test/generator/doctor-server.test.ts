@@ -1,6 +1,7 @@
 /** `svc-gen doctor URL` against servers, and gateways in front of them that are wrong in one thing. */
 
 import assert from "node:assert/strict";
+import dns from "node:dns";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import {
   createServer,
@@ -238,6 +239,20 @@ describe("a server in good health", () => {
     assert.deepEqual(open.failed, ["tls", "metadata", "signatures"]);
     assert.match(open.of("signatures").next, /SVC_TOOLKIT_CONFIG_PATH/);
     assert.equal((await doctor(everywhere, "--unsigned")).of("signatures").ok, true);
+  });
+
+  it("a name is another machine's, also one that begins as an address of this machine", async (t) => {
+    // As DNS could answer; the names are not known here.
+    t.mock.method(dns, "lookup", (...given: unknown[]) => {
+      const done = given.at(-1) as (error: null, address: unknown, family?: number) => void;
+      const { all } = given.at(-2) as { all?: boolean };
+      if (all) done(null, [{ address: "127.0.0.1", family: 4 }]);
+      else done(null, "127.0.0.1", 4);
+    });
+    for (const host of ["127.example.org", "127.0.0.1.example.org", "localhost.example.org"]) {
+      const { failed } = await doctor(`http://${host}:${new URL(unsigned).port}/tool`);
+      assert.deepEqual(failed, ["tls", "metadata", "signatures"], host);
+    }
   });
 });
 

@@ -69,7 +69,7 @@ describe("the address", () => {
   });
 
   it("tells when a password crosses a network in the clear", () => {
-    const clear = ["redis://10.0.0.1", "redis://h", "redis+sentinel://127.0.0.1,h/main"];
+    const clear = ["redis://10.0.0.1", "redis://h", "redis+sentinel://127.0.0.1,h/main", "redis://127.example.org"];
     const safe = ["redis://127.0.0.1", "redis://localhost", "redis://[::1]", "rediss://h", "unix:///a"];
     for (const text of clear) assert.equal(crossesNetworkInClear(parseTarget(text)), true, text);
     for (const text of safe) assert.equal(crossesNetworkInClear(parseTarget(text)), false, text);
