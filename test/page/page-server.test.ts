@@ -3,13 +3,16 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
 import type { CallReport } from "#generator/dev/page-server/page-api.js";
+import { PageServer } from "#generator/dev/page-server/page-server.js";
 import { createHarness, type Harness } from "#runtime/testing.js";
 import { REPOSITORY } from "../generator/project.js";
+import { until } from "../runtime/tools.js";
 import { Adding, CONTRACTS } from "./adding.js";
 import { firstEvents, stateOf } from "./events.js";
 
@@ -69,6 +72,41 @@ describe("the server of the page", () => {
     assert.doesNotMatch(policy, /unsafe|\*|https?:/);
     assert.equal(headers["referrer-policy"], "no-referrer", "the token goes to no other host");
     assert.equal(headers["access-control-allow-origin"], undefined);
+  });
+
+  test("listens on 127.0.0.1, and on no other address", async () => {
+    const { port } = new URL(origin);
+    for (const host of ["127.0.0.2", "::1"]) {
+      const connected = new Promise((resolve, reject) => {
+        const socket = connect({ host, port: Number(port) }, () => resolve(socket.destroy())).once("error", reject);
+      });
+      await assert.rejects(connected, { syscall: "connect" }, host);
+    }
+  });
+
+  test("a page that is loaded again leaves no stream behind", async () => {
+    const server = new PageServer({
+      endpoints: {},
+      events: () => [
+        ["state", {}],
+        ["log", []],
+      ],
+      reference: () => undefined,
+      forward: async () => undefined,
+    });
+    await server.listen();
+    try {
+      for (let loads = 0; loads < 3; loads++) await firstEvents(server.url);
+      // An event is written once for each stream that the server has.
+      const streams = () => {
+        let written = 0;
+        server.send("state", { toJSON: () => written++ });
+        return written;
+      };
+      await until(() => streams() === 0, "no stream is left");
+    } finally {
+      await server.close();
+    }
   });
 
   test("refuses another Host, another origin, another site, and a wrong token", async () => {
