@@ -330,6 +330,20 @@ describe("the connection", () => {
     assert.deepEqual(failed, ["redirects"]);
     assert.equal(of("redirects").detail, "308 to https://tools.example/");
   });
+
+  it("a text of the server neither commands the terminal nor turns the direction of writing", async () => {
+    const details = "a\u001b[31m\u0085\u202e\u2066\u200b\u2028\u2029b";
+    const url = await gateway(origin, {
+      instead: (_, response) => {
+        const body = JSON.stringify({ error: "overloaded", details });
+        response.writeHead(503, { "Content-Type": "application/json", "Retry-After": "1\u0085" }).end(body);
+        return true;
+      },
+    });
+    const { out } = await svcGenIn(folder, ["doctor", url]);
+    assert.match(out, /503 overloaded: a\ufffd\[31m\ufffd{6}b, Retry-After 1\ufffd/);
+    assert.doesNotMatch(out, /[\p{Cf}\p{Zl}\p{Zp}\u0085]/u);
+  });
 });
 
 describe("a gateway", () => {
@@ -476,6 +490,8 @@ describe("a gateway", () => {
     });
     const any = await doctor(page);
     assert.deepEqual([any.failed, any.of("unknown paths").detail], [["unknown paths"], "200 where 404 is expected"]);
+    const silent = await gateway(origin, { answer: ({ allow: _, ...headers }) => headers });
+    assert.deepEqual((await doctor(silent)).failed, ["methods"]);
     const post = await gateway(origin, { method: (method) => (method === "GET" ? "POST" : method) });
     assert.match(
       (await doctor(post)).checks

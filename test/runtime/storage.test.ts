@@ -230,6 +230,29 @@ describe("upload", () => {
     await journal.close();
   });
 
+  test("every object that was bought for one content stays listed", async () => {
+    const journal = await FileJournal.open(join(directory, "bought.journal"));
+    const storage = storageOf(store, { journal, retries: { attempts: 1 } });
+    const content = text("bought");
+    const objects = ["1", "2", "3"].map((digit) => `0x${digit.repeat(64)}`);
+    for (const [bought, id] of objects.entries()) {
+      const blobObject = {
+        id,
+        blobId: substituteBlobId(content),
+        size: content.length,
+        storage: { endEpoch: 6 },
+        deletable: true,
+      };
+      store.fail("PUT", { kind: "answer", status: 200, body: JSON.stringify({ newlyCreated: { blobObject } }) });
+      // The blob is not found at the aggregator: after the upload, and at the next one before it.
+      store.fail("GET", { kind: "status", status: 404 }, bought === 0 ? 1 : 2);
+      await fault(storage.upload(content), "not_found");
+    }
+    const [left] = await storage.recover();
+    assert.deepEqual([left?.earlierObjectIds, left?.objectId], [objects.slice(0, 2), objects[2]]);
+    await journal.close();
+  });
+
   test("what the publisher answers must be what its interface promises", async () => {
     const id = randomBytes(32).toString("base64url");
     const blobObject = {
