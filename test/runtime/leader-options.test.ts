@@ -159,7 +159,7 @@ function connectionEnd(answered: (response: ServerResponse) => void): Promise<un
   });
 }
 
-const ENDS = { timeout: 20_000 };
+const ENDS = { timeout: 60_000 };
 
 test("a call that is given up ends its connection, and leaves nothing with its signal", ENDS, async () => {
   const controller = new AbortController();
