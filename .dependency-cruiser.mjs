@@ -15,7 +15,11 @@ const LAYERS = [
       "#platform/bytes #platform/hash @mysten/bcs @noble/ed25519 @noble/hashes ajv-formats buffer sodium-native",
     node: "buffer crypto module",
   },
-  { name: "fqn", files: "runtime/fqn runtime/status runtime/checked-integer runtime/time-limit" },
+  {
+    name: "fqn",
+    files: "runtime/fqn runtime/status runtime/checked-integer runtime/loopback runtime/time-limit",
+    node: "net",
+  },
   {
     name: "tool",
     files: "runtime/tool runtime/contracts runtime/output-encoders runtime/port-json",
@@ -76,7 +80,7 @@ const LAYERS = [
   {
     name: "server/observe",
     files: "runtime/server/observe/*",
-    below: "wire config server/errors server/log server/load server/replay server/call server/http",
+    below: "wire fqn config server/errors server/log server/load server/replay server/call server/http",
     packages: "prom-client @opentelemetry/api",
     node: "events http net util",
   },

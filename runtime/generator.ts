@@ -5,6 +5,7 @@
 
 export { closest, didYouMean } from "./config/nearest.js";
 export { fqnProblem, parseFqn } from "./fqn.js";
+export { isLoopback } from "./loopback.js";
 export type {
   Codec,
   Contract,

@@ -2,7 +2,6 @@
 
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { isIP } from "node:net";
 import type { PeerCertificate, TLSSocket } from "node:tls";
 
 export interface Probe {
@@ -93,12 +92,6 @@ export function errorOf({ headers, body }: Answer): { readonly code: string; rea
 /** A remote text for a terminal: cut, without control characters and those that turn the direction of writing. */
 export function printable(text: string): string {
   return text.slice(0, 300).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
-}
-
-/** Whether only this machine can reach the host of an address. */
-export function isLoopback({ hostname }: URL): boolean {
-  const host = hostname.replace(/^\[|\]$/g, "");
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
 /** What a failure means and what to do, in plain words. */

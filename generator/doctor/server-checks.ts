@@ -5,7 +5,7 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { derivePorts, PortError } from "svc-runtime/generator";
+import { derivePorts, isLoopback, PortError } from "svc-runtime/generator";
 import { buildEnvelope, JsonText, type Leader, signRequest } from "svc-runtime/leader";
 import { diffDocuments, listDifferences } from "../contract-diff.js";
 import { printJson } from "../json.js";
@@ -17,7 +17,6 @@ import {
   errorOf,
   explainFailure,
   type Failure,
-  isLoopback,
   type Probe,
   printable,
   send,
@@ -123,7 +122,7 @@ class ServerDoctor {
 
   private judgeTls({ tls }: Answer): Check {
     if (tls === undefined) {
-      if (isLoopback(this.base)) return skipped("tls", "plain HTTP on this machine");
+      if (isLoopback(this.base.hostname)) return skipped("tls", "plain HTTP on this machine");
       const next = "serve over https: who can read a request can repeat it (docs/guide/signatures.md)";
       return bad("tls", "plain HTTP over a network", next);
     }
@@ -250,7 +249,7 @@ class ServerDoctor {
     if (code !== "input_deserialization_error") return this.none(this.unexpected("signatures", answer));
     const detail = "not required: everybody who reaches the server may call";
     if (this.questions.unsigned) this.tell(good("signatures", `${detail}, as wanted`));
-    else if (isLoopback(this.base)) this.tell(skipped("signatures", `${detail}; this is a loopback address`));
+    else if (isLoopback(this.base.hostname)) this.tell(skipped("signatures", `${detail}; this is a loopback address`));
     else {
       const next =
         "name a configuration by SVC_TOOLKIT_CONFIG_PATH (svc-gen config init); when this is wanted: --unsigned";

@@ -1,5 +1,7 @@
 /** The address of a Redis or Valkey server: the forms of `SVC_REPLAY_REDIS_URL`. */
 
+import { isLoopback } from "../loopback.js";
+
 /** Where the server is. Without a name of the user or a password the connection is not authenticated by them. */
 export interface RedisTarget {
   readonly at:
@@ -65,7 +67,7 @@ export function addressOf({ at, tls }: RedisTarget): string {
 export function crossesNetworkInClear({ at, tls }: RedisTarget): boolean {
   if (tls || "path" in at) return false;
   const hosts = "sentinels" in at ? at.sentinels : [at];
-  return hosts.some(({ host }) => !/^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/.test(host));
+  return hosts.some(({ host }) => !isLoopback(host));
 }
 
 function hostsOf(text: string, defaultPort: number): { host: string; port: number }[] {

@@ -5,8 +5,9 @@
 import { ENV_TOOLKIT_CONFIG_PATH, isUnsignedByName, type ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_ALLOW_UNSIGNED } from "../config/environment.js";
 import { displayVariable, type StrayVariable, strayVariables } from "../config/stray-variables.js";
+import { isLoopback } from "../loopback.js";
 import { StartupError } from "./errors/startup-error.js";
-import { type Endpoint, isLoopback } from "./http/address.js";
+import type { Endpoint } from "./http/address.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 import type { ToolOptions } from "./options.js";
 

@@ -105,10 +105,7 @@ export function verifyStored(
           "content_mismatch",
           `aggregator: expected the ${expected.size} bytes of the content, got ${what}`,
         );
-      if (length !== undefined && length !== expected.size) {
-        await chunks.return();
-        throw mismatch("another length");
-      }
+      if (length !== undefined && length !== expected.size) throw mismatch("another length");
       for await (const chunk of chunks) {
         if (at + chunk.length > expected.size) throw mismatch("more");
         if (expected.content !== undefined && !chunk.equals(expected.content.subarray(at, at + chunk.length))) {
@@ -139,10 +136,7 @@ export function readStored(
   return retry(source.retries, deadline, async () => {
     const { length, chunks } = await requestBlob(source, deadline, blobId);
     const over = () => new StorageError("over_budget", `aggregator: expected at most ${limit} bytes, got more`);
-    if (length !== undefined && length > limit) {
-      await chunks.return();
-      throw over();
-    }
+    if (length !== undefined && length > limit) throw over();
     const content = length === undefined ? await readBody(chunks, limit, over) : await readExactly(chunks, length);
     if (!createHash("sha256").update(content).digest().equals(sha256)) {
       throw new StorageError(

@@ -4,6 +4,7 @@
  */
 
 import { type OutgoingHttpHeaders, validateHeaderName, validateHeaderValue } from "node:http";
+import { isLoopback } from "../loopback.js";
 import { StorageError } from "./storage-error.js";
 
 /** Kind of server, and the first word of every message about it. */
@@ -65,7 +66,7 @@ export class Endpoint {
     if (base.search !== "" || base.hash !== "" || /[?#]/.test(base.href)) {
       throw invalid("url: expected no query and no fragment");
     }
-    if (headers !== undefined && base.protocol === "http:" && !isThisMachine(base.hostname) && !plaintextHeaders) {
+    if (headers !== undefined && base.protocol === "http:" && !isLoopback(base.hostname) && !plaintextHeaders) {
       throw invalid("url: expected https, because `headers` would travel in the clear");
     }
     base.pathname = base.pathname.replace(/\/+$/, "");
@@ -119,8 +120,4 @@ function checkedHeaders(role: Role, headers: SecretHeaders): SecretHeaders {
     }
   }
   return { ...headers };
-}
-
-function isThisMachine(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }

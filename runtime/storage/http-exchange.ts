@@ -34,7 +34,7 @@ const SLICE = 128 * 1024;
 export interface ResponseStream {
   /** The declared length of the body in bytes. */
   readonly length: number | undefined;
-  /** The body. Must be read to its end or closed by `return()`, which ends the connection. */
+  /** The body. When it is not read, the end of the deadline ends the connection. */
   readonly chunks: AsyncGenerator<Buffer, void>;
 }
 

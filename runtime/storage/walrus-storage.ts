@@ -313,10 +313,7 @@ export class WalrusStorage {
     const facts: StorageErrorFacts = { blobId, paid: stored.newlyCreated === false ? "no" : "yes" };
     try {
       const { length } = job.content;
-      if (this.#deletable !== undefined && stored.deletable !== undefined && stored.deletable !== this.#deletable) {
-        const got = stored.deletable ? "a deletable" : "a permanent";
-        throw new StorageError("answer_invalid", `publisher: asked for the other kind of blob, got ${got} one`);
-      }
+      this.#checkKind(stored);
       const checked = this.#checkedId(job, stored);
       const readback = verifyStored(this.#source, job.deadline, this.#expected(job, blobId), true);
       // The id tells more than the readback: a wrong id is reported as such, whichever of the two fails first.
@@ -331,6 +328,12 @@ export class WalrusStorage {
     } catch (error) {
       throw error instanceof StorageError ? error.with(facts) : error;
     }
+  }
+
+  #checkKind({ deletable }: UploadEntry): void {
+    if (this.#deletable === undefined || deletable === undefined || deletable === this.#deletable) return;
+    const got = deletable ? "a deletable" : "a permanent";
+    throw new StorageError("answer_invalid", `publisher: asked for the other kind of blob, got ${got} one`);
   }
 
   /** The computed id, checked against the answered one; undefined without an encoder. */
@@ -354,16 +357,21 @@ export class WalrusStorage {
     if (blobId === undefined) return undefined;
     try {
       await verifyStored(this.#source, job.deadline, this.#expected(job, blobId), known.state !== "verified");
+      return await this.#adopt(job, known, blobId);
     } catch (error) {
       if (error instanceof StorageError && error.code === "not_found") return undefined;
       throw error instanceof StorageError ? error.with({ blobId: known.blobId, paid: paidOf(known) }) : error;
     }
-    return await this.#adopt(job, known, blobId);
   }
 
-  /** Adopts a stored blob. Facts from an answer with another id are dropped. */
+  /**
+   * Adopts a stored blob. Facts from an answer with another id are dropped.
+   *
+   * @throws {@link StorageError} `answer_invalid` for an answer that was refused before, until it is settled
+   */
   async #adopt(job: UploadJob, known: UploadEntry, blobId: string): Promise<StoredBlob<never>> {
     const answered = known.blobId === blobId ? known : { ...withoutBlob(known), blobId };
+    this.#checkKind(answered);
     const computed = this.#encoder === undefined ? known.computedBlobId : blobId;
     const verified: UploadEntry = { ...answered, state: "verified", ...(computed && { computedBlobId: computed }) };
     await this.#record(verified);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { EXIT } from "#generator/cli.js";
@@ -73,6 +73,12 @@ describe("a project that is edited", PATIENCE, () => {
     project = new DevProject({ "src/double.ts": GOOD });
     process = project.dev();
     serving = await process.event<Serving>("serving");
+  });
+
+  test("this machine only reaches it", { skip: globalThis.process.platform !== "linux" }, async () => {
+    // Linux has the whole of 127.0.0.0/8, so a listener on every address would answer here.
+    const socket = connect({ host: "127.0.0.2", port: Number(new URL(serving.url).port) });
+    await assert.rejects(once(socket, "connect"), { code: "ECONNREFUSED" });
   });
 
   test("a save serves the new build; with an error the last good one keeps serving", async () => {

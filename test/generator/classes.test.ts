@@ -281,6 +281,7 @@ export const Mixed = mix(Root);
     ),
     "src/f.ts": tool("F", "constructor(); constructor(n: number); constructor(_?: number) { super(); }"),
     "src/g.ts": tool("G", "constructor(...all: [string?]) { super(); }"),
+    "src/i.ts": tool("I", "constructor(n: number); constructor(); constructor(_?: number) { super(); }"),
     "src/h.ts": tool("H", "", "Mixed", from("Mixed")),
   };
   generated(good, (result) => assert.deepEqual(errorsOf(result), []));

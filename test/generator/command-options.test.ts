@@ -11,7 +11,10 @@ import { after, before, describe, it } from "node:test";
 import { readImportable } from "#generator/import/metadata.js";
 import { targetOf } from "#generator/invoke/target.js";
 import { checkPackageName } from "#generator/scaffold/names.js";
+import { encodeOutput } from "#runtime/wire/bcs-writer.js";
+import { RESULT_CONTENT_TYPE } from "#runtime/wire/http-names.js";
 import { makeCertificate } from "../runtime/certificate.js";
+import { holdTimers } from "../runtime/held-timers.js";
 import { aliceKey2, bob, countingTool, serveSigned, TOOL_SEED } from "../runtime/tools.js";
 import { ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
@@ -189,6 +192,8 @@ describe("invoke", () => {
   // ---- a server that answers what a test says ----
 
   let answer: ((response: ServerResponse) => void) | undefined;
+  /** The body of the last request. */
+  let received = "";
   const document = JSON.stringify({
     fqn: "xyz.test.answers@1",
     url: "http://localhost/tool",
@@ -198,7 +203,13 @@ describe("invoke", () => {
     output_schema: { oneOf: [{ type: "object", properties: { ok: { type: "object", properties: {} } } }] },
   });
   const listener: Parameters<typeof createServer>[1] = (request, response) => {
-    request.resume().once("end", () => answer?.(response));
+    received = "";
+    request
+      .setEncoding("latin1")
+      .on("data", (part) => {
+        received += part;
+      })
+      .once("end", () => answer?.(response));
   };
   const servers = [createServer(listener), createSecureServer({ cert, key }, listener)] as const;
   let plain = "";
@@ -235,6 +246,72 @@ describe("invoke", () => {
     const { code, out } = await invoke(plain, "--timeout", "1000000000");
     assert.equal(code, 2);
     assert.match(out, /--timeout wants a number/);
+  });
+
+  it("--timeout: the tool's own and 5 s by default, so that its 504 arrives", async () => {
+    for (const args of [[], AS_BOB]) {
+      const timers = holdTimers(1_000);
+      try {
+        answer = (response) => {
+          if (response.req.method === "GET") return void response.end(document);
+          for (const timer of timers.waiting.filter(({ repeats }) => !repeats)) timer.fire();
+        };
+        assert.match((await invoke(plain, ...args)).out, /no whole answer within 6000 ms/);
+      } finally {
+        timers.restore();
+      }
+    }
+  });
+
+  it("--replay: another answer is not taken for the remembered one", async () => {
+    const result = (n: string) =>
+      encodeOutput({ tag: "ok", ports: [{ name: "n", values: [{ kind: "inline", bytes: Buffer.from(n) }] }] });
+    const signed = (byte: number) => ({
+      "X-Svc-Sig-V": "3",
+      "X-Svc-Tool-Signature": Buffer.alloc(64, byte).toString("base64url"),
+    });
+    const numbers = document.replace('"properties":{}', '"properties":{"n":{"type":"number"}}');
+    for (const [same, ...answers] of [
+      [true, ["1", signed(1)], ["1", signed(1)]],
+      [true, ["1", {}], ["1", {}]],
+      [false, ["1", signed(1)], ["2", signed(1)]],
+      [false, ["1", signed(1)], ["1", signed(2)]],
+      [false, ["1", signed(1)], ["1", {}]],
+    ] as const) {
+      const left = [...answers];
+      answer = (response) => {
+        if (response.req.method === "GET") return void response.end(numbers);
+        const [n = "", headers] = left.shift() ?? [];
+        response.writeHead(200, { "Content-Type": RESULT_CONTENT_TYPE, ...headers }).end(result(n));
+      };
+      const { code, out } = await invoke(plain, ...AS_BOB, "--replay");
+      assert.deepEqual([code, JSON.parse(out).replay.same], [same ? 0 : 1, same], JSON.stringify(answers));
+    }
+  });
+
+  it("--tamper: any first value is changed; only an answer of the server is a refusal of it", async () => {
+    const ok = encodeOutput({ tag: "ok", ports: [] });
+    for (const value of ["1", "-2.5", '""', '"x"', "null", "true", "[]", "{}"]) {
+      const bodies: string[] = [];
+      answer = (response) => {
+        if (response.req.method === "GET") return void response.end(document);
+        bodies.push(received);
+        response.writeHead(200, { "Content-Type": RESULT_CONTENT_TYPE }).end(ok);
+      };
+      const given = ["invoke", `${plain}/tool`, `{"value":${value}}`, "--json", ...AS_BOB, "--tamper"];
+      const accepted = await svcGenIn(keys, given);
+      assert.deepEqual([accepted.code, JSON.parse(accepted.out).tamper], [1, { refused: false }]);
+      assert.equal(new Set(bodies).size, 2, value);
+    }
+    let calls = 0;
+    answer = (response) => {
+      if (response.req.method === "GET") response.end(document);
+      else if (calls++ === 0) response.writeHead(200, { "Content-Type": RESULT_CONTENT_TYPE }).end(ok);
+      else response.destroy();
+    };
+    const { code, out } = await invoke(plain, ...AS_BOB, "--tamper");
+    assert.equal(code, 1);
+    assert.match(out, /connection_failed/);
   });
 
   it("--ca: the certificates of this file are trusted", async () => {

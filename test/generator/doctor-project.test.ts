@@ -253,6 +253,7 @@ describe("the server's configuration and environment", () => {
       await environment({ SVC_TOOL_TLS_CERT_PATH: "c" }),
       /^only one of SVC_TOOL_TLS_CERT_PATH and SVC_TOOL_TLS_KEY_PATH is set → /,
     );
+    assert.match(await environment({ SVC_TOOL_TLS_CERT_PATH: "", SVC_TOOL_TLS_KEY_PATH: "" }), /SVC_TOOL_TLS_KEY_PATH/);
     assert.match(
       await environment({ SVC_BIND_ADDR: "x", SVC_ADMIN_ADDR: "y" }),
       /"SVC_BIND_ADDR" is read by nothing; SVC_ADMIN_ADDR is no IP literal/,

@@ -1,6 +1,7 @@
 /** `svc-gen doctor URL` against servers, and gateways in front of them that are wrong in one thing. */
 
 import assert from "node:assert/strict";
+import dns from "node:dns";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import {
   createServer,
@@ -239,6 +240,20 @@ describe("a server in good health", () => {
     assert.match(open.of("signatures").next, /SVC_TOOLKIT_CONFIG_PATH/);
     assert.equal((await doctor(everywhere, "--unsigned")).of("signatures").ok, true);
   });
+
+  it("a name is another machine's, also one that begins as an address of this machine", async (t) => {
+    // As DNS could answer; the names are not known here.
+    t.mock.method(dns, "lookup", (...given: unknown[]) => {
+      const done = given.at(-1) as (error: null, address: unknown, family?: number) => void;
+      const { all } = given.at(-2) as { all?: boolean };
+      if (all) done(null, [{ address: "127.0.0.1", family: 4 }]);
+      else done(null, "127.0.0.1", 4);
+    });
+    for (const host of ["127.example.org", "127.0.0.1.example.org", "localhost.example.org"]) {
+      const { failed } = await doctor(`http://${host}:${new URL(unsigned).port}/tool`);
+      assert.deepEqual(failed, ["tls", "metadata", "signatures"], host);
+    }
+  });
 });
 
 describe("the connection", () => {
@@ -314,6 +329,20 @@ describe("the connection", () => {
     const { failed, of } = await doctor(url);
     assert.deepEqual(failed, ["redirects"]);
     assert.equal(of("redirects").detail, "308 to https://tools.example/");
+  });
+
+  it("a text of the server neither commands the terminal nor turns the direction of writing", async () => {
+    const details = "a\u001b[31m\u0085\u202e\u2066\u200b\u2028\u2029b";
+    const url = await gateway(origin, {
+      instead: (_, response) => {
+        const body = JSON.stringify({ error: "overloaded", details });
+        response.writeHead(503, { "Content-Type": "application/json", "Retry-After": "1\u0085" }).end(body);
+        return true;
+      },
+    });
+    const { out } = await svcGenIn(folder, ["doctor", url]);
+    assert.match(out, /503 overloaded: a\ufffd\[31m\ufffd{6}b, Retry-After 1\ufffd/);
+    assert.doesNotMatch(out, /[\p{Cf}\p{Zl}\p{Zp}\u0085]/u);
   });
 });
 
@@ -461,6 +490,8 @@ describe("a gateway", () => {
     });
     const any = await doctor(page);
     assert.deepEqual([any.failed, any.of("unknown paths").detail], [["unknown paths"], "200 where 404 is expected"]);
+    const silent = await gateway(origin, { answer: ({ allow: _, ...headers }) => headers });
+    assert.deepEqual((await doctor(silent)).failed, ["methods"]);
     const post = await gateway(origin, { method: (method) => (method === "GET" ? "POST" : method) });
     assert.match(
       (await doctor(post)).checks

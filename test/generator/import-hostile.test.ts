@@ -151,6 +151,27 @@ test("names of definitions become identifiers, each its own", async () => {
   });
 });
 
+test("definitions that are called as types of the language, beside values of these types", async () => {
+  const names = ["Date", "Uint8Array", "NonNullable", "Promise", "StatusCode", "DataRef"];
+  const values = {
+    at: '{"type":"string","format":"date-time"}',
+    bytes: '{"type":"string","contentEncoding":"base64"}',
+    any: '{"not":{"type":"null"}}',
+  };
+  const members = [
+    ...Object.entries(values).map(([name, schema]) => `"${name}":${schema}`),
+    ...names.map((name, index) => `"m${index}":{"$ref":"#/$defs/${name}"}`),
+  ];
+  const required = ["at", "bytes", ...names.map((_, index) => `m${index}`)];
+  const definitions = names.map((name) => `"${name}":{"type":"object","properties":{"a":{"type":"number"}}}`);
+  const inner = `"all":{"type":"object","properties":{${members.join(",")}},"required":[${quotedAll(required)}]}`;
+  const input = inputOf(inner, `,"required":["all"],"$defs":{${definitions.join(",")}}`);
+  const { generated } = await roundTrip(metadataOf(input, DONE));
+  const { all } = JSON.parse(generated.get("xyz.test.imported@1") ?? "").input_schema.properties;
+  assert.equal(all.properties.at.format, "date-time");
+  assert.equal(all.properties.bytes.contentEncoding, "base64");
+});
+
 test("circular and endless references end", async () => {
   const reference = (name: string) => `{"$ref":"#/$defs/${name}"}`;
   const definitions = [

@@ -81,6 +81,27 @@ test("a type three imports away changes", async () => {
   assert.equal((await svcGen()).read, false);
 });
 
+test("a package is linked to another folder, and no file changes", async () => {
+  const linked = new ToolProject({
+    "src/a.ts": toolSource("A", "{ x: Linked }", undefined, 'import type { Linked } from "linked";'),
+    "packages/one/package.json": '{ "name": "linked", "types": "index.d.ts" }',
+    "packages/one/index.d.ts": "export interface Linked { one: string }\n",
+    "packages/two/package.json": '{ "name": "linked", "types": "index.d.ts" }',
+    "packages/two/index.d.ts": "export interface Linked { two: number }\n",
+  });
+  const link = (to: string) => {
+    rmSync(join(linked.root, "node_modules/linked"), { force: true });
+    symlinkSync(join(linked.root, "packages", to), join(linked.root, "node_modules/linked"));
+  };
+  const said = async () => (await svcGenIn(linked.root, ["--quiet"])).out;
+  link("one");
+  await said();
+  assert.equal(await said(), "up to date\n");
+  link("two");
+  assert.match(await said(), /^wrote src\/generated\/contracts\.ts$/m);
+  assert.match(readFileSync(join(linked.root, "src/generated/contracts.ts"), "utf8"), /name: "two"/);
+});
+
 test("a file appears that shadows another", async () => {
   project.write({
     "src/node_modules/three/package.json": '{ "name": "three", "version": "2.0.0", "types": "index.d.ts" }',

@@ -304,6 +304,42 @@ test("packages: those of this checkout; paths hold from the project", async () =
   assert.equal(resolve(realpathSync(folder), "a/b/p", generator.replace(/^file:/, "")), realpathSync(REPOSITORY));
 });
 
+test("no private key of a project is part of the build of its image", async () => {
+  assert.equal((await only("tool")).code, EXIT.done);
+  const word = (part: string) => part.replaceAll(/[.+]/g, "\\$&").replaceAll("*", "[^/]*");
+  const patterns = read("tool/.dockerignore")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => new RegExp(`^${line.split("**/").map(word).join("(?:.*/)?")}(?:/|$)`));
+  const isLeftOut = (path: string) => patterns.some((pattern) => pattern.test(path));
+  const secret =
+    "signing.key leader.next.key keys/a.key deploy/b.key a/b/c.key tls.pem certs/tls.pem config.json config/config.json config/any .npmrc .svc/leader.key";
+  for (const path of secret.split(" ")) assert.ok(isLeftOut(path), path);
+  for (const path of ["package.json", "src/key.ts", "src/keys/a.ts", "src/config.ts", "tsconfig.json"]) {
+    assert.ok(!isLeftOut(path), path);
+  }
+  // The tested container file names the same list.
+  const tested = readFileSync(join(REPOSITORY, "docs/deploy/Containerfile"), "utf8");
+  const [, named = ""] = /^# A \.dockerignore keeps (.*) out of the build\.$/m.exec(tested) ?? [];
+  const lines = new Set(read("tool/.dockerignore").split("\n"));
+  for (const name of named.split(/, | and /)) assert.ok(lines.has(name), name);
+});
+
+test("Ctrl-C and Ctrl-D at a question end it as a shell expects of a cancelled program", async () => {
+  // Without a terminal: the two streams say that they are one, and Ctrl-C arrives as the character that it is there.
+  const asTerminal = "process.stdin.isTTY = process.stderr.isTTY = true";
+  for (const key of ["\x03", "\x04"]) {
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ["--import", `data:text/javascript,${asTerminal}`, join(REPOSITORY, "generator/bin.js"), "new"],
+      { cwd: folder, input: key, encoding: "utf8", timeout: 60_000 },
+    );
+    assert.match(stderr, /Folder \(/);
+    assert.equal(status, 130);
+  }
+  assert.deepEqual(readdirSync(folder), []);
+});
+
 test("container file and workflow name what the packages need", () => {
   const texts = (generator: string, runtime: string) =>
     Object.fromEntries(

@@ -1,15 +1,19 @@
 /** The server of the development page without a browser: who is answered, what is sent, what never leaves it. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
 import type { CallReport } from "#generator/dev/page-server/page-api.js";
+import { type PageContent, PageServer } from "#generator/dev/page-server/page-server.js";
 import { createHarness, type Harness } from "#runtime/testing.js";
 import { REPOSITORY } from "../generator/project.js";
+import { until } from "../runtime/tools.js";
 import { Adding, CONTRACTS } from "./adding.js";
 import { firstEvents, stateOf } from "./events.js";
 
@@ -71,6 +75,63 @@ describe("the server of the page", () => {
     assert.equal(headers["access-control-allow-origin"], undefined);
   });
 
+  test("listens on 127.0.0.1, and on no other address", { skip: process.platform !== "linux" }, async () => {
+    // Linux has the whole of 127.0.0.0/8, so a listener on every address would answer here.
+    const socket = connect({ host: "127.0.0.2", port: Number(new URL(origin).port) });
+    await assert.rejects(once(socket, "connect"), { code: "ECONNREFUSED" });
+  });
+
+  const content: PageContent = {
+    endpoints: {},
+    events: () => [
+      ["state", {}],
+      ["log", []],
+    ],
+    reference: () => undefined,
+    forward: async () => undefined,
+  };
+
+  /** The streams that a server has: an event is written once for each. */
+  const streamsOf = (server: PageServer) => {
+    let written = 0;
+    server.send("state", { toJSON: () => written++ });
+    return written;
+  };
+
+  test("a page that does not read its events is cut", async () => {
+    const server = new PageServer(content);
+    await server.listen();
+    const stream = request(`${server.url}api/events`).on("error", () => undefined);
+    try {
+      // Not read from here on.
+      await once(stream.end(), "response");
+      assert.equal(streamsOf(server), 1);
+      const text = "x".repeat(2 ** 20);
+      await until(
+        () => {
+          server.send("state", text);
+          return streamsOf(server) === 0;
+        },
+        "cut",
+        200,
+      );
+    } finally {
+      stream.destroy();
+      await server.close();
+    }
+  });
+
+  test("a page that is loaded again leaves no stream behind", async () => {
+    const server = new PageServer(content);
+    await server.listen();
+    try {
+      for (let loads = 0; loads < 3; loads++) await firstEvents(server.url);
+      await until(() => streamsOf(server) === 0, "no stream is left", 4_000);
+    } finally {
+      await server.close();
+    }
+  });
+
   test("refuses another Host, another origin, another site, and a wrong token", async () => {
     const { port } = new URL(origin);
     assert.equal((await send(page.url, { Host: `localhost:${port}` })).status, 403, "a name that was rebound");
@@ -90,6 +151,8 @@ describe("the server of the page", () => {
     }
     assert.equal((await post("constructor", {})).status, 404);
     assert.equal((await send(`${page.url}..%2f..%2fpackage.json`)).status, 404);
+    const chunked = { "Content-Type": "application/json", Origin: origin, "Transfer-Encoding": "chunked" };
+    assert.equal((await send(`${page.url}api/health`, chunked, "{}")).status, 413, "of no length");
     const huge = String(64 * 1024 * 1024);
     assert.equal((await post("call", {}, { "Content-Length": huge })).status, 413);
   });
@@ -109,6 +172,16 @@ describe("the server of the page", () => {
     }
     assert.deepEqual(JSON.parse((await post("call", call)).text), { error: WRONG_CALL });
     assert.deepEqual(await post("call", null).then(({ status }) => status), 400);
+  });
+
+  test("the last 200 calls can be repeated", async () => {
+    const call = { fqn: "xyz.page.adding@1", signed: false, input: '{"a":1,"b":2,"words":["x"]}' };
+    const ids: string[] = [];
+    for (let calls = 0; calls < 201; calls++) {
+      ids.push((JSON.parse((await post("call", { ...call, kind: "call" })).text) as CallReport).id);
+    }
+    assert.match((await post("call", { ...call, kind: "retry", of: ids[0] })).text, /no longer kept/);
+    assert.equal((await post("call", { ...call, kind: "retry", of: ids[1] })).status, 200);
   });
 
   test("a call, with no private key in anything that leaves", async () => {

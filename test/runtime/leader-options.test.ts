@@ -1,7 +1,7 @@
 /** Every option, default and limit of the leader's client, against one server that answers what a test says. */
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -148,6 +148,73 @@ for (const [name, send] of Object.entries(REQUESTS)) {
     });
   });
 }
+
+/** Answers requests as given, and resolves when the connection of the last one has ended. */
+function connectionEnd(answered: (response: ServerResponse) => void): Promise<unknown> {
+  return new Promise((ended) => {
+    answer = (response) => {
+      response.req.socket.once("close", ended);
+      answered(response);
+    };
+  });
+}
+
+const ENDS = { timeout: 60_000 };
+
+test("a call that is given up ends its connection, and leaves nothing with its signal", ENDS, async () => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const ended = connectionEnd((response) => {
+    response.writeHead(200, RESULT).write("a");
+    controller.abort();
+  });
+  await withClient({}, async (client) => {
+    await assert.rejects(client.invoke(input, { signal }), fails("aborted"));
+    await ended;
+  });
+  assert.deepEqual(getEventListeners(signal, "abort"), []);
+});
+
+test("a call that was answered leaves nothing with its signal", async () => {
+  const { signal } = new AbortController();
+  answer = answerResult;
+  await withClient({}, async (client) => {
+    await client.invoke(input, { signal });
+    assert.deepEqual(getEventListeners(signal, "abort"), []);
+  });
+});
+
+test("connect: one that fails keeps no connection", ENDS, async () => {
+  const ended = connectionEnd((response) => response.end("{}"));
+  await assert.rejects(LeaderClient.connect(url), fails("invalid_metadata"));
+  await ended;
+});
+
+test("a retry on a new connection has what is left of the time", async (t) => {
+  const begin = performance.now();
+  let now = begin;
+  t.mock.method(performance, "now", () => now);
+  await withClient({}, async (client) => {
+    answer = answerResult;
+    await client.invoke(input);
+    await nextTurn();
+    const timers = holdTimers();
+    try {
+      answer = (response) => {
+        answer = answerResult;
+        now = begin + 10_000;
+        response.req.socket.resetAndDestroy();
+      };
+      await client.invoke(input);
+      assert.deepEqual(timers.started.filter((ms) => ms > 10_000).map(Math.round), [
+        TIMEOUT_MS + 5_000,
+        TIMEOUT_MS - 5_000,
+      ]);
+    } finally {
+      timers.restore();
+    }
+  });
+});
 
 test("url: the address of the document by default, else the given one", () => {
   assert.equal(LeaderClient.fromMetadata(DOCUMENT).url, "http://127.0.0.1:1/elsewhere");

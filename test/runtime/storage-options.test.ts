@@ -1,7 +1,9 @@
 /** Options, defaults and limits of the storage, against a store on this machine. */
 
 import assert from "node:assert/strict";
+import { getEventListeners, once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
@@ -231,10 +233,34 @@ describe("an endpoint", () => {
   });
 });
 
+describe("a request", () => {
+  it("asks for the bytes as they are, and leaves nothing with the signal of its caller", async () => {
+    const { signal } = new AbortController();
+    await storageOf().upload(CONTENT, { signal });
+    await readerOf().read(REFERENCE, { signal });
+    assert.deepEqual(getEventListeners(signal, "abort"), []);
+    assert.ok(store.requests.length >= 3);
+    for (const { headers } of store.requests) assert.equal(headers["accept-encoding"], "identity");
+  });
+
+  it("has the headers that were checked, whatever becomes of the given object", async () => {
+    const headers: Record<string, string> = { Authorization: "Bearer x" };
+    const endpoint = new Endpoint("publisher", { url: "https://p", headers });
+    headers.Host = "other.example";
+    assert.deepEqual({ ...(await endpoint.headers()) }, { Authorization: "Bearer x" });
+  });
+});
+
 describe("the store for development", () => {
   it("port: this one, and any free one by default", async () => {
     const { port } = new URL(store.url);
     await assert.rejects(startStore({ port: Number(port) }), { code: "EADDRINUSE" });
+  });
+
+  it("is reached from this machine only", { skip: process.platform !== "linux" }, async () => {
+    // Linux has the whole of 127.0.0.0/8, so a listener on every address would answer here.
+    const socket = connect({ host: "127.0.0.2", port: Number(new URL(store.url).port) });
+    await assert.rejects(once(socket, "connect"), { code: "ECONNREFUSED" });
   });
 
   it("shards: 1,000 by default, of its ids and of its connection", async (t) => {

@@ -191,6 +191,68 @@ describe("upload", () => {
     await journal.close();
   });
 
+  test("what an upload of other terms left in the journal is not returned", async () => {
+    const journal = await FileJournal.open(join(directory, "terms.journal"));
+    const content = text("terms");
+    const terms = [{ deletable: true }, { deletable: false }, {}, { epochs: 6 }, { sendObjectTo: "0xabc" }];
+    const keys = new Set<string>();
+    for (const options of terms) {
+      const { origin, key } = await storageOf(store, { journal, ...options }).upload(content);
+      assert.notEqual(origin, "recovered", JSON.stringify(options));
+      keys.add(key);
+    }
+    assert.equal(keys.size, terms.length);
+    await journal.close();
+  });
+
+  test("a deletable blob is not returned for a permanent upload, at no retry of it", async () => {
+    const journal = await FileJournal.open(join(directory, "permanent.journal"));
+    const content = text("permanent");
+    const blobId = substituteBlobId(content);
+    await storageOf(store, { deletable: true }).upload(content);
+    const blobObject = {
+      id: `0x${"1".repeat(64)}`,
+      blobId,
+      size: content.length,
+      storage: { endEpoch: 6 },
+      deletable: true,
+    };
+    store.fail("PUT", { kind: "answer", status: 200, body: JSON.stringify({ newlyCreated: { blobObject } }) });
+    const permanent = storageOf(store, { deletable: false, journal });
+    for (const attempt of ["first", "second"]) {
+      const error = await fault(permanent.upload(content), "answer_invalid", /asked for the other kind of blob/);
+      assert.deepEqual([error.paid, error.blobId], ["yes", blobId], attempt);
+    }
+    const [left] = await permanent.recover();
+    assert.ok(left !== undefined);
+    await permanent.settle(left);
+    assert.equal((await permanent.upload(content)).origin, "certified", "asked for anew");
+    await journal.close();
+  });
+
+  test("every object that was bought for one content stays listed", async () => {
+    const journal = await FileJournal.open(join(directory, "bought.journal"));
+    const storage = storageOf(store, { journal, retries: { attempts: 1 } });
+    const content = text("bought");
+    const objects = ["1", "2", "3"].map((digit) => `0x${digit.repeat(64)}`);
+    for (const [bought, id] of objects.entries()) {
+      const blobObject = {
+        id,
+        blobId: substituteBlobId(content),
+        size: content.length,
+        storage: { endEpoch: 6 },
+        deletable: true,
+      };
+      store.fail("PUT", { kind: "answer", status: 200, body: JSON.stringify({ newlyCreated: { blobObject } }) });
+      // The blob is not found at the aggregator: after the upload, and at the next one before it.
+      store.fail("GET", { kind: "status", status: 404 }, bought === 0 ? 1 : 2);
+      await fault(storage.upload(content), "not_found");
+    }
+    const [left] = await storage.recover();
+    assert.deepEqual([left?.earlierObjectIds, left?.objectId], [objects.slice(0, 2), objects[2]]);
+    await journal.close();
+  });
+
   test("what the publisher answers must be what its interface promises", async () => {
     const id = randomBytes(32).toString("base64url");
     const blobObject = {
@@ -254,7 +316,12 @@ describe("endpoints", () => {
       [{ url: "https://p?token=canary" }, /no query and no fragment/],
       [{ url: "https://p?" }, /no query and no fragment/],
       [{ url: "https://p#canary" }, /no query and no fragment/],
-      [{ url: "http://p", headers: { Authorization: "canary" } }, /expected https, because `headers` would travel/],
+      ...["p", "127.example.org", "127.0.0.1.example.org", "localhost.example.org"].map(
+        (host): [EndpointOptions, RegExp] => [
+          { url: `http://${host}`, headers: { Authorization: "canary" } },
+          /expected https, because `headers` would travel/,
+        ],
+      ),
       [{ url: "https://p", headers: { Authorization: "canary\r\nX: y" } }, /headers: expected names and values/],
       [{ url: "https://p", headers: { "Content-Length": "canary" } }, /headers: expected names and values/],
       [{ url: "https://p", headers: { Host: "canary" } }, /none of the exchange's own/],
@@ -310,11 +377,17 @@ describe("endpoints", () => {
       guarded.fail("PUT", { kind: "status", status: 429 });
       await storageOf(guarded, { publisher: { url: guarded.url, headers } }).upload(text("made"));
       assert.equal(made, 2);
-      const bad = storageOf(guarded, {
-        publisher: { url: guarded.url, headers: () => ({ Authorization: "canary\n" }) },
-      });
-      const error = await fault(bad.upload(text("bad")), "invalid_option");
-      assert.doesNotMatch(inspect(error, { depth: 9, showHidden: true }), /canary/);
+      for (const headers of [
+        () => ({ Authorization: "canary\n" }),
+        () => Promise.reject(new Error("canary")),
+        () => {
+          throw new Error("canary");
+        },
+      ]) {
+        const bad = storageOf(guarded, { publisher: { url: guarded.url, headers } });
+        const error = await fault(bad.upload(text("bad")), "invalid_option");
+        assert.doesNotMatch(inspect(error, { depth: 9, showHidden: true }), /canary/);
+      }
     } finally {
       await guarded.stop();
     }

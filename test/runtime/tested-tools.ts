@@ -98,6 +98,7 @@ export class Probe extends SvcTool<Input, Output> {
       case "fail":
         return errEval("no such city");
       case "throw":
+        log.warn({ err: new Error("a replica is away") }, "asks the database");
         throw new Error("the database is away");
       case "wait":
         control.started();

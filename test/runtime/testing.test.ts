@@ -313,13 +313,17 @@ for (const signed of [true, false]) {
       { headers: { ...headers, "Content-Encoding": "gzip" }, body },
       { headers: { ...headers, "X-Svc-Nonce": "x" }, body },
       { headers: { ...headers, Origin: "https://page.example" }, body },
+      { headers: { ...headers, Accept: ["text/plain", "application/json"] }, body: `${body}  ` },
+      { headers: { ...headers, Accept: ["application/json", "text/plain"] }, body },
       { headers, body: Buffer.alloc(12_582_913) },
     ];
     for (const [i, request] of requests.entries()) {
       const own = await harness.invokeRaw(request);
       const served = await fetch(url, {
         method: "POST",
-        headers: request.headers as Record<string, string>,
+        headers: Object.entries(request.headers ?? {}).flatMap(([name, value]) =>
+          [value].flat().map((each): [string, string] => [name, each]),
+        ),
         body: request.body ?? "",
       });
       const text = `request ${i}: ${own.body}`;
@@ -347,6 +351,28 @@ test("stored values of a result are references, and their content with a store",
   const whole = await (await harnessFor(t, { store })).invoke({ ...INPUT, mode: "store" });
   assert.deepEqual(whole, { stored: { report: TREE, parts: [TREE] } });
   assert.equal(store.walrus.created, 1);
+});
+
+test("a project that was mended is generated again by the same process", async () => {
+  class Mended extends Twice {
+    static override fqn() {
+      return "xyz.test.tool-mended@1";
+    }
+    static override description() {
+      return "A tool.";
+    }
+    static override path() {
+      return "Mended";
+    }
+  }
+  const source = toolSource("Mended", "{ n: number }", "{ ok: { n: number } }");
+  const mended = new ToolProject({ "src/mended.ts": source.replace("n: number", "n: Map<string, string>") });
+  symlinkSync(REPOSITORY, join(mended.root, "node_modules/svc-gen"));
+  await assert.rejects(createHarness(Mended, { project: mended.root }), GenerateError);
+  mended.write({ "src/mended.ts": source });
+  const harness = await createHarness(Mended, { project: mended.root, signed: false });
+  assert.deepEqual(await harness.invoke({ n: 2 }), { ok: { n: 4 } });
+  await harness.close();
 });
 
 test("without a contract the error says what to do", async () => {

@@ -1,6 +1,6 @@
 /** Listen addresses, from code and from the environment (protocol.md section 9). */
 
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
 import { StartupError } from "../errors/startup-error.js";
 
 /** An IPv4 address and a port; port 0 selects a free port. */
@@ -54,16 +54,4 @@ function kindOfText(text: string): string {
   const version = isIP(text);
   if (version !== 0) return version === 4 ? "an address without a port" : "an IPv6 address without brackets";
   return /^[a-z][\w.-]*(?::\d*)?$/i.test(text) ? "a name, which is not looked up" : "another text";
-}
-
-let loopback: BlockList | undefined;
-
-/** Whether only this machine reaches an address, an IP literal. */
-export function isLoopback(host: string): boolean {
-  if (loopback === undefined) {
-    loopback = new BlockList();
-    loopback.addSubnet("127.0.0.0", 8);
-    loopback.addAddress("::1", "ipv6");
-  }
-  return loopback.check(host, isIP(host) === 6 ? "ipv6" : "ipv4");
 }

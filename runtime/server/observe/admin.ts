@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, isIP } from "node:net";
 import type { Reloads } from "../../config/reload-stats.js";
-import { type Endpoint, isLoopback } from "../http/address.js";
+import { isLoopback } from "../../loopback.js";
+import type { Endpoint } from "../http/address.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 /** Sources of the admin responses. */

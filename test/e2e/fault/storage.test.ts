@@ -436,22 +436,25 @@ describe("abort", () => {
     assert.equal((await storage.recover()).length, 1);
   });
 
-  test("one that waits for an equal upload gives up alone", async () => {
-    const content = fresh();
-    substitute.fail("PUT", { kind: "slow", delayMs: 1_500 });
-    const storage = storageOf(substitute);
-    const leaves = new AbortController();
-    const first = storage.upload(content);
-    const second = storage.upload(content, { signal: leaves.signal });
-    const third = storage.upload(content);
-    await until(() => substitute.count("PUT") === 1, "the first is being stored");
-    leaves.abort(reason);
-    assert.equal((await fault(second, "aborted", /signal fired/)).paid, "no");
-    assert.deepEqual(await storage.recover(), [], "what is under way is not listed");
-    assert.equal((await first).origin, "created");
-    assert.equal((await third).origin, "recovered");
-    assert.equal(substitute.count("PUT"), 1);
-  });
+  for (const joins of ["before", "after"]) {
+    test(`one that waits for an equal upload gives up alone; a third one comes ${joins} that`, async () => {
+      const content = fresh();
+      substitute.fail("PUT", { kind: "slow", delayMs: 1_500 });
+      const storage = storageOf(substitute);
+      const leaves = new AbortController();
+      const first = storage.upload(content);
+      const second = storage.upload(content, { signal: leaves.signal });
+      const early = joins === "before" ? storage.upload(content) : undefined;
+      await until(() => substitute.count("PUT") === 1, "the first is being stored");
+      leaves.abort(reason);
+      assert.equal((await fault(second, "aborted", /signal fired/)).paid, "no");
+      assert.deepEqual(await storage.recover(), [], "what is under way is not listed");
+      const third = early ?? storage.upload(content);
+      assert.equal((await first).origin, "created");
+      assert.equal((await third).origin, "recovered");
+      assert.equal(substitute.count("PUT"), 1);
+    });
+  }
 
   test("a progress callback that throws ends the upload", async () => {
     const onProgress = () => {
