@@ -40,7 +40,6 @@ const LAYERS = [
     name: "server/load",
     files: "runtime/server/load/*",
     below: "fqn tool server/errors",
-    node: "perf_hooks",
   },
   { name: "server/replay", files: "runtime/server/replay/*", below: "wire fqn tool server/errors server/log" },
   {

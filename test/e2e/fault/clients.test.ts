@@ -535,7 +535,7 @@ describe("bytes of bodies in flight", () => {
   });
 });
 
-const NOTHING_REFUSED = { connections: 0, bodyBytes: 0, queueFull: 0, queueTimeout: 0, rateLimit: 0, eventLoop: 0 };
+const NOTHING_REFUSED = { connections: 0, bodyBytes: 0, queueFull: 0, queueTimeout: 0, rateLimit: 0 };
 
 describe("connections", () => {
   const tool = countingTool({ path: "sum" });
