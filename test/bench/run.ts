@@ -13,6 +13,7 @@ import { first } from "./cold.js";
 import { entry } from "./entry.js";
 import { start } from "./footprint.js";
 import { gen } from "./gen.js";
+import { goodput } from "./goodput.js";
 import { generator } from "./load.js";
 import { peers } from "./peers.js";
 import { type Bench, DEFAULT_SETTINGS, type Goal, type Outcome, type Settings } from "./report.js";
@@ -30,6 +31,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   "bytes-string": bytesString,
   start,
   entry,
+  goodput,
   shared,
   peers,
   gen,
