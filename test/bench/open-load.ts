@@ -70,7 +70,7 @@ class Calls {
     const { bytes, nonceAt } = this.#calls[this.#next++ % this.#calls.length] as SignedCall;
     this.#nonce.writeUInt32LE(this.#next, 0);
     const call = Buffer.from(bytes);
-    call.latin1Write(this.#nonce.toString("base64url"), nonceAt, NONCE_LENGTH);
+    call.write(this.#nonce.toString("base64url"), nonceAt, NONCE_LENGTH, "latin1");
     return call;
   }
 }

@@ -297,7 +297,7 @@ describe("probes of an overloaded server", () => {
       const { spec } =
         readManifest(`${folder}/kubernetes.yaml`).find(({ kind }) => kind === "Deployment") ?? assert.fail();
       const { containers } = spec.template?.spec ?? assert.fail();
-      const [{ readinessProbe, livenessProbe = {} }] = containers as readonly [Container];
+      const [{ readinessProbe, livenessProbe = assert.fail() }] = containers as readonly [Container];
       for (const { timeoutSeconds = 1, failureThreshold = 3 } of [readinessProbe, livenessProbe])
         assert.ok(timeoutSeconds >= 2 && failureThreshold >= 3, `${timeoutSeconds} s, ${failureThreshold} times`);
     });

@@ -102,7 +102,7 @@ describe("the release of resources at a shutdown", () => {
   it("gives the replay store five seconds of it for the ends of runs", async () => {
     const limits: (number | undefined)[] = [];
     class Store extends ReplayMemory {
-      override close(limitMs?: number): void {
+      close(limitMs?: number): void {
         limits.push(limitMs);
       }
     }
