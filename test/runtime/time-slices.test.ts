@@ -82,6 +82,18 @@ describe("calls that arrive in one turn of the event loop", () => {
     assert.deepEqual(begun, [0, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 7]);
   });
 
+  it("begin at once for one slice more where an earlier turn began the slice", async () => {
+    let clock = 0;
+    const slices = new TimeSlices(() => clock);
+    slices.enter(100);
+    await new Promise(setImmediate);
+    const waits = [5, 9, 10, 19, 20].map((at) => {
+      clock = at;
+      return slices.enter(100) !== undefined;
+    });
+    assert.deepEqual(waits, [false, false, false, false, true]);
+  });
+
   it("an accepted connection ends the slice of the turn before any call waits", async () => {
     const slices = new TimeSlices(() => 0);
     assert.equal(slices.enter(100), undefined);
@@ -101,8 +113,8 @@ describe("calls that arrive in one turn of the event loop", () => {
     assert.ok(slices.enter(0));
     await Promise.all(waits);
     await until(() => slices.waiting === 0, "none waits");
-    slices.enter(0);
     slices.accepted();
+    slices.enter(0);
     assert.ok(slices.enter(12_582_912));
   });
 });

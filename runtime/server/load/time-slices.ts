@@ -28,8 +28,10 @@ interface WaitingCall {
 export class TimeSlices {
   readonly #waiting: WaitingCall[] = [];
   #readAhead = 0;
-  /** When the slice of this turn began; undefined before its first call. */
-  #began: number | undefined;
+  /** When the last slice began. */
+  #began = Number.NEGATIVE_INFINITY;
+  /** Whether the end of this turn is awaited. Only a slice that is over awaits it, so quiet servers seldom do. */
+  #awaitsTurn = false;
   #sliceMs = SLICE_MS;
 
   /** @param now the clock, in milliseconds */
@@ -48,12 +50,12 @@ export class TimeSlices {
    */
   enter(length: number): Promise<void> | undefined {
     const since = this.now();
-    if (this.#began === undefined) {
-      this.#began = since;
-      setImmediate(this.#turn);
+    if (this.#waiting.length === 0 && since - this.#began < this.#sliceMs) return undefined;
+    if (!this.#awaitsTurn) {
+      // Either a later turn, or this one has had a slice: it gets one more.
+      this.#awaitTurn(since);
       return undefined;
     }
-    if (this.#waiting.length === 0 && since - this.#began < this.#sliceMs) return undefined;
     const bytes = Math.min(length, READ_AHEAD_BYTES);
     if (this.#readAhead + bytes > MAX_READ_AHEAD_BYTES) return undefined;
     this.#readAhead += bytes;
@@ -72,14 +74,17 @@ export class TimeSlices {
   readonly #turn = (): void => {
     const sliceMs = this.#sliceMs;
     this.#sliceMs = SLICE_MS;
-    if (this.#waiting.length === 0) {
-      this.#began = undefined;
-      return;
-    }
-    this.#began = this.now();
-    setImmediate(this.#turn);
+    this.#awaitsTurn = false;
+    if (this.#waiting.length === 0) return;
+    this.#awaitTurn(this.now());
     this.#beginNext(this.#began + sliceMs);
   };
+
+  #awaitTurn(now: number): void {
+    this.#began = now;
+    this.#awaitsTurn = true;
+    setImmediate(this.#turn);
+  }
 
   #beginNext(end: number): void {
     const next = this.#waiting.shift();
