@@ -44,7 +44,7 @@ const LAYERS = [
     name: "server/load",
     files: "runtime/server/load/*",
     below: "fqn tool config server/errors",
-    node: "os perf_hooks v8",
+    node: "os v8",
   },
   {
     name: "server/replay",

@@ -12,7 +12,6 @@ export type {
   LoadOptions,
   LoadReason,
   LoadStats,
-  OverloadLimits,
   RateLimit,
 } from "./server/load/load-options.js";
 export { debug, initLogger } from "./server/log/log.js";

@@ -163,7 +163,6 @@ export async function prepareTools(
     release: async (limitMs = CLOSE_STORE_MS) => {
       await service.settlementsDone();
       reload.close();
-      load.close();
       const storeClosed = isStoreStarted && closeStore(store, log, Math.min(limitMs, CLOSE_STORE_MS));
       await Promise.all([closeClasses?.(), endThreads?.(), storeClosed]);
       forgetTools?.();

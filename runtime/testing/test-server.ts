@@ -188,6 +188,7 @@ function invokeRequest({ headers = {}, body = "" }: RawRequest): InvokeRequest {
       account.charge(bytes.length);
       return { input: bytes };
     },
+    isGone: () => false,
     onDisconnect: () => {},
   };
 }

@@ -81,7 +81,7 @@ function rawRequest({ url, path }: Target, { headers, body }: LoadRequest): Buff
 }
 
 /** Writes requests to a file while something uses it: before each its length in decimal digits and a line's end. */
-async function withRequestFile<T>(
+export async function withRequestFile<T>(
   target: Target,
   requests: readonly LoadRequest[],
   use: (file: string) => Promise<T>,

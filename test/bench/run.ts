@@ -13,6 +13,7 @@ import { first } from "./cold.js";
 import { entry } from "./entry.js";
 import { start } from "./footprint.js";
 import { gen } from "./gen.js";
+import { goodput } from "./goodput.js";
 import { health } from "./health.js";
 import { generator } from "./load.js";
 import { peers } from "./peers.js";
@@ -32,6 +33,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   health,
   start,
   entry,
+  goodput,
   shared,
   peers,
   gen,

@@ -76,9 +76,14 @@ interface Container {
     };
   };
   readonly startupProbe?: { readonly httpGet: object };
-  readonly readinessProbe: { readonly httpGet?: { readonly path: string; readonly port: string } };
-  readonly livenessProbe?: { readonly httpGet: { readonly path: string; readonly port: string } };
+  readonly readinessProbe: Patience & { readonly httpGet?: { readonly path: string; readonly port: string } };
+  readonly livenessProbe?: Patience & { readonly httpGet: { readonly path: string; readonly port: string } };
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly subPath?: string }[];
+}
+/** When a probe has failed; Kubernetes' defaults are 1 s and 3 times. */
+interface Patience {
+  readonly timeoutSeconds?: number;
+  readonly failureThreshold?: number;
 }
 interface Volume {
   readonly name: string;
@@ -154,7 +159,7 @@ describe("docs/deploy/replicas/kubernetes.yaml", () => {
     for (const [from, to] of [
       ["readinessProbe:", "readynessProbe:"],
       ["minAvailable: 2", "minAvailabel: 2"],
-      ["failureThreshold: 1", 'failureThreshold: "1"'],
+      ["failureThreshold: 3", 'failureThreshold: "3"'],
       ["containerPort: 8080", "hostPort: 8080"],
     ] as const) {
       assert.ok(text.includes(from), from);
@@ -284,6 +289,26 @@ describe("docs/deploy/kubernetes.yaml", () => {
     const seconds = container.lifecycle?.preStop.sleep?.seconds ?? assert.fail("no preStop");
     assert.ok(pod.terminationGracePeriodSeconds >= seconds + shutdownSeconds());
   });
+});
+
+describe("probes of an overloaded server", () => {
+  for (const folder of ["docs/deploy", "docs/deploy/replicas"]) {
+    it(`${folder}: have seconds for an answer and several attempts`, () => {
+      const { spec } =
+        readManifest(`${folder}/kubernetes.yaml`).find(({ kind }) => kind === "Deployment") ?? assert.fail();
+      const { containers } = spec.template?.spec ?? assert.fail();
+      const [{ readinessProbe, livenessProbe = assert.fail() }] = containers as readonly [Container];
+      for (const { timeoutSeconds = 1, failureThreshold = 3 } of [readinessProbe, livenessProbe])
+        assert.ok(timeoutSeconds >= 2 && failureThreshold >= 3, `${timeoutSeconds} s, ${failureThreshold} times`);
+    });
+  }
+  for (const file of ["docs/deploy/Containerfile", "templates/project/Dockerfile.hbs"]) {
+    it(`${file}: has seconds for an answer, and three attempts by default`, () => {
+      const [, options = ""] = /^HEALTHCHECK (.*)\\$/m.exec(read(file)) ?? assert.fail("no health check");
+      assert.ok(Number(/--timeout=(\d+)s/.exec(options)?.[1]) >= 2);
+      assert.doesNotMatch(options, /--retries/);
+    });
+  }
 });
 
 describe("the hop from the gateway to the servers", () => {

@@ -287,6 +287,7 @@ function send({ body, headers: pairs }: Draft): Promise<Reply> {
     rawHeaders: all.flat(),
     connection: {},
     readBody: async () => ({ input: body }),
+    isGone: () => false,
     onDisconnect: () => {},
   });
 }

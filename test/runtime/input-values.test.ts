@@ -128,6 +128,7 @@ function service1000(value: string, maxInputValues = 1_000) {
       });
       return { input: body };
     },
+    isGone: () => false,
     onDisconnect: () => {},
   };
   return { service, served, request };

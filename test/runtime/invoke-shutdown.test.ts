@@ -37,6 +37,7 @@ async function running(behaviour: Behaviour) {
       rawHeaders: pairs.flat(),
       connection: {},
       readBody: async () => ({ input: body }),
+      isGone: () => false,
       onDisconnect: () => {},
     });
     return { ...reply, body: Buffer.from(reply.body).toString() };

@@ -186,6 +186,7 @@ describe("at shutdown", () => {
         rawHeaders: pairs.flat(),
         connection: {},
         readBody: async () => ({ input: body }),
+        isGone: () => false,
         onDisconnect: () => {},
       });
       return `${reply.status} ${Buffer.from(reply.body)}`;

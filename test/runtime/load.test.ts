@@ -8,7 +8,6 @@ import { RequestError } from "#runtime/server/errors/request-error.js";
 import { LoadControl } from "#runtime/server/load/load-control.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { proves } from "../proves.js";
-import { holdTimers } from "./held-timers.js";
 import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
 import {
   alice,
@@ -431,50 +430,12 @@ describe("a limit of rate", () => {
   });
 });
 
-describe("a limit of the event loop", () => {
-  for (const [what, overload] of [
-    ["delay", { eventLoopDelayMs: 20 }],
-    ["utilization", { eventLoopUtilization: 0.9 }],
-  ] as const) {
-    it(`${what}: calls are 503 while it is over, health is answered, and calls are served again after`, async () => {
-      const tool = countingTool();
-      const timers = holdTimers();
-      const { url, load } = await serveSigned([tool], { load: { overload } }).finally(() => timers.restore());
-      // Twice a second by itself.
-      const sample = timers.waiting.find(({ ms, repeats }) => repeats && ms === 500) ?? assert.fail("no sample");
-      const sampled = () => {
-        sample.fire();
-        return load().eventLoop?.over;
-      };
-      const call = echoCall(tool, "1");
-      result(await call.send(url), call, "1");
-      const isBusy = async () => {
-        // node measures the delay from the second turn after a sample on.
-        for (let turn = 0; turn < 3; turn++) {
-          const end = performance.now() + 60;
-          while (performance.now() < end);
-          await new Promise(setImmediate);
-        }
-        return sampled() === true;
-      };
-      await until(isBusy, "it is over its limit");
-      const next = echoCall(tool, "2");
-      overloaded(await next.send(url));
-      assert.equal((await exchange(url, requestText("GET", "/tool/health"))).status, 200);
-      await until(() => sampled() === false, "it is within its limit");
-      result(await next.send(url), next, "2");
-      assert.deepEqual(load().refused, { ...NOTHING_REFUSED, eventLoop: 1 });
-      assert.equal(tool.calls.invoked, 2);
-    });
-  }
-});
-
 describe("without limits", () => {
   it("nothing is counted but bytes of bodies, and no limiter is loaded", async () => {
     const tool = countingTool();
     const { load } = await serveSigned([tool]);
-    const { tools, eventLoop, refused, bodyBytes } = load();
-    assert.deepEqual([tools.size, eventLoop, refused, bodyBytes.inFlight], [0, undefined, NOTHING_REFUSED, 0]);
+    const { tools, refused, bodyBytes } = load();
+    assert.deepEqual([tools.size, refused, bodyBytes.inFlight], [0, NOTHING_REFUSED, 0]);
     proves("7.26");
   });
 });
@@ -516,15 +477,10 @@ describe("limits that are none are no start", () => {
       { rateLimit: { calls: 1, windowMs: 86_400_001 } },
       "load.rateLimit.windowMs: expected an integer from 1 to 86400000 milliseconds, got 86400001",
     ],
-    [{ overload: {} }, "load.overload: expected eventLoopDelayMs, eventLoopUtilization or both, got neither"],
     [
-      { overload: { eventLoopDelayMs: 0 } },
-      "load.overload.eventLoopDelayMs: expected an integer from 1 to 60000 milliseconds, got 0",
+      { overload: { eventLoopDelayMs: 100 } },
+      "load.overload: this option is gone, and an overloaded server needs none; leave it out",
     ],
-    ...[0, 1, Number.NaN].map((given): [unknown, string] => [
-      { overload: { eventLoopUtilization: given } },
-      `load.overload.eventLoopUtilization: expected a number above 0 and below 1, got ${given}`,
-    ]),
   ];
   for (const [load, message] of cases) {
     it(message, async () => {
@@ -558,8 +514,8 @@ describe("the log of what was refused", () => {
       assert.deepEqual(lines(), [["refused for load", { connections: 2, rateLimit: 1 }]]);
       mock.timers.tick(10_000);
       assert.deepEqual(lines(), []);
-      load.refusals.count("eventLoop");
-      assert.deepEqual(lines(), [["refused for load", { eventLoop: 1 }]]);
+      load.refusals.count("bodyBytes");
+      assert.deepEqual(lines(), [["refused for load", { bodyBytes: 1 }]]);
     } finally {
       mock.timers.reset();
     }

@@ -117,7 +117,6 @@ export const NOTHING_REFUSED: Readonly<Record<LoadReason, number>> = {
   queueFull: 0,
   queueTimeout: 0,
   rateLimit: 0,
-  eventLoop: 0,
 };
 
 /** An address of this machine: on Linux one on which nothing else listens, so that a port stays free once it is closed. */

@@ -135,8 +135,9 @@ export class InvokeService {
     const { load } = this;
     let account: BodyAccount | undefined;
     try {
-      load.checkEventLoop(); // 503
       const length = this.bodyLength(request); // 1: 411, 413, 415
+      const turn = load.slices.enter(length);
+      if (turn !== undefined) await this.waitFor(turn, call);
       const auth = this.signed ? this.authenticator.authenticate(request) : this.origins.check(request); // 2: 401, 403
       if (seen !== undefined) seen.caller = auth;
       seen?.done("auth");
@@ -150,6 +151,13 @@ export class InvokeService {
     } finally {
       account?.release();
     }
+  }
+
+  /** Waits for a time slice. A call whose caller has left meanwhile is not verified. */
+  private async waitFor(turn: Promise<void>, { request, seen }: Handled): Promise<void> {
+    await turn;
+    seen?.done("queue");
+    if (request.isGone()) throw new RequestError("bad_request");
   }
 
   private bodyLength({ headers }: InvokeRequest): number {

@@ -117,6 +117,8 @@ export interface InvokeRequest extends RequestHeaders {
   readonly connection: object;
   /** Reads the body, of exactly `length` bytes, and charges bytes as they arrive. Called only after authentication. */
   readBody(length: number, account: BodyAccount): Promise<InputHolder<Uint8Array>>;
+  /** Whether the caller has disconnected or has its answer, such as a refusal of a shutdown. */
+  isGone(): boolean;
   /** Registers a listener for the case that the caller disconnects before its answer is sent. */
   onDisconnect(listener: () => void): void;
 }

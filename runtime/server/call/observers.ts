@@ -5,7 +5,10 @@ import type { CallLog } from "./call-log.js";
 import type { Reply, RequestHeaders } from "./messages.js";
 import type { ServedTool } from "./served-tool.js";
 
-/** The steps of a call, in order; `run` lasts from the construction of the tool to the encoded result. */
+/**
+ * The steps of a call, in order. `queue` is the sum of its waits: for a time slice before `auth`, for a slot after `claim`.
+ * `run` lasts from the construction of the tool to the encoded result.
+ */
 export type Step = "auth" | "body" | "claim" | "queue" | "run" | "sign";
 
 /** An observer of calls. Its first error is logged; no error affects a call. */

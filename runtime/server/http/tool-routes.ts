@@ -97,6 +97,8 @@ export class ToolRoutes {
    */
   readonly plugin: FastifyPluginAsync = async (app) => {
     const prefix = prefixOf(app);
+    const { slices } = this.options.service.load;
+    for (const event of ["connection", "drop"]) app.server.on(event, () => slices.accepted());
     for (const [path, route] of routesOf(this.options, prefix, this.#bodies, app.server)) {
       this.#routes.set(this.routed(path), route);
     }
@@ -374,6 +376,7 @@ function invokeRequest(
       const isAnswered = () => request.socket.writableEnded || !isOpen();
       return bodies.read(request, length, account, isAnswered);
     },
+    isGone: () => request.destroyed || !isOpen(),
     onDisconnect: (listener) => {
       response.on("close", () => {
         if (!response.writableFinished) listener();

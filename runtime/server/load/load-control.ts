@@ -9,11 +9,11 @@ import type { Logger } from "../../tool.js";
 import { RequestError } from "../errors/request-error.js";
 import { BodyBytes } from "./body-bytes.js";
 import { Slots } from "./concurrency-limit.js";
-import { EventLoopWatch } from "./event-loop.js";
-import type { ConcurrencyLimits, LoadOptions, LoadReason, LoadStats, OverloadLimits } from "./load-options.js";
+import type { ConcurrencyLimits, LoadOptions, LoadReason, LoadStats } from "./load-options.js";
 import { RateWindows } from "./rate-windows.js";
 import { Refusals } from "./refusals.js";
 import { MAX_RUNS, Runs } from "./runs.js";
+import { TimeSlices } from "./time-slices.js";
 
 /** The server that load control applies to. */
 export interface LoadTarget {
@@ -35,13 +35,13 @@ export class LoadControl implements LoadStats {
   readonly runs: Runs;
   readonly refusals: Refusals;
   readonly tools: ReadonlyMap<string, Slots>;
-  readonly eventLoop: EventLoopWatch | undefined;
+  readonly slices = new TimeSlices();
   readonly #rate: RateWindows | undefined;
 
   /** @throws RangeError for an invalid limit, a limit without effect, or a tool that is not served */
   constructor(options: LoadOptions, target: LoadTarget) {
     checkLoad(options, target);
-    const { limits, tools = {}, rateLimit, overload } = options;
+    const { limits, tools = {}, rateLimit } = options;
     this.refusals = new Refusals(target.log);
     this.bodyBytes = new BodyBytes(target.bodyBytes, this.refusals);
     this.runs = new Runs(target.runs ?? MAX_RUNS, this.refusals);
@@ -52,12 +52,6 @@ export class LoadControl implements LoadStats {
       }),
     );
     this.#rate = rateLimit && new RateWindows(rateLimit.calls, rateLimit.windowMs ?? 1_000);
-    this.eventLoop = overload && new EventLoopWatch(overload);
-  }
-
-  /** @throws {@link RequestError} `overloaded` while the event loop exceeds its limits */
-  checkEventLoop(): void {
-    if (this.eventLoop?.over === true) throw this.refusals.refuse("eventLoop");
   }
 
   /**
@@ -80,14 +74,14 @@ export class LoadControl implements LoadStats {
   refuseWaiting(): void {
     for (const slots of this.tools.values()) slots.stop();
   }
-
-  /** Stops sampling the event loop. */
-  close(): void {
-    this.eventLoop?.close();
-  }
 }
 
-function checkLoad({ limits, tools = {}, rateLimit, overload }: LoadOptions, target: LoadTarget): void {
+function checkLoad(options: LoadOptions, target: LoadTarget): void {
+  // Of earlier versions; types do not reach a server in JavaScript.
+  if ("overload" in options) {
+    throw new RangeError("load.overload: this option is gone, and an overloaded server needs none; leave it out");
+  }
+  const { limits, tools = {}, rateLimit } = options;
   if (limits !== undefined) checkConcurrency("load.limits", limits);
   for (const [fqn, own] of Object.entries(tools)) {
     const name = `load.tools[${JSON.stringify(fqn)}]`;
@@ -106,7 +100,6 @@ function checkLoad({ limits, tools = {}, rateLimit, overload }: LoadOptions, tar
       );
     }
   }
-  if (overload !== undefined) checkOverload(overload);
 }
 
 function checkConcurrency(name: string, { concurrency, queue = 0, queueTimeoutMs }: ConcurrencyLimits): void {
@@ -115,19 +108,4 @@ function checkConcurrency(name: string, { concurrency, queue = 0, queueTimeoutMs
   if (queueTimeoutMs === undefined) return;
   checkedInteger(`${name}.queueTimeoutMs`, queueTimeoutMs, 1, 2_147_483_647, "milliseconds");
   if (queue === 0) throw new RangeError(`${name}.queueTimeoutMs: expected a queue of at least 1 beside it, got 0`);
-}
-
-function checkOverload({ eventLoopDelayMs, eventLoopUtilization }: OverloadLimits): void {
-  if (eventLoopDelayMs === undefined && eventLoopUtilization === undefined) {
-    throw new RangeError("load.overload: expected eventLoopDelayMs, eventLoopUtilization or both, got neither");
-  }
-  if (eventLoopDelayMs !== undefined) {
-    checkedInteger("load.overload.eventLoopDelayMs", eventLoopDelayMs, 1, 60_000, "milliseconds");
-  }
-  // The negation also refuses NaN.
-  if (eventLoopUtilization !== undefined && !(eventLoopUtilization > 0 && eventLoopUtilization < 1)) {
-    throw new RangeError(
-      `load.overload.eventLoopUtilization: expected a number above 0 and below 1, got ${eventLoopUtilization}`,
-    );
-  }
 }

@@ -21,14 +21,6 @@ export interface RateLimit {
   readonly windowMs?: number;
 }
 
-/** Event loop limits: calls are refused while the last half-second sample exceeds one of them. */
-export interface OverloadLimits {
-  /** Mean delay of the event loop in milliseconds. */
-  readonly eventLoopDelayMs?: number;
-  /** Share of time in which the event loop is busy, above 0 and below 1. */
-  readonly eventLoopUtilization?: number;
-}
-
 /** Load control options of an application; an omitted limit is off. */
 export interface LoadOptions {
   /** Limits for each tool separately, except those named in `tools`. */
@@ -37,7 +29,6 @@ export interface LoadOptions {
   readonly tools?: Readonly<Record<string, ConcurrencyLimits>>;
   /** Allowed only where signatures are required, because unsigned callers are not identified. */
   readonly rateLimit?: RateLimit;
-  readonly overload?: OverloadLimits;
 }
 
 /** Reason for a refusal. */
@@ -49,8 +40,7 @@ export type LoadReason =
   | "runs"
   | "queueFull"
   | "queueTimeout"
-  | "rateLimit"
-  | "eventLoop";
+  | "rateLimit";
 
 /** Current load, and refusals since the start of the process. */
 export interface LoadStats {
@@ -60,8 +50,6 @@ export interface LoadStats {
   readonly runs: { readonly inFlight: number; readonly most: number };
   /** Runs and queued calls of the tools that have limits, by name. */
   readonly tools: ReadonlyMap<string, { readonly running: number; readonly queued: number }>;
-  /** The last half-second sample of the event loop; undefined without event loop limits. */
-  readonly eventLoop: { readonly delayMs: number; readonly utilization: number; readonly over: boolean } | undefined;
   /** Refused connections and calls, by reason. */
   readonly refused: Readonly<Record<LoadReason, number>>;
 }

@@ -19,7 +19,6 @@ export class Refusals {
     queueFull: 0,
     queueTimeout: 0,
     rateLimit: 0,
-    eventLoop: 0,
   };
   readonly #unreported = new Map<LoadReason, number>();
   #report: NodeJS.Timeout | undefined;

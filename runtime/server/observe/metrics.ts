@@ -94,7 +94,7 @@ export class Metrics implements Observer {
     const histogram = (name: string, help: string) =>
       new Histogram({ name, help, labelNames: ["tool"] as const, buckets: BUCKETS, registers });
     this.#duration = histogram("svc_call_duration_seconds", "From a call's headers to its answer.");
-    this.#queue = histogram("svc_call_queue_seconds", "Waiting for a free place, where a limit is set.");
+    this.#queue = histogram("svc_call_queue_seconds", "Waiting for a turn of the event loop or a free place.");
     let operations: HistogramType<"operation"> | undefined;
     this.#storeOperations = () => {
       operations ??= new Histogram({

@@ -1,0 +1,113 @@
+/** A program that closes its server: nothing of the server keeps it alive, and the replay store gets the time that is left. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it, mock } from "node:test";
+import { Shutdown, type ShutdownParts } from "#runtime/server/http/shutdown.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
+import { atEnd } from "../teardown.js";
+import { makeCertificate } from "./certificate.js";
+import { run } from "./child.js";
+import { countingTool, keptLog, serveSigned } from "./tools.js";
+
+/** Serves a tool, closes the server while a call runs, lets the call end, and names the timers that keep the program. */
+const PROGRAM = `
+import { serve } from "svc-runtime";
+import { request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { once } from "node:events";
+const server = await serve([One], { address: [[127, 0, 0, 1], 0], allowUnsigned: true });
+const body = JSON.stringify({ value: "slow" });
+const request = (server.url.startsWith("https") ? requestHttps : requestHttp)(server.url + "/one/invoke", {
+  method: "POST", agent: false, rejectUnauthorized: false, headers: { "content-length": body.length },
+});
+request.end(body);
+while (process.listenerCount("SIGUSR2") === 0) await new Promise(setImmediate);
+const closed = server.close();
+// The drain begins in the turns after the call of close.
+for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+process.emit("SIGUSR2");
+const [response] = await once(request, "response");
+response.resume();
+await once(response, "end");
+const { finished, cut } = await closed;
+const timers = process.getActiveResourcesInfo().filter((resource) => resource === "Timeout");
+process.stdout.write(JSON.stringify({ status: response.statusCode, finished, cut, timers }));
+process.exit(0);
+`;
+
+describe("a program that closes its server while a call runs", () => {
+  const ended = async (env: Record<string, string>) => {
+    const { code, stdout, stderr } = await run(PROGRAM, { env }).ended;
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout.slice(stdout.indexOf("{"))) as object;
+  };
+  const nothingLeft = { status: 200, finished: 1, cut: 0, timers: [] };
+
+  it("has no timer of a shutdown or a deadline that keeps it alive", async () => {
+    assert.deepEqual(await ended({}), nothingLeft);
+  });
+
+  it("nor one of TLS", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "svc-end-"));
+    atEnd(() => rmSync(directory, { recursive: true, force: true }));
+    const { cert, key } = makeCertificate();
+    const paths = {
+      SVC_TOOL_TLS_CERT_PATH: join(directory, "cert.pem"),
+      SVC_TOOL_TLS_KEY_PATH: join(directory, "key.pem"),
+    };
+    writeFileSync(paths.SVC_TOOL_TLS_CERT_PATH, cert);
+    writeFileSync(paths.SVC_TOOL_TLS_KEY_PATH, key, { mode: 0o600 });
+    assert.deepEqual(await ended(paths), nothingLeft);
+  });
+});
+
+describe("the release of resources at a shutdown", () => {
+  const DRAIN_MS = 10_000;
+
+  /** The time for the release when the requests took so long. */
+  const leftAfter = async (ms: number) => {
+    let left: number | undefined;
+    let clock = 0;
+    const now = mock.method(performance, "now", () => clock);
+    const requests = { size: 0, answered: 0, cut: 0, none: async () => true, refuseUnsent() {}, refuseAll() {} };
+    const parts: ShutdownParts = {
+      requests,
+      log: keptLog(),
+      close: async () => {
+        clock += ms;
+      },
+      abortRuns() {},
+      hangUp() {},
+      release: (limitMs) => {
+        left = limitMs;
+      },
+    };
+    try {
+      await new Shutdown({ drainMs: DRAIN_MS }).stop(parts, undefined);
+    } finally {
+      now.mock.restore();
+    }
+    return left;
+  };
+
+  it("has what is left of drain, grace and linger, and half a second when nothing is", async () => {
+    assert.equal(await leftAfter(0), DRAIN_MS + 4_000);
+    assert.equal(await leftAfter(9_000), DRAIN_MS - 5_000);
+    assert.equal(await leftAfter(60_000), 500);
+  });
+
+  it("gives the replay store five seconds of it for the ends of runs", async () => {
+    const limits: (number | undefined)[] = [];
+    class Store extends ReplayMemory {
+      close(limitMs?: number): void {
+        limits.push(limitMs);
+      }
+    }
+    const server = await serveSigned([countingTool()], { replayStore: new Store() });
+    await server.close();
+    assert.deepEqual(limits, [5_000]);
+  });
+});
