@@ -734,8 +734,8 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "8.30",
-    text: "★ One leader may fill at most as much of the store as is left for all others, in bytes of its runs and unexpired entries: beyond that its new invocations get 503 `replay_store_full`, and those of other leaders run.",
-    proven: { "runtime/replay": 2, "runtime/replay-http": 1 },
+    text: "★ One of several listed leaders may fill at most as much of the store as is left for all others, in bytes of its runs and unexpired entries: beyond that its new invocations get 503 `replay_store_full`, and those of other leaders run.",
+    proven: { "runtime/replay": 3, "runtime/replay-http": 1 },
   },
   {
     id: "8.17",

@@ -21,6 +21,8 @@ export interface LeaderResolver {
   readonly keys: Iterable<VerifyKey>;
   /** Whether there is no key that a request could name. */
   readonly isEmpty: boolean;
+  /** Whether a single leader is listed. */
+  readonly hasOneLeader: boolean;
 }
 
 /** A parsed allow-list: keys by leader and key id. */
@@ -224,6 +226,10 @@ class FixedLeaders implements LeaderResolver {
     return hasNoKey(this.list);
   }
 
+  get hasOneLeader(): boolean {
+    return this.list.size === 1;
+  }
+
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined {
     return this.list.get(leaderId)?.get(kid);
   }
@@ -266,6 +272,10 @@ export class FileLeaders implements LeaderResolver {
 
   get isEmpty(): boolean {
     return hasNoKey(this.#list);
+  }
+
+  get hasOneLeader(): boolean {
+    return this.#list.size === 1;
   }
 
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined {

@@ -100,7 +100,10 @@ export async function prepareTools(
   const allowedOrigins = new AllowedOrigins(options.allowedOrigins);
   const minBodyBytesPerSecond = bodyRateOf(options.minBodyBytesPerSecond);
   const runs = runsOf(options.maxRuns);
-  const load = new LoadControl(options.load ?? {}, { tools: served, signed, bodyBytes: memory.bodies, runs, log });
+  const hasOneLeader = () => signed && config.leaders.hasOneLeader;
+  const { bodies: bodyBytes, values: inputBytes } = memory;
+  const target = { tools: served, signed, bodyBytes, inputBytes, runs, hasOneLeader, log };
+  const load = new LoadControl(options.load ?? {}, target);
   const looking = [new RequestLog(log), metrics, await loadTracing(scheme, log)];
   const observers = new Observers(
     looking.filter((observer) => observer !== undefined),
@@ -151,6 +154,7 @@ export async function prepareTools(
         isStoreStarted = true;
         await store.start?.({
           tools: tools.map(({ fqn, timeoutMs }) => ({ fqn, timeoutMs })),
+          hasOneLeader,
           ttlMs: (fqn) => config.toolConfig(fqn)?.replayTtlMs ?? DEFAULT_REPLAY_CACHE_TTL_MS,
           log,
           observe: metrics && ((operation, ms) => metrics.replayOperation(operation, ms)),

@@ -12,6 +12,8 @@ export const DEFAULT_MAX_INPUT_VALUES = 250_000;
 export class InputValues {
   /** Number of values of the documents parsed so far. */
   count = 0;
+  /** Whether all of them are ASCII. */
+  ascii = true;
 
   constructor(private readonly most = Number.POSITIVE_INFINITY) {}
 
@@ -32,6 +34,7 @@ export class InputValues {
       );
     }
     this.count += valueCount(document);
+    if (!document.ascii) this.ascii = false;
     return document;
   }
 
@@ -54,13 +57,15 @@ const HEAP_BYTES = { bytes: 240, date: 136, other: 80 } as const;
 const CHOICE_BYTES = 160;
 
 /**
- * The most bytes of memory that decoding an input of a contract takes beside its body: the tape, the decoded values, and
- * their strings, which may have two bytes for each byte of the text, once in the text of an untyped value and once in
- * the value.
+ * The most bytes of memory that a decoded input of a contract holds beside its body: the tape, the values, and their
+ * strings, which have two bytes for each byte of the text unless that is ASCII.
  *
- * @returns a function of the number of values and the length of the body in bytes
+ * @returns a function of what was counted and of the length of the body in bytes
  */
-export function heapBytesOf({ input, definitions = [] }: Contract): (valueCount: number, bodyBytes: number) => number {
+export function heapBytesOf({
+  input,
+  definitions = [],
+}: Contract): (counted: Pick<InputValues, "count" | "ascii">, bodyBytes: number) => number {
   const kinds = new Set<Codec["kind"]>();
   const visit = (codec: Codec): void => {
     kinds.add(codec.kind);
@@ -86,5 +91,5 @@ export function heapBytesOf({ input, definitions = [] }: Contract): (valueCount:
   const { bytes, date, other } = HEAP_BYTES;
   const own = kinds.has("bytes") ? bytes : kinds.has("date") ? date : other;
   const perValue = TAPE_BYTES + own + (kinds.has("union") ? CHOICE_BYTES : 0);
-  return (valueCount, bodyBytes) => perValue * valueCount + 4 * bodyBytes;
+  return ({ count, ascii }, bodyBytes) => perValue * count + (ascii ? 1 : 2) * bodyBytes;
 }

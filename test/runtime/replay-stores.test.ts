@@ -108,7 +108,11 @@ test("the memory store takes the lifetimes of its server, unless it has its own"
   ] as const) {
     const time = { now: 0 };
     const store = new ReplayMemory({ now: () => time.now, ...(own && { ttlMs: own }) });
-    store.start({ tools: [], ttlMs: () => 10, log: undefined as unknown as ReplayContext["log"] });
+    store.start({
+      tools: [{ fqn: "t", timeoutMs: 1 }],
+      ttlMs: () => 10,
+      log: undefined as unknown as ReplayContext["log"],
+    });
     const bytes = new Uint8Array(32);
     const caller = { leaderId: "a", leaderKeyId: 1n };
     const request = { tool: "t", nonce: bytes, inputHash: bytes, caller, leaseMs: 1 };

@@ -418,6 +418,9 @@ describe("the bound", () => {
     time.now += TTL;
     for (let i = 0; i < count; i++) run(digest(`${i}`), h1, leaderOf(i)).complete(answer(200, body));
     time.now += TTL;
+    assert.deepEqual({ ...memory.stats(), bytes: 0 }, empty);
+    // A turn removes some thousands.
+    for (let left = count; left > 0; left -= 1_000) memory.stats();
     assert.deepEqual(memory.stats(), empty);
     proves("8.15");
   });
@@ -510,6 +513,29 @@ describe("the share of a leader", () => {
     assert.ok(fill(memory, bob).length >= ofAlice.length / 2 - 1, "half of what is left");
     assert.deepEqual(memory.claim(n1, h1, alice), { state: "full" });
     for (const caller of ["c", "d", "e"]) memory.run(digest(caller), h1, { leaderId: caller, leaderKeyId: 1n });
+    proves("8.30");
+  });
+
+  it("is everything for the only leader of the allow-list, as long as it is the only one", () => {
+    const memory = store(16 * MIB);
+    let isOnly = true;
+    const ttlMs = () => TTL;
+    const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
+    const start = (fqn: string) =>
+      memory.memory.start({ tools: [{ fqn, timeoutMs: 1 }], ttlMs, log, hasOneLeader: () => isOnly });
+    start("one");
+    const runs = fill(memory, alice);
+    const { bytes } = memory.memory.stats();
+    assert.ok(bytes <= 16 * MIB && bytes > 16 * MIB - LARGEST - 10_000, `${bytes} bytes`);
+    for (const each of runs.slice(0, runs.length / 4)) each.release();
+    isOnly = false;
+    assert.deepEqual(memory.claim(n1, h1, alice), { state: "full" });
+    memory.run(n1, h1, bob).release();
+    isOnly = true;
+    memory.run(n1, h1, alice).release();
+    // The leader of another registration may be another one.
+    start("two");
+    assert.deepEqual(memory.claim(n1, h1, alice), { state: "full" });
     proves("8.30");
   });
 

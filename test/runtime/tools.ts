@@ -113,6 +113,7 @@ export const NOTHING_REFUSED: Readonly<Record<LoadReason, number>> = {
   requests: 0,
   answers: 0,
   bodyBytes: 0,
+  inputBytes: 0,
   runs: 0,
   queueFull: 0,
   queueTimeout: 0,

@@ -93,6 +93,8 @@ describe("heapBytesOf is not exceeded", () => {
     ["Date", { kind: "date" }, '"2020-01-01T00:00:00Z"'],
     ["empty Uint8Array", { kind: "bytes" }, '""'],
     ["Uint8Array", { kind: "bytes" }, `"${"A".repeat(96)}"`],
+    ["long strings", { kind: "string" }, `"${"A".repeat(400)}"`],
+    ["long strings with two bytes a character", { kind: "string" }, `"\u00e9\u20ac${"A".repeat(400)}"`],
   ] as const satisfies readonly (readonly [string, Codec, string])[]) {
     it(what, () => {
       const contract = { fqn: "a.b.c@1", input: [{ name: "v", many: false, codec: { kind: "array", item: codec } }] };
@@ -113,7 +115,7 @@ describe("heapBytesOf is not exceeded", () => {
       const value = decoder.decodeUnsigned(body, document);
       const taken = used() - before;
       assert.equal((value.v as unknown[]).length, 20_001);
-      const estimate = heapBytesOf(whole as never)(valueCount(document), body.length);
+      const estimate = heapBytesOf(whole as never)({ count: valueCount(document), ascii: document.ascii }, body.length);
       assert.ok(taken < estimate, `${taken} bytes, estimated ${estimate}`);
     });
   }

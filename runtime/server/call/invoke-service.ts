@@ -179,16 +179,11 @@ export class InvokeService {
 
   private async unsigned(call: Handled, body: InputHolder<Uint8Array>): Promise<Reply> {
     const { request } = call;
-    const leave = await this.takePlace(call, undefined); // 503
     const counted = this.countValues();
-    let made: Call;
-    try {
-      made = unsignedCall(request, body, counted); // 413
-      if (counted.count > MANY_VALUES) await eventLoopTurn();
-    } catch (error) {
-      leave();
-      throw error;
-    }
+    const length = body.input?.length ?? 0;
+    const made = unsignedCall(request, body, counted); // 413
+    if (counted.count > MANY_VALUES) await eventLoopTurn();
+    const leave = await this.takePlace(call, undefined, this.inputBytes(call, counted, length)); // 413, 503
     const run = this.start(call, made, leave);
     request.onDisconnect(() => run.abort("disconnect"));
     const answer = await run.answer;
@@ -203,7 +198,9 @@ export class InvokeService {
   private async authenticated(call: Handled, auth: AuthContext, body: InputHolder<Uint8Array>): Promise<Reply> {
     const { tool, log, seen } = call;
     const counted = this.countValues();
+    const length = body.input?.length ?? 0;
     const signed = signedCall(tool, auth, body, counted); // 3: 413, 422
+    const inputBytes = this.inputBytes(call, counted, length); // 413
     if (counted.count > MANY_VALUES) await eventLoopTurn();
     const { store, claimLimitMs = CLAIM_LIMIT_MS } = this.options;
     const leaseMs = tool.timeoutMs + LEASE_MARGIN_MS;
@@ -223,7 +220,7 @@ export class InvokeService {
         return this.reply(call, claim.answer, auth);
       }
       case "run": {
-        const leave = await this.takePlaceOrRelease(call, auth, claim.lease); // 503
+        const leave = await this.takePlaceOrRelease(call, auth, inputBytes, claim.lease); // 503
         const run = this.start(call, signed, leave, claim.lease); // 5, 6
         const answer = await run.answer;
         const reply = this.reply(call, answer, auth);
@@ -237,17 +234,44 @@ export class InvokeService {
   }
 
   /**
-   * Counts a run, and waits for a slot of its tool where that is limited. A verified caller that has disconnected keeps
+   * Bytes of heap that the decoded input takes; 0 for a small one.
+   *
+   * @throws {@link RequestError} `payload_too_large` when there will never be room for it
+   */
+  private inputBytes({ tool }: Handled, counted: InputValues, length: number): number {
+    const bytes = tool.heapBytesOf(counted, length);
+    if (bytes <= SMALL_INPUT_BYTES) return 0;
+    const largest = this.load.inputBytes.mostOfOne;
+    if (bytes <= largest) return bytes;
+    throw new RequestError(
+      "payload_too_large",
+      `the decoded input is limited to ${largest} bytes of memory, and this one may take ${bytes}`,
+    );
+  }
+
+  /**
+   * Counts a run and its input, and waits for a slot of its tool where that is limited. A verified caller that has disconnected keeps
    * waiting, so that its retry gets the result.
    *
-   * @returns a function that ends both
+   * @param inputBytes bytes of heap for the decoded input
+   * @returns a function that gives all back
    * @throws {@link RequestError} `overloaded`, `shutting_down`
    */
-  private async takePlace({ tool, request, seen }: Handled, auth: AuthContext | undefined): Promise<() => void> {
-    const leave = this.load.runs.enter(auth?.leaderId ?? request.connection);
-    const slots = this.load.tools.get(tool.fqn);
-    if (slots === undefined) return leave;
+  private async takePlace(
+    { tool, request, seen }: Handled,
+    auth: AuthContext | undefined,
+    inputBytes: number,
+  ): Promise<() => void> {
+    const { load } = this;
+    const holder = auth?.leaderId ?? request.connection;
+    const held = [load.runs.enter(holder)];
+    const leave = () => {
+      for (const giveBack of held) giveBack();
+    };
+    const slots = load.tools.get(tool.fqn);
     try {
+      if (inputBytes > 0) held.push(load.inputBytes.enter(holder, inputBytes));
+      if (slots === undefined) return leave;
       const waiting = slots.enter();
       if (waiting !== undefined && auth === undefined) request.onDisconnect(waiting.leave);
       await waiting?.slot;
@@ -255,18 +279,21 @@ export class InvokeService {
       leave();
       throw error;
     } finally {
-      seen?.done("queue");
+      if (slots !== undefined) seen?.done("queue");
     }
-    return () => {
-      slots.release();
-      leave();
-    };
+    held.push(() => slots.release());
+    return leave;
   }
 
   /** Takes a place for a run. A call that gets none gives up its replay claim, so that the caller can retry. */
-  private async takePlaceOrRelease(handled: Handled, auth: AuthContext, lease: ReplayLease): Promise<() => void> {
+  private async takePlaceOrRelease(
+    handled: Handled,
+    auth: AuthContext,
+    inputBytes: number,
+    lease: ReplayLease,
+  ): Promise<() => void> {
     try {
-      return await this.takePlace(handled, auth);
+      return await this.takePlace(handled, auth, inputBytes);
     } catch (error) {
       await endLease(handled.log, () => lease.release());
       throw error;
@@ -275,7 +302,7 @@ export class InvokeService {
 
   /** Authorizes a retry by another leader or key, which takes a place as a run does, until it has really ended. */
   private async authorizeRetry(call: Handled, auth: AuthContext): Promise<Answer | undefined> {
-    const leave = await this.takePlace(call, auth);
+    const leave = await this.takePlace(call, auth, 0);
     return authorizeAlone(call.tool, auth, call.log, leave);
   }
 
@@ -457,6 +484,9 @@ function signedCall(tool: ServedTool, auth: AuthContext, body: InputHolder<Uint8
   }
   return { input: { texts }, auth, json: false };
 }
+
+/** Bytes of heap up to which an input is not counted: as many as there may be runs take 64 MiB. */
+const SMALL_INPUT_BYTES = 16_384;
 
 /** Number of values above which other events are handled between parsing an input and decoding it. */
 const MANY_VALUES = 10_000;

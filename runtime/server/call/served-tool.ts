@@ -25,7 +25,7 @@ export class ServedTool implements ToolCode {
   readonly envelope: EnvelopeReader;
   readonly input: InputDecoder;
   /** The most bytes that decoding an input takes, by its number of values and the length of its body. */
-  readonly heapBytesOf: (valueCount: number, bodyBytes: number) => number;
+  readonly heapBytesOf: ReturnType<typeof heapBytesOf>;
   readonly output: OutputEncoder;
   readonly undeclared: UndeclaredNotice;
   /** The deadlines of this tool's runs. */

@@ -3,22 +3,22 @@
 import { checkedInteger } from "../../checked-integer.js";
 import { RequestError } from "../errors/request-error.js";
 import type { Refusals } from "./refusals.js";
-import { type Holder, Shares } from "./shares.js";
+import type { Holder, Shares } from "./shares.js";
 
 /** Account of the bytes of request bodies held in memory, from their arrival to the response of their call. */
 export class BodyBytes {
-  readonly #shares: Shares;
-
-  /** @param most maximum total of bytes; at most 2^53 − 1, so that sums are exact */
   constructor(
-    readonly most: number,
+    private readonly shares: Shares,
     private readonly refusals: Refusals,
-  ) {
-    this.#shares = new Shares(most);
-  }
+  ) {}
 
   get inFlight(): number {
-    return this.#shares.total;
+    return this.shares.total;
+  }
+
+  /** Maximum total of bytes. */
+  get most(): number {
+    return this.shares.most;
   }
 
   /**
@@ -28,25 +28,25 @@ export class BodyBytes {
    * @throws {@link RequestError} `overloaded` while there is no room, `payload_too_large` when there never will be
    */
   open(holder: Holder, length: number): BodyAccount {
-    const largest = Math.floor(this.most / 2);
+    const largest = this.shares.mostOfOne;
     if (length > largest) throw new RequestError("payload_too_large", `the body is limited to ${largest} bytes`);
     this.#requireRoom(holder, length);
     let charged = 0;
     return {
       charge: (bytes) => {
         this.#requireRoom(holder, bytes);
-        this.#shares.add(holder, bytes);
+        this.shares.add(holder, bytes);
         charged += bytes;
       },
       release: () => {
-        this.#shares.add(holder, -charged);
+        this.shares.add(holder, -charged);
         charged = 0;
       },
     };
   }
 
   #requireRoom(holder: Holder, bytes: number): void {
-    if (!this.#shares.allows(holder, bytes)) throw this.refusals.refuse("bodyBytes");
+    if (!this.shares.allows(holder, bytes)) throw this.refusals.refuse("bodyBytes");
   }
 }
 

@@ -1,18 +1,19 @@
 /**
  * Load control: refusal of calls and connections under load (protocol.md section 7: 429, 503). Decisions use the
  * sender, the tool and the size of a request, never its content. Each limit is off unless set in code, except the
- * limits on body bytes and on runs, which always apply.
+ * limits on body bytes, on inputs and on runs, which always apply.
  */
 
 import { checkedInteger } from "../../checked-integer.js";
 import type { Logger } from "../../tool.js";
 import { RequestError } from "../errors/request-error.js";
+import { Account } from "./account.js";
 import { BodyBytes } from "./body-bytes.js";
 import { Slots } from "./concurrency-limit.js";
 import type { ConcurrencyLimits, LoadOptions, LoadReason, LoadStats } from "./load-options.js";
 import { RateWindows } from "./rate-windows.js";
 import { Refusals } from "./refusals.js";
-import { MAX_RUNS, Runs } from "./runs.js";
+import { Shares } from "./shares.js";
 import { TimeSlices } from "./time-slices.js";
 
 /** The server that load control applies to. */
@@ -24,15 +25,23 @@ export interface LoadTarget {
   readonly bodyBytes: number;
   /** Maximum number of runs over all tools; {@link MAX_RUNS} by default. */
   readonly runs?: number | undefined;
+  /** Maximum bytes of heap for the inputs of calls that have not ended; not bounded when absent. */
+  readonly inputBytes?: number;
+  /** Whether no more than one leader can call. */
+  readonly hasOneLeader?: () => boolean;
   readonly log: Logger;
 }
+
+/** Default number of runs: 4,096 waiting runs of small calls take some 30 MB. */
+export const MAX_RUNS = 4_096;
 
 const DAY_MS = 86_400_000;
 
 /** Load control of one process. */
 export class LoadControl implements LoadStats {
   readonly bodyBytes: BodyBytes;
-  readonly runs: Runs;
+  readonly runs: Account;
+  readonly inputBytes: Account;
   readonly refusals: Refusals;
   readonly tools: ReadonlyMap<string, Slots>;
   readonly slices = new TimeSlices();
@@ -43,8 +52,11 @@ export class LoadControl implements LoadStats {
     checkLoad(options, target);
     const { limits, tools = {}, rateLimit } = options;
     this.refusals = new Refusals(target.log);
-    this.bodyBytes = new BodyBytes(target.bodyBytes, this.refusals);
-    this.runs = new Runs(target.runs ?? MAX_RUNS, this.refusals);
+    const shares = (most: number) => new Shares(most, target.hasOneLeader);
+    const { inputBytes = Number.MAX_SAFE_INTEGER, runs = MAX_RUNS } = target;
+    this.bodyBytes = new BodyBytes(shares(target.bodyBytes), this.refusals);
+    this.runs = new Account(shares(runs), "runs", this.refusals);
+    this.inputBytes = new Account(shares(inputBytes), "inputBytes", this.refusals);
     this.tools = new Map(
       target.tools.flatMap((fqn) => {
         const own = Object.hasOwn(tools, fqn) ? tools[fqn] : limits;

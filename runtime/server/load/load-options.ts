@@ -37,6 +37,7 @@ export type LoadReason =
   | "requests"
   | "answers"
   | "bodyBytes"
+  | "inputBytes"
   | "runs"
   | "queueFull"
   | "queueTimeout"
@@ -46,6 +47,8 @@ export type LoadReason =
 export interface LoadStats {
   /** Bytes of request bodies held in memory now, and their limit. */
   readonly bodyBytes: { readonly inFlight: number; readonly most: number };
+  /** Estimated bytes of heap that the inputs of calls hold now, and their limit; small inputs are left out. */
+  readonly inputBytes: { readonly inFlight: number; readonly most: number };
   /** Runs of all tools that have not ended, and their limit. */
   readonly runs: { readonly inFlight: number; readonly most: number };
   /** Runs and queued calls of the tools that have limits, by name. */

@@ -15,6 +15,7 @@ export class Refusals {
     requests: 0,
     answers: 0,
     bodyBytes: 0,
+    inputBytes: 0,
     runs: 0,
     queueFull: 0,
     queueTimeout: 0,

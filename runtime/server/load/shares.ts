@@ -5,15 +5,26 @@ export type Holder = string | object;
 
 /**
  * Amounts of a bounded resource by holder. One holder may hold at most as much as is left for all others, so there is
- * always room for another holder.
+ * always room for another holder. The only one there can be may hold everything.
  */
 export class Shares {
   /** Total of all holders. */
   total = 0;
   readonly #held = new Map<Holder, number>();
 
-  /** @param most bound of the total; at most 2^53 − 1, so that sums are exact */
-  constructor(readonly most: number) {}
+  /**
+   * @param most bound of the total; at most 2^53 − 1, so that sums are exact
+   * @param isOnly whether there can be one holder only, such as a single leader in the allow-list
+   */
+  constructor(
+    readonly most: number,
+    private readonly isOnly: () => boolean = () => false,
+  ) {}
+
+  /** The most that one holder gets while the others hold nothing. */
+  get mostOfOne(): number {
+    return this.isOnly() ? this.most : Math.floor(this.most / 2);
+  }
 
   /**
    * Whether a holder may take more.
@@ -21,7 +32,8 @@ export class Shares {
    * @param used amount in use, which may include what belongs to no holder; the total by default
    */
   allows(holder: Holder, amount: number, used = this.total): boolean {
-    return (this.#held.get(holder) ?? 0) + amount <= this.most - used - amount;
+    const left = this.most - used - amount;
+    return left >= 0 && ((this.#held.get(holder) ?? 0) + amount <= left || this.isOnly());
   }
 
   /** Adds to the amount of a holder; a negative amount gives back. */

@@ -156,10 +156,10 @@ class Arena {
   #lastKind = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(maxBytes: number, now: () => number) {
+  constructor(maxBytes: number, now: () => number, hasOneLeader: () => boolean) {
     this.maxBytes = maxBytes;
     this.now = now;
-    this.leaders = new Shares(maxBytes);
+    this.leaders = new Shares(maxBytes, hasOneLeader);
   }
 
   /**
@@ -651,6 +651,7 @@ export class ReplayMemory implements ReplayStore {
   readonly #ttlMs: ((tool: string) => number) | undefined;
   /** The lifetimes of the registrations that share this store, by tool; the last one counts. */
   readonly #registered = new Map<string, ReplayContext["ttlMs"]>();
+  #hasOneLeader: ReplayContext["hasOneLeader"];
 
   /** @throws RangeError when `maxBytes` is not a safe integer of at least 1 MiB */
   constructor({ maxBytes = 536_870_912, ttlMs, now = () => performance.now() }: ReplayMemoryOptions = {}) {
@@ -661,11 +662,13 @@ export class ReplayMemory implements ReplayStore {
     }
     this.maxBytes = maxBytes;
     this.#ttlMs = ttlMs;
-    this.#arena = new Arena(maxBytes, now);
+    this.#arena = new Arena(maxBytes, now, () => this.#hasOneLeader?.() ?? false);
   }
 
   /** Takes the lifetimes in force, unless the options have some of their own. */
-  start({ tools, ttlMs }: ReplayContext): void {
+  start({ tools, ttlMs, hasOneLeader }: ReplayContext): void {
+    // Registrations that share this store may have different leaders.
+    this.#hasOneLeader = this.#registered.size === 0 ? hasOneLeader : undefined;
     for (const { fqn } of tools) this.#registered.set(fqn, ttlMs);
   }
 
@@ -703,7 +706,7 @@ export class ReplayMemory implements ReplayStore {
 
   /**
    * Invocations per second that fill the store within a TTL of `ttlMs` when body and seal have `bytes` together. One
-   * leader by itself fills half of it.
+   * of several listed leaders by itself fills half of it.
    */
   sustainedRate(ttlMs: number, bytes: number): number {
     const record = recordBytes(bytes);

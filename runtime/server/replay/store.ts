@@ -102,6 +102,8 @@ export interface ReplayContext {
   /** The lifetime of completed entries of a tool that is in force now, in milliseconds. */
   ttlMs(tool: string): number;
   readonly log: ServerLogger;
+  /** Whether a single leader may call now, which then need not leave room for others. */
+  readonly hasOneLeader?: (() => boolean) | undefined;
   /** Told of each operation on a shared state, for metrics: its name and its milliseconds. */
   readonly observe?: ((operation: string, ms: number) => void) | undefined;
 }

@@ -1,0 +1,40 @@
+/** An account of what calls hold of a bounded resource until their runs have ended. */
+
+import type { LoadReason } from "./load-options.js";
+import type { Refusals } from "./refusals.js";
+import type { Holder, Shares } from "./shares.js";
+
+/** Holdings of calls, which are refused where there is no room. */
+export class Account {
+  /** @param reason of its refusals */
+  constructor(
+    private readonly shares: Shares,
+    private readonly reason: LoadReason,
+    private readonly refusals: Refusals,
+  ) {}
+
+  get inFlight(): number {
+    return this.shares.total;
+  }
+
+  get most(): number {
+    return this.shares.most;
+  }
+
+  /** The most that one holder gets while the others hold nothing. */
+  get mostOfOne(): number {
+    return this.shares.mostOfOne;
+  }
+
+  /**
+   * Takes an amount.
+   *
+   * @returns a function that gives it back, to be called once
+   * @throws {@link RequestError} `overloaded`
+   */
+  enter(holder: Holder, amount = 1): () => void {
+    if (!this.shares.allows(holder, amount)) throw this.refusals.refuse(this.reason);
+    this.shares.add(holder, amount);
+    return () => this.shares.add(holder, -amount);
+  }
+}
