@@ -53,12 +53,11 @@ export class InputValues {
 const TAPE_BYTES = 16;
 /** Measured bytes of heap for each value of the dearest input of a kind; for `{x?: number}[]` and `unknown` 65. */
 const HEAP_BYTES = { bytes: 240, date: 136, other: 80 } as const;
-/** Bytes by which a value grows where several branches of a union may fit it: results are kept until the end. */
-const CHOICE_BYTES = 160;
 
 /**
  * The most bytes of memory that a decoded input of a contract holds beside its body: the tape, the values, and their
- * strings, which have two bytes for each byte of the text unless that is ASCII.
+ * strings, which have two bytes for each byte of the text unless that is ASCII. What only decoding itself needs is not counted:
+ * one input is decoded at a time.
  *
  * @returns a function of what was counted and of the length of the body in bytes
  */
@@ -90,6 +89,6 @@ export function heapBytesOf({
   for (const [, codec] of definitions) visit(codec);
   const { bytes, date, other } = HEAP_BYTES;
   const own = kinds.has("bytes") ? bytes : kinds.has("date") ? date : other;
-  const perValue = TAPE_BYTES + own + (kinds.has("union") ? CHOICE_BYTES : 0);
+  const perValue = TAPE_BYTES + own;
   return ({ count, ascii }, bodyBytes) => perValue * count + (ascii ? 1 : 2) * bodyBytes;
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { ConfigError, ToolkitRuntimeConfig } from "#runtime/config/config.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
 import { countingTool, echoCall, type LogEntry, serveFor, until } from "./tools.js";
 
@@ -56,7 +57,11 @@ describe("rights of files", { skip: process.platform === "win32" }, () => {
     const tool = countingTool();
     const list = file(allowList, 0o644);
     const path = file(config({ [tool.fqn]: keyed }, list), 0o600);
-    const server = await serveFor([tool], { config: ToolkitRuntimeConfig.fromPath(path), reloadIntervalMs: 20 });
+    const server = await serveFor([tool], {
+      config: ToolkitRuntimeConfig.fromPath(path),
+      reloadIntervalMs: 20,
+      replayStore: new ReplayMemory(),
+    });
     const accepted = async () => (await echoCall(tool, "1").send(server.url)).status === 200;
     chmodSync(list, 0o646);
     writeFileSync(list, '{"version":1,"leaders":[]}');
@@ -144,14 +149,20 @@ describe("configurations that are valid and hardly meant are named in the log", 
     ],
   ] as const) {
     it(what, async () => {
-      const { log } = await serveFor([tool], { config: ToolkitRuntimeConfig.fromJsonStr(text) });
+      const { log } = await serveFor([tool], {
+        config: ToolkitRuntimeConfig.fromJsonStr(text),
+        replayStore: new ReplayMemory(),
+      });
       assert.deepEqual(warnings(log), expected === undefined ? [] : [expected]);
     });
   }
 
   it("of a version that takes effect later too", async () => {
     const path = file(signed(inPlace(allowList), {}, fqn), 0o600);
-    const server = await serveFor([tool], { config: ToolkitRuntimeConfig.fromPath(path) });
+    const server = await serveFor([tool], {
+      config: ToolkitRuntimeConfig.fromPath(path),
+      replayStore: new ReplayMemory(),
+    });
     assert.deepEqual(warnings(server.log), []);
     writeFileSync(path, signed(inPlace(nobody), {}, fqn));
     await server.reload();

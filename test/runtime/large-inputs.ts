@@ -57,7 +57,8 @@ export const LARGE_INPUTS: Readonly<Record<string, LargeInput>> = {
   "unknown, objects": { codec: { kind: "json" }, item: "{}" },
   "unknown, arrays": { codec: { kind: "json" }, item: "[]" },
   "Date[]": { codec: { kind: "date" }, item: '"2020-01-01T00:00:00Z"' },
-  "Uint8Array[]": { codec: { kind: "bytes" }, item: '"AAAA"' },
+  // As many small arrays of bytes take more than half of the memory for inputs.
+  "Uint8Array[]": { codec: { kind: "bytes" }, item: '"AAAA"', status: 413 },
   ...unions(64),
   ...unions(256),
 };

@@ -37,7 +37,7 @@ import {
 import { type Contract, provideContracts } from "#runtime/v1.js";
 import { encodeOutput } from "#runtime/wire/bcs-writer.js";
 import type { Codec } from "#runtime/wire/contract.js";
-import { EnvelopeReader } from "#runtime/wire/envelope.js";
+import { committedBytes, EnvelopeReader } from "#runtime/wire/envelope.js";
 import { proves } from "../proves.js";
 import { atEnd } from "../teardown.js";
 import { readVectors } from "../vectors/read.js";
@@ -680,11 +680,7 @@ describe("pieces", () => {
     assert.ok(matched);
     return Object.fromEntries(
       ports.map(({ name, many }, i) => {
-        const texts = (matched[i] ?? []).map((text) => {
-          if (text.document === undefined) return new JsonText(text.bytes);
-          const { bytes, tape } = text.document;
-          return new JsonText(bytes.subarray(tape[text.entry + 1], tape[text.entry + 2]));
-        });
+        const texts = (matched[i] ?? []).map((text) => new JsonText(committedBytes(text)));
         return [name, many ? texts : texts[0]];
       }),
     );

@@ -426,10 +426,11 @@ describe("the account of bodies", () => {
 describe("the bound of bodies", () => {
   it("is twice the limit of one at least", () => {
     const given = (bytes: number) => ({ name: "maxBodyBytesInFlight", bytes });
-    assert.equal(bodyBytesBound(given(2_000), 1_000n, 64 * MIB), 2_000);
-    assert.throws(() => bodyBytesBound(given(1_999), 1_000n, 64 * MIB), RangeError);
-    assert.equal(bodyBytesBound(undefined, 1_000n, 64 * MIB), 64 * MIB);
-    assert.equal(bodyBytesBound(undefined, 40_000_000n, 64 * MIB), 80_000_000);
+    assert.equal(bodyBytesBound(given(2_000), 1_000n, 64 * MIB, 1_024 * MIB), 2_000);
+    assert.throws(() => bodyBytesBound(given(1_999), 1_000n, 64 * MIB, 1_024 * MIB), RangeError);
+    assert.equal(bodyBytesBound(undefined, 1_000n, 64 * MIB, 1_024 * MIB), 64 * MIB);
+    assert.equal(bodyBytesBound(undefined, 40_000_000n, 64 * MIB, 1_024 * MIB), 80_000_000);
+    assert.equal(bodyBytesBound(undefined, 2n ** 64n - 1n, 64 * MIB, 1_024 * MIB), 1_024 * MIB);
   });
 });
 

@@ -121,10 +121,12 @@ describe("calls that arrive in one turn of the event loop", () => {
 
 const CALLS = 24;
 
+let tools = 0;
+
 /** A tool each of whose runs takes longer than a slice. */
 function blockingTool(): CountingTool {
   return countingTool({
-    fqn: "xyz.test.blocking@1",
+    fqn: `xyz.test.blocking${++tools}@1`,
     invoke: ({ value }) => {
       const end = performance.now() + 15;
       while (performance.now() < end);
@@ -164,7 +166,7 @@ describe("a server with more calls than it can answer", () => {
     for (const [index, connection] of connections.entries())
       expectResult(await connection.response("POST"), echoed(`${index}`), calls[index]);
     const metrics = (await exchange(adminUrl, requestText("GET", "/metrics"))).body.toString();
-    const waited = /^svc_call_queue_seconds_count\{tool="xyz.test.blocking@1"\} (\d+)$/m.exec(metrics)?.[1];
+    const waited = /^svc_call_queue_seconds_count\{tool="xyz.test.blocking1@1"\} (\d+)$/m.exec(metrics)?.[1];
     assert.ok(Number(waited) >= CALLS / 2, `${waited} calls have waited`);
   });
 

@@ -94,7 +94,7 @@ export class InvokeService {
     this.origins = options.allowedOrigins ?? new AllowedOrigins();
     this.signed = config.signedHttpIsRequired();
     this.maxBody = config.invokeMaxBodyBytes();
-    const bodyBytes = bodyBytesBound(undefined, this.maxBody, 0);
+    const bodyBytes = bodyBytesBound(undefined, this.maxBody, 0, Number.MAX_SAFE_INTEGER);
     this.load = options.load ?? new LoadControl({}, { tools: [], signed: this.signed, bodyBytes, log: options.log });
   }
 

@@ -63,20 +63,22 @@ export interface BodyAccount {
  *
  * @param given the limit that is set, in bytes, with the name of its setting
  * @param share the limit by default, in bytes
+ * @param most what the memory holds: a single body gets half of it, whatever its own limit
  * @throws RangeError for a total limit that is set and below twice the size limit
  */
 export function bodyBytesBound(
   given: { readonly name: string; readonly bytes: number } | undefined,
   bodyLimit: bigint,
   share: number,
+  most: number,
 ): number {
   const twice = 2n * bodyLimit;
   const least = twice > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(twice);
-  if (given === undefined) return Math.max(share, least);
+  if (given === undefined) return Math.max(share, Math.min(least, most));
   const { name, bytes } = given;
-  const most = checkedInteger(name, bytes, 1, Number.MAX_SAFE_INTEGER, "bytes");
-  if (most >= least) return most;
+  const bound = checkedInteger(name, bytes, 1, Number.MAX_SAFE_INTEGER, "bytes");
+  if (bound >= least) return bound;
   throw new RangeError(
-    `${name}: expected at least twice invoke_max_body_bytes, ${twice} bytes, got ${most}; a body of ${bodyLimit} bytes could never be read`,
+    `${name}: expected at least twice invoke_max_body_bytes, ${twice} bytes, got ${bound}; a body of ${bodyLimit} bytes could never be read`,
   );
 }

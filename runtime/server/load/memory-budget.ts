@@ -129,7 +129,12 @@ export function memoryBudget(settings: MemorySettings, use: MemoryUse, host: Hos
   const room = Math.max(0, limit - heap - PROCESS_BYTES);
   const within = ({ least, most }: Bounds, bytes: number) => Math.min(most, Math.max(least, Math.floor(bytes)));
   const part = (bounds: Part) => within(bounds, room * bounds.share);
-  const bodies = bodyBytesBound(bodiesSetting(settings.maxBodyBytesInFlight), use.bodyLimit, part(PARTS.bodies));
+  const bodies = bodyBytesBound(
+    bodiesSetting(settings.maxBodyBytesInFlight),
+    use.bodyLimit,
+    part(PARTS.bodies),
+    Math.max(room, limit / 4),
+  );
   const answers = part(PARTS.answers);
   const perConnection = use.tls ? TLS_CONNECTION_BYTES : CONNECTION_BYTES;
   const maxConnections =
