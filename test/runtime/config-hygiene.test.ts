@@ -86,7 +86,11 @@ describe("rights of files", { skip: process.platform === "win32" }, () => {
     const tool = countingTool();
     const start = async (content: string, mode: number) => {
       const path = file(content, mode);
-      const server = await serveFor([tool], { config: ToolkitRuntimeConfig.fromPath(path), reloadIntervalMs: 20 });
+      const server = await serveFor([tool], {
+        config: ToolkitRuntimeConfig.fromPath(path),
+        reloadIntervalMs: 20,
+        replayStore: new ReplayMemory(),
+      });
       return { path, server, said: warnings(server.log).filter((message) => message.includes("private key")) };
     };
     const open = await start(config({ [tool.fqn]: keyed }), 0o604);
