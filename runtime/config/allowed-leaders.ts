@@ -5,25 +5,10 @@ import { setImmediate } from "node:timers/promises";
 import { asBuffer } from "../wire/bytes.js";
 import type { VerifyKey } from "../wire/ed25519-keys.js";
 import { looksLikeKey, readPublicKey } from "./keys.js";
+import type { LeaderResolver } from "./leader-resolver.js";
 import { digestOf, type HashedFile, readOperatorFile } from "./operator-file.js";
 import { parseJsonAside } from "./parse-aside.js";
 import { ConfigError, DocumentNode, type DocumentSource, type Faults, notJson } from "./strict-json.js";
-
-/** Finds leader keys. Look-ups are synchronous and never throw. */
-export interface LeaderResolver {
-  /**
-   * @param leaderId compared exactly
-   * @param kid the leader's key id, a u64
-   * @returns undefined when the list has no such key
-   */
-  lookup(leaderId: string, kid: bigint): VerifyKey | undefined;
-  /** All keys of the list; one that is listed several times comes several times. */
-  readonly keys: Iterable<VerifyKey>;
-  /** Whether there is no key that a request could name. */
-  readonly isEmpty: boolean;
-  /** Whether a single leader is listed. */
-  readonly hasOneLeader: boolean;
-}
 
 /** A parsed allow-list: keys by leader and key id. */
 type AllowedLeaders = ReadonlyMap<string, ReadonlyMap<bigint, VerifyKey>>;

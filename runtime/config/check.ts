@@ -1,7 +1,7 @@
 /** Checks an operator's files as a server does when it starts, but finds all faults. */
 
 import { resolve } from "node:path";
-import { type LeaderResolver, readLeadersFile } from "./allowed-leaders.js";
+import { readLeadersFile } from "./allowed-leaders.js";
 import {
   checkDocument,
   configFileWarning,
@@ -9,6 +9,7 @@ import {
   type ToolEntry,
   type ToolkitRuntimeConfig,
 } from "./config.js";
+import type { LeaderResolver } from "./leader-resolver.js";
 import { readOperatorFile } from "./operator-file.js";
 import { ConfigError, type DocumentNode, type DocumentSource, Faults } from "./strict-json.js";
 

@@ -3,15 +3,9 @@
 import { resolve } from "node:path";
 import { asBuffer } from "../wire/bytes.js";
 import type { SigningKey } from "../wire/ed25519-keys.js";
-import {
-  checkAllowListShape,
-  fileLeaders,
-  inlineLeaders,
-  type LeaderResolver,
-  noLeaders,
-  sameLeaders,
-} from "./allowed-leaders.js";
+import { checkAllowListShape, fileLeaders, inlineLeaders, noLeaders, sameLeaders } from "./allowed-leaders.js";
 import { readSigningKey } from "./keys.js";
+import type { LeaderResolver } from "./leader-resolver.js";
 import { digestOf, isWorldReadable, readOperatorFile } from "./operator-file.js";
 import { ConfigError, DocumentNode, type DocumentSource, Faults } from "./strict-json.js";
 

@@ -181,9 +181,13 @@ export class DocumentNode {
     }
   }
 
-  /** The root of a parsed document. */
-  static of(document: JsonDocument, source: DocumentSource, faults = new Faults()): DocumentNode {
-    return new DocumentNode(document, source, faults);
+  /**
+   * The root of a parsed document.
+   *
+   * @param document a `JsonDocument`, which the public types do not name
+   */
+  static of(document: object, source: DocumentSource, faults = new Faults()): DocumentNode {
+    return new DocumentNode(document as JsonDocument, source, faults);
   }
 
   /** The members of an object of known shape. Unknown, repeated and missing members are faults; `null` is a value. */

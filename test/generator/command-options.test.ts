@@ -11,6 +11,7 @@ import { after, before, describe, it } from "node:test";
 import { readImportable } from "#generator/import/metadata.js";
 import { targetOf } from "#generator/invoke/target.js";
 import { checkPackageName } from "#generator/scaffold/names.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { encodeOutput } from "#runtime/wire/bcs-writer.js";
 import { RESULT_CONTENT_TYPE } from "#runtime/wire/http-names.js";
 import { makeCertificate } from "../runtime/certificate.js";
@@ -120,7 +121,7 @@ describe("invoke", () => {
   let older = "";
   before(async () => {
     ({ url } = await serveSigned([tool]));
-    ({ url: older } = await serveSigned([tool], { headerPrefix: "X-Nexus-" }));
+    ({ url: older } = await serveSigned([tool], { headerPrefix: "X-Nexus-", replayStore: new ReplayMemory() }));
     writeFileSync(join(keys, "tool.key"), TOOL_SEED.toString("hex"), { mode: 0o600 });
     toolKey.right = JSON.parse(await done(keys, "keys", "show", "tool.key", "--json")).public_key;
   });

@@ -21,7 +21,7 @@ import { asBuffer } from "#runtime/wire/bytes.js";
 import type { Contract, Port } from "#runtime/wire/contract.js";
 import { NexusData, OffchainToolOutput } from "#runtime/wire/data.js";
 import type { Ed25519Engine } from "#runtime/wire/ed25519-engine.js";
-import { EnvelopeReader } from "#runtime/wire/envelope.js";
+import { committedBytes, EnvelopeReader } from "#runtime/wire/envelope.js";
 import { itemsOf, parseJson, stringOf, textOf, uniqueMembers } from "#runtime/wire/json.js";
 import { OutputEncoder, resultBytes } from "#runtime/wire/output.js";
 import { sha256 } from "#runtime/wire/portable-crypto.js";
@@ -171,7 +171,11 @@ function* signing(file: string, cases: SigningCase[], engines: readonly Ed25519E
       // The client's side: the same request from the values, and the answer verified and decoded.
       const input = schema.inputPorts.map(({ name, many }, p) => {
         const values = (texts[p] ?? []).map(
-          (item) => new JsonText(item.document ? textOf(item.document, item.entry, "canonical") : item.bytes),
+          (item) =>
+            // A root is what was sent as `bytes`.
+            new JsonText(
+              item.document && item.entry !== 0 ? textOf(item.document, item.entry, "canonical") : committedBytes(item),
+            ),
         );
         return [name, many ? values : values[0]] as const;
       });

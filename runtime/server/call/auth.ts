@@ -1,6 +1,6 @@
 /** Authentication: verifies the headers of a signed request and gives its caller (protocol.md section 5). */
 
-import type { LeaderResolver } from "../../config/allowed-leaders.js";
+import type { LeaderResolver } from "../../config/leader-resolver.js";
 import type { AuthContext } from "../../tool.js";
 import { decodeBase64url } from "../../wire/base64.js";
 import type { Ed25519Engine } from "../../wire/ed25519.js";
