@@ -8,7 +8,7 @@ import { after, describe, it } from "node:test";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
 import { PRELUDE, start } from "../../runtime/child.js";
 import { expectError, RawConnection } from "../../runtime/raw.js";
-import { alice, countingTool, echoCall } from "../../runtime/tools.js";
+import { alice, countingTool, echoCall, sendPlain } from "../../runtime/tools.js";
 import { belowLimit, whyNoLimit } from "./cgroup.js";
 
 const MIB = 2 ** 20;
@@ -30,7 +30,7 @@ function startBelow(bytes: number, env: Record<string, string>) {
   return start(command, [...args, process.execPath, "--input-type=module", "-e", code], env);
 }
 
-describe("a container of 192 MiB", { skip }, () => {
+describe("a small container", { skip }, () => {
   it("remembers large results up to its share, refuses further calls, and answers retries", async () => {
     const server = startBelow(192 * MIB, { SVC_TOOLKIT_CONFIG_PATH: config });
     const url = await server.url;
@@ -56,6 +56,43 @@ describe("a container of 192 MiB", { skip }, () => {
     assert.ok(statuses.includes(503), `${statuses.length} calls`);
     assert.equal((await first.send(url)).status, 200);
     expectError(await call(total).send(url), 503, "replay_store_full");
+    assert.equal(server.process.exitCode, null);
+  });
+
+  it("takes the largest bodies of any form at once, and refuses what does not fit", async () => {
+    const server = startBelow(256 * MIB, { SVC_ALLOW_UNSIGNED: "1" });
+    const url = await server.url;
+    const most = 12 * MIB - 100;
+    const list = (item: string, count: number) => `[${`${item},`.repeat(count - 1)}${item}]`;
+    const bodies = [
+      JSON.stringify("x".repeat(most)),
+      JSON.stringify(`é${"x".repeat(most)}`),
+      list("{}", 240_000),
+      list('"abcdefgh"', 240_000),
+      list("{}", most / 3),
+      list("[]", most / 3),
+    ];
+    const statuses: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const sent = [...bodies, ...bodies].map(async (body) => {
+        const { status } = await sendPlain(url, "/one/invoke", `{"value":${body}}`);
+        statuses.push(status);
+      });
+      // A refusal ends the connection of a body that is still on its way.
+      await Promise.allSettled(sent);
+    }
+    const counts = new Set(statuses);
+    // A result of that size does not fit (500): the tool has run.
+    assert.ok(counts.has(500) && counts.has(503), JSON.stringify(statuses));
+    assert.deepEqual(
+      [...counts].filter((status) => ![413, 500, 503].includes(status)),
+      [],
+    );
+    const alone: number[] = [];
+    for (const body of bodies) alone.push((await sendPlain(url, "/one/invoke", `{"value":${body}}`)).status);
+    // Whether the second one fits depends on the heap that node takes.
+    assert.deepEqual(alone.toSpliced(1, 1), [500, 500, 500, 413, 413]);
+    assert.equal((await sendPlain(url, "/one/invoke", '{"value":1}')).status, 200);
     assert.equal(server.process.exitCode, null);
   });
 });
