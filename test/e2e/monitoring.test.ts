@@ -104,6 +104,7 @@ describe("the dashboard", () => {
     const missing = [...new Set(names)].filter((name) => !shown.has(name));
     assert.deepEqual(missing.sort(), [
       "svc_file_version_age_seconds",
+      "svc_memory_budget_bytes",
       "svc_replay_renewals_total",
       "svc_replay_replaced_connections_total",
       "svc_replay_running",

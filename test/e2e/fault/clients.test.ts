@@ -9,6 +9,7 @@ import { afterEach, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
 import type { Deadlines } from "#runtime/server/http/limits.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { drip, expectError, openSocket, RawConnection, requestText } from "../../runtime/raw.js";
 import {
   countingTool,
@@ -399,7 +400,7 @@ describe("bodies of requests that are refused", () => {
   });
 
   it("more ends the connection, after the answer: a client that sends all 12 MiB before it reads sees the 401", async () => {
-    const { url } = await serveSigned([tool]);
+    const { url } = await serveSigned([tool], { replayStore: new ReplayMemory() });
     const connection = await RawConnection.open(url);
     connection.socket.pause();
     const sent = new Promise((resolve) => connection.socket.write(stranger(12 * MIB), resolve));
@@ -444,7 +445,7 @@ describe("bodies of requests that are refused", () => {
   });
 
   it("20 unfinished ones of 12 MiB by strangers are refused before a byte of them is kept", async () => {
-    const { url, load } = await serveSigned([tool]);
+    const { url, load } = await serveSigned([tool], { replayStore: new ReplayMemory() });
     const strangers = await Promise.all(Array.from({ length: 20 }, () => RawConnection.open(url)));
     await Promise.all(
       strangers.map(async (connection, i) => {
