@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { NexusData, NexusValue, OffchainToolOutput, SvcTool } from "#runtime/index.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import type { Port } from "#runtime/wire/contract.js";
 import { formats } from "#runtime/wire/formats.js";
 import { proves } from "../proves.js";
@@ -28,7 +29,7 @@ describe("the header prefix", () => {
     const nonce = Buffer.alloc(32, 5);
     const answers = await Promise.all(
       ["X-Svc-", "X-Nexus-"].map(async (prefix) => {
-        const { url } = await serveSigned([tool], { headerPrefix: prefix });
+        const { url } = await serveSigned([tool], { headerPrefix: prefix, replayStore: new ReplayMemory() });
         const { status, headers, body } = await echoCall(tool, "1", { nonce, prefix }).send(url);
         const lower = prefix.toLowerCase();
         const plain = [...headers].filter(([name]) => name !== "date");
