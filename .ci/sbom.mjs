@@ -22,12 +22,13 @@ function published(path) {
   return manifest;
 }
 
-/** Locked packages that are neither workspaces nor for development. */
+/** Locked packages that are neither workspaces nor for development, where they stand below the package itself. */
 function lockedPackages(name) {
   const { packages } = read(ROOT, "package-lock.json");
-  const others = Object.entries(packages).filter(
-    ([path, entry]) => path.startsWith("node_modules/") && !entry.link && !entry.dev,
-  );
+  const inRuntime = name === "svc-runtime" ? "node_modules/" : "node_modules/svc-runtime/node_modules/";
+  const others = Object.entries(packages)
+    .filter(([path, entry]) => /^(runtime\/)?node_modules\//.test(path) && !entry.link && !entry.dev)
+    .map(([path, entry]) => [path.replace(/^runtime\/node_modules\//, inRuntime), entry]);
   const own = Object.entries(OWN).flatMap(([other, folder]) =>
     other === name ? [] : [[`node_modules/${other}`, published(join(ROOT, folder))]],
   );
