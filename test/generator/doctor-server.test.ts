@@ -19,7 +19,7 @@ import { after, before, describe, it } from "node:test";
 import { send } from "#generator/doctor/http.js";
 import { nextStep } from "#generator/doctor/rows.js";
 import { PermissionDenied } from "#runtime/index.js";
-import { isErrorCode } from "#runtime/server/errors/request-error.js";
+import { isErrorCode } from "#runtime/wire/error-codes.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { alice, bob, type CountingTool, countingTool, many, one, serveFor, serveSigned } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";

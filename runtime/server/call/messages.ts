@@ -2,8 +2,9 @@
 
 import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
 import type { CommittedText } from "../../wire/envelope.js";
+import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
 import type { JsonDocument } from "../../wire/json.js";
-import { type ErrorCode, errorBody, statusOf } from "../errors/request-error.js";
+import { errorBody } from "../errors/request-error.js";
 import type { BodyAccount } from "../load/body-bytes.js";
 
 /** The end of a call. Every member is always present, because objects of one shape are read much faster. */

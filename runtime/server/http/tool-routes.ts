@@ -15,12 +15,13 @@ import type {
   FastifyServerOptions,
   HTTPMethods,
 } from "fastify";
+import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
 import { errorReplyOf, type InvokeService, JSON_HEADERS } from "../call/invoke-service.js";
 import type { InvokeRequest, Reply } from "../call/messages.js";
 import { documentOf, originOf } from "../call/meta.js";
 import { withDeadline } from "../call/run.js";
 import type { ServedTool } from "../call/served-tool.js";
-import { type ErrorCode, errorBody, RequestError, statusOf, toRequestError } from "../errors/request-error.js";
+import { errorBody, RequestError, toRequestError } from "../errors/request-error.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { pathOf, plainPath } from "./exact-path.js";
 import { HeaviestConnection } from "./heaviest-connection.js";

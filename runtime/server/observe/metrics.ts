@@ -9,10 +9,10 @@ import type { Counter as CounterType, Gauge as GaugeType, Histogram as Histogram
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
 import type { ReloadStats, Reloads } from "../../config/reload-stats.js";
 import { asBuffer } from "../../wire/bytes.js";
+import { isErrorCode } from "../../wire/error-codes.js";
 import type { Reply } from "../call/messages.js";
 import type { Observation, Observer } from "../call/observers.js";
 import type { ServedTool } from "../call/served-tool.js";
-import { isErrorCode } from "../errors/request-error.js";
 import type { LoadStats } from "../load/load-options.js";
 import type { MemoryBudget } from "../load/memory-budget.js";
 import type { DroppedLines } from "../log/safe-logger.js";

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { checkedInteger } from "../../checked-integer.js";
 import { endsWithin } from "../../time-limit.js";
 import type { AuthContext, InvocationAborted, IsolateOptions, Logger } from "../../tool.js";
+import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
 import { CLOSE_LIMIT_MS, hasClose } from "../call/class-hooks.js";
 import {
   type Answer,
@@ -21,7 +22,6 @@ import {
   takeInput,
 } from "../call/messages.js";
 import type { ServedTool } from "../call/served-tool.js";
-import { type ErrorCode, statusOf } from "../errors/request-error.js";
 import { StartupError } from "../errors/startup-error.js";
 import { Semaphore } from "../load/semaphore.js";
 import type { ServerLogger } from "../log/safe-logger.js";
