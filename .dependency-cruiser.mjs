@@ -80,7 +80,7 @@ const LAYERS = [
   {
     name: "server/observe",
     files: "runtime/server/observe/*",
-    below: "wire fqn config server/errors server/log server/load server/replay server/call server/http",
+    below: "wire fqn config server/log server/load server/replay server/call server/http",
     packages: "prom-client @opentelemetry/api",
     node: "events http net util",
   },
