@@ -40,7 +40,7 @@ const DOCUMENT = {
       maximum: MAX_TIMEOUT_MS,
       description: `a timeout from 1 to ${MAX_TIMEOUT_MS} milliseconds`,
     },
-    description: { type: "string", pattern: "\\S", description: "a text that is not blank" },
+    description: { type: "string", description: "a text" },
     input_schema: { type: "object", description: "a JSON Schema" },
     output_schema: { type: "object", description: "a JSON Schema" },
   },
@@ -57,6 +57,19 @@ const ANSWER = { ...DOCUMENT, required: Object.keys(DOCUMENT.properties) };
  * @throws UnreadableMetadata
  */
 export function readMetadata(bytes: Uint8Array, name: string, isAnswer = false): ToolMetadata[] {
+  return readListing(bytes, name, isAnswer).map((each) => {
+    if (each instanceof UnreadableMetadata) throw each;
+    return each;
+  });
+}
+
+/**
+ * Like {@link readMetadata}, but one document that cannot be read does not stop the others.
+ *
+ * @returns for each document the tool, or the reason why it is none
+ * @throws UnreadableMetadata for bytes that are no list of documents
+ */
+export function readListing(bytes: Uint8Array, name: string, isAnswer = false): (ToolMetadata | UnreadableMetadata)[] {
   const refuse = (problem: string) => new UnreadableMetadata(`${name} is no metadata: ${problem}`);
   let all: Json;
   try {
@@ -64,13 +77,22 @@ export function readMetadata(bytes: Uint8Array, name: string, isAnswer = false):
   } catch (error) {
     throw refuse(`expected JSON: ${error instanceof JsonError ? error.message : "it is not UTF-8"}`);
   }
+  const isList = !isAnswer && Array.isArray(all);
+  const documents = isList ? (all as readonly Json[]) : [all];
+  if (documents.length === 0) throw refuse("the list has no tool");
   const judge = openJudge(isAnswer ? ANSWER : DOCUMENT);
-  if (isAnswer || !Array.isArray(all)) return [readTool(all, "", judge, refuse)];
-  if (all.length === 0) throw refuse("the list has no tool");
-  const tools = all.map((document, at) => readTool(document, `/${at}`, judge, refuse));
-  const twice = tools.find(({ fqn }, at) => tools.findIndex((other) => other.fqn === fqn) < at);
-  if (twice !== undefined) throw new UnreadableMetadata(`${name} has ${twice.fqn} twice`);
-  return tools;
+  const names = new Set<string>();
+  return documents.map((document, at) => {
+    try {
+      const tool = readTool(document, isList ? `/${at}` : "", judge, refuse);
+      if (names.has(tool.fqn)) throw new UnreadableMetadata(`${name} has ${tool.fqn} twice`);
+      names.add(tool.fqn);
+      return tool;
+    } catch (error) {
+      if (error instanceof UnreadableMetadata) return error;
+      throw error;
+    }
+  });
 }
 
 type Judge = (document: unknown) => ErrorObject | undefined;
@@ -116,7 +138,7 @@ function explain({ keyword, params, instancePath, data, parentSchema }: ErrorObj
 
 function kindOf(value: unknown): string {
   if (value === null) return "null";
-  if (typeof value === "string") return value.trim() === "" ? "a blank text" : "a text";
+  if (typeof value === "string") return "a text";
   if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a number";
   return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : "a boolean";
 }

@@ -5,20 +5,18 @@ import { join, relative, resolve } from "node:path";
 import { replaceFiles } from "../atomic-write.js";
 import { quoted, shellWord } from "../diagnostics/quote.js";
 import type { Difference } from "../import/differences.js";
-import type { ImportedTool } from "../import/import-tools.js";
+import type { Import, ImportedTool } from "../import/import-tools.js";
+import type { RefusedTool } from "../import/metadata.js";
 import { printJson } from "../json.js";
 import { writeNewFiles } from "../new-files.js";
 import { asJson, type Call, CommandError, defineCommand, EXIT, JSON_OPTION, plural, UsageError } from "./command.js";
-import { reportDiagnostics } from "./generate.js";
 
 const OPTIONS = {
   out: { type: "string", value: "DIR", summary: "folder of the classes (default: src)" },
   force: { type: "boolean", summary: "replace files that are there" },
+  verbose: { type: "boolean", summary: "name each difference by its JSON pointer" },
   json: JSON_OPTION,
 } as const;
-
-/** Warnings about one tool that are shown to people. */
-const MAX_SHOWN = 20;
 
 export const importCommand = defineCommand({
   name: "import",
@@ -27,11 +25,15 @@ export const importCommand = defineCommand({
   details: `META.json is a file with one metadata document or a list of them, URL the address of a server's /meta. Each tool
 becomes one file: types from its schemas, in their order, and a class whose invoke answers "not implemented".
 
-svc-gen generates from the classes once, in memory, and compares the metadata with the imported one. Each difference is a
-warning with its JSON pointer; without one, the metadata comes back equal.
+Types that several tools have are written once, in a file of their own. A tool that cannot be imported does not stop the
+others: all are named, and the exit code is 1.
 
-With --json: {"tools":[{"fqn","file","class","path","samePorts","notSecret","inlined","differences"}]}, a difference
-being {"pointer","imported","generated"} with its values as JSON texts, absent where there is none.`,
+svc-gen generates from the classes once, in memory, and compares the metadata with the imported one. The first line of
+each tool says whether its ports are the same, and how many differences there are; --verbose names them.
+
+With --json: {"tools":[{"fqn","file","class","path","samePorts","notSecret","retagged","inlined","differences"}],
+"shared","refused"}, a difference being {"pointer","imported","generated"} with its values as JSON texts, absent where
+there is none.`,
   options: OPTIONS,
   examples: [
     ["svc-gen import meta.json", "src/NAME.ts for each tool in the file"],
@@ -42,37 +44,43 @@ being {"pointer","imported","generated"} with its values as JSON texts, absent w
     if (name === undefined || name === "" || more.length > 0) {
       throw new UsageError(`import wants one file or URL; got ${call.args.length}`);
     }
-    const tools = await importFrom(name, call);
+    const imported = await importFrom(name, call);
+    const { tools, refused, shared } = imported;
     const folder = resolve(call.cwd, call.values.out ?? "src");
-    const files = tools.map(({ file, text }) => ({ target: join(folder, file), content: text }));
+    const sources = [...tools, ...(shared === undefined ? [] : [shared])];
+    const files = sources.map(({ file, text }) => ({ target: join(folder, file), content: text }));
     const existing = files.filter(({ target }) => existsSync(target));
     if (call.values.force) replaceFiles(files);
     else if (existing.length > 0) {
       const names = existing.map(({ target }) => quoted(shown(call, target))).join(", ");
       throw new CommandError(`${names} exists already`, "name another folder with --out, or add --force");
     } else writeNewFiles(files);
-    if (call.json) call.print(asJson({ tools: tools.map((tool) => asData(tool, call, folder)) }));
-    else report(tools, call, folder);
-    return EXIT.done;
+    if (call.json) call.print(asJson(asData(imported, call, folder)));
+    else report(imported, call, folder);
+    return refused.length === 0 ? EXIT.done : EXIT.failure;
   },
 });
 
-/** @throws CommandError */
-async function importFrom(name: string, call: Call<typeof OPTIONS>): Promise<ImportedTool[]> {
+/** @throws CommandError, also when every tool is refused */
+async function importFrom(name: string, call: Call<typeof OPTIONS>): Promise<Import> {
   const { readSource, UnreadableSource } = await import("../import/read-source.js");
   const { readImportable } = await import("../import/metadata.js");
   const { UnreadableMetadata } = await import("../metadata.js");
-  const { importTools, UnimportableTools } = await import("../import/import-tools.js");
+  const { importTools } = await import("../import/import-tools.js");
   try {
-    return importTools(readImportable(await readSource(name, call.cwd), quoted(name)));
+    const { tools, refused: unreadable } = readImportable(await readSource(name, call.cwd), quoted(name));
+    const imported = importTools(tools);
+    const refused = [...unreadable, ...imported.refused];
+    if (imported.tools.length > 0) return { ...imported, refused };
+    const [first, ...others] = refused as [RefusedTool, ...RefusedTool[]];
+    for (const { message, hint } of others) call.complain(`svc-gen: ${message} (${hint})\n`);
+    throw new CommandError(first.message, first.hint);
   } catch (error) {
     if (error instanceof UnreadableSource) throw new CommandError(error.message, error.hint);
     if (error instanceof UnreadableMetadata) {
       throw new CommandError(error.message, "import what the server of a tool answers to GET /meta");
     }
-    if (!(error instanceof UnimportableTools)) throw error;
-    reportDiagnostics(error.diagnostics, { ...call, quiet: true });
-    throw new CommandError(error.message, "nothing was written; change the metadata where the errors say");
+    throw error;
   }
 }
 
@@ -80,44 +88,70 @@ function shown({ cwd }: Call<typeof OPTIONS>, path: string): string {
   return (relative(cwd, path) || ".").replaceAll("\\", "/");
 }
 
-function asData(tool: ImportedTool, call: Call<typeof OPTIONS>, folder: string) {
-  const { fqn, file, className, path, samePorts, differences, inlined, secretNames } = tool;
+function asData({ tools, shared, refused }: Import, call: Call<typeof OPTIONS>, folder: string) {
+  const path = (file: string) => shown(call, join(folder, file));
   return {
-    fqn,
-    file: shown(call, join(folder, file)),
-    class: className,
-    path,
-    samePorts,
-    notSecret: secretNames,
-    inlined,
-    differences: differences.map(({ pointer, imported, generated }) => ({
-      pointer,
-      ...(imported === undefined ? {} : { imported: printJson(imported) }),
-      ...(generated === undefined ? {} : { generated: printJson(generated) }),
+    tools: tools.map(({ fqn, file, className, path: toolPath, samePorts, differences, inlined, ...tool }) => ({
+      fqn,
+      file: path(file),
+      class: className,
+      path: toolPath,
+      samePorts,
+      notSecret: tool.secretNames,
+      ...(tool.retagged === undefined ? {} : { retagged: tool.retagged }),
+      inlined,
+      differences: differences.map(({ pointer, imported, generated }) => ({
+        pointer,
+        ...(imported === undefined ? {} : { imported: printJson(imported) }),
+        ...(generated === undefined ? {} : { generated: printJson(generated) }),
+      })),
     })),
+    ...(shared === undefined ? {} : { shared: path(shared.file) }),
+    refused,
   };
 }
 
-function report(tools: readonly ImportedTool[], call: Call<typeof OPTIONS>, folder: string): void {
+function report({ tools, shared, refused }: Import, call: Call<typeof OPTIONS>, folder: string): void {
+  const path = (file: string) => shown(call, join(folder, file));
   for (const tool of tools) {
-    call.print(`wrote ${shown(call, join(folder, tool.file))}  ${tool.fqn}\n`);
-    for (const line of warnings(tool)) call.complain(`warning: ${tool.fqn}: ${line}\n`);
+    call.print(`wrote ${path(tool.file)}  ${tool.fqn}: ${verdict(tool)}\n`);
+    for (const line of warnings(tool, call.values.verbose === true)) call.complain(`warning: ${tool.fqn}: ${line}\n`);
   }
-  const word = shellWord(shown(call, folder));
-  if (!call.quiet) call.print(`\nNext: implement invoke and health in ${word}, then svc-gen\n`);
+  if (shared !== undefined) call.print(`wrote ${path(shared.file)}  the types that several tools have\n`);
+  for (const { message, hint } of refused) call.complain(`svc-gen: ${message} (${hint})\n`);
+  if (call.quiet) return;
+  if (refused.length > 0) {
+    call.complain(`${plural(refused.length, "tool")} of ${tools.length + refused.length} cannot be imported\n`);
+  }
+  call.print(`\nNext: implement invoke and health in ${shellWord(shown(call, folder))}, then svc-gen\n`);
 }
 
-function warnings({ differences, inlined, secretNames, samePorts }: ImportedTool): string[] {
-  const lines = [
-    ...(samePorts ? [] : ["the ports differ from the imported ones: register the tool as a new version"]),
-    ...secretNames.map(
-      (pointer) => `${place(pointer)} looks like a secret; inputs can become public: @notSecret was added, check it`,
-    ),
+function verdict({ samePorts, differences, inlined }: ImportedTool): string {
+  if (!samePorts) return "the ports differ";
+  const count = differences.length + inlined.length;
+  return `the ports are the same; ${count === 0 ? "so is the rest" : plural(count, "difference")}`;
+}
+
+function warnings(tool: ImportedTool, isVerbose: boolean): string[] {
+  const { differences, inlined, secretNames, samePorts, retagged, isUndescribed } = tool;
+  const details = [
     ...differences.map(describe),
     ...inlined.map((pointer) => `${place(pointer)}: is written at its use`),
   ];
-  const more = lines.length - MAX_SHOWN;
-  return more > 0 ? [...lines.slice(0, MAX_SHOWN), `and ${plural(more, "more warning")}; --json has all`] : lines;
+  return [
+    ...(samePorts ? [] : ["the ports differ from the imported ones: register the tool as a new version"]),
+    ...(retagged === undefined ? [] : [describeTags(retagged)]),
+    ...(isUndescribed ? ["it has no description, and svc-gen wants one: write what it does in description()"] : []),
+    ...secretNames.map(
+      (pointer) => `${place(pointer)} looks like a secret; inputs can become public: @notSecret was added, check it`,
+    ),
+    ...(isVerbose ? details : []),
+  ];
+}
+
+function describeTags({ tag, content }: NonNullable<ImportedTool["retagged"]>): string {
+  const was = `${place(tag)}${content === undefined ? "" : ` and ${place(content)}`}`;
+  return `the output was tagged by its member ${was}, a form without ports; results are {"VARIANT":{...}} now, so register the tool as a new version and change what reads them`;
 }
 
 function describe({ pointer, imported, generated }: Difference): string {

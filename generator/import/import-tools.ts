@@ -6,9 +6,9 @@ import type { Diagnostic } from "../diagnostics/diagnostics.js";
 import { generateTexts, type Result } from "../generate.js";
 import { type Json, JsonObject, printJson, readJson } from "../json.js";
 import { compareSchemas, type Difference } from "./differences.js";
-import type { ImportableTool } from "./metadata.js";
+import type { ImportableTool, RefusedTool } from "./metadata.js";
 import { pointerStep } from "./references.js";
-import { type ToolSource, toolSources } from "./tool-source.js";
+import { type SourceFile, type Sources, type ToolSource, toolSources } from "./tool-source.js";
 
 export interface ImportedTool extends ToolSource {
   readonly fqn: string;
@@ -18,35 +18,75 @@ export interface ImportedTool extends ToolSource {
   readonly inlined: readonly string[];
   /** Whether the ports are those that the imported tool is registered with. */
   readonly samePorts: boolean;
+  readonly retagged: ImportableTool["retagged"];
+  /** Whether the imported tool has no description. */
+  readonly isUndescribed: boolean;
 }
 
-/** svc-gen refuses the written classes. */
-export class UnimportableTools extends Error {
-  constructor(readonly diagnostics: readonly Diagnostic[]) {
-    super("svc-gen refuses the classes that the metadata gives");
-  }
+/** Tools with the files of their classes. */
+export interface Import {
+  readonly tools: readonly ImportedTool[];
+  /** The types that several tools have; undefined without any. */
+  readonly shared: SourceFile | undefined;
+  readonly refused: readonly RefusedTool[];
 }
 
 /** Removals of refused tags; each shows the faults that the ones before hid. */
 const MAX_ROUNDS = 8;
 
-/** @throws UnimportableTools */
-export function importTools(tools: readonly ImportableTool[]): ImportedTool[] {
+/** Writes the classes. A tool whose class svc-gen refuses does not stop the others. */
+export function importTools(tools: readonly ImportableTool[]): Import {
+  const refused: RefusedTool[] = [];
+  for (let left = tools; left.length > 0; ) {
+    const { sources, documents, errors } = writeSources(left);
+    if (errors.length === 0) {
+      const imported = left.map((tool, index) =>
+        compare(tool, sources.tools[index] as ToolSource, documents.get(tool.fqn) as JsonObject),
+      );
+      return { tools: imported, shared: sources.shared, refused };
+    }
+    // A refused type that tools share refuses them all.
+    const faulty = left.filter((_, index) => {
+      const file = inSource((sources.tools[index] as ToolSource).file);
+      return errors.some(({ place }) => place === undefined || place.file === file);
+    });
+    const gone = faulty.length > 0 ? faulty : left;
+    for (const tool of gone) {
+      const [{ code, message } = errors[0] as Diagnostic] = errors.filter(({ place }) => {
+        return place?.file === inSource((sources.tools[left.indexOf(tool)] as ToolSource).file);
+      });
+      refused.push({
+        message: `${tool.fqn} cannot be imported: svc-gen refuses its class: ${code}: ${message}`,
+        hint: "change the schema of the old tool, and import it again",
+      });
+    }
+    left = left.filter((tool) => !gone.includes(tool));
+  }
+  return { tools: [], shared: undefined, refused };
+}
+
+interface Written {
+  readonly sources: Sources;
+  readonly documents: ReadonlyMap<Json | undefined, JsonObject>;
+  readonly errors: readonly Diagnostic[];
+}
+
+/** Sources that svc-gen generates from, without the tags that it refuses; what it still refuses is in the errors. */
+function writeSources(tools: readonly ImportableTool[]): Written {
   let sources = toolSources(tools);
   for (let round = 0; ; round++) {
-    const result = generateTexts(new Map(sources.map(({ file, text }) => [inSource(file), text])));
+    const files = [...sources.tools, ...(sources.shared === undefined ? [] : [sources.shared])];
+    const result = generateTexts(new Map(files.map(({ file, text }) => [inSource(file), text])));
     const errors = result.diagnostics.filter(({ severity }) => severity === "error");
-    if (errors.length === 0) {
-      const generated = documentsOf(result);
-      return tools.map((tool, index) =>
-        compare(tool, sources[index] as ToolSource, generated.get(tool.fqn) as JsonObject),
-      );
+    const corrected = new Map(files.map((source) => [source.file, withoutTags(source, errors)]));
+    const isSame = files.every(({ file, text }) => corrected.get(file) === text);
+    if (errors.length === 0 || round === MAX_ROUNDS || isSame) {
+      return { sources, documents: documentsOf(result), errors };
     }
-    const corrected = sources.map((source) => ({ ...source, text: withoutTags(source, errors) }));
-    if (round === MAX_ROUNDS || corrected.every(({ text }, index) => text === sources[index]?.text)) {
-      throw new UnimportableTools(errors);
-    }
-    sources = corrected;
+    const correct = <Source extends SourceFile>(source: Source): Source => {
+      return { ...source, text: corrected.get(source.file) ?? source.text };
+    };
+    sources = { tools: sources.tools.map(correct), shared: sources.shared && correct(sources.shared) };
   }
 }
 
@@ -55,7 +95,7 @@ function inSource(file: string): string {
 }
 
 /** A source without the tags that errors point to. Each tag is on a line of its own. */
-function withoutTags({ file, text }: ToolSource, errors: readonly Diagnostic[]): string {
+function withoutTags({ file, text }: SourceFile, errors: readonly Diagnostic[]): string {
   const refused = new Set(errors.flatMap(({ place }) => (place?.file === inSource(file) ? [place.line] : [])));
   const kept = text.split("\n").filter((line, index) => !(refused.has(index + 1) && /^\s*(?:\/\*)?\*+ @\w/.test(line)));
   return kept.join("\n").replace(/^ *\/\*\*\n *\*\/\n/gm, "");
@@ -84,6 +124,8 @@ function compare(tool: ImportableTool, source: ToolSource, generated: JsonObject
     ],
     inlined: schemas.flatMap(({ inlined }) => inlined),
     samePorts: isDeepStrictEqual(ports, tool.ports),
+    retagged: tool.retagged,
+    isUndescribed: !/\S/.test(tool.description),
   };
 }
 

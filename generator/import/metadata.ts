@@ -2,7 +2,8 @@
 
 import { derivePorts, JsonError, PortError } from "svc-runtime/generator";
 import { printJson } from "../json.js";
-import { readMetadata, type ToolMetadata, UnreadableMetadata } from "../metadata.js";
+import { readListing, type ToolMetadata, UnreadableMetadata } from "../metadata.js";
+import { type Retagged, withTagsOutside } from "./tagged-outputs.js";
 
 /** Greatest size of the metadata of all tools together, in bytes. */
 export const MAX_METADATA_BYTES = 4 * 1024 * 1024;
@@ -13,31 +14,62 @@ export interface ImportableTool extends ToolMetadata {
   /** Without empty segments; undefined when the URL has no path that a tool can be served under. */
   readonly path: string | undefined;
   readonly ports: ReturnType<typeof derivePorts>;
+  /** Where the tags of the output were, when `output` is not the imported schema but has them outside. */
+  readonly retagged: Pick<Retagged, "tag" | "content"> | undefined;
 }
+
+/** A tool that cannot be imported. */
+export interface RefusedTool {
+  readonly message: string;
+  /** What to do. */
+  readonly hint: string;
+}
+
+export interface Importable {
+  readonly tools: readonly ImportableTool[];
+  readonly refused: readonly RefusedTool[];
+}
+
+const NOT_METADATA = "import what the server of a tool answers to GET /meta";
 
 /**
  * Reads one document, or a list of them.
  *
  * @param name of the source, in messages
- * @throws UnreadableMetadata
+ * @throws UnreadableMetadata when there is no list to read
  */
-export function readImportable(bytes: Uint8Array, name: string): ImportableTool[] {
+export function readImportable(bytes: Uint8Array, name: string): Importable {
   if (bytes.length > MAX_METADATA_BYTES) {
     throw new UnreadableMetadata(`${name} has ${bytes.length} bytes, of at most ${MAX_METADATA_BYTES}`);
   }
-  const tools = readMetadata(bytes, name);
-  if (tools.length > MAX_TOOLS) {
-    throw new UnreadableMetadata(`${name} has ${tools.length} tools, of at most ${MAX_TOOLS}`);
+  const listing = readListing(bytes, name);
+  if (listing.length > MAX_TOOLS) {
+    throw new UnreadableMetadata(`${name} has ${listing.length} tools, of at most ${MAX_TOOLS}`);
   }
-  return tools.map((tool) => {
+  const tools: ImportableTool[] = [];
+  const refused: RefusedTool[] = [];
+  for (const tool of listing) {
+    if (tool instanceof UnreadableMetadata) {
+      refused.push({ message: tool.message, hint: NOT_METADATA });
+      continue;
+    }
+    const retagged = withTagsOutside(tool.output);
+    const output = retagged?.output ?? tool.output;
     try {
-      const ports = derivePorts(printJson(tool.input), printJson(tool.output));
-      return { ...tool, ports, path: pathOf(tool.url) };
+      const ports = derivePorts(printJson(tool.input), printJson(output));
+      tools.push({ ...tool, output, ports, path: pathOf(tool.url), retagged });
     } catch (error) {
       if (!(error instanceof PortError || error instanceof JsonError)) throw error;
-      throw new UnreadableMetadata(`${tool.fqn} in ${name} cannot be imported: ${error.message}`);
+      refused.push({ message: `${tool.fqn} in ${name} cannot be imported: ${error.message}`, hint: hintFor(error) });
     }
-  });
+  }
+  return { tools, refused };
+}
+
+function hintFor({ message }: Error): string {
+  return / at most \d+ ports, /.test(message)
+    ? 'the network refuses it too: in the old tool make the members those of one port, such as {"ok":{"result":{...}}}, and import it again'
+    : "the network refuses it too: change the schema of the old tool, and import it again";
 }
 
 function pathOf(url: string | undefined): string | undefined {

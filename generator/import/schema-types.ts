@@ -98,6 +98,14 @@ const BOUNDS: Readonly<Record<string, readonly [minimum: number, maximum: number
   uint32: [0, 4_294_967_295],
 };
 
+/** Integer formats that need a bigint. `int` and `uint` are schemars' names of Rust's isize and usize. */
+const WIDE_FORMATS: Readonly<Record<string, "int64" | "uint64">> = {
+  int64: "int64",
+  uint64: "uint64",
+  int: "int64",
+  uint: "uint64",
+};
+
 class SchemaTypes {
   readonly declarations: Declaration[] = [];
   readonly secretNames = new Set<string>();
@@ -129,7 +137,7 @@ class SchemaTypes {
     const at = start("input");
     const schema = this.oneHop(this.inputSchema, "input");
     const comment = printComment({ description: descriptionOf(schema), tags: [] }, []);
-    return { comment, name: "Input", type: withoutTypedRest(this.object(schema, at, true)) };
+    return { comment, name: "Input", type: withoutRest(this.object(schema, at, true)) };
   }
 
   output(): Declaration {
@@ -151,7 +159,7 @@ class SchemaTypes {
     }
     const [[name, payload] = ["", true as Json]] = properties.members;
     const inner = below(at, [name], `/properties/${pointerStep(name)}`);
-    const type = withoutTypedRest(this.object(this.oneHop(payload, "output"), inner, true));
+    const type = withoutRest(this.object(this.oneHop(payload, "output"), inner, true));
     const comment = printComment(this.documentation(whole), []);
     return { kind: "object", members: [{ comment, name, optional: false, type }] };
   }
@@ -342,8 +350,9 @@ class SchemaTypes {
     if (type === "number") return { type: text("number"), ...this.comment(schema, constraints) };
     const format = schema.get("format");
     const isLarge = NUMBER_KEYWORDS.some((keyword) => typeof schema.get(keyword) === "bigint");
-    if (format === "int64" || format === "uint64") {
-      return { type: text("bigint"), ...this.comment(schema, [{ name: "format", text: format }, ...constraints]) };
+    const wide = typeof format === "string" && Object.hasOwn(WIDE_FORMATS, format) ? WIDE_FORMATS[format] : undefined;
+    if (wide !== undefined) {
+      return { type: text("bigint"), ...this.comment(schema, [{ name: "format", text: wide }, ...constraints]) };
     }
     if (format === "int128" || format === "uint128" || isLarge || (isExact && format === undefined)) {
       return { type: text("bigint"), ...this.comment(schema, constraints) };
@@ -593,12 +602,10 @@ function besides(members: readonly MemberNode[], rest: TypeNode): TypeNode & { k
   };
 }
 
-/** Ports are declared: an index signature that admits more of them is left out. */
-function withoutTypedRest(type: ObjectNode | (TypeNode & { kind: "intersection" })): TypeNode {
+/** Ports are declared, and a call has no others: an index signature is left out. */
+function withoutRest(type: ObjectNode | (TypeNode & { kind: "intersection" })): TypeNode {
   if (type.kind === "object") return { kind: "object", members: type.members };
-  const [own, rest] = type.parts;
-  const isClosed = rest?.kind === "object" && rest.rest?.kind === "text" && rest.rest.text === "never";
-  return isClosed ? type : (own as TypeNode);
+  return type.parts[0] as TypeNode;
 }
 
 function listOf(value: Json | undefined): readonly Json[] {

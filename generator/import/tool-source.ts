@@ -1,39 +1,99 @@
-/** The source file of an imported tool. */
+/** The source files of imported tools. */
 
 import { DEFAULT_TIMEOUT_MS } from "svc-runtime/generator";
 import { literal } from "../emit/print-literal.js";
 import type { ImportableTool } from "./metadata.js";
-import { printDeclaration } from "./print-types.js";
+import { type Declaration, printDeclaration } from "./print-types.js";
 import { typesOf } from "./schema-types.js";
+import { namesIn, sharedDeclarations } from "./shared-declarations.js";
 
-/** A tool class as text. */
-export interface ToolSource {
+/** A source file. */
+export interface SourceFile {
   /** The name of the file, with its extension. */
   readonly file: string;
+  readonly text: string;
+}
+
+/** A tool class as text. */
+export interface ToolSource extends SourceFile {
   readonly className: string;
   readonly path: string;
-  readonly text: string;
   /** Input members that `@notSecret` was added to, as JSON pointers. */
   readonly secretNames: readonly string[];
+}
+
+export interface Sources {
+  readonly tools: readonly ToolSource[];
+  /** The types that several tools have; undefined without any. */
+  readonly shared: SourceFile | undefined;
 }
 
 /** Names that the file imports or declares itself. */
 const TAKEN_CLASSES = ["Input", "Output", "SvcTool", "StatusCode", "DataRef"];
 
+/** Description of a tool that has none: svc-gen wants one. */
+const NO_DESCRIPTION = "TODO: describe this tool.";
+
 /** Writes the sources of the tools. Files and paths are each used once; one file name is that of the server's options. */
-export function toolSources(tools: readonly ImportableTool[]): ToolSource[] {
+export function toolSources(tools: readonly ImportableTool[]): Sources {
   const files = new Set(["server-options"]);
   const paths = new Set(tools.flatMap(({ path }) => path ?? []));
   const used = new Set<string>();
-  return tools.map((tool) => {
+  const drafts = tools.map((tool) => {
     const stem = fileStem(tool.fqn, files);
     files.add(stem);
     const isFree = tool.path !== undefined && !used.has(tool.path);
     let path = isFree ? (tool.path as string) : stem;
     for (let count = 2; !isFree && (used.has(path) || paths.has(path)); count++) path = `${stem}-${count}`;
     used.add(path);
-    return toolSource(tool, stem, path);
+    const className = classNameOf(stem);
+    return { tool, stem, path, className, types: typesOf(tool.input, tool.output, className) };
   });
+  const shared = sharedDeclarations(drafts.map(({ types }) => types.declarations));
+  const sharedStem = sharedStemOf(tools, files);
+  return {
+    tools: drafts.map(({ tool, stem, path, className, types }) => {
+      const own = types.declarations.filter(({ name }) => !shared.has(name));
+      const names = [...(types.usesDataRef ? ["type DataRef"] : []), "errEval", "StatusCode", "SvcTool"];
+      const parts = [
+        importLine(names, "svc-runtime") + sharedImport(own, shared, sharedStem),
+        ...own.map(printDeclaration),
+        classText(tool, className, path),
+      ];
+      return { file: `${stem}.ts`, className, path, text: parts.join("\n"), secretNames: types.secretNames };
+    }),
+    shared: shared.size === 0 ? undefined : { file: `${sharedStem}.ts`, text: sharedText([...shared.values()]) },
+  };
+}
+
+/** The types of a server in one file: named after the domain that all its tools have. */
+function sharedStemOf(tools: readonly ImportableTool[], taken: ReadonlySet<string>): string {
+  const [first = [], ...others] = tools.map(({ fqn }) => fqn.split(/[.@]/).slice(0, -2));
+  const differs = first.findIndex((part, at) => others.some((other) => other[at] !== part));
+  const common = first.slice(0, differs === -1 ? undefined : differs);
+  const stem = `${common.at(-1) ?? "tool"}-types`;
+  return taken.has(stem) ? `${common.join("-")}-shared-types` : stem;
+}
+
+function sharedText(declarations: readonly Declaration[]): string {
+  const usesDataRef = declarations.some(({ type }) => namesIn(type).has("DataRef"));
+  const imports = usesDataRef ? [importLine(["type DataRef"], "svc-runtime")] : [];
+  return [...imports, ...declarations.map(printDeclaration)].join("\n");
+}
+
+/** The import of the shared types that declarations name. */
+function sharedImport(own: readonly Declaration[], shared: ReadonlyMap<string, Declaration>, stem: string): string {
+  const named = new Set(own.flatMap(({ type }) => [...namesIn(type)]));
+  const names = [...shared.keys()].filter((name) => named.has(name));
+  return names.length === 0 ? "" : importLine(names.sort(), `./${stem}.js`, "import type");
+}
+
+const WIDTH = 80;
+
+function importLine(names: readonly string[], from: string, keyword = "import"): string {
+  const line = `${keyword} { ${names.join(", ")} } from "${from}";\n`;
+  if (line.length <= WIDTH + 1) return line;
+  return `${keyword} {\n${names.map((name) => `  ${name},\n`).join("")}} from "${from}";\n`;
 }
 
 /** The last part of the name, or more of the name where another tool has that. */
@@ -42,18 +102,6 @@ function fileStem(fqn: string, taken: ReadonlySet<string>): string {
   const last = name.split(".").at(-1) ?? "";
   const wanted = [last, name.replaceAll(".", "-"), `${name}-${version}`.replaceAll(".", "-")];
   return wanted.find((each) => !taken.has(each)) ?? `${wanted.at(-1)}-${taken.size + 1}`;
-}
-
-function toolSource(tool: ImportableTool, stem: string, path: string): ToolSource {
-  const className = classNameOf(stem);
-  const { declarations, secretNames, usesDataRef } = typesOf(tool.input, tool.output, className);
-  const imports = [...(usesDataRef ? ["type DataRef"] : []), "errEval", "StatusCode", "SvcTool"];
-  const parts = [
-    `import { ${imports.join(", ")} } from "svc-runtime";\n`,
-    ...declarations.map(printDeclaration),
-    classText(tool, className, path),
-  ];
-  return { file: `${stem}.ts`, className, path, text: parts.join("\n"), secretNames };
 }
 
 function classNameOf(stem: string): string {
@@ -69,7 +117,7 @@ function classText({ fqn, description, timeout }: ImportableTool, className: str
   return `export class ${className} extends SvcTool<Input, Output> {
 ${[
   method("fqn", literal(fqn)),
-  method("description", literal(description)),
+  method("description", literal(/\S/.test(description) ? description : NO_DESCRIPTION)),
   method("path", literal(path)),
   ...(timeout === undefined || timeout === DEFAULT_TIMEOUT_MS ? [] : [method("timeout", grouped(timeout))]),
 ].join("\n")}

@@ -1,0 +1,54 @@
+/** Types that several imported tools declare alike, to be written once. */
+
+import type { Declaration, TypeNode } from "./print-types.js";
+import { printDeclaration } from "./print-types.js";
+
+/** Declarations that are the same in every tool that has one of their name, and that several tools have. */
+export function sharedDeclarations(tools: readonly (readonly Declaration[])[]): ReadonlyMap<string, Declaration> {
+  const uses = new Map<string, { readonly declaration: Declaration; readonly texts: Set<string>; count: number }>();
+  for (const declaration of tools.flat()) {
+    const { name } = declaration;
+    const known = uses.get(name) ?? { declaration, texts: new Set(), count: 0 };
+    uses.set(name, known);
+    known.texts.add(printDeclaration(declaration));
+    known.count++;
+  }
+  const shared = new Map<string, Declaration>();
+  for (const [name, { declaration, texts, count }] of uses) {
+    if (count > 1 && texts.size === 1 && name !== "Input" && name !== "Output") shared.set(name, declaration);
+  }
+  // One that names a type of its own tool stays there.
+  const isLocal = (name: string) => uses.has(name) && !shared.has(name);
+  for (let size = -1; size !== shared.size; ) {
+    size = shared.size;
+    for (const [name, { type }] of shared) if ([...namesIn(type)].some(isLocal)) shared.delete(name);
+  }
+  return shared;
+}
+
+/** The names in a type, those of the language among them. */
+export function namesIn(type: TypeNode, names = new Set<string>()): ReadonlySet<string> {
+  switch (type.kind) {
+    case "text":
+      names.add(type.text);
+      break;
+    case "list":
+      namesIn(type.item, names);
+      break;
+    case "generic":
+      names.add(type.name);
+      namesIn(type.argument, names);
+      break;
+    case "tuple":
+      for (const item of type.items) namesIn(item.type, names);
+      break;
+    case "union":
+    case "intersection":
+      for (const part of type.parts) namesIn(part, names);
+      break;
+    case "object":
+      for (const member of type.members) namesIn(member.type, names);
+      if (type.rest !== undefined) namesIn(type.rest, names);
+  }
+  return names;
+}
