@@ -3,10 +3,10 @@
 import type { Shape } from "./model.js";
 
 /** The values that a keyword constrains, in the words of diagnostics. */
-export type Target = "numbers" | "text" | "lists";
+export type Target = "numbers" | "text" | "lists" | "objects";
 
 /** The value of a keyword: `name` of a format, `count` from 0 on, `positive` number. */
-type Argument = "number" | "positive" | "count" | "regex" | "name" | "true";
+type Argument = "number" | "positive" | "count" | "regex" | "name" | "true" | "false";
 
 /** The keywords that constrain values, in the order of the schema. Each is the JSDoc tag of the same name. */
 export const CONSTRAINTS = {
@@ -22,6 +22,7 @@ export const CONSTRAINTS = {
   minItems: { on: "lists", takes: "count" },
   maxItems: { on: "lists", takes: "count" },
   uniqueItems: { on: "lists", takes: "true" },
+  additionalProperties: { on: "objects", takes: "false" },
 } as const satisfies Record<string, { readonly on: Target; readonly takes: Argument }>;
 
 export type ConstraintKeyword = keyof typeof CONSTRAINTS;
@@ -31,6 +32,7 @@ export const SHAPES: Readonly<Record<Target, readonly Shape["kind"][]>> = {
   numbers: ["number", "bigint"],
   text: ["string"],
   lists: ["array", "tuple"],
+  objects: ["object"],
 };
 
 /** The keywords that only document; in a schema they go behind all others. */

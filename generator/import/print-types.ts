@@ -35,14 +35,26 @@ export interface MemberNode {
 export interface Declaration {
   readonly comment: string;
   readonly name: string;
-  readonly type: TypeNode;
+  readonly type: TypeNode | EnumNode;
+}
+
+/** Constant texts, each with a comment of its own. */
+export interface EnumNode {
+  readonly kind: "enum";
+  readonly members: readonly { readonly comment: string; readonly name: string; readonly value: string }[];
 }
 
 const WIDTH = 80;
 const STEP = "  ";
 
-/** One exported declaration: an interface for an object that is no `Output`, an alias for any other type. */
+/** One exported declaration: an enum, an interface for an object that is no `Output`, an alias for any other type. */
 export function printDeclaration({ comment, name, type }: Declaration): string {
+  if (type.kind === "enum") {
+    const members = type.members.map(
+      (member) => `${indented(member.comment, STEP)}${STEP}${member.name} = ${literal(member.value)},\n`,
+    );
+    return `${comment}export enum ${name} {\n${members.join("")}}\n`;
+  }
   if (type.kind !== "object" || name === "Output")
     return `${comment}export type ${name} =${assigned(type, "", `export type ${name} =`.length)};\n`;
   const empty = type.members.length === 0 && type.rest === undefined;

@@ -19,7 +19,7 @@ import {
   valueText,
 } from "./doc-comments.js";
 import { isSame, mergeSchemas, UnmergeableSchemas } from "./merge-schemas.js";
-import type { Declaration, MemberNode, ObjectNode, TupleItem, TypeNode } from "./print-types.js";
+import type { Declaration, EnumNode, MemberNode, ObjectNode, TupleItem, TypeNode } from "./print-types.js";
 import { pointerStep, referenceSteps, resolveReference } from "./references.js";
 import { nameFromPath, TypeNames } from "./type-names.js";
 
@@ -58,8 +58,6 @@ interface Place {
   readonly depth: number;
   /** The definition that the type is a direct part of, in no object and no list: there it may not name itself. */
   readonly within: JsonObject | undefined;
-  /** In a definition of the input and of the output. */
-  readonly isShared: boolean;
   /** Definitions whose keywords became part of the types around this one. */
   readonly merged: readonly Json[];
   /** A tuple that is one port, or a place of it: integers are bigints there, which need a conversion. */
@@ -250,7 +248,7 @@ class SchemaTypes {
     // References in a shared definition are resolved in one document, so that a circle closes.
     const side = isShared ? "input" : at.side;
     const pointer = [`/${side}_schema`, ...steps.map(pointerStep)].join("/");
-    const place: Place = { ...start(side), path: [name], pointer, within: schema, isShared };
+    const place: Place = { ...start(side), path: [name], pointer, within: schema };
     this.undeclared.push({ name, schema, at: place });
     return name;
   }
@@ -260,6 +258,11 @@ class SchemaTypes {
     for (const { name, schema, at } of this.undeclared) {
       if (this.declared.has(name)) continue;
       this.declared.add(name);
+      const constants = documentedConstants(listOf(schema.get("oneOf") ?? schema.get("anyOf")));
+      if (constants !== undefined) {
+        this.declarations.push({ comment: printComment(this.documentation(schema), []), name, type: constants });
+        continue;
+      }
       const { type, documentation, constraints } = this.convert(schema, at);
       this.declarations.push({ comment: printComment(documentation, constraints), name, type });
     }
@@ -295,6 +298,12 @@ class SchemaTypes {
   }
 
   private branches(schema: JsonObject, branches: readonly Json[], at: Place): Converted {
+    const constants = documentedConstants(branches);
+    if (constants !== undefined) {
+      const name = this.names.next(nameFromPath(at.path));
+      this.declarations.push({ comment: printComment(this.documentation(schema), []), name, type: constants });
+      return plain(text(name));
+    }
     const base = without(schema, ["anyOf", "oneOf", ...ANNOTATIONS]);
     const common = base.members.size > 0 && ![...base.members.keys()].every((name) => name === "type");
     const parts = branches.map((branch, index) => {
@@ -412,6 +421,9 @@ class SchemaTypes {
 
   private objectOrMap(schema: JsonObject, at: Place): Converted {
     const type = this.object(schema, at, false);
+    // An intersection with `[name: string]: never` means the same, but no object literal fits it.
+    const isClosed = schema.get("additionalProperties") === false && type.kind === "object" && type.rest === undefined;
+    if (isClosed) return { type, ...this.comment(schema, [{ name: "additionalProperties", text: "false" }]) };
     const isBare = type.kind === "object" && type.members.length === 0 && type.rest === undefined;
     return { type: isBare ? { ...type, rest: UNKNOWN } : type, ...this.comment(schema, []) };
   }
@@ -427,11 +439,8 @@ class SchemaTypes {
     const [pattern] = patterns instanceof JsonObject ? [...patterns.members.values()] : [];
     const others = schema.get("additionalProperties");
     const undeclared = others === undefined || others === false ? pattern : others;
-    if (others === false && undeclared === undefined) {
-      if (members.length === 0)
-        return { kind: "object", members: ports ? [] : members, ...(ports ? {} : { rest: text("never") }) };
-      // No value of an intersection with `never` can be written without a cast, so results stay open.
-      return at.side === "input" && !at.isShared ? besides(members, text("never")) : { kind: "object", members };
+    if (others === false && undeclared === undefined && members.length === 0 && !ports) {
+      return { kind: "object", members, rest: text("never") };
     }
     if (undeclared === undefined || undeclared === true) return { kind: "object", members };
     const rest = this.type(undeclared, below(inner, ["Value"], "/additionalProperties"));
@@ -531,6 +540,8 @@ function tagText(keyword: ConstraintKeyword, value: Json): string | undefined {
       return Number.isSafeInteger(value) && (value as number) >= 0 ? printJson(value) : undefined;
     case "name":
       return typeof value === "string" && /^[a-z][a-z0-9-]*$/.test(value) ? value : undefined;
+    case "false":
+      return value === false ? "false" : undefined;
     case "true":
       return value === true ? "" : undefined;
     case "regex": {
@@ -551,7 +562,6 @@ function start(side: Side): Place {
     pointer: `/${side}_schema`,
     depth: 0,
     within: undefined,
-    isShared: false,
     merged: [],
     isOneTuple: false,
   };
@@ -600,6 +610,37 @@ function besides(members: readonly MemberNode[], rest: TypeNode): TypeNode & { k
       { kind: "object", members: [], rest },
     ],
   };
+}
+
+/**
+ * Constant texts of which some have a description, as the members of an enum; undefined for any other branches. A union
+ * of literals has no place for the descriptions.
+ */
+function documentedConstants(branches: readonly Json[]): EnumNode | undefined {
+  const names = new Set<string>();
+  let isDocumented = false;
+  const members = branches.map((branch) => {
+    const value = branch instanceof JsonObject ? branch.get("const") : undefined;
+    const allowed = ["const", "type", "description"];
+    if (!(branch instanceof JsonObject) || typeof value !== "string") return undefined;
+    if (![...branch.members.keys()].every((keyword) => allowed.includes(keyword))) return undefined;
+    const description = descriptionOf(branch);
+    if (description !== "") isDocumented = true;
+    const name = memberName(value, names);
+    names.add(name);
+    return { comment: printComment({ description, tags: [] }, []), name, value };
+  });
+  if (!isDocumented || !members.every((member) => member !== undefined)) return undefined;
+  return new Set(members.map(({ value }) => value)).size === members.length ? { kind: "enum", members } : undefined;
+}
+
+/** The name of an enum's member: `err_http` is `ErrHttp`. */
+function memberName(value: string, taken: ReadonlySet<string>): string {
+  const words = nameFromPath([value]);
+  const base = /^[A-Za-z]/.test(words) ? words : `Value${words}`;
+  let name = base;
+  for (let count = 2; taken.has(name); count++) name = `${base}${count}`;
+  return name;
 }
 
 /** Ports are declared, and a call has no others: an index signature is left out. */

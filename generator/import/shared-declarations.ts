@@ -1,7 +1,6 @@
 /** Types that several imported tools declare alike, to be written once. */
 
-import type { Declaration, TypeNode } from "./print-types.js";
-import { printDeclaration } from "./print-types.js";
+import { type Declaration, printDeclaration } from "./print-types.js";
 
 /** Declarations that are the same in every tool that has one of their name, and that several tools have. */
 export function sharedDeclarations(tools: readonly (readonly Declaration[])[]): ReadonlyMap<string, Declaration> {
@@ -27,7 +26,7 @@ export function sharedDeclarations(tools: readonly (readonly Declaration[])[]): 
 }
 
 /** The names in a type, those of the language among them. */
-export function namesIn(type: TypeNode, names = new Set<string>()): ReadonlySet<string> {
+export function namesIn(type: Declaration["type"], names = new Set<string>()): ReadonlySet<string> {
   switch (type.kind) {
     case "text":
       names.add(type.text);

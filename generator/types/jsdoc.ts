@@ -233,6 +233,9 @@ function misplacedTag(shape: Shape, tag: ConstraintTag, value: Json): string {
     return `@${tag} takes a whole number on a bigint`;
   if (shape.kind === "bigint" && tag === "format") return '@format is "int64" or "uint64" on a bigint';
   if (shape.kind === "date" && tag === "format") return '@format is "date-time" on a Date';
+  if (shape.kind === "object" && on === "objects") {
+    return `@${tag} is for objects without an index signature`;
+  }
   return `@${tag} is for ${on}, not for ${SHAPE_NAMES[shape.kind]}`;
 }
 
@@ -269,6 +272,8 @@ function parseConstraint({ tag, text }: Constraint): { value: Json } | string {
       return /^[a-z][a-z0-9-]*$/.test(text) ? { value: text } : "takes the name of a format";
     case "true":
       return text === "" || text === "true" ? { value: true } : "takes no value";
+    case "false":
+      return text === "false" ? { value: false } : 'takes "false"';
     case "regex":
       return parseRegex(text);
     case "count":
@@ -314,11 +319,15 @@ function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | 
   if (tag === "format" && shape.kind === "bigint") {
     return json === "int64" || json === "uint64" ? { ...shape, format: json } : undefined;
   }
+  // Like `[name: string]: never` in the type, with which no object literal has other members.
+  if (tag === "additionalProperties" && shape.kind === "object") {
+    return shape.indexes.length === 0 ? { ...shape, closed: true } : undefined;
+  }
   return isApplicable(shape, tag, json) ? withKeyword(shape, tag, json) : undefined;
 }
 
 function isApplicable(shape: Shape, keyword: ConstraintKeyword, json: Json): boolean {
-  if (shape.kind === "json") return keyword !== "format";
+  if (shape.kind === "json") return keyword !== "format" && keyword !== "additionalProperties";
   if (shape.kind === "date") return keyword === "format" && json === "date-time";
   if (shape.kind === "bigint" && typeof json !== "bigint" && !Number.isInteger(json)) return false;
   return SHAPES[CONSTRAINTS[keyword].on].includes(shape.kind);
