@@ -6,7 +6,7 @@ import type { Shape } from "./model.js";
 export type Target = "numbers" | "text" | "lists" | "objects";
 
 /** The value of a keyword: `name` of a format, `count` from 0 on, `positive` number. */
-type Argument = "number" | "positive" | "count" | "regex" | "name" | "true" | "false";
+type Argument = "number" | "positive" | "count" | "regex" | "name" | "true" | "boolean";
 
 /** The keywords that constrain values, in the order of the schema. Each is the JSDoc tag of the same name. */
 export const CONSTRAINTS = {
@@ -22,7 +22,7 @@ export const CONSTRAINTS = {
   minItems: { on: "lists", takes: "count" },
   maxItems: { on: "lists", takes: "count" },
   uniqueItems: { on: "lists", takes: "true" },
-  additionalProperties: { on: "objects", takes: "false" },
+  additionalProperties: { on: "objects", takes: "boolean" },
 } as const satisfies Record<string, { readonly on: Target; readonly takes: Argument }>;
 
 export type ConstraintKeyword = keyof typeof CONSTRAINTS;

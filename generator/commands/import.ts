@@ -71,7 +71,7 @@ async function importFrom(name: string, call: Call<typeof OPTIONS>): Promise<Imp
     const { tools, refused: unreadable } = readImportable(await readSource(name, call.cwd), quoted(name));
     const imported = importTools(tools);
     const refused = [...unreadable, ...imported.refused];
-    if (imported.tools.length > 0) return { ...imported, refused };
+    if (imported.tools.length > 0 || call.json) return { ...imported, refused };
     const [first, ...others] = refused as [RefusedTool, ...RefusedTool[]];
     for (const { message, hint } of others) call.complain(`svc-gen: ${message} (${hint})\n`);
     throw new CommandError(first.message, first.hint);

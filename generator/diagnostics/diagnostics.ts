@@ -334,7 +334,7 @@ export const CODES = {
   SVC175: note(
     "this format is published and not checked",
     "use a format that is checked, or add a @pattern",
-    `Formats that are checked in inputs: ${FORMAT_NAMES.join(", ")}; on a bigint int64 and uint64.`,
+    `Formats that are checked in inputs: ${FORMAT_NAMES.join(", ")}; on a bigint int64 and uint64, on a number int8 to int32 and uint8 to uint32.`,
   ),
   SVC176: note(
     "this @acknowledge acknowledges nothing",

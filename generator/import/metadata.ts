@@ -57,7 +57,8 @@ export function readImportable(bytes: Uint8Array, name: string): Importable {
     const output = retagged?.output ?? tool.output;
     try {
       const ports = derivePorts(printJson(tool.input), printJson(output));
-      tools.push({ ...tool, output, ports, path: pathOf(tool.url), retagged });
+      const tags = retagged && { tag: retagged.tag, content: retagged.content };
+      tools.push({ ...tool, output, ports, path: pathOf(tool.url), retagged: tags });
     } catch (error) {
       if (!(error instanceof PortError || error instanceof JsonError)) throw error;
       refused.push({ message: `${tool.fqn} in ${name} cannot be imported: ${error.message}`, hint: hintFor(error) });

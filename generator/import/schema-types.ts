@@ -6,6 +6,7 @@
 import { literal } from "../emit/print-literal.js";
 import { type Json, JsonObject, printJson } from "../json.js";
 import { ANNOTATIONS, CONSTRAINTS, type ConstraintKeyword, keywordsOf } from "../keywords.js";
+import { NUMBER_FORMATS } from "../types/jsdoc.js";
 import { looksSecret } from "../types/secret-names.js";
 import { slowPart } from "../types/slow-patterns.js";
 import {
@@ -85,16 +86,6 @@ const UNKNOWN = { kind: "text", text: "unknown" } as const;
 const LIST_KEYWORDS: readonly string[] = keywordsOf("lists");
 const NUMBER_KEYWORDS: readonly string[] = keywordsOf("numbers");
 const TEXT_KEYWORDS: readonly string[] = keywordsOf("text");
-
-/** Bounds of the integer formats that svc-gen has no word for. */
-const BOUNDS: Readonly<Record<string, readonly [minimum: number, maximum: number]>> = {
-  int8: [-128, 127],
-  int16: [-32_768, 32_767],
-  int32: [-2_147_483_648, 2_147_483_647],
-  uint8: [0, 255],
-  uint16: [0, 65_535],
-  uint32: [0, 4_294_967_295],
-};
 
 /** Integer formats that need a bigint. `int` and `uint` are schemars' names of Rust's isize and usize. */
 const WIDE_FORMATS: Readonly<Record<string, "int64" | "uint64">> = {
@@ -366,12 +357,17 @@ class SchemaTypes {
     if (format === "int128" || format === "uint128" || isLarge || (isExact && format === undefined)) {
       return { type: text("bigint"), ...this.comment(schema, constraints) };
     }
-    const bounds = typeof format === "string" && Object.hasOwn(BOUNDS, format) ? BOUNDS[format] : undefined;
-    const added = ["minimum", "maximum"].flatMap((name, index) =>
-      bounds === undefined || schema.members.has(name) ? [] : [{ name, text: String(bounds[index]) }],
-    );
-    const integer = { name: "asType", text: "integer" };
-    return { type: text("number"), ...this.comment(schema, [integer, ...constraints, ...added]) };
+    const range =
+      typeof format === "string" && Object.hasOwn(NUMBER_FORMATS, format) ? NUMBER_FORMATS[format] : undefined;
+    if (range === undefined) {
+      return { type: text("number"), ...this.comment(schema, [{ name: "asType", text: "integer" }, ...constraints]) };
+    }
+    // The format has these bounds.
+    const [least, most] = [`${range[0]}`, `${range[1]}`];
+    const own = constraints.filter(({ name, text: value }) => {
+      return !((name === "minimum" && value === least) || (name === "maximum" && value === most));
+    });
+    return { type: text("number"), ...this.comment(schema, [{ name: "format", text: `${format}` }, ...own]) };
   }
 
   private list(schema: JsonObject, at: Place): Converted {
@@ -453,7 +449,7 @@ class SchemaTypes {
     const isMany = port && whole.get("type") === "array";
     // An optional list is one value, so a list port is a required member whatever the schema says.
     const optional = !required && !isMany;
-    const { type, documentation, constraints } = this.convert(optional ? withoutNull(schema) : schema, {
+    const { type, documentation, constraints } = this.convert(optional ? withoutNull(withoutDefault(schema)) : schema, {
       ...at,
       isOneTuple: port && required && !isMany,
     });
@@ -540,8 +536,8 @@ function tagText(keyword: ConstraintKeyword, value: Json): string | undefined {
       return Number.isSafeInteger(value) && (value as number) >= 0 ? printJson(value) : undefined;
     case "name":
       return typeof value === "string" && /^[a-z][a-z0-9-]*$/.test(value) ? value : undefined;
-    case "false":
-      return value === false ? "false" : undefined;
+    case "boolean":
+      return typeof value === "boolean" ? String(value) : undefined;
     case "true":
       return value === true ? "" : undefined;
     case "regex": {
@@ -663,6 +659,11 @@ function without(schema: JsonObject, names: readonly string[]): JsonObject {
 
 function withKeyword(schema: JsonObject, name: string, value: Json): JsonObject {
   return new JsonObject(new Map(schema.members).set(name, value));
+}
+
+/** The schema of an optional member without the default `null`, which every optional member has. */
+function withoutDefault(schema: Json): Json {
+  return schema instanceof JsonObject && schema.get("default") === null ? without(schema, ["default"]) : schema;
 }
 
 /** The schema of an optional member without `null`, which means an absent member. */

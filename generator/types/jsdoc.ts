@@ -226,7 +226,10 @@ function misplacedTag(shape: Shape, tag: ConstraintTag, value: Json): string {
   const on = targetOf(tag);
   if (shape.kind === "wrapped" || (shape.kind === "array" && on !== "lists"))
     return misplacedTag(shape.item, tag, value);
-  if (shape.kind === "number" && tag === "format" && INTEGER_FORMATS.includes(value)) {
+  if (shape.kind === "number" && tag === "format" && !INTEGER_FORMATS.includes(value)) {
+    return `@format on a number is one of ${Object.keys(NUMBER_FORMATS).join(", ")}`;
+  }
+  if (shape.kind === "number" && tag === "format") {
     return `@format ${value} is for a bigint, since a number is exact to ±(2^53−1) only: declare bigint`;
   }
   if (shape.kind === "bigint" && on === "numbers" && tag !== "asType")
@@ -272,8 +275,8 @@ function parseConstraint({ tag, text }: Constraint): { value: Json } | string {
       return /^[a-z][a-z0-9-]*$/.test(text) ? { value: text } : "takes the name of a format";
     case "true":
       return text === "" || text === "true" ? { value: true } : "takes no value";
-    case "false":
-      return text === "false" ? { value: false } : 'takes "false"';
+    case "boolean":
+      return text === "true" || text === "false" ? { value: text === "true" } : 'takes "true" or "false"';
     case "regex":
       return parseRegex(text);
     case "count":
@@ -319,11 +322,38 @@ function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | 
   if (tag === "format" && shape.kind === "bigint") {
     return json === "int64" || json === "uint64" ? { ...shape, format: json } : undefined;
   }
+  if (tag === "format" && shape.kind === "number") {
+    const range = typeof json === "string" && Object.hasOwn(NUMBER_FORMATS, json) ? NUMBER_FORMATS[json] : undefined;
+    return range && withRange(withKeyword({ ...shape, integer: true }, tag, json), range);
+  }
   // Like `[name: string]: never` in the type, with which no object literal has other members.
   if (tag === "additionalProperties" && shape.kind === "object") {
-    return shape.indexes.length === 0 ? { ...shape, closed: true } : undefined;
+    return shape.indexes.length === 0 ? { ...shape, closed: json === false } : undefined;
   }
-  return isApplicable(shape, tag, json) ? withKeyword(shape, tag, json) : undefined;
+  if (!isApplicable(shape, tag, json)) return undefined;
+  const result = withKeyword(shape, tag, json);
+  const format = shape.kind === "number" ? shape.doc?.keywords.find(([name]) => name === "format") : undefined;
+  return format === undefined ? result : withRange(result, NUMBER_FORMATS[format[1] as string] as Range);
+}
+
+type Range = readonly [least: number, most: number];
+
+/** Formats of integers that a number holds exactly, with their ranges. */
+export const NUMBER_FORMATS: Readonly<Record<string, Range>> = {
+  int8: [-128, 127],
+  int16: [-32_768, 32_767],
+  int32: [-2_147_483_648, 2_147_483_647],
+  uint8: [0, 255],
+  uint16: [0, 65_535],
+  uint32: [0, 4_294_967_295],
+};
+
+/** A shape with the bounds of a range, where its own are not narrower. */
+function withRange(shape: Shape, [least, most]: Range): Shape {
+  const bounds = numbersOf(shape, ["minimum", "maximum"]);
+  const [low = least, high = most] = [bounds.get("minimum"), bounds.get("maximum")];
+  const narrowed = withKeyword(shape, "minimum", low > least ? low : least);
+  return withKeyword(narrowed, "maximum", high < most ? high : most);
 }
 
 function isApplicable(shape: Shape, keyword: ConstraintKeyword, json: Json): boolean {

@@ -119,13 +119,19 @@ describe("what comes back from schemas of other toolkits", () => {
   }
   const required = (...names: string[]) => `,"required":${JSON.stringify(names)}`;
 
-  it("integers of formats that svc-gen has no word for keep their range", async () => {
-    const properties = `"i":{"type":"integer","format":"int32"},"u":{"type":"integer","format":"uint8","minimum":0,"maximum":255},"f":{"type":"number","format":"double"}`;
-    assert.deepEqual(await differencesOf(properties, required("i", "u", "f")), [
-      'properties/i/format: "int32" -> undefined',
+  it("integers keep their formats, with the bounds of these", async () => {
+    const properties = [
+      `"i":{"type":"integer","format":"int32"}`,
+      `"u":{"type":"integer","format":"uint8","minimum":0,"maximum":255}`,
+      `"n":{"type":"integer","format":"uint16","minimum":5,"maximum":100000}`,
+      `"s":{"type":"integer","format":"uint","minimum":0}`,
+      `"f":{"type":"number","format":"double"}`,
+    ].join(",");
+    assert.deepEqual(await differencesOf(properties, required("i", "u", "n", "s", "f")), [
       "properties/i/minimum: undefined -> -2147483648",
       "properties/i/maximum: undefined -> 2147483647",
-      'properties/u/format: "uint8" -> undefined',
+      "properties/n/maximum: 100000 -> 65535",
+      'properties/s/format: "uint" -> "uint64"',
       'properties/f/format: "double" -> undefined',
     ]);
   });
@@ -153,7 +159,9 @@ describe("what comes back from schemas of other toolkits", () => {
     const inner = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`;
     const none = `{"type":"object","additionalProperties":false}`;
     const more = `${required("x", "y")},"additionalProperties":false`;
-    assert.deepEqual(await differencesOf(`"x":${inner},"y":${none}`, more), []);
+    // An input has no ports but the declared ones in any case.
+    const closed = ["additionalProperties: false -> undefined"];
+    assert.deepEqual(await differencesOf(`"x":${inner},"y":${none}`, more), closed);
   });
 
   it("definitions keep their names where they are used twice or are recursive", async () => {
@@ -244,7 +252,9 @@ it("docs/import.md shows what the command prints and writes", async () => {
   const [program, ...args] = block("sh import").trim().split(" ");
   assert.equal(program, "svc-gen");
   const { code, out, err } = await svcGenIn(project.root, args);
-  assert.deepEqual([code, out, err], [0, block("text output"), block("text warnings")]);
+  assert.deepEqual([code, out, err], [0, block("text output"), ""]);
+  const verbose = await svcGenIn(project.root, [...args, "--force", "--verbose"]);
+  assert.deepEqual([verbose.code, verbose.err], [0, block("text warnings")]);
   assert.equal(readFileSync(join(project.root, "src/convert.ts"), "utf8"), block("ts file=src/convert.ts"));
   assert.match(project.build()["meta.json"] ?? "", /"org\.example\.convert@1"/);
 });
@@ -261,25 +271,80 @@ describe("the command", () => {
   it("prints what it wrote, warnings, and the next step", async () => {
     const text = sum.replace('"description": "Adds', '"extra\\u0007\\u202e": 1, "description": "Adds');
     const { code, out, err } = await imported(["meta.json"], { "meta.json": text });
-    assert.equal(out, "wrote src/sum.ts  xyz.demo.sum@1\n\nNext: implement invoke and health in src, then svc-gen\n");
-    assert.equal(err, "warning: xyz.demo.sum@1: /extra\\u0007\\u202e: 1 is left out\n");
-    assert.equal(code, 0);
+    const next = "\nNext: implement invoke and health in src, then svc-gen\n";
+    assert.equal(out, `wrote src/sum.ts  xyz.demo.sum@1: the ports are the same; 1 difference\n${next}`);
+    assert.deepEqual([code, err], [0, ""]);
+    const verbose = await imported(["meta.json", "--verbose"], { "meta.json": text });
+    assert.equal(verbose.err, "warning: xyz.demo.sum@1: /extra\\u0007\\u202e: 1 is left out\n");
   });
 
-  it("says first that ports differ, and shows at most 20 warnings", async () => {
+  it("says first that ports differ", async () => {
     const when = '{"type":"string","format":"date-time"}';
     const pair = `{"type":"array","prefixItems":[${when},{"type":"string"}],"items":false,"minItems":2,"maxItems":2}`;
-    const others = Array.from({ length: 30 }, (_, at) => `"m${at}":{"type":"string"}`);
-    const text = metadataOf(inputOf(`"pair":${pair},${others.join(",")}`, ',"required":["pair"]'), DONE);
-    const { code, err } = await imported(["meta.json"], { "meta.json": text });
+    const text = metadataOf(inputOf(`"pair":${pair}`, ',"required":["pair"]'), DONE);
+    const { code, out, err } = await imported(["meta.json", "--verbose"], { "meta.json": text });
+    assert.match(out, /^wrote src\/imported\.ts {2}xyz\.test\.imported@1: the ports differ\n/);
     const lines = err.trimEnd().split("\n");
-    assert.deepEqual([code, lines.length], [0, 21]);
+    assert.equal(code, 0);
     assert.equal(
       lines[0],
       "warning: xyz.test.imported@1: the ports differ from the imported ones: register the tool as a new version",
     );
     assert.match(lines[1] ?? "", /: \/input_schema\/properties\/pair\/type: "array" becomes \["array"\]$/);
-    assert.equal(lines[20], "warning: xyz.test.imported@1: and 12 more warnings; --json has all");
+  });
+
+  it("imports what it can of a list, and names each refused tool", async () => {
+    const [, head = ""] = /^\[([\s\S]*)\]\s*$/.exec(sum) ?? [];
+    const broken = head.replace("xyz.demo.sum@1", "xyz.demo.broken@1").replace('"oneOf"', '"allOf"');
+    const { code, out, err, root } = await imported(["m.json"], {
+      "m.json": `[${[broken, head, head, "{}"].join(",")}]`,
+    });
+    assert.equal(code, 1);
+    assert.match(out, /^wrote src\/sum\.ts /);
+    assert.deepEqual(readdirSync(join(root, "src")), ["sum.ts"]);
+    const [first, second, third, last, ...more] = err.trimEnd().split("\n");
+    assert.deepEqual(more, []);
+    assert.match(
+      [first, second, third].sort().join("\n"),
+      /has xyz\.demo\.sum@1 twice .*\n.*is no metadata: at \/3\/fqn: .*\n.*xyz\.demo\.broken@1 .*cannot be imported: output schema: /,
+    );
+    assert.equal(last, "3 tools of 4 cannot be imported");
+  });
+
+  it("moves tags out of results", async () => {
+    const object = (members: string, names: string) =>
+      `{"type":"object","properties":{${members}},"required":[${names}]}`;
+    const tag = (value: string) => `"kind":{"type":"string","const":"${value}"}`;
+    const content = object('"a":{"type":"string"}', '"a"');
+    const cases: readonly (readonly [oneOf: string, type: string | undefined])[] = [
+      [
+        `${object(`${tag("ok")},"a":{"type":"string"}`, '"kind","a"')},${object(tag("none"), '"kind"')}`,
+        'export type Output = { ok: { a: string } } | "none";',
+      ],
+      [
+        `${object(`${tag("ok")},"value":${content}`, '"kind","value"')},${object(tag("none"), '"kind"')}`,
+        'export type Output = { ok: { a: string } } | "none";',
+      ],
+      [
+        `{"type":"object","properties":{${tag("ok")}},"required":["kind"],"$ref":"#/$defs/A"},${object(tag("none"), '"kind"')}`,
+        'export type Output = { ok: { a: string } } | "none";',
+      ],
+      // Two variants of one tag, a tag that may be absent, no tag.
+      [`${object(tag("ok"), '"kind"')},${object(`${tag("ok")},"a":{}`, '"kind"')}`, undefined],
+      [`${object(`${tag("ok")},"a":{}`, '"a"')},${object(`${tag("none")},"a":{}`, '"a"')}`, undefined],
+      [`${object('"a":{},"b":{}', "")}`, undefined],
+    ];
+    for (const [oneOf, type] of cases) {
+      const output = `{"oneOf":[${oneOf}],"$defs":{"A":${content}}}`;
+      const { code, err, root } = await imported(["m.json"], { "m.json": metadataOf(inputOf(""), output) });
+      if (type === undefined) {
+        assert.match(err, /cannot be imported: output variant: /);
+        continue;
+      }
+      assert.equal(code, 0, err);
+      assert.match(err, /the output was tagged by its member kind.*register the tool as a new version/);
+      assert.ok(readFileSync(join(root, "src/imported.ts"), "utf8").includes(type), oneOf);
+    }
   });
 
   it("replaces no file without --force, and then nothing is written", async () => {
@@ -351,11 +416,10 @@ describe("the command", () => {
     [
       "no description",
       '{"fqn":"org.one.sum@1"}',
-      /"m\.json" is no metadata: at \/description: expected a text that is not blank, got nothing /,
+      /"m\.json" is no metadata: at \/description: expected a text, got nothing /,
     ],
     ["deep nesting", "[".repeat(5000), /"m\.json" is no metadata: expected JSON: more than 127 levels of nesting/],
     ["too much", " ".repeat(4 * 1024 * 1024 + 1), /"m\.json" has more than 4194304 bytes \(import fewer tools/],
-    ["a tool twice", `[${[sum, sum].map((text) => text.trim().slice(1, -1)).join(",")}]`, /has xyz\.demo\.sum@1 twice/],
     [
       "a bad timeout",
       sum.replace('"timeout": 10000', '"timeout": 0.5'),

@@ -27,6 +27,7 @@ export interface Imported {
   readonly samePorts: boolean;
   readonly inlined: readonly string[];
   readonly notSecret: readonly string[];
+  readonly retagged?: { readonly tag: string; readonly content?: string };
   readonly differences: readonly Difference[];
 }
 
@@ -83,7 +84,9 @@ export function assertInert(source: string): void {
   const classes = file.statements.filter(ts.isClassDeclaration);
   assert.equal(classes.length, 1);
   for (const statement of file.statements) {
-    if (ts.isImportDeclaration(statement)) assert.equal(statement.moduleSpecifier.getText(), '"svc-runtime"');
+    if (ts.isImportDeclaration(statement)) {
+      assert.match(statement.moduleSpecifier.getText(), /^"(?:svc-runtime|\.\/[a-z0-9-]+-types\.js)"$/);
+    } else if (ts.isEnumDeclaration(statement)) assertConstants(statement);
     else if (!ts.isClassDeclaration(statement)) assertType(statement);
   }
   for (const member of classes[0]?.members ?? []) {
@@ -92,6 +95,12 @@ export function assertInert(source: string): void {
     const [only, ...more] = member.body?.statements ?? [];
     assert.ok(only !== undefined && ts.isReturnStatement(only) && more.length === 0, member.getText());
     assert.match(only.expression?.getText() ?? "", RETURNS);
+  }
+}
+
+function assertConstants({ members }: ts.EnumDeclaration): void {
+  for (const { name, initializer } of members) {
+    assert.ok(ts.isIdentifier(name) && initializer !== undefined && ts.isStringLiteral(initializer), name.getText());
   }
 }
 

@@ -679,6 +679,28 @@ export interface Foreign {
   assert.equal(heir.properties.inherited.description, "Handed down.");
 });
 
+test("formats of integers and closed objects", () => {
+  const wrong = complaints(`{
+  /** @format int64x */
+  a: number;
+  /** @additionalProperties maybe */
+  b: { c: string };
+  /** @additionalProperties false */
+  d: { [name: string]: number };
+  /** @additionalProperties false */
+  e: number;
+  /** @format int8 @minimum 200 */
+  f: number;
+}`);
+  assert.deepEqual(wrong, [
+    "SVC171 A.Input.a 4 @format int64x: @format on a number is one of int8, int16, int32, uint8, uint16, uint32",
+    'SVC170 A.Input.b 6 @additionalProperties maybe: @additionalProperties takes "true" or "false"',
+    "SVC171 A.Input.d 8 @additionalProperties false: @additionalProperties is for objects without an index signature",
+    "SVC171 A.Input.e 10 @additionalProperties false: @additionalProperties is for objects, not for a number",
+    "SVC172 A.Input.f 12 @minimum 200: @minimum 200 @maximum 127",
+  ]);
+});
+
 test("nothing in a comment is executed, followed or obeyed", () => {
   const planted = `{
   /**
@@ -691,7 +713,7 @@ test("nothing in a comment is executed, followed or obeyed", () => {
    * @TJS-type string
    * @items.minimum 5
    * @nullable
-   * @additionalProperties true
+   * @additionalItems true
    * @enum [1]
    */
   a: string;
