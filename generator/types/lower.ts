@@ -789,10 +789,8 @@ class Lowering {
   private withDoc<S extends Shape>(shape: S, type: ts.Type, use: Use): S {
     const symbol = type.getSymbol();
     if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return shape;
-    const comment = this.types.comments.of(symbol);
-    this.recordTags(comment, use, shape);
-    const doc = annotate(comment, shape.doc);
-    return doc === undefined ? shape : { ...shape, doc };
+    // Constraints keep the kind of a shape.
+    return this.withComment(shape, this.types.comments.of(symbol), use) as S;
   }
 
   /** The node, unless it is in TypeScript's library, where a diagnostic would not help. */

@@ -52,6 +52,10 @@ const input = `{
   /** @format email */
   formatted: string | null;
   documented: Documented;
+  /** @format uint8 */
+  small: number;
+  /** @maximum 5 @format int16 */
+  list: number[];
 }`;
 const before = `
 /**
@@ -59,7 +63,10 @@ const before = `
  * @minimum 1
  */
 type Age = number;
-/** Of its own. */
+/**
+ * Of its own.
+ * @additionalProperties false
+ */
 interface Documented {
   /** Inside. */
   a: string;
@@ -96,7 +103,12 @@ test("tags of the allow-list become keywords, descriptions come along", async ()
     assert.equal(schema("formatted"), '{"type":["string","null"],"format":"email"}');
     assert.equal(
       schema("documented"),
-      '{"type":"object","properties":{"a":{"type":"string","description":"Inside."}},"required":["a"],"description":"Of its own."}',
+      '{"type":"object","properties":{"a":{"type":"string","description":"Inside."}},"required":["a"],"additionalProperties":false,"description":"Of its own."}',
+    );
+    assert.equal(schema("small"), '{"type":"integer","format":"uint8","minimum":0,"maximum":255}');
+    assert.equal(
+      schema("list"),
+      '{"type":"array","items":{"type":"integer","format":"int16","minimum":-32768,"maximum":5}}',
     );
     assert.match(contract.outputSchema, /"p":\{"type":"string","description":"A port\."\}/);
     assert.match(contract.outputSchema, /"description":"Went well\."/);
@@ -113,6 +125,8 @@ test("tags of the allow-list become keywords, descriptions come along", async ()
       narrowed: "9",
       formatted: '"x@example.org"',
       documented: '{"a":""}',
+      small: "255",
+      list: "[-32768,5]",
     };
     const decode = (changes: Partial<typeof good>) => {
       const members = Object.entries({ ...good, ...changes }).map(([name, text]) => `"${name}":${text}`);
@@ -135,6 +149,11 @@ test("tags of the allow-list become keywords, descriptions come along", async ()
       { aliased: "0" },
       { narrowed: "10" },
       { formatted: '"x"' },
+      { documented: '{"a":"","b":1}' },
+      { small: "256" },
+      { small: "1.5" },
+      { list: "[6]" },
+      { list: "[-32769]" },
     ];
     for (const change of bad)
       assert.throws(() => decode(change), /input_deserialization_error/, JSON.stringify(change));
