@@ -130,7 +130,13 @@ const LAYERS = [
     below: "generator/model",
     packages: "svc-runtime/generator",
   },
-  { name: "generator/atomic-write", files: "generator/atomic-write", below: "generator/diagnostics", node: "fs path" },
+  {
+    name: "generator/atomic-write",
+    files: "generator/atomic-write",
+    below: "generator/diagnostics",
+    node: "crypto fs path",
+  },
+  { name: "generator/read-file", files: "generator/read-file", below: "generator/diagnostics", node: "fs" },
   {
     name: "generator/metadata",
     files: "generator/metadata",
@@ -191,7 +197,12 @@ const LAYERS = [
     below: "generator/model",
     packages: "svc-runtime/generator",
   },
-  { name: "generator/committed-contract", files: "generator/committed-contract", node: "child_process" },
+  {
+    name: "generator/committed-contract",
+    files: "generator/committed-contract",
+    below: "generator/diagnostics generator/atomic-write generator/read-file",
+    node: "child_process path",
+  },
   { name: "generator/new-files", files: "generator/new-files", below: "generator/atomic-write", node: "fs path" },
   {
     name: "generator/output-files",

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { replaceFiles } from "../atomic-write.js";
+import { baseOf, replaceFiles } from "../atomic-write.js";
 import { quoted, shellWord } from "../diagnostics/quote.js";
 import type { Difference } from "../import/differences.js";
 import type { ImportedTool } from "../import/import-tools.js";
@@ -46,11 +46,11 @@ being {"pointer","imported","generated"} with its values as JSON texts, absent w
     const folder = resolve(call.cwd, call.values.out ?? "src");
     const files = tools.map(({ file, text }) => ({ target: join(folder, file), content: text }));
     const existing = files.filter(({ target }) => existsSync(target));
-    if (call.values.force) replaceFiles(files);
+    if (call.values.force) replaceFiles(files, () => baseOf(call.cwd, folder));
     else if (existing.length > 0) {
       const names = existing.map(({ target }) => quoted(shown(call, target))).join(", ");
       throw new CommandError(`${names} exists already`, "name another folder with --out, or add --force");
-    } else writeNewFiles(files);
+    } else writeNewFiles(call.cwd, files);
     if (call.json) call.print(asJson({ tools: tools.map((tool) => asData(tool, call, folder)) }));
     else report(tools, call, folder);
     return EXIT.done;
