@@ -116,6 +116,11 @@ function isSet(values: Values<Options>, name: string): boolean {
 function faultOf(error: unknown, help: string) {
   if (error instanceof UsageError || error instanceof ForeignFile)
     return { exit: EXIT.usage, code: "usage", message: error.message, hint: help };
+  // Of the parsers of TypeScript and JSON.
+  if (error instanceof RangeError && error.message.startsWith("Maximum call stack")) {
+    const message = "a type, an expression or a document nests too deeply to be read";
+    return { exit: EXIT.failure, code: "failed", message, hint: "nest less" };
+  }
   if (error instanceof UnreadableFile) {
     return { exit: EXIT.failure, code: "failed", message: error.message, hint: "remove it, or let nothing name it" };
   }

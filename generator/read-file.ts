@@ -24,7 +24,10 @@ export function readRegular(path: string, { pipe = false }: ReadOptions = {}): B
   const file = openSync(path, constants.O_RDONLY | (pipe ? 0 : (constants.O_NONBLOCK ?? 0)));
   try {
     const stats = fstatSync(file);
-    if (!stats.isFile() && !(pipe && stats.isFIFO())) throw new UnreadableFile(`${quoted(path)} is not a regular file`);
+    // A folder is refused by the system.
+    if (!stats.isFile() && !stats.isDirectory() && !(pipe && stats.isFIFO())) {
+      throw new UnreadableFile(`${quoted(path)} is not a regular file`);
+    }
     // The size of a file in /proc is 0, whatever it holds.
     let bytes = Buffer.allocUnsafe(Math.min(stats.size, MAX_FILE_BYTES) + 1);
     for (let size = 0; ; ) {

@@ -5,6 +5,7 @@
  */
 
 import morph = require("ts-morph");
+
 import { readSource } from "../read-file.js";
 
 // Each file that the compiler reads, on any way, is one that an author chose.
