@@ -43,7 +43,8 @@ export function committedContract(root: string): CommittedContract {
     return { fault: FAULTS[code] ?? `git cannot be run: ${code}` };
   }
   if (status === 0) return { text: stdout };
-  const [line = ""] = stderr.trim().split("\n");
+  const lines = stderr.split("\n");
+  const line = lines.find((each) => each.startsWith("fatal: ")) ?? lines[0] ?? "";
   return { fault: `git says ${escapeControls(line) || `nothing, and exits with ${status}`}` };
 }
 

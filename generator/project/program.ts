@@ -308,6 +308,8 @@ function readConfig(layout: Layout, recorder: InputRecorder, above: readonly str
   const installed = installedTypeScript(dirname(path), recorder);
   if (installed !== undefined) registerLibNames(installed);
   const source = ts.readJsonConfigFile(path, host.readFile);
+  const [unread] = source.statements === undefined ? (source as InnerJsonFile).parseDiagnostics : [];
+  if (unread !== undefined) return { problem: messageAndPlace(layout, unread).message };
   const parsed = ts.parseJsonSourceFileConfigFileContent(source, host, dirname(path), undefined, path);
   // Options of a newer TypeScript are accepted; other faults, and a missing base file (TS5083, TS6053), are errors.
   const [fault] = [...(source as InnerJsonFile).parseDiagnostics, ...parsed.errors].filter(isConfigFault);
