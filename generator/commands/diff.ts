@@ -53,7 +53,7 @@ function givenDocuments(files: readonly string[], cwd: string): [NamedText, Name
     throw new UsageError(`diff wants two meta.json files, OLD NEW, or none; got ${files.length}`);
   const read = (path: string): NamedText => {
     try {
-      return { name: quoted(path), text: readRegular(resolve(cwd, path), { pipe: true }).toString() };
+      return { name: quoted(path), text: readRegular(resolve(cwd, path), { named: true }).toString() };
     } catch (error) {
       throw error instanceof UnreadableFile ? error : new UsageError(`cannot read ${quoted(path)}`);
     }

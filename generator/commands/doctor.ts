@@ -164,7 +164,7 @@ async function ownLeader(
 
 function readGiven(option: string, file: string, cwd: string): Buffer {
   try {
-    return readRegular(resolve(cwd, file), { pipe: true });
+    return readRegular(resolve(cwd, file), { named: true });
   } catch (error) {
     if (error instanceof UnreadableFile) throw error;
     const { code = "no file" } = error as NodeJS.ErrnoException;

@@ -53,7 +53,7 @@ export function numberOf(name: string, text: string): number {
 
 function readText(cwd: string, path: string): string {
   try {
-    return readRegular(resolve(cwd, path), { pipe: true }).toString();
+    return readRegular(resolve(cwd, path), { named: true }).toString();
   } catch (error) {
     if (error instanceof UnreadableFile) throw error;
     throw new UsageError(`cannot read ${quoted(path)}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`);

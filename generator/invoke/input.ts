@@ -17,7 +17,7 @@ export async function readInputText(given: string, cwd: string, readInput: () =>
   if (given === "-") return readInput();
   if (!given.startsWith("@")) return Buffer.from(given);
   try {
-    return readRegular(resolve(cwd, given.slice(1)), { pipe: true });
+    return readRegular(resolve(cwd, given.slice(1)), { named: true });
   } catch (error) {
     if (error instanceof UnreadableFile) throw error;
     throw new UsageError(`cannot read ${quoted(given.slice(1))}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`);
