@@ -187,7 +187,9 @@ describe("no code of the checkout is run", () => {
       const root = repository();
       const bare = join(root, "bare");
       cpSync(join(root, ".git"), bare, { recursive: true });
-      git(root, "config", "--file", join(bare, "config"), "core.bare", "true");
+      for (const [name, value] of Object.entries({ "core.bare": "false", "core.worktree": bare })) {
+        git(root, "config", "--file", join(bare, "config"), name, value);
+      }
       writeFileSync(join(bare, "meta.json"), "[]\n");
       const { code, err } = await diffIn(bare);
       assert.equal(code, EXIT.usage);
