@@ -130,7 +130,14 @@ const LAYERS = [
     below: "generator/model",
     packages: "svc-runtime/generator",
   },
-  { name: "generator/atomic-write", files: "generator/atomic-write", below: "generator/diagnostics", node: "fs path" },
+  {
+    name: "generator/atomic-write",
+    files: "generator/atomic-write",
+    below: "generator/diagnostics",
+    node: "crypto fs path",
+  },
+  { name: "generator/read-file", files: "generator/read-file", below: "generator/diagnostics", node: "fs" },
+  { name: "generator/run-within", files: "generator/run-within", node: "vm" },
   {
     name: "generator/metadata",
     files: "generator/metadata",
@@ -141,21 +148,21 @@ const LAYERS = [
   {
     name: "generator/project",
     files: "generator/project/*",
-    below: "generator/model generator/diagnostics",
+    below: "generator/model generator/diagnostics generator/atomic-write generator/read-file",
     packages: "ts-morph typescript-json-schema",
     node: "crypto fs module path url",
   },
   {
     name: "generator/types",
     files: "generator/types/*",
-    below: "generator/model generator/diagnostics generator/project",
+    below: "generator/model generator/diagnostics generator/project generator/run-within",
     packages: "svc-runtime/generator refa scslre",
-    node: "module vm",
+    node: "module",
   },
   {
     name: "generator/emit",
     files: "generator/emit/*",
-    below: "generator/model generator/diagnostics generator/project",
+    below: "generator/model generator/diagnostics generator/project generator/run-within",
     packages: "svc-runtime/generator handlebars ajv ajv-formats",
     node: "fs module path util",
   },
@@ -169,9 +176,9 @@ const LAYERS = [
   {
     name: "generator/openapi",
     files: "generator/openapi/*",
-    below: "generator/model generator/emit",
+    below: "generator/model generator/emit generator/read-file",
     packages: "svc-runtime/generator",
-    node: "fs path",
+    node: "path",
   },
   {
     name: "generator/generate",
@@ -191,12 +198,18 @@ const LAYERS = [
     below: "generator/model",
     packages: "svc-runtime/generator",
   },
-  { name: "generator/committed-contract", files: "generator/committed-contract", node: "child_process" },
+  {
+    name: "generator/committed-contract",
+    files: "generator/committed-contract",
+    below: "generator/diagnostics generator/atomic-write generator/read-file",
+    node: "child_process path",
+  },
   { name: "generator/new-files", files: "generator/new-files", below: "generator/atomic-write", node: "fs path" },
   {
     name: "generator/output-files",
     files: "generator/output-files",
-    below: "generator/diagnostics generator/atomic-write generator/project generator/emit generator/generate",
+    below:
+      "generator/diagnostics generator/atomic-write generator/project generator/emit generator/generate generator/read-file",
     node: "fs path",
   },
   {
@@ -244,16 +257,16 @@ const LAYERS = [
     name: "generator/dev",
     files: "generator/dev/*",
     below:
-      "generator/model generator/diagnostics generator/atomic-write generator/project generator/openapi generator/contract-diff generator/output-files generator/watch generator/keys generator/config",
+      "generator/model generator/diagnostics generator/atomic-write generator/project generator/openapi generator/contract-diff generator/output-files generator/watch generator/keys generator/config generator/read-file",
     packages: "svc-runtime/leader",
-    node: "cluster crypto fs path readline stream",
+    node: "cluster crypto fs os path readline stream",
   },
   {
     name: "generator/invoke",
     files: "generator/invoke/*",
-    below: "generator/diagnostics generator/dev generator/command-line",
+    below: "generator/diagnostics generator/dev generator/command-line generator/output-files generator/read-file",
     packages: "svc-runtime/generator svc-runtime/leader",
-    node: "fs path perf_hooks",
+    node: "path perf_hooks",
   },
   {
     name: "generator/dev/page-server",
@@ -273,22 +286,23 @@ const LAYERS = [
     name: "generator/doctor",
     files: "generator/doctor/*",
     below:
-      "generator/model generator/diagnostics generator/metadata generator/project generator/contract-diff generator/config",
+      "generator/model generator/diagnostics generator/metadata generator/project generator/contract-diff generator/config generator/read-file",
     packages: "svc-runtime/config svc-runtime/generator svc-runtime/leader",
-    node: "crypto fs http https module net path tls",
+    node: "crypto fs http https net path tls",
   },
   {
     name: "generator/commands",
     files: "generator/commands/*",
     below:
-      "generator/model generator/diagnostics generator/atomic-write generator/metadata generator/project generator/second-reader generator/generate generator/contract-diff generator/output-files generator/openapi generator/new-files generator/committed-contract generator/watch generator/keys generator/scaffold generator/import generator/dev generator/dev/page-server generator/invoke generator/config generator/doctor generator/command-line",
+      "generator/model generator/diagnostics generator/atomic-write generator/metadata generator/project generator/second-reader generator/generate generator/contract-diff generator/output-files generator/openapi generator/new-files generator/committed-contract generator/watch generator/keys generator/scaffold generator/import generator/dev generator/dev/page-server generator/invoke generator/config generator/doctor generator/command-line generator/read-file",
     packages: "svc-runtime/config svc-runtime/generator svc-runtime/leader diff",
     node: "crypto fs path",
   },
   {
     name: "generator/cli",
     files: "generator/cli",
-    below: "generator/model generator/atomic-write generator/output-files generator/commands generator/command-line",
+    below:
+      "generator/model generator/atomic-write generator/output-files generator/commands generator/command-line generator/diagnostics generator/read-file",
   },
   {
     name: "generator/process-host",

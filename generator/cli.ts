@@ -32,7 +32,9 @@ import { metaCommand } from "./commands/meta.js";
 import { newCommand } from "./commands/new.js";
 import { openApiCommand } from "./commands/openapi.js";
 import { schemaCommand } from "./commands/schema.js";
+import { escapeAllButColours, escapeControls } from "./diagnostics/quote.js";
 import { ForeignFile } from "./output-files.js";
+import { UnreadableFile } from "./read-file.js";
 import { VERSION } from "./version.js";
 
 export { type CliHost, EXIT } from "./commands/command.js";
@@ -65,7 +67,15 @@ export const COMMANDS: readonly Command[] = [
  *
  * @returns the exit code
  */
-export async function run(given: readonly string[], host: CliHost): Promise<number> {
+export async function run(given: readonly string[], surroundings: CliHost): Promise<number> {
+  const { colour, print, complain } = surroundings;
+  const printable = colour ? escapeAllButColours : escapeControls;
+  // Names and texts of a project, of git and of servers are in what commands print.
+  const host: CliHost = {
+    ...surroundings,
+    print: (text) => print(printable(text)),
+    complain: (text) => complain(printable(text)),
+  };
   try {
     const { command, group, args, values } = readArguments(given, COMMANDS);
     if (command === undefined || values.help) {
@@ -106,6 +116,14 @@ function isSet(values: Values<Options>, name: string): boolean {
 function faultOf(error: unknown, help: string) {
   if (error instanceof UsageError || error instanceof ForeignFile)
     return { exit: EXIT.usage, code: "usage", message: error.message, hint: help };
+  // Of the parsers of TypeScript and JSON.
+  if (error instanceof RangeError && error.message.startsWith("Maximum call stack")) {
+    const message = "a type, an expression or a document nests too deeply to be read";
+    return { exit: EXIT.failure, code: "failed", message, hint: "nest less" };
+  }
+  if (error instanceof UnreadableFile) {
+    return { exit: EXIT.failure, code: "failed", message: error.message, hint: "remove it, or let nothing name it" };
+  }
   if (error instanceof CommandError) {
     return { exit: EXIT.failure, code: "failed", message: error.message, hint: error.hint };
   }

@@ -1,8 +1,8 @@
 /** New files: all of them or none, and never in place of another. */
 
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { UnwritableError } from "./atomic-write.js";
+import { baseOf, makeFolders, UnwritableError } from "./atomic-write.js";
 
 export interface NewFile {
   readonly target: string;
@@ -11,24 +11,29 @@ export interface NewFile {
   readonly isPrivate?: boolean;
 }
 
-/** @throws UnwritableError when one cannot be written; the others, and the folders made for them, are removed */
-export function writeNewFiles(files: readonly NewFile[]): void {
+/**
+ * @param root below which no link is followed
+ * @throws UnwritableError when one cannot be written; the others, and the folders made for them, are removed
+ */
+export function writeNewFiles(root: string, files: readonly NewFile[]): void {
   const made: string[] = [];
   let at = "";
   try {
     for (const { target, content, isPrivate } of files) {
       at = target;
-      const folder = mkdirSync(dirname(target), { recursive: true });
+      const folder = makeFolders(baseOf(root, dirname(target)), target);
       if (folder !== undefined) made.push(folder);
       // Exclusive: neither replaces a file nor follows a link.
-      writeFileSync(target, content, { flag: "wx", mode: isPrivate ? 0o600 : 0o666 });
+      const file = openSync(target, "wx", isPrivate ? 0o600 : 0o666);
       made.push(target);
+      try {
+        writeFileSync(file, content);
+      } finally {
+        closeSync(file);
+      }
     }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    // The file that could not be written whole is ours, unless it was there before.
-    if (code !== "EEXIST") made.push(at);
     for (const path of made.reverse()) rmSync(path, { recursive: true, force: true });
-    throw new UnwritableError(at, error);
+    throw error instanceof UnwritableError ? error : new UnwritableError(at, error);
   }
 }

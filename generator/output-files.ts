@@ -1,13 +1,14 @@
 /** Reading and writing of the generated files. */
 
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { replaceFiles, UnwritableError } from "./atomic-write.js";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { baseOf, makeFolders, refuseLinks, replaceFiles, UnwritableError } from "./atomic-write.js";
 import { quoted } from "./diagnostics/quote.js";
 import type { GeneratedFile } from "./emit/render.js";
 import type { Generated } from "./generate.js";
-import { buildInfoFile } from "./project/build-info.js";
+import { buildInfoFile, buildInfoPath } from "./project/build-info.js";
 import type { GenerateOptions } from "./project/layout.js";
+import { readRegular, UnreadableFile } from "./read-file.js";
 
 /** A file of the author is where a generated file belongs. */
 export class ForeignFile extends Error {}
@@ -20,8 +21,12 @@ export class ForeignFile extends Error {}
  */
 export function writeChanged(root: string, files: readonly GeneratedFile[]): string[] {
   const changed = files
-    .map(({ path, text }) => ({ path, target: join(root, path), content: Buffer.from(text) }))
-    .map((file) => ({ ...file, old: bytesIfExists(file.target) }))
+    .map(({ path, text }) => ({
+      path,
+      target: join(root, path),
+      content: Buffer.from(text),
+      old: readOutput(root, path),
+    }))
     .filter(({ old, content }) => old?.equals(content) !== true);
   for (const { path, old } of changed) {
     // An empty file is one that is being saved.
@@ -30,14 +35,14 @@ export function writeChanged(root: string, files: readonly GeneratedFile[]): str
       throw new ForeignFile(`${quoted(path)} is not a file of svc-gen; move it, or name another folder: --out FOLDER`);
     }
   }
-  replaceFiles(changed);
+  replaceFiles(changed, (target) => baseOf(root, dirname(target)));
   return changed.map(({ path }) => path);
 }
 
 /** The generated files that differ from the disk. */
 export function staleFiles(root: string, files: readonly GeneratedFile[]) {
   return files.flatMap(({ path, text }) => {
-    const old = readIfExists(join(root, path));
+    const old = readOutput(root, path)?.toString();
     return old === text ? [] : [{ path, old, text }];
   });
 }
@@ -54,21 +59,31 @@ export function buildOptions({ root: _, ...options }: GenerateOptions): Record<s
  */
 export function saveBuildInfo(options: GenerateOptions, generated: Generated, checked = false): void {
   if (!existsSync(join(options.root, "node_modules"))) return;
+  const { root } = options;
+  const identity = buildOptions(options);
   try {
-    replaceFiles([buildInfoFile(options.root, buildOptions(options), { ...generated, checked })]);
+    // Its content names its folder.
+    makeFolders(root, buildInfoPath(root, identity));
+    replaceFiles([buildInfoFile(root, identity, { ...generated, checked })], () => root);
   } catch (error) {
     if (!(error instanceof UnwritableError)) throw error;
   }
 }
 
-export function readIfExists(path: string): string | undefined {
-  return bytesIfExists(path)?.toString();
-}
-
-function bytesIfExists(path: string): Buffer | undefined {
+/**
+ * The bytes of a file that svc-gen writes; undefined when there is none, and for a link: what it leads to is of no
+ * concern, and would be shown in differences.
+ *
+ * @param path relative to the root
+ * @throws UnreadableFile
+ */
+export function readOutput(root: string, path: string): Buffer | undefined {
+  const target = join(root, path);
   try {
-    return readFileSync(path);
-  } catch {
+    refuseLinks(baseOf(root, dirname(target)), target);
+    return readRegular(target);
+  } catch (error) {
+    if (error instanceof UnreadableFile) throw error;
     return undefined;
   }
 }

@@ -1,12 +1,12 @@
 /** Watching of a project: TypeScript's watch program, with a run after each change of it or of the configuration. */
 
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, dirname, resolve, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
 import { generateFrom, type Result, type ResultCache } from "./generate.js";
 import { type Compiled, compile } from "./project/emit-javascript.js";
-import { contentHash } from "./project/file-hash.js";
+import { contentHash, folderIdentity } from "./project/file-hash.js";
 import { type GenerateOptions, layoutOf } from "./project/layout.js";
 import {
   adaptHost,
@@ -197,7 +197,7 @@ class WatchSession {
       wanted.set(path, () => watchFile(path, changed));
     }
     for (const folder of [...Object.keys(folders), ...Object.keys(listings)]) {
-      wanted.set(`${folder}${sep}${identityOf(folder)}`, () => this.watchFolder(folder, changed));
+      wanted.set(`${folder}${sep}${folderIdentity(folder)}`, () => this.watchFolder(folder, changed));
     }
     const gone = [...this.watchers.keys()].filter((key) => !wanted.has(key));
     // A folder was replaced by another. TypeScript shares one watcher per path, which does not see the new folder.
@@ -253,14 +253,6 @@ const watchFile: NonNullable<ts.System["watchFile"]> = (path, callback) => {
   const options = existsSync(dirname(path)) ? WATCH_OPTIONS : { watchFile: ts.WatchFileKind.FixedPollingInterval };
   return ts.sys.watchFile?.(path, onEvent, POLL_MS, options) ?? { close() {} };
 };
-
-/**
- * The identity of the folder at a path. Inode numbers of deleted folders are reused; the birth time tells them apart.
- */
-function identityOf(folder: string): string {
-  const stats = statSync(folder, { throwIfNoEntry: false });
-  return `${stats?.ino ?? -1} ${stats?.birthtimeMs}`;
-}
 
 /** Whether two projects differ in their files alone. */
 function isSameCompilation(one: Project | undefined, other: Project): boolean {

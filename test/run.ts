@@ -129,7 +129,14 @@ function runFile({ path, options }: Script): Promise<Report> {
     const cpuFile = join(scratch, `cpu-${started++}`);
     const child = spawn(process.execPath, [...options, "--test-reporter=spec", path], {
       cwd: ROOT,
-      env: { ...withoutSettings(process.env), TEST_PROOFS: proofs, TEST_CPU: cpuFile, TEST_CPU_PID: undefined },
+      // What svc-gen dev keeps of a project is not put into the home folder.
+      env: {
+        ...withoutSettings(process.env),
+        XDG_STATE_HOME: join(scratch, "state"),
+        TEST_PROOFS: proofs,
+        TEST_CPU: cpuFile,
+        TEST_CPU_PID: undefined,
+      },
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });

@@ -76,7 +76,7 @@ ${EDITORS}`,
       const hint = "name another file, or move it away";
       throw new CommandError(`${quoted(shown(existing.target))} exists already; nothing was written`, hint);
     }
-    writeNewFiles(made.files);
+    writeNewFiles(cwd, made.files);
     const wrote = made.files.map((file) => shown(file.target));
     const publicKeys = [...made.publicKeys].map(([tool, public_key]) => ({ tool, public_key }));
     if (call.json) call.print(asJson({ wrote, public_keys: publicKeys }));

@@ -1,13 +1,14 @@
 /** The leader of `svc-gen dev --signed`, for commands that sign with its key. */
 
-import { CommandError } from "./command.js";
+import { type CliHost, CommandError } from "./command.js";
 
 /** Id, key and the tool's public key; undefined before the first `svc-gen dev --signed` of the project. */
-export async function devLeader(root: string) {
+export async function devLeader(root: string, env: CliHost["env"]) {
   const { DEV_KEY_ID, DEV_LEADER_ID, devKeys } = await import("../dev/dev-keys.js");
+  const { privateFolder } = await import("../dev/dev-state.js");
   const { KeyFileError } = await import("../keys/key-file.js");
   try {
-    const keys = devKeys(root);
+    const keys = devKeys(privateFolder(root, env));
     if (keys === undefined) return undefined;
     const { leaderKey, toolPublicKey } = keys;
     return { leader: { id: DEV_LEADER_ID, keyId: DEV_KEY_ID, key: leaderKey }, toolPublicKey };

@@ -1,10 +1,9 @@
 /** The development page of `svc-gen dev`: of the project, or of a running server. */
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { DevEvent } from "../dev/dev-session.js";
 import { isDebugLine } from "../dev/log-lines.js";
 import { DevelopmentPage } from "../dev/page-server/development-page.js";
+import { readOutput } from "../output-files.js";
 import type { GenerateOptions } from "../project/layout.js";
 import { type Call, type Options, UsageError } from "./command.js";
 import { type LEADER_OPTIONS, leaderOptions } from "./leader-options.js";
@@ -29,7 +28,11 @@ export async function followedPage(
   call: LeaderCall,
   project: GenerateOptions,
   tell: (event: DevEvent | PageEvent) => void,
-): Promise<{ readonly onEvent: (event: DevEvent) => void; readonly close: () => Promise<void> }> {
+): Promise<{
+  readonly url: string;
+  readonly onEvent: (event: DevEvent) => void;
+  readonly close: () => Promise<void>;
+}> {
   const { root } = project;
   const leader = () => leaderOptions(call, call.values.signed === true, root);
   const page = new DevelopmentPage({ root, leader });
@@ -37,9 +40,10 @@ export async function followedPage(
   tell({ event: "page", url: page.url });
   const showsDebug = call.env.SVC_LOG_LEVEL !== undefined;
   return {
+    url: page.url,
     close: () => page.close(),
     onEvent: (event) => {
-      void page.follow(event, () => readFileSync(join(root, "meta.json"), "utf8"));
+      void page.follow(event, () => readOutput(root, "meta.json")?.toString() ?? "[]");
       if (event.event !== "line" || showsDebug || !isDebugLine(event.line)) tell(event);
     },
   };

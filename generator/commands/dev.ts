@@ -28,7 +28,8 @@ export const devCommand = defineCommand({
   name: "dev",
   summary: "generate, compile and serve, again after every save, until Ctrl-C",
   details: `While something is wrong, the last good build keeps serving. A change of a contract is shown as by diff.
-Compiled files go to the project's own outDir. Keys, configuration and address are in .svc/, which git ignores.
+It runs the code of the project. Compiled files go to the project's own outDir, else to .svc/, which git ignores. Keys,
+configuration and address are in a private folder of yours, below XDG_STATE_HOME or ~/.local/state.
 The printed page calls the tools from a browser on this machine, and shows each call as a leader sees it. With --url it
 shows a server that runs elsewhere; nothing is generated or served then.
 
@@ -69,6 +70,7 @@ With --json one line an event: page (url), run (diagnostics, wrote, changes), se
         exactPort: Number(port ?? 0) !== 0,
         signed: signed === true,
         env: { ...DEV_LOG_LEVEL, ...call.env },
+        page: page.url,
         onEvent: page.onEvent,
         end: call.interrupted(),
       });

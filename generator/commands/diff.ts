@@ -1,6 +1,6 @@
 /** `svc-gen diff`: whether callers of the old contract can call the new one. */
 
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { committedContract } from "../committed-contract.js";
 import {
   diffDocuments,
@@ -12,8 +12,9 @@ import {
 } from "../contract-diff.js";
 import { hasErrors } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
-import { buildOptions, readIfExists, staleFiles } from "../output-files.js";
+import { buildOptions, readOutput, staleFiles } from "../output-files.js";
 import { freshBuildInfo } from "../project/build-info.js";
+import { readRegular, UnreadableFile } from "../read-file.js";
 import { asJson, type Call, defineCommand, EXIT, JSON_OPTION, type Options, UsageError } from "./command.js";
 import { generateNow } from "./generate.js";
 
@@ -51,9 +52,11 @@ function givenDocuments(files: readonly string[], cwd: string): [NamedText, Name
   if (old === undefined || next === undefined || files.length > 2)
     throw new UsageError(`diff wants two meta.json files, OLD NEW, or none; got ${files.length}`);
   const read = (path: string): NamedText => {
-    const text = readIfExists(resolve(cwd, path));
-    if (text === undefined) throw new UsageError(`cannot read ${quoted(path)}`);
-    return { name: quoted(path), text };
+    try {
+      return { name: quoted(path), text: readRegular(resolve(cwd, path), { named: true }).toString() };
+    } catch (error) {
+      throw error instanceof UnreadableFile ? error : new UsageError(`cannot read ${quoted(path)}`);
+    }
   };
   return [read(old), read(next)];
 }
@@ -62,13 +65,15 @@ function givenDocuments(files: readonly string[], cwd: string): [NamedText, Name
 async function committedAndCurrent(call: Call<Options>): Promise<[NamedText, NamedText]> {
   const { cwd } = call;
   const committed = committedContract(cwd);
-  if (committed === undefined) throw new UsageError("diff without files wants a meta.json committed in git HEAD");
-  const next = readIfExists(join(cwd, "meta.json"));
+  if ("fault" in committed) {
+    throw new UsageError(`diff without files wants a meta.json committed in git HEAD; ${committed.fault}`);
+  }
+  const next = readOutput(cwd, "meta.json")?.toString();
   if (next === undefined) throw new UsageError("cannot read meta.json; run svc-gen first");
   const doubt = await staleness(cwd);
   if (doubt !== undefined) call.complain(`svc-gen: warning: ${doubt}\n`);
   return [
-    { name: "meta.json of git HEAD", text: committed },
+    { name: "meta.json of git HEAD", text: committed.text },
     { name: "meta.json", text: next },
   ];
 }

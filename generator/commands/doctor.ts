@@ -1,16 +1,17 @@
 /** `svc-gen doctor [URL]`: what is wrong with a project, or with the way to a served tool. */
 
-import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { hasErrors } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { LeaderWithKey } from "../doctor/project-checks.js";
-import { buildOptions, readIfExists, staleFiles } from "../output-files.js";
+import { buildOptions, readOutput, staleFiles } from "../output-files.js";
 import { freshBuildInfo } from "../project/build-info.js";
 import type { GenerateOptions } from "../project/layout.js";
+import { readRegular, UnreadableFile } from "../read-file.js";
 import {
   asJson,
   type Call,
+  type CliHost,
   CommandError,
   defineCommand,
   EXIT,
@@ -105,8 +106,8 @@ docs/troubleshooting.md are named in the steps. With --json: {"checks":[{"name",
       const size = values.size === undefined ? undefined : numberOf("size", values.size);
       if (size !== undefined && size > MAX_SIZE) throw new UsageError(`--size wants at most ${MAX_SIZE}`);
       return checkServer(baseOf(target), {
-        committed: readIfExists(join(project.root, "meta.json")),
-        leader: given ?? (await ownLeader(project.root, target)),
+        committed: readOutput(project.root, "meta.json")?.toString(),
+        leader: given ?? (await ownLeader(project.root, target, env)),
         headerPrefix: prefixOf(values["header-prefix"]),
         ca: values.ca === undefined ? undefined : readGiven("ca", values.ca, cwd),
         unsigned: values.unsigned === true,
@@ -145,11 +146,16 @@ async function leaderOf({ values, cwd }: Call<typeof OPTIONS>): Promise<LeaderWi
 }
 
 /** The leader of the project's own `svc-gen dev --signed`, when the URL is of that server. */
-async function ownLeader(root: string, { protocol, hostname, port }: URL): Promise<LeaderWithKey | undefined> {
+async function ownLeader(
+  root: string,
+  { protocol, hostname, port }: URL,
+  env: CliHost["env"],
+): Promise<LeaderWithKey | undefined> {
   const host = hostname === "localhost" ? "127.0.0.1" : hostname;
   const { devServers } = await import("../dev/dev-state.js");
-  const isOwn = devServers(root).some(({ url, signed }) => signed && url === `${protocol}//${host}:${port}`);
-  const own = isOwn ? await devLeader(root) : undefined;
+  const servers = await devServers(root, env);
+  const isOwn = servers.some(({ url, signed }) => signed && url === `${protocol}//${host}:${port}`);
+  const own = isOwn ? await devLeader(root, env) : undefined;
   if (own === undefined) return undefined;
   const { readSigningKey } = await import("svc-runtime/config");
   const reading = readSigningKey(own.leader.key.toString("hex"));
@@ -158,8 +164,9 @@ async function ownLeader(root: string, { protocol, hostname, port }: URL): Promi
 
 function readGiven(option: string, file: string, cwd: string): Buffer {
   try {
-    return readFileSync(resolve(cwd, file));
+    return readRegular(resolve(cwd, file), { named: true });
   } catch (error) {
+    if (error instanceof UnreadableFile) throw error;
     const { code = "no file" } = error as NodeJS.ErrnoException;
     throw new CommandError(`--${option}: cannot read ${quoted(file)}: ${code}`, "correct the path");
   }

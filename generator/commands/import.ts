@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { replaceFiles } from "../atomic-write.js";
+import { baseOf, replaceFiles } from "../atomic-write.js";
 import { quoted, shellWord } from "../diagnostics/quote.js";
 import type { Difference } from "../import/differences.js";
 import type { Import, ImportedTool } from "../import/import-tools.js";
@@ -50,11 +50,11 @@ there is none.`,
     const sources = [...tools, ...(shared === undefined ? [] : [shared])];
     const files = sources.map(({ file, text }) => ({ target: join(folder, file), content: text }));
     const existing = files.filter(({ target }) => existsSync(target));
-    if (call.values.force) replaceFiles(files);
+    if (call.values.force) replaceFiles(files, () => baseOf(call.cwd, folder));
     else if (existing.length > 0) {
       const names = existing.map(({ target }) => quoted(shown(call, target))).join(", ");
       throw new CommandError(`${names} exists already`, "name another folder with --out, or add --force");
-    } else writeNewFiles(files);
+    } else writeNewFiles(call.cwd, files);
     if (call.json) call.print(asJson(asData(imported, call, folder)));
     else report(imported, call, folder);
     return refused.length === 0 ? EXIT.done : EXIT.failure;

@@ -1,7 +1,6 @@
 /** `svc-gen invoke`: one call from the shell, and what was verified of it. */
 
 import type { LeaderError } from "svc-runtime/leader";
-import { escapeControls } from "../diagnostics/quote.js";
 import type { CallReport } from "../invoke/call.js";
 import type { Target } from "../invoke/target.js";
 import { type Call, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "./command.js";
@@ -42,7 +41,7 @@ when the tool answers _err_eval.`,
     for (const [flag, given] of Object.entries({ replay, tamper })) {
       if (given && !signed) throw new UsageError(`--${flag} wants --signed: only signed requests are remembered`);
     }
-    const target = targetOf(name, call.cwd, signed);
+    const target = await targetOf(name, call, signed);
     if (input === undefined) throw missingInput(target);
     const { readInputText } = await import("../invoke/input.js");
     const bytes = await readInputText(input, call.cwd, call.readInput);
@@ -127,7 +126,6 @@ const HINTS: Readonly<Record<string, string>> = {
 
 function print(report: CallReport, call: InvokeCall): void {
   const { fqn, variant, result, milliseconds, signature, replay, tamper } = report;
-  const shown = escapeControls(result);
   const refusal = tamper && { refused: tamper.refusal !== undefined, ...refusalFacts(tamper.refusal) };
   if (call.json) {
     const facts = {
@@ -139,10 +137,10 @@ function print(report: CallReport, call: InvokeCall): void {
       ...(replay && { replay }),
       ...(refusal && { tamper: refusal }),
     };
-    call.print(`${JSON.stringify(facts).slice(0, -1)},"result":${shown.replaceAll(/\n */g, "")}}\n`);
+    call.print(`${JSON.stringify(facts).slice(0, -1)},"result":${result.replaceAll(/\n */g, "")}}\n`);
     return;
   }
-  call.print(`${shown}\n`);
+  call.print(`${result}\n`);
   const marks = VERIFIED[signature];
   call.complain(`✓ 200 ${variant} in ${milliseconds} ms · ${marks}\n`);
   if (replay !== undefined) {

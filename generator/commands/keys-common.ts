@@ -1,11 +1,10 @@
 /** What the four commands of keys share: their options, their faults, the answer with the public key. */
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseFqn } from "svc-runtime/generator";
 import { quoted } from "../diagnostics/quote.js";
 import { type Json, object, printJson } from "../json.js";
 import { type Call, CommandError, type Options, UsageError, type Values } from "./command.js";
+import { projectTools } from "./project-tools.js";
 
 export const REVEAL = { type: "boolean", summary: "print the private key too" } as const;
 
@@ -59,22 +58,16 @@ export function keyIdOf(text: string): bigint {
 /** The tool of the printed entry: the given one, or the only one in ./meta.json. */
 export function toolOf({ cwd, values }: Call<typeof ENTRY_OPTIONS & Options>): string {
   const { tool } = values;
-  if (tool === undefined) return onlyTool(join(cwd, "meta.json")) ?? "xyz.demo.tool@1";
+  if (tool === undefined) return onlyTool(cwd) ?? "xyz.demo.tool@1";
   const fqn = parseFqn(tool);
   if (fqn === undefined)
     throw new UsageError(`--tool wants the name of a tool, domain.name@version; got ${quoted(tool)}`);
   return fqn.text;
 }
 
-function onlyTool(path: string): string | undefined {
-  try {
-    const tools: unknown = JSON.parse(readFileSync(path, "utf8"));
-    if (!Array.isArray(tools) || tools.length !== 1) return undefined;
-    const { fqn } = tools[0] as { fqn?: unknown };
-    return typeof fqn === "string" ? parseFqn(fqn)?.text : undefined;
-  } catch {
-    return undefined;
-  }
+function onlyTool(root: string): string | undefined {
+  const [fqn, ...more] = projectTools(root) ?? [];
+  return fqn === undefined || more.length > 0 ? undefined : parseFqn(fqn)?.text;
 }
 
 /** JSON on one line, whose numbers may exceed those of JavaScript. */

@@ -1,9 +1,9 @@
 /** The options with which a command calls tools as a leader, and the keys of development in their place. */
 
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { LeaderOptions } from "svc-runtime/leader";
 import { quoted } from "../diagnostics/quote.js";
+import { readRegular, UnreadableFile } from "../read-file.js";
 import { type Call, UsageError } from "./command.js";
 import { devLeader } from "./dev-leader.js";
 import { keyIdOf, refuseKeyText } from "./keys-common.js";
@@ -25,7 +25,7 @@ export const LEADER_OPTIONS = {
  * @throws UsageError for a file that cannot be read
  */
 export async function leaderOptions(
-  { cwd, values }: Pick<Call<typeof LEADER_OPTIONS>, "cwd" | "values">,
+  { cwd, env, values }: Pick<Call<typeof LEADER_OPTIONS>, "cwd" | "env" | "values">,
   signed: boolean,
   root = cwd,
 ): Promise<LeaderOptions> {
@@ -40,7 +40,7 @@ export async function leaderOptions(
     const toolKey = values["tool-key"] === undefined ? {} : { toolKey: values["tool-key"] };
     return { ...ca, ...prefix, leader, ...toolKey };
   }
-  const own = await devLeader(root);
+  const own = await devLeader(root, env);
   if (own === undefined) return { ...ca, ...prefix };
   return { ...ca, ...prefix, leader: own.leader, toolKey: values["tool-key"] ?? own.toolPublicKey };
 }
@@ -53,8 +53,9 @@ export function numberOf(name: string, text: string): number {
 
 function readText(cwd: string, path: string): string {
   try {
-    return readFileSync(resolve(cwd, path), "utf8");
+    return readRegular(resolve(cwd, path), { named: true }).toString();
   } catch (error) {
+    if (error instanceof UnreadableFile) throw error;
     throw new UsageError(`cannot read ${quoted(path)}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`);
   }
 }

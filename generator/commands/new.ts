@@ -61,7 +61,10 @@ async function makeProject(call: Call<typeof OPTIONS>, scaffold: Scaffold): Prom
   scaffold.assertNew(folder, shown, [...files.map(({ path }) => path), ...scaffold.LATER_FILES]);
   const isInstalled = !values["skip-install"] && (await isYes("Install the packages now?", ask));
 
-  writeNewFiles(files.map(({ path, text }) => ({ target: join(folder, path), content: text })));
+  writeNewFiles(
+    cwd,
+    files.map(({ path, text }) => ({ target: join(folder, path), content: text })),
+  );
   const enter = shown === "." ? [] : [`cd ${shellWord(shown)}`];
   if (!call.json) for (const { path } of files) call.print(`wrote ${join(shown, path).replaceAll("\\", "/")}\n`);
   let wrote: readonly string[] = [];

@@ -1,12 +1,11 @@
 /** The tools of the project in a folder, from its `meta.json`. */
 
-import { join } from "node:path";
 import { type Json, JsonObject, readJson } from "../json.js";
-import { readIfExists } from "../output-files.js";
+import { readOutput } from "../output-files.js";
 
 /** The documents of a `meta.json`; undefined without one, and when it cannot be read. */
 function metaDocuments(root: string): readonly JsonObject[] | undefined {
-  const text = readIfExists(join(root, "meta.json"));
+  const text = readOutput(root, "meta.json")?.toString();
   return text === undefined ? undefined : documentsOf(text);
 }
 

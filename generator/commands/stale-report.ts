@@ -27,15 +27,25 @@ export function staleReport(files: readonly StaleFile[]): string {
 
 /** A unified diff with {@link CONTEXT} lines around each change, cut to {@link MAX_LINES} lines. */
 export function unified(path: string, old: string, next: string): string {
-  const patch = createTwoFilesPatch(path, path, old, next, "", "as svc-gen writes it", {
-    context: CONTEXT,
-    maxEditLength: MAX_EDITS,
-    headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
-  });
+  const isFar = Math.abs(lineEnds(old) - lineEnds(next)) > MAX_EDITS;
+  // The comparison of millions of lines takes gigabytes, whatever the limit.
+  const patch = isFar
+    ? undefined
+    : createTwoFilesPatch(path, path, old, next, "", "as svc-gen writes it", {
+        context: CONTEXT,
+        maxEditLength: MAX_EDITS,
+        headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
+      });
   if (patch === undefined) return `${path}: differs in more than ${MAX_EDITS} lines\n`;
   const lines = patch.trimEnd().split("\n").map(cut);
   const more = lines.length - MAX_LINES;
   return `${[...lines.slice(0, MAX_LINES), ...(more > 0 ? [`… ${more} more lines`] : [])].join("\n")}\n`;
+}
+
+function lineEnds(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
+  return count;
 }
 
 function cut(line: string): string {

@@ -1,4 +1,4 @@
-/** Keys and configuration for signed calls during development. They never leave the project's `.svc` folder. */
+/** Keys and configuration for signed calls during development. They never leave the private folder of the project. */
 
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -7,7 +7,6 @@ import { publicKeyOf } from "svc-runtime/leader";
 import { replaceFiles } from "../atomic-write.js";
 import { signedConfig } from "../config/new-config.js";
 import { readKeyFile, writeKeyFile } from "../keys/key-file.js";
-import { DEV_FOLDER } from "./dev-state.js";
 
 /** The id of the leader in the configuration of development. */
 export const DEV_LEADER_ID = "dev";
@@ -45,10 +44,10 @@ export function writeDevConfig(folder: string, tools: readonly string[]): void {
 /**
  * What a leader needs to call the tools of a project under development; undefined before `svc-gen dev --signed`.
  *
+ * @param folder the private one of the project
  * @throws KeyFileError
  */
-export function devKeys(root: string): { readonly leaderKey: Buffer; readonly toolPublicKey: string } | undefined {
-  const folder = join(root, DEV_FOLDER);
+export function devKeys(folder: string): { readonly leaderKey: Buffer; readonly toolPublicKey: string } | undefined {
   if (![LEADER_KEY, TOOL_KEY].every((name) => existsSync(join(folder, name)))) return undefined;
   const { key: leaderKey } = readKeyFile(folder, LEADER_KEY);
   return { leaderKey, toolPublicKey: publicHex(readKeyFile(folder, TOOL_KEY).key) };

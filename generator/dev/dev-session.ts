@@ -1,17 +1,17 @@
 /** `svc-gen dev`: generate, compile and serve, again after every change. */
 
-import { existsSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import { replaceFiles, UnwritableError } from "../atomic-write.js";
+import { rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { baseOf, isWithin, replaceFiles, UnwritableError } from "../atomic-write.js";
 import { type Difference, diffDocuments } from "../contract-diff.js";
 import { type Diagnostic, hasErrors } from "../diagnostics/diagnostics.js";
-import { writeChanged } from "../output-files.js";
+import { readOutput, writeChanged } from "../output-files.js";
 import type { Compiled } from "../project/emit-javascript.js";
 import type { GenerateOptions } from "../project/layout.js";
 import { type WatchResult, watchProject } from "../watch.js";
 import { ensureDevKeys, writeDevConfig } from "./dev-keys.js";
 import { DevServer, PortTaken, type Started } from "./dev-server.js";
-import { DEV_FOLDER, removeDeadStates, stateFile } from "./dev-state.js";
+import { DEV_FOLDER, type DevState, makePrivateFolder, removeDeadStates, stateFile } from "./dev-state.js";
 import { type ServedDocument, servedDocuments } from "./served-documents.js";
 
 /** What happens while a project is developed, in order. */
@@ -48,6 +48,8 @@ export interface DevOptions {
   /** Whether another port may not be used when this one is taken. */
   readonly exactPort: boolean;
   readonly signed: boolean;
+  /** Address of the development page, which confirms where this process serves. */
+  readonly page: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly onEvent: (event: DevEvent) => void;
   readonly end: Promise<unknown>;
@@ -62,8 +64,7 @@ export { PortTaken };
  */
 export async function develop(options: DevOptions): Promise<void> {
   const { project } = options;
-  const folder = join(project.root, DEV_FOLDER);
-  replaceFiles([{ target: join(folder, ".gitignore"), content: "*\n" }]);
+  const folder = makePrivateFolder(project.root, options.env);
   removeDeadStates(folder);
   const session = new DevSession(options, folder);
   try {
@@ -108,8 +109,7 @@ class DevSession {
     });
     const config = signed ? { SVC_TOOLKIT_CONFIG_PATH: join(folder, "config.json") } : {};
     if (signed) ensureDevKeys(folder);
-    const meta = join(project.root, "meta.json");
-    this.document = existsSync(meta) ? readFileSync(meta, "utf8") : undefined;
+    this.document = readOutput(project.root, "meta.json")?.toString();
     this.server = new DevServer({
       cwd: project.root,
       host: "127.0.0.1",
@@ -117,13 +117,21 @@ class DevSession {
       exactPort,
       env: { ...env, ...config },
       onLine: (line) => onEvent({ event: "line", line }),
-      onExit: (reason) => onEvent({ event: "ended", reason }),
+      onExit: (reason) => {
+        this.removeState();
+        onEvent({ event: "ended", reason });
+      },
     });
   }
 
   close(): Promise<void> {
-    if (this.state !== undefined) rmSync(this.state, { force: true });
+    this.removeState();
     return this.server.close();
+  }
+
+  private removeState(): void {
+    if (this.state !== undefined) rmSync(this.state, { force: true });
+    this.state = undefined;
   }
 
   /** One run of the generator: reports it, and serves its build. */
@@ -140,10 +148,15 @@ class DevSession {
     report(this.changesTo(document));
     if (this.options.signed) writeDevConfig(this.folder, namesOf(document));
     const from = performance.now() - milliseconds;
-    this.waiting = { ...result.compile(join(this.folder, "dist")), document, from };
+    this.waiting = { ...result.compile(this.compiledFolder()), document, from };
     // Without another server, one that is starting may become the last good one.
     if (this.server.isServing) this.server.cancelStart();
     this.startWaiting().catch(this.fail);
+  }
+
+  /** For a project whose tsconfig names no output folder. Only there are the packages of the project found. */
+  private compiledFolder(): string {
+    return join(this.options.project.root, DEV_FOLDER, "dist");
   }
 
   /** Starts the waiting builds, one after another. */
@@ -176,16 +189,22 @@ class DevSession {
   private writeState(url: string): void {
     const state = stateFile(this.folder, url);
     if (state === this.state) return;
-    if (this.state !== undefined) rmSync(this.state, { force: true });
+    this.removeState();
     this.state = state;
-    const content = `${JSON.stringify({ url, signed: this.options.signed, pid: process.pid })}\n`;
-    replaceFiles([{ target: state, content }]);
+    const { signed, page } = this.options;
+    const content = `${JSON.stringify({ url, signed, pid: process.pid, page } satisfies DevState)}\n`;
+    replaceFiles([{ target: state, content, mode: 0o600 }]);
   }
 
   /** Writes compiled files; the failure if the disk refuses them. */
   private write(files: Compiled["files"]): Extract<Started, { state: "failed" }> | undefined {
     try {
-      replaceFiles(files);
+      const { root } = this.options.project;
+      const own = join(root, DEV_FOLDER);
+      const isOwn = files.some(({ target }) => isWithin(own, target));
+      const ignored = isOwn ? [{ target: join(own, ".gitignore"), content: "*\n" }] : [];
+      // A link that leads to the outDir of the tsconfig is the author's.
+      replaceFiles([...ignored, ...files], (target) => (isOwn ? baseOf(root, dirname(target)) : dirname(target)));
     } catch (error) {
       if (error instanceof UnwritableError) return { state: "failed", reason: error.message };
       throw error;

@@ -1,16 +1,60 @@
-/** The folder of `svc-gen dev` in a project: development keys, configuration, and where each running server listens. */
+/**
+ * What `svc-gen dev` keeps of a project: development keys, configuration, and where each running server listens. It lies
+ * in a private folder of the user, because whatever is in the project may come with the checkout.
+ */
 
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import { UnwritableError } from "../atomic-write.js";
+import { readRegular } from "../read-file.js";
 
-/** Relative to the project's root. Git ignores it. */
+/** For compiled files of a project whose tsconfig names no folder. Relative to the project's root; git ignores it. */
 export const DEV_FOLDER = ".svc";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The private folder of a project. XDG_STATE_HOME names another place than the home folder. */
+export function privateFolder(root: string, { XDG_STATE_HOME: place = "" }: Environment): string {
+  const states = isAbsolute(place) ? place : join(homedir(), ".local/state");
+  const project = createHash("sha256").update(realpathSync(root)).digest("hex").slice(0, 16);
+  return join(states, "svc-gen", project);
+}
+
+/**
+ * Makes the private folder of a project, unless it is there.
+ *
+ * @throws UnwritableError also when another user can change what is in it
+ */
+export function makePrivateFolder(root: string, env: Environment): string {
+  const folder = privateFolder(root, env);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new UnwritableError(folder, error);
+  }
+  if (!isPrivate(folder)) throw new UnwritableError(folder, { code: "another user can change it; remove it" });
+  return folder;
+}
+
+/** Whether a folder and the one above it are this user's alone to change, and no links. */
+function isPrivate(folder: string): boolean {
+  return [dirname(folder), folder].every((path) => {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    // Windows has neither owners nor modes here.
+    const isOwn = process.getuid === undefined || (stats?.uid === process.getuid() && (stats.mode & 0o022) === 0);
+    return stats?.isDirectory() === true && isOwn;
+  });
+}
 
 /** Where one `svc-gen dev` serves. Its file exists while it runs. */
 export interface DevState {
   readonly url: string;
   readonly signed: boolean;
   readonly pid: number;
+  /** The development page of the process, behind its token: who answers there is the process itself. */
+  readonly page: string;
 }
 
 /** The file of one running server: a project may have an unsigned and a signed one. */
@@ -25,9 +69,28 @@ export function portOf(url: string): string {
 
 const STATE_FILE = /^dev-\d+\.json$/;
 
-/** The running `svc-gen dev` of a project, the latest first. */
-export function devServers(root: string): DevState[] {
-  return stateFiles(join(root, DEV_FOLDER)).flatMap((path) => readState(path) ?? []);
+/** The running `svc-gen dev` of a project, the latest first. Each confirmed that it serves there. */
+export async function devServers(root: string, env: Environment): Promise<DevState[]> {
+  const folder = privateFolder(root, env);
+  if (!isPrivate(folder)) return [];
+  const states = stateFiles(folder).flatMap((path) => readState(path) ?? []);
+  const confirmed = await Promise.all(states.map(isServing));
+  return states.filter((_, index) => confirmed[index]);
+}
+
+/** Milliseconds for an answer of `svc-gen dev`, which may be compiling. */
+const CONFIRMATION_MS = 10_000;
+
+/** Asks the process of a state, which may have ended: another one may have its port by now. */
+async function isServing({ page, url, signed }: DevState): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(CONFIRMATION_MS);
+    const response = await fetch(`${page}api/served`, { redirect: "error", signal });
+    const served = (await response.json()) as Partial<DevState> | null;
+    return response.ok && served?.url === url && served.signed === signed;
+  } catch {
+    return false;
+  }
 }
 
 /** Removes the files of processes that were killed. */
@@ -50,7 +113,7 @@ function stateFiles(folder: string): string[] {
 
 function readState(path: string): DevState | undefined {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as DevState;
+    return JSON.parse(readRegular(path).toString()) as DevState;
   } catch {
     return undefined;
   }

@@ -26,3 +26,14 @@ export function escapeControls(text: string): string {
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
+
+/** The colours that svc-gen uses: a text that contains them can change its own colour, and hide nothing. */
+const COLOUR = new RegExp(`(${"\u001b"}\\[(?:[02]|3[1-6])m)`);
+
+/** {@link escapeControls} for a terminal that shows colours. */
+export function escapeAllButColours(text: string): string {
+  return text
+    .split(COLOUR)
+    .map((part, at) => (at % 2 === 1 ? part : escapeControls(part)))
+    .join("");
+}

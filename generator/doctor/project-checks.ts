@@ -1,7 +1,6 @@
 /** Checks of a tool project and of the environment of its server. Nothing is sent. */
 
-import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { existsSync, realpathSync } from "node:fs";
 import { isIP } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import {
@@ -19,6 +18,7 @@ import type { SigningKey } from "svc-runtime/leader";
 import { type CheckedConfig, checkConfig } from "../config/check-config.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { GenerateOptions } from "../project/layout.js";
+import { readRegular } from "../read-file.js";
 import { ENGINES, VERSION } from "../version.js";
 import { bad, type Check, good, skipped } from "./check.js";
 
@@ -282,16 +282,18 @@ function isAddress(text: string): boolean {
   return (six === undefined ? isIP(four ?? "") === 4 : isIP(six) === 6) && Number(port) <= 65_535;
 }
 
+/** Whether a server would find libsodium. It is looked for and not loaded: it is code of the project. */
 function checkLibsodium(root: string): Check {
-  const manifest = manifestOf(root, "svc-runtime");
-  try {
-    createRequire(manifest ?? join(root, "package.json"))("sodium-native");
-    return good("libsodium", "loads");
-  } catch {
-    const next =
-      "npm install sodium-native, where it is prebuilt: glibc, macOS, Windows (troubleshooting: a signed call costs more than it should)";
-    return skipped("libsodium", "not here: signatures take twice as long", next);
-  }
+  const runtime = manifestOf(root, "svc-runtime");
+  const manifest = manifestOf(runtime === undefined ? root : dirname(realpathSync(runtime)), "sodium-native");
+  const platform = `${process.platform}-${process.arch}`;
+  const built = manifest !== undefined && existsSync(join(dirname(manifest), "prebuilds", platform));
+  const { glibcVersionRuntime } = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header;
+  const hasLibrary = process.platform !== "linux" || glibcVersionRuntime !== undefined;
+  if (built && hasLibrary) return good("libsodium", `sodium-native is installed, built for ${platform}`);
+  const next =
+    "npm install sodium-native, where it is prebuilt: glibc, macOS, Windows (troubleshooting: a signed call costs more than it should)";
+  return skipped("libsodium", "not here: signatures take twice as long", next);
 }
 
 /** The version of a package in the nearest `node_modules`; undefined without one. */
@@ -310,7 +312,7 @@ function manifestOf(root: string, name: string): string | undefined {
 
 function readManifest(path: string): { readonly version?: string; readonly type?: string } | undefined {
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
+    return JSON.parse(readRegular(path).toString());
   } catch {
     return undefined;
   }

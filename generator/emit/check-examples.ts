@@ -4,6 +4,7 @@ import { ValueDecoder, WireFault } from "svc-runtime/generator";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { type Json, printJson } from "../json.js";
 import type { Example, Tool } from "../model.js";
+import { OutOfTime, runWithin } from "../run-within.js";
 import { codec } from "./codecs.js";
 import type { Schemas } from "./schema.js";
 
@@ -12,11 +13,25 @@ export function checkExamples(examples: readonly Example[], { definitions }: Too
   const codecs = definitions.map(({ name, shape }) => [name, codec(shape)] as const);
   return examples.flatMap(({ value, shape, optional, subject, place }) => {
     if (value === null && optional) return [];
-    const problem =
-      decodingProblem(value, new ValueDecoder(codec(shape), codecs)) ??
-      schemas.judge.compile(schemas.value(shape, definitions))(value);
+    const problem = problemWithin(
+      () =>
+        decodingProblem(value, new ValueDecoder(codec(shape), codecs)) ??
+        schemas.judge.compile(schemas.value(shape, definitions))(value),
+    );
     return problem === undefined ? [] : [diagnostic("SVC173", { place, subject }, problem)];
   });
+}
+
+/** Milliseconds for one value. Usual ones take less than one; a pattern can take for ever. */
+const LIMIT_MS = 2_000;
+
+function problemWithin(judge: () => string | undefined): string | undefined {
+  try {
+    return runWithin(LIMIT_MS, judge);
+  } catch (error) {
+    if (error instanceof OutOfTime) return `its pattern takes longer than ${LIMIT_MS} ms for it`;
+    throw error;
+  }
 }
 
 function decodingProblem(value: Json, decoder: ValueDecoder): string | undefined {

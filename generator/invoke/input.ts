@@ -1,12 +1,12 @@
 /** The input of a call as it was typed: every value keeps its spelling, so that integers and decimals stay exact. */
 
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { itemsOf, JsonError, membersByName, parseJson, textOf } from "svc-runtime/generator";
 import { JsonText, type PortShape } from "svc-runtime/leader";
 import { unknownName } from "../commands/arguments.js";
 import { CommandError, UsageError } from "../commands/command.js";
 import { quoted } from "../diagnostics/quote.js";
+import { readRegular, UnreadableFile } from "../read-file.js";
 
 /**
  * Reads the bytes of an input: JSON text, `@file`, or `-` for standard input.
@@ -17,8 +17,9 @@ export async function readInputText(given: string, cwd: string, readInput: () =>
   if (given === "-") return readInput();
   if (!given.startsWith("@")) return Buffer.from(given);
   try {
-    return readFileSync(resolve(cwd, given.slice(1)));
+    return readRegular(resolve(cwd, given.slice(1)), { named: true });
   } catch (error) {
+    if (error instanceof UnreadableFile) throw error;
     throw new UsageError(`cannot read ${quoted(given.slice(1))}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`);
   }
 }

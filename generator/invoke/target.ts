@@ -1,10 +1,9 @@
 /** The tool that `svc-gen invoke` calls: a URL, or a tool of the project under development. */
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { CommandError, UsageError } from "../commands/command.js";
+import { type CliHost, CommandError, UsageError } from "../commands/command.js";
 import { devServers } from "../dev/dev-state.js";
 import { type ServedDocument, servedDocuments } from "../dev/served-documents.js";
+import { readOutput } from "../output-files.js";
 import { toolNamed } from "./tool-names.js";
 
 export interface Target {
@@ -23,9 +22,13 @@ const DEFAULT_SERVER = "http://127.0.0.1:8080";
  * @param signed whether the call is signed: of two servers of the project the one that is meant for it
  * @throws UsageError
  */
-export function targetOf(name: string | undefined, root: string, signed: boolean): Target {
+export async function targetOf(
+  name: string | undefined,
+  { cwd, env }: Pick<CliHost, "cwd" | "env">,
+  signed: boolean,
+): Promise<Target> {
   if (name !== undefined && /^https?:\/\//i.test(name)) return { url: toolUrl(name) };
-  const tool = toolNamed("invoke", name, projectTools(root, signed), "a URL");
+  const tool = toolNamed("invoke", name, await projectTools(cwd, env, signed), "a URL");
   return { url: tool.url, tool };
 }
 
@@ -35,14 +38,10 @@ function toolUrl(text: string): string {
   return `${origin}${pathname.replace(/\/(?:invoke|meta|health)?\/*$/, "")}`;
 }
 
-function projectTools(root: string, signed: boolean): ServedDocument[] {
-  let text: string;
-  try {
-    text = readFileSync(join(root, "meta.json"), "utf8");
-  } catch {
-    throw new UsageError("there is no meta.json here: run svc-gen, or give the URL of a tool");
-  }
-  const servers = devServers(root);
+async function projectTools(root: string, env: CliHost["env"], signed: boolean): Promise<ServedDocument[]> {
+  const text = readOutput(root, "meta.json")?.toString();
+  if (text === undefined) throw new UsageError("there is no meta.json here: run svc-gen, or give the URL of a tool");
+  const servers = await devServers(root, env);
   const server = servers.find((each) => each.signed === signed) ?? servers[0];
   try {
     return servedDocuments(text, server?.url ?? DEFAULT_SERVER);

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { dirname, parse, resolve } from "node:path";
 import { readPrivateKey } from "svc-runtime/leader";
-import { UnwritableError } from "../atomic-write.js";
+import { baseOf, refuseLinkedFolders, UnwritableError } from "../atomic-write.js";
 import { quoted, shellWord } from "../diagnostics/quote.js";
 import { formOf, type KeyForm, looksLike } from "./key-forms.js";
 
@@ -123,6 +123,7 @@ function modeWarnings(mode: number, name: string): string[] {
 export function writeKeyFile(folder: string, name: string, text: string): void {
   refuseKeyAsName(name);
   const path = resolve(folder, name);
+  refuseLinkedFolders(baseOf(folder, dirname(path)), path);
   const file = openNew(path, name);
   try {
     try {

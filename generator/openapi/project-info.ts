@@ -1,7 +1,7 @@
 /** Name and version of a project, for its document. */
 
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readRegular } from "../read-file.js";
 
 /** What `package.json` says; other text where it says nothing. */
 export function projectInfo(root: string): { readonly title: string; readonly version: string } {
@@ -14,7 +14,7 @@ export function projectInfo(root: string): { readonly title: string; readonly ve
 
 function manifestOf(root: string): { readonly name?: unknown; readonly version?: unknown } {
   try {
-    return Object(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
+    return Object(JSON.parse(readRegular(join(root, "package.json")).toString()));
   } catch {
     return {};
   }

@@ -4,12 +4,14 @@
  * compiler.
  */
 
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { refuseLinks } from "../atomic-write.js";
 import type { Diagnostic } from "../diagnostics/diagnostics.js";
+import { readRegular } from "../read-file.js";
 import { VERSION } from "../version.js";
-import { bytesHash, contentHash, fileHash, folderHash } from "./file-hash.js";
+import { bytesHash, contentHash, fileHash, folderHash, folderIdentity } from "./file-hash.js";
 import type { InputSnapshot } from "./input-recorder.js";
 
 /** A run without errors. */
@@ -21,6 +23,8 @@ export interface RunResult {
 }
 
 export interface BuildInfo {
+  /** The folder that it was written to: one that is in a checkout, or was copied, is of no use. */
+  readonly folder: string;
   /** Version and hash of the generator's own files. */
   readonly generator: string;
   readonly options: Readonly<Record<string, string>>;
@@ -37,18 +41,20 @@ export interface BuildInfo {
  * The path of a build info. The name depends on the options and the root: a `node_modules` that is copied or shared may
  * hold the build info of several projects.
  */
-function buildInfoPath(root: string, options: Readonly<Record<string, string>>): string {
+export function buildInfoPath(root: string, options: Readonly<Record<string, string>>): string {
   const name = contentHash(JSON.stringify([root, options])).slice(0, 16);
   return join(root, "node_modules/.cache/svc-gen", `${name}.json`);
 }
 
-/** The build info of a run, as a file to write. */
+/** The build info of a run, as a file to write. Its folder exists. */
 export function buildInfoFile(
   root: string,
   options: Readonly<Record<string, string>>,
   { inputs, files, diagnostics, checked }: RunResult,
 ): { readonly target: string; readonly content: string } {
+  const target = buildInfoPath(root, options);
   const info: BuildInfo = {
+    folder: folderIdentity(dirname(target)),
     generator: GENERATOR_ID,
     options,
     inputs,
@@ -57,16 +63,21 @@ export function buildInfoFile(
     checked,
   };
   const text = JSON.stringify(info);
-  return { target: buildInfoPath(root, options), content: `${contentHash(text)}\n${text}` };
+  return { target, content: `${contentHash(text)}\n${text}` };
 }
 
-/** Reads the build info. Undefined when it is damaged, or of another generator or other options. */
+/** Reads the build info. Undefined when it is damaged, from elsewhere, or of another generator or other options. */
 function readBuildInfo(root: string, options: Readonly<Record<string, string>>): BuildInfo | undefined {
   try {
-    const [hash, text = ""] = readFileSync(buildInfoPath(root, options), "utf8").split("\n");
+    const path = buildInfoPath(root, options);
+    refuseLinks(root, path);
+    const [hash, text = ""] = readRegular(path).toString().split("\n");
     if (hash !== contentHash(text)) return undefined;
     const info = JSON.parse(text) as BuildInfo;
-    const same = info.generator === GENERATOR_ID && JSON.stringify(info.options) === JSON.stringify(options);
+    const same =
+      info.folder === folderIdentity(dirname(path)) &&
+      info.generator === GENERATOR_ID &&
+      JSON.stringify(info.options) === JSON.stringify(options);
     return same ? info : undefined;
   } catch {
     return undefined;

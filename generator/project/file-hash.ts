@@ -1,8 +1,9 @@
 /** Hashes of files and folders. This file does not load the compiler. */
 
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
+import { readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
+import { readRegular } from "../read-file.js";
 
 export function contentHash(content: string | Buffer): string {
   return createHash("sha1").update(content).digest("hex");
@@ -23,10 +24,19 @@ export function bytesHash(path: string): string | undefined {
 
 function bytesOf(path: string): Buffer | undefined {
   try {
-    return readFileSync(path);
+    return readRegular(path);
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The identity of the folder at a path, which no checkout can know in advance. Inode numbers of deleted folders are
+ * reused; the birth time tells them apart.
+ */
+export function folderIdentity(path: string): string {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return `${stats?.ino ?? -1} ${stats?.birthtimeNs}`;
 }
 
 export type FolderEntry = readonly [name: string, isFolder: boolean];

@@ -1,10 +1,11 @@
 /** Opens a tool project as one TypeScript program and collects TypeScript's errors. */
 
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { createRequire, Module } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Place } from "../model.js";
+import { readRegular } from "../read-file.js";
 import { InputRecorder } from "./input-recorder.js";
 import { displayPath, type Layout } from "./layout.js";
 import {
@@ -307,6 +308,8 @@ function readConfig(layout: Layout, recorder: InputRecorder, above: readonly str
   const installed = installedTypeScript(dirname(path), recorder);
   if (installed !== undefined) registerLibNames(installed);
   const source = ts.readJsonConfigFile(path, host.readFile);
+  const [unread] = source.statements === undefined ? (source as InnerJsonFile).parseDiagnostics : [];
+  if (unread !== undefined) return { problem: messageAndPlace(layout, unread).message };
   const parsed = ts.parseJsonSourceFileConfigFileContent(source, host, dirname(path), undefined, path);
   // Options of a newer TypeScript are accepted; other faults, and a missing base file (TS5083, TS6053), are errors.
   const [fault] = [...(source as InnerJsonFile).parseDiagnostics, ...parsed.errors].filter(isConfigFault);
@@ -348,10 +351,10 @@ interface InnerJsonFile extends ts.TsConfigSourceFile {
 
 /**
  * Whether a diagnostic of a configuration is an error in every TypeScript version: of syntax, of a value's type, or of
- * a missing base.
+ * a base that is missing or cannot be read.
  */
 function isConfigFault({ code }: ts.Diagnostic): boolean {
-  return (code >= 1000 && code < 2000) || [5024, 5083, 6053].includes(code);
+  return (code >= 1000 && code < 2000) || [5012, 5024, 5083, 6053].includes(code);
 }
 
 /**
@@ -522,7 +525,7 @@ function findPackage(fileName: string): string | undefined {
 /** The name in a package's manifest; undefined for invalid JSON, such as a manifest that is still being written. */
 function packageName(manifest: string): string | undefined {
   try {
-    return JSON.parse(readFileSync(manifest, "utf8")).name;
+    return JSON.parse(readRegular(manifest).toString()).name;
   } catch {
     return undefined;
   }

@@ -4,7 +4,6 @@
  */
 
 import { existsSync, readdirSync, realpathSync } from "node:fs";
-import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import type { InputRecorder } from "./input-recorder.js";
 import { ts } from "./typescript.js";
@@ -43,13 +42,10 @@ function majorOf(manifest: string): number | undefined {
 
 /** The folder of library files: beside the compiler, or in the package of its native build. */
 function librariesOf(typescript: string): string | undefined {
+  const native = `node_modules/@typescript/typescript-${process.platform}-${process.arch}/lib`;
   const folders = [join(typescript, "lib")];
-  const native = `@typescript/typescript-${process.platform}-${process.arch}/package.json`;
-  try {
-    folders.push(join(dirname(createRequire(join(typescript, "package.json")).resolve(native)), "lib"));
-  } catch {
-    // TypeScript 6 has no native build.
-  }
+  for (let folder = typescript; dirname(folder) !== folder; folder = dirname(folder))
+    folders.push(join(folder, native));
   return folders.find((folder) => existsSync(join(folder, "lib.es5.d.ts")));
 }
 

@@ -6,6 +6,11 @@
 
 import morph = require("ts-morph");
 
+import { readSource } from "../read-file.js";
+
+// Each file that the compiler reads, on any way, is one that an author chose.
+morph.ts.sys.readFile = readSource;
+
 export type * from "ts-morph";
 
 export import ts = morph.ts;

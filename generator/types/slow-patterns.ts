@@ -1,9 +1,9 @@
 /** Analysis of the worst match time of a `@pattern`. Its packages are loaded for the first pattern of a project. */
 
 import { createRequire } from "node:module";
-import { runInNewContext } from "node:vm";
 import type { NFA } from "refa";
 import type { ParsedLiteral } from "scslre";
+import { runWithin } from "../run-within.js";
 
 const require = createRequire(import.meta.url);
 
@@ -30,8 +30,7 @@ const LIMIT_MS = 5_000;
  */
 export function analyseWithin(limitMs: number, pattern: string): SlowPattern | undefined {
   try {
-    // The limit of a script holds for what it calls, and nothing else can end synchronous code.
-    return runInNewContext("analyse()", { analyse: () => analysePattern(pattern) }, { timeout: limitMs });
+    return runWithin(limitMs, () => analysePattern(pattern));
   } catch {
     return undefined;
   }

@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { EXIT } from "#generator/cli.js";
+import { privateFolder } from "#generator/dev/dev-state.js";
 import { CliProcess } from "../generator/cli-process.js";
 import { ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
@@ -62,8 +63,11 @@ const resultOf = ({ code, out, err }: Awaited<ReturnType<typeof svcGenIn>>) => {
   return out.replaceAll(/\s/g, "");
 };
 
+/** The private folder of a project. */
+const kept = ({ root }: ToolProject) => privateFolder(root, process.env);
+
 /** The files that name the running servers of a project. */
-const statesOf = ({ root }: ToolProject) => readdirSync(join(root, ".svc")).filter((name) => name.startsWith("dev-"));
+const statesOf = (project: ToolProject) => readdirSync(kept(project)).filter((name) => name.startsWith("dev-"));
 
 describe("a project that is edited", PATIENCE, () => {
   let project: DevProject;
@@ -213,9 +217,10 @@ describe("a project that is served signed", PATIENCE, () => {
 
   test("--signed: keys of mode 0600, signed calls, retries and refusals", async () => {
     for (const name of ["leader.key", "tool.key", "config.json"]) {
-      assert.equal(statSync(join(project.root, ".svc", name)).mode & 0o777, 0o600, name);
+      assert.equal(statSync(join(kept(project), name)).mode & 0o777, 0o600, name);
     }
-    assert.equal(readFileSync(join(project.root, ".svc/.gitignore"), "utf8"), "*\n");
+    assert.equal(statSync(kept(project)).mode & 0o777, 0o700);
+    assert.ok(!existsSync(join(project.root, ".svc")), "compiled files are in the outDir");
 
     const { code, out, err } = await project.invoke("double", INPUT, "--signed", "--replay", "--tamper");
     assert.equal(code, EXIT.done, err);
@@ -330,18 +335,18 @@ describe("a project that is served signed", PATIENCE, () => {
       (await project.invoke(INPUT, "--signed", ...other)).err,
       /no such leader .* \(compare the leader.s id, key id and public key /,
     );
-    project.write({ ".svc/leader.key": "08".repeat(32) });
+    writeFileSync(join(kept(project), "leader.key"), "08".repeat(32));
     const stranger = await project.invoke(INPUT, "--signed", "--header-prefix", "X-Nexus-");
     assert.match(stranger.err, /\(signed with the keys of svc-gen dev --signed, which this server does not know: give/);
   });
 
   test("a killed dev leaves keys that the next one uses, and nothing that is taken for a server", async () => {
     await process.interrupt("SIGKILL");
-    const keys = readFileSync(join(project.root, ".svc/leader.key"), "utf8");
+    const keys = readFileSync(join(kept(project), "leader.key"), "utf8");
     const again = project.dev("--signed");
     await again.event("serving");
     assert.equal(statesOf(project).length, 1);
-    assert.equal(readFileSync(join(project.root, ".svc/leader.key"), "utf8"), keys);
+    assert.equal(readFileSync(join(kept(project), "leader.key"), "utf8"), keys);
     assert.equal((await project.invoke(INPUT, "--signed", "--header-prefix", "X-Nexus-")).code, EXIT.done);
     assert.equal(await again.interrupt("SIGHUP"), EXIT.done);
     assert.deepEqual(statesOf(project), []);
@@ -452,7 +457,8 @@ describe("mistakes", () => {
   });
 
   test("a file where the folder of dev belongs is named", PATIENCE, async () => {
-    project.write({ ".svc": "" });
+    rmSync(kept(project), { recursive: true });
+    writeFileSync(kept(project), "");
     const process = new CliProcess(project.root, ["dev", "--port", "0"]);
     assert.equal(await process.exit(), EXIT.usage);
     assert.match(process.complaints, /^svc-gen: cannot write "[^"]*": a file is where its folder should be /);

@@ -327,9 +327,10 @@ describe("invoke", () => {
     assert.match((await invoke(secure, ...AS_BOB, "--ca", "ca.pem")).out, /401 auth_failed/);
   });
 
-  it("a tool of the project is on port 8080 by default", () => {
+  it("a tool of the project is on port 8080 by default", async () => {
     const folder = folderOf({ "meta.json": `[${document}]` });
-    assert.equal(targetOf(undefined, folder, false).url, "http://127.0.0.1:8080/tool");
+    const { url } = await targetOf(undefined, { cwd: folder, env: {} }, false);
+    assert.equal(url, "http://127.0.0.1:8080/tool");
   });
 });
 

@@ -16,7 +16,7 @@ export async function svcGenIn(cwd: string, args: readonly string[], host: Parti
   let err = "";
   const code = await run(args, {
     cwd,
-    env: {},
+    env: { XDG_STATE_HOME: process.env.XDG_STATE_HOME },
     colour: false,
     print: (text) => {
       out += text;

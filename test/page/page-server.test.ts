@@ -87,6 +87,7 @@ describe("the server of the page", () => {
       ["state", {}],
       ["log", []],
     ],
+    served: () => null,
     reference: () => undefined,
     forward: async () => undefined,
   };

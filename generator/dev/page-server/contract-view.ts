@@ -14,10 +14,11 @@ export function contractView(root: string | undefined, metaJson: string): Contra
   const none = (against: string): ContractView => ({ against, differences: [], broken: false });
   if (root === undefined) return none("a running server has no history to compare with");
   const committed = committedContract(root);
-  if (committed === undefined) return none("git HEAD has no meta.json here: commit it, and changes are shown");
+  if ("fault" in committed)
+    return none(`git HEAD has no meta.json here: commit it, and changes are shown (${committed.fault})`);
   try {
     const differences = diffDocuments(
-      { name: "meta.json of git HEAD", text: committed },
+      { name: "meta.json of git HEAD", text: committed.text },
       { name: "meta.json", text: metaJson },
     );
     return {

@@ -42,6 +42,8 @@ export class DevelopmentPage {
   /** The OpenAPI document of the served build, once it was asked for: with 200 tools it takes seconds. */
   private openApi: string | undefined;
   private caller = new Caller({});
+  /** The server of the project, while it serves. */
+  private served: { readonly url: string; readonly signed: boolean } | null = null;
   private state: PageState;
 
   constructor(private readonly options: PageOptions) {
@@ -59,6 +61,7 @@ export class DevelopmentPage {
         ["state", this.state],
         ["log", this.lines],
       ],
+      served: () => this.served,
       reference: () => this.reference(),
       forward: (path, body, accept) => this.forward(path, body, accept),
     });
@@ -89,6 +92,7 @@ export class DevelopmentPage {
         return this.update({ problems: errors.map(problemOf), serving: event.serving });
       }
       case "serving":
+        this.served = { url: event.url, signed: event.signed };
         return this.show(event, metaJson());
       case "failed":
         return this.update({
@@ -96,6 +100,7 @@ export class DevelopmentPage {
           serving: event.serving,
         });
       case "ended":
+        this.served = null;
         return this.update({ problems: [{ title: "the server ended", text: event.reason }], serving: false });
       case "line": {
         const line = logEvent(event.line, readableLine(event.line, true));

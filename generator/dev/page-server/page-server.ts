@@ -21,6 +21,8 @@ export interface PageContent {
   readonly endpoints: Endpoints;
   /** The events for a page that has just been opened. */
   readonly events: () => readonly (readonly [event: string, data: unknown])[];
+  /** Where the process serves, at `GET /TOKEN/api/served`: with the token it identifies the process. */
+  readonly served: () => object | null;
   /** The reference page; undefined while there is no document. */
   readonly reference: () => ReferenceContent | undefined;
   /** Sends a body to the `invoke` path of a tool, as `POST /TOKEN/tools/…/invoke`; undefined for every other path. */
@@ -92,6 +94,8 @@ export class PageServer {
         await this.post(verdict.path, request, response);
       } else if (verdict.path === "/api/events") {
         this.open(response);
+      } else if (verdict.path === "/api/served") {
+        reply(response, 200, this.content.served());
       } else {
         this.file(verdict.path, response);
       }

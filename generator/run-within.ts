@@ -1,0 +1,25 @@
+/** A time limit for synchronous work, such as a regular expression that an author wrote. */
+
+import { createContext, Script } from "node:vm";
+
+/** Thrown by {@link runWithin}. */
+export class OutOfTime extends Error {}
+
+const holder = createContext({ run: (): unknown => undefined });
+const script = new Script("run()");
+
+/**
+ * Runs a function for a limited time.
+ *
+ * @throws OutOfTime; what the function throws
+ */
+export function runWithin<T>(limitMs: number, run: () => T): T {
+  holder.run = run;
+  try {
+    // The limit of a script holds for what it calls, and nothing else can end synchronous code.
+    return script.runInContext(holder, { timeout: limitMs }) as T;
+  } catch (error) {
+    const isLimit = (error as NodeJS.ErrnoException).code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+    throw isLimit ? new OutOfTime(`not done in ${limitMs} ms`) : error;
+  }
+}
