@@ -351,7 +351,8 @@ function healthCheck(tool: ServedTool, log: ServerLogger): Route["answer"] {
     const status = new Promise<number>((answer) => {
       waiting.add(answer);
       request.once("close", () => {
-        if (waiting.delete(answer)) answer(503);
+        // A request that was read to its end emits it too.
+        if (request.socket.destroyed && waiting.delete(answer)) answer(503);
       });
     });
     if (!isRunning) {
