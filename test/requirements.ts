@@ -127,7 +127,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "1.24",
-    text: "★ The input of one call has at most 500,000 values by default, configurable; members' names, arrays and objects count as one each, in the whole body and in the decoded texts of `bytes` items; over it 413 `payload_too_large` at step 3 of section 7, before the nonce is claimed and before a value is decoded.",
+    text: "★ The input of one call has at most 300,000 values by default, configurable; members' names, arrays and objects count as one each, in the whole body and in the decoded texts of `bytes` items; over it 413 `payload_too_large` at step 3 of section 7, before the nonce is claimed and before a value is decoded.",
     proven: { "runtime/input-values": 2 },
   },
   {

@@ -60,7 +60,7 @@ export interface ToolOptions {
    */
   readonly maxBodyBytesInFlight?: number;
   /**
-   * Maximum number of values in the input of one call: 500,000 by default, at least 1,000. Members' names, arrays and
+   * Maximum number of values in the input of one call: 300,000 by default, at least 1,000. Members' names, arrays and
    * objects count as one each. A call above it gets 413 before any value is decoded. Takes precedence over the
    * environment variable `SVC_MAX_INPUT_VALUES`.
    */

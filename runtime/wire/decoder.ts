@@ -294,17 +294,19 @@ export class DecoderCompiler {
     const literals = [...declared.keys()].filter((i) => declared[i]?.literal && !declared[i]?.optional);
     const names = new MemberNames(declared.map(({ name }) => name));
     const decoderOf = compileIndexes(codec, (each) => this.compile(each));
-    // One for all objects but those inside themselves; one that met a mismatch is not given back.
-    let spare: number[] | undefined;
+    // An absent member costs nothing unless it is one of these: an object may have one of a thousand optional members.
+    const expected = [...declared.keys()].filter((i) => !declared[i]?.optional || declared[i]?.inherited);
+    // One for each object inside another of this type; one that met a mismatch is not given back.
+    const spares: FoundMembers[] = [];
     return (document, entry, context) => {
       const { tape } = document;
       if (tape[entry] !== OBJECT) return new Mismatch("an object", entryKind(document, entry));
-      // Tape index 0 is the root and never a member: it marks absent members.
-      const values = (spare ?? new Array<number>(count)).fill(0);
-      spare = undefined;
+      const found = spares.pop() ?? { values: new Array<number>(count).fill(0), present: [] };
+      const { values, present } = found;
       let repeated: number[] | undefined;
       const others = decoderOf === undefined ? undefined : new Map<string, number>();
       let undeclaredCount = 0;
+      let ordered = true;
       const end = tape[entry + 3] as number;
       for (let key = entry + STRIDE, next = 0; key < end; key = tape[key + STRIDE + 3] as number) {
         if (context.choices > 0) context.steps?.take(1);
@@ -314,13 +316,17 @@ export class DecoderCompiler {
           else others.set(stringOf(document, key), key + STRIDE);
           continue;
         }
-        if (context.strict && values[index] !== 0) {
+        if (values[index] === 0) {
+          if (index < next) ordered = false;
+          present.push(index);
+        } else if (context.strict) {
           if (repeated === undefined) repeated = [index];
           else repeated.push(index);
         }
         values[index] = key + STRIDE;
         next = index + 1;
       }
+      if (!ordered) present.sort((one, other) => one - other);
       for (const i of literals) {
         if (values[i] === 0) continue;
         const { name, decode } = declared[i] as (typeof declared)[number];
@@ -329,10 +335,12 @@ export class DecoderCompiler {
       }
       const object: Record<string, unknown> = {};
       let fitting = 0;
-      for (let i = 0; i < count; i++) {
-        const { name, optional, inherited, decode } = declared[i] as (typeof declared)[number];
+      for (let at = 0, next = 0; at < present.length || next < expected.length; ) {
+        const i = Math.min(present[at] ?? count, expected[next] ?? count);
+        if (present[at] === i) at++;
+        if (expected[next] === i) next++;
+        const { name, optional, decode } = declared[i] as (typeof declared)[number];
         const member = values[i] as number;
-        if (member === 0 && optional && !inherited && repeated === undefined) continue;
         if (repeated?.includes(i)) return repeatedMember().within(name);
         if (member === 0 || (optional && tape[member] === NULL)) {
           if (!optional) return new Mismatch("a value", "nothing").within(name).after(fitting);
@@ -344,7 +352,9 @@ export class DecoderCompiler {
         fitting++;
         setMember(object, name, value);
       }
-      spare = values;
+      for (const i of present) values[i] = 0;
+      present.length = 0;
+      spares.push(found);
       if (undeclaredCount > 1 && this.hasUnion && hasRepeatedName(document, entry)) {
         undeclaredCount = distinctUndeclared(document, entry, names);
       }
@@ -368,6 +378,13 @@ export class DecoderCompiler {
         ? context.once(definition.id, entry, () => definition.compiled(document, entry, context))
         : definition.compiled(document, entry, context);
   }
+}
+
+/** The declared members that one object has. */
+interface FoundMembers {
+  /** Tape indexes of their values, by member; 0, which is the root and never a member, marks an absent one. */
+  readonly values: number[];
+  readonly present: number[];
 }
 
 type ListCodec = Extract<Codec, { readonly kind: "array" | "tuple" }>;

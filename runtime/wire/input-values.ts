@@ -6,7 +6,7 @@ import { type JsonDocument, parseJson, valueCount } from "./json.js";
 import { JsonError, TooManyValues } from "./json-error.js";
 
 /** Default limit of the values of one call. */
-export const DEFAULT_MAX_INPUT_VALUES = 500_000;
+export const DEFAULT_MAX_INPUT_VALUES = 300_000;
 
 /** Counts the values of one call as its documents are parsed. */
 export class InputValues {

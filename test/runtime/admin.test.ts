@@ -7,8 +7,10 @@ import { createServer, Server as NetServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import type { Reloads } from "#runtime/config/reload-stats.js";
 import { type Address, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
+import { AdminListener } from "#runtime/server/observe/admin.js";
 import { prepareSigningKey, publicKeyOf } from "#runtime/wire/ed25519.js";
 import { proves } from "../proves.js";
 import { run, stop } from "./child.js";
@@ -250,6 +252,22 @@ describe("probes", () => {
     assert.equal((await answer).status, 200);
     await end;
     await assert.rejects(RawConnection.open(url), /ECONNREFUSED/);
+  });
+
+  it("one request of a connection is answered at a time: a pipelined one closes it", async () => {
+    let read = 0;
+    const metrics = { contentType: "text/plain", text: async () => `${++read}` };
+    const reload = { stats: {} as Reloads };
+    const listener = await AdminListener.listen(
+      { host: "127.0.0.1", port: 0 },
+      { unready: () => undefined, reload, metrics, log: keptLog() },
+    );
+    const connection = await RawConnection.open(listener.url);
+    connection.send(Buffer.concat(new Array(100).fill(requestText("GET", "/metrics"))));
+    await connection.closed();
+    assert.equal(read, 1);
+    assert.equal((await get(listener.url, "/metrics")).status, 200);
+    await listener.close();
   });
 
   it("nothing else is there: no tool, no other method, no body", async () => {

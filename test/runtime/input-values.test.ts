@@ -39,8 +39,8 @@ describe("the setting", () => {
     }
   };
 
-  it("is 500,000 by default; code takes precedence over the variable", () => {
-    assert.equal(inputValuesLimit(undefined), 500_000);
+  it("is 300,000 by default; code takes precedence over the variable", () => {
+    assert.equal(inputValuesLimit(undefined), 300_000);
     withVariable("2000", () => {
       assert.equal(inputValuesLimit(undefined), 2_000);
       assert.equal(inputValuesLimit(3_000), 3_000);

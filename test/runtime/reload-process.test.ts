@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { makeCertificate } from "./certificate.js";
 import { start } from "./child.js";
 import { RawConnection, type RawResponse, requestText } from "./raw.js";
 import { alice, bob, countingTool, echoCall, until } from "./tools.js";
@@ -84,6 +85,18 @@ describe("SIGHUP", { skip: process.platform === "win32" }, () => {
       await until(() => count(child.stderr(), "must be JSON") === times, `${times} warnings`);
     }
     assert.equal(await status(child.url, alice), 200);
+    child.process.kill("SIGTERM");
+    assert.deepEqual(await child.ended, [0, null]);
+  });
+
+  it("forces a look at the certificate of a process without a configuration", async () => {
+    const { cert, key } = makeCertificate();
+    const [certPath, keyPath] = [join(directory, "cert.pem"), join(directory, "key.pem")];
+    writeFileSync(certPath, cert);
+    writeFileSync(keyPath, key, { mode: 0o600 });
+    const child = await run("{}", { SVC_TOOL_TLS_CERT_PATH: certPath, SVC_TOOL_TLS_KEY_PATH: keyPath });
+    child.process.kill("SIGHUP");
+    await until(() => child.stderr().includes("is unchanged"), "the look");
     child.process.kill("SIGTERM");
     assert.deepEqual(await child.ended, [0, null]);
   });

@@ -1,9 +1,11 @@
 /** The line that the log has for each call at level debug, and what no line has. */
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, mock } from "node:test";
 import { initLogger } from "#runtime/index.js";
 import { CallLog } from "#runtime/server/call/call-log.js";
+import { Observation } from "#runtime/server/call/observers.js";
+import type { ServedTool } from "#runtime/server/call/served-tool.js";
 import { run, stop } from "./child.js";
 import { exchange, requestText } from "./raw.js";
 import { countingTool, echoCall, keptLog, type LogEntry, sendPlain, serveFor, serveSigned, until } from "./tools.js";
@@ -146,4 +148,25 @@ it("what cannot be printed neither throws nor takes the place of what was to be 
     assert.ok(stderr.includes(word), `${word}: ${stderr}`);
   }
   assert.ok(!stderr.includes("canary"), stderr);
+});
+
+it("the time of a step is that since the end of the step before, over all its parts", () => {
+  let clock = 0;
+  const now = mock.method(performance, "now", () => clock);
+  try {
+    const call = new Observation({} as ServedTool, {} as CallLog, [], (_observer, work) => work());
+    for (const [ms, step] of [
+      [3, "queue"],
+      [10, "auth"],
+      [5, "body"],
+      [4, "queue"],
+    ] as const) {
+      clock += ms;
+      call.done(step);
+    }
+    assert.deepEqual({ ...call.steps }, { queue: 7, auth: 10, body: 5 });
+    assert.equal(call.ms, 22);
+  } finally {
+    now.mock.restore();
+  }
 });

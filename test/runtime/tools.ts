@@ -166,7 +166,7 @@ export async function serveHasty(
   const headers = new SignatureHeaders("X-Svc-");
   const service = new InvokeService({ config, headers, engine: work, store, log, ...more });
   const served = serveTools(tools.map((tool) => tool.class));
-  const { app } = await buildApp({
+  const { app, requests } = await buildApp({
     tools: served,
     service,
     log,
@@ -178,7 +178,7 @@ export async function serveHasty(
   });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   atEnd(() => app.close());
-  return { url, server: app.server, service, store, log };
+  return { url, server: app.server, requests, service, store, log };
 }
 
 // ---- signed calls ----

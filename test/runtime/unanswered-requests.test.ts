@@ -5,9 +5,12 @@ import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { describe, it } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { connect } from "node:tls";
 import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
+import { HeaviestConnection } from "#runtime/server/http/heaviest-connection.js";
 import { MAX_UNREAD_BYTES } from "#runtime/server/http/limits.js";
 import { tlsFromEnv } from "#runtime/server/http/tls.js";
 import { MAX_PIPELINED, MAX_UNANSWERED } from "#runtime/server/http/unanswered-requests.js";
@@ -40,7 +43,12 @@ async function slowServer({
     ...more,
   });
   const tls = secure ? tlsSetup() : undefined;
-  const { url, server, service } = await serveHasty([tool], {}, undefined, undefined, undefined, tls, bounds);
+  const {
+    url,
+    server,
+    requests: inFlight,
+    service,
+  } = await serveHasty([tool], {}, undefined, undefined, undefined, tls, bounds);
   let requests = 0;
   server.prependListener("request", () => requests++);
   const connection = async () => {
@@ -58,7 +66,16 @@ async function slowServer({
     requests -= 3;
     other.close();
   };
-  return { tool, open: () => open(), connection, turns, requests: () => requests, load: service.load, service };
+  return {
+    tool,
+    open: () => open(),
+    connection,
+    turns,
+    requests: () => requests,
+    load: service.load,
+    service,
+    inFlight,
+  };
 }
 
 function tlsSetup() {
@@ -163,11 +180,12 @@ describe("the process", () => {
     const greedy = await connection();
     greedy.send(calls(tool, 100, 600));
     assert.equal((await greedy.closed()).toString(), "", "it is closed");
-    assert.deepEqual([load.refused.requests, requests()], [1, 511]);
+    // Node makes no requests of the rest of the chunk.
+    assert.deepEqual([load.refused.requests, requests()], [1, 11 + 32]);
     assert.ok(tool.calls.invoked <= 11 + 32, `${tool.calls.invoked} run: none after the close`);
     const single = await Promise.all(Array.from({ length: 60 }, connection));
     for (const client of single) client.send(requestText("GET", "/tool/health"));
-    await until(() => requests() === 511 + 60, "each connection has one");
+    await until(() => requests() === 11 + 32 + 60, "each connection has one");
     assert.equal(load.refused.requests, 1);
     open();
     for (let i = 0; i < 11; i++) expectResult(await modest.response(), echoed(`${i}`));
@@ -178,6 +196,34 @@ describe("the process", () => {
     }
     assert.equal(load.refused.requests, 1, "answered requests count no more");
     for (const client of [modest, ...single]) client.close();
+  });
+
+  it("counts closed connections until the end of their turn, which may read thousands", async () => {
+    let closed = 0;
+    const bound = new HeaviestConnection(10, () => closed++);
+    const sockets = Array.from({ length: 4 }, () => new PassThrough());
+    const [first, second, third, fourth] = sockets as [PassThrough, PassThrough, PassThrough, PassThrough];
+    bound.hold(first, 11);
+    for (let i = 0; i < 10; i++) bound.hold(second, 1);
+    bound.hold(third, 1);
+    assert.deepEqual([closed, ...sockets.map(({ destroyed }) => destroyed)], [3, true, true, true, false]);
+    await setImmediate();
+    bound.hold(fourth, 10);
+    assert.equal(fourth.destroyed, false);
+  });
+
+  it("a slow health check keeps no request whose client has left", async () => {
+    const { connection, requests, inFlight, open } = await slowServer();
+    const stays = await connection();
+    stays.send(requestText("GET", "/tool/health"));
+    const leaves = await connection();
+    leaves.send(Buffer.concat(new Array(20).fill(requestText("GET", "/tool/health"))));
+    await until(() => requests() === 21 && inFlight.size === 21, "all wait");
+    leaves.close();
+    await until(() => inFlight.size === 1, "those of the closed connection wait no more");
+    open();
+    assert.equal((await stays.response()).status, 200);
+    stays.close();
   });
 
   it("has room for more than one chunk by default", () => {

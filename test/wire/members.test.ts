@@ -6,6 +6,7 @@ import type { Codec, Contract } from "#runtime/wire/contract.js";
 import { ValueDecoder } from "#runtime/wire/decoder.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { ValueEncoder } from "#runtime/wire/output.js";
+import { assertLinear } from "./growth.js";
 
 const TEXT: Codec = { kind: "string" };
 
@@ -75,4 +76,29 @@ describe("absent members with names that every object inherits", () => {
     const bytes = Buffer.from("null");
     absent(decoder.decodeSigned(names.map(() => [{ bytes, document: undefined, entry: 0 }] as never)));
   });
+});
+
+it("absent optional members cost an object nothing, however many its type has", () => {
+  // Decoders are made before, and have decoded once.
+  const readers = new Map(
+    [8_000, 1_000].map((size) => {
+      const members = Array.from({ length: size }, (_, at) => ({ name: `m${at}`, codec: TEXT, optional: true }));
+      const decoder = new ValueDecoder({ kind: "array", item: { kind: "object", members } });
+      const text = Buffer.from(`[${`{"m${size - 1}":"x"},`.repeat(size)}{}]`);
+      const read = () => decoder.read(text);
+      read();
+      return [size, read];
+    }),
+  );
+  assertLinear("objects times members of their type", (size) => readers.get(size)?.(), 8_000);
+});
+
+it("members in any order are those of the declared order", () => {
+  const members = ["a", "b", "c"].map((name) => ({ name, codec: TEXT, optional: name !== "b" }));
+  const decoder = new ValueDecoder({ kind: "object", members });
+  for (const text of ['{"c":"3","b":"2","a":"1"}', '{"b":"2","c":"3","a":"1"}', '{"a":"1","b":"2","c":"3"}']) {
+    assert.equal(JSON.stringify(decoder.read(Buffer.from(text))), '{"a":"1","b":"2","c":"3"}');
+  }
+  assert.deepEqual(decoder.read(Buffer.from('{"b":"2"}')), { b: "2" });
+  assert.throws(() => decoder.read(Buffer.from('{"c":"3","a":"1"}')), /b: expected a value, got nothing$/);
 });

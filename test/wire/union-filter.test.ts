@@ -219,3 +219,19 @@ describe("a value that fits no branch is described by the likeliest branch, in a
     }
   }
 });
+
+it("a definition that was decoded for an earlier branch counts its undeclared members again", () => {
+  const optional = (name: string, codec: Codec) => ({ name, codec, optional: true });
+  const json: Codec = { kind: "json" };
+  const branch = (t: Codec, own: string): Codec => ({
+    kind: "object",
+    members: [{ name: "t", codec: t }, optional(own, json)],
+  });
+  const small: Codec = { kind: "object", members: [optional("k", json)] };
+  const large: Codec = { kind: "object", members: [optional("k", json), optional("u", json)] };
+  const ref: Codec = { kind: "ref", name: "Small" };
+  const codec: Codec = { kind: "union", branches: [branch(ref, "a"), branch(ref, "b"), branch(large, "c")] };
+  const decoder = new ValueDecoder(codec, [["Small", small]]);
+  // Undeclared: u and v in the first two, v in the third.
+  assert.deepEqual(decoder.read(Buffer.from('{"t":{"k":{},"u":1,"v":2}}')), { t: { k: {}, u: 1 } });
+});

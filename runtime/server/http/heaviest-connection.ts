@@ -5,6 +5,8 @@ import type { Duplex } from "node:stream";
 /** Amounts of one resource by connection. Closing the largest holder costs no other client anything. */
 export class HeaviestConnection {
   #total = 0;
+  /** Amount of closed connections, which node keeps until the end of the turn. */
+  #closing = 0;
   readonly #held = new Map<Duplex, number>();
 
   /**
@@ -16,7 +18,10 @@ export class HeaviestConnection {
     private readonly closed: () => void,
   ) {}
 
-  /** Adds to the amount of a connection. Above the bound, destroys the connection that holds most. */
+  /**
+   * Adds to the amount of a connection. Above the bound, destroys the connection that holds most; where those that were
+   * destroyed in this turn hold as much, destroys this one. One turn may read thousands of connections.
+   */
   hold(socket: Duplex, amount: number): void {
     if (socket.destroyed) return;
     const held = this.#held.get(socket);
@@ -24,6 +29,7 @@ export class HeaviestConnection {
     this.#held.set(socket, (held ?? 0) + amount);
     this.#total += amount;
     if (this.#total > this.most) this.#closeHeaviest();
+    else if (this.#total + this.#closing > 2 * this.most) this.#close(socket);
   }
 
   /** Gives back a part of the amount of a connection; a closed connection holds nothing. */
@@ -42,9 +48,17 @@ export class HeaviestConnection {
       most = held;
       heaviest = socket;
     }
-    if (heaviest === undefined) return;
-    this.#forget(heaviest);
-    heaviest.destroy();
+    if (heaviest !== undefined) this.#close(heaviest);
+  }
+
+  #close(socket: Duplex): void {
+    const held = this.#held.get(socket) ?? 0;
+    this.#forget(socket);
+    this.#closing += held;
+    socket.once("close", () => {
+      this.#closing -= held;
+    });
+    socket.destroy();
     this.closed();
   }
 

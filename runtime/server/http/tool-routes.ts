@@ -325,23 +325,41 @@ function routesOf(
 
 const empty = (status: number): Reply => ({ status, headers: [], body: Buffer.alloc(0) });
 
-/** Health check of a tool. One check runs at a time; requests that arrive meanwhile share its status. */
-function healthCheck(tool: ServedTool, log: ServerLogger): () => Promise<Reply> {
-  let running: Promise<number> | undefined;
+/**
+ * Health check of a tool. One check runs at a time; requests that arrive meanwhile share its status. It refers to no
+ * request whose client has left: a slow check would keep the requests of any number of closed connections.
+ */
+function healthCheck(tool: ServedTool, log: ServerLogger): Route["answer"] {
+  const waiting = new Set<(status: number) => void>();
+  let isRunning = false;
   const check = async () => {
+    let status = 500;
     try {
-      return await withDeadline(
+      status = await withDeadline(
         () => tool.host.health(log.child({ tool: tool.fqn })),
         tool.timeoutMs,
         () => 503,
       );
-    } finally {
-      running = undefined;
+    } catch (error) {
+      log.error({ tool: tool.fqn, err: error }, "the tool's health check failed");
     }
+    isRunning = false;
+    for (const answer of waiting) answer(status);
+    waiting.clear();
   };
-  return async () => {
-    running ??= check();
-    return empty(await running);
+  return async (request) => {
+    const status = new Promise<number>((answer) => {
+      waiting.add(answer);
+      request.once("close", () => {
+        // A request that was read to its end emits it too.
+        if (request.socket.destroyed && waiting.delete(answer)) answer(503);
+      });
+    });
+    if (!isRunning) {
+      isRunning = true;
+      void check();
+    }
+    return empty(await status);
   };
 }
 

@@ -43,6 +43,7 @@ export class UnansweredRequests {
   counted(handle: RequestListener): RequestListener {
     return (request, response) => {
       if (this.#begin(request, response)) handle(request, response);
+      else ignoreRest(request.socket);
     };
   }
 
@@ -77,6 +78,14 @@ export class UnansweredRequests {
     connection.paused = false;
     socket.resume();
   }
+}
+
+/**
+ * Keeps node from making requests of the rest of a chunk whose connection was closed: it would keep them until the end
+ * of the turn, which may read a chunk of each connection.
+ */
+function ignoreRest(socket: Socket & { parser?: { onIncoming: () => number } | null }): void {
+  if (socket.parser) socket.parser.onIncoming = () => 0;
 }
 
 /** Stops reading from a connection with too many unanswered requests. */

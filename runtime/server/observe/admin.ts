@@ -32,7 +32,7 @@ export class AdminListener {
   private constructor(private readonly sources: AdminSources) {
     const limits = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 5_000, maxHeaderSize: 8_192 };
     this.#server = createServer({ ...limits, connectionsCheckingInterval: 1_000 }, (request, response) => {
-      void this.#answer(request, response);
+      if (isAlone(request, response)) void this.#answer(request, response);
     });
     this.#server.maxConnections = 64;
   }
@@ -97,6 +97,15 @@ export class AdminListener {
     const concerns = verbose ? concernsOf(this.sources.reload.stats) : [];
     return { status: reason === undefined ? 200 : 503, text: [verdict, ...concerns, ""].join("\n") };
   }
+}
+
+/**
+ * Whether a request has its connection to itself. No probe pipelines, and a chunk of 64 KiB holds 1,900 requests for
+ * metrics, each a millisecond of work: a second request before the answer to the first closes the connection.
+ */
+function isAlone({ socket }: IncomingMessage, { socket: assigned }: ServerResponse): boolean {
+  if (assigned === null) socket.destroy();
+  return !socket.destroyed;
 }
 
 /** Problems for the operator's attention that do not affect readiness. */
