@@ -70,7 +70,7 @@ export const COMMANDS: readonly Command[] = [
 export async function run(given: readonly string[], surroundings: CliHost): Promise<number> {
   const { colour, print, complain } = surroundings;
   const printable = colour ? escapeAllButColours : escapeControls;
-  // Names and texts of a project, of git and of servers are in what commands print.
+  // The output repeats names and texts of the project, of git and of servers.
   const host: CliHost = {
     ...surroundings,
     print: (text) => print(printable(text)),

@@ -62,7 +62,7 @@ export function saveBuildInfo(options: GenerateOptions, generated: Generated, ch
   const { root } = options;
   const identity = buildOptions(options);
   try {
-    // Its content names its folder.
+    // The build info contains the identity of its folder.
     makeFolders(root, buildInfoPath(root, identity));
     replaceFiles([buildInfoFile(root, identity, { ...generated, checked })], () => root);
   } catch (error) {
@@ -71,8 +71,8 @@ export function saveBuildInfo(options: GenerateOptions, generated: Generated, ch
 }
 
 /**
- * The bytes of a file that svc-gen writes; undefined when there is none, and for a link: what it leads to is of no
- * concern, and would be shown in differences.
+ * The bytes of a file that svc-gen writes; undefined when there is none, and for a link, whose target would be shown in
+ * differences.
  *
  * @param path relative to the root
  * @throws UnreadableFile

@@ -1,9 +1,9 @@
-/** Bounded reading of files that an author chose who is not trusted. It does not load the compiler. */
+/** Bounded reading of files of a project that is not trusted. It does not load the compiler. */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { quoted } from "./diagnostics/quote.js";
 
-/** More than the generated files of thousands of tools, and than the declarations of any package. */
+/** Larger than the generated files of thousands of tools and the declaration files of packages. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** Something other than a file of bounded size. The message names it. */

@@ -1,4 +1,4 @@
-/** A time limit for synchronous work, such as a regular expression that an author wrote. */
+/** A time limit for synchronous work, such as matching a regular expression of the project. */
 
 import { createContext, Script } from "node:vm";
 

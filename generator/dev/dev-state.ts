@@ -1,6 +1,6 @@
 /**
  * What `svc-gen dev` keeps of a project: development keys, configuration, and where each running server listens. It lies
- * in a private folder of the user, because whatever is in the project may come with the checkout.
+ * in a private folder of the user, because every file in the project may come from the checkout.
  */
 
 import { createHash } from "node:crypto";
@@ -42,7 +42,7 @@ export function makePrivateFolder(root: string, env: Environment): string {
 function isPrivate(folder: string): boolean {
   return [dirname(folder), folder].every((path) => {
     const stats = lstatSync(path, { throwIfNoEntry: false });
-    // Windows has neither owners nor modes here.
+    // Node reports neither owner nor mode on Windows.
     const isOwn = process.getuid === undefined || (stats?.uid === process.getuid() && (stats.mode & 0o022) === 0);
     return stats?.isDirectory() === true && isOwn;
   });
@@ -53,7 +53,7 @@ export interface DevState {
   readonly url: string;
   readonly signed: boolean;
   readonly pid: number;
-  /** The development page of the process, behind its token: who answers there is the process itself. */
+  /** The development page of the process. Its path contains a random token, so only that process answers there. */
   readonly page: string;
 }
 
@@ -81,7 +81,7 @@ export async function devServers(root: string, env: Environment): Promise<DevSta
 /** Milliseconds for an answer of `svc-gen dev`, which may be compiling. */
 const CONFIRMATION_MS = 10_000;
 
-/** Asks the process of a state, which may have ended: another one may have its port by now. */
+/** Asks the process of a state where it serves. After its end another process may use the port. */
 async function isServing({ page, url, signed }: DevState): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(CONFIRMATION_MS);

@@ -22,7 +22,7 @@ export function checkExamples(examples: readonly Example[], { definitions }: Too
   });
 }
 
-/** Milliseconds for one value. Usual ones take less than one; a pattern can take for ever. */
+/** Milliseconds for one value. Most take less than one; a pattern can take exponential time. */
 const LIMIT_MS = 2_000;
 
 function problemWithin(judge: () => string | undefined): string | undefined {

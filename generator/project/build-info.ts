@@ -23,7 +23,7 @@ export interface RunResult {
 }
 
 export interface BuildInfo {
-  /** The folder that it was written to: one that is in a checkout, or was copied, is of no use. */
+  /** Identity of its folder, which a file from a checkout or a copy does not match. */
   readonly folder: string;
   /** Version and hash of the generator's own files. */
   readonly generator: string;

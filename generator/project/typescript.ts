@@ -8,7 +8,7 @@ import morph = require("ts-morph");
 
 import { readSource } from "../read-file.js";
 
-// Each file that the compiler reads, on any way, is one that an author chose.
+// Bounds every read of the compiler: the project names the files.
 morph.ts.sys.readFile = readSource;
 
 export type * from "ts-morph";

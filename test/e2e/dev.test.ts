@@ -2,14 +2,14 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { EXIT } from "#generator/cli.js";
 import { privateFolder } from "#generator/dev/dev-state.js";
 import { CliProcess } from "../generator/cli-process.js";
-import { ToolProject } from "../generator/project.js";
+import { STRICT, ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
 
 /** A failing test ends, before the file's own limit; how fast a restart is is the bench's business. */
@@ -454,6 +454,18 @@ describe("mistakes", () => {
       process.complaints,
       `svc-gen: port ${port} of 127.0.0.1 is taken (name another one, or leave --port out)\n`,
     );
+  });
+
+  test("compiled files of a project without outDir are not written through a linked .svc", PATIENCE, async () => {
+    const { outDir: _, rootDir: __, ...options } = STRICT;
+    const linked = new ToolProject({ "src/double.ts": GOOD }, options);
+    const elsewhere = new ToolProject({});
+    symlinkSync(elsewhere.root, join(linked.root, ".svc"));
+    const before = readdirSync(elsewhere.root);
+    const process = new CliProcess(linked.root, ["dev", "--port", "0", "--json"]);
+    const { reason } = await process.event<{ readonly reason: string }>("failed");
+    assert.match(reason, /^cannot write "[^"]*\/\.svc": it is a symbolic link/);
+    assert.deepEqual(readdirSync(elsewhere.root), before);
   });
 
   test("a file where the folder of dev belongs is named", PATIENCE, async () => {

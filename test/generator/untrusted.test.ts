@@ -241,7 +241,7 @@ describe("no code of the checkout is run", () => {
       assert.equal(out, "");
     });
 
-    test("a committed meta.json of several megabytes is compared; no git, and nothing committed, are told apart", async () => {
+    test("a committed meta.json of several megabytes is compared; without one the message says why", async () => {
       const description = "x".repeat(3 * 2 ** 20);
       const one = (text: string) => JSON.stringify([{ ...JSON.parse(META)[0], description: text }]);
       const root = repository(one(description));
@@ -412,7 +412,7 @@ describe("nothing is sent where the checkout says", () => {
     assert.match(err, /--signed wants --leader-key FILE and --leader-id ID, or a project served by/);
   });
 
-  test("the address of a dev that ended is not used, whoever has its port now", async () => {
+  test("the address of a dev that ended is not used, even if another process has its port", async () => {
     const { folder: root } = outside();
     const env = { XDG_STATE_HOME: outside().folder };
     const folder = makePrivateFolder(root, env);
@@ -441,29 +441,36 @@ describe("nothing is sent where the checkout says", () => {
   });
 
   const posix = { skip: process.platform === "win32" };
-  test("what dev keeps is in a folder that no other user can change, and that is no link", posix, async () => {
-    const { folder: root } = outside();
-    const states = outside();
-    const env = { XDG_STATE_HOME: states.folder };
-    const folder = makePrivateFolder(root, env);
-    assert.equal(folder, privateFolder(root, env));
-    assert.equal(dirname(dirname(folder)), states.folder);
-    assert.ok(!privateFolder(root, { XDG_STATE_HOME: "relative" }).includes("relative"), "it would be in the checkout");
-    const own = await listener((_, response) => response.end('{"url":"http://127.0.0.1:9","signed":false}'));
-    const state = { url: "http://127.0.0.1:9", signed: false, pid: process.pid, page: `${own.url}/` };
-    writeFileSync(stateFile(folder, state.url), JSON.stringify(state));
-    assert.equal((await devServers(root, env)).length, 1);
-    for (const path of [folder, dirname(folder)]) {
-      chmodSync(path, 0o770);
+  test(
+    "dev keeps keys and addresses in a folder that only the user can change, and that is no link",
+    posix,
+    async () => {
+      const { folder: root } = outside();
+      const states = outside();
+      const env = { XDG_STATE_HOME: states.folder };
+      const folder = makePrivateFolder(root, env);
+      assert.equal(folder, privateFolder(root, env));
+      assert.equal(dirname(dirname(folder)), states.folder);
+      assert.ok(
+        !privateFolder(root, { XDG_STATE_HOME: "relative" }).includes("relative"),
+        "it would be in the checkout",
+      );
+      const own = await listener((_, response) => response.end('{"url":"http://127.0.0.1:9","signed":false}'));
+      const state = { url: "http://127.0.0.1:9", signed: false, pid: process.pid, page: `${own.url}/` };
+      writeFileSync(stateFile(folder, state.url), JSON.stringify(state));
+      assert.equal((await devServers(root, env)).length, 1);
+      for (const path of [folder, dirname(folder)]) {
+        chmodSync(path, 0o770);
+        assert.deepEqual(await devServers(root, env), []);
+        assert.throws(() => makePrivateFolder(root, env), /^UnwritableError|another user can change it; remove it/);
+        chmodSync(path, 0o700);
+      }
+      renameSync(folder, states.at("moved"));
+      symlinkSync(states.at("moved"), folder);
       assert.deepEqual(await devServers(root, env), []);
-      assert.throws(() => makePrivateFolder(root, env), /^UnwritableError|another user can change it; remove it/);
-      chmodSync(path, 0o700);
-    }
-    renameSync(folder, states.at("moved"));
-    symlinkSync(states.at("moved"), folder);
-    assert.deepEqual(await devServers(root, env), []);
-    assert.throws(() => makePrivateFolder(root, env), /another user can change it; remove it/);
-  });
+      assert.throws(() => makePrivateFolder(root, env), /another user can change it; remove it/);
+    },
+  );
 });
 
 describe("no text of the checkout commands the terminal", () => {
