@@ -5,9 +5,9 @@ import { derivePorts } from "svc-runtime/generator";
 import type { Diagnostic } from "../diagnostics/diagnostics.js";
 import { generateTexts, type Result } from "../generate.js";
 import { type Json, JsonObject, printJson, readJson } from "../json.js";
+import { pointerStep } from "../references.js";
 import { compareSchemas, type Difference } from "./differences.js";
 import type { ImportableTool } from "./metadata.js";
-import { pointerStep } from "./references.js";
 import { type ToolSource, toolSources } from "./tool-source.js";
 
 export interface ImportedTool extends ToolSource {

@@ -6,6 +6,7 @@
 import { literal } from "../emit/print-literal.js";
 import { type Json, JsonObject, printJson } from "../json.js";
 import { ANNOTATIONS, CONSTRAINTS, type ConstraintKeyword, keywordsOf } from "../keywords.js";
+import { pointerStep, referenceSteps, resolveReference } from "../references.js";
 import { looksSecret } from "../types/secret-names.js";
 import { slowPart } from "../types/slow-patterns.js";
 import {
@@ -20,7 +21,6 @@ import {
 } from "./doc-comments.js";
 import { isSame, mergeSchemas, UnmergeableSchemas } from "./merge-schemas.js";
 import type { Declaration, MemberNode, ObjectNode, TupleItem, TypeNode } from "./print-types.js";
-import { pointerStep, referenceSteps, resolveReference } from "./references.js";
 import { nameFromPath, TypeNames } from "./type-names.js";
 
 /** The types of one tool. */
