@@ -66,6 +66,7 @@ class Inclusion {
   /** Pairs that are proved, or assumed while they are compared. */
   readonly #included = new Set<string>();
   readonly #excluded = new Map<string, readonly Failure[]>();
+  readonly #ids = new Map<object, number>();
   #steps = 0;
 
   constructor(options: InclusionOptions) {
@@ -74,19 +75,32 @@ class Inclusion {
 
   nodes(sent: Node, taken: Node): readonly Failure[] {
     if (taken.isAny) return [];
-    const pair = `${sent.id} ${taken.id}`;
+    return this.#compare(sent, taken, () =>
+      sent.atoms.flatMap((atom) => this.#atom(atom, sent, taken, taken.atoms, 0)),
+    );
+  }
+
+  /** Compares a pair once. It counts as included while it is compared. */
+  #compare(sent: object, taken: object, compare: () => readonly Failure[]): readonly Failure[] {
+    const pair = `${this.#idOf(sent)} ${this.#idOf(taken)}`;
     if (this.#included.has(pair)) return [];
     const known = this.#excluded.get(pair);
     if (known !== undefined) return known;
     const before = this.#included.size;
     this.#included.add(pair);
-    const failures = sent.atoms.flatMap((atom) => this.#atom(atom, sent, taken, taken.atoms, 0));
+    const failures = compare();
     if (failures.length === 0) return [];
     // What was proved since then may rest on this pair.
     for (const each of [...this.#included].slice(before)) this.#included.delete(each);
     const distinct = distinctFailures(failures);
     this.#excluded.set(pair, distinct);
     return distinct;
+  }
+
+  #idOf(compared: object): number {
+    const id = this.#ids.get(compared) ?? this.#ids.size;
+    this.#ids.set(compared, id);
+    return id;
   }
 
   /** @param branches of the taken node */
@@ -159,7 +173,7 @@ class Inclusion {
 
   #pair(atom: Exclude<Atom, Kind<"literal">>, branch: Atom, sent: Node, taken: Node): readonly Failure[] {
     if (++this.#steps > MAX_STEPS) throw new TooLarge();
-    const found = this.#typed(atom, branch, sent, taken);
+    const found = this.#compare(atom, branch, () => this.#typed(atom, branch, sent, taken));
     if (judges(atom, branch)) return found;
     if (found.some(({ certain }) => certain)) return found;
     const keyword = branch.unjudged.find((each) => !atom.unjudged.includes(each))?.split(" ")[0] ?? "";
@@ -212,6 +226,15 @@ class Inclusion {
       const what = certain ? "a list with equal items" : "uniqueItems is not decided for these items";
       failures.push({ certain, ...places, what, witness: certain ? witness : undefined });
     }
+    if (branch.unique && atom.unique && most > 1) {
+      // Items that differ in a member that is not read are equal once they are read.
+      const exact = new Inclusion({ ...this.#options, exact: true });
+      const pairs = [...atom.prefix.keys(), atom.prefix.length].map((at) => [itemAt(atom, at), itemAt(branch, at)]);
+      if (pairs.some(([one, other]) => one && other && exact.nodes(one, other).length > 0)) {
+        const what = "uniqueItems is not decided where items have members that are not read";
+        failures.push({ certain: false, ...places, what, witness: undefined });
+      }
+    }
     const fixed = Math.max(atom.prefix.length, branch.prefix.length);
     for (let at = 0; at <= fixed && at < Math.min(most, branch.max); at++) {
       for (const failure of this.nodes(itemAt(atom, at), itemAt(branch, at))) {
@@ -227,6 +250,7 @@ class Inclusion {
 
   #objects(atom: Kind<"object">, branch: Kind<"object">, sent: Node, taken: Node): readonly Failure[] {
     const failures: Failure[] = [];
+    const seen = new Set<string>();
     const least = (): Map<string, Value> => {
       const required = [...atom.members].filter(([, each]) => this.#isSent(each));
       return new Map(required.map(([name, { node }]) => [name, sampleOf(node, 1)]));
@@ -235,6 +259,9 @@ class Inclusion {
       failures.push({ certain, sent: sent.place, taken: taken.place, what, witness });
     const lift = (name: string, found: readonly Failure[], certain = true) => {
       for (const { witness, ...failure } of found) {
+        // One example for each place is enough, and the definitions behind a member are many.
+        if (seen.has(keyOf(failure))) continue;
+        seen.add(keyOf(failure));
         const lifted = witness === undefined ? undefined : least().set(name, witness);
         const each = withPlaces({ ...failure, witness: lifted }, sent, taken);
         failures.push(certain ? each : { ...each, certain: false, witness: undefined });
@@ -443,11 +470,15 @@ function phrase(value: Value, sent: Node): string {
   return `a text of ${sent.place?.pointer ?? "any kind"}`;
 }
 
+function keyOf({ sent, taken, what }: Omit<Failure, "witness">): string {
+  return `${sent?.pointer} ${taken?.pointer} ${what}`;
+}
+
 function distinctFailures(failures: readonly Failure[]): readonly Failure[] {
-  const seen = new Map<string, Failure>();
+  const distinct = new Map<string, Failure>();
   for (const failure of failures) {
-    const key = `${failure.sent?.pointer} ${failure.taken?.pointer} ${failure.what}`;
-    if (!seen.has(key)) seen.set(key, failure);
+    const key = keyOf(failure);
+    if (!distinct.has(key)) distinct.set(key, failure);
   }
-  return [...seen.values()];
+  return [...distinct.values()];
 }

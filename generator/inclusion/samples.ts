@@ -40,12 +40,22 @@ const TEXTS: Readonly<Record<string, string>> = {
   [BASE64]: "AAAA",
 };
 
-const WORDS = ["x", "", "a", "A", "0", "-", " ", "other", "a-b", "é"];
+const WORDS = ["x", "", "a", "A", "0", "-", " ", "other", "aaa", "a-b", "é"];
+
+const samples = new WeakMap<Node, Value>();
 
 /** One value of a node; unspecified where none is found. */
 export function sampleOf(node: Node, depth = 0): Value {
   if (node.isAny) return "x";
   if (depth > MAX_DEPTH) return new Unspecified(node);
+  const known = samples.get(node);
+  if (known !== undefined) return known;
+  const value = findSample(node, depth);
+  if (depth === 0 || !(value instanceof Unspecified)) samples.set(node, value);
+  return value;
+}
+
+function findSample(node: Node, depth: number): Value {
   for (const atom of node.atoms) {
     const value = samplesOf(atom, node, depth)[0];
     if (value !== undefined) return value;
@@ -113,14 +123,21 @@ function objectSamples({ members, rest }: ObjectAtom, depth: number): Value[] {
   const required = all.filter(([, each]) => each.required);
   const valued = (some: typeof all) => new Map(some.map(([name, { node }]) => [name, sampleOf(node, depth + 1)]));
   const least = valued(required);
-  if (depth > 2) return [least];
+  if (depth > 0) return [least];
   const more = typeof rest === "object" && !isEmpty(rest) ? [new Map(least).set("x", sampleOf(rest, depth + 1))] : [];
   return [least, valued(all), ...more];
 }
 
+const empty = new WeakMap<Node, boolean>();
+
 /** Whether a node can be seen to have no value. */
 export function isEmpty(node: Node): boolean {
-  return !node.isAny && node.atoms.every((atom) => isEmptyAtom(atom));
+  let known = empty.get(node);
+  if (known === undefined) {
+    known = !node.isAny && node.atoms.every((atom) => isEmptyAtom(atom));
+    empty.set(node, known);
+  }
+  return known;
 }
 
 export function isEmptyAtom(atom: Atom): boolean {

@@ -158,10 +158,24 @@ const UNJUDGED = [
   "$recursiveRef",
 ];
 
-const range = (bits: number, signed: boolean): readonly [Bound, Bound] => {
-  const [min, max] = signed ? [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n] : [0n, 2n ** BigInt(bits) - 1n];
-  return bits > 53 ? [min, max] : [Number(min), Number(max)];
-};
+/** Keywords that say more than which schemas apply. */
+const OWN = [
+  ...["type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format"],
+  ...["minLength", "maxLength", "pattern", "contentEncoding", "items", "prefixItems", "minItems", "maxItems"],
+  ...["uniqueItems", "properties", "patternProperties", "additionalProperties", "required"],
+  ...UNJUDGED,
+];
+
+function range(bits: number, signed: boolean): readonly [Bound, Bound] {
+  const values = 2n ** BigInt(signed ? bits - 1 : bits);
+  return [plain(signed ? -values : 0n), plain(values - 1n)];
+}
+
+/** An integer as a number where that is exact, so that bounds can be compared. */
+function plain(integer: bigint): Bound {
+  const value = Number(integer);
+  return Number.isSafeInteger(value) ? value : integer;
+}
 
 /** Ranges of integer formats, those of Rust's `usize` and `isize` included. */
 const RANGES: ReadonlyMap<unknown, readonly [Bound, Bound]> = new Map([
@@ -188,7 +202,11 @@ export class SchemaNodes {
   readonly any = new Node("any", undefined, [], false, this);
   readonly never = new Node("never", undefined, [], true, this);
   /** The atoms of any value. */
-  readonly #all = this.#ownAtoms({ schema: object(), document: { schema: object(), pointer: "" }, pointer: "" });
+  readonly #all: readonly Atom[] = this.#ownAtoms({
+    schema: object(),
+    document: { schema: object(), pointer: "" },
+    pointer: "",
+  });
 
   node(document: SchemaDocument, schema: Json | undefined, pointer: string): Node {
     if (schema === false) return this.never;
@@ -261,7 +279,8 @@ export class SchemaNodes {
 
   #keywords(part: Part): readonly Atom[] {
     const { schema, document, pointer } = part;
-    let atoms: readonly Atom[] = this.#ownAtoms(part);
+    // The atoms of a referenced type are kept as they are, so that a pair of them is compared once.
+    let atoms = OWN.some((keyword) => schema.members.has(keyword)) ? this.#ownAtoms(part) : this.#all;
     const values = schema.get("enum") ?? (schema.members.has("const") ? [schema.get("const") as Json] : undefined);
     if (Array.isArray(values)) {
       const literals = values.map((each: Json): Atom => ({ kind: "literal", value: literalOf(each), unjudged: [] }));
@@ -272,11 +291,10 @@ export class SchemaNodes {
       if (!Array.isArray(branches)) continue;
       const nodes = branches.map((each: Json, index) => this.node(document, each, `${pointer}/${keyword}/${index}`));
       if (keyword === "allOf") for (const node of nodes) atoms = this.#meetAll(atoms, node.atoms);
-      else
-        atoms = this.#meetAll(
-          atoms,
-          nodes.flatMap((node) => node.atoms),
-        );
+      else {
+        const all = new Set(nodes.flatMap((node) => node.atoms));
+        atoms = this.#meetAll(atoms, [...all]);
+      }
     }
     const reference = schema.get("$ref");
     if (typeof reference === "string") {
@@ -486,9 +504,7 @@ export function closed<T extends Bounds>(atom: T): T {
 
 /** The number so far away, exactly. */
 export function next(bound: Bound, step: 1 | -1): Bound {
-  if (typeof bound === "bigint") return bound + BigInt(step);
-  if (!Number.isFinite(bound) || Number.isSafeInteger(bound + step) || !Number.isInteger(bound)) return bound + step;
-  return BigInt(bound) + BigInt(step);
+  return Number.isInteger(bound) || typeof bound === "bigint" ? plain(BigInt(bound) + BigInt(step)) : bound + step;
 }
 
 /** Text of a keyword's value with all definitions that it refers to. */

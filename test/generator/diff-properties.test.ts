@@ -127,7 +127,7 @@ test(`verdicts are those of values, seed ${SEED}`, async () => {
         const label = `${name}, ${body === undefined ? "no value refused" : "a value refused"}`;
         counts[label] = (counts[label] ?? 0) + 1;
         if (kind === undefined && body !== undefined)
-          wrong.push(`${side} is ${name}, and ${body} is refused\n${old.text}\n${next.text}`);
+          wrong.unshift(`${side} is ${name}, and ${body} is refused\n${old.text}\n${next.text}`);
         if (kind === "breaking" && !isPort && body === undefined)
           wrong.push(`${side} is breaking, and no value is refused: ${JSON.stringify(own)}\n${old.text}\n${next.text}`);
       }

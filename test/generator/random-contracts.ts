@@ -42,6 +42,8 @@ function tagsOf(random: Random, type: Type): string[] {
   const chosen = (TAGS[kind] ?? []).filter(() => random.chance(0.2));
   // One tag of each name.
   const tags = chosen.filter((tag, at) => at === chosen.findIndex((each) => each.split(" ")[0] === tag.split(" ")[0]));
+  // Without texts that no value could fit.
+  if (tags.includes("@format email")) return ["@format email"];
   if (kind === "number" && random.chance(0.3)) tags.push("@asType integer");
   return tags;
 }
@@ -193,7 +195,7 @@ function edit(random: Random, after: PortType): boolean {
   const { type, set, member: of } = slot;
   const reset = (next: Type) => {
     set(next);
-    if (of !== undefined && mayRecur(next)) of.optional = true;
+    if (mayRecur(next) && of !== undefined) of.optional = true;
     if (of !== undefined) of.tags = tagsOf(random, next);
   };
   const objectEdits: (() => boolean)[] = [
@@ -220,7 +222,7 @@ function edit(random: Random, after: PortType): boolean {
     },
     () => type.k === "union" && type.branches.reverse().length > 1,
     () => type.k === "union" && type.branches.length > 1 && type.branches.splice(0, 1).length > 0,
-    () => type.k === "union" && type.branches.push(randomType(random, 1)) > 0,
+    () => type.k === "union" && of !== undefined && of.optional && type.branches.push(randomType(random, 1)) > 0,
     () => type.k === "literals" && type.texts.push(random.pick(LITERALS)) > 0,
     () => type.k === "literals" && type.texts.length > 1 && type.texts.splice(0, 1).length > 0,
     () => {
@@ -242,7 +244,9 @@ function edit(random: Random, after: PortType): boolean {
       return true;
     },
     () => {
-      reset(randomType(random, 1));
+      const next = randomType(random, 1);
+      if (of === undefined && mayRecur(next)) return false;
+      reset(next);
       return true;
     },
     () => {
@@ -250,7 +254,7 @@ function edit(random: Random, after: PortType): boolean {
       return true;
     },
     () => {
-      if (type.k !== "tuple" && type.k !== "list") return false;
+      if ((type.k !== "tuple" && type.k !== "list") || mayRecur(type)) return false;
       reset(
         type.k === "tuple"
           ? { k: "list", item: type.items[0] as Type }
