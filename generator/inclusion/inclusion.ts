@@ -67,6 +67,7 @@ class Inclusion {
   readonly #included = new Set<string>();
   readonly #excluded = new Map<string, readonly Failure[]>();
   readonly #ids = new Map<object, number>();
+  #exact: Inclusion | undefined;
   #steps = 0;
 
   constructor(options: InclusionOptions) {
@@ -226,9 +227,10 @@ class Inclusion {
       const what = certain ? "a list with equal items" : "uniqueItems is not decided for these items";
       failures.push({ certain, ...places, what, witness: certain ? witness : undefined });
     }
-    if (branch.unique && atom.unique && most > 1) {
+    if (branch.unique && atom.unique && most > 1 && !this.#options.exact) {
       // Items that differ in a member that is not read are equal once they are read.
-      const exact = new Inclusion({ ...this.#options, exact: true });
+      this.#exact ??= new Inclusion({ ...this.#options, exact: true });
+      const exact = this.#exact;
       const pairs = [...atom.prefix.keys(), atom.prefix.length].map((at) => [itemAt(atom, at), itemAt(branch, at)]);
       if (pairs.some(([one, other]) => one && other && exact.nodes(one, other).length > 0)) {
         const what = "uniqueItems is not decided where items have members that are not read";
