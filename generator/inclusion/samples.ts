@@ -103,7 +103,7 @@ function around(bound: number | bigint): (number | bigint)[] {
 function texts({ min, max, formats }: TextAtom, limits: readonly (number | bigint)[]): string[] {
   const lengths = [min, max, ...limits.flatMap((each) => [Number(each) - 1, Number(each), Number(each) + 1])];
   const repeated = lengths.flatMap((each) => (each >= 0 && each <= MAX_LENGTH ? ["x".repeat(each)] : []));
-  return [...formats.map((name) => TEXTS[name] ?? ""), ...WORDS, ...Object.values(TEXTS), ...repeated];
+  return [...formats.map((name) => TEXTS[name] ?? ""), ...WORDS, ...repeated, ...Object.values(TEXTS)];
 }
 
 function listSamples(atom: ListAtom, depth: number): Value[] {

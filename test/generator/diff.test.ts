@@ -1,6 +1,7 @@
 /** The comparison of two `meta.json`, change by change, without a project. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import {
   diffDocuments,
@@ -329,6 +330,22 @@ describe("a changed type is judged by its values", () => {
       new: '{"enum":["kg"]}',
       change: 'callers may send "lb", which is refused',
     });
+  });
+
+  it("as docs/compatibility.md shows", () => {
+    const order = (unit: Json, limit: Json) =>
+      tool({
+        fqn: "xyz.demo.order@1",
+        input_schema: {
+          properties: { order: { $ref: "#/$defs/Order" }, limit },
+          required: ["order", "limit"],
+          $defs: { Order: record({ qty: NUMBER, unit }) },
+        },
+      });
+    const before = order({ type: "string", enum: ["kg", "lb"] }, { ...STRING, maxLength: 9 });
+    const text = formatDifferences(diff(before, order({ type: "string", const: "kg" }, STRING)));
+    const page = readFileSync(new URL("../../docs/compatibility.md", import.meta.url), "utf8");
+    assert.equal(/```text diff\n([^`]*)```/.exec(page)?.[1], text);
   });
 
   it("and what is not decided breaks a contract", () => {
