@@ -4,7 +4,7 @@
  * neither is found the comparison is not decided.
  */
 
-import { describe, isEmpty, isEmptyAtom, sampleOf, samplesOf } from "./samples.js";
+import { describe, isEmpty, isEmptyAtom, listOf, sampleOf, samplesOf } from "./samples.js";
 import {
   type Atom,
   accepts,
@@ -211,18 +211,17 @@ class Inclusion {
   #lists(atom: Kind<"array">, branch: Kind<"array">, sent: Node, taken: Node): readonly Failure[] {
     const places = { sent: sent.place, taken: taken.place };
     const failures: Failure[] = [];
-    const list = (length: number) =>
-      length > 1000 ? undefined : Array.from({ length }, (_, at): Value => sampleOf(itemAt(atom, at), 1));
-    if (atom.min < branch.min) {
-      failures.push({ certain: true, ...places, what: `a list of ${atom.min}`, witness: list(atom.min) });
-    }
+    const length = (count: number) => {
+      const witness = listOf(atom, count);
+      const certain = witness !== undefined || !atom.unique;
+      const what = certain ? `a list of ${count}` : "lengths are not decided where items must differ";
+      failures.push({ certain, ...places, what, witness });
+    };
+    if (atom.min < branch.min) length(atom.min);
     const most = longest(atom);
-    if (most > branch.max) {
-      const length = Math.max(branch.max + 1, atom.min);
-      failures.push({ certain: true, ...places, what: `a list of ${length}`, witness: list(length) });
-    }
+    if (most > branch.max) length(Math.max(branch.max + 1, atom.min));
     if (branch.unique && !atom.unique && most > 1) {
-      const witness = list(Math.max(2, atom.min));
+      const witness = listOf(atom, Math.max(2, atom.min));
       const certain = witness !== undefined && accepts(branch, witness, this.#isWithin) === false;
       const what = certain ? "a list with equal items" : "uniqueItems is not decided for these items";
       failures.push({ certain, ...places, what, witness: certain ? witness : undefined });
@@ -231,8 +230,8 @@ class Inclusion {
       // Items that differ in a member that is not read are equal once they are read.
       this.#exact ??= new Inclusion({ ...this.#options, exact: true });
       const exact = this.#exact;
-      const pairs = [...atom.prefix.keys(), atom.prefix.length].map((at) => [itemAt(atom, at), itemAt(branch, at)]);
-      if (pairs.some(([one, other]) => one && other && exact.nodes(one, other).length > 0)) {
+      const pairs = [...atom.prefix.keys(), atom.prefix.length].map((at) => [itemAt(atom, at), itemAt(branch, at)] as const);
+      if (pairs.some(([one, other]) => exact.nodes(one, other).length > 0)) {
         const what = "uniqueItems is not decided where items have members that are not read";
         failures.push({ certain: false, ...places, what, witness: undefined });
       }
@@ -240,7 +239,7 @@ class Inclusion {
     const fixed = Math.max(atom.prefix.length, branch.prefix.length);
     for (let at = 0; at <= fixed && at < Math.min(most, branch.max); at++) {
       for (const failure of this.nodes(itemAt(atom, at), itemAt(branch, at))) {
-        const whole = list(Math.max(at + 1, atom.min));
+        const whole = listOf(atom, Math.max(at + 1, atom.min));
         const { witness } = failure;
         if (whole !== undefined && witness !== undefined) whole[at] = witness;
         const lifted = witness === undefined ? undefined : whole;

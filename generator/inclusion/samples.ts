@@ -5,6 +5,7 @@ import {
   accepts,
   BASE64,
   closed,
+  isEqual,
   itemAt,
   type ListAtom,
   type Node,
@@ -107,14 +108,33 @@ function texts({ min, max, formats }: TextAtom, limits: readonly (number | bigin
 }
 
 function listSamples(atom: ListAtom, depth: number): Value[] {
-  const made: Value[] = [];
-  for (const length of [atom.min, atom.min + 1, atom.prefix.length]) {
-    if (length < atom.min || length > atom.max || length > MAX_LENGTH) continue;
-    const items = Array.from({ length }, (_, at) => itemAt(atom, at));
-    if (items.some(isEmpty)) continue;
-    made.push(items.map((item) => sampleOf(item, depth + 1)));
+  return [atom.min, atom.min + 1, atom.prefix.length].flatMap((length) => {
+    if (length < atom.min || length > atom.max) return [];
+    const list = listOf(atom, length, depth + 1);
+    return list === undefined ? [] : [list];
+  });
+}
+
+/** A list of some length; undefined where none is found. */
+export function listOf(atom: ListAtom, length: number, depth = 1): Value[] | undefined {
+  if (length > MAX_LENGTH) return undefined;
+  const list: Value[] = [];
+  for (let at = 0; at < length; at++) {
+    const item = itemAt(atom, at);
+    if (isEmpty(item)) return undefined;
+    const [value] = atom.unique && at > 0 ? othersThan(list, item, depth) : [sampleOf(item, depth)];
+    if (value === undefined) return undefined;
+    list.push(value);
   }
-  return made;
+  return list;
+}
+
+/** Values of an item that a list does not have. */
+function othersThan(list: readonly Value[], item: Node, depth: number): Value[] {
+  const all: readonly Value[] = item.isAny
+    ? Array.from({ length: list.length + 1 }, (_, at) => at)
+    : item.atoms.flatMap((atom) => (depth > MAX_DEPTH ? [] : samplesOf(atom, item, depth)));
+  return all.filter((value) => list.every((each) => isEqual(each, value) === false));
 }
 
 function objectSamples({ members, rest }: ObjectAtom, depth: number): Value[] {

@@ -636,7 +636,8 @@ function acceptsText({ min, max, patterns, formats: names }: TextAtom, text: str
   return every(verdicts);
 }
 
-function isEqual(one: Value, other: Value): boolean | undefined {
+/** Undefined where an unspecified value decides. */
+export function isEqual(one: Value, other: Value): boolean | undefined {
   if (one instanceof Unspecified || other instanceof Unspecified) return undefined;
   if (Array.isArray(one)) {
     if (!Array.isArray(other) || one.length !== other.length) return false;

@@ -203,7 +203,8 @@ function edit(random: Random, after: PortType): boolean {
     () => type.k === "object" && type.members.length > 0 && type.members.splice(0, 1).length > 0,
     () => {
       if (type.k !== "object") return false;
-      type.members.push({ ...member(random, `n${random.below(100)}`, 1), optional: random.chance(0.7) });
+      const added = member(random, `n${random.below(100)}`, 1);
+      type.members.push({ ...added, optional: added.optional || random.chance(0.5) });
       return true;
     },
   ];
