@@ -6,7 +6,7 @@
 
 import { derivePorts, JsonError, MAX_VALUES, PortError } from "svc-runtime/generator";
 import { type Failure, findExcluded } from "./inclusion/inclusion.js";
-import { type Node, type Place, type SchemaDocument, SchemaNodes } from "./inclusion/schema-node.js";
+import { type Node, type Place, type SchemaDocument, SchemaNodes, TooLarge } from "./inclusion/schema-node.js";
 import { type Json, JsonObject, printJson, readJson } from "./json.js";
 import { ANNOTATIONS } from "./keywords.js";
 import { pointerStep, referenceSteps, resolveReference } from "./references.js";
@@ -311,8 +311,13 @@ function placesOf(side: "input" | "output", sent: Place | undefined, taken: Plac
   return { ...(pointer !== undefined && { pointer }), old: text(old), new: text(next) };
 }
 
-function admitsNull({ isAny, atoms }: Node): boolean {
-  return isAny || atoms.some((atom) => atom.kind === "literal" && atom.value === null);
+function admitsNull(node: Node): boolean {
+  try {
+    return node.isAny || node.atoms.some((atom) => atom.kind === "literal" && atom.value === null);
+  } catch (error) {
+    if (error instanceof TooLarge) return false;
+    throw error;
+  }
 }
 
 /** An object schema whose properties are ports. */

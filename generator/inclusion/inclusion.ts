@@ -230,7 +230,9 @@ class Inclusion {
       // Items that differ in a member that is not read are equal once they are read.
       this.#exact ??= new Inclusion({ ...this.#options, exact: true });
       const exact = this.#exact;
-      const pairs = [...atom.prefix.keys(), atom.prefix.length].map((at) => [itemAt(atom, at), itemAt(branch, at)] as const);
+      const pairs = [...atom.prefix.keys(), atom.prefix.length].map(
+        (at) => [itemAt(atom, at), itemAt(branch, at)] as const,
+      );
       if (pairs.some(([one, other]) => exact.nodes(one, other).length > 0)) {
         const what = "uniqueItems is not decided where items have members that are not read";
         failures.push({ certain: false, ...places, what, witness: undefined });

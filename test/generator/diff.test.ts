@@ -376,6 +376,14 @@ describe("a changed type is judged by its values", () => {
   });
 });
 
+it("types that are too large to compare are not decided", () => {
+  const choices = (prefix: string) => ({
+    anyOf: Array.from({ length: 60 }, (_, at) => record({ [`${prefix}${at}`]: STRING }, [])),
+  });
+  const large = { allOf: [choices("a"), choices("b")] };
+  assert.deepEqual(verdicts(large, { ...large, maxProperties: 9 }), ["not decided", "not decided"]);
+});
+
 describe("an optional port", () => {
   const optional = (type: Json, required: string[]) =>
     tool({ input_schema: { properties: { a: type, b: STRING }, required } });
