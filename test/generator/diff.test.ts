@@ -393,7 +393,7 @@ describe("an optional port", () => {
       "breaking: input a: callers may leave it out, which is refused",
     ]);
   });
-  it("that was required breaks nobody", () => {
+  it("that was required breaks no caller", () => {
     assert.deepEqual(changes(optional(STRING, ["a"]), optional(nullable(STRING), [])), [
       "compatible",
       `compatible: input a: ${A}: {"type":"string"} -> {"anyOf":[{"type":"string"},{"type":"null"}]}: it takes more, such as null`,
