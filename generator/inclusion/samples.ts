@@ -23,22 +23,23 @@ const MAX_DEPTH = 12;
 /** Repeated characters and items of an example. */
 const MAX_LENGTH = 4096;
 
-const TEXTS: Readonly<Record<string, string>> = {
-  date: "2020-01-31",
-  time: "12:00:00Z",
-  "date-time": "2020-01-31T12:00:00Z",
-  duration: "P1D",
-  uri: "https://example.org/",
-  "uri-reference": "a/b",
-  "uri-template": "a{b}",
-  email: "a@example.org",
-  hostname: "example.org",
-  ipv4: "192.0.2.1",
-  ipv6: "2001:db8::1",
-  uuid: "123e4567-e89b-12d3-a456-426614174000",
-  "json-pointer": "/a",
-  "relative-json-pointer": "0/a",
-  [BASE64]: "AAAA",
+/** Two texts of each format, because items may have to differ. */
+const TEXTS: Readonly<Record<string, readonly [string, string]>> = {
+  date: ["2020-01-31", "2020-02-01"],
+  time: ["12:00:00Z", "13:00:00Z"],
+  "date-time": ["2020-01-31T12:00:00Z", "2020-02-01T12:00:00Z"],
+  duration: ["P1D", "P2D"],
+  uri: ["https://example.org/", "https://example.org/a"],
+  "uri-reference": ["a/b", "a/c"],
+  "uri-template": ["a{b}", "a{c}"],
+  email: ["a@example.org", "b@example.org"],
+  hostname: ["example.org", "example.com"],
+  ipv4: ["192.0.2.1", "192.0.2.2"],
+  ipv6: ["2001:db8::1", "2001:db8::2"],
+  uuid: ["123e4567-e89b-12d3-a456-426614174000", "123e4567-e89b-12d3-a456-426614174001"],
+  "json-pointer": ["/a", "/b"],
+  "relative-json-pointer": ["0/a", "0/b"],
+  [BASE64]: ["AAAA", "AAAB"],
 };
 
 const WORDS = ["x", "", "a", "A", "0", "-", " ", "other", "aaa", "a-b", "é"];
@@ -104,7 +105,7 @@ function around(bound: number | bigint): (number | bigint)[] {
 function texts({ min, max, formats }: TextAtom, limits: readonly (number | bigint)[]): string[] {
   const lengths = [min, max, ...limits.flatMap((each) => [Number(each) - 1, Number(each), Number(each) + 1])];
   const repeated = lengths.flatMap((each) => (each >= 0 && each <= MAX_LENGTH ? ["x".repeat(each)] : []));
-  return [...formats.map((name) => TEXTS[name] ?? ""), ...WORDS, ...repeated, ...Object.values(TEXTS)];
+  return [...formats.flatMap((name) => TEXTS[name] ?? []), ...WORDS, ...repeated, ...Object.values(TEXTS).flat()];
 }
 
 function listSamples(atom: ListAtom, depth: number): Value[] {
