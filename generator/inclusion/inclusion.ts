@@ -127,9 +127,9 @@ class Inclusion {
     const [only, ...more] = results;
     if (only !== undefined && more.length === 0 && possible[0]?.kind !== "literal") return only;
     if (possible.length === 0) {
-      const witness = samplesOf(atom, sent)[0];
-      const what = witness === undefined ? `a value of type ${atom.kind}` : phrase(witness, sent);
-      return fail(true, what, witness ?? new Unspecified(sent));
+      const [witness] = samplesOf(atom, sent);
+      if (witness === undefined) return fail(false, "whether the type has a value is not decided");
+      return fail(true, phrase(witness, sent), witness);
     }
     for (const parts of splits < MAX_SPLITS ? this.#splits(atom, sent, possible) : []) {
       const failures = parts.flatMap((part) => this.#atom(part, sent, taken, possible, splits + 1));

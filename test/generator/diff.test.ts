@@ -274,6 +274,12 @@ describe("a changed type is judged by its values", () => {
     ["a pattern that literals fit", { enum: ["a", "aa"] }, { ...STRING, pattern: "^a+$" }, "compatible breaking"],
     // Not decided, as documented.
     [
+      "a text for a list that no value fits",
+      { type: ["array"], items: NULL, minItems: 2, uniqueItems: true },
+      STRING,
+      "not decided breaking",
+    ],
+    [
       "two patterns",
       { ...STRING, pattern: "^[a-z]+:[0-9]+$" },
       { ...STRING, pattern: "^[a-z]+:[0-9]*$" },
