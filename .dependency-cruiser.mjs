@@ -120,7 +120,7 @@ const LAYERS = [
   },
   {
     name: "generator/model",
-    files: "generator/model generator/json generator/keywords generator/version",
+    files: "generator/model generator/json generator/keywords generator/references generator/version",
     packages: "svc-runtime/generator",
     node: "fs",
   },
@@ -193,9 +193,15 @@ const LAYERS = [
     packages: "svc-runtime/generator",
   },
   {
+    name: "generator/inclusion",
+    files: "generator/inclusion/*",
+    below: "generator/model",
+    packages: "svc-runtime/generator",
+  },
+  {
     name: "generator/contract-diff",
     files: "generator/contract-diff",
-    below: "generator/model",
+    below: "generator/model generator/inclusion",
     packages: "svc-runtime/generator",
   },
   {

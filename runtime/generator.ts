@@ -18,7 +18,7 @@ export type {
 export { MAX_VALUES } from "./wire/data.js";
 export { ValueDecoder } from "./wire/decoder.js";
 export { WireFault } from "./wire/fault.js";
-export { FORMAT_NAMES } from "./wire/formats.js";
+export { FORMAT_NAMES, formats } from "./wire/formats.js";
 export { foldTape, itemsOf, membersByName, parseJson, quote, scalarOf, textOf } from "./wire/json.js";
 export { JsonError } from "./wire/json-error.js";
 export { prettyJson } from "./wire/json-value.js";

@@ -109,6 +109,7 @@ export default defineConfig({
           page("OpenAPI", "docs/openapi"),
           page("Results that do not fit", "docs/storage"),
           page("Your own application", "docs/guide/application"),
+          page("Change a contract", "docs/compatibility"),
           page("Import a tool", "docs/import"),
           page("Commands", "docs/guide/commands"),
           page("Settings", "docs/guide/settings"),

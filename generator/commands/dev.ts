@@ -192,6 +192,7 @@ function printTools(
 
 /** What to do about a broken contract of the same version. */
 function adviceOf({ before, after, verdict }: Difference): string {
-  if (verdict !== "breaking" || before !== after || after === undefined) return "";
-  return ` (callers fail: make it @${Number(after) + 1} before you publish it)`;
+  const fails = verdict === "breaking" ? "callers fail" : verdict === "not decided" ? "callers may fail" : undefined;
+  if (fails === undefined || before !== after || after === undefined) return "";
+  return ` (${fails}: make it @${Number(after) + 1} before you publish it)`;
 }

@@ -22,8 +22,13 @@ export const diffCommand = defineCommand({
   name: "diff",
   arguments: "[OLD NEW]",
   summary: "compare two meta.json, or git HEAD's with the one here; exit 4 when a contract is broken",
-  details: `Port by port: breaking (callers fail: raise the version), additive (a new tool), compatible (descriptions,
-timeout, url). A breaking change under a new version of the tool is no broken contract.`,
+  details: `Types are compared by their values: what callers of the old contract send must be taken, what they read must be what
+they expect. breaking: callers fail, so raise the version. not decided: neither a proof nor a counterexample was found; it
+counts as breaking. additive: a new tool. compatible: no caller fails. A breaking change under a new version of the tool is no
+broken contract.
+
+With --json: [{"tool","before","after","kind","port","pointer","old","new","change"}], one entry a change; "old" and "new" are
+the schemas at the pointer as JSON texts. Members without a value are absent.`,
   options: { json: JSON_OPTION },
   examples: [
     ["svc-gen diff", "git HEAD's meta.json with the one here"],
@@ -34,7 +39,9 @@ timeout, url). A breaking change under a new version of the tool is no broken co
     const differences = orUsageError(() => diffDocuments(old, next));
     call.print(call.json ? asJson(listDifferences(differences)) : formatDifferences(differences));
     if (!isBroken(differences)) return EXIT.done;
-    call.complain("svc-gen: a contract is broken: raise the version in fqn(), or take the change back\n");
+    const isCertain = differences.some(({ verdict }) => verdict === "breaking");
+    const fault = isCertain ? "a contract is broken" : "a contract may be broken";
+    call.complain(`svc-gen: ${fault}: raise the version in fqn(), or take the change back\n`);
     return EXIT.broken;
   },
 });

@@ -31,7 +31,7 @@ others: all are named, and the exit code is 1.
 svc-gen generates from the classes once, in memory, and compares the metadata with the imported one. The first line of
 each tool says whether its ports are the same, and how many differences there are; --verbose names them.
 
-With --json: {"tools":[{"fqn","file","class","path","samePorts","notSecret","retagged","inlined","differences"}],
+With --json: {"tools":[{"fqn","file","class","path","samePorts","verdict","notSecret","retagged","inlined","differences"}],
 "shared","refused"}, a difference being {"pointer","imported","generated"} with its values as JSON texts, absent where
 there is none.`,
   options: OPTIONS,
@@ -97,6 +97,7 @@ function asData({ tools, shared, refused }: Import, call: Call<typeof OPTIONS>, 
       class: className,
       path: toolPath,
       samePorts,
+      verdict: tool.verdict,
       notSecret: tool.secretNames,
       ...(tool.retagged === undefined ? {} : { retagged: tool.retagged }),
       inlined,
@@ -126,10 +127,14 @@ function report({ tools, shared, refused }: Import, call: Call<typeof OPTIONS>, 
   call.print(`\nNext: implement invoke and health in ${shellWord(shown(call, folder))}, then svc-gen\n`);
 }
 
-function verdict({ samePorts, differences, inlined }: ImportedTool): string {
+function verdict({ samePorts, verdict: judged, differences, inlined }: ImportedTool): string {
   if (!samePorts) return "the ports differ";
   const count = differences.length + inlined.length;
-  return `the ports are the same; ${count === 0 ? "so is the rest" : plural(count, "difference")}`;
+  if (count === 0) return "the same";
+  const notation = `${plural(count, "difference")} of notation`;
+  return judged === "same" || judged === "compatible"
+    ? `the ports are the same; ${notation}`
+    : `the ports are the same, their types are not; ${notation}`;
 }
 
 function warnings(tool: ImportedTool, isVerbose: boolean): string[] {
@@ -140,6 +145,7 @@ function warnings(tool: ImportedTool, isVerbose: boolean): string[] {
   ];
   return [
     ...(samePorts ? [] : ["the ports differ from the imported ones: register the tool as a new version"]),
+    ...(samePorts ? tool.changes.map((change) => printable(change, MAX_PLACE)) : []),
     ...(retagged === undefined ? [] : [describeTags(retagged)]),
     ...(isUndescribed ? ["it has no description, and svc-gen wants one: write what it does in description()"] : []),
     ...secretNames.map(

@@ -7,7 +7,7 @@
 import { randomBytes } from "node:crypto";
 import { derivePorts, isLoopback, PortError } from "svc-runtime/generator";
 import { buildEnvelope, JsonText, type Leader, signRequest } from "svc-runtime/leader";
-import { diffDocuments, listDifferences } from "../contract-diff.js";
+import { changeText, diffDocuments } from "../contract-diff.js";
 import { printJson } from "../json.js";
 import { readMetadata, type ToolMetadata, UnreadableMetadata } from "../metadata.js";
 import { bad, type Check, good, skipped } from "./check.js";
@@ -217,14 +217,19 @@ class ServerDoctor {
       (name) => textOf(served, name) !== textOf(own, name),
     );
     if (members.length === 0) return good("metadata", `${served.fqn}, as in meta.json`);
-    const changes = listDifferences(
-      diffDocuments({ name: "the server", text: `[${text}]` }, { name: "meta.json", text: committed }),
-    ) as { readonly tool?: string; readonly change?: string }[];
+    const differences = diffDocuments(
+      { name: "the server", text: `[${text}]` },
+      { name: "meta.json", text: committed },
+    );
     const tool = served.fqn.split("@")[0];
-    const first = changes.find((each) => each.tool === tool)?.change;
+    const [first] = differences.find((each) => each.tool === tool)?.changes ?? [];
     const detail = `the server's ${members.join(", ")} of ${served.fqn} is not that of meta.json`;
     const next = "build and deploy again, or run svc-gen: one of the two is old";
-    return bad("metadata", first === undefined ? detail : `${detail}: ${printable(first)}`, next);
+    return bad(
+      "metadata",
+      first === undefined ? detail : `${detail}: ${first.kind}: ${printable(changeText(first))}`,
+      next,
+    );
   }
 
   private checkClock({ headers }: Answer, here: number): Check {

@@ -4,8 +4,8 @@
  */
 
 import { type Json, JsonObject } from "../json.js";
+import { pointerStep, referenceSteps, resolveReference } from "../references.js";
 import { isSame } from "./merge-schemas.js";
-import { pointerStep, referenceSteps, resolveReference } from "./references.js";
 
 export interface Difference {
   /** Where in the imported metadata; for an added keyword where it would be. */

@@ -2,12 +2,13 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { derivePorts } from "svc-runtime/generator";
+import { changeText, diffDocuments, type NamedText } from "../contract-diff.js";
 import type { Diagnostic } from "../diagnostics/diagnostics.js";
 import { generateTexts, type Result } from "../generate.js";
 import { type Json, JsonObject, printJson, readJson } from "../json.js";
+import { pointerStep } from "../references.js";
 import { compareSchemas, type Difference } from "./differences.js";
 import type { ImportableTool, RefusedTool } from "./metadata.js";
-import { pointerStep } from "./references.js";
 import { type SourceFile, type Sources, type ToolSource, toolSources } from "./tool-source.js";
 
 export interface ImportedTool extends ToolSource {
@@ -18,6 +19,10 @@ export interface ImportedTool extends ToolSource {
   readonly inlined: readonly string[];
   /** Whether the ports are those that the imported tool is registered with. */
   readonly samePorts: boolean;
+  /** Whether callers of the imported tool can call the new one, as `svc-gen diff` judges it. */
+  readonly verdict: ReturnType<typeof diffDocuments>[number]["verdict"];
+  /** Changes that are not compatible, a line each. */
+  readonly changes: readonly string[];
   readonly retagged: ImportableTool["retagged"];
   /** Whether the imported tool has no description. */
   readonly isUndescribed: boolean;
@@ -111,6 +116,7 @@ function documentsOf({ files }: Result): ReadonlyMap<Json | undefined, JsonObjec
 function compare(tool: ImportableTool, source: ToolSource, generated: JsonObject): ImportedTool {
   const [input, output] = [generated.get("input_schema") as JsonObject, generated.get("output_schema") as JsonObject];
   const ports = derivePorts(printJson(input), printJson(output));
+  const judged = diffDocuments(documentText(tool), { name: "the new metadata", text: printJson(generated) });
   const schemas = [
     compareSchemas(tool.input, input, "/input_schema"),
     compareSchemas(tool.output, output, "/output_schema"),
@@ -124,9 +130,27 @@ function compare(tool: ImportableTool, source: ToolSource, generated: JsonObject
     ],
     inlined: schemas.flatMap(({ inlined }) => inlined),
     samePorts: isDeepStrictEqual(ports, tool.ports),
+    verdict: judged[0]?.verdict ?? "breaking",
+    changes: judged.flatMap(({ changes }) =>
+      changes
+        .filter(({ kind }) => kind !== "compatible")
+        .map(({ port, ...change }) => `${port === undefined ? "" : `${port}: `}${changeText(change)}`),
+    ),
     retagged: tool.retagged,
     isUndescribed: !/\S/.test(tool.description),
   };
+}
+
+/** The imported metadata as a document with the schemas that its ports come from. */
+function documentText({ fqn, description, document, input, output }: ImportableTool): NamedText {
+  const members = new Map<string, Json>([
+    ...document.members,
+    ["fqn", fqn],
+    ["description", description],
+    ["input_schema", input],
+    ["output_schema", output],
+  ]);
+  return { name: "the imported metadata", text: printJson(new JsonObject(members)) };
 }
 
 /** Of the members beside the schemas. The host of the URL is where a tool is served, so only its path counts. */

@@ -6,6 +6,7 @@
 import { literal } from "../emit/print-literal.js";
 import { type Json, JsonObject, printJson } from "../json.js";
 import { ANNOTATIONS, CONSTRAINTS, type ConstraintKeyword, keywordsOf } from "../keywords.js";
+import { pointerStep, referenceSteps, resolveReference } from "../references.js";
 import { NUMBER_FORMATS } from "../types/jsdoc.js";
 import { looksSecret } from "../types/secret-names.js";
 import { slowPart } from "../types/slow-patterns.js";
@@ -21,7 +22,6 @@ import {
 } from "./doc-comments.js";
 import { isSame, mergeSchemas, UnmergeableSchemas } from "./merge-schemas.js";
 import type { Declaration, EnumNode, MemberNode, ObjectNode, TupleItem, TypeNode } from "./print-types.js";
-import { pointerStep, referenceSteps, resolveReference } from "./references.js";
 import { nameFromPath, TypeNames } from "./type-names.js";
 
 /** The types of one tool. */

@@ -4,8 +4,8 @@
  */
 
 import { type Json, JsonObject } from "../json.js";
+import { resolveReference } from "../references.js";
 import { mergeSchemas, UnmergeableSchemas } from "./merge-schemas.js";
-import { resolveReference } from "./references.js";
 
 /** An output with its tags outside. */
 export interface Retagged {

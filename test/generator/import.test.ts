@@ -272,7 +272,7 @@ describe("the command", () => {
     const text = sum.replace('"description": "Adds', '"extra\\u0007\\u202e": 1, "description": "Adds');
     const { code, out, err } = await imported(["meta.json"], { "meta.json": text });
     const next = "\nNext: implement invoke and health in src, then svc-gen\n";
-    assert.equal(out, `wrote src/sum.ts  xyz.demo.sum@1: the ports are the same; 1 difference\n${next}`);
+    assert.equal(out, `wrote src/sum.ts  xyz.demo.sum@1: the ports are the same; 1 difference of notation\n${next}`);
     assert.deepEqual([code, err], [0, ""]);
     const verbose = await imported(["meta.json", "--verbose"], { "meta.json": text });
     assert.equal(verbose.err, "warning: xyz.demo.sum@1: /extra\\u0007\\u202e: 1 is left out\n");

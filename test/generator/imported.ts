@@ -25,6 +25,7 @@ export interface Imported {
   readonly class: string;
   readonly path: string;
   readonly samePorts: boolean;
+  readonly verdict: string;
   readonly inlined: readonly string[];
   readonly notSecret: readonly string[];
   readonly retagged?: { readonly tag: string; readonly content?: string };

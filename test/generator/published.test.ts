@@ -26,6 +26,12 @@ describe("the published tools", async () => {
   it("are imported with the same ports, but for two that the network refuses", () => {
     assert.deepEqual([code, err], [1, ""]);
     assert.deepEqual([tools.length, tools.filter(({ samePorts }) => !samePorts)], [30, []]);
+    // Its optional list is a `many` port, which no signed call can leave out.
+    const others = tools.filter(({ verdict }) => verdict !== "same" && verdict !== "compatible");
+    assert.deepEqual(
+      others.map(({ fqn, verdict }) => [fqn, verdict]),
+      [[`${TWITTER}.upload-media@1`, "breaking"]],
+    );
     assert.deepEqual(
       refused.map(({ message }) => message),
       [

@@ -35,5 +35,8 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/server/log/safe-logger.ts": runtime("safe-logger", "request-log", "log-faults"),
   "generator/emit/check-ports.ts": generator("classes", "contract", "cli"),
   "generator/commands/diff.ts": generator("diff", "cli"),
+  "generator/contract-diff.ts": generator("diff", "cli"),
+  "generator/inclusion/inclusion.ts": generator("diff", "diff-properties"),
+  "generator/inclusion/schema-node.ts": generator("diff", "diff-properties"),
   "generator/types/jsdoc.ts": generator("jsdoc", "classes", "contract", "data-ref", "formats"),
 };

@@ -1,7 +1,7 @@
 /** The contract of the project beside the one in git HEAD. */
 
 import { committedContract } from "../../committed-contract.js";
-import { diffDocuments, InvalidDocument, isBroken } from "../../contract-diff.js";
+import { changeText, diffDocuments, InvalidDocument, isBroken } from "../../contract-diff.js";
 import type { ContractView } from "./page-api.js";
 
 /**
@@ -28,7 +28,7 @@ export function contractView(root: string | undefined, metaJson: string): Contra
         tool,
         verdict,
         versions: before === after || after === undefined ? `@${before}` : `@${before ?? "-"} → @${after}`,
-        changes: changes.map(({ kind, port, change }) => ({ kind, port: port ?? null, change })),
+        changes: changes.map(({ kind, port, ...change }) => ({ kind, port: port ?? null, change: changeText(change) })),
       })),
     };
   } catch (error) {

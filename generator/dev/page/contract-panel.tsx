@@ -25,7 +25,7 @@ export function ContractPanel() {
             <strong>
               {name} {versions}
             </strong>
-            : <span class={verdict === "breaking" ? "bad" : "good"}>{verdict}</span>
+            : <span class={verdict === "breaking" || verdict === "not decided" ? "bad" : "good"}>{verdict}</span>
             <ul>
               {changes.map(({ kind, port, change }) => (
                 <li key={`${port} ${change}`}>

@@ -1,6 +1,6 @@
 /** References within one schema document. */
 
-import { type Json, JsonObject } from "../json.js";
+import { type Json, JsonObject } from "./json.js";
 
 /** The schema that a `$ref` names: a JSON pointer within the document; undefined for any other reference. */
 export function resolveReference(document: JsonObject, reference: string): Json | undefined {

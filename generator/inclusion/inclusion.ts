@@ -1,0 +1,487 @@
+/**
+ * Whether every value that one side sends is one that the other side takes. A pair of nodes is assumed to be included
+ * while it is compared, which settles recursive schemas. Inclusion is proved, a failure has a counterexample; where
+ * neither is found the comparison is not decided.
+ */
+
+import { describe, isEmpty, isEmptyAtom, listOf, sampleOf, samplesOf } from "./samples.js";
+import {
+  type Atom,
+  accepts,
+  acceptsAny,
+  admitted,
+  itemAt,
+  type ListAtom,
+  Node,
+  type NumberAtom,
+  type ObjectAtom,
+  type ObjectMember,
+  type Place,
+  type TextAtom,
+  TooLarge,
+  Unspecified,
+  type Value,
+  WIDE,
+} from "./schema-node.js";
+
+/** A sent value that is not taken. */
+export interface Failure {
+  /** False where the comparison is not decided. */
+  readonly certain: boolean;
+  readonly sent: Place | undefined;
+  readonly taken: Place | undefined;
+  /** A phrase for the value; why nothing is known where it is not certain. */
+  readonly what: string;
+  /** Of the compared schemas, as far as known. */
+  readonly witness: Value | undefined;
+}
+
+export interface InclusionOptions {
+  /** Whether an optional member that admits null is sent as null, never left out. */
+  readonly sendsNull: boolean;
+  /** Whether members must be declared by both sides. */
+  readonly exact: boolean;
+}
+
+/** Comparisons of atoms in one question. */
+const MAX_STEPS = 50_000;
+const MAX_SPLITS = 6;
+const MAX_PARTS = 64;
+
+/** Finds values of `sent` that `taken` does not take. None are found when all are taken. */
+export function findExcluded(sent: Node, taken: Node, options: InclusionOptions): readonly Failure[] {
+  try {
+    return new Inclusion(options).nodes(sent, taken);
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error;
+    const what = "the types are too large to compare";
+    return [{ certain: false, sent: sent.place, taken: taken.place, what, witness: undefined }];
+  }
+}
+
+type Kind<K extends Atom["kind"]> = Atom & { readonly kind: K };
+
+class Inclusion {
+  readonly #options: InclusionOptions;
+  /** Pairs that are proved, or assumed while they are compared. */
+  readonly #included = new Set<string>();
+  readonly #excluded = new Map<string, readonly Failure[]>();
+  readonly #ids = new Map<object, number>();
+  #exact: Inclusion | undefined;
+  #steps = 0;
+
+  constructor(options: InclusionOptions) {
+    this.#options = options;
+  }
+
+  nodes(sent: Node, taken: Node): readonly Failure[] {
+    if (taken.isAny) return [];
+    return this.#compare(sent, taken, () =>
+      sent.atoms.flatMap((atom) => this.#atom(atom, sent, taken, taken.atoms, 0)),
+    );
+  }
+
+  /** Compares a pair once. It counts as included while it is compared. */
+  #compare(sent: object, taken: object, compare: () => readonly Failure[]): readonly Failure[] {
+    const pair = `${this.#idOf(sent)} ${this.#idOf(taken)}`;
+    if (this.#included.has(pair)) return [];
+    const known = this.#excluded.get(pair);
+    if (known !== undefined) return known;
+    const before = this.#included.size;
+    this.#included.add(pair);
+    const failures = compare();
+    if (failures.length === 0) return [];
+    // What was proved since then may rest on this pair.
+    for (const each of [...this.#included].slice(before)) this.#included.delete(each);
+    const distinct = distinctFailures(failures);
+    this.#excluded.set(pair, distinct);
+    return distinct;
+  }
+
+  #idOf(compared: object): number {
+    const id = this.#ids.get(compared) ?? this.#ids.size;
+    this.#ids.set(compared, id);
+    return id;
+  }
+
+  /** @param branches of the taken node */
+  #atom(atom: Atom, sent: Node, taken: Node, branches: readonly Atom[], splits: number): readonly Failure[] {
+    if (isEmptyAtom(atom)) return [];
+    const fail = (certain: boolean, what: string, witness?: Value): readonly Failure[] => [
+      { certain, sent: sent.place, taken: taken.place, what, witness },
+    ];
+    if (atom.kind === "literal") {
+      const fits = acceptsAny(branches, atom.value, this.#isWithin);
+      if (fits) return [];
+      if (fits === false) return fail(true, describe(atom.value), atom.value);
+      const isSame = branches.some((each) => judges(atom, each) && accepts({ ...each, unjudged: [] }, atom.value));
+      return isSame ? [] : fail(false, "keywords differ that are not judged", atom.value);
+    }
+    const possible = branches.filter((each) => !this.#areDisjoint(atom, each));
+    const results: (readonly Failure[])[] = [];
+    for (const branch of possible) {
+      const found = this.#pair(atom, branch, sent, taken);
+      if (found.length === 0) return [];
+      results.push(found);
+    }
+    const [only, ...more] = results;
+    if (only !== undefined && more.length === 0 && possible[0]?.kind !== "literal") return only;
+    if (possible.length === 0) {
+      const [witness] = samplesOf(atom, sent);
+      if (witness === undefined) return fail(false, "whether the type has a value is not decided");
+      return fail(true, phrase(witness, sent), witness);
+    }
+    for (const parts of splits < MAX_SPLITS ? this.#splits(atom, sent, possible) : []) {
+      const failures = parts.flatMap((part) => this.#atom(part, sent, taken, possible, splits + 1));
+      if (failures.length === 0) return [];
+      if (failures.some(({ certain }) => certain)) return failures.filter(({ certain }) => certain);
+    }
+    const witnesses = results.flat().flatMap(({ witness }) => (witness === undefined ? [] : [witness]));
+    const candidates = [...witnesses, ...merged(witnesses), ...samplesOf(atom, sent, 0, limitsOf(branches))];
+    const excluded = candidates.find(
+      (each) => accepts(atom, each, this.#isWithin) !== false && acceptsAny(branches, each, this.#isWithin) === false,
+    );
+    if (excluded !== undefined) return fail(true, phrase(excluded, sent), excluded);
+    return fail(false, "whether all branches together take every value is not decided");
+  }
+
+  readonly #isWithin = (inner: Node, outer: Node): boolean | undefined => {
+    if (outer.isAny) return true;
+    if (inner.atoms.every((one) => outer.atoms.every((other) => this.#areDisjoint(one, other)))) return false;
+    return this.nodes(inner, outer).length === 0 ? true : undefined;
+  };
+
+  /** Whether two atoms can be seen to have no value in common. */
+  #areDisjoint(one: Atom, other: Atom, depth = 0): boolean {
+    if (other.kind === "literal") return accepts(one, other.value) === false;
+    if (one.kind === "literal") return accepts(other, one.value) === false;
+    if (one.kind !== other.kind) return true;
+    if (one.kind === "object" && other.kind === "object" && depth < 3) {
+      for (const name of new Set([...one.members.keys(), ...other.members.keys()])) {
+        const [own, its] = [one.members.get(name), other.members.get(name)];
+        if (own?.required !== true && its?.required !== true) continue;
+        if (its?.required && own === undefined && one.rest === "undeclared" && one.patterns.size === 0) return true;
+        const [mine, yours] = [admitted(one, name), admitted(other, name)];
+        if (mine.isAny || yours.isAny) continue;
+        if (mine.atoms.every((a) => yours.atoms.every((b) => this.#areDisjoint(a, b, depth + 1)))) return true;
+      }
+      return false;
+    }
+    if (one.kind === "object") return false;
+    const both = sharedRange(one, other);
+    return both;
+  }
+
+  #pair(atom: Exclude<Atom, Kind<"literal">>, branch: Atom, sent: Node, taken: Node): readonly Failure[] {
+    if (++this.#steps > MAX_STEPS) throw new TooLarge();
+    const found = this.#compare(atom, branch, () => this.#typed(atom, branch, sent, taken));
+    if (judges(atom, branch)) return found;
+    if (found.some(({ certain }) => certain)) return found;
+    const keyword = branch.unjudged.find((each) => !atom.unjudged.includes(each))?.split(" ")[0] ?? "";
+    const what = `${keyword} is not judged`;
+    return [...found, { certain: false, sent: sent.place, taken: taken.place, what, witness: undefined }];
+  }
+
+  #typed(atom: Exclude<Atom, Kind<"literal">>, branch: Atom, sent: Node, taken: Node): readonly Failure[] {
+    if (atom.kind === "number" && branch.kind === "number") return this.#scalar(numberFits, atom, branch, sent, taken);
+    if (atom.kind === "string" && branch.kind === "string") return this.#scalar(textFits, atom, branch, sent, taken);
+    if (atom.kind === "array" && branch.kind === "array") return this.#lists(atom, branch, sent, taken);
+    if (atom.kind === "object" && branch.kind === "object") return this.#objects(atom, branch, sent, taken);
+    const witness = samplesOf(atom, sent, 0, limitsOf([branch])).find((each) => accepts(branch, each) === false);
+    return [{ certain: witness !== undefined, sent: sent.place, taken: taken.place, what: "a value", witness }];
+  }
+
+  #scalar<K extends "number" | "string">(
+    fits: (one: Kind<K>, other: Kind<K>) => true | string,
+    atom: Kind<K>,
+    branch: Kind<K>,
+    sent: Node,
+    taken: Node,
+  ): readonly Failure[] {
+    const doubt = fits(atom, branch);
+    if (doubt === true) return [];
+    const witness = samplesOf(atom, sent, 0, limitsOf([branch])).find(
+      (each) => acceptsAny([branch], each, this.#isWithin) === false,
+    );
+    const certain = witness !== undefined;
+    const what = certain ? phrase(witness, sent) : doubt;
+    return [{ certain, sent: sent.place, taken: taken.place, what, witness }];
+  }
+
+  #lists(atom: Kind<"array">, branch: Kind<"array">, sent: Node, taken: Node): readonly Failure[] {
+    const places = { sent: sent.place, taken: taken.place };
+    const failures: Failure[] = [];
+    const length = (count: number) => {
+      const witness = listOf(atom, count);
+      const certain = witness !== undefined || !atom.unique;
+      const what = certain ? `a list of ${count}` : "lengths are not decided where items must differ";
+      failures.push({ certain, ...places, what, witness });
+    };
+    if (atom.min < branch.min) length(atom.min);
+    const most = longest(atom);
+    if (most > branch.max) length(Math.max(branch.max + 1, atom.min));
+    if (branch.unique && !atom.unique && most > 1) {
+      const witness = listOf(atom, Math.max(2, atom.min));
+      const certain = witness !== undefined && accepts(branch, witness, this.#isWithin) === false;
+      const what = certain ? "a list with equal items" : "uniqueItems is not decided for these items";
+      failures.push({ certain, ...places, what, witness: certain ? witness : undefined });
+    }
+    if (branch.unique && atom.unique && most > 1 && !this.#options.exact) {
+      // Items that differ in a member that is not read are equal once they are read.
+      this.#exact ??= new Inclusion({ ...this.#options, exact: true });
+      const exact = this.#exact;
+      const pairs = [...atom.prefix.keys(), atom.prefix.length].map(
+        (at) => [itemAt(atom, at), itemAt(branch, at)] as const,
+      );
+      if (pairs.some(([one, other]) => exact.nodes(one, other).length > 0)) {
+        const what = "uniqueItems is not decided where items have members that are not read";
+        failures.push({ certain: false, ...places, what, witness: undefined });
+      }
+    }
+    const fixed = Math.max(atom.prefix.length, branch.prefix.length);
+    for (let at = 0; at <= fixed && at < Math.min(most, branch.max); at++) {
+      for (const failure of this.nodes(itemAt(atom, at), itemAt(branch, at))) {
+        const whole = listOf(atom, Math.max(at + 1, atom.min));
+        const { witness } = failure;
+        if (whole !== undefined && witness !== undefined) whole[at] = witness;
+        const lifted = witness === undefined ? undefined : whole;
+        failures.push(withPlaces({ ...failure, witness: lifted }, sent, taken));
+      }
+    }
+    return failures;
+  }
+
+  #objects(atom: Kind<"object">, branch: Kind<"object">, sent: Node, taken: Node): readonly Failure[] {
+    const failures: Failure[] = [];
+    const seen = new Set<string>();
+    const least = (): Map<string, Value> => {
+      const required = [...atom.members].filter(([, each]) => this.#isSent(each));
+      return new Map(required.map(([name, { node }]) => [name, sampleOf(node, 1)]));
+    };
+    const fail = (certain: boolean, what: string, witness: Value | undefined) =>
+      failures.push({ certain, sent: sent.place, taken: taken.place, what, witness });
+    const lift = (name: string, found: readonly Failure[], certain = true) => {
+      for (const { witness, ...failure } of found) {
+        // One example for each place is enough, and the definitions behind a member are many.
+        if (seen.has(keyOf(failure))) continue;
+        seen.add(keyOf(failure));
+        const lifted = witness === undefined ? undefined : least().set(name, witness);
+        const each = withPlaces({ ...failure, witness: lifted }, sent, taken);
+        failures.push(certain ? each : { ...each, certain: false, witness: undefined });
+      }
+    };
+    const quotedName = (name: string) => JSON.stringify(name);
+    for (const name of new Set([...atom.members.keys(), ...branch.members.keys()])) {
+      const [member, other] = [atom.members.get(name), branch.members.get(name)];
+      if (member?.node.isNever && !member.required) {
+        if (other?.required) fail(true, `an object without ${quotedName(name)}`, least());
+        continue;
+      }
+      if (other?.required && !(member !== undefined && this.#isSent(member))) {
+        fail(true, `an object without ${quotedName(name)}`, least());
+      }
+      if (member !== undefined) {
+        if (isEmpty(member.node)) continue;
+        const target = admitted(branch, name);
+        if (other === undefined && target.isNever) {
+          const value = sampleOf(member.node, 1);
+          fail(true, `the member ${quotedName(name)}`, least().set(name, value));
+        } else if (this.#options.exact && other === undefined && branch.rest === "undeclared") {
+          fail(true, `the member ${quotedName(name)}`, undefined);
+        } else lift(name, this.nodes(member.node, target));
+      } else if (other !== undefined) {
+        const rest = admitted(atom, name);
+        if (atom.rest === "unsaid") lift(name, this.nodes(rest, other.node), false);
+        else if (atom.rest !== "undeclared" || !rest.isAny) lift(name, this.nodes(rest, other.node));
+      }
+    }
+    for (const [pattern, node] of atom.patterns) {
+      const targets = [...branch.patterns].flatMap(([each, target]) => (each === pattern ? [target] : []));
+      const others = [...branch.patterns.keys()].some((each) => each !== pattern);
+      const target = targets.length > 0 ? sent.nodes.join(...targets) : restOf(branch);
+      const found = others ? [...this.nodes(node, target), unlike(sent, taken)] : this.nodes(node, target);
+      const name = ["x", "a", "0", "A", "x-a"].find(
+        (each) => matchesOnly(atom, each, pattern) && !branch.members.has(each) && admitted(branch, each) === target,
+      );
+      lift(name ?? "x", found, name !== undefined && !others);
+    }
+    if (atom.rest instanceof Node && !isEmpty(atom.rest)) {
+      const name = freshName(atom, branch);
+      lift(name, this.nodes(atom.rest, restOf(branch)));
+      for (const [pattern, target] of branch.patterns) {
+        if (!atom.patterns.has(pattern)) lift(name, this.nodes(atom.rest, target), false);
+      }
+    } else if (atom.rest === "unsaid" && !restOf(branch).isAny) {
+      lift("x", this.nodes(sent.nodes.any, restOf(branch)), false);
+    }
+    return failures;
+  }
+
+  #isSent({ node, required }: ObjectMember): boolean {
+    return required || (this.#options.sendsNull && (node.isAny || acceptsAny(node.atoms, null) === true));
+  }
+
+  /** Ways to divide an atom, to find a branch for each part. */
+  #splits(atom: Exclude<Atom, Kind<"literal">>, sent: Node, branches: readonly Atom[]): Atom[][] {
+    if (atom.kind === "object") {
+      const names = [...atom.members.keys()].filter((name) =>
+        branches.some((each) => each.kind === "object" && each.members.has(name)),
+      );
+      return names.flatMap((name) => {
+        const member = atom.members.get(name) as ObjectMember;
+        const atoms = member.node.isAny ? [] : member.node.atoms;
+        const isAbsent = !this.#isSent(member);
+        if (atoms.length + (isAbsent ? 1 : 0) < 2 || atoms.length > MAX_PARTS) return [];
+        const withMember = (node: Node, required: boolean): Atom => ({
+          ...atom,
+          members: new Map(atom.members).set(name, { node, required }),
+        });
+        const parts = atoms.map((each) => withMember(sent.nodes.ofAtom(each, member.node), true));
+        return [isAbsent ? [...parts, withMember(sent.nodes.never, false)] : parts];
+      });
+    }
+    if (atom.kind === "array") {
+      if (atom.min === 0 && longest(atom) > 0)
+        return [
+          [
+            { ...atom, max: 0 },
+            { ...atom, min: 1 },
+          ],
+        ];
+      return atom.prefix.flatMap((node, at) => {
+        if (at >= atom.min || node.isAny || node.atoms.length < 2 || node.atoms.length > MAX_PARTS) return [];
+        const parts = node.atoms.map((each) => ({
+          ...atom,
+          prefix: atom.prefix.with(at, sent.nodes.ofAtom(each, node)),
+        }));
+        return [parts];
+      });
+    }
+    if (atom.kind === "string") {
+      const cut = limitsOf(branches).find((limit) => Number(limit) > atom.min && Number(limit) <= atom.max);
+      if (cut === undefined) return [];
+      return [
+        [
+          { ...atom, max: Number(cut) - 1 },
+          { ...atom, min: Number(cut) },
+        ],
+      ];
+    }
+    const { min, max } = atom;
+    if (atom.integer && Number(max) - Number(min) < MAX_PARTS) {
+      const count = Number(max) - Number(min) + 1;
+      return [
+        Array.from({ length: count }, (_, at): Atom => {
+          const value = typeof min === "bigint" ? min + BigInt(at) : min + at;
+          return { kind: "literal", value, unjudged: atom.unjudged };
+        }),
+      ];
+    }
+    const cut = limitsOf(branches).find((limit) => limit > min && limit < max);
+    if (cut === undefined) return [];
+    const at: Atom = { ...atom, min: cut, max: cut, minOpen: false, maxOpen: false };
+    return [[{ ...atom, max: cut, maxOpen: true }, at, { ...atom, min: cut, minOpen: true }]];
+  }
+}
+
+/** Whether the keywords that are not judged are the same, or only the sender has them. */
+function judges(sent: Atom, taken: Atom): boolean {
+  return taken.unjudged.every((each) => sent.unjudged.includes(each));
+}
+
+function numberFits(one: NumberAtom, other: NumberAtom): true | string {
+  const low = one.min > other.min || (one.min === other.min && (one.minOpen || !other.minOpen));
+  const high = one.max < other.max || (one.max === other.max && (one.maxOpen || !other.maxOpen));
+  const whole = one.integer || one.multiples.some(Number.isInteger);
+  if (other.integer && !whole) return "a number that is no integer";
+  if (!(low && high)) return "the ranges differ where the metadata does not say which integers are taken";
+  const isDivided = (by: number) =>
+    one.multiples.some((each) => Number.isInteger(each / by)) || (whole && Number.isInteger(1 / by));
+  if (!other.multiples.every(isDivided)) return "multipleOf differs";
+  const reachesFar = one.min < Number.MIN_SAFE_INTEGER || one.max > Number.MAX_SAFE_INTEGER;
+  if (!reachesFar || one.wide === WIDE.no || other.wide === WIDE.any || other.wide === WIDE.yes) return true;
+  const isSame = one.wide === WIDE.unknown && other.wide === WIDE.unknown;
+  return isSame || "of an integer without a format, the metadata does not say whether it may lie beyond 2^53";
+}
+
+function textFits(one: TextAtom, other: TextAtom): true | string {
+  if (one.min < other.min || one.max > other.max) return "the lengths differ";
+  if (!other.patterns.every((each) => one.patterns.includes(each))) return "patterns are not compared";
+  return other.formats.every((each) => one.formats.includes(each)) || "formats are not compared with patterns";
+}
+
+/** Whether the ranges of numbers, of lengths of texts or of lengths of lists have nothing in common. */
+function sharedRange(one: Atom, other: Atom): boolean {
+  if (!("min" in one && "min" in other)) return false;
+  return one.max < other.min || other.max < one.min;
+}
+
+function limitsOf(atoms: readonly Atom[]): (number | bigint)[] {
+  const limits = atoms.flatMap((each) => ("min" in each ? [each.min, each.max] : []));
+  return limits.filter((each) => typeof each === "bigint" || Number.isFinite(each));
+}
+
+/** The greatest length that the items allow. */
+function longest({ prefix, rest, max }: ListAtom): number {
+  const end = prefix.findIndex(isEmpty);
+  if (end !== -1) return Math.min(max, end);
+  return isEmpty(rest) ? Math.min(max, prefix.length) : max;
+}
+
+function restOf(atom: ObjectAtom): Node {
+  return atom.rest instanceof Node ? atom.rest : atom.nodes.any;
+}
+
+function matchesOnly(atom: ObjectAtom, name: string, pattern: string): boolean {
+  return !atom.members.has(name) && admitted(atom, name) === atom.patterns.get(pattern);
+}
+
+/** A name that neither object declares. */
+function freshName(...atoms: readonly ObjectAtom[]): string {
+  for (let at = 0; ; at++) {
+    const name = `x${at === 0 ? "" : at}`;
+    if (atoms.every((each) => !each.members.has(name) && admitted(each, name) === restOf(each)) || at > 100)
+      return name;
+  }
+}
+
+function unlike(sent: Node, taken: Node): Failure {
+  const what = "patterns of names are not compared";
+  return { certain: false, sent: sent.place, taken: taken.place, what, witness: undefined };
+}
+
+/** Places that a node of any value, or of none, does not have. */
+function withPlaces(failure: Failure, sent: Node, taken: Node): Failure {
+  return { ...failure, sent: failure.sent ?? sent.place, taken: failure.taken ?? taken.place };
+}
+
+/** Objects, and lists, that hold the parts of several: each may be refused by another branch. */
+function merged(values: readonly Value[]): Value[] {
+  const lists = values.filter((each) => Array.isArray(each)) as (readonly Value[])[];
+  const objects = values.filter((each) => each instanceof Map) as ReadonlyMap<string, Value>[];
+  const made: Value[] = [];
+  if (lists.length > 1) made.push(lists.flat());
+  if (objects.length > 1) {
+    made.push(new Map(objects.flatMap((each) => [...each])));
+    made.push(new Map(objects.toReversed().flatMap((each) => [...each])));
+  }
+  return made;
+}
+
+function phrase(value: Value, sent: Node): string {
+  if (!(value instanceof Unspecified)) return describe(value);
+  return `a text of ${sent.place?.pointer ?? "any kind"}`;
+}
+
+function keyOf({ sent, taken, what }: Omit<Failure, "witness">): string {
+  return `${sent?.pointer} ${taken?.pointer} ${what}`;
+}
+
+function distinctFailures(failures: readonly Failure[]): readonly Failure[] {
+  const distinct = new Map<string, Failure>();
+  for (const failure of failures) {
+    const key = keyOf(failure);
+    if (!distinct.has(key)) distinct.set(key, failure);
+  }
+  return [...distinct.values()];
+}

@@ -1,0 +1,390 @@
+/** Random types of ports, random edits of them, and random values of their schemas. */
+
+import { type Json, JsonObject } from "#generator/json.js";
+import { resolveReference } from "#generator/references.js";
+import type { Random } from "../types/random.js";
+import { toolSource } from "./project.js";
+
+type Type =
+  | { k: "leaf"; text: string }
+  | { k: "literals"; texts: string[] }
+  | { k: "list"; item: Type }
+  | { k: "tuple"; items: Type[]; optional: number; rest?: Type }
+  | { k: "object"; members: Member[]; rest?: Type }
+  | { k: "union"; branches: Type[] }
+  | { k: "ref"; name: string };
+
+interface Member {
+  name: string;
+  optional: boolean;
+  tags: string[];
+  type: Type;
+}
+
+/** A port with its named types. */
+export interface PortType {
+  port: Member;
+  named: { name: string; type: Type }[];
+}
+
+const NAMES = ["a", "b", "c", "kind", "x-y", "10"];
+const LEAVES = ["string", "number", "boolean", "Date", "Uint8Array", "unknown", "null", "bigint"];
+const LITERALS = ['"a"', '"b"', '"c"', '"other"', "1", "2", "2.5", "true"];
+const TAGS: Readonly<Record<string, readonly string[]>> = {
+  string: ["@minLength 1", "@maxLength 9", "@maxLength 3", "@pattern ^a*$", "@pattern ^[a-z]+$", "@format email"],
+  number: ["@minimum 0", "@minimum 1", "@maximum 9.5", "@maximum 100", "@exclusiveMinimum 0", "@multipleOf 0.5"],
+  list: ["@minItems 1", "@minItems 2", "@maxItems 4", "@maxItems 2", "@uniqueItems"],
+  bigint: ["@format int64", "@format uint64"],
+};
+
+function tagsOf(random: Random, type: Type): string[] {
+  const kind = type.k === "leaf" ? type.text : type.k;
+  const chosen = (TAGS[kind] ?? []).filter(() => random.chance(0.2));
+  // One tag of each name.
+  const tags = chosen.filter((tag, at) => at === chosen.findIndex((each) => each.split(" ")[0] === tag.split(" ")[0]));
+  // Without texts that no value could fit.
+  if (tags.includes("@format email")) return ["@format email"];
+  if (kind === "number" && random.chance(0.3)) tags.push("@asType integer");
+  return tags;
+}
+
+function member(random: Random, name: string, depth: number): Member {
+  const type = randomType(random, depth);
+  // A required member of a recursive type would never end.
+  return { name, optional: mayRecur(type) || random.chance(0.35), tags: tagsOf(random, type), type };
+}
+
+/** Whether every value of a type may hold one of a named type. */
+function mayRecur(type: Type): boolean {
+  if (type.k === "ref") return true;
+  if (type.k === "union") return type.branches.some(mayRecur);
+  if (type.k === "object") return type.members.some((each) => !each.optional && mayRecur(each.type));
+  return type.k === "list" ? mayRecur(type.item) : type.k === "tuple" && type.items.some(mayRecur);
+}
+
+function members(random: Random, depth: number): Member[] {
+  return NAMES.filter(() => random.chance(0.4)).map((name) => member(random, name, depth));
+}
+
+function randomType(random: Random, depth: number): Type {
+  const simple: (() => Type)[] = [
+    () => ({ k: "leaf", text: random.pick(LEAVES) }),
+    () => ({ k: "leaf", text: random.pick(["string", "number"]) }),
+    () => ({
+      k: "literals",
+      texts: LITERALS.filter(() => random.chance(0.4))
+        .concat('"a"')
+        .slice(0, 3),
+    }),
+    () => ({ k: "ref", name: random.pick(["Node", "Shared"]) }),
+  ];
+  if (depth <= 0) return random.pick(simple)();
+  const nested: (() => Type)[] = [
+    () => ({ k: "list", item: randomType(random, depth - 1) }),
+    () => {
+      const items = [0, 1, 2].filter((at) => at === 0 || random.chance(0.5)).map(() => randomType(random, depth - 1));
+      const rest = random.chance(0.3) ? { rest: randomType(random, 0) } : {};
+      return { k: "tuple", items, optional: random.below(items.length), ...rest };
+    },
+    () => ({ k: "object", members: members(random, depth - 1) }),
+    () => ({ k: "object", members: members(random, depth - 1) }),
+    () => ({ k: "object", members: [], rest: randomType(random, depth - 1) }),
+    () => ({ k: "union", branches: [randomType(random, depth - 1), randomType(random, depth - 1)] }),
+    () => ({ k: "union", branches: ['"a"', '"b"', '"c"'].map((kind) => variant(random, kind, depth - 1)) }),
+  ];
+  return random.pick(random.chance(0.7) ? nested : simple)();
+}
+
+function variant(random: Random, kind: string, depth: number): Type {
+  const type: Type = { k: "literals", texts: [kind] };
+  const others = members(random, depth).filter(({ name }) => name !== "kind");
+  return { k: "object", members: [{ name: "kind", optional: false, tags: [], type }, ...others] };
+}
+
+export function randomPort(random: Random): PortType {
+  const label: Member = { name: "label", optional: false, tags: [], type: { k: "leaf", text: "string" } };
+  const next: Member = { name: "next", optional: true, tags: [], type: { k: "ref", name: "Node" } };
+  const named = [
+    { name: "Node", type: { k: "object" as const, members: [label, next, ...members(random, 1).slice(0, 2)] } },
+    { name: "Shared", type: { k: "object" as const, members: [member(random, "s", 1), member(random, "t", 0)] } },
+  ];
+  return { port: member(random, "p", 3), named };
+}
+
+// Source text
+
+function textOf(type: Type): string {
+  switch (type.k) {
+    case "leaf":
+      return type.text;
+    case "literals":
+      return [...new Set(type.texts)].join(" | ");
+    case "list":
+      return `(${textOf(type.item)})[]`;
+    case "tuple": {
+      const items = type.items.map((item, at) =>
+        at < type.items.length - type.optional ? textOf(item) : `(${textOf(item)})?`,
+      );
+      return `[${[...items, ...(type.rest === undefined ? [] : [`...(${textOf(type.rest)})[]`])].join(", ")}]`;
+    }
+    case "object": {
+      const rest = type.rest === undefined ? "" : `[name: string]: ${textOf(type.rest)};\n`;
+      return `{\n${type.members.map(memberText).join("")}${rest}}`;
+    }
+    case "union":
+      return type.branches.map((branch) => `(${textOf(branch)})`).join(" | ");
+    case "ref":
+      return type.name;
+  }
+}
+
+function memberText({ name, optional, tags, type }: Member): string {
+  const comment = tags.length === 0 ? "" : `/**\n${tags.map((tag) => ` * ${tag}\n`).join("")} */\n`;
+  return `${comment}${JSON.stringify(name)}${optional ? "?" : ""}: ${textOf(type)};\n`;
+}
+
+/** A tool whose input has the port, and whose result has it too. */
+export function sourceOf({ port, named }: PortType, name: string): string {
+  const declared = named.map((each) => `export type ${each.name} = ${textOf(each.type)};\n`).join("");
+  return toolSource(name, `{\n${memberText(port)}}`, `{ ok: {\n${memberText(port)}} }`, declared);
+}
+
+// Edits
+
+interface Slot {
+  readonly type: Type;
+  readonly set: (type: Type) => void;
+  /** The member that the type is of. */
+  readonly member?: Member;
+}
+
+function slotsOf({ port, named }: PortType): Slot[] {
+  const found: Slot[] = [];
+  const visit = (type: Type, set: (type: Type) => void, of?: Member): void => {
+    found.push({ type, set, ...(of && { member: of }) });
+    if (type.k === "list") visit(type.item, (item) => Object.assign(type, { item }));
+    if (type.k === "tuple") {
+      for (const [at, item] of type.items.entries()) visit(item, (next) => type.items.splice(at, 1, next));
+    }
+    if (type.k === "object") {
+      for (const each of type.members) visit(each.type, (next) => Object.assign(each, { type: next }), each);
+    }
+    if ((type.k === "object" || type.k === "tuple") && type.rest !== undefined)
+      visit(type.rest, (rest) => Object.assign(type, { rest }));
+    if (type.k === "union") {
+      for (const [at, branch] of type.branches.entries()) visit(branch, (next) => type.branches.splice(at, 1, next));
+    }
+  };
+  visit(port.type, (type) => Object.assign(port, { type }), port);
+  for (const each of named) visit(each.type, (type) => Object.assign(each, { type }));
+  return found;
+}
+
+/** The type after one to three edits. */
+export function edited(random: Random, before: PortType): PortType {
+  const after = structuredClone(before);
+  for (let edits = 1 + random.below(2), tries = 0; edits > 0 && tries < 30; tries++) {
+    if (edit(random, after)) edits--;
+  }
+  return after;
+}
+
+/** Edits in place; false where the picked edit does not apply. */
+function edit(random: Random, after: PortType): boolean {
+  const slot = random.pick(slotsOf(after));
+  const { type, set, member: of } = slot;
+  const reset = (next: Type) => {
+    set(next);
+    if (mayRecur(next) && of !== undefined) of.optional = true;
+    if (of !== undefined) of.tags = tagsOf(random, next);
+  };
+  const objectEdits: (() => boolean)[] = [
+    () => type.k === "object" && type.members.reverse().length > 1,
+    () => type.k === "object" && type.members.length > 0 && type.members.splice(0, 1).length > 0,
+    () => {
+      if (type.k !== "object") return false;
+      const added = member(random, `n${random.below(100)}`, 1);
+      type.members.push({ ...added, optional: added.optional || random.chance(0.5) });
+      return true;
+    },
+  ];
+  const edits: (() => boolean)[] = [
+    ...objectEdits,
+    ...objectEdits,
+    () => {
+      if (of === undefined || mayRecur(type)) return false;
+      of.optional = !of.optional;
+      return true;
+    },
+    () => {
+      if (of === undefined) return false;
+      of.tags = tagsOf(random, type);
+      return true;
+    },
+    () => type.k === "union" && type.branches.reverse().length > 1,
+    () => type.k === "union" && type.branches.length > 1 && type.branches.splice(0, 1).length > 0,
+    () => type.k === "union" && of !== undefined && of.optional && type.branches.push(randomType(random, 1)) > 0,
+    () => type.k === "literals" && type.texts.push(random.pick(LITERALS)) > 0,
+    () => type.k === "literals" && type.texts.length > 1 && type.texts.splice(0, 1).length > 0,
+    () => {
+      if (type.k !== "ref") return false;
+      const target = after.named.find(({ name }) => name === type.name);
+      if (target === undefined) return false;
+      set(structuredClone(target.type));
+      return true;
+    },
+    () => {
+      const { name } = random.pick(after.named);
+      for (const each of slotsOf(after))
+        if (each.type.k === "ref" && each.type.name === name) each.type.name = `${name}2`;
+      for (const each of after.named) if (each.name === name) each.name = `${name}2`;
+      return true;
+    },
+    () => {
+      reset({ k: "union", branches: [type, { k: "leaf", text: "null" }] });
+      return true;
+    },
+    () => {
+      const next = randomType(random, 1);
+      if (of === undefined && mayRecur(next)) return false;
+      reset(next);
+      return true;
+    },
+    () => {
+      reset({ k: "list", item: type });
+      return true;
+    },
+    () => {
+      if ((type.k !== "tuple" && type.k !== "list") || mayRecur(type)) return false;
+      reset(
+        type.k === "tuple"
+          ? { k: "list", item: type.items[0] as Type }
+          : { k: "tuple", items: [type.item], optional: 0, rest: type.item },
+      );
+      return true;
+    },
+    () => {
+      if (type.k !== "object" || type.members.length === 0 || type.rest !== undefined) return false;
+      const name = random.pick(["Other", "Extra"]);
+      if (after.named.some((each) => each.name === name)) return false;
+      after.named.push({ name, type });
+      set({ k: "ref", name });
+      return true;
+    },
+  ];
+  return random.pick(edits)();
+}
+
+// Values
+
+/** The schema has no value that the generator finds. */
+class NoValue extends Error {}
+
+const TEXTS = [
+  "",
+  "a",
+  "b",
+  "aa",
+  "aaa",
+  "kind",
+  "other",
+  "a@b.cd",
+  "x".repeat(8),
+  "x".repeat(12),
+  "1970-01-01T00:00:00Z",
+  "1970-01-02T00:00:00Z",
+  "AQID",
+  "-",
+];
+const NUMBERS = [0, 1, 2, 0.5, -0.5, 1.5, 2.5, 9.5, 10, 100, 101, -1, -7, 1e300, 0.25];
+const LARGE = [2n ** 53n, -(2n ** 53n), 2n ** 63n, 2n ** 64n - 1n, -(2n ** 63n)];
+const RANGES: Readonly<Record<string, readonly [bigint, bigint]>> = {
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  uint64: [0n, 2n ** 64n - 1n],
+};
+
+/** JSON text of a value of a schema; undefined where none was found. */
+export function randomValue(random: Random, root: JsonObject, schema: Json, sendsNull: boolean): string | undefined {
+  const make = (at: Json, depth: number): string => {
+    if (at === true || !(at instanceof JsonObject))
+      return random.pick(['"a"', "null", "1", "{}", '{"a":1}', "[2]", "true"]);
+    if (depth > 14) throw new NoValue();
+    const get = (name: string) => at.get(name);
+    const reference = get("$ref");
+    if (typeof reference === "string") return make(resolveReference(root, reference) as Json, depth + 1);
+    const branches = get("anyOf") ?? get("oneOf");
+    if (Array.isArray(branches)) {
+      const isEnd = (each: Json) => each instanceof JsonObject && each.get("type") === "null";
+      const last = branches.find(isEnd);
+      return make(depth > 6 && last !== undefined ? last : (random.pick(branches) as Json), depth + 1);
+    }
+    if (at.members.has("const")) return JSON.stringify(get("const"));
+    const listed = get("enum");
+    if (Array.isArray(listed)) return JSON.stringify(random.pick(listed));
+    const types = [get("type") ?? ["string", "number", "null", "object"]].flat();
+    const type = depth > 6 && types.includes("null") ? "null" : random.pick(types);
+    const number = (name: string, otherwise: number) => Number(get(name) ?? otherwise);
+    if (type === "null") return "null";
+    if (type === "boolean") return random.pick(["true", "false"]);
+    if (type === "string") {
+      const texts = TEXTS.concat("x".repeat(number("minLength", 0)), "a".repeat(number("maxLength", 1)));
+      const fits = texts.filter((text) => {
+        const isPattern = [
+          get("pattern"),
+          ...((get("allOf") as Json[]) ?? []).map((each) => (each as JsonObject).get("pattern")),
+        ];
+        if (get("format") === "date-time") return text.startsWith("1970");
+        if (get("format") === "email")
+          return text.includes("@") && text.length >= number("minLength", 0) && text.length <= number("maxLength", 99);
+        if (get("contentEncoding") === "base64") return text === "AQID" || text === "";
+        const isLong = text.length >= number("minLength", 0) && text.length <= number("maxLength", 99);
+        return isLong && isPattern.every((each) => each === undefined || new RegExp(each as string, "u").test(text));
+      });
+      if (fits.length === 0) throw new NoValue();
+      return JSON.stringify(random.pick(fits));
+    }
+    if (type === "number" || type === "integer") {
+      const [low, high] = RANGES[String(get("format"))] ?? [undefined, undefined];
+      const fits = (
+        type === "integer" ? [...NUMBERS.filter((each) => Number.isInteger(each) && each < 1e9), ...LARGE] : NUMBERS
+      ).filter(
+        (each) =>
+          (low === undefined || each >= low) &&
+          (high === undefined || each <= high) &&
+          each >= number("minimum", Number.NEGATIVE_INFINITY) &&
+          each <= number("maximum", Number.POSITIVE_INFINITY) &&
+          each > number("exclusiveMinimum", Number.NEGATIVE_INFINITY) &&
+          (get("multipleOf") === undefined || Number.isInteger(Number(each) / number("multipleOf", 1))),
+      );
+      if (fits.length === 0) throw new NoValue();
+      return String(random.pick(fits)).replace("e+", "e");
+    }
+    if (type === "array") {
+      const prefix = (get("prefixItems") ?? []) as Json[];
+      const most = Math.min(number("maxItems", 5), get("items") === false ? prefix.length : 5);
+      const least = number("minItems", 0);
+      const length = depth > 6 ? least : least + random.below(Math.max(1, most - least + 1));
+      return `[${Array.from({ length }, (_, index) => make(prefix[index] ?? get("items") ?? true, depth + 1)).join(",")}]`;
+    }
+    const texts: string[] = [];
+    const required = [get("required") ?? []].flat();
+    for (const [name, each] of (get("properties") as JsonObject | undefined)?.members ?? []) {
+      const isRequired = required.includes(name);
+      if (!isRequired && !sendsNull && random.chance(depth > 5 ? 1 : 0.3)) continue;
+      texts.push(`${JSON.stringify(name)}:${make(each, depth + 1)}`);
+    }
+    const others = get("additionalProperties");
+    if (others !== undefined && others !== false && depth < 6) {
+      for (const name of ["a", "k1", "zz"].slice(random.below(4))) {
+        if (!texts.some((each) => each.startsWith(`"${name}":`))) texts.push(`"${name}":${make(others, depth + 1)}`);
+      }
+    }
+    return `{${texts.join(",")}}`;
+  };
+  try {
+    return make(schema, 0);
+  } catch (error) {
+    if (error instanceof NoValue) return undefined;
+    throw error;
+  }
+}
