@@ -128,8 +128,14 @@ export async function serveFor(tools: readonly CountingTool[], options: Bootstra
   const logger = keptLog();
   const server = await serve(
     tools.map((tool) => tool.class),
-    // Parts of the memory do not depend on the machine.
-    { address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger, memoryLimit: 2 ** 34, ...options },
+    {
+      ...{ address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger },
+      // Parts of the memory do not depend on the machine.
+      memoryLimit: 2 ** 34,
+      // Results are compared byte for byte.
+      unsignedResults: "bcs",
+      ...options,
+    },
   );
   atEnd(() => server.close());
   return { ...server, log: logger.entries };
@@ -164,7 +170,7 @@ export async function serveHasty(
   const log = keptLog();
   const store = new ReplayMemory();
   const headers = new SignatureHeaders("X-Svc-");
-  const service = new InvokeService({ config, headers, engine: work, store, log, ...more });
+  const service = new InvokeService({ config, headers, engine: work, store, log, unsignedResults: "bcs", ...more });
   const served = serveTools(tools.map((tool) => tool.class));
   const { app } = await buildApp({
     tools: served,
