@@ -513,12 +513,12 @@ export const REQUIREMENTS: readonly Requirement[] = [
   {
     id: "6.5",
     text: "★ A request with any header of section 5 is refused here: 422 `input_deserialization_error`, details that say that this server takes unsigned calls (the Rust toolkit reads the envelope as the plain input, so that a tool whose members are all optional runs without its input).",
-    proven: { "runtime/unsigned": 7 },
+    proven: { "runtime/unsigned": 2 },
   },
   {
     id: "6.4",
     text: '★ The result is JSON (the specification\'s "inline JSON by default") in the form `{"<tag>":{"<port>":value,…}}` as `application/json`, `many` as arrays, a variant without ports as `{"<tag>":{}}`, 64-bit integers as exact digits, absent optional ports as `null`, a stored value as the ITEM of its NexusData form (section 3), with `Vary: Accept`; unsigned mode only; OpenAPI publishes this form.',
-    proven: { "runtime/unsigned": 5 },
+    proven: { "runtime/unsigned": 6 },
   },
   {
     id: "6.3",
