@@ -199,7 +199,7 @@ describe("the server of the page", () => {
     assert.equal(report.exchange.response?.status, 422, "the server runs unsigned");
     assert.match(
       report.exchange.error?.advice ?? "",
-      /The server runs unsigned, so it reads a signed body as plain JSON/,
+      /The server takes unsigned calls and refuses signed ones/,
     );
     const health = await post("health", { fqn: "xyz.page.adding@1" });
     assert.equal(JSON.parse(health.text).status, 200);
