@@ -510,11 +510,20 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "★ A `many` takes 1 to 256 values here too, so that what works without signatures works with them.",
     proven: { "runtime/unsigned": 1 },
   },
-  { id: "6.3", text: "Results are the same BCS.", proven: { "runtime/invoke-values": 1 } },
+  {
+    id: "6.5",
+    text: "★ A request with any header of section 5 is refused here: 422 `input_deserialization_error`, details that say that this server takes unsigned calls (the Rust toolkit reads the envelope as the plain input, so that a tool whose members are all optional runs without its input).",
+    proven: { "runtime/unsigned": 2 },
+  },
   {
     id: "6.4",
-    text: '★ When `application/json` has a strictly higher quality in `Accept` than both the result content type and `*/*`, the result is `{"<tag>":{"<port>":value,…}}` as `application/json`, `many` as arrays, with `Vary: Accept`; unsigned mode only; a result holding an object or Walrus value stays BCS.',
-    proven: { "runtime/unsigned": 4 },
+    text: '★ The result is JSON (the specification\'s "inline JSON by default") in the form `{"<tag>":{"<port>":value,…}}` as `application/json`, `many` as arrays, a variant without ports as `{"<tag>":{}}`, 64-bit integers as exact digits, absent optional ports as `null`, a stored value as the ITEM of its NexusData form (section 3), with `Vary: Accept`; unsigned mode only; OpenAPI publishes this form.',
+    proven: { "runtime/unsigned": 6 },
+  },
+  {
+    id: "6.3",
+    text: "It is the BCS of a signed result instead when `Accept` names the result content type with at least the quality of JSON, or when the server is set to BCS for unsigned calls (`SVC_UNSIGNED_RESULTS=bcs`, for leaders that call without signatures: the Rust toolkit always answers so, and the recordings were made so).",
+    proven: { "runtime/invoke-values": 1, "runtime/unsigned": 2 },
   },
   {
     id: "7.1",
@@ -639,9 +648,19 @@ export const REQUIREMENTS: readonly Requirement[] = [
     proven: { "runtime/invoke-faults": 3 },
   },
   {
+    id: "7.42",
+    text: "| 409 | ★ `replay_memory_lost` | section 8: a repeat whose first attempt another memory may have taken; nothing ran now | fixed |",
+    proven: { "runtime/replay-memory-name": 1 },
+  },
+  {
     id: "7.30",
     text: "| 503 | `replay_store_full`, ★ `replay_store_unavailable`, `overloaded`, `shutting_down` | with `Retry-After`; never cached; nothing ran | – |",
     proven: { "runtime/invoke-shutdown": 1, "runtime/load": 1, "runtime/replay-http": 2, "runtime/shutdown": 1 },
+  },
+  {
+    id: "7.41",
+    text: "| 503 | ★ `tool_invocation_interrupted` | shutdown ended a run that had started; it may have had effects; not cached | – |",
+    proven: { "runtime/invoke-shutdown": 1, "runtime/isolate": 1, "runtime/shutdown": 1 },
   },
   {
     id: "7.31",
@@ -714,13 +733,48 @@ export const REQUIREMENTS: readonly Requirement[] = [
   { id: "8.13", text: "Time is monotonic.", proven: { "requirements/section-8": 1 } },
   {
     id: "8.14",
-    text: "★ At shutdown the signal fires with reason `shutdown` after the drain limit; a run that then ends in a throw is answered 503 and not cached.",
+    text: "★ At shutdown the signal fires with reason `shutdown` after the drain limit; a run that then ends in a throw is answered 503 `tool_invocation_interrupted` and not cached.",
     proven: { "runtime/invoke-shutdown": 1, "runtime/shutdown": 1 },
   },
   {
     id: "8.20",
-    text: "★ One that has not ended 2 s later is answered 503 too; its entry stays in flight.",
+    text: "★ One that has not ended 2 s later is answered so too; its entry stays in flight.",
     proven: { "runtime/shutdown": 2 },
+  },
+  {
+    id: "8.31",
+    text: "★ A memory has a name, 16 random bytes in base64url, made when it begins (with a shared store: when its data begin, or are found lost).",
+    proven: { "runtime/replay-memory-name": 2, "e2e/redis/store-contract": 1 },
+  },
+  {
+    id: "8.32",
+    text: "In signed mode every answer carries it as `X-Svc-Replay-Memory`.",
+    proven: { "runtime/replay-memory-name": 1 },
+  },
+  {
+    id: "8.33",
+    text: "A caller that repeats a request sends the name that it knew when it first sent it and the milliseconds since then, `NAME;age=MS`, in the same header, which no signature covers.",
+    proven: { "runtime/replay-memory-name": 1 },
+  },
+  {
+    id: "8.34",
+    text: "Where the pair (nonce, hash) is unknown, and the name is not this memory's or the age is not below the shortest TTL in force in that time: 409 `replay_memory_lost`, nothing runs, nothing is stored.",
+    proven: { "runtime/replay-memory-name": 5, "e2e/redis/store-contract": 1 },
+  },
+  {
+    id: "8.35",
+    text: "So a repeat never runs twice, even after a crash, after the TTL, or at another process behind one address.",
+    proven: { "runtime/replay": 1, "runtime/replay-memory-name": 2, "e2e/redis/redis-store": 1 },
+  },
+  {
+    id: "8.36",
+    text: "A value of another form counts as another memory's name.",
+    proven: { "runtime/replay-memory-name": 1 },
+  },
+  {
+    id: "8.37",
+    text: "Without the header (leaders of today): as above.",
+    proven: { "runtime/replay-memory-name": 1 },
   },
   {
     id: "8.15",

@@ -20,6 +20,8 @@ export interface ModelledStore {
   readonly leaseMs: number;
   /** Checks what the store holds, after each command. */
   holds(counts: { readonly entries: number; readonly inFlight: number }): unknown;
+  /** The age that the store is told for an age of the model; the same by default. */
+  ageOf?(ms: number): number;
   /** Whether a new run of a leader has room, given what that leader holds; without it there is always room. */
   hasRoom?(held: readonly Held[]): boolean;
 }
@@ -45,6 +47,8 @@ interface Entry {
 
 class Model {
   entries: Entry[] = [];
+  /** When each run was claimed; those that were released are not among them. */
+  readonly runs = new Map<Entry, number>();
 
   purge(now: number, ttl: number | undefined) {
     this.entries = this.entries.filter((e) => e.state !== "complete" || now - e.since! < (ttl ?? e.ttl!));
@@ -59,6 +63,12 @@ class Model {
     if (done !== undefined && (done.answer!.status !== 403 || done.caller === caller)) return done;
     if (ofNonce.some((e) => e.state === "running")) return "in-flight";
     return "run";
+  }
+
+  /** Whether the tool has run for this request at that time or later. A run that ended in a 403 was refused by `authorize`. */
+  hasRunSince({ tool, nonce, hash, caller }: Omit<Entry, "state">, since: number): boolean {
+    const isSame = (e: Entry) => e.tool === tool && e.nonce === nonce && e.hash === hash && e.caller === caller;
+    return [...this.runs].some(([entry, at]) => isSame(entry) && at >= since && entry.answer?.status !== 403);
   }
 
   /** What the leader of a caller holds. */
@@ -94,8 +104,19 @@ const leaseIndex = fc.nat({ max: 8 });
 const command = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.record({ op: fc.constant("claim" as const), tool: fc.nat({ max: 1 }), n: small, h: small, c: small }),
+    arbitrary: fc.record({
+      op: fc.constant("claim" as const),
+      tool: fc.nat({ max: 1 }),
+      n: small,
+      h: small,
+      c: small,
+      // A repeat: its age, and whether it knows the name of the store.
+      age: fc.option(fc.nat({ max: 250 })),
+      named: fc.boolean(),
+    }),
   },
+  // The caller of a run repeats it, with its true age.
+  { weight: 2, arbitrary: fc.record({ op: fc.constant("repeat" as const), of: leaseIndex }) },
   {
     weight: 5,
     arbitrary: fc.record({
@@ -125,8 +146,10 @@ export async function assertAgreesWithModel(make: () => ModelledStore, runs: num
       const under = make();
       const { store, leaseMs } = under;
       const model = new Model();
-      const leases: { lease: ReplayLease; entry: Entry }[] = [];
+      const leases: Claimed[] = [];
       let [now, ttl] = [1000, 100];
+      /** Lifetimes that were in force, each with its end. */
+      const lifetimes: { ttl: number; until: number }[] = [];
       under.setTtl(ttl);
       const purge = () => model.purge(now, under.ttl === "now" ? ttl : undefined);
       for (const command of commands) {
@@ -134,22 +157,39 @@ export async function assertAgreesWithModel(make: () => ModelledStore, runs: num
           now += command.ms;
           await under.wait(command.ms);
         } else if (command.op === "ttl") {
+          lifetimes.push({ ttl, until: now });
           ttl = command.ms;
           under.setTtl(ttl);
         }
         purge();
-        if (command.op === "claim") {
-          const { tool, n, h, c } = command;
+        const repeated =
+          command.op === "repeat" ? leases.at(-1 - (command.of % Math.max(1, leases.length))) : undefined;
+        if (command.op === "claim" || repeated !== undefined) {
+          const { tool, n, h, c, age, named } = command.op === "claim" ? command : repeatOf(repeated!, now);
           const claimed = model.claim(tool, n, h, c);
           const isFull = claimed === "run" && under.hasRoom?.(model.heldBy(c)) === false;
-          const expected = isFull ? "full" : claimed;
+          let expected = isFull ? "full" : claimed;
           const got = await store.claim({
             tool: under.tool(tool),
             nonce: digest(`n${n}`),
             inputHash: digest(`h${h}`),
             caller: CALLERS[c]!,
             leaseMs,
+            repeat:
+              age === null
+                ? undefined
+                : { memory: named ? store.memoryName! : "A".repeat(22), ageMs: under.ageOf?.(age) ?? age },
           });
+          const isRunning = model.entries.some(
+            (e) => e.tool === tool && e.nonce === n && e.hash === h && e.state === "running",
+          );
+          if (age !== null && typeof expected === "string" && !isRunning) {
+            const since = now - age;
+            const shortest = Math.min(ttl, ...lifetimes.filter(({ until }) => until >= since).map((each) => each.ttl));
+            if (!named || model.hasRunSince({ tool, nonce: n, hash: h, caller: c }, since)) expected = "lost";
+            // A lifetime that no entry has had may be passed over.
+            else if (age >= shortest && got.state === "lost") expected = "lost";
+          }
           if (typeof expected !== "string") {
             assert.equal(got.state, "completed");
             assert.ok(got.state === "completed");
@@ -159,9 +199,10 @@ export async function assertAgreesWithModel(make: () => ModelledStore, runs: num
           if (got.state === "run") {
             const entry: Entry = { tool, nonce: n, hash: h, caller: c, state: "running" };
             model.entries.push(entry);
-            leases.push({ lease: got.lease, entry });
+            model.runs.set(entry, now);
+            leases.push({ lease: got.lease, entry, at: now });
           }
-        } else if ("of" in command && leases.length > 0) {
+        } else if ("of" in command && command.op !== "repeat" && leases.length > 0) {
           // Mostly the youngest leases, but also ones long past their end.
           const { lease, entry } = leases.at(-1 - (command.of % leases.length))!;
           const known = model.entries.includes(entry);
@@ -172,6 +213,7 @@ export async function assertAgreesWithModel(make: () => ModelledStore, runs: num
           } else if (command.op === "release") {
             assert.equal(await lease.release(), running);
             if (running) model.entries = model.entries.filter((e) => e !== entry);
+            if (running) model.runs.delete(entry);
           } else if ("size" in command) {
             const seal = command.op === "complete" && command.status === 200 ? command.seal : 0;
             const end = answerOf(command.status, new Uint8Array(command.size).fill(serial++), seal);
@@ -196,6 +238,19 @@ export async function assertAgreesWithModel(make: () => ModelledStore, runs: num
     { numRuns: runs },
   );
 }
+
+/** A run that a store has claimed. */
+interface Claimed {
+  readonly lease: ReplayLease;
+  readonly entry: Entry;
+  readonly at: number;
+}
+
+const repeatOf = ({ entry: { tool, nonce, hash, caller }, at }: Claimed, now: number) => ({
+  ...{ tool, n: nonce, h: hash, c: caller },
+  age: now - at,
+  named: true,
+});
 
 function digest(text: string): Uint8Array {
   return new Uint8Array(createHash("sha256").update(text).digest());

@@ -11,6 +11,7 @@ import type { SigningKey } from "../../wire/ed25519-keys.js";
 import { statusOf } from "../../wire/error-codes.js";
 import { RESULT_CONTENT_TYPE, type SignatureHeaders } from "../../wire/http-names.js";
 import { DEFAULT_MAX_INPUT_VALUES, InputValues } from "../../wire/input-values.js";
+import { type Repeat, readRepeat } from "../../wire/repeat.js";
 import { outputHash, SIGNATURE_VERSION, toolSignatureMessage } from "../../wire/signature.js";
 import { errorBody, RequestError, toRequestError } from "../errors/request-error.js";
 import { type BodyAccount, bodyBytesBound } from "../load/body-bytes.js";
@@ -22,7 +23,7 @@ import type { CachedAnswer, ReplayLease, ReplayStore } from "../replay/store.js"
 import { AllowedOrigins } from "./allowed-origins.js";
 import { Authenticator } from "./auth.js";
 import { CallLog } from "./call-log.js";
-import { prefersJson } from "./content-negotiation.js";
+import { prefersBcs, type UnsignedResults } from "./content-negotiation.js";
 import {
   type Answer,
   type Call,
@@ -51,6 +52,8 @@ export interface ServiceOptions {
   readonly log: ServerLogger;
   /** Origins of web pages that may call without signatures; none when absent. */
   readonly allowedOrigins?: AllowedOrigins;
+  /** The form of the results of unsigned calls; `json` when absent. */
+  readonly unsignedResults?: UnsignedResults;
   /** Observers of calls; none when absent. */
   readonly observers?: Observers;
 }
@@ -86,6 +89,8 @@ export class InvokeService {
   /** The signing key of each tool when it was last used, and the one before a reload changed it. */
   private readonly lastKeys = new Map<ServedTool, SigningKey>();
   private readonly previousKeys = new Map<ServedTool, SigningKey>();
+  /** The header of a repeat, as node:http names it. */
+  private readonly repeatHeader: string;
   private stopping = false;
   private readonly settlements = new Set<Promise<void>>();
 
@@ -94,9 +99,17 @@ export class InvokeService {
     this.authenticator = new Authenticator(headers, () => config.leaders, engine);
     this.origins = options.allowedOrigins ?? new AllowedOrigins();
     this.signed = config.signedHttpIsRequired();
+    this.repeatHeader = headers.replayMemory.toLowerCase();
     this.maxBody = config.invokeMaxBodyBytes();
     const bodyBytes = bodyBytesBound(undefined, this.maxBody, 0, Number.MAX_SAFE_INTEGER);
     this.load = options.load ?? new LoadControl({}, { tools: [], signed: this.signed, bodyBytes, log: options.log });
+  }
+
+  /** The header of every answer in signed mode: its name, and the name of the replay memory. */
+  get memoryHeader(): readonly [name: string, value: string] | undefined {
+    const { store, headers } = this.options;
+    const name = this.signed ? store.memoryName : undefined;
+    return name === undefined ? undefined : [headers.replayMemory, name];
   }
 
   /** Number of running invocations. */
@@ -116,7 +129,7 @@ export class InvokeService {
     await Promise.all(this.settlements);
   }
 
-  /** Aborts every running tool for the shutdown of the process, and every run that starts later. */
+  /** Aborts every running tool for the shutdown of the process. Calls that have not started a run are refused. */
   abortRuns(): void {
     this.stopping = true;
     this.load.refuseWaiting();
@@ -139,7 +152,7 @@ export class InvokeService {
       const length = this.bodyLength(request); // 1: 411, 413, 415
       const turn = load.slices.enter(length);
       if (turn !== undefined) await this.waitFor(turn, call);
-      const auth = this.signed ? this.authenticator.authenticate(request) : this.origins.check(request); // 2: 401, 403
+      const auth = this.signed ? this.authenticator.authenticate(request) : this.checkUnsigned(request); // 2: 401, 403
       if (seen !== undefined) seen.caller = auth;
       seen?.done("auth");
       if (auth !== undefined) load.countCall(auth.leaderId); // 429
@@ -178,22 +191,30 @@ export class InvokeService {
     return length;
   }
 
+  private checkUnsigned(request: RequestHeaders): undefined {
+    this.origins.check(request);
+    this.authenticator.refuseSigned(request); // 422
+  }
+
   private async unsigned(call: Handled, body: InputHolder<Uint8Array>): Promise<Reply> {
     const { request } = call;
     const counted = this.countValues();
     const length = body.input?.length ?? 0;
-    const made = unsignedCall(request, body, counted); // 413
+    const isNegotiated = this.options.unsignedResults !== "bcs";
+    const json = isNegotiated && !prefersBcs(headerText(request, "accept"));
+    const made = unsignedCall(body, counted, json); // 413
     if (counted.count > MANY_VALUES) await eventLoopTurn();
     const leave = await this.takePlace(call, undefined, this.inputBytes(call, counted, length)); // 413, 503
     const run = this.start(call, made, leave);
     request.onDisconnect(() => run.abort("disconnect"));
     const answer = await run.answer;
-    if (answer.json !== undefined) {
-      const headers = [...JSON_HEADERS, "vary", "Accept"];
-      return { status: 200, headers, body: Buffer.from(answer.json) };
-    }
-    const reply = this.settlingWhenSent(run, answer, this.reply(call, answer, undefined));
-    return answer.signable ? { ...reply, headers: [...reply.headers, "vary", "Accept"] } : reply;
+    const reply: Reply =
+      answer.json === undefined
+        ? this.reply(call, answer, undefined)
+        : { status: 200, headers: JSON_HEADERS, body: Buffer.from(answer.json) };
+    const varies = answer.signable && isNegotiated;
+    const headers = varies ? [...reply.headers, "vary", "Accept"] : reply.headers;
+    return this.settlingWhenSent(run, answer, { ...reply, headers });
   }
 
   private async authenticated(call: Handled, auth: AuthContext, body: InputHolder<Uint8Array>): Promise<Reply> {
@@ -205,12 +226,16 @@ export class InvokeService {
     if (counted.count > MANY_VALUES) await eventLoopTurn();
     const { store, claimLimitMs = CLAIM_LIMIT_MS } = this.options;
     const leaseMs = tool.timeoutMs + LEASE_MARGIN_MS;
-    const wanted = { tool: tool.fqn, nonce: auth.nonce, inputHash: auth.inputHash, caller: auth, leaseMs };
+    const { nonce, inputHash } = auth;
+    const repeat = this.repeatOf(call.request);
+    const wanted = { tool: tool.fqn, nonce, inputHash, caller: auth, leaseMs, repeat };
     const claim = await claimRun(wanted, { store, limitMs: claimLimitMs, log }); // 4: replay; 503
     seen?.done("claim");
     switch (claim.state) {
       case "in-flight":
         throw new RequestError("request_in_flight", "an invocation with this nonce is running");
+      case "lost":
+        throw new RequestError("replay_memory_lost", "whether an earlier attempt ran is not known here; none ran now");
       case "full":
         throw new RequestError("replay_store_full");
       case "completed": {
@@ -228,6 +253,12 @@ export class InvokeService {
         return this.settlingWhenSent(run, answer, reply);
       }
     }
+  }
+
+  /** What a repeat knows of its first attempt; undefined for a first attempt. */
+  private repeatOf({ headers }: RequestHeaders): Repeat | undefined {
+    const text = headers[this.repeatHeader];
+    return text === undefined ? undefined : (readRepeat(String(text)) ?? NO_MEMORY);
   }
 
   private countValues(): InputValues {
@@ -272,17 +303,20 @@ export class InvokeService {
     const slots = load.tools.get(tool.fqn);
     try {
       if (inputBytes > 0) held.push(load.inputBytes.enter(holder, inputBytes));
-      if (slots === undefined) return leave;
-      const waiting = slots.enter();
-      if (waiting !== undefined && auth === undefined) request.onDisconnect(waiting.leave);
-      await waiting?.slot;
+      if (slots !== undefined) {
+        const waiting = slots.enter();
+        if (waiting !== undefined && auth === undefined) request.onDisconnect(waiting.leave);
+        await waiting?.slot;
+        held.push(() => slots.release());
+      }
+      if (this.stopping) throw new RequestError("shutting_down");
     } catch (error) {
       leave();
       throw error;
     } finally {
       if (slots !== undefined) seen?.done("queue");
     }
-    held.push(() => slots.release());
+    request.onRun?.();
     return leave;
   }
 
@@ -351,7 +385,6 @@ export class InvokeService {
       throw error;
     }
     this.runs.set(run, tool);
-    if (this.stopping) run.abort("shutdown");
     return run;
   }
 
@@ -467,12 +500,14 @@ export class InvokeService {
   }
 }
 
+/** A repeat that names no memory, which no store has. */
+const NO_MEMORY: Repeat = { memory: "", ageMs: 0 };
+
 // An async function keeps its locals alive while it is suspended. The next two functions are synchronous, so that only
 // the Call refers to the body.
 
 /** @throws WireFault `payload_too_large` for too many values */
-function unsignedCall(request: RequestHeaders, holder: InputHolder<Uint8Array>, counted: InputValues): Call {
-  const json = prefersJson(headerText(request, "accept"));
+function unsignedCall(holder: InputHolder<Uint8Array>, counted: InputValues, json: boolean): Call {
   const body = takeInput(holder);
   return { input: { body, document: counted.parseIfJson(body) }, auth: undefined, json };
 }
