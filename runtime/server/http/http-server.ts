@@ -7,6 +7,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
+import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.js";
 import { errorBody } from "../errors/request-error.js";
 import type { MemoryBudget } from "../load/memory-budget.js";
 import { allowPages, type Pages } from "./cors.js";
@@ -47,8 +48,8 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Writes a refusal on a connection after the responses to the earlier requests on it. */
-type AfterAnswers = (socket: Duplex, refuse: () => void) => void;
+/** Refuses a client without a request object, after the responses to the earlier requests on its connection. */
+type Refuse = (socket: Socket, lingerMs: number, code: ErrorCode, details?: string) => void;
 
 /** Builds the application without listening. */
 export async function buildApp(options: ServeOptions): Promise<App> {
@@ -67,10 +68,15 @@ export async function buildApp(options: ServeOptions): Promise<App> {
   } = options;
   const routes = new ToolRoutes(options, routedPath);
   const { requests } = routes;
-  const afterAnswers: AfterAnswers = (socket, refuse) => {
+  const afterAnswers = (socket: Duplex, write: () => void): void => {
     const due = requests.find(({ request: { raw } }) => raw.socket === socket && raw.complete);
-    if (due !== undefined) due.raw.once("close", () => afterAnswers(socket, refuse));
-    else if (socket.writable) refuse();
+    if (due !== undefined) due.raw.once("close", () => afterAnswers(socket, write));
+    else if (socket.writable) write();
+  };
+  const refuse: Refuse = (socket, lingerMs, code, details) => {
+    const id = requestIdOf(undefined);
+    onRefused?.({ id, code, details, headers: {}, peer: socket.remoteAddress, isCall: false });
+    afterAnswers(socket, () => endConnection(socket, refusalText(id, code, details), lingerMs));
   };
   const app: FastifyInstance = fastify({
     logger: false,
@@ -87,15 +93,13 @@ export async function buildApp(options: ServeOptions): Promise<App> {
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     }),
     ...rewriteUrlFor(tools.map(({ prefix }) => prefix)),
-    clientErrorHandler: (error: NodeJS.ErrnoException, socket) => {
-      const code = refuseClient(error, socket, deadlines, afterAnswers);
-      if (code !== undefined) onRefused?.(code);
-    },
+    genReqId: ({ headers }) => requestIdOf(headers[REQUEST_ID_HEADER.toLowerCase()]),
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket) => refuseClient(error, socket, deadlines, refuse),
     // A path that fastify cannot decode is an unknown path.
     frameworkErrors: (_error, request, reply) => routes.refuse(request as FastifyRequest, reply as FastifyReply),
   });
   const unanswered = new UnansweredRequests(() => service.load.refusals.count("requests"), maxPipelined);
-  completeServer(app, unanswered, deadlines, afterAnswers);
+  completeServer(app, unanswered, deadlines, refuse);
   capConnections(app.server, memory.maxConnections, service.load.refusals);
   const close = () =>
     app.close().catch((error: unknown) => log.error({ err: error }, "closing the application failed"));
@@ -154,7 +158,7 @@ function completeServer(
   { server, routing }: FastifyInstance,
   unanswered: UnansweredRequests,
   deadlines: Deadlines,
-  afterAnswers: AfterAnswers,
+  refuse: Refuse,
 ): void {
   const counted = unanswered.counted(routing);
   server.removeAllListeners("request");
@@ -169,7 +173,7 @@ function completeServer(
     socket.on("error", () => socket.destroy());
     // node no longer tracks this connection, so a server that closes would wait for it.
     const lingerMs = Math.min(deadlines.lingerMs, TUNNEL_LINGER_MS);
-    afterAnswers(socket, () => refuseConnection(socket, { lingerMs }, "bad_request"));
+    refuse(socket as Socket, lingerMs, "bad_request");
   });
   if (isTlsServer(server)) prepareTlsServer(server);
 }
@@ -177,42 +181,28 @@ function completeServer(
 /** Connections whose refusal is written or waits for earlier responses. */
 const refused = new WeakSet<Duplex>();
 
-/**
- * Responds to parser errors and timeouts, for which no request object exists.
- *
- * @returns the error code of the response, or undefined when none is sent
- */
+/** Responds to parser errors and timeouts, for which no request object exists. */
 function refuseClient(
   error: NodeJS.ErrnoException,
   socket: Socket,
-  deadlines: Deadlines,
-  afterAnswers: AfterAnswers,
-): ErrorCode | undefined {
-  if (isClosing(socket)) return undefined;
+  { lingerMs }: Pick<Deadlines, "lingerMs">,
+  refuse: Refuse,
+): void {
+  if (isClosing(socket)) return;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
-    return undefined;
+    return;
   }
-  if (refused.has(socket)) return undefined;
+  if (refused.has(socket)) return;
   refused.add(socket);
   const [code, details] = CLIENT_ERRORS[error.code ?? ""] ?? ["bad_request"];
-  afterAnswers(socket, () => refuseConnection(socket, deadlines, code, details));
-  return code;
+  refuse(socket, lingerMs, code, details);
 }
 
-function refuseConnection(
-  socket: Duplex,
-  { lingerMs }: Pick<Deadlines, "lingerMs">,
-  code: ErrorCode,
-  details?: string,
-): void {
+function refusalText(id: string, code: ErrorCode, details: string | undefined): string {
   const status = statusOf(code);
   const body = errorBody(code, details);
-  endConnection(
-    socket,
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-    lingerMs,
-  );
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n${REQUEST_ID_HEADER}: ${id}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
 }
 
 const CLIENT_ERRORS: Readonly<Record<string, readonly [code: ErrorCode, details: string]>> = {

@@ -15,10 +15,11 @@ import type {
   FastifyServerOptions,
   HTTPMethods,
 } from "fastify";
-import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
+import { type ErrorCode, isErrorCode, statusOf } from "../../wire/error-codes.js";
 import { errorReplyOf, type InvokeService, JSON_HEADERS } from "../call/invoke-service.js";
-import type { InvokeRequest, Reply } from "../call/messages.js";
+import { detailsOf, type InvokeRequest, isRefusal, type Refusal, type Reply } from "../call/messages.js";
 import { documentOf, originOf } from "../call/meta.js";
+import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.js";
 import { withDeadline } from "../call/run.js";
 import type { ServedTool } from "../call/served-tool.js";
 import { errorBody, RequestError, toRequestError } from "../errors/request-error.js";
@@ -36,8 +37,8 @@ export interface ToolRoutesOptions {
   readonly service: InvokeService;
   readonly log: ServerLogger;
   readonly shutdown: Pick<Shutdown, "stopping" | "closed">;
-  /** Called with the error code of each request that is refused before it reaches a route. */
-  onRefused?(code: string): void;
+  /** Called with each request that is answered although no tool ran for it. */
+  onRefused?(refusal: Refusal): void;
   /** Minimum rate of a request body; {@link MIN_BODY_BYTES_PER_SECOND} by default. */
   readonly minBodyBytesPerSecond?: number | undefined;
   /** Maximum total bytes of answers that their clients have not read; {@link MAX_UNREAD_BYTES} by default. */
@@ -53,7 +54,7 @@ interface Route {
   /** Whether the route itself responds to a request without a host. */
   readonly needsHost?: true;
   /** @param isOpen whether the request has no response yet */
-  answer(request: IncomingMessage, response: ServerResponse, isOpen: () => boolean): Promise<Reply>;
+  answer(request: FastifyRequest, response: ServerResponse, isOpen: () => boolean): Promise<Reply>;
 }
 
 const GET = ["GET"] as const;
@@ -181,18 +182,25 @@ export class ToolRoutes {
   }
 
   #refuse(reply: FastifyReply, refusal: Reply): void {
-    this.options.onRefused?.(refusal.code ?? "");
     this.#send(reply, refusal, this.options.shutdown.stopping);
+    this.#report(reply.request, refusal, false);
   }
 
-  #answer({ raw }: FastifyRequest, reply: FastifyReply, route: Route): void {
-    const refusal = this.#refusalOf(raw, route);
+  #report({ id, raw }: FastifyRequest, { status, code, body }: Reply, isCall: boolean): void {
+    if (code === undefined || !isErrorCode(code) || !isRefusal(status)) return;
+    const { headers, socket } = raw;
+    const details = detailsOf(body);
+    this.options.onRefused?.({ id: requestIdOf(id), code, details, headers, peer: socket.remoteAddress, isCall });
+  }
+
+  #answer(request: FastifyRequest, reply: FastifyReply, route: Route): void {
+    const refusal = this.#refusalOf(request.raw, route);
     if (refusal !== undefined) this.#refuse(reply, refusal);
-    else void this.#answerBy(route, raw, reply);
+    else void this.#answerBy(route, request, reply);
   }
 
   /** Never rejects. */
-  async #answerBy(route: Route, request: IncomingMessage, reply: FastifyReply): Promise<void> {
+  async #answerBy(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     this.requests.begin(reply);
     let answer: Reply;
     try {
@@ -204,6 +212,7 @@ export class ToolRoutes {
     if (this.requests.end(reply, answer.code === "shutting_down")) {
       this.#send(reply, answer, this.options.shutdown.stopping || answer.code === "request_timeout");
     }
+    this.#report(request, answer, route.methods === POST);
   }
 
   /** The refusal of a request that comes too late or is malformed, for a route or for none. */
@@ -253,7 +262,8 @@ export class ToolRoutes {
     reply.hijack();
     for (const name of raw.getHeaderNames()) raw.removeHeader(name);
     const { status, headers, body } = errorReply("internal_error");
-    raw.writeHead(status, [...headers, "content-length", String(body.length), "connection", "close"]).end(body);
+    const id = [REQUEST_ID_HEADER, requestIdOf(reply.request.id)];
+    raw.writeHead(status, [...headers, ...id, "content-length", String(body.length), "connection", "close"]).end(body);
   }
 }
 
@@ -309,7 +319,7 @@ function routesOf(
     routes.set(`${path}/meta`, {
       methods: GET,
       needsHost: true,
-      answer: async (request) => meta(tool, `${path}/`, request, log),
+      answer: async ({ raw }) => meta(tool, `${path}/`, raw, log),
     });
     routes.set(`${path}/health`, { methods: GET_AND_HEAD, answer: healthCheck(tool, log) });
   }
@@ -358,11 +368,15 @@ function meta(tool: ServedTool, path: string, request: IncomingMessage, log: Ser
 }
 
 function invokeRequest(
-  request: IncomingMessage,
+  { id, raw: request }: FastifyRequest,
   response: ServerResponse,
   { bodies, server, isOpen }: { readonly bodies: BodyReader; readonly server: Server; isOpen(): boolean },
 ): InvokeRequest {
   return {
+    id: requestIdOf(id),
+    get peer() {
+      return request.socket.remoteAddress;
+    },
     headers: request.headers,
     rawHeaders: request.rawHeaders,
     connection: request.socket,
@@ -400,6 +414,7 @@ function send(reply: FastifyReply, answer: Reply, last: boolean, deadlines: Dead
   const request = reply.request.raw;
   const response = reply.raw;
   reply.code(status);
+  reply.header(REQUEST_ID_HEADER, requestIdOf(reply.request.id));
   for (let i = 0; i < headers.length; i += 2) {
     const [name, value] = [headers[i] as string, headers[i + 1] as string];
     // Hooks of CORS set the same one.
