@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { type Address, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { prepareSigningKey, publicKeyOf } from "#runtime/wire/ed25519.js";
 import { proves } from "../proves.js";
 import { run, stop } from "./child.js";
@@ -253,6 +254,22 @@ describe("probes", () => {
     assert.equal((await answer).status, 200);
     await end;
     await assert.rejects(RawConnection.open(url), /ECONNREFUSED/);
+  });
+
+  it("readiness, svc_ready and ready agree: also where the replay store becomes unavailable and is back", async (t) => {
+    const replayStore: ReplayMemory & { unavailable?: string | undefined } = new ReplayMemory();
+    const tool = countingTool();
+    const options = { address: LOCAL, admin: LOCAL, config: signedConfig([tool.fqn]), logger: keptLog(), replayStore };
+    const server = await serve([tool.class], options);
+    t.after(() => server.close());
+    for (const unavailable of [undefined, "no connection", undefined]) {
+      replayStore.unavailable = unavailable;
+      const { status, body } = await get(adminUrl(server), "/readyz");
+      const reason = unavailable === undefined ? "ready\n" : "not ready: replay store: no connection\n";
+      assert.deepEqual([status, `${body}`], [unavailable === undefined ? 200 : 503, reason]);
+      const ready = (await scrape(server)).value("svc_ready");
+      assert.deepEqual([ready === 1, server.ready], [status === 200, status === 200]);
+    }
   });
 
   it("nothing else is there: no tool, no other method, no body", async () => {
