@@ -183,7 +183,7 @@ function invokeRequest({ headers = {}, body = "" }: RawRequest): InvokeRequest {
   }
   return {
     id: requestIdOf(joined["x-request-id"]),
-    peer: undefined,
+    peer: () => undefined,
     headers: joined,
     rawHeaders: pairs.flat(),
     connection: {},

@@ -286,7 +286,7 @@ function send({ body, headers: pairs }: Draft): Promise<Reply> {
     headers,
     rawHeaders: all.flat(),
     id: "1",
-    peer: undefined,
+    peer: () => undefined,
     connection: {},
     readBody: async () => ({ input: body }),
     isGone: () => false,

@@ -122,7 +122,7 @@ function service1000(value: string, maxInputValues = 1_000) {
     headers: { "content-length": `${body.length}`, accept: "application/json" },
     rawHeaders: [],
     id: "1",
-    peer: undefined,
+    peer: () => undefined,
     connection: {},
     readBody: async () => {
       setImmediate(() => {

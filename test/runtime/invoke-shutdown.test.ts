@@ -36,7 +36,7 @@ async function running(behaviour: Behaviour) {
       headers: Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value])),
       rawHeaders: pairs.flat(),
       id: "1",
-      peer: undefined,
+      peer: () => undefined,
       connection: {},
       readBody: async () => ({ input: body }),
       isGone: () => false,

@@ -185,7 +185,7 @@ describe("at shutdown", () => {
         headers: Object.fromEntries(pairs.map(([name, text]) => [name.toLowerCase(), text])),
         rawHeaders: pairs.flat(),
         id: "1",
-        peer: undefined,
+        peer: () => undefined,
         connection: {},
         readBody: async () => ({ input: body }),
         isGone: () => false,

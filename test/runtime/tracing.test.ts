@@ -157,7 +157,7 @@ describe("a call is traced", () => {
       const tracing = (await loadTracing("http", keptLog())) ?? assert.fail("registered");
       const outer = trace.getTracer("http").startSpan("outer", { kind: SpanKind.SERVER });
       context.with(trace.setSpan(ROOT_CONTEXT, outer), () => {
-        const request = { id: "1", peer: undefined, headers: { [PARENT[0]]: PARENT[1] } };
+        const request = { id: "1", peer: () => undefined, headers: { [PARENT[0]]: PARENT[1] } };
         const observers = new Observers([tracing], keptLog());
         const call = observers.begin(new ServedTool(tool.class), request, new CallLog(keptLog(), "1"));
         call?.end({ status: 200, headers: [], body: Buffer.alloc(0) });

@@ -116,7 +116,7 @@ export interface RequestHeaders {
 export interface InvokeRequest extends RequestHeaders {
   readonly id: string;
   /** Address of the client: often of a gateway. */
-  readonly peer: string | undefined;
+  peer(): string | undefined;
   /** Identity of the connection. */
   readonly connection: object;
   /** Reads the body, of exactly `length` bytes, and charges bytes as they arrive. Called only after authentication. */

@@ -30,7 +30,7 @@ export class RequestLog implements Observer {
         ...(code !== undefined && { code }),
         ...(details !== undefined && { details }),
         ...(verified ?? (isRefused && claimFields(this.claims.of(request.headers)))),
-        ...(isRefused && { peer: request.peer }),
+        ...(isRefused && { peer: request.peer() }),
         ...(replayed && { replayed }),
         ms: { ...ms, all: rounded(call.ms) },
       },
