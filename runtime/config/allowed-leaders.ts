@@ -215,6 +215,10 @@ class FixedLeaders implements LeaderResolver {
     return this.list.size === 1;
   }
 
+  has(leaderId: string): boolean {
+    return this.list.has(leaderId);
+  }
+
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined {
     return this.list.get(leaderId)?.get(kid);
   }
@@ -261,6 +265,10 @@ export class FileLeaders implements LeaderResolver {
 
   get hasOneLeader(): boolean {
     return this.#list.size === 1;
+  }
+
+  has(leaderId: string): boolean {
+    return this.#list.has(leaderId);
   }
 
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined {

@@ -10,6 +10,8 @@ export interface LeaderResolver {
    * @returns undefined when the list has no such key
    */
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined;
+  /** Whether a leader is listed, with whichever key. */
+  has(leaderId: string): boolean;
   /** All keys of the list; one that is listed several times comes several times. */
   readonly keys: Iterable<VerifyKey>;
   /** Whether there is no key that a request could name. */

@@ -20,7 +20,7 @@ import { exitWith } from "./log/log-destination.js";
 import { AdminListener } from "./observe/admin.js";
 import { Metrics } from "./observe/metrics.js";
 import type { BootstrapOptions } from "./options.js";
-import { stopOnSignals } from "./signals.js";
+import { stopOnSignals, toggleDebugOnSignal } from "./signals.js";
 import { offerTools } from "./threads/worker-handover.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
 
@@ -38,7 +38,7 @@ export interface RunningServer {
   reload(): Promise<void>;
   /** Base URL of the admin listener, such as `http://127.0.0.1:9090`; undefined without one. */
   readonly adminUrl: string | undefined;
-  /** Whether the server listens and shutdown has not begun. */
+  /** Whether the server is ready, as `/readyz` answers: it listens, shutdown has not begun, and its replay store is available. */
   readonly ready: boolean;
   /**
    * Stops accepting connections; resolves when the port is free and every request has its response. Requests have
@@ -65,7 +65,7 @@ function isAddress(value: unknown): value is Address {
  * with 0. An error at start-up is written to standard error, and the process exits with 1. SIGTERM and SIGINT close the
  * server by {@link RunningServer.close}; then the process exits with 0, or 3 when a call was cut short. A second signal
  * ends the process at once. SIGHUP reloads the configuration file and the certificate at once, if the process has
- * either. A process that was forked with an IPC channel sends `{ serving: URL }` to its parent once it listens. An
+ * either. SIGUSR2 raises the log level to `debug`, and the next one lowers it again. A process that was forked with an IPC channel sends `{ serving: URL }` to its parent once it listens. An
  * exception outside a call is logged and ends neither the process nor a call. {@link serve} does none of this.
  *
  * @example
@@ -99,6 +99,7 @@ export async function bootstrap(
     const starting = serve(classes, { ...options, logger, ...(address && { address }) });
     // The handlers are installed before the server listens, so that no signal arrives without them.
     stopOnSignals(starting);
+    toggleDebugOnSignal(logger, options?.logger !== undefined);
     // Without files SIGHUP keeps its default action, so that no server outlives its terminal.
     if (process.platform !== "win32" && hasFiles(options?.config)) {
       process.on("SIGHUP", () => void starting.then((server) => server.reload()).catch(() => {}));
@@ -200,6 +201,14 @@ export async function serve(
     await admin?.close();
   };
   let listening = false;
+  const readiness = {
+    get unready() {
+      if (shutdown.stopping) return "stopping";
+      if (!listening) return "starting";
+      const { unavailable } = parts.store;
+      return unavailable && `replay store: ${unavailable}`;
+    },
+  };
   let url: string;
   let opened: App | undefined;
   try {
@@ -208,15 +217,9 @@ export async function serve(
     if (tls !== undefined && isTlsServer(server)) reload.followCertificate(tls, server);
     await parts.start();
     if (adminEndpoint !== undefined && metrics !== undefined) {
-      const { config, store, memory } = parts;
-      metrics.read({ tools, config, store, memory, service, reload, server, shutdown, log: log.lines });
-      const unready = () =>
-        shutdown.stopping
-          ? "stopping"
-          : listening
-            ? store.unavailable && `replay store: ${store.unavailable}`
-            : "starting";
-      admin = await AdminListener.listen(adminEndpoint, { unready, reload, metrics, log });
+      const { config, store, memory, claims } = parts;
+      metrics.read({ tools, config, store, memory, service, reload, server, readiness, claims, log: log.lines });
+      admin = await AdminListener.listen(adminEndpoint, { readiness, reload, metrics, log });
     }
     url = await opened.app.listen({ ...endpoint });
     listening = true;
@@ -239,7 +242,7 @@ export async function serve(
     url,
     adminUrl: admin?.url,
     get ready() {
-      return !shutdown.stopping;
+      return readiness.unready === undefined;
     },
     reloads: () => reload.stats,
     load: () => service.load,

@@ -1,7 +1,9 @@
-/** Handlers of SIGTERM and SIGINT for a serving process. */
+/** Handlers of SIGTERM, SIGINT and SIGUSR2 for a serving process. */
 
 import type { ShutdownSummary } from "./http/shutdown.js";
+import { toggleDebug } from "./log/log.js";
 import { exitWith } from "./log/log-destination.js";
+import type { ServerLogger } from "./log/safe-logger.js";
 
 /** Exit code of a process that cut a request short during shutdown; it is 0 when all requests finished. */
 const EXIT_CUT = 3;
@@ -51,4 +53,16 @@ export function stopOnSignals(starting: Promise<{ close(signal: NodeJS.Signals):
 function exitLate(signal: string, number: number): void {
   const text = `cannot start: ${signal} came, and the start did not end within ${START_LIMIT_MS / 1000} s\n`;
   exitWith(128 + number, text);
+}
+
+/**
+ * Raises the log level to `debug` at the first SIGUSR2 and lowers it at the next one. Windows has no such signal.
+ *
+ * @param isOwn whether the logger is an application's, whose level is the application's
+ */
+export function toggleDebugOnSignal(log: ServerLogger, isOwn: boolean): void {
+  process.on("SIGUSR2", () => {
+    if (isOwn) log.warn({}, "SIGUSR2: no effect on the level of a logger that was set in code");
+    else toggleDebug(log);
+  });
 }

@@ -9,9 +9,11 @@ import { type EngineSelection, selectEngine } from "../wire/ed25519.js";
 import type { EngineName } from "../wire/ed25519-keys.js";
 import { SignatureHeaders } from "../wire/http-names.js";
 import { AllowedOrigins } from "./call/allowed-origins.js";
+import { Claims } from "./call/claims.js";
 import { createClasses } from "./call/class-hooks.js";
 import { InvokeService } from "./call/invoke-service.js";
 import { LocalHost } from "./call/local-host.js";
+import type { Refusal } from "./call/messages.js";
 import { Observers } from "./call/observers.js";
 import type { ServedTool } from "./call/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
@@ -24,6 +26,7 @@ import { type MemoryBudget, memoryBudget } from "./load/memory-budget.js";
 import { initLogger } from "./log/log.js";
 import { SafeLogger, type ServerLogger } from "./log/safe-logger.js";
 import type { Metrics } from "./observe/metrics.js";
+import { RefusedRequests } from "./observe/refused-requests.js";
 import { RequestLog } from "./observe/request-log.js";
 import { loadTracing } from "./observe/tracing.js";
 import type { ToolOptions } from "./options.js";
@@ -58,7 +61,8 @@ export interface PreparedTools {
   readonly maxUnreadBytes: number;
   readonly pages: Pages;
   readonly minBodyBytesPerSecond: number | undefined;
-  readonly onRefused: (code: string) => void;
+  readonly claims: Claims;
+  readonly onRefused: (refusal: Refusal) => void;
   /** Fields of the log line that announces the start. */
   readonly summary: object;
   /** Starts the threads of isolated tools and runs `create()` of the others; no tool may be called before. */
@@ -104,7 +108,9 @@ export async function prepareTools(
   const { bodies: bodyBytes, values: inputBytes } = memory;
   const target = { tools: served, signed, bodyBytes, inputBytes, runs, hasOneLeader, log };
   const load = new LoadControl(options.load ?? {}, target);
-  const looking = [new RequestLog(log), metrics, await loadTracing(scheme, log)];
+  const claims = new Claims(headers, () => config.leaders);
+  const refused = new RefusedRequests(log, claims, (code) => metrics?.refused(code));
+  const looking = [new RequestLog(log, claims), metrics, await loadTracing(scheme, log)];
   const observers = new Observers(
     looking.filter((observer) => observer !== undefined),
     log,
@@ -140,7 +146,8 @@ export async function prepareTools(
     maxUnreadBytes: memory.answers,
     pages: { origins: allowedOrigins, headers },
     minBodyBytesPerSecond,
-    onRefused: (code) => metrics?.refused(code),
+    claims,
+    onRefused: (refusal) => refused.add(refusal),
     summary: {
       tools: tools.map(({ fqn, prefix }) => ({ fqn, path: prefix || "/" })),
       signed,
@@ -167,6 +174,7 @@ export async function prepareTools(
     },
     release: async (limitMs = CLOSE_STORE_MS) => {
       await service.settlementsDone();
+      refused.close();
       reload.close();
       const storeClosed = isStoreStarted && closeStore(store, log, Math.min(limitMs, CLOSE_STORE_MS));
       await Promise.all([closeClasses?.(), endThreads?.(), storeClosed]);

@@ -4,6 +4,7 @@ import { checkedInteger } from "../checked-integer.js";
 import { DEFAULT_REPLAY_CACHE_TTL_MS, type ToolkitRuntimeConfig } from "../config/config.js";
 import { createClasses } from "../server/call/class-hooks.js";
 import type { InvokeRequest, Reply } from "../server/call/messages.js";
+import { requestIdOf } from "../server/call/request-id.js";
 import { type ServedTool, serveTools } from "../server/call/served-tool.js";
 import { type App, buildApp } from "../server/http/http-server.js";
 import { SafeLogger } from "../server/log/safe-logger.js";
@@ -181,6 +182,8 @@ function invokeRequest({ headers = {}, body = "" }: RawRequest): InvokeRequest {
     joined[name] = joined[name] === undefined ? value : `${joined[name]}, ${value}`;
   }
   return {
+    id: requestIdOf(joined["x-request-id"]),
+    peer: () => undefined,
     headers: joined,
     rawHeaders: pairs.flat(),
     connection: {},

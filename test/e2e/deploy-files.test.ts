@@ -21,7 +21,12 @@ const faults = (validate: ReturnType<typeof ajv.compile>, data: unknown) =>
 
 describe("compose files", () => {
   const validate = ajv.compile(schema("compose"));
-  for (const path of ["docs/deploy/compose.yaml", "docs/deploy/replicas/compose.yaml"]) {
+  for (const path of [
+    "docs/deploy/compose.yaml",
+    "docs/deploy/replicas/compose.yaml",
+    "docs/deploy/monitoring/compose.yaml",
+    "docs/deploy/monitoring/compose-replicas.yaml",
+  ]) {
     it(`${path} is one by the schema of compose`, () => {
       const document = parseDocument(read(path), { merge: true });
       assert.deepEqual([document.errors, document.warnings], [[], []]);

@@ -133,6 +133,8 @@ export class Deployment {
       [" /tmp/", ` ${folder}/`],
       ["listen 8443 ssl", `listen ${address}:8443 ssl`],
       ["/etc/nginx/tls/", `${folder}/`],
+      // What node gives a child as its output cannot be opened by a path.
+      ["/dev/stdout", `${folder}/access.log`],
       ["/etc/nginx/upstream/", join(this.folder, "files/upstream/gateway/")],
     ] as const;
     const text = replaced.reduce(

@@ -14,6 +14,7 @@ import { LeaderClient, publicKeyOf } from "#runtime/leader.js";
 import { LEADER_KEY, SUM, signedConfig, TOOL_SEED } from "../bench/requests.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { makeCertificate } from "../runtime/certificate.js";
+import { until } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
 import { makeUpstream } from "./deployment.js";
 import { type ExampleProcess, leasePort, startExample } from "./process.js";
@@ -36,6 +37,8 @@ function configuration(directory: string, port: number, upstream: string): strin
     ["server tool:8080;", `server ${upstream};`],
     ["listen 8443 ssl", `listen 127.0.0.1:${port} ssl`],
     ["/etc/nginx/tls/", `${directory}/`],
+    // What node gives a child as its output cannot be opened by a path.
+    ["/dev/stdout", `${directory}/access.log`],
     ["/etc/nginx/upstream/", `${upstreamFolder}/upstream/gateway/`],
   ];
   let text = readFileSync(`${DEPLOY}/nginx.conf`, "utf8");
@@ -48,6 +51,8 @@ function configuration(directory: string, port: number, upstream: string): strin
 
 interface Gateway {
   readonly url: string;
+  /** The lines of its log so far. */
+  requests(): Readonly<Record<string, unknown>>[];
   readonly process: ChildProcess;
   readonly ca: string;
 }
@@ -70,7 +75,12 @@ async function startGateway(upstream: string): Promise<Gateway> {
     log += text;
   });
   child.once("exit", () => rmSync(directory, { recursive: true, force: true }));
-  const gateway = { url: `https://127.0.0.1:${port}`, process: child, ca: cert };
+  const requests = () =>
+    readFileSync(join(directory, "access.log"), "utf8")
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const gateway = { url: `https://127.0.0.1:${port}`, requests, process: child, ca: cert };
   for (let tries = 0; ; tries++) {
     assert.equal(child.exitCode, null, log);
     const there = await exchange(gateway, { path: "/health" }).catch(() => undefined);
@@ -123,7 +133,7 @@ describe("nginx in front of an example", WITHOUT, () => {
   let example: ExampleProcess;
   let gateway: Gateway;
   before(async () => {
-    example = await startExample("sum", signedConfig([SUM.fqn]), TLS);
+    example = await startExample("sum", signedConfig([SUM.fqn]), { ...TLS, SVC_LOG_LEVEL: "debug" });
     gateway = await startGateway(new URL(example.url).host);
   });
   after(async () => {
@@ -146,6 +156,27 @@ describe("nginx in front of an example", WITHOUT, () => {
     const headers = { "X-Forwarded-Host": "elsewhere.example", "X-Forwarded-Proto": "http" };
     const { body } = await exchange(gateway, { path: "/sum/meta", headers });
     assert.equal((JSON.parse(body.toString()) as { url: string }).url, `${gateway.url}/sum/`);
+  });
+
+  it("a request has one id in both logs and the answer: the caller's, or one of nginx where that is none", async () => {
+    for (const [given, kept] of [
+      ["Root=1-6789/a.b:c+d@e_f", true],
+      ['a"b', false],
+      ["x".repeat(65), false],
+    ] as const) {
+      const headers = { "X-Request-Id": given };
+      const call = { path: "/sum/invoke", method: "POST", headers, body: Buffer.from("{}") };
+      const answer = await exchange(gateway, call);
+      const id = answer.headers["x-request-id"];
+      assert.equal(answer.status, 401);
+      assert.ok(kept ? id === given : /^[0-9a-f]{32}$/.test(String(id)), `${id}`);
+      await until(() => gateway.requests().at(-1)?.request === id, "the line of nginx");
+      const { uri, status, upstream_status } = gateway.requests().at(-1) ?? {};
+      assert.deepEqual([uri, status, upstream_status], ["/sum/invoke", 401, "401"]);
+      await until(() => example.log().includes(`"request":"${id}"`), "the line of the server");
+    }
+    const own = await exchange(gateway, { path: "/", method: "POST", body: Buffer.alloc(12 * MIB + 1) });
+    assert.deepEqual([own.status, String(own.headers["x-request-id"]).length], [413, 32], "an answer of nginx itself");
   });
 
   it("paths go through byte for byte", async () => {

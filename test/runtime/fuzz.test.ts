@@ -285,6 +285,8 @@ function send({ body, headers: pairs }: Draft): Promise<Reply> {
   return service.handle(served ?? assert.fail(), {
     headers,
     rawHeaders: all.flat(),
+    id: "1",
+    peer: () => undefined,
     connection: {},
     readBody: async () => ({ input: body }),
     isGone: () => false,

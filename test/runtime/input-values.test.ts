@@ -121,6 +121,8 @@ function service1000(value: string, maxInputValues = 1_000) {
   const request = {
     headers: { "content-length": `${body.length}`, accept: "application/json" },
     rawHeaders: [],
+    id: "1",
+    peer: () => undefined,
     connection: {},
     readBody: async () => {
       setImmediate(() => {

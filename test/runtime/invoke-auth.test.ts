@@ -361,7 +361,7 @@ describe("headerPrefix", () => {
     const response = await call.send(older.url);
     assert.equal(response.status, 200, response.body.toString());
     const names = [...response.headers.keys()].filter((name) => name.startsWith("x-")).sort();
-    assert.deepEqual(names, ["x-nexus-replay-memory", "x-nexus-sig-v", "x-nexus-tool-signature"]);
+    assert.deepEqual(names, ["x-nexus-replay-memory", "x-nexus-sig-v", "x-nexus-tool-signature", "x-request-id"]);
     const other = echoCall(tool, "20");
     assert.equal(
       expectError(await other.send(older.url), 401, "auth_failed"),
@@ -398,15 +398,18 @@ describe("without a response_signing_key", () => {
 });
 
 describe("the log of refused calls", () => {
-  it("has code and details of each at debug, and nothing of the call", async () => {
+  it("has code, details and claimed caller of each at debug, and nothing of the call", async () => {
     const { url, log } = await serveSigned([tool], { replayStore: new ReplayMemory() });
     const call = echoCall(tool, "1");
-    await exchange(url, announced(call, replaced("X-Svc-Leader-Id", "canary-leader", call)));
+    await exchange(url, announced(call, [...replaced("X-Svc-Leader-Id", "mallory", call), ["X-Canary", "canary"]]));
     const entries = log.filter(({ level }) => level === "debug");
     assert.deepEqual(
-      entries.map(({ fields }) => (fields as { code?: string }).code),
-      ["auth_failed"],
+      entries.map(({ fields }) => [fields.code, fields.claimedLeader, fields.claimedKey]),
+      [["auth_failed", "mallory", "0"]],
     );
-    assert.ok(!JSON.stringify(entries).includes("canary"));
+    const text = JSON.stringify(log);
+    for (const secret of ["canary", ...[call.hash, call.nonce, call.signature].map((of) => of.toString("base64url"))]) {
+      assert.ok(!text.includes(secret), secret);
+    }
   });
 });

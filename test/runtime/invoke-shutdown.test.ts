@@ -36,6 +36,8 @@ async function running(behaviour: Behaviour) {
     const reply = await to.handle(served, {
       headers: Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value])),
       rawHeaders: pairs.flat(),
+      id: "1",
+      peer: () => undefined,
       connection: {},
       readBody: async () => ({ input: body }),
       isGone: () => false,

@@ -185,6 +185,8 @@ describe("at shutdown", () => {
       const reply = await service.handle(served, {
         headers: Object.fromEntries(pairs.map(([name, text]) => [name.toLowerCase(), text])),
         rawHeaders: pairs.flat(),
+        id: "1",
+        peer: () => undefined,
         connection: {},
         readBody: async () => ({ input: body }),
         isGone: () => false,

@@ -182,8 +182,9 @@ export function expectError(response: RawResponse, status: number, code: string)
   const body = JSON.parse(text) as ErrorBody;
   const expected = body.details === undefined ? { error: code } : { error: code, details: body.details };
   assert.equal(text, JSON.stringify(expected));
+  assert.match(response.headers.get("x-request-id") ?? "", /^[\w.:=+/@-]{1,64}$/, "an error has a request id");
   for (const name of response.headers.keys()) {
-    if (name.endsWith("-replay-memory")) continue;
+    if (name.endsWith("-replay-memory") || name === "x-request-id") continue;
     assert.doesNotMatch(name, /^x-|^server$/, "an error carries no other header of the protocol or the software");
   }
   const retryAfter = response.headers.get("retry-after");

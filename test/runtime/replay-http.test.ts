@@ -943,7 +943,9 @@ describe("a store that other processes share", () => {
         found.lookups++;
         return ids.includes(id) ? aliceKey : leaders.lookup(id, kid);
       };
-      Object.defineProperty(config, "leaders", { get: () => ({ lookup, keys: keys(), isEmpty: false }) });
+      Object.defineProperty(config, "leaders", {
+        get: () => ({ lookup, has: () => true, keys: keys(), isEmpty: false }),
+      });
       const server = await serveSigned([tool], { replayStore: store, config });
       const first = echoCall(tool, "1", { leader: { ...alice, id: ids[0] ?? "" } });
       expectResult(await first.send(server.url), echoed("1"), first);

@@ -341,7 +341,9 @@ export function expectResult(response: RawResponse, body: Uint8Array, call?: Sig
     assert.equal(response.headers.get("content-type"), RESULT);
     assert.equal(response.body.toString("latin1"), Buffer.from(body).toString("latin1"));
   }
-  const isProtocol = (name: string) => name.startsWith("x-") && name !== "x-svc-replay-memory";
+  assert.ok(response.headers.get("x-request-id"), "every answer has an id");
+  const others = ["x-svc-replay-memory", "x-request-id"];
+  const isProtocol = (name: string) => name.startsWith("x-") && !others.includes(name);
   const protocol = [...response.headers.keys()].filter(isProtocol).sort();
   if (call === undefined) {
     assert.deepEqual(protocol, []);

@@ -96,7 +96,7 @@ describe("a call is traced", () => {
       },
     });
     const { url } = await serveFor([tool]);
-    const spans = await spansOf(() => sendPlain(url, tool.target, '{"value":1}', PARENT));
+    const spans = await spansOf(() => sendPlain(url, tool.target, '{"value":1}', PARENT, ["X-Request-Id", "7"]));
     const [server, own, query] = ["POST /traced/invoke", tool.fqn, "query"].map(
       (name) => spans.get(name) ?? assert.fail(name),
     );
@@ -110,6 +110,7 @@ describe("a call is traced", () => {
       "url.path": "/traced/invoke",
       "url.scheme": "http",
       "svc.tool": tool.fqn,
+      "svc.request_id": "7",
       "http.response.status_code": 200,
     });
     assert.equal(server?.status.code, SpanStatusCode.UNSET);
@@ -156,9 +157,9 @@ describe("a call is traced", () => {
       const tracing = (await loadTracing("http", keptLog())) ?? assert.fail("registered");
       const outer = trace.getTracer("http").startSpan("outer", { kind: SpanKind.SERVER });
       context.with(trace.setSpan(ROOT_CONTEXT, outer), () => {
-        const request = { headers: { [PARENT[0]]: PARENT[1] }, rawHeaders: [] };
+        const request = { id: "1", peer: () => undefined, headers: { [PARENT[0]]: PARENT[1] } };
         const observers = new Observers([tracing], keptLog());
-        const call = observers.begin(new ServedTool(tool.class), request, new CallLog(keptLog(), {}));
+        const call = observers.begin(new ServedTool(tool.class), request, new CallLog(keptLog(), "1"));
         call?.end({ status: 200, headers: [], body: Buffer.alloc(0) });
       });
       outer.end();

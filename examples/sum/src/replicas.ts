@@ -135,7 +135,7 @@ export class Processes {
       ["proxy_pass https://", "proxy_pass http://"],
       ["listen 8443 ssl http2;", `listen unix:${socketFile};`],
       [
-        "access_log off;",
+        "access_log /dev/stdout svc;",
         `log_format passed '$status $http_x_svc_nonce $upstream_addr'; access_log ${requests} passed;`,
       ],
       ["upstream replicas {", "upstream replicas { random;"],

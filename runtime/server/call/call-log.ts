@@ -1,10 +1,6 @@
-/**
- * The log of one request: the log of its tool, plus the request's id. The log and the id are made for the first line.
- */
+/** The log of one request: the log of its tool, plus the request's id. The log is made for the first line. */
 
-import { randomUUID } from "node:crypto";
 import type { ServerLogger } from "../log/safe-logger.js";
-import type { RequestHeaders } from "./messages.js";
 
 /** Maximum number of characters of a caller's text that reach the log. */
 const MAX_TEXT = 64;
@@ -16,26 +12,16 @@ export function shown(text: string): string {
 
 /** Writes lines with the members `tool` and `request`. */
 export class CallLog implements ServerLogger {
-  #id: string | undefined;
   #log: ServerLogger | undefined;
 
   /** @param parent the log of the tool */
   constructor(
     private readonly parent: ServerLogger,
-    private readonly headers: RequestHeaders["headers"],
+    private readonly id: string,
   ) {}
 
-  /** The request id of the caller or a gateway (`X-Request-Id`), else a random UUID. */
-  get id(): string {
-    if (this.#id === undefined) {
-      const given = this.headers["x-request-id"];
-      this.#id = typeof given === "string" && given !== "" ? shown(given) : randomUUID();
-    }
-    return this.#id;
-  }
-
   debug(first: object | string, message?: string): void {
-    // `debug` and `info` are often off: the check avoids creating the log and the id for a line that is not written.
+    // `debug` and `info` are often off: the check avoids creating the log for a line that is not written.
     if (this.parent.isLevelEnabled?.("debug") === false) return;
     this.log.debug(first as object, message);
   }

@@ -138,7 +138,7 @@ export class InvokeService {
 
   /** Answers one request. Never rejects. */
   handle(tool: ServedTool, request: InvokeRequest): Promise<Reply> {
-    const log = new CallLog(this.log(tool), request.headers);
+    const log = new CallLog(this.log(tool), request.id);
     const seen = this.options.observers?.begin(tool, request, log);
     const answered = this.answer({ tool, request, log, seen });
     return seen === undefined ? answered : observed(answered, seen);
@@ -487,7 +487,7 @@ export class InvokeService {
   private errorReply({ log }: Handled, thrown: unknown): Reply {
     const { code, details, cause, retryAfterMs } = toRequestError(thrown);
     if (code === "internal_error") log.error({ err: cause }, "answering a request failed");
-    return { ...errorReplyOf(statusOf(code), errorBody(code, details), code, retryAfterMs), details };
+    return errorReplyOf(statusOf(code), errorBody(code, details), code, retryAfterMs);
   }
 
   private log(tool: ServedTool): ServerLogger {

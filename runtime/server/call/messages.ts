@@ -114,6 +114,9 @@ export interface RequestHeaders {
 
 /** A request from the transport. */
 export interface InvokeRequest extends RequestHeaders {
+  readonly id: string;
+  /** Address of the client: often of a gateway. */
+  peer(): string | undefined;
   /** Identity of the connection. */
   readonly connection: object;
   /** Reads the body, of exactly `length` bytes, and charges bytes as they arrive. Called only after authentication. */
@@ -131,11 +134,39 @@ export interface Reply {
   readonly status: number;
   /** The error code; undefined for a result. */
   readonly code?: string | undefined;
-  /** The details of a refusal, for the log; the body has them too. */
-  readonly details?: string | undefined;
   /** Alternating names and values, for `writeHead`. */
   readonly headers: readonly string[];
   readonly body: Uint8Array;
   /** Called once the operating system has taken the whole reply; not called when the caller has disconnected. */
   readonly sent?: () => void;
+}
+
+/** A request that was answered although no tool ran for it. */
+export interface Refusal {
+  readonly id: string;
+  readonly code: ErrorCode;
+  readonly details: string | undefined;
+  readonly headers: RequestHeaders["headers"];
+  readonly peer: string | undefined;
+  /** Whether observers of calls get the request too. */
+  readonly isCall: boolean;
+}
+
+/** Whether an answer of a status with an error code is a refusal: 500 and 504 are failures of a tool or the server. */
+export function isRefusal(status: number): boolean {
+  return status < 500 || status === 503;
+}
+
+/** Maximum number of characters of the details of an error in the log; their places may hold names of a caller. */
+const MAX_DETAILS = 256;
+
+/** The details in the body of an error, for the log. */
+export function detailsOf(body: Uint8Array): string | undefined {
+  try {
+    const { details } = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString());
+    return typeof details === "string" ? details.slice(0, MAX_DETAILS).replace(/[^\x20-\x7e]/g, "?") : undefined;
+  } catch {
+    // The body of a stored answer is what the replay store returned.
+    return undefined;
+  }
 }

@@ -2,7 +2,7 @@
 
 import type { AuthContext, Logger } from "../../tool.js";
 import type { CallLog } from "./call-log.js";
-import type { Reply, RequestHeaders } from "./messages.js";
+import type { InvokeRequest, Reply } from "./messages.js";
 import type { ServedTool } from "./served-tool.js";
 
 /**
@@ -15,7 +15,7 @@ export type Step = "auth" | "body" | "claim" | "queue" | "run" | "sign";
 export interface Observer {
   /** Whether the observer takes part in calls that begin now. */
   readonly active: boolean;
-  began?(call: Observation, request: RequestHeaders): void;
+  began?(call: Observation): void;
   /** Runs `start`, which starts the tool's own code, for example in an `AsyncLocalStorage` context. */
   around?<T>(call: Observation, start: () => T): T;
   ended?(call: Observation, reply: Reply): void;
@@ -39,6 +39,7 @@ export class Observation {
 
   constructor(
     readonly tool: ServedTool,
+    readonly request: Pick<InvokeRequest, "headers" | "id" | "peer">,
     readonly log: CallLog,
     private readonly observers: readonly Observer[],
     private readonly guard: Guard,
@@ -93,11 +94,11 @@ export class Observers {
   ) {}
 
   /** Begins the observation of a call; undefined when no observer is active. */
-  begin(tool: ServedTool, request: RequestHeaders, log: CallLog): Observation | undefined {
+  begin(tool: ServedTool, request: Observation["request"], log: CallLog): Observation | undefined {
     if (!this.all.some(isActive)) return undefined;
     const observers = this.all.filter(isActive);
-    const call = new Observation(tool, log, observers, this.#guard);
-    for (const observer of observers) this.#guard(observer, () => observer.began?.(call, request));
+    const call = new Observation(tool, request, log, observers, this.#guard);
+    for (const observer of observers) this.#guard(observer, () => observer.began?.(call));
     return call;
   }
 

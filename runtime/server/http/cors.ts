@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { SignatureHeaders } from "../../wire/http-names.js";
 import type { AllowedOrigins } from "../call/allowed-origins.js";
+import { REQUEST_ID_HEADER } from "../call/request-id.js";
 import { StartupError } from "../errors/startup-error.js";
 import { unreadBytes } from "./lingering-close.js";
 import type { ToolRoutes } from "./tool-routes.js";
@@ -35,7 +36,7 @@ export async function allowPages(
   const allowed = {
     methods: ["GET", "HEAD", "POST"],
     allowedHeaders: ["Content-Type", "Accept", ...Object.values(sent)],
-    exposedHeaders: [headers.version, toolSignature, headers.replayMemory, "Retry-After"],
+    exposedHeaders: [headers.version, toolSignature, headers.replayMemory, "Retry-After", REQUEST_ID_HEADER],
     maxAge: PREFLIGHT_SECONDS,
   };
   const { default: cors } = await import("@fastify/cors");

@@ -7,6 +7,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
+import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.js";
 import { errorBody } from "../errors/request-error.js";
 import type { MemoryBudget } from "../load/memory-budget.js";
 import { allowPages, type Pages } from "./cors.js";
@@ -47,8 +48,8 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Refuses a request without an object of its own, after the responses to the earlier requests on its connection. */
-type Refuse = (socket: Duplex, lingerMs: number, code: ErrorCode, details?: string) => void;
+/** Refuses a client without a request object, after the responses to the earlier requests on its connection. */
+type Refuse = (socket: Socket, lingerMs: number, code: ErrorCode, details?: string) => void;
 
 /** Builds the application without listening. */
 export async function buildApp(options: ServeOptions): Promise<App> {
@@ -67,10 +68,15 @@ export async function buildApp(options: ServeOptions): Promise<App> {
   } = options;
   const routes = new ToolRoutes(options, routedPath);
   const { requests } = routes;
-  const refuse: Refuse = (socket, lingerMs, code, details) => {
+  const afterAnswers = (socket: Duplex, write: () => void): void => {
     const due = requests.find(({ request: { raw } }) => raw.socket === socket && raw.complete);
-    if (due !== undefined) due.raw.once("close", () => refuse(socket, lingerMs, code, details));
-    else if (socket.writable) endConnection(socket, refusalText(code, details, service.memoryHeader), lingerMs);
+    if (due !== undefined) due.raw.once("close", () => afterAnswers(socket, write));
+    else if (socket.writable) write();
+  };
+  const refuse: Refuse = (socket, lingerMs, code, details) => {
+    const id = requestIdOf(undefined);
+    onRefused?.({ id, code, details, headers: {}, peer: socket.remoteAddress, isCall: false });
+    afterAnswers(socket, () => endConnection(socket, refusalText(id, code, details, service.memoryHeader), lingerMs));
   };
   const app: FastifyInstance = fastify({
     logger: false,
@@ -87,10 +93,9 @@ export async function buildApp(options: ServeOptions): Promise<App> {
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     }),
     ...rewriteUrlFor(tools.map(({ prefix }) => prefix)),
-    clientErrorHandler: (error: NodeJS.ErrnoException, socket) => {
-      const code = refuseClient(error, socket, deadlines.lingerMs, refuse);
-      if (code !== undefined) onRefused?.(code);
-    },
+    genReqId: ({ headers }) => requestIdOf(headers[REQUEST_ID_HEADER.toLowerCase()]),
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket) =>
+      refuseClient(error, socket, deadlines.lingerMs, refuse),
     // A path that fastify cannot decode is an unknown path.
     frameworkErrors: (_error, request, reply) => routes.refuse(request as FastifyRequest, reply as FastifyReply),
   });
@@ -169,7 +174,7 @@ function completeServer(
     socket.on("error", () => socket.destroy());
     // node no longer tracks this connection, so a server that closes would wait for it.
     const lingerMs = Math.min(deadlines.lingerMs, TUNNEL_LINGER_MS);
-    refuse(socket, lingerMs, "bad_request");
+    refuse(socket as Socket, lingerMs, "bad_request");
   });
   if (isTlsServer(server)) prepareTlsServer(server);
 }
@@ -177,35 +182,30 @@ function completeServer(
 /** Connections whose refusal is written or waits for earlier responses. */
 const refused = new WeakSet<Duplex>();
 
-/**
- * Responds to parser errors and timeouts, for which no request object exists.
- *
- * @returns the error code of the response, or undefined when none is sent
- */
-function refuseClient(
-  error: NodeJS.ErrnoException,
-  socket: Socket,
-  lingerMs: number,
-  refuse: Refuse,
-): ErrorCode | undefined {
-  if (isClosing(socket)) return undefined;
+/** Responds to parser errors and timeouts, for which no request object exists. */
+function refuseClient(error: NodeJS.ErrnoException, socket: Socket, lingerMs: number, refuse: Refuse): void {
+  if (isClosing(socket)) return;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
-    return undefined;
+    return;
   }
-  if (refused.has(socket)) return undefined;
+  if (refused.has(socket)) return;
   refused.add(socket);
   const [code, details] = CLIENT_ERRORS[error.code ?? ""] ?? ["bad_request"];
   refuse(socket, lingerMs, code, details);
-  return code;
 }
 
 /** The text of a refusal, as it is written to a connection. */
-function refusalText(code: ErrorCode, details: string | undefined, header: readonly string[] = []): string {
+function refusalText(id: string, code: ErrorCode, details: string | undefined, memory: readonly string[] = []): string {
   const status = statusOf(code);
   const body = errorBody(code, details);
-  const headers = ["Content-Type: application/json", `Content-Length: ${body.length}`, "Connection: close"];
-  if (header.length > 0) headers.push(header.join(": "));
+  const headers = [
+    "Content-Type: application/json",
+    `${REQUEST_ID_HEADER}: ${id}`,
+    `Content-Length: ${body.length}`,
+    "Connection: close",
+  ];
+  if (memory.length > 0) headers.push(memory.join(": "));
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join("\r\n")}\r\n\r\n${body}`;
 }
 

@@ -6,6 +6,7 @@ import type { Logger } from "../../tool.js";
 import { StartupError } from "../errors/startup-error.js";
 import { standardErrorLog } from "./log-destination.js";
 import { SafeLogger, type ServerLogger } from "./safe-logger.js";
+import { verbosity } from "./verbosity.js";
 
 /** Members that are redacted in every line: headers and private keys. */
 const REDACTED: ReadonlySet<string> = new Set([
@@ -34,7 +35,8 @@ export function initLogger(env: Readonly<Record<string, string | undefined>> = p
   }
   const log = (fields: object) => printable(fields, 0) as Record<string, unknown>;
   const err = (thrown: unknown) => printable(serialized(thrown), 1);
-  const options = { level, base: null, formatters: { log }, serializers: { err } };
+  // The level may be raised later, and children of a pino logger keep the level that it had when they were made.
+  const options = { level: "trace", base: null, formatters: { log }, serializers: { err } };
   const destination = standardErrorLog();
   const logger = pino(options, destination);
   // pino applies `formatters.bindings` to the first logger only. This override redacts the fields of all child loggers.
@@ -44,7 +46,28 @@ export function initLogger(env: Readonly<Record<string, string | undefined>> = p
   } as typeof child;
   destination.onDropped = (dropped) =>
     logger.error({ dropped }, "log lines were dropped: standard error was not taken");
-  return SafeLogger.of(logger, destination);
+  return SafeLogger.of(logger, destination, levelFilter(level));
+}
+
+/** Whether lines of a level are written, now that the level of the log is as configured or raised to `debug`. */
+function levelFilter(configured: string): (level: string) => boolean {
+  const { values } = pino.levels;
+  const lowest = values[configured] ?? Number.POSITIVE_INFINITY;
+  const raised = Math.min(lowest, values.debug as number);
+  const switched = verbosity();
+  return (level) => (values[level] ?? 0) >= (switched[0] === 1 ? raised : lowest);
+}
+
+/** Raises the level of all loggers of {@link initLogger} to `debug`, or lowers it again, and logs which. */
+export function toggleDebug(log: ServerLogger): void {
+  const switched = verbosity();
+  if (switched[0] === 1) {
+    log.warn({ logLevel: "as configured" }, "the log level is as configured again");
+    switched[0] = 0;
+    return;
+  }
+  switched[0] = 1;
+  log.warn({ logLevel: "debug" }, "the log level is debug until the next SIGUSR2");
 }
 
 function serialized(thrown: unknown): unknown {

@@ -19,14 +19,23 @@ export class SafeLogger implements ServerLogger {
   private constructor(
     private readonly logger: ServerLogger | Logger,
     readonly lines: DroppedLines,
+    private readonly isWritten?: (level: string) => boolean,
   ) {}
 
-  /** @param lines the count that dropped lines are added to, such as that of the logger's destination */
-  static of(logger: ServerLogger | Logger, lines: DroppedLines = { dropped: 0 }): SafeLogger {
-    return logger instanceof SafeLogger ? logger : new SafeLogger(logger, lines);
+  /**
+   * @param lines the count that dropped lines are added to, such as that of the logger's destination
+   * @param isWritten decides by level which lines the logger gets, where it cannot itself
+   */
+  static of(
+    logger: ServerLogger | Logger,
+    lines: DroppedLines = { dropped: 0 },
+    isWritten?: (level: string) => boolean,
+  ): SafeLogger {
+    return logger instanceof SafeLogger ? logger : new SafeLogger(logger, lines, isWritten);
   }
 
   isLevelEnabled(level: string): boolean {
+    if (this.isWritten !== undefined) return this.isWritten(level);
     try {
       return (this.logger as ServerLogger).isLevelEnabled?.(level) ?? true;
     } catch {
@@ -36,7 +45,7 @@ export class SafeLogger implements ServerLogger {
 
   child(fields: Readonly<Record<string, unknown>>): SafeLogger {
     try {
-      return new SafeLogger((this.logger as ServerLogger).child(fields), this.lines);
+      return new SafeLogger((this.logger as ServerLogger).child(fields), this.lines, this.isWritten);
     } catch {
       return this;
     }
@@ -59,6 +68,7 @@ export class SafeLogger implements ServerLogger {
   }
 
   #write(level: keyof Logger, first: object | string, message: string | undefined): void {
+    if (this.isWritten?.(level) === false) return;
     const drop = () => {
       this.lines.dropped++;
     };

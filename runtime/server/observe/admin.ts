@@ -11,7 +11,7 @@ import type { ServerLogger } from "../log/safe-logger.js";
 /** Sources of the admin responses. */
 export interface AdminSources {
   /** Reason why the server is not ready; undefined when it is ready. */
-  unready(): string | undefined;
+  readonly readiness: { readonly unready: string | undefined };
   readonly reload: { readonly stats: Reloads };
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
   readonly log: ServerLogger;
@@ -92,7 +92,7 @@ export class AdminListener {
   }
 
   #readiness(verbose: boolean): Answer {
-    const reason = this.sources.unready();
+    const reason = this.sources.readiness.unready;
     const verdict = reason === undefined ? "ready" : `not ready: ${reason}`;
     const concerns = verbose ? concernsOf(this.sources.reload.stats) : [];
     return { status: reason === undefined ? 200 : 503, text: [verdict, ...concerns, ""].join("\n") };

@@ -10,6 +10,7 @@ import type { ToolkitRuntimeConfig } from "../../config/config.js";
 import type { ReloadStats, Reloads } from "../../config/reload-stats.js";
 import { asBuffer } from "../../wire/bytes.js";
 import { isErrorCode } from "../../wire/error-codes.js";
+import type { Claims } from "../call/claims.js";
 import type { Reply } from "../call/messages.js";
 import type { Observation, Observer } from "../call/observers.js";
 import type { ServedTool } from "../call/served-tool.js";
@@ -28,9 +29,16 @@ export interface MetricSources {
   readonly reload: { readonly stats: Reloads };
   readonly server: Server;
   readonly memory: MemoryBudget;
-  readonly shutdown: { readonly stopping: boolean };
+  readonly claims: Claims;
+  /** The readiness that the admin listener answers with. */
+  readonly readiness: { readonly unready: string | undefined };
   readonly log: Readonly<DroppedLines>;
 }
+
+/** Maximum number of leaders that are a label; each adds at most as many series as there are codes. */
+const MAX_LEADERS = 1_000;
+/** The label of all further leaders. No id of a leader has a space. */
+const OTHER_LEADERS = "other leaders";
 
 /** Bucket bounds in seconds; the default timeout of a call is 10. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -68,6 +76,9 @@ export class Metrics implements Observer {
   readonly #replayed: CounterType<"tool">;
   readonly #late: CounterType<"tool">;
   readonly #refused: CounterType<"code">;
+  readonly #leaderCalls: CounterType<"leader" | "code">;
+  readonly #leaders = new Set<string>();
+  #claims: Claims | undefined;
   readonly #storeOperations: () => HistogramType<"operation">;
 
   static async load(): Promise<Metrics> {
@@ -90,7 +101,9 @@ export class Metrics implements Observer {
     this.#calls = counter("svc_calls_total", "Answered calls; code is ok for a result.", ["tool", "status", "code"]);
     this.#replayed = counter("svc_replay_hits_total", "Calls answered from the replay store.", ["tool"]);
     this.#late = counter("svc_late_results_total", "Results discarded because their call had timed out.", ["tool"]);
-    this.#refused = counter("svc_requests_refused_total", "Requests refused before any tool was known.", ["code"]);
+    this.#refused = counter("svc_requests_refused_total", "Requests answered without running a tool.", ["code"]);
+    const byLeader = "Answered calls that name a listed leader; code is ok for a result.";
+    this.#leaderCalls = counter("svc_leader_calls_total", byLeader, ["leader", "code"]);
     const histogram = (name: string, help: string) =>
       new Histogram({ name, help, labelNames: ["tool"] as const, buckets: BUCKETS, registers });
     this.#duration = histogram("svc_call_duration_seconds", "From a call's headers to its answer.");
@@ -110,6 +123,7 @@ export class Metrics implements Observer {
 
   /** Registers gauges that read the server's parts at each scrape. Call it once. */
   read(sources: MetricSources): void {
+    this.#claims = sources.claims;
     for (const { fqn: tool } of sources.tools)
       for (const counter of [this.#replayed, this.#late]) counter.inc({ tool }, 0);
     this.#readParts(sources);
@@ -118,19 +132,30 @@ export class Metrics implements Observer {
     this.#readReloads(sources);
   }
 
-  ended({ tool: { fqn: tool }, ms, steps, replayed }: Observation, { status, code }: Reply): void {
+  ended({ tool: { fqn: tool }, request, caller, ms, steps, replayed }: Observation, { status, code }: Reply): void {
     const known = code === undefined ? "ok" : isErrorCode(code) ? code : "other";
     this.#calls.inc({ tool, status: String(status), code: known });
     this.#duration.observe({ tool }, ms / 1000);
     if (steps.queue !== undefined) this.#queue.observe({ tool }, steps.queue / 1000);
     if (replayed) this.#replayed.inc({ tool });
+    const leader = caller?.leaderId ?? this.#claims?.of(request.headers).listed;
+    if (leader !== undefined) this.#leaderCalls.inc({ leader: this.#leaderLabel(leader), code: known });
+  }
+
+  /** The label of a listed leader. Lists may be long, and a leader that is removed from its list keeps its label. */
+  #leaderLabel(leader: string): string {
+    if (!this.#leaders.has(leader)) {
+      if (this.#leaders.size === MAX_LEADERS) return OTHER_LEADERS;
+      this.#leaders.add(leader);
+    }
+    return leader;
   }
 
   settledLate({ fqn: tool }: ServedTool): void {
     this.#late.inc({ tool });
   }
 
-  /** Counts a request that was refused before its tool was known. */
+  /** Counts a request that was answered without running a tool. */
   refused(code: string): void {
     this.#refused.inc({ code });
   }
@@ -145,7 +170,7 @@ export class Metrics implements Observer {
     return (await this.#registry.metrics()) + (await this.#process.metrics());
   }
 
-  #readParts({ tools, config, store, service, server, shutdown, memory }: MetricSources): void {
+  #readParts({ tools, config, store, service, server, readiness, memory }: MetricSources): void {
     const { Gauge } = this.library;
     const registers = [this.#registry];
     const gauge = <L extends string>(
@@ -161,7 +186,7 @@ export class Metrics implements Observer {
         },
       });
     gauge("svc_ready", "1 while the server is ready.", [], (gauge) =>
-      gauge.set(Number(server.listening && !shutdown.stopping)),
+      gauge.set(Number(readiness.unready === undefined)),
     );
     const connections = promisify(server.getConnections.bind(server));
     gauge("svc_connections", "Open connections.", [], async (gauge) => gauge.set(await connections()));

@@ -1,32 +1,40 @@
 /**
- * Request log: a debug line per call with caller, outcome and durations. It never holds a header, a key or an input.
+ * Request log: a debug line per call with caller, outcome and durations. It never holds a signature, a key or an input.
  */
 
 import { shown } from "../call/call-log.js";
-import type { Reply } from "../call/messages.js";
+import { type Claims, claimFields } from "../call/claims.js";
+import { detailsOf, isRefusal, type Reply } from "../call/messages.js";
 import type { Observation, Observer } from "../call/observers.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 export class RequestLog implements Observer {
-  constructor(private readonly log: ServerLogger) {}
+  constructor(
+    private readonly log: ServerLogger,
+    private readonly claims: Claims,
+  ) {}
 
   get active(): boolean {
     return this.log.isLevelEnabled?.("debug") ?? true;
   }
 
-  ended(call: Observation, { status, code, details }: Reply): void {
-    const { caller, replayed, steps } = call;
+  ended(call: Observation, { status, code, body }: Reply): void {
+    const { caller, replayed, steps, request } = call;
+    const isRefused = code !== undefined && isRefusal(status);
+    const details = code === undefined ? undefined : detailsOf(body);
     const ms = Object.fromEntries(Object.entries(steps).map(([step, time]) => [step, rounded(time)]));
+    const verified = caller && { leader: shown(caller.leaderId), key: `${caller.leaderKeyId}` };
     call.log.debug(
       {
         status,
         ...(code !== undefined && { code }),
         ...(details !== undefined && { details }),
-        ...(caller !== undefined && { leader: shown(caller.leaderId), key: `${caller.leaderKeyId}` }),
+        ...(verified ?? (isRefused && claimFields(this.claims.of(request.headers)))),
+        ...(isRefused && { peer: request.peer() }),
         ...(replayed && { replayed }),
         ms: { ...ms, all: rounded(call.ms) },
       },
-      code !== undefined && status < 500 ? "refused" : "answered",
+      isRefused ? "refused" : "answered",
     );
   }
 }

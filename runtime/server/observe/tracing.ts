@@ -5,7 +5,7 @@
 
 import type { Context, Span, Tracer } from "@opentelemetry/api";
 import { shown } from "../call/call-log.js";
-import type { Reply, RequestHeaders } from "../call/messages.js";
+import type { Reply } from "../call/messages.js";
 import type { Observation, Observer } from "../call/observers.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
@@ -47,11 +47,11 @@ class Tracing implements Observer {
     this.#tracer = api.trace.getTracer("svc-runtime");
   }
 
-  began(call: Observation, { headers }: RequestHeaders): void {
+  began(call: Observation): void {
     const { context, propagation, ROOT_CONTEXT, SpanKind, trace } = this.api;
     // With an instrumentation of node:http the active span is already the server span of this request.
     const outer = trace.getSpan(context.active()) !== undefined;
-    const parent = outer ? context.active() : propagation.extract(ROOT_CONTEXT, headers);
+    const parent = outer ? context.active() : propagation.extract(ROOT_CONTEXT, call.request.headers);
     const { fqn, prefix } = call.tool;
     const attributes = {
       "http.request.method": "POST",
@@ -59,6 +59,7 @@ class Tracing implements Observer {
       "url.path": `${prefix}/invoke`,
       "url.scheme": this.scheme,
       "svc.tool": fqn,
+      "svc.request_id": call.request.id,
     };
     const kind = outer ? SpanKind.INTERNAL : SpanKind.SERVER;
     const server = this.#tracer.startSpan(`POST ${prefix}/invoke`, { kind, attributes }, parent);

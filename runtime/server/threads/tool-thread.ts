@@ -2,10 +2,11 @@
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import type { InvocationAborted, Logger } from "../../tool.js";
+import { verbosity } from "../log/verbosity.js";
 import type { FromThread, ThreadData, ToThread, Work } from "./worker-messages.js";
 
 /** Settings of a thread. */
-export interface ThreadSettings extends Omit<ThreadData, "port"> {
+export interface ThreadSettings extends Omit<ThreadData, "port" | "verbosity"> {
   readonly memoryMb: number;
 }
 
@@ -40,7 +41,7 @@ export class ToolThread {
     // A thread inherits the options of the process, and node starts no file as a thread under --input-type.
     this.#worker = new Worker(`import(${JSON.stringify(new URL("./tool-worker.js", import.meta.url).href)})`, {
       eval: true,
-      workerData: { ...data, port: port2 } satisfies ThreadData,
+      workerData: { ...data, port: port2, verbosity: verbosity() } satisfies ThreadData,
       transferList: [port2],
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     });

@@ -10,6 +10,7 @@ import type { InvocationAborted, Logger } from "../../tool.js";
 import { createClasses } from "../call/class-hooks.js";
 import { type Answer, type Execution, type ToolHost, takeInput } from "../call/messages.js";
 import { SafeLogger } from "../log/safe-logger.js";
+import { shareVerbosity } from "../log/verbosity.js";
 import { receiveTools } from "./worker-handover.js";
 import {
   type FromThread,
@@ -26,7 +27,8 @@ const LOAD_MS = 30_000;
 /** Milliseconds for which the stored values of a result are kept, waiting for the message that it was sent. */
 const KEPT_MS = 30_000;
 
-const { entry, fqn, port } = workerData as ThreadData;
+const { entry, fqn, port, verbosity } = workerData as ThreadData;
+shareVerbosity(verbosity);
 /** Work that runs now; undefined before it has begun. */
 let current: Execution<unknown> | undefined;
 /** Reasons for which the work that was given last is aborted. */

@@ -7,6 +7,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
 import { committedBytes } from "../../wire/envelope.js";
 import type { CallInput, InputHolder } from "../call/messages.js";
+import type { Verbosity } from "../log/verbosity.js";
 
 /** Start-up data of a thread. */
 export interface ThreadData {
@@ -14,6 +15,7 @@ export interface ThreadData {
   readonly entry: string;
   readonly fqn: string;
   readonly port: MessagePort;
+  readonly verbosity: Verbosity;
 }
 
 /** Message to a thread: numbered work, or the abort of the work that runs. */

@@ -1,0 +1,14 @@
+/** Request ids, which join an answer with the log lines, the trace and the gateway's log of its request. */
+
+import { randomUUID } from "node:crypto";
+
+/** The header of requests and answers with the id. Signatures do not cover it. */
+export const REQUEST_ID_HEADER = "X-Request-Id";
+
+/** Characters that need no quoting in a log, a header or a shell. */
+const USABLE = /^[\w.:=+/@-]{1,64}$/;
+
+/** The given id when it has 1 to 64 letters, digits or `-._:=+/@`, else a random UUID. */
+export function requestIdOf(given: unknown): string {
+  return typeof given === "string" && USABLE.test(given) ? given : randomUUID();
+}

@@ -1,0 +1,20 @@
+/**
+ * The switch that raises the level of the log to `debug` while a process runs. All threads of the process and all loaded
+ * copies of the runtime share it.
+ */
+
+/** 1 while the level is raised. */
+export type Verbosity = Int32Array<SharedArrayBuffer>;
+
+const KEY = Symbol.for("svc-runtime.verbosity.v1");
+const holder = globalThis as { [KEY]?: Verbosity };
+
+export function verbosity(): Verbosity {
+  holder[KEY] ??= new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  return holder[KEY];
+}
+
+/** Makes a thread use the switch of the main thread. Call it before the thread makes a logger. */
+export function shareVerbosity(shared: Verbosity): void {
+  holder[KEY] = shared;
+}

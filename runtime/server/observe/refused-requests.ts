@@ -1,0 +1,81 @@
+/**
+ * Requests that were answered without running a tool: counted, each in the log at debug, and together at info, where the
+ * first is logged at once and further ones each minute.
+ */
+
+import { shown } from "../call/call-log.js";
+import { type Claim, type Claims, claimFields } from "../call/claims.js";
+import type { Refusal } from "../call/messages.js";
+import type { ServerLogger } from "../log/safe-logger.js";
+
+/** Milliseconds between two summaries. */
+const REPORT_MS = 60_000;
+/** Maximum number of code and leader pairs of a summary; refusals of further leaders are counted by code. */
+const MAX_PAIRS = 100;
+
+/** Refusals with one code, of one listed leader or of all unlisted callers. */
+interface Group {
+  readonly code: string;
+  readonly leader?: string;
+  count: number;
+  /** The last of them. */
+  last: object;
+}
+
+export class RefusedRequests {
+  readonly #groups = new Map<string, Group>();
+  #report: NodeJS.Timeout | undefined;
+
+  /** @param counted called with the code of each refusal */
+  constructor(
+    private readonly log: ServerLogger,
+    private readonly claims: Claims,
+    private readonly counted: (code: string) => void,
+  ) {}
+
+  add(refusal: Refusal): void {
+    this.counted(refusal.code);
+    if (this.log.isLevelEnabled?.("info") === false) return;
+    const { id, code, details, headers, peer, isCall } = refusal;
+    const claim = this.claims.of(headers);
+    const fields = { ...(details !== undefined && { details }), ...claimFields(claim), peer, request: id };
+    // The request log has the line of a call.
+    if (!isCall) this.log.debug({ code, ...fields }, "refused");
+    this.#count(code, claim, fields);
+    if (this.#report === undefined) this.#reportNow();
+  }
+
+  /** Logs what no summary has yet. */
+  close(): void {
+    clearTimeout(this.#report);
+    this.#summarize();
+  }
+
+  #count(code: string, { listed }: Claim, last: object): void {
+    const pair = `${code} ${listed ?? ""}`;
+    const leader =
+      listed !== undefined && (this.#groups.has(pair) || this.#groups.size < MAX_PAIRS) ? listed : undefined;
+    const key = leader === undefined ? code : pair;
+    const group = this.#groups.get(key) ?? {
+      code,
+      ...(leader !== undefined && { leader: shown(leader) }),
+      count: 0,
+      last,
+    };
+    group.count++;
+    group.last = last;
+    this.#groups.set(key, group);
+  }
+
+  #reportNow(): void {
+    const isQuiet = this.#groups.size === 0;
+    this.#summarize();
+    this.#report = isQuiet ? undefined : setTimeout(() => this.#reportNow(), REPORT_MS).unref();
+  }
+
+  #summarize(): void {
+    if (this.#groups.size === 0) return;
+    this.log.info({ refused: [...this.#groups.values()] }, "requests were refused");
+    this.#groups.clear();
+  }
+}
