@@ -9,6 +9,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse, parseAllDocuments, parseDocument } from "yaml";
 import { ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { REDIS_SETTINGS } from "#runtime/config/environment.js";
+import { DEFAULT_TIMEOUT_MS } from "#runtime/index.js";
+import { TIMEOUT_MARGIN_MS } from "#runtime/leader.js";
 import { type RedisReplayOptions, RedisReplayStore } from "#runtime/redis/index.js";
 import { CLOSE_LIMIT_MS } from "#runtime/server/call/class-hooks.js";
 import { GRACE_MS, LINGER_MS } from "#runtime/server/http/shutdown.js";
@@ -351,6 +353,47 @@ describe("the hop from the gateway to the servers", () => {
       assert.deepEqual(paths, [`${place}/tls.crt`, `${place}/tls.key`]);
     });
   }
+});
+
+describe("time limits of the gateways", () => {
+  const seconds = (conf: string, name: string) =>
+    Number(new RegExp(`^ *${name} (\\d+)s;$`, "m").exec(conf)?.[1] ?? assert.fail(name));
+  for (const path of ["docs/deploy/nginx.conf", "docs/deploy/replicas/nginx.conf"]) {
+    it(`${path}: a tool's own 504 arrives, and nginx acts before a client gives up`, () => {
+      const waits = seconds(read(path), "proxy_read_timeout") * 1_000;
+      assert.ok(waits > DEFAULT_TIMEOUT_MS);
+      assert.ok(waits < DEFAULT_TIMEOUT_MS + TIMEOUT_MARGIN_MS);
+      assert.ok(seconds(read(path), "proxy_connect_timeout") <= 5);
+    });
+  }
+
+  it("replicas: another one is asked after a read timeout, each at most once, and all of them when all have failed", () => {
+    const conf = read("docs/deploy/replicas/nginx.conf");
+    assert.ok(seconds(conf, "proxy_next_upstream_timeout") > seconds(conf, "proxy_read_timeout"));
+    const servers = [...conf.matchAll(/^ *server (\S+) (.*);$/gm)].map(([, address, options]) => ({
+      address,
+      options,
+    }));
+    const [passed, asked] = [servers.slice(0, 3), servers.slice(3)];
+    assert.deepEqual(
+      passed.map(({ options }) => options),
+      Array(3).fill("max_fails=2 fail_timeout=10s"),
+    );
+    assert.deepEqual(
+      asked.map(({ options }) => options),
+      Array(3).fill("max_fails=0 backup"),
+    );
+    assert.deepEqual(
+      asked.map(({ address }) => address),
+      passed.map(({ address }) => address),
+    );
+    assert.match(conf, /^ *zone replicas /m);
+    assert.match(conf, /^ *proxy_next_upstream_tries 3;$/m);
+  });
+
+  it("one server without shared state: no call is sent again", () => {
+    assert.match(read("docs/deploy/nginx.conf"), /^ *proxy_next_upstream off;$/m);
+  });
 });
 
 describe("settings of the replicas", () => {

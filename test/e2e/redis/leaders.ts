@@ -4,7 +4,8 @@
  */
 
 import assert from "node:assert/strict";
-import { Agent, request } from "node:http";
+import * as http from "node:http";
+import * as https from "node:https";
 import {
   buildEnvelope,
   InputHasher,
@@ -25,7 +26,7 @@ const MAX_OPEN = 600;
 
 const PORTS = [{ name: "value", many: false }];
 const HASHER = new InputHasher(PORTS);
-const TOOL_KEY = prepareVerifyKey(publicKeyOf(Buffer.from(MARKS.key, "hex")));
+const TOOL_KEY = publicKeyOf(Buffer.from(MARKS.key, "hex"));
 
 /** A pair of nonce and input hash as a leader sends it. */
 export interface Pair {
@@ -86,7 +87,11 @@ export interface LoadOptions {
   readonly pauseMs?: number;
   /** Milliseconds after which an attempt without an answer counts as lost. */
   readonly attemptMs?: number;
+  /** Statuses that end a call: 504 too, where the run of a stopped replica may pass its deadline. */
+  readonly ends?: readonly number[];
 }
+
+type RetryOptions = Pick<LoadOptions, "patienceMs" | "pauseMs" | "attemptMs" | "ends">;
 
 /** A load on one or more addresses, and everything that came back. */
 export class Leaders {
@@ -96,9 +101,24 @@ export class Leaders {
   sent = 0;
   /** Attempts without an answer yet. */
   open = 0;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 256 });
+  /** Who signs new pairs. */
+  leader = LEADER;
+  readonly #agent: http.Agent;
+  readonly #toolKeys: readonly ReturnType<typeof prepareVerifyKey>[];
 
-  constructor(private readonly urls: readonly string[]) {}
+  /**
+   * @param tls of the servers, where the addresses are https
+   * @param toolKeys public keys whose results count
+   */
+  constructor(
+    private readonly urls: readonly string[],
+    private readonly tls?: Pick<https.AgentOptions, "ca" | "servername">,
+    toolKeys: readonly Uint8Array[] = [TOOL_KEY],
+  ) {
+    const pool = { keepAlive: true, maxSockets: 256 };
+    this.#agent = tls === undefined ? new http.Agent(pool) : new https.Agent({ ...pool, ...tls });
+    this.#toolKeys = toolKeys.map((key) => prepareVerifyKey(key));
+  }
 
   /** Sends all copies of all pairs; resolves when each has a result or has lost patience. */
   async run({
@@ -115,7 +135,7 @@ export class Leaders {
     const [shortest, longest] = waitMs;
     for (let i = 0; i < pairs; i++) {
       const wait = Math.round(shortest + Math.random() * (longest - shortest));
-      this.pairs.push(makePair(first + i, { waitMs: wait, bytes }));
+      this.pairs.push(makePair(first + i, { waitMs: wait, bytes }, this.leader));
     }
     const due = this.pairs.slice(first).flatMap((pair, i) => {
       const at = (i * 1000) / rate;
@@ -143,11 +163,14 @@ export class Leaders {
   }
 
   /** Sends a pair until it has a result; false when patience has run out first. */
-  async call(pair: Pair, { patienceMs = 60_000, pauseMs = 50, attemptMs = 20_000 } = {}): Promise<boolean> {
+  async call(
+    pair: Pair,
+    { patienceMs = 60_000, pauseMs = 50, attemptMs = 20_000, ends = [200] }: RetryOptions = {},
+  ): Promise<boolean> {
     const until = performance.now() + patienceMs;
     for (let pause = pauseMs; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       const status = await this.#attempt(pair, this.#anyUrl(), { attemptMs });
-      if (status === 200) return true;
+      if (ends.includes(status)) return true;
       if (performance.now() > until) {
         pair.gaveUpAt = status;
         return false;
@@ -197,7 +220,7 @@ export class Leaders {
     let sentAt = performance.now();
     this.open++;
     return new Promise((resolve) => {
-      const sent = request(`${url}/invoke`, {
+      const sent = (this.tls === undefined ? http : https).request(`${url}/invoke`, {
         method: "POST",
         agent: this.#agent,
         headers: { ...signed.headers, "Content-Length": signed.body.length },
@@ -236,7 +259,8 @@ export class Leaders {
           const signature = String(response.headers["x-svc-tool-signature"]);
           if (!pair.signatures.has(signature)) {
             pair.signatures.add(signature);
-            const isGenuine = verifyToolSignature(TOOL_KEY, signed, body, Buffer.from(signature, "base64url"));
+            const bytes = Buffer.from(signature, "base64url");
+            const isGenuine = this.#toolKeys.some((key) => verifyToolSignature(key, signed, body, bytes));
             assert.ok(isGenuine, `pair ${pair.id}: the signature is not that of this result`);
           }
           end(200, undefined);
