@@ -31,6 +31,25 @@ describe("compose files", () => {
     });
   }
 
+  it("stop no server before its own shutdown has ended", () => {
+    for (const path of ["docs/deploy/compose.yaml", "docs/deploy/replicas/compose.yaml"]) {
+      const { services } = parse(read(path), { merge: true }) as {
+        services: Record<string, { stop_grace_period?: string }>;
+      };
+      for (const [name, { stop_grace_period: grace = "10s" }] of Object.entries(services))
+        if (name.startsWith("tool"))
+          assert.ok(Number.parseInt(grace, 10) > shutdownSeconds(), `${path} ${name}: ${grace}`);
+    }
+  });
+
+  it("docs/operations.md has the length of a shutdown, and graces that are longer", () => {
+    const [, section = ""] = read("docs/operations.md").split("\n## Shutdown\n");
+    assert.ok(section.includes(`${shutdownSeconds()} s by default`));
+    const graces = section.match(/(?<=--stop-timeout |stop_grace_period: )\d+/g) ?? [];
+    assert.equal(graces.length, 2);
+    for (const grace of graces) assert.ok(Number(grace) > shutdownSeconds(), grace);
+  });
+
   it("the schema finds a misspelt member", () => {
     const text = read("docs/deploy/replicas/compose.yaml").replace("stop_grace_period", "stop_grace_time");
     assert.ok(faults(validate, parse(text, { merge: true })).length > 0);
@@ -50,7 +69,9 @@ interface Resource {
     readonly podSelector?: { readonly matchLabels: Readonly<Record<string, string>> };
     readonly template?: { readonly metadata: { readonly labels: object }; readonly spec: PodSpec };
     readonly ports?: readonly { readonly targetPort?: string }[];
+    readonly unhealthyPodEvictionPolicy?: string;
     readonly ingress?: readonly { readonly ports: readonly { readonly port: string }[] }[];
+    readonly egress?: readonly { readonly to?: unknown; readonly ports: readonly { readonly port: number }[] }[];
   };
 }
 interface PodSpec {
@@ -78,7 +99,10 @@ interface Container {
     };
   };
   readonly startupProbe?: { readonly httpGet: object };
-  readonly readinessProbe: Patience & { readonly httpGet?: { readonly path: string; readonly port: string } };
+  readonly readinessProbe: Patience & {
+    readonly httpGet?: { readonly path: string; readonly port: string };
+    readonly exec?: { readonly command: readonly string[] };
+  };
   readonly livenessProbe?: Patience & { readonly httpGet: { readonly path: string; readonly port: string } };
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly subPath?: string }[];
 }
@@ -150,6 +174,7 @@ describe("docs/deploy/replicas/kubernetes.yaml", () => {
       "Deployment tool",
       "Service tool",
       "PodDisruptionBudget tool",
+      "NetworkPolicy tool",
       "Service redis",
       "StatefulSet redis",
       "PodDisruptionBudget redis",
@@ -172,6 +197,32 @@ describe("docs/deploy/replicas/kubernetes.yaml", () => {
 
   it("every selector finds pods", () => {
     assert.deepEqual(blindSelectors(resources), []);
+  });
+
+  it("no pod that is not ready holds up a drain, and a Redis pod is ready when it has its copy", () => {
+    for (const name of ["tool", "redis"])
+      assert.equal(find("PodDisruptionBudget", name).spec.unhealthyPodEvictionPolicy, "AlwaysAllow", name);
+    const [redis] = find("StatefulSet", "redis").spec.template?.spec.containers as readonly [Container];
+    assert.deepEqual(redis.readinessProbe.exec?.command, ["sh", "/etc/redis/ready.sh"]);
+  });
+
+  it("only the gateway, Prometheus and Redis are reached by the tool and reach it, by policies in both directions", () => {
+    const { ingress = [], egress = [], policyTypes } = find("NetworkPolicy", "tool").spec;
+    assert.deepEqual(policyTypes, ["Ingress", "Egress"]);
+    assert.deepEqual(find("NetworkPolicy", "redis").spec.policyTypes, ["Ingress", "Egress"]);
+    assert.deepEqual(
+      ingress.flatMap(({ ports }) => ports.map(({ port }) => port)),
+      container.ports.map(({ name }) => name),
+    );
+    const [store, names] = egress.map(({ ports }) => ports.map(({ port }) => port));
+    assert.deepEqual(
+      [store, names],
+      [
+        [6379, 26379],
+        [53, 53],
+      ],
+    );
+    assert.deepEqual(egress[0]?.to, [{ podSelector: find("NetworkPolicy", "redis").spec.podSelector }]);
   });
 
   it("probes go to the listener for operators, liveness does not ask for Redis", () => {

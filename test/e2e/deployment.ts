@@ -101,7 +101,7 @@ export class Deployment {
     const own = join(this.folder, name);
     cpSync(join(this.folder, "files/redis"), join(own, "etc"), { recursive: true });
     places.set("/etc/redis", join(own, "etc"));
-    for (const file of ["start.sh", "redis.conf", "sentinel.conf"]) {
+    for (const file of ["start.sh", "ready.sh", "redis.conf", "sentinel.conf"]) {
       const path = join(own, "etc", file);
       writeFileSync(path, this.#placed(this.#here(readFileSync(path, "utf8")), places));
     }
@@ -133,6 +133,12 @@ export class Deployment {
     const options = { encoding: "utf8", env: { ...process.env, REDISCLI_AUTH: password } } as const;
     const { stdout, stderr } = spawnSync("redis-cli", ["-h", address, ...tls, ...command], options);
     return (stdout + stderr).trim();
+  }
+
+  /** Whether a server of Redis is ready by the probe of its pod. */
+  isReady(name: string): boolean {
+    const script = join(this.folder, name, "etc/ready.sh");
+    return spawnSync("sh", [script, this.#service(name).address]).status === 0;
   }
 
   /** The reply of a Sentinel, which has no password. */

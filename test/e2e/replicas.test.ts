@@ -10,7 +10,7 @@ import { after, before, describe, it } from "node:test";
 import { LeaderClient, LeaderError, publicKeyOf } from "#runtime/leader.js";
 import { SUM, signedConfig, TOOL_SEED } from "../bench/requests.js";
 import { atEnd } from "../teardown.js";
-import { Deployment, type Running, WITHOUT_DEPLOYMENT } from "./deployment.js";
+import { Deployment, type Running, until, WITHOUT_DEPLOYMENT } from "./deployment.js";
 
 const WITHOUT = { skip: WITHOUT_DEPLOYMENT };
 after(() => {
@@ -133,6 +133,21 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
     assert.equal(new Set(all).size, all.length, "nothing ran twice");
     assert.ok(all.includes(Buffer.from(during.nonce).toString("hex")));
   });
+
+  it("a Redis pod is ready as the primary and as a copy in step, and not without its primary", async () => {
+    const [gone, primary, copy] = (["redis-1", "redis-2", "redis-3"] as const)
+      .map((name, i) => ({ name, server: servers[i] as Running }))
+      .sort((one, other) => rank(one.server) - rank(other.server));
+    assert.ok(gone !== undefined && primary !== undefined && copy !== undefined);
+    assert.deepEqual([deployment.isReady(gone.name), deployment.isReady(primary.name)], [false, true]);
+    await until(copy.server, () => deployment.isReady(copy.name));
+    deployment.operate(copy.server.address, "REPLICAOF", gone.server.address, "6379");
+    assert.equal(deployment.isReady(copy.name), false);
+  });
+
+  /** The order of a server that is killed, the primary, and a copy. */
+  const rank = ({ address, process: { signalCode } }: Running) =>
+    signalCode !== null ? 0 : deployment.operate(address, "ROLE").startsWith("master") ? 1 : 2;
 
   it("no log has the password", () => {
     const password = readFileSync(deployment.secret("tool/password"), "utf8");

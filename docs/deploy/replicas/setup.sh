@@ -41,6 +41,7 @@ user default off
 user svc on #$(hash "$tool") ~svc:* -@all +evalsha +eval +get +getrange +set +del +exists +pexpire +pttl +info +ping +hello +auth
 user operator on #$(hash "$operator") ~* &* +@all
 user replication on #$(hash "$replication") -@all +psync +replconf +ping
+user probe on nopass -@all +role
 user sentinel on #$(hash "$sentinel") allchannels -@all +multi +slaveof +ping +exec +subscribe +config|rewrite +role +publish +info +client|setname +client|kill +script|kill
 END
 # Readable in the containers, whose users are others; the folder around them is closed.
