@@ -110,6 +110,40 @@ describe("the image of a tool project", { skip }, () => {
   const server = { client: undefined as LeaderClient | undefined, process: undefined as ImageProcess | undefined };
   const running = () => server.process ?? assert.fail("no container");
 
+  /** The user of this image's `docker run`, as the shell of a user of the host gives it. */
+  async function documentedUser(uid: number): Promise<string> {
+    const [, options = ""] =
+      /^# {3}docker run (.*) \S+$/m.exec(readFileSync(join(project, "Dockerfile"), "utf8")) ?? [];
+    for (const option of ["--read-only", '-v "$PWD/config:/etc/svc:ro"']) assert.ok(options.includes(option), option);
+    const [, user = assert.fail("no --user")] = /--user (\S+ \S+ \S+)/.exec(options) ?? [];
+    // `exec "$@"` as that user, in a shell without any name for it.
+    return (
+      await ok("setpriv", [`--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", "sh", "-c", `echo ${user}`], "/")
+    ).trim();
+  }
+
+  it("runs as the owner of a configuration that nobody else can read, by the documented command", async () => {
+    const host = 1234;
+    const folder = join(project, "config");
+    await svcGen("config", "init");
+    await sh(
+      /^# {3}(mkdir config && mv .*)$/m.exec(readFileSync(join(project, "Dockerfile"), "utf8"))?.[1] ?? "false",
+      project,
+    );
+    const file = join(folder, "config.json");
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    for (const path of [folder, file]) chownSync(path, host, host);
+    const user = await documentedUser(host);
+    assert.equal(user, `${host}:${host}`);
+    const refused = await ImageProcess.start(store, IMAGE, folder);
+    assert.equal(await refused.exited, 1);
+    assert.match(refused.log, /got EACCES; let the user of this process \(1000\) read it/);
+    const owner = await ImageProcess.start(store, IMAGE, folder, undefined, user);
+    await owner.logged('"msg":"serving"');
+    await owner.signal("TERM");
+    assert.equal(await owner.exited, 0);
+  });
+
   it("serves with a read-only root, as user 1000, as process 1", async () => {
     const [leader, tool] = await Promise.all(
       ["leader.key", "tool.key"].map(async (file) =>

@@ -1,6 +1,7 @@
 /** docs/deploy: the compose files and the Kubernetes manifest by the schemas of their programs, and against what they refer to. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { describe, it } from "node:test";
@@ -39,6 +40,17 @@ describe("compose files", () => {
       for (const [name, { stop_grace_period: grace = "10s" }] of Object.entries(services))
         if (name.startsWith("tool"))
           assert.ok(Number.parseInt(grace, 10) > shutdownSeconds(), `${path} ${name}: ${grace}`);
+    }
+  });
+
+  it("run the tool as the owner of the configuration, whom the command in their head names", () => {
+    for (const path of ["docs/deploy/compose.yaml", "docs/deploy/replicas/compose.yaml"]) {
+      const [, command = assert.fail(path)] = /^# {3}(echo .*) >\.env$/m.exec(read(path)) ?? [];
+      const { stdout } = spawnSync("sh", ["-c", command], { encoding: "utf8" });
+      assert.equal(stdout, `TOOL_USER=${process.getuid?.()}:${process.getgid?.()}\n`);
+      const { services } = parse(read(path), { merge: true }) as { services: Record<string, { user?: string }> };
+      for (const [name, { user = "" }] of Object.entries(services))
+        if (name.startsWith("tool")) assert.match(user, /^\$\{TOOL_USER:\?.*\}$/, `${path} ${name}`);
     }
   });
 
@@ -202,7 +214,8 @@ describe("docs/deploy/replicas/kubernetes.yaml", () => {
   it("no pod that is not ready holds up a drain, and a Redis pod is ready when it has its copy", () => {
     for (const name of ["tool", "redis"])
       assert.equal(find("PodDisruptionBudget", name).spec.unhealthyPodEvictionPolicy, "AlwaysAllow", name);
-    const [redis] = find("StatefulSet", "redis").spec.template?.spec.containers as readonly [Container];
+    const { containers } = find("StatefulSet", "redis").spec.template?.spec ?? assert.fail();
+    const [redis] = containers as readonly [Container];
     assert.deepEqual(redis.readinessProbe.exec?.command, ["sh", "/etc/redis/ready.sh"]);
   });
 
