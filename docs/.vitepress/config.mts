@@ -119,6 +119,7 @@ export default defineConfig({
         text: "Operators",
         items: [
           page("Operations", "docs/operations"),
+          page("Runbooks", "docs/runbooks"),
           page("Deployment", "docs/deploy/README"),
           page("Troubleshooting", "docs/troubleshooting"),
           page("Mistakes", "docs/mistakes"),

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { after, describe, it } from "node:test";
 import { LeaderClient } from "#runtime/leader.js";
 import { REPOSITORY } from "../generator/project.js";
@@ -65,14 +65,10 @@ describe("the image of a tool project", { skip }, () => {
     const packs = join(store.folder, "packs");
     mkdirSync(packs);
     for (const name of ["svc-gen", "svc-runtime"] as const) await pack(name, packs);
-    const packages = ["generator", "runtime"].map(
-      (option, index) => `--${option} packs/svc-${["gen", "runtime"][index]}-0.1.0.tgz`,
-    );
+    // A project takes its packages from where svc-gen itself was installed from.
+    await sh("mkdir tools && cd tools && npm init -y && npm install --loglevel=error ../packs/*.tgz", store.folder);
     // Files that only their owner can read, as on a machine with a strict umask.
-    await sh(
-      `umask 077; "${process.execPath}" "${GENERATOR}" new wind-speed --yes ${packages.join(" ")}`,
-      store.folder,
-    );
+    await sh("umask 077; tools/node_modules/.bin/svc-gen new wind-speed --yes", store.folder);
     const source = join(project, "src/wind-speed.ts");
     const greeting = '    if (name.trim() === "")';
     // A call whose end the test decides.
@@ -258,12 +254,14 @@ describe("the image of a tool project", { skip }, () => {
     const folder = join(store.folder, "beside");
     mkdirSync(folder);
     await ok("git", ["clone", "-q", REPOSITORY, join(folder, "svc")]);
-    const places = ["generator file:svc", "runtime file:svc/runtime"].map((place) => `--${place}`).join(" ");
-    await sh(
-      `"${process.execPath}" "${GENERATOR}" new tool --fqn xyz.demo.tool@1 --yes --skip-install ${places}`,
-      folder,
-    );
+    await sh(`"${process.execPath}" "${GENERATOR}" new tool --fqn xyz.demo.tool@1 --yes --skip-install`, folder);
     const tool = join(folder, "tool");
+    // From the clone in place of this checkout.
+    const manifest = join(tool, "package.json");
+    const own = `file:${relative(tool, REPOSITORY)}`;
+    const text = readFileSync(manifest, "utf8");
+    assert.ok(text.includes(`"${own}"`), text);
+    writeFileSync(manifest, text.replaceAll(own, "file:../svc"));
     await sh("npm install --package-lock-only --loglevel=error", tool);
     const file = join(REPOSITORY, "docs/deploy/Containerfile");
     await store.build(BASE, ["-f", file, "--build-context", "svc=../svc", "-t", "localhost/beside", "."], tool, "");

@@ -67,18 +67,18 @@ export class Deployment {
   constructor() {
     chmodSync(this.folder, 0o755);
     cpSync(FILES, join(this.folder, "files"), { recursive: true });
-    const { status, stderr } = spawnSync(
-      "sh",
-      ["-c", this.#here(readFileSync(`${FILES}/setup.sh`, "utf8")), "setup.sh"],
-      {
-        cwd: join(this.folder, "files"),
-        encoding: "utf8",
-      },
-    );
-    if (status !== 0) throw new Error(`setup.sh: ${stderr}`);
+    this.setUp();
     makeUpstream(join(this.folder, "files"));
     this.#services = readCompose(this.#here(readFileSync(`${FILES}/compose.yaml`, "utf8"))).services;
     atEnd(() => rmSync(this.folder, { recursive: true, force: true }));
+  }
+
+  /** Runs setup.sh with its argument. */
+  setUp(...args: string[]): void {
+    const script = this.#here(readFileSync(`${FILES}/setup.sh`, "utf8"));
+    const options = { cwd: join(this.folder, "files"), encoding: "utf8" } as const;
+    const { status, stderr } = spawnSync("sh", ["-c", script, "setup.sh", ...args], options);
+    if (status !== 0) throw new Error(`setup.sh: ${stderr}`);
   }
 
   /** A file of ./secrets. */

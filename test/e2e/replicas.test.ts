@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { createServer, request, type Server } from "node:https";
 import { after, before, describe, it } from "node:test";
+import { connect } from "node:tls";
 import { LeaderClient, LeaderError, publicKeyOf } from "#runtime/leader.js";
 import { SUM, signedConfig, TOOL_SEED } from "../bench/requests.js";
 import { atEnd } from "../teardown.js";
@@ -39,6 +40,7 @@ async function sendUntilAnswered(client: LeaderClient, request: ReturnType<Leade
 describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, () => {
   let deployment: Deployment;
   let servers: Running[];
+  let sentinels: Running[];
   let replicas: Awaited<ReturnType<Deployment["startReplica"]>>[];
   let client: LeaderClient;
   let gateway: Awaited<ReturnType<Deployment["startGateway"]>>;
@@ -46,7 +48,7 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
 
   before(async () => {
     deployment = new Deployment();
-    ({ servers } = await deployment.startStore());
+    ({ servers, sentinels } = await deployment.startStore());
     deployment.configure(signedConfig([SUM.fqn]));
     const start = (name: string) => deployment.startReplica(name, { SVC_REPLAY_REDIS_GRACE_MS: "500" });
     replicas = await Promise.all(["tool-1", "tool-2", "tool-3"].map(start));
@@ -118,6 +120,34 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
     const [{ address }] = servers as [Running];
     assert.equal(deployment.redis(address, "svc", password, "PING"), "PONG");
     assert.match(deployment.redis(address, "svc", oldPassword, "PING"), /NOAUTH|WRONGPASS/);
+  });
+
+  it("Redis's certificate is replaced without a restart, in the steps of docs/runbooks.md", async () => {
+    const serials = (running: readonly Running[], port: number) =>
+      Promise.all(
+        running.map(async ({ address }) => {
+          const socket = connect({ host: address, port, rejectUnauthorized: false });
+          await once(socket, "secureConnect");
+          const { serialNumber } = socket.getPeerCertificate();
+          socket.destroy();
+          return serialNumber;
+        }),
+      );
+    const old = await serials(servers, 6379);
+    deployment.setUp("certificate");
+    const runbook = readFileSync("docs/runbooks.md", "utf8");
+    const [, command = assert.fail("no command")] = /^ +ask "\$server" (config set tls-.*)$/m.exec(runbook) ?? [];
+    const words = command.replaceAll("/run/redis", deployment.secret("redis")).split(" ");
+    for (const { address } of servers) assert.equal(deployment.operate(address, ...words), "OK");
+    const served = await serials(servers, 6379);
+    assert.equal(new Set([...served, ...old]).size, 2);
+    await sendUntilAnswered(client, client.sign(INPUT));
+    // A Sentinel reads its certificate as it starts.
+    await sentinels[0]?.kill();
+    sentinels[0] = deployment.startRedis("sentinel-1");
+    const [first] = sentinels as [Running];
+    await until(first, () => deployment.sentinel(first.address, "sentinels", "replay").split("runid\n").length === 3);
+    assert.deepEqual(await serials([first], 26379), [served[0]]);
   });
 
   it("after the primary was killed a replica of it is the primary: old answers are there, new calls run once", async () => {

@@ -87,8 +87,8 @@ export interface LoadOptions {
   readonly pauseMs?: number;
   /** Milliseconds after which an attempt without an answer counts as lost. */
   readonly attemptMs?: number;
-  /** Statuses that end a call: 504 too, where the run of a stopped replica may pass its deadline. */
-  readonly ends?: readonly number[];
+  /** Whether an answer ends a call: 200 by default. */
+  readonly ends?: (answer: Attempt) => boolean;
 }
 
 type RetryOptions = Pick<LoadOptions, "patienceMs" | "pauseMs" | "attemptMs" | "ends">;
@@ -165,14 +165,14 @@ export class Leaders {
   /** Sends a pair until it has a result; false when patience has run out first. */
   async call(
     pair: Pair,
-    { patienceMs = 60_000, pauseMs = 50, attemptMs = 20_000, ends = [200] }: RetryOptions = {},
+    { patienceMs = 60_000, pauseMs = 50, attemptMs = 20_000, ends = ({ status }) => status === 200 }: RetryOptions = {},
   ): Promise<boolean> {
     const until = performance.now() + patienceMs;
     for (let pause = pauseMs; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
-      const status = await this.#attempt(pair, this.#anyUrl(), { attemptMs });
-      if (ends.includes(status)) return true;
+      const answer = await this.#attempt(pair, this.#anyUrl(), { attemptMs });
+      if (ends(answer)) return true;
       if (performance.now() > until) {
-        pair.gaveUpAt = status;
+        pair.gaveUpAt = answer.status;
         return false;
       }
       await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())));
@@ -189,8 +189,8 @@ export class Leaders {
   }
 
   /** Sends a pair once, to one address; the status of the answer, 0 when there was none. */
-  once(pair: Pair, url = this.#anyUrl()): Promise<number> {
-    return this.#attempt(pair, url, {});
+  async once(pair: Pair, url = this.#anyUrl()): Promise<number> {
+    return (await this.#attempt(pair, url, {})).status;
   }
 
   close(): void {
@@ -215,7 +215,7 @@ export class Leaders {
     pair: Pair,
     url: string,
     { attemptMs = 20_000, leaveMs }: { readonly attemptMs?: number; readonly leaveMs?: number },
-  ): Promise<number> {
+  ): Promise<Attempt> {
     const { signed } = pair;
     let sentAt = performance.now();
     this.open++;
@@ -235,10 +235,9 @@ export class Leaders {
         done = true;
         clearTimeout(timer);
         this.open--;
-        if (leaveMs === undefined) {
-          this.attempts.push({ pair: pair.id, status, code, sentAt, ms: performance.now() - sentAt });
-        }
-        resolve(status);
+        const attempt = { pair: pair.id, status, code, sentAt, ms: performance.now() - sentAt };
+        if (leaveMs === undefined) this.attempts.push(attempt);
+        resolve(attempt);
       };
       const timer = setTimeout(() => sent.destroy(new Error("late")), leaveMs ?? attemptMs);
       sent.on("error", (error: NodeJS.ErrnoException) => end(0, error.code ?? error.message));
