@@ -247,6 +247,14 @@ describe("nginx.conf in front of anything", WITHOUT, () => {
     return answers;
   }
 
+  it("a replica that answers 503 is asked again: only what does not answer is passed over", async () => {
+    await behave(503, 200, 200);
+    const [fake] = fakes as [(typeof fakes)[0]];
+    const { calls: before } = fake;
+    assert.deepEqual(await calls(30), Array(30).fill("200 1"));
+    assert.ok(fake.calls - before >= 10, `${fake.calls - before} of 30 calls`);
+  });
+
   it("a replica that refuses connections, one that dies in a call, and one that answers 503 are passed over", async () => {
     for (const bad of ["refuses", "dies", 503] as const) {
       await behave(bad, 200, bad);
@@ -259,7 +267,7 @@ describe("nginx.conf in front of anything", WITHOUT, () => {
     const asked = () => fakes.reduce((sum, fake) => sum + fake.calls, 0);
     const before = asked();
     assert.deepEqual(await calls(12), Array(12).fill("503 1"));
-    assert.equal(asked() - before, 36, "three are asked a call");
+    assert.equal(asked() - before, 48, "after the first 503 each replica is asked once a call");
     await behave(503, 503, 200);
     assert.deepEqual(await calls(3), Array(3).fill("200 1"));
   });

@@ -148,18 +148,6 @@ describe("docs/deploy/replicas under load", { skip: WITHOUT_DEPLOYMENT || FULL_O
     const slower = (limit: number) => attempts.filter(({ ms }) => ms > limit).length;
     const ms = Math.round(Math.max(...attempts.map((attempt) => attempt.ms)));
     const slow = { over1s: slower(1_000), over10s: slower(HELD_MS), longestMs: ms };
-    for (const [name, { log }] of replicas)
-      t.diagnostic(
-        `DEBUG ${name} ${log()
-          .split("\n")
-          .filter((l) => /Redis/.test(l))
-          .slice(-3)
-          .join(" ")}`,
-      );
-    for (const s of servers)
-      t.diagnostic(
-        `DEBUG ${s.address} ${lives(s) ? deployment.operate(s.address, "INFO", "replication").replaceAll(/\r?\n/g, " ").slice(0, 300) : "dead"}`,
-      );
     t.diagnostic(JSON.stringify({ calls: attempts.length, ...leaders.counts(attempts), ...slow, ...more }));
     assert.equal(found.doubles, 0, summary(found));
     assert.deepEqual(
