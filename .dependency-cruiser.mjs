@@ -44,7 +44,7 @@ const LAYERS = [
     name: "server/load",
     files: "runtime/server/load/*",
     below: "fqn tool config server/errors",
-    node: "os v8",
+    node: "fs os v8",
   },
   {
     name: "server/replay",

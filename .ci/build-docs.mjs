@@ -1,14 +1,15 @@
 /**
  * Builds the documentation site into docs/.vitepress/dist: the API reference by typedoc, all pages by VitePress.
  *
- * Fails on a warning of typedoc, on a link to a page, a heading or a file that does not exist, and on a request to another
- * host. The generators have a lock file of their own, docs/package-lock.json: no other command needs them.
+ * Fails on a warning of typedoc, on a link to a page, a heading or a file that does not exist, on a request to another
+ * host, and on scripts of the site that do not work in Chromium (site-in-browser.mjs). The generators have a lock file of their own, docs/package-lock.json: no other command needs them.
  */
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, posix, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { useSite } from "./site-in-browser.mjs";
 
 const DOCS = fileURLToPath(new URL("../docs/", import.meta.url));
 const SITE = join(DOCS, ".vitepress/dist");
@@ -63,5 +64,6 @@ for (const [path, html] of pages) {
 }
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exit(1);
+console.log(`docs: ${await useSite()}`);
 const seconds = ((performance.now() - started) / 1000).toFixed(1);
 console.log(`docs: ${pages.size} pages in ${relative(dirname(DOCS), SITE)}, ${seconds} s`);

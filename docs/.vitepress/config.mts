@@ -43,7 +43,7 @@ export default defineConfig({
     resolve: {
       alias: [
         { find: /^vue\/server-renderer$/, replacement: join(ROOT, "docs/node_modules/vue/server-renderer/index.mjs") },
-        { find: /^vue$/, replacement: join(ROOT, "docs/node_modules/vue/index.mjs") },
+        { find: /^vue$/, replacement: join(ROOT, "docs/node_modules/vue/dist/vue.runtime.esm-bundler.js") },
       ],
     },
   },
@@ -120,6 +120,7 @@ export default defineConfig({
         text: "Operators",
         items: [
           page("Operations", "docs/operations"),
+          page("Runbooks", "docs/runbooks"),
           page("Deployment", "docs/deploy/README"),
           page("Troubleshooting", "docs/troubleshooting"),
           page("Mistakes", "docs/mistakes"),

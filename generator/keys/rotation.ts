@@ -29,9 +29,10 @@ export function rotationSteps({ leader, tool, file, target, publicKey, text }: R
       `mv ${next} ${old}`,
     ],
     tool: [
-      `give the public key to the leaders, as the "toolKey" from step 2 on: ${publicKey}`,
+      `give clients both keys, as the list "toolKey": the old public key and ${publicKey}`,
       `in "signed_http"."tools" of the server's configuration, change the entry: ${member}`,
       "wait until the server has it, without a restart: the metric svc_signing_key_info shows the public key",
+      "when replay_cache_ttl_ms has passed, remove the old public key from the clients",
       `mv ${next} ${old}`,
     ],
   } as const;

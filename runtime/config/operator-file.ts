@@ -109,7 +109,8 @@ function unreadableMessage(got: string): string {
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  EACCES: "let the user of this process read it and enter its directories",
+  // In a container its user is another than the owner of a mounted file.
+  EACCES: `let the user of this process (${process.getuid?.() ?? "unknown"}) read it and enter its directories`,
   EMFILE: "raise the limit of open files of this process",
   ENFILE: "raise the limit of open files of the system",
   EIO: "look after the file system",

@@ -1,12 +1,13 @@
 /**
- * Notices that the server has lost data, or is another one, and heals it: the runs and recent ends of this process are
- * registered again in the grace period, in which no process runs anything new (docs/replay-store.md).
+ * Notices that the server has lost data, or is another one, and heals it: the runs and the recent writes of this process
+ * (answers, claims given up) are registered again in the grace period, in which no process runs anything new
+ * (docs/replay-store.md).
  *
  * The incarnation is a key with the identity of the server process. It is read on each new connection before anything
  * is claimed, each second, and within each claim.
  */
 
-import type { RedisLease, RunEnd } from "./lease.js";
+import type { RecentWrite, RedisLease } from "./lease.js";
 
 /** What the store does at the server for the recovery. */
 export interface IncarnationHost {
@@ -18,7 +19,7 @@ export interface IncarnationHost {
   recovered(): void;
 }
 
-/** Milliseconds for which ended runs are remembered: longer than the replication of a server that keeps up. */
+/** Milliseconds for which writes are remembered: longer than the replication of a server that keeps up. */
 const RECENT_MS = 10_000;
 const MAX_RECENT_BYTES = 16 * 1024 * 1024;
 /** Scripts under way at the same time. */
@@ -27,7 +28,8 @@ const BATCH = 64;
 /** The state of the server as this process knows it. */
 export class Incarnation {
   readonly leases = new Set<RedisLease>();
-  readonly #recent = new Set<RunEnd>();
+  /** Each with when it was written, by `performance.now()`, oldest first. */
+  readonly #recent = new Map<RecentWrite, number>();
   #recentBytes = 0;
   #value: Buffer | undefined;
   #last: Buffer | undefined;
@@ -65,13 +67,15 @@ export class Incarnation {
     this.#checking = undefined;
   }
 
-  remember(end: RunEnd): void {
-    this.#recent.add(end);
-    this.#recentBytes += end.bytes;
-    for (const oldest of this.#recent) {
-      if (this.#recentBytes <= MAX_RECENT_BYTES && oldest.age <= RECENT_MS) break;
-      this.#recent.delete(oldest);
-      this.#recentBytes -= oldest.bytes;
+  /** Remembers a write that has just succeeded, for the first time or again. */
+  remember(write: RecentWrite): void {
+    const now = performance.now();
+    this.#forgetWrite(write);
+    this.#recent.set(write, now);
+    this.#recentBytes += write.bytes;
+    for (const [oldest, writtenAt] of this.#recent) {
+      if (this.#recentBytes <= MAX_RECENT_BYTES && now - writtenAt <= RECENT_MS) break;
+      this.#forgetWrite(oldest);
     }
   }
 
@@ -117,8 +121,13 @@ export class Incarnation {
 
   async #registerAgain(): Promise<void> {
     await inBatches(this.leases, (lease) => lease.renew(true));
-    const recent = [...this.#recent].filter(({ age }) => age <= RECENT_MS);
-    await inBatches(recent, (end) => end.writeAgain());
+    const now = performance.now();
+    const recent = [...this.#recent].filter(([, writtenAt]) => now - writtenAt <= RECENT_MS);
+    await inBatches(recent, ([write]) => write.writeAgain());
+  }
+
+  #forgetWrite(write: RecentWrite): void {
+    if (this.#recent.delete(write)) this.#recentBytes -= write.bytes;
   }
 }
 

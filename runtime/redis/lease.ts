@@ -13,13 +13,22 @@ export interface LeaseHost {
   ttlMs(tool: string): number;
   /** Notes the lifetime of a record before it is written. */
   note(key: Buffer, ms: number): Promise<void>;
-  /** The run has ended; `end` is there when its answer is kept, for the case that the server loses it. */
-  ended(lease: RedisLease, end: RunEnd | undefined): void;
+  /** The run has ended: its claim needs no renewal. */
+  ended(lease: RedisLease): void;
+  /** The server has taken a write that ended a claim, and may lose it. */
+  wrote(write: RecentWrite): void;
   /** Another process runs, or has run, what this one ran. */
   conflict(claim: ClaimOfRun): void;
   renewed(): void;
   restored(): void;
   reclaimed(): void;
+}
+
+/** A write that ended a claim. Calls of a server that has missed it are 409 until lease and TTL have passed. */
+export interface RecentWrite {
+  readonly bytes: number;
+  /** Writes it again after a loss of data. */
+  writeAgain(): Promise<void>;
 }
 
 /** One claim. */
@@ -54,7 +63,7 @@ export class RedisLease implements ReplayLease {
     if (this.#state !== "running") return false;
     this.#state = "ended";
     const end = new RunEnd(this.host, this.claim, answer, this.host.ttlMs(this.claim.tool));
-    this.host.ended(this, end);
+    this.host.ended(this);
     return end.write();
   }
 
@@ -69,19 +78,16 @@ export class RedisLease implements ReplayLease {
     if (this.#state !== "held") return false;
     this.#state = "ended";
     const held = this.#held as RunEnd;
-    const settled = held.setLifetime(this.host.ttlMs(this.claim.tool));
-    // Only now its age counts from here, so that it is kept among the recent ends.
-    this.host.ended(this, held);
-    return settled;
+    this.host.ended(this);
+    return held.setLifetime(this.host.ttlMs(this.claim.tool));
   }
 
   async release(): Promise<boolean> {
     if (this.#state !== "running") return false;
     this.#state = "ended";
-    this.host.ended(this, undefined);
-    const { keys, mark } = this.claim;
-    const write = () => this.host.run(SCRIPTS.release, keys.marker, mark);
-    return (await this.host.write(write, mark.length, this.#lifetimeMs)) !== 0;
+    this.host.ended(this);
+    const release = new Release(this.host, this.claim);
+    return (await this.host.write(() => release.write(), release.bytes, this.#lifetimeMs)) !== 0;
   }
 
   /** Renews the lease when a third of it has passed; after a loss of data at once. */
@@ -106,8 +112,29 @@ export class RedisLease implements ReplayLease {
   }
 }
 
+/** The end of a claim whose run keeps no answer, or never began. */
+export class Release implements RecentWrite {
+  readonly bytes = 512;
+
+  constructor(
+    private readonly host: Pick<LeaseHost, "run" | "wrote">,
+    private readonly claim: ClaimOfRun,
+  ) {}
+
+  /** Removes the marker; 0 when there is none of this claim. */
+  async write(): Promise<number> {
+    const found = await this.host.run(SCRIPTS.release, this.claim.keys.marker, this.claim.mark);
+    this.host.wrote(this);
+    return found;
+  }
+
+  async writeAgain(): Promise<void> {
+    await this.write();
+  }
+}
+
 /** The end of a run with the answer that is kept. */
-export class RunEnd {
+export class RunEnd implements RecentWrite {
   readonly bytes: number;
   readonly #record: Buffer;
   readonly #isForbidden: boolean;
@@ -125,11 +152,6 @@ export class RunEnd {
     this.bytes = this.#record.length + 512;
   }
 
-  /** Milliseconds since the end. */
-  get age(): number {
-    return performance.now() - this.#endedAt;
-  }
-
   /**
    * Writes the record. A write that does not succeed in time is repeated in the background and counts as taken.
    *
@@ -140,7 +162,6 @@ export class RunEnd {
     return reply !== END.conflict;
   }
 
-  /** Writes the record again after a loss of data. */
   async writeAgain(): Promise<void> {
     await this.#write();
   }
@@ -165,9 +186,10 @@ export class RunEnd {
     const { keys, mark } = this.claim;
     const { lifetimeMs } = this;
     await this.host.note(keys.lifetimes, lifetimeMs);
-    const left = Math.max(1, Math.ceil(lifetimeMs - this.age));
+    const left = Math.max(1, Math.ceil(lifetimeMs - (performance.now() - this.#endedAt)));
     const reply = await this.host.run(SCRIPTS.end, keys.marker, keys.record, mark, this.#record, left);
     this.#written = true;
+    if (reply !== END.conflict) this.host.wrote(this);
     if (reply === END.restored) this.host.restored();
     // An own 403 may have been replaced by the run of another leader, which is no second run of the tool.
     if (reply === END.conflict && !this.#isForbidden) this.host.conflict(this.claim);
@@ -179,6 +201,8 @@ export class RunEnd {
     const { keys, token } = this.claim;
     const { lifetimeMs } = this;
     await this.host.note(keys.lifetimes, lifetimeMs);
-    return this.host.run(SCRIPTS.touch, keys.record, token, lifetimeMs);
+    const found = await this.host.run(SCRIPTS.touch, keys.record, token, lifetimeMs);
+    if (found !== 0) this.host.wrote(this);
+    return found;
   }
 }

@@ -17,7 +17,7 @@ import type { Repeat } from "../wire/repeat.js";
 import { type RedisClient, RedisConnection, RedisFault, SettingsFileError } from "./connection.js";
 import { Figures } from "./figures.js";
 import { Incarnation, nameOf } from "./incarnation.js";
-import { type ClaimOfRun, type LeaseHost, RedisLease } from "./lease.js";
+import { type ClaimOfRun, type LeaseHost, RedisLease, Release } from "./lease.js";
 import { HISTORY_MS, NotedLifetimes } from "./lifetimes.js";
 import { PendingWrites } from "./pending-writes.js";
 import { decodeRecord, digestOf, encodeRecord, Keys, Tokens } from "./record.js";
@@ -310,13 +310,13 @@ export class RedisReplayStore implements ReplayStore {
   /** The server carries out what the client has given up; no process would end the run that was claimed. */
   #takeBack(claim: ClaimOfRun, attempt: number): void {
     const now = performance.now();
+    const release = new Release(this.#host, claim);
     const write = async () => {
-      const found = await this.#run(SCRIPTS.release, claim.keys.marker, claim.mark);
-      if (found === 1) this.#figures.takeBacks++;
+      if ((await release.write()) === 1) this.#figures.takeBacks++;
       else if (attempt < TAKE_BACK_PAUSES_MS.length) this.#takeBack(claim, attempt + 1);
     };
     const notBefore = now + (TAKE_BACK_PAUSES_MS[attempt - 1] ?? 0);
-    this.#pending.add({ bytes: 256, notBefore, until: now + claim.leaseMs + claim.ttlMs, write });
+    this.#pending.add({ bytes: release.bytes, notBefore, until: now + claim.leaseMs + claim.ttlMs, write });
   }
 
   #completed(reply: unknown, caller: Buffer): Claim {
@@ -349,10 +349,8 @@ export class RedisReplayStore implements ReplayStore {
       write: (write, bytes, forMs) => this.#pending.attempt({ bytes, until: performance.now() + forMs, write }),
       ttlMs: (tool) => this.#ttlMs(tool),
       note: (key, ms) => this.#noted.note(key, ms),
-      ended: (lease, end) => {
-        this.#incarnation.leases.delete(lease);
-        if (end !== undefined) this.#incarnation.remember(end);
-      },
+      ended: (lease) => this.#incarnation.leases.delete(lease),
+      wrote: (write) => this.#incarnation.remember(write),
       conflict: (claim) => {
         if (claim.conflicting) return;
         claim.conflicting = true;

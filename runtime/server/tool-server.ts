@@ -23,6 +23,7 @@ import { Shutdown } from "./http/shutdown.js";
 import { inputValuesLimit } from "./input-values-limit.js";
 import { LoadControl } from "./load/load-control.js";
 import { type MemoryBudget, memoryBudget } from "./load/memory-budget.js";
+import { openFilesWarning } from "./load/open-files.js";
 import { initLogger } from "./log/log.js";
 import { SafeLogger, type ServerLogger } from "./log/safe-logger.js";
 import type { Metrics } from "./observe/metrics.js";
@@ -129,7 +130,8 @@ export async function prepareTools(
   });
   const reload = new ServerReload({ config, served, log, intervalMs });
   const remembered = store instanceof ReplayMemory ? store : undefined;
-  if (memory.warning !== undefined) log.warn({}, memory.warning);
+  const openFiles = endpoint === undefined ? undefined : openFilesWarning(memory.maxConnections);
+  for (const warning of [memory.warning, openFiles]) if (warning !== undefined) log.warn({}, warning);
   let isStoreStarted = false;
   let forgetTools: (() => void) | undefined;
   let endThreads: (() => Promise<void>) | undefined;

@@ -91,8 +91,8 @@ const HIGH_BITS = 0x80808080;
  * Parses one JSON document and checks grammar, UTF-8, surrogate escapes, number range and depth. Only white space may
  * surround it; a byte-order mark is refused.
  *
- * @param maxValues limit of {@link valueCount}, and so of the memory of the tape
- * @throws {@link JsonError}; {@link TooManyValues} over the limit
+ * @param maxValues limit of `valueCount`, and so of the memory of the tape
+ * @throws {@link JsonError}; `TooManyValues` over the limit
  */
 export function parseJson(input: Uint8Array, maxValues = Number.POSITIVE_INFINITY): JsonDocument {
   const bytes = asBuffer(input);

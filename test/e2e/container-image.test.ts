@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { after, describe, it } from "node:test";
 import { LeaderClient } from "#runtime/leader.js";
 import { REPOSITORY } from "../generator/project.js";
@@ -65,14 +65,10 @@ describe("the image of a tool project", { skip }, () => {
     const packs = join(store.folder, "packs");
     mkdirSync(packs);
     for (const name of ["svc-gen", "svc-runtime"] as const) await pack(name, packs);
-    const packages = ["generator", "runtime"].map(
-      (option, index) => `--${option} packs/svc-${["gen", "runtime"][index]}-0.1.0.tgz`,
-    );
+    // A project takes its packages from where svc-gen itself was installed from.
+    await sh("mkdir tools && cd tools && npm init -y && npm install --loglevel=error ../packs/*.tgz", store.folder);
     // Files that only their owner can read, as on a machine with a strict umask.
-    await sh(
-      `umask 077; "${process.execPath}" "${GENERATOR}" new wind-speed --yes ${packages.join(" ")}`,
-      store.folder,
-    );
+    await sh("umask 077; tools/node_modules/.bin/svc-gen new wind-speed --yes", store.folder);
     const source = join(project, "src/wind-speed.ts");
     const greeting = '    if (name.trim() === "")';
     // A call whose end the test decides.
@@ -109,6 +105,40 @@ describe("the image of a tool project", { skip }, () => {
 
   const server = { client: undefined as LeaderClient | undefined, process: undefined as ImageProcess | undefined };
   const running = () => server.process ?? assert.fail("no container");
+
+  /** The user of this image's `docker run`, as the shell of a user of the host gives it. */
+  async function documentedUser(uid: number): Promise<string> {
+    const [, options = ""] =
+      /^# {3}docker run (.*) \S+$/m.exec(readFileSync(join(project, "Dockerfile"), "utf8")) ?? [];
+    for (const option of ["--read-only", '-v "$PWD/config:/etc/svc:ro"']) assert.ok(options.includes(option), option);
+    const [, user = assert.fail("no --user")] = /--user (\S+ \S+ \S+)/.exec(options) ?? [];
+    // `exec "$@"` as that user, in a shell without any name for it.
+    return (
+      await ok("setpriv", [`--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", "sh", "-c", `echo ${user}`], "/")
+    ).trim();
+  }
+
+  it("runs as the owner of a configuration that nobody else can read, by the documented command", async () => {
+    const host = 1234;
+    const folder = join(project, "config");
+    await svcGen("config", "init");
+    await sh(
+      /^# {3}(mkdir config && mv .*)$/m.exec(readFileSync(join(project, "Dockerfile"), "utf8"))?.[1] ?? "false",
+      project,
+    );
+    const file = join(folder, "config.json");
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    for (const path of [folder, file]) chownSync(path, host, host);
+    const user = await documentedUser(host);
+    assert.equal(user, `${host}:${host}`);
+    const refused = await ImageProcess.start(store, IMAGE, folder);
+    assert.equal(await refused.exited, 1);
+    assert.match(refused.log, /got EACCES; let the user of this process \(1000\) read it/);
+    const owner = await ImageProcess.start(store, IMAGE, folder, undefined, user);
+    await owner.logged('"msg":"serving"');
+    await owner.signal("TERM");
+    assert.equal(await owner.exited, 0);
+  });
 
   it("serves with a read-only root, as user 1000, as process 1", async () => {
     const [leader, tool] = await Promise.all(
@@ -224,12 +254,14 @@ describe("the image of a tool project", { skip }, () => {
     const folder = join(store.folder, "beside");
     mkdirSync(folder);
     await ok("git", ["clone", "-q", REPOSITORY, join(folder, "svc")]);
-    const places = ["generator file:svc", "runtime file:svc/runtime"].map((place) => `--${place}`).join(" ");
-    await sh(
-      `"${process.execPath}" "${GENERATOR}" new tool --fqn xyz.demo.tool@1 --yes --skip-install ${places}`,
-      folder,
-    );
+    await sh(`"${process.execPath}" "${GENERATOR}" new tool --fqn xyz.demo.tool@1 --yes --skip-install`, folder);
     const tool = join(folder, "tool");
+    // From the clone in place of this checkout.
+    const manifest = join(tool, "package.json");
+    const own = `file:${relative(tool, REPOSITORY)}`;
+    const text = readFileSync(manifest, "utf8");
+    assert.ok(text.includes(`"${own}"`), text);
+    writeFileSync(manifest, text.replaceAll(own, "file:../svc"));
     await sh("npm install --package-lock-only --loglevel=error", tool);
     const file = join(REPOSITORY, "docs/deploy/Containerfile");
     await store.build(BASE, ["-f", file, "--build-context", "svc=../svc", "-t", "localhost/beside", "."], tool, "");

@@ -1,6 +1,7 @@
 /** docs/deploy: the compose files and the Kubernetes manifest by the schemas of their programs, and against what they refer to. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { describe, it } from "node:test";
@@ -9,6 +10,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse, parseAllDocuments, parseDocument } from "yaml";
 import { ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { REDIS_SETTINGS } from "#runtime/config/environment.js";
+import { DEFAULT_TIMEOUT_MS } from "#runtime/index.js";
+import { TIMEOUT_MARGIN_MS } from "#runtime/leader.js";
 import { type RedisReplayOptions, RedisReplayStore } from "#runtime/redis/index.js";
 import { CLOSE_LIMIT_MS } from "#runtime/server/call/class-hooks.js";
 import { GRACE_MS, LINGER_MS } from "#runtime/server/http/shutdown.js";
@@ -34,6 +37,36 @@ describe("compose files", () => {
     });
   }
 
+  it("stop no server before its own shutdown has ended", () => {
+    for (const path of ["docs/deploy/compose.yaml", "docs/deploy/replicas/compose.yaml"]) {
+      const { services } = parse(read(path), { merge: true }) as {
+        services: Record<string, { stop_grace_period?: string }>;
+      };
+      for (const [name, { stop_grace_period: grace = "10s" }] of Object.entries(services))
+        if (name.startsWith("tool"))
+          assert.ok(Number.parseInt(grace, 10) > shutdownSeconds(), `${path} ${name}: ${grace}`);
+    }
+  });
+
+  it("run the tool as the owner of the configuration, whom the command in their head names", () => {
+    for (const path of ["docs/deploy/compose.yaml", "docs/deploy/replicas/compose.yaml"]) {
+      const [, command = assert.fail(path)] = /^# {3}(echo .*) >\.env$/m.exec(read(path)) ?? [];
+      const { stdout } = spawnSync("sh", ["-c", command], { encoding: "utf8" });
+      assert.equal(stdout, `TOOL_USER=${process.getuid?.()}:${process.getgid?.()}\n`);
+      const { services } = parse(read(path), { merge: true }) as { services: Record<string, { user?: string }> };
+      for (const [name, { user = "" }] of Object.entries(services))
+        if (name.startsWith("tool")) assert.match(user, /^\$\{TOOL_USER:\?.*\}$/, `${path} ${name}`);
+    }
+  });
+
+  it("docs/operations.md has the length of a shutdown, and graces that are longer", () => {
+    const [, section = ""] = read("docs/operations.md").split("\n## Shutdown\n");
+    assert.ok(section.includes(`${shutdownSeconds()} s by default`));
+    const graces = section.match(/(?<=--stop-timeout |stop_grace_period: )\d+/g) ?? [];
+    assert.equal(graces.length, 2);
+    for (const grace of graces) assert.ok(Number(grace) > shutdownSeconds(), grace);
+  });
+
   it("the schema finds a misspelt member", () => {
     const text = read("docs/deploy/replicas/compose.yaml").replace("stop_grace_period", "stop_grace_time");
     assert.ok(faults(validate, parse(text, { merge: true })).length > 0);
@@ -53,7 +86,9 @@ interface Resource {
     readonly podSelector?: { readonly matchLabels: Readonly<Record<string, string>> };
     readonly template?: { readonly metadata: { readonly labels: object }; readonly spec: PodSpec };
     readonly ports?: readonly { readonly targetPort?: string }[];
+    readonly unhealthyPodEvictionPolicy?: string;
     readonly ingress?: readonly { readonly ports: readonly { readonly port: string }[] }[];
+    readonly egress?: readonly { readonly to?: unknown; readonly ports: readonly { readonly port: number }[] }[];
   };
 }
 interface PodSpec {
@@ -81,7 +116,10 @@ interface Container {
     };
   };
   readonly startupProbe?: { readonly httpGet: object };
-  readonly readinessProbe: Patience & { readonly httpGet?: { readonly path: string; readonly port: string } };
+  readonly readinessProbe: Patience & {
+    readonly httpGet?: { readonly path: string; readonly port: string };
+    readonly exec?: { readonly command: readonly string[] };
+  };
   readonly livenessProbe?: Patience & { readonly httpGet: { readonly path: string; readonly port: string } };
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly subPath?: string }[];
 }
@@ -153,6 +191,7 @@ describe("docs/deploy/replicas/kubernetes.yaml", () => {
       "Deployment tool",
       "Service tool",
       "PodDisruptionBudget tool",
+      "NetworkPolicy tool",
       "Service redis",
       "StatefulSet redis",
       "PodDisruptionBudget redis",
@@ -175,6 +214,33 @@ describe("docs/deploy/replicas/kubernetes.yaml", () => {
 
   it("every selector finds pods", () => {
     assert.deepEqual(blindSelectors(resources), []);
+  });
+
+  it("no pod that is not ready holds up a drain, and a Redis pod is ready when it has its copy", () => {
+    for (const name of ["tool", "redis"])
+      assert.equal(find("PodDisruptionBudget", name).spec.unhealthyPodEvictionPolicy, "AlwaysAllow", name);
+    const { containers } = find("StatefulSet", "redis").spec.template?.spec ?? assert.fail();
+    const [redis] = containers as readonly [Container];
+    assert.deepEqual(redis.readinessProbe.exec?.command, ["sh", "/etc/redis/ready.sh"]);
+  });
+
+  it("only the gateway, Prometheus and Redis are reached by the tool and reach it, by policies in both directions", () => {
+    const { ingress = [], egress = [], policyTypes } = find("NetworkPolicy", "tool").spec;
+    assert.deepEqual(policyTypes, ["Ingress", "Egress"]);
+    assert.deepEqual(find("NetworkPolicy", "redis").spec.policyTypes, ["Ingress", "Egress"]);
+    assert.deepEqual(
+      ingress.flatMap(({ ports }) => ports.map(({ port }) => port)),
+      container.ports.map(({ name }) => name),
+    );
+    const [store, names] = egress.map(({ ports }) => ports.map(({ port }) => port));
+    assert.deepEqual(
+      [store, names],
+      [
+        [6379, 26379],
+        [53, 53],
+      ],
+    );
+    assert.deepEqual(egress[0]?.to, [{ podSelector: find("NetworkPolicy", "redis").spec.podSelector }]);
   });
 
   it("probes go to the listener for operators, liveness does not ask for Redis", () => {
@@ -356,6 +422,40 @@ describe("the hop from the gateway to the servers", () => {
       assert.deepEqual(paths, [`${place}/tls.crt`, `${place}/tls.key`]);
     });
   }
+});
+
+describe("time limits of the gateways", () => {
+  const seconds = (conf: string, name: string) =>
+    Number(new RegExp(`^ *${name} (\\d+)s;$`, "m").exec(conf)?.[1] ?? assert.fail(name));
+  for (const path of ["docs/deploy/nginx.conf", "docs/deploy/replicas/nginx.conf"]) {
+    it(`${path}: a tool's own 504 arrives, and nginx acts before a client gives up`, () => {
+      const waits = seconds(read(path), "proxy_read_timeout") * 1_000;
+      assert.ok(waits > DEFAULT_TIMEOUT_MS);
+      assert.ok(waits < DEFAULT_TIMEOUT_MS + TIMEOUT_MARGIN_MS);
+      assert.ok(seconds(read(path), "proxy_connect_timeout") <= 5);
+    });
+  }
+
+  it("replicas: another one is asked after a read timeout, each at most once, and all of them when all have failed", () => {
+    const conf = read("docs/deploy/replicas/nginx.conf");
+    assert.ok(seconds(conf, "proxy_next_upstream_timeout") > seconds(conf, "proxy_read_timeout"));
+    const servers = [...conf.matchAll(/^ *server (\S+) (.*);$/gm)].map(([, address, options]) => ({
+      address,
+      options,
+    }));
+    const [passed, asked, elsewhere] = [servers.slice(0, 3), servers.slice(3, 6), servers.slice(6)];
+    const all = { passed: "max_fails=2 fail_timeout=10s", asked: "max_fails=0 backup", elsewhere: "max_fails=0" };
+    for (const [name, group] of Object.entries({ passed, asked, elsewhere })) {
+      const wanted = passed.map(({ address }) => ({ address, options: all[name as keyof typeof all] }));
+      assert.deepEqual(group, wanted, name);
+    }
+    assert.match(conf, /^ *zone replicas /m);
+    assert.match(conf, /^ *proxy_next_upstream_tries 3;$/m);
+  });
+
+  it("one server without shared state: no call is sent again", () => {
+    assert.match(read("docs/deploy/nginx.conf"), /^ *proxy_next_upstream off;$/m);
+  });
 });
 
 describe("settings of the replicas", () => {

@@ -6,9 +6,9 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { platform, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { makeCertificate } from "../runtime/certificate.js";
@@ -16,6 +16,20 @@ import { atEnd } from "../teardown.js";
 import { entrypoint } from "./process.js";
 
 const FILES = "docs/deploy/replicas";
+
+const isThere = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
+const PROGRAMS = [
+  ["redis-server", isThere("redis-server", "--version")],
+  ["nginx-light", isThere("nginx", "-v")],
+  ["openssl", isThere("openssl", "version")],
+] as const;
+const missing = PROGRAMS.flatMap(([name, there]) => (there ? [] : [name]));
+
+/** For `skip` of a test: why the deployment cannot run on this machine. */
+export const WITHOUT_DEPLOYMENT: string | false =
+  platform() !== "linux"
+    ? "NOT TESTED: needs the loopback addresses of Linux"
+    : missing.length > 0 && `NOT TESTED: needs Debian's ${missing.join(", ")}`;
 const RECORD_RUNS = fileURLToPath(new URL("../../examples/sum/dist/record-runs.js", import.meta.url));
 
 /** How often a replica is started before a test gives up. */
@@ -53,18 +67,18 @@ export class Deployment {
   constructor() {
     chmodSync(this.folder, 0o755);
     cpSync(FILES, join(this.folder, "files"), { recursive: true });
-    const { status, stderr } = spawnSync(
-      "sh",
-      ["-c", this.#here(readFileSync(`${FILES}/setup.sh`, "utf8")), "setup.sh"],
-      {
-        cwd: join(this.folder, "files"),
-        encoding: "utf8",
-      },
-    );
-    if (status !== 0) throw new Error(`setup.sh: ${stderr}`);
+    this.setUp();
     makeUpstream(join(this.folder, "files"));
     this.#services = readCompose(this.#here(readFileSync(`${FILES}/compose.yaml`, "utf8"))).services;
     atEnd(() => rmSync(this.folder, { recursive: true, force: true }));
+  }
+
+  /** Runs setup.sh with its argument. */
+  setUp(...args: string[]): void {
+    const script = this.#here(readFileSync(`${FILES}/setup.sh`, "utf8"));
+    const options = { cwd: join(this.folder, "files"), encoding: "utf8" } as const;
+    const { status, stderr } = spawnSync("sh", ["-c", script, "setup.sh", ...args], options);
+    if (status !== 0) throw new Error(`setup.sh: ${stderr}`);
   }
 
   /** A file of ./secrets. */
@@ -87,31 +101,74 @@ export class Deployment {
     const own = join(this.folder, name);
     cpSync(join(this.folder, "files/redis"), join(own, "etc"), { recursive: true });
     places.set("/etc/redis", join(own, "etc"));
-    for (const file of ["start.sh", "redis.conf", "sentinel.conf"]) {
+    for (const file of ["start.sh", "ready.sh", "redis.conf", "sentinel.conf"]) {
       const path = join(own, "etc", file);
       writeFileSync(path, this.#placed(this.#here(readFileSync(path, "utf8")), places));
     }
     return this.#start(program, [this.#placed(script, places), ...lines, `bind ${address}`], address, {});
   }
 
-  /** Starts a replica of examples/sum with the environment of its service; it writes its runs to a file. */
+  /** Starts the servers and Sentinels of Redis; resolves when each Sentinel knows the replicas and the other Sentinels. */
+  async startStore(): Promise<{ readonly servers: Running[]; readonly sentinels: Running[] }> {
+    const servers = ["redis-1", "redis-2", "redis-3"].map((name) => this.startRedis(name));
+    // A Sentinel asks a primary for its replicas at once, and then every 10 s.
+    for (const replica of servers.slice(1)) await untilLog(replica, "sync: Finished with success");
+    const sentinels = ["sentinel-1", "sentinel-2", "sentinel-3"].map((name) => this.startRedis(name));
+    const known = (log: string) => new Set(log.match(/\+(?:slave|sentinel) \S+ \S+/g)).size;
+    for (const sentinel of sentinels) await until(sentinel, () => known(sentinel.log()) >= 4);
+    return { servers, sentinels };
+  }
+
+  /** Writes ./config/config.json, which all replicas follow; in one step, as the kubelet and careful editors do. */
+  configure(config: object): void {
+    const path = join(this.folder, "files/config/config.json");
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(`${path}.new`, JSON.stringify(config), { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  }
+
+  /** The reply of a server of Redis to a command of a user. */
+  redis(address: string, user: string, password: string, ...command: string[]): string {
+    const tls = ["--tls", "--cacert", this.secret("redis/ca.pem"), "--user", user];
+    const options = { encoding: "utf8", env: { ...process.env, REDISCLI_AUTH: password } } as const;
+    const { stdout, stderr } = spawnSync("redis-cli", ["-h", address, ...tls, ...command], options);
+    return (stdout + stderr).trim();
+  }
+
+  /** Whether a server of Redis is ready by the probe of its pod. */
+  isReady(name: string): boolean {
+    const script = join(this.folder, name, "etc/ready.sh");
+    return spawnSync("sh", [script, this.#service(name).address]).status === 0;
+  }
+
+  /** The reply of a Sentinel, which has no password. */
+  sentinel(address: string, ...command: string[]): string {
+    const tls = ["-p", "26379", "--tls", "--cacert", this.secret("redis/ca.pem")];
+    return spawnSync("redis-cli", ["-h", address, ...tls, "SENTINEL", ...command], { encoding: "utf8" }).stdout;
+  }
+
+  /** The reply to a command of the operator. */
+  operate(address: string, ...command: string[]): string {
+    return this.redis(address, "operator", readFileSync(this.secret("operator-password"), "utf8"), ...command);
+  }
+
+  /**
+   * Starts a replica with the environment of its service: of examples/sum, which writes its runs to a file, or of another
+   * program.
+   */
   async startReplica(
     name: string,
-    config: object,
     env: Record<string, string> = {},
+    args: readonly string[] = ["--import", RECORD_RUNS, entrypoint("sum")],
   ): Promise<Running & { runs(): string[] }> {
     const { service, places, address } = this.#service(name);
-    const conf = places.get("/etc/svc") as string;
-    mkdirSync(conf, { recursive: true });
-    writeFileSync(join(conf, "config.json"), JSON.stringify(config), { mode: 0o600 });
     const runs = join(this.folder, `runs-${name}`);
-    writeFileSync(runs, "");
+    writeFileSync(runs, "", { flag: "a" });
     const variables = Object.entries(service.environment ?? {}).map(([key, value]) => {
       const here = value.replace(/^(?:0\.0\.0\.0|127\.0\.0\.1):/, `${address}:`);
       return [key, this.#placed(here, places)] as const;
     });
     const settings = { ...Object.fromEntries(variables), ...env, RUNS_FILE: runs };
-    const args = ["--import", RECORD_RUNS, entrypoint("sum")];
     let running = this.#start(process.execPath, args, address, settings);
     // Started again as by `restart`, such as on a machine that was too busy to answer within the limit of a start.
     for (let tries = 1; !(await serves(running)); tries++) {

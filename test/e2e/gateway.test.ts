@@ -202,6 +202,19 @@ describe("nginx in front of an example", WITHOUT, () => {
     }
   });
 
+  it("a server that hangs is a 504 of the gateway, before a client gives up", async () => {
+    example.process.kill("SIGSTOP");
+    try {
+      const began = performance.now();
+      const { status } = await exchange(gateway, { path: "/sum/invoke", method: "POST", body: Buffer.from("{}") });
+      assert.equal(status, 504);
+      assert.ok(performance.now() - began >= 4_900, "after a time limit of nginx.conf");
+    } finally {
+      example.process.kill("SIGCONT");
+    }
+    assert.equal((await exchange(gateway, { path: "/health" })).status, 200);
+  });
+
   it("the limit of a body is the same on both sides", async () => {
     const call = (length: number) =>
       exchange(gateway, { path: "/sum/invoke", method: "POST", body: Buffer.alloc(length) });

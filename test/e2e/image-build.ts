@@ -187,12 +187,13 @@ export class ImageProcess {
     });
   }
 
-  /** @param command in place of the image's */
+  /** @param command in place of the image's; @param user as of `--user`, in place of the image's */
   static async start(
     store: ImageStore,
     image: string,
     volume: string,
     command?: readonly string[],
+    user?: string,
   ): Promise<ImageProcess> {
     const serial = ImageProcess.started++;
     const name = `svc${process.pid}-${serial}`;
@@ -217,7 +218,7 @@ export class ImageProcess {
     mkdirSync(bundle);
     await ok("runc", ["spec"], bundle);
     const spec = JSON.parse(readFileSync(join(bundle, "config.json"), "utf8"));
-    const [uid, gid] = User.split(":").map(Number);
+    const [uid, gid] = (user ?? User).split(":").map(Number);
     spec.root = { path: root, readonly: true };
     Object.assign(spec.process, {
       terminal: false,

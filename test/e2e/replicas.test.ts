@@ -1,32 +1,19 @@
 /** docs/deploy/replicas: three replicas behind nginx, their replay state in Redis with Sentinel and TLS, from the files as they stand. */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { createServer, request, type Server } from "node:https";
-import { platform } from "node:os";
 import { after, before, describe, it } from "node:test";
+import { connect } from "node:tls";
 import { LeaderClient, LeaderError, publicKeyOf } from "#runtime/leader.js";
 import { SUM, signedConfig, TOOL_SEED } from "../bench/requests.js";
 import { atEnd } from "../teardown.js";
-import { Deployment, type Running, until, untilLog } from "./deployment.js";
+import { Deployment, type Running, until, WITHOUT_DEPLOYMENT } from "./deployment.js";
 
-const isThere = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
-const PROGRAMS = [
-  ["redis-server", isThere("redis-server", "--version")],
-  ["nginx-light", isThere("nginx", "-v")],
-  ["openssl", isThere("openssl", "version")],
-] as const;
-const missing = PROGRAMS.flatMap(([name, there]) => (there ? [] : [name]));
-const WITHOUT = {
-  skip:
-    platform() !== "linux"
-      ? "NOT TESTED: needs the loopback addresses of Linux"
-      : missing.length > 0 && `NOT TESTED: needs Debian's ${missing.join(", ")}`,
-};
+const WITHOUT = { skip: WITHOUT_DEPLOYMENT };
 after(() => {
   if (WITHOUT.skip !== false) console.error(`\n${WITHOUT.skip}: docs/deploy/replicas was not run\n`);
 });
@@ -53,34 +40,19 @@ async function sendUntilAnswered(client: LeaderClient, request: ReturnType<Leade
 describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, () => {
   let deployment: Deployment;
   let servers: Running[];
+  let sentinels: Running[];
   let replicas: Awaited<ReturnType<Deployment["startReplica"]>>[];
   let client: LeaderClient;
+  let gateway: Awaited<ReturnType<Deployment["startGateway"]>>;
   const runs = () => replicas.flatMap((replica) => replica.runs());
-
-  /** The reply to a command at a server. */
-  function atRedis(address: string, user: string, password: string, ...command: string[]): string {
-    const tls = ["--tls", "--cacert", deployment.secret("redis/ca.pem"), "--user", user];
-    const options = { encoding: "utf8", env: { ...process.env, REDISCLI_AUTH: password } } as const;
-    const { stdout, stderr } = spawnSync("redis-cli", ["-h", address, ...tls, ...command], options);
-    return (stdout + stderr).trim();
-  }
-
-  const asOperator = (address: string, ...command: string[]) =>
-    atRedis(address, "operator", readFileSync(deployment.secret("operator-password"), "utf8"), ...command);
 
   before(async () => {
     deployment = new Deployment();
-    servers = ["redis-1", "redis-2", "redis-3"].map((name) => deployment.startRedis(name));
-    // A Sentinel asks a primary for its replicas at once, and then every 10 s.
-    for (const replica of servers.slice(1)) await untilLog(replica, "sync: Finished with success");
-    const sentinels = ["sentinel-1", "sentinel-2", "sentinel-3"].map((name) => deployment.startRedis(name));
-    // Each Sentinel knows the two replicas and the two other Sentinels.
-    const known = (log: string) => new Set(log.match(/\+(?:slave|sentinel) \S+ \S+/g)).size;
-    for (const sentinel of sentinels) await until(sentinel, () => known(sentinel.log()) >= 4);
-    const start = (name: string) =>
-      deployment.startReplica(name, signedConfig([SUM.fqn]), { SVC_REPLAY_REDIS_GRACE_MS: "500" });
+    ({ servers, sentinels } = await deployment.startStore());
+    deployment.configure(signedConfig([SUM.fqn]));
+    const start = (name: string) => deployment.startReplica(name, { SVC_REPLAY_REDIS_GRACE_MS: "500" });
     replicas = await Promise.all(["tool-1", "tool-2", "tool-3"].map(start));
-    const gateway = await deployment.startGateway();
+    gateway = await deployment.startGateway();
     client = await LeaderClient.connect(`${gateway.url}/sum`, {
       leader: LEADER,
       toolKey: publicKeyOf(TOOL_SEED),
@@ -103,6 +75,25 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
     for (const replica of replicas) assert.ok(replica.runs().length > 1);
   });
 
+  it("a replica that is stopped gets hardly any call, and no call runs twice", async () => {
+    const [, , stopped] = replicas;
+    assert.ok(stopped !== undefined);
+    stopped.process.kill("SIGSTOP");
+    const counted = runs().length;
+    for (let i = 0; i < 60; i++) await sendUntilAnswered(client, client.sign(INPUT));
+    assert.equal(runs().length - counted, 60);
+    // By turns it would be every third: on a kept connection, then two handshakes, then a trial every 10 s.
+    const tried = gateway
+      .log()
+      .split("\n")
+      .filter((line) => /upstream timed out/.test(line));
+    assert.ok(tried.length >= 1 && tried.length <= 6, tried.join("\n"));
+    for (const line of tried) assert.ok(line.includes(`${stopped.address}:8080`), line);
+    stopped.process.kill("SIGCONT");
+    await sendUntilAnswered(client, client.sign(INPUT));
+    assert.equal(new Set(runs()).size, runs().length);
+  });
+
   it("calls go on while a replica is dead", async () => {
     await replicas[0]?.kill();
     const counted = runs().length;
@@ -118,23 +109,51 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
     const [, oldHash = ""] = /^user svc on (#\w+)/m.exec(readFileSync(acl, "utf8")) ?? [];
     const setHashes = (from: string, to: string) => {
       writeFileSync(acl, readFileSync(acl, "utf8").replace(from, to));
-      for (const { address } of servers) assert.equal(asOperator(address, "ACL", "LOAD"), "OK");
+      for (const { address } of servers) assert.equal(deployment.operate(address, "ACL", "LOAD"), "OK");
     };
     setHashes(oldHash, `${oldHash} #${hash}`);
     writeFileSync(deployment.secret("tool/password"), password);
     setHashes(`${oldHash} #`, "#");
-    for (const { address } of servers) asOperator(address, "CLIENT", "KILL", "USER", "svc");
+    for (const { address } of servers) deployment.operate(address, "CLIENT", "KILL", "USER", "svc");
     await sendUntilAnswered(client, client.sign(INPUT));
     assert.equal(new Set(runs()).size, runs().length);
     const [{ address }] = servers as [Running];
-    assert.equal(atRedis(address, "svc", password, "PING"), "PONG");
-    assert.match(atRedis(address, "svc", oldPassword, "PING"), /NOAUTH|WRONGPASS/);
+    assert.equal(deployment.redis(address, "svc", password, "PING"), "PONG");
+    assert.match(deployment.redis(address, "svc", oldPassword, "PING"), /NOAUTH|WRONGPASS/);
+  });
+
+  it("Redis's certificate is replaced without a restart, in the steps of docs/runbooks.md", async () => {
+    const serials = (running: readonly Running[], port: number) =>
+      Promise.all(
+        running.map(async ({ address }) => {
+          const socket = connect({ host: address, port, rejectUnauthorized: false });
+          await once(socket, "secureConnect");
+          const { serialNumber } = socket.getPeerCertificate();
+          socket.destroy();
+          return serialNumber;
+        }),
+      );
+    const old = await serials(servers, 6379);
+    deployment.setUp("certificate");
+    const runbook = readFileSync("docs/runbooks.md", "utf8");
+    const [, command = assert.fail("no command")] = /^ +ask "\$server" (config set tls-.*)$/m.exec(runbook) ?? [];
+    const words = command.replaceAll("/run/redis", deployment.secret("redis")).split(" ");
+    for (const { address } of servers) assert.equal(deployment.operate(address, ...words), "OK");
+    const served = await serials(servers, 6379);
+    assert.equal(new Set([...served, ...old]).size, 2);
+    await sendUntilAnswered(client, client.sign(INPUT));
+    // A Sentinel reads its certificate as it starts.
+    await sentinels[0]?.kill();
+    sentinels[0] = deployment.startRedis("sentinel-1");
+    const [first] = sentinels as [Running];
+    await until(first, () => deployment.sentinel(first.address, "sentinels", "replay").split("runid\n").length === 3);
+    assert.deepEqual(await serials([first], 26379), [served[0]]);
   });
 
   it("after the primary was killed a replica of it is the primary: old answers are there, new calls run once", async () => {
     const before = client.sign(INPUT);
     const answer = await sendUntilAnswered(client, before);
-    const primary = servers.find(({ address }) => asOperator(address, "ROLE").startsWith("master"));
+    const primary = servers.find(({ address }) => deployment.operate(address, "ROLE").startsWith("master"));
     await primary?.kill();
     const during = client.sign(INPUT);
     await sendUntilAnswered(client, during);
@@ -144,6 +163,21 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
     assert.equal(new Set(all).size, all.length, "nothing ran twice");
     assert.ok(all.includes(Buffer.from(during.nonce).toString("hex")));
   });
+
+  it("a Redis pod is ready as the primary and as a copy in step, and not without its primary", async () => {
+    const [gone, primary, copy] = (["redis-1", "redis-2", "redis-3"] as const)
+      .map((name, i) => ({ name, server: servers[i] as Running }))
+      .sort((one, other) => rank(one.server) - rank(other.server));
+    assert.ok(gone !== undefined && primary !== undefined && copy !== undefined);
+    assert.deepEqual([deployment.isReady(gone.name), deployment.isReady(primary.name)], [false, true]);
+    await until(copy.server, () => deployment.isReady(copy.name));
+    deployment.operate(copy.server.address, "REPLICAOF", gone.server.address, "6379");
+    assert.equal(deployment.isReady(copy.name), false);
+  });
+
+  /** The order of a server that is killed, the primary, and a copy. */
+  const rank = ({ address, process: { signalCode } }: Running) =>
+    signalCode !== null ? 0 : deployment.operate(address, "ROLE").startsWith("master") ? 1 : 2;
 
   it("no log has the password", () => {
     const password = readFileSync(deployment.secret("tool/password"), "utf8");
@@ -213,6 +247,14 @@ describe("nginx.conf in front of anything", WITHOUT, () => {
     return answers;
   }
 
+  it("a replica that answers 503 is asked again: only what does not answer is passed over", async () => {
+    await behave(503, 200, 200);
+    const [fake] = fakes as [(typeof fakes)[0]];
+    const { calls: before } = fake;
+    assert.deepEqual(await calls(30), Array(30).fill("200 1"));
+    assert.ok(fake.calls - before >= 10, `${fake.calls - before} of 30 calls`);
+  });
+
   it("a replica that refuses connections, one that dies in a call, and one that answers 503 are passed over", async () => {
     for (const bad of ["refuses", "dies", 503] as const) {
       await behave(bad, 200, bad);
@@ -222,13 +264,10 @@ describe("nginx.conf in front of anything", WITHOUT, () => {
 
   it("when all answer 503 the caller gets a replica's own 503, and a 200 as soon as there is one", async () => {
     await behave(503, 503, 503);
-    const before = fakes.map((fake) => fake.calls);
-    assert.deepEqual(await calls(4), Array(4).fill("503 1"));
-    assert.deepEqual(
-      fakes.map((fake, i) => fake.calls - (before[i] ?? 0)),
-      [4, 4, 4],
-      "each is asked once a call",
-    );
+    const asked = () => fakes.reduce((sum, fake) => sum + fake.calls, 0);
+    const before = asked();
+    assert.deepEqual(await calls(12), Array(12).fill("503 1"));
+    assert.equal(asked() - before, 48, "after the first 503 each replica is asked once a call");
     await behave(503, 503, 200);
     assert.deepEqual(await calls(3), Array(3).fill("200 1"));
   });

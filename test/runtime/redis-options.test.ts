@@ -5,7 +5,7 @@ import { EventEmitter } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, beforeEach, describe, it } from "node:test";
+import { after, afterEach, beforeEach, describe, it, mock } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type ConnectionOptions, RedisConnection, RedisFault } from "#runtime/redis/connection.js";
@@ -433,8 +433,16 @@ describe("what is kept for a loss", () => {
     });
   });
 
-  /** Loses the data of the server; gives the ends that are written again, of these ages in milliseconds and bytes. */
-  async function again(...ends: readonly { readonly age: number; readonly bytes: number }[]): Promise<number[]> {
+  /**
+   * Loses the data of the server `ms` after the last of some writes; gives those that are written again. Each is made
+   * `after` milliseconds after the one before.
+   */
+  async function again(
+    ms: number,
+    ...writes: readonly { readonly after?: number; readonly bytes: number }[]
+  ): Promise<number[]> {
+    let now = performance.now();
+    mock.method(performance, "now", () => now);
     let incarnation = 0;
     const host = {
       hello: async () => ({ value: Buffer.from([incarnation]), graceMs: 0 }),
@@ -444,12 +452,14 @@ describe("what is kept for a loss", () => {
     const state = new Incarnation(host, true);
     await state.check();
     const written: number[] = [];
-    for (const [i, end] of ends.entries()) {
-      const remembered = { ...end, writeAgain: async () => void written.push(i) };
-      state.remember(remembered as unknown as Parameters<Incarnation["remember"]>[0]);
+    for (const [i, { after = 0, bytes }] of writes.entries()) {
+      now += after;
+      state.remember({ bytes, writeAgain: async () => void written.push(i) });
     }
+    now += ms;
     incarnation++;
     await state.check();
+    mock.restoreAll();
     return written;
   }
 
@@ -505,16 +515,18 @@ describe("what is kept for a loss", () => {
     await again;
   });
 
-  it("ends of the last 10 s are written again", async () => {
+  it("what was written in the last 10 s is written again, whenever its run ended", async () => {
     const bytes = 1;
-    assert.deepEqual(await again({ age: 10_000, bytes }, { age: 0, bytes }), [0, 1]);
-    assert.deepEqual(await again({ age: 10_001, bytes }, { age: 0, bytes }), [1]);
+    assert.deepEqual(await again(0, { bytes }, { after: 10_000, bytes }), [0, 1]);
+    assert.deepEqual(await again(0, { bytes }, { after: 10_001, bytes }), [1]);
+    assert.deepEqual(await again(10_000, { bytes }, { after: 1, bytes }), [1]);
+    assert.deepEqual(await again(10_001, { bytes }), []);
   });
 
-  it("16 MiB of ends are kept, the latest", async () => {
-    const [age, bytes] = [0, 8 * 1024 * 1024];
-    assert.deepEqual(await again({ age, bytes }, { age, bytes }), [0, 1]);
-    assert.deepEqual(await again({ age, bytes }, { age, bytes }, { age, bytes: 1 }), [1, 2]);
+  it("the latest 16 MiB of writes are kept", async () => {
+    const bytes = 8 * 1024 * 1024;
+    assert.deepEqual(await again(0, { bytes }, { bytes }), [0, 1]);
+    assert.deepEqual(await again(0, { bytes }, { bytes }, { bytes: 1 }), [1, 2]);
   });
 
   it("a record has 255 bytes of a code, and a signature of 256 bytes or none", () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { RedisFault } from "#runtime/redis/connection.js";
-import { type LeaseHost, RedisLease } from "#runtime/redis/lease.js";
+import { type LeaseHost, type RecentWrite, RedisLease } from "#runtime/redis/lease.js";
 import { PendingWrites } from "#runtime/redis/pending-writes.js";
 import { decodeRecord, digestOf, encodeRecord, Keys, Tokens } from "#runtime/redis/record.js";
 import { RedisReplayStore } from "#runtime/redis/redis-replay-store.js";
@@ -356,7 +356,7 @@ describe("a lease", () => {
     const calls: string[] = [];
     const counts = { renewed: 0, restored: 0, reclaimed: 0, conflict: 0 };
     const repeated: (() => Promise<unknown>)[] = [];
-    const ages: (number | undefined)[] = [];
+    const recent: RecentWrite[] = [];
     const answers = [...replies];
     const host: LeaseHost = {
       run: async ({ name }) => {
@@ -375,7 +375,8 @@ describe("a lease", () => {
       },
       ttlMs: () => 60_000,
       note: async () => {},
-      ended: (_, end) => ages.push(end?.age),
+      ended() {},
+      wrote: (write) => recent.push(write),
       renewed: () => counts.renewed++,
       restored: () => counts.restored++,
       reclaimed: () => counts.reclaimed++,
@@ -384,7 +385,7 @@ describe("a lease", () => {
     const keys = { marker: Buffer.from("m"), record: Buffer.from("r"), lifetimes: Buffer.from("l") };
     const [token, caller] = [Buffer.alloc(16), Buffer.alloc(16)];
     const claim = { tool: "a@1", keys, mark: Buffer.alloc(48), token, caller, leaseMs, ttlMs: 60_000 };
-    return { lease: new RedisLease(host, claim), calls, counts, repeated, ages };
+    return { lease: new RedisLease(host, claim), calls, counts, repeated, recent };
   }
   const answer: CachedAnswer = { status: 200, signable: true, body: new Uint8Array(1) };
   const late: CachedAnswer = { status: 504, code: "late", signable: false, body: new Uint8Array(1) };
@@ -433,13 +434,24 @@ describe("a lease", () => {
     assert.deepEqual(calls, [end, end]);
   });
 
-  it("a held answer that settles is a recent end, however long its tool took", async (t) => {
-    const { lease: held, ages } = lease([END.done, 1]);
+  it("every end that the server took is a recent write, which repeats it; no other is", async () => {
+    const fault = new RedisFault("timeout", "no reply in time", true);
+    const { lease: held, calls, recent } = lease([END.done, 1, END.done]);
     await held.timeOut(late);
-    const now = performance.now();
-    t.mock.method(performance, "now", () => now + 60_000);
     await held.settle();
-    assert.deepEqual(ages, [0]);
+    assert.equal(recent.length, 2);
+    assert.equal(new Set(recent).size, 1);
+    await recent[0]?.writeAgain();
+    assert.deepEqual(calls, [end, touch, end]);
+    const released = lease([1, 1]);
+    await released.lease.release();
+    await released.recent[0]?.writeAgain();
+    assert.deepEqual(released.calls, [release, release]);
+    for (const reply of [fault, END.conflict]) {
+      const ending = lease([reply]);
+      await ending.lease.complete(answer);
+      assert.deepEqual(ending.recent, []);
+    }
   });
 
   it("a refused end is a conflict; a 403 that was replaced is none", async () => {

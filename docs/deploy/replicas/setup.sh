@@ -1,8 +1,34 @@
 #!/bin/sh
 # Makes ./secrets: passwords of the users of Redis, a certificate authority of its own, and a certificate for Redis and
 # Sentinel. Run it once; it replaces nothing. The folder is for its owner only; what containers read lies in tool/ and redis/.
+# `sh setup.sh certificate` replaces the certificate by a new one of the same authority: docs/runbooks.md.
 set -eu
 cd "$(dirname "$0")"
+
+# The addresses in compose.yaml and the names in kubernetes.yaml.
+names=IP:10.89.0.21,IP:10.89.0.22,IP:10.89.0.23,IP:10.89.0.31,IP:10.89.0.32,IP:10.89.0.33
+names=$names,DNS:redis-0.redis,DNS:redis-1.redis,DNS:redis-2.redis
+days=825
+
+# In ./secrets: redis/redis.pem and redis/redis.key, both complete before they replace others.
+make_certificate() {
+  openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -sha256 -subj "/CN=replay redis" \
+    -keyout new.key -out new.csr 2>/dev/null
+  printf 'subjectAltName=%s\n' "$names" >names
+  openssl x509 -req -in new.csr -CA redis/ca.pem -CAkey ca.key -CAcreateserial -days "$days" -sha256 -extfile names \
+    -out new.pem 2>/dev/null
+  chmod 644 new.key new.pem
+  mv new.key redis/redis.key
+  mv new.pem redis/redis.pem
+  rm -f new.csr names redis/ca.srl ca.srl
+}
+
+if [ "${1:-}" = certificate ]; then
+  cd secrets
+  make_certificate
+  echo "made a certificate, good for $days days"
+  exit
+fi
 if [ -e secrets ]; then
   echo "secrets is there already: move it away to make new ones" >&2
   exit 1
@@ -10,20 +36,9 @@ fi
 mkdir -m 700 secrets
 cd secrets
 mkdir -m 755 tool redis
-
-# The addresses in compose.yaml and the names in kubernetes.yaml.
-names=IP:10.89.0.21,IP:10.89.0.22,IP:10.89.0.23,IP:10.89.0.31,IP:10.89.0.32,IP:10.89.0.33
-names=$names,DNS:redis-0.redis,DNS:redis-1.redis,DNS:redis-2.redis
-
-days=825
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -sha256 -days 3650 -subj "/CN=replay redis authority" \
   -keyout ca.key -out redis/ca.pem 2>/dev/null
-openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -sha256 -subj "/CN=replay redis" \
-  -keyout redis/redis.key -out redis.csr 2>/dev/null
-printf 'subjectAltName=%s\n' "$names" >names
-openssl x509 -req -in redis.csr -CA redis/ca.pem -CAkey ca.key -CAcreateserial -days "$days" -sha256 -extfile names \
-  -out redis/redis.pem 2>/dev/null
-rm redis.csr names redis/ca.srl
+make_certificate
 cp redis/ca.pem tool/ca.pem
 
 tool=$(openssl rand -hex 32)
@@ -41,6 +56,7 @@ user default off
 user svc on #$(hash "$tool") ~svc:* -@all +evalsha +eval +get +getrange +set +del +exists +pexpire +pttl +time +info +ping +hello +auth
 user operator on #$(hash "$operator") ~* &* +@all
 user replication on #$(hash "$replication") -@all +psync +replconf +ping
+user probe on nopass -@all +role
 user sentinel on #$(hash "$sentinel") allchannels -@all +multi +slaveof +ping +exec +subscribe +config|rewrite +role +publish +info +client|setname +client|kill +script|kill
 END
 # Readable in the containers, whose users are others; the folder around them is closed.

@@ -4,7 +4,8 @@
  */
 
 import assert from "node:assert/strict";
-import { Agent, request } from "node:http";
+import * as http from "node:http";
+import * as https from "node:https";
 import {
   buildEnvelope,
   InputHasher,
@@ -25,7 +26,7 @@ const MAX_OPEN = 600;
 
 const PORTS = [{ name: "value", many: false }];
 const HASHER = new InputHasher(PORTS);
-const TOOL_KEY = prepareVerifyKey(publicKeyOf(Buffer.from(MARKS.key, "hex")));
+const TOOL_KEY = publicKeyOf(Buffer.from(MARKS.key, "hex"));
 
 /** A pair of nonce and input hash as a leader sends it. */
 export interface Pair {
@@ -86,7 +87,11 @@ export interface LoadOptions {
   readonly pauseMs?: number;
   /** Milliseconds after which an attempt without an answer counts as lost. */
   readonly attemptMs?: number;
+  /** Whether an answer ends a call: 200 by default. */
+  readonly ends?: (answer: Attempt) => boolean;
 }
+
+type RetryOptions = Pick<LoadOptions, "patienceMs" | "pauseMs" | "attemptMs" | "ends">;
 
 /** A load on one or more addresses, and everything that came back. */
 export class Leaders {
@@ -96,9 +101,24 @@ export class Leaders {
   sent = 0;
   /** Attempts without an answer yet. */
   open = 0;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 256 });
+  /** Who signs new pairs. */
+  leader = LEADER;
+  readonly #agent: http.Agent;
+  readonly #toolKeys: readonly ReturnType<typeof prepareVerifyKey>[];
 
-  constructor(private readonly urls: readonly string[]) {}
+  /**
+   * @param tls of the servers, where the addresses are https
+   * @param toolKeys public keys whose results count
+   */
+  constructor(
+    private readonly urls: readonly string[],
+    private readonly tls?: Pick<https.AgentOptions, "ca" | "servername">,
+    toolKeys: readonly Uint8Array[] = [TOOL_KEY],
+  ) {
+    const pool = { keepAlive: true, maxSockets: 256 };
+    this.#agent = tls === undefined ? new http.Agent(pool) : new https.Agent({ ...pool, ...tls });
+    this.#toolKeys = toolKeys.map((key) => prepareVerifyKey(key));
+  }
 
   /** Sends all copies of all pairs; resolves when each has a result or has lost patience. */
   async run({
@@ -115,7 +135,7 @@ export class Leaders {
     const [shortest, longest] = waitMs;
     for (let i = 0; i < pairs; i++) {
       const wait = Math.round(shortest + Math.random() * (longest - shortest));
-      this.pairs.push(makePair(first + i, { waitMs: wait, bytes }));
+      this.pairs.push(makePair(first + i, { waitMs: wait, bytes }, this.leader));
     }
     const due = this.pairs.slice(first).flatMap((pair, i) => {
       const at = (i * 1000) / rate;
@@ -143,13 +163,16 @@ export class Leaders {
   }
 
   /** Sends a pair until it has a result; false when patience has run out first. */
-  async call(pair: Pair, { patienceMs = 60_000, pauseMs = 50, attemptMs = 20_000 } = {}): Promise<boolean> {
+  async call(
+    pair: Pair,
+    { patienceMs = 60_000, pauseMs = 50, attemptMs = 20_000, ends = ({ status }) => status === 200 }: RetryOptions = {},
+  ): Promise<boolean> {
     const until = performance.now() + patienceMs;
     for (let pause = pauseMs; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
-      const status = await this.#attempt(pair, this.#anyUrl(), { attemptMs });
-      if (status === 200) return true;
+      const answer = await this.#attempt(pair, this.#anyUrl(), { attemptMs });
+      if (ends(answer)) return true;
       if (performance.now() > until) {
-        pair.gaveUpAt = status;
+        pair.gaveUpAt = answer.status;
         return false;
       }
       await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())));
@@ -166,8 +189,8 @@ export class Leaders {
   }
 
   /** Sends a pair once, to one address; the status of the answer, 0 when there was none. */
-  once(pair: Pair, url = this.#anyUrl()): Promise<number> {
-    return this.#attempt(pair, url, {});
+  async once(pair: Pair, url = this.#anyUrl()): Promise<number> {
+    return (await this.#attempt(pair, url, {})).status;
   }
 
   close(): void {
@@ -192,12 +215,12 @@ export class Leaders {
     pair: Pair,
     url: string,
     { attemptMs = 20_000, leaveMs }: { readonly attemptMs?: number; readonly leaveMs?: number },
-  ): Promise<number> {
+  ): Promise<Attempt> {
     const { signed } = pair;
     let sentAt = performance.now();
     this.open++;
     return new Promise((resolve) => {
-      const sent = request(`${url}/invoke`, {
+      const sent = (this.tls === undefined ? http : https).request(`${url}/invoke`, {
         method: "POST",
         agent: this.#agent,
         headers: { ...signed.headers, "Content-Length": signed.body.length },
@@ -212,10 +235,9 @@ export class Leaders {
         done = true;
         clearTimeout(timer);
         this.open--;
-        if (leaveMs === undefined) {
-          this.attempts.push({ pair: pair.id, status, code, sentAt, ms: performance.now() - sentAt });
-        }
-        resolve(status);
+        const attempt = { pair: pair.id, status, code, sentAt, ms: performance.now() - sentAt };
+        if (leaveMs === undefined) this.attempts.push(attempt);
+        resolve(attempt);
       };
       const timer = setTimeout(() => sent.destroy(new Error("late")), leaveMs ?? attemptMs);
       sent.on("error", (error: NodeJS.ErrnoException) => end(0, error.code ?? error.message));
@@ -236,7 +258,8 @@ export class Leaders {
           const signature = String(response.headers["x-svc-tool-signature"]);
           if (!pair.signatures.has(signature)) {
             pair.signatures.add(signature);
-            const isGenuine = verifyToolSignature(TOOL_KEY, signed, body, Buffer.from(signature, "base64url"));
+            const bytes = Buffer.from(signature, "base64url");
+            const isGenuine = this.#toolKeys.some((key) => verifyToolSignature(key, signed, body, bytes));
             assert.ok(isGenuine, `pair ${pair.id}: the signature is not that of this result`);
           }
           end(200, undefined);

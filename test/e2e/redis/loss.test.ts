@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { until } from "../../runtime/tools.js";
-import { HeldStores, LATE, REFUSED, RESULT, request, THIRD } from "./held-store.js";
+import { type HeldStore, HeldStores, LATE, LEASE, REFUSED, RESULT, request, THIRD, TTL } from "./held-store.js";
 import { withRedis } from "./installed.js";
 import { RedisServer } from "./redis-server.js";
 
@@ -51,6 +51,47 @@ describe("a Redis that loses data", withRedis(), () => {
       await Promise.all(leases.map((lease) => lease.complete(RESULT))),
       leases.map(() => true),
     );
+  });
+
+  /** A failover to a copy that has the claim of `one`'s only run, and none of what `write` changes. */
+  async function failOver(one: HeldStore, write: () => Promise<unknown>): Promise<void> {
+    const marker = (await stores.key(one.prefix, "r")) ?? assert.fail("no claim");
+    const mark = (await server.client.getBuffer(marker)) ?? assert.fail("no claim");
+    await write();
+    await until(() => {
+      stores.retry();
+      return one.shared.pendingWrites === 0;
+    }, "the write");
+    await server.client.flushall();
+    await server.client.set(marker, mark, "PX", LEASE + TTL);
+    const { losses } = one.shared;
+    await until(() => {
+      stores.fire(HEARTBEAT);
+      return one.shared.losses > losses;
+    }, "the loss is seen");
+  }
+
+  it("a claim that was taken back is taken back at a server that takes over without that, too", async () => {
+    const [one, two] = await stores.share();
+    one.on("claim", async (answer) => {
+      assert.equal(await answer(), 1);
+      // Carried out, and its reply lost; the take-back waits until the copy has the claim.
+      one.on("release", () => REFUSED);
+      return REFUSED;
+    });
+    await assert.rejects(one.store.claim(request(1)), { name: "ReplayStoreUnavailable" });
+    await failOver(one, async () => one.pass());
+    assert.equal(one.shared.takeBacks, 1);
+    assert.equal(await one.state(2), "run");
+    assert.equal(await two.state(1), "run");
+  });
+
+  it("a claim that was given up is given up at a server that takes over without that, too", async () => {
+    const [one, two] = await stores.share();
+    const lease = await one.run(1);
+    await failOver(one, async () => assert.equal(await lease.release(), true));
+    assert.equal(await one.state(2), "run");
+    assert.equal(await two.state(1), "run");
   });
 
   it("a server that comes back with its data may have lost its last seconds: nothing new runs in the grace period", async () => {

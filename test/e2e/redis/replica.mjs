@@ -37,9 +37,9 @@ class Counted extends SvcTool {
     return timeoutMs;
   }
   async invoke({ value: { pair, waitMs, bytes = 0, text } }) {
-    appendFileSync(runs, `begin ${name} ${process.pid} ${pair}\n`);
+    appendFileSync(runs, `begin ${name} ${process.pid} ${pair} ${Date.now()}\n`);
     await new Promise((resolve) => setTimeout(resolve, waitMs));
-    appendFileSync(runs, `end ${name} ${process.pid} ${pair}\n`);
+    appendFileSync(runs, `end ${name} ${process.pid} ${pair} ${Date.now()}\n`);
     // No two runs have the same result.
     return { ok: { value: { pair, run: randomBytes(8).toString("hex"), fill: "x".repeat(bytes), text } } };
   }

@@ -51,6 +51,8 @@ export interface RunEvent {
   readonly replica: string;
   readonly pid: number;
   readonly pair: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
 }
 
 /** The file in which replicas note their runs. */
@@ -66,8 +68,8 @@ export class RunLog {
   read(): readonly RunEvent[] {
     const lines = readFileSync(this.path, "utf8").split("\n").slice(0, -1);
     return lines.map((line) => {
-      const [kind, replica = "", pid, pair] = line.split(" ");
-      return { kind: kind as RunEvent["kind"], replica, pid: Number(pid), pair: Number(pair) };
+      const [kind, replica = "", pid, pair, at] = line.split(" ");
+      return { kind: kind as RunEvent["kind"], replica, pid: Number(pid), pair: Number(pair), at: Number(at) };
     });
   }
 
