@@ -17,6 +17,7 @@ export type {
 } from "./wire/contract.js";
 export { MAX_VALUES } from "./wire/data.js";
 export { ValueDecoder } from "./wire/decoder.js";
+export { ERROR_CODES, type ErrorCode } from "./wire/error-codes.js";
 export { WireFault } from "./wire/fault.js";
 export { FORMAT_NAMES } from "./wire/formats.js";
 export { foldTape, itemsOf, membersByName, parseJson, quote, scalarOf, textOf } from "./wire/json.js";

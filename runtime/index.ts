@@ -53,6 +53,7 @@ export {
   NexusValue,
   OffchainToolOutput,
 } from "./wire/data.js";
+export type { ErrorCode } from "./wire/error-codes.js";
 export { WireFault } from "./wire/fault.js";
 export { DEFAULT_TIMEOUT_MS } from "./wire/metadata.js";
 export { WithSerdeErrorPath } from "./wire/with-error-path.js";

@@ -59,6 +59,7 @@ export type { Invocation } from "./wire/bcs.js";
 export type { MetaSchema, PortShape, VariantShape } from "./wire/bcs-shapes.js";
 export { InlineValue, WalrusValue } from "./wire/data.js";
 export { SigningKey, VerifyKey } from "./wire/ed25519-keys.js";
+export type { ErrorCode } from "./wire/error-codes.js";
 export { invocationNonce } from "./wire/nonce.js";
 export { derivePorts } from "./wire/ports.js";
 export { InputHasher, outputHash } from "./wire/signature.js";

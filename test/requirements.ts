@@ -644,6 +644,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
     proven: { "runtime/invoke-shutdown": 1, "runtime/load": 1, "runtime/replay-http": 2, "runtime/shutdown": 1 },
   },
   {
+    id: "7.41",
+    text: "| 503 | ★ `tool_invocation_interrupted` | shutdown ended a run that had started; it may have had effects; not cached | – |",
+    proven: { "runtime/invoke-shutdown": 1, "runtime/isolate": 1, "runtime/shutdown": 1 },
+  },
+  {
     id: "7.31",
     text: "| 504 | `tool_invocation_timeout` | the deadline passed | none |",
     proven: { "runtime/invoke-faults": 1 },
@@ -714,12 +719,12 @@ export const REQUIREMENTS: readonly Requirement[] = [
   { id: "8.13", text: "Time is monotonic.", proven: { "requirements/section-8": 1 } },
   {
     id: "8.14",
-    text: "★ At shutdown the signal fires with reason `shutdown` after the drain limit; a run that then ends in a throw is answered 503 and not cached.",
+    text: "★ At shutdown the signal fires with reason `shutdown` after the drain limit; a run that then ends in a throw is answered 503 `tool_invocation_interrupted` and not cached.",
     proven: { "runtime/invoke-shutdown": 1, "runtime/shutdown": 1 },
   },
   {
     id: "8.20",
-    text: "★ One that has not ended 2 s later is answered 503 too; its entry stays in flight.",
+    text: "★ One that has not ended 2 s later is answered so too; its entry stays in flight.",
     proven: { "runtime/shutdown": 2 },
   },
   {

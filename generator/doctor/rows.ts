@@ -10,6 +10,7 @@ const ROWS: Readonly<Record<string, string>> = {
   input_integrity_error: "let the gateway pass bodies byte for byte: no rewriting, no transcoding",
   input_deserialization_error: "run svc-gen diff: it shows whether the tool's Input changed",
   request_in_flight: "a call with the same nonce is running; try again",
+  replay_memory_lost: "a repeat reached another replay memory than its first attempt; share one between replicas",
   length_required: "let the gateway buffer requests (nginx: proxy_request_buffering on), so that they have a length",
   payload_too_large: "raise invoke_max_body_bytes in the configuration, or the limit of the gateway",
   request_timeout: "the request came too slowly; look at the way between here and the server",
@@ -22,6 +23,7 @@ const ROWS: Readonly<Record<string, string>> = {
     "raise SVC_REPLAY_MAX_BYTES and the memory limit, lower replay_cache_ttl_ms, or serve from more processes",
   replay_store_unavailable: "look at the replay store; the server's log has its error",
   overloaded: "more calls or bytes than the limits given to bootstrap; try again, then raise them",
+  tool_invocation_interrupted: "the process stopped while the tool ran; give running calls a longer drain limit",
   shutting_down: "the process is stopping; let the load balancer poll /readyz",
 };
 

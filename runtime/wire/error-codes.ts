@@ -22,6 +22,8 @@ export const ERROR_CODES = {
   request_timeout: { status: 408, ran: "no" },
   // An earlier request with the nonce runs: the same one, or one with another input.
   request_in_flight: { status: 409, ran: "maybe" },
+  // Nothing ran because of this request; whether its first attempt ran is unknown.
+  replay_memory_lost: { status: 409, ran: "maybe" },
   length_required: { status: 411, ran: "no" },
   payload_too_large: { status: 413, ran: "no" },
   unsupported_content_encoding: { status: 415, ran: "no" },
@@ -38,11 +40,13 @@ export const ERROR_CODES = {
   replay_store_unavailable: { status: 503, ran: "no" },
   overloaded: { status: 503, ran: "no" },
   shutting_down: { status: 503, ran: "no" },
+  // A shutdown ended the run, at whatever step.
+  tool_invocation_interrupted: { status: 503, ran: "maybe" },
   // The deadline covers construction and `authorize` too.
   tool_invocation_timeout: { status: 504, ran: "maybe" },
 } as const satisfies Readonly<Record<string, ErrorFacts>>;
 
-/** A code of an error answer. */
+/** The code of an error answer (protocol.md section 7). */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** Whether a text is an error code. */

@@ -9,6 +9,8 @@ export class SignatureHeaders {
   readonly leaderSignature: string;
   readonly nonce: string;
   readonly toolSignature: string;
+  /** The name of the server's replay memory in an answer, and what a repeat knows of it (repeat.ts). */
+  readonly replayMemory: string;
 
   /**
    * @param prefix `X-Svc-`, or `X-Nexus-` for older leaders
@@ -25,6 +27,7 @@ export class SignatureHeaders {
     this.leaderSignature = `${prefix}Leader-Signature`;
     this.nonce = `${prefix}Nonce`;
     this.toolSignature = `${prefix}Tool-Signature`;
+    this.replayMemory = `${prefix}Replay-Memory`;
   }
 }
 

@@ -28,11 +28,12 @@ async function running(behaviour: Behaviour) {
   const store = new ReplayMemory();
   const { engine } = selectEngine();
   const headers = new SignatureHeaders("X-Svc-");
-  const service = new InvokeService({ config, headers, engine, store, log: keptLog() });
+  const start = () => new InvokeService({ config, headers, engine, store, log: keptLog() });
+  const service = start();
   const call = echoCall(tool, "1");
-  const send = async ({ headers, body }: SignedCall) => {
+  const send = async ({ headers, body }: SignedCall, to = service) => {
     const pairs = [...headers, ["Content-Length", `${body.length}`] as const];
-    const reply = await service.handle(served, {
+    const reply = await to.handle(served, {
       headers: Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value])),
       rawHeaders: pairs.flat(),
       connection: {},
@@ -44,7 +45,7 @@ async function running(behaviour: Behaviour) {
   };
   const answer = send(call);
   await until(() => tool.calls.constructed > 0, "it runs");
-  return { tool, service, store, call, send, answer };
+  return { tool, service, start, store, call, send, answer };
 }
 
 describe("after the drain limit", () => {
@@ -53,7 +54,7 @@ describe("after the drain limit", () => {
     throw signal.reason;
   };
 
-  it("the signal fires with reason shutdown; a run that then throws is 503 shutting_down and not cached", async () => {
+  it("the signal fires with reason shutdown; a run that then throws is 503 interrupted and not cached", async () => {
     let reason: unknown;
     let runs = 0;
     const invoke = async ({ value }: Record<string, unknown>, context: InvokeContext) => {
@@ -63,31 +64,29 @@ describe("after the drain limit", () => {
         throw error;
       });
     };
-    const { service, store, call, send, answer } = await running({ invoke });
+    const { service, start, store, call, send, answer } = await running({ invoke });
     assert.equal(service.inFlight, 1);
     service.abortRuns();
     const { status, headers, body } = await answer;
-    assert.deepEqual([status, body], [503, '{"error":"shutting_down"}']);
+    assert.deepEqual([status, body], [503, '{"error":"tool_invocation_interrupted"}']);
     assert.deepEqual(headers.slice(-2), ["retry-after", "1"]);
     assert.ok(reason instanceof InvocationAborted);
     assert.equal(reason.reason, "shutdown");
     assert.deepEqual(store.stats(), { entries: 0, inFlight: 0, bytes: 0 });
     assert.equal(service.inFlight, 0);
-    assert.equal((await send(call)).status, 200, "the pair is as it was before");
-    proves("7.30", "8.14");
+    assert.equal((await send(call, start())).status, 200, "the pair is as it was before");
+    proves("7.41", "8.14");
   });
 
-  it("a run that begins only then is told as well", async () => {
-    const { tool, service, send, answer } = await running({
-      invoke: async (_input, context) => {
-        context.signal.throwIfAborted();
-        await stopped(context);
-      },
-    });
+  it("a call that would start a run only then is 503 shutting_down: nothing ran, and its entry is free", async () => {
+    const { tool, service, store, send, answer } = await running({ invoke: (_input, context) => stopped(context) });
     service.abortRuns();
-    for (const { status, body } of [await answer, await send(echoCall(tool, "2"))]) {
-      assert.deepEqual([status, body], [503, '{"error":"shutting_down"}']);
-    }
+    await answer;
+    const { status, body } = await send(echoCall(tool, "2"));
+    assert.deepEqual([status, body], [503, '{"error":"shutting_down"}']);
+    assert.equal(tool.calls.constructed, 1);
+    assert.equal(store.stats().inFlight, 0);
+    proves("7.30");
   });
 
   for (const part of ["construct", "authorize", "encodeOutput"] as const) {
@@ -98,7 +97,7 @@ describe("after the drain limit", () => {
       });
       service.abortRuns();
       open.open();
-      assert.deepEqual([(await answer).status, (await answer).body], [503, '{"error":"shutting_down"}']);
+      assert.deepEqual([(await answer).status, (await answer).body], [503, '{"error":"tool_invocation_interrupted"}']);
       assert.equal(store.stats().entries, 0);
     });
   }

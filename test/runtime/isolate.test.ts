@@ -12,6 +12,7 @@ import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { isolateTools } from "#runtime/server/threads/thread-host.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
 import { SignatureHeaders } from "#runtime/wire/http-names.js";
+import { proves } from "../proves.js";
 import { atEnd } from "../teardown.js";
 import { releaseHeld, tools } from "./mode-tools.js";
 import { exchange, expectError, requestText } from "./raw.js";
@@ -195,17 +196,19 @@ describe("at shutdown", () => {
     return { service, store, answers, end, log };
   }
 
-  it("the signal fires with reason shutdown: 503, not cached; so is what still waits", async () => {
+  it("the signal fires with reason shutdown: 503, not cached; what still waits is 503 shutting_down", async () => {
     const { service, store, answers, end, log } = await running(act, "until aborted", "until aborted");
     service.abortRuns();
-    const stopped = '503 {"error":"shutting_down"}';
-    assert.deepEqual(await Promise.all(answers), [stopped, stopped]);
+    // The tool has one thread, so the second call has not begun.
+    const stopped = ['503 {"error":"tool_invocation_interrupted"}', '503 {"error":"shutting_down"}'];
+    assert.deepEqual(await Promise.all(answers), stopped);
     const told = () => log.entries.flatMap(({ message, fields }) => (message === "aborted" ? [fields.reason] : []));
     // Lines and results of a thread come on ports of their own.
     await until(() => told().length > 0, "its line in the log");
     assert.deepEqual(told(), ["shutdown"]);
     assert.deepEqual(store.stats(), { entries: 0, inFlight: 0, bytes: 0 });
     await end();
+    proves("7.41");
   });
 
   it("threads end with what they still do; nobody knows how far it came, so its entry stays in flight", async () => {

@@ -179,7 +179,7 @@ describe("tools in an application", () => {
     const cut = sendPlain(other.url, stubborn.target, '{"value":1}');
     await until(() => stubborn.calls.invoked === 1, "it runs");
     await other.app.close();
-    expectError(await cut, 503, "shutting_down");
+    expectError(await cut, 503, "tool_invocation_interrupted");
   });
 
   it("survive a hook whose header HTTP does not allow, and keep those of hooks", async () => {

@@ -156,7 +156,7 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
     const connection = await running("deaf");
     child.process.kill("SIGTERM");
     const response = await connection.response();
-    expectError(response, 503, "shutting_down");
+    expectError(response, 503, "tool_invocation_interrupted");
     assert.equal(response.headers.get("connection"), "close");
     const { code: exitCode, stdout } = await child.ended;
     assert.deepEqual([exitCode, stdout.slice(-6)], [3, "exit 3"]);
@@ -530,7 +530,7 @@ describe("a server that is closed", () => {
     assert.equal(deaf.unread.length, 0);
     await elapse(GRACE_MS);
     for (const response of [thrown, await deaf.response()]) {
-      expectError(response, 503, "shutting_down");
+      expectError(response, 503, "tool_invocation_interrupted");
       assert.equal(response.headers.get("connection"), "close");
     }
     assert.deepEqual(await summary(closed), { finished: 1, cut: 2 });
@@ -542,7 +542,7 @@ describe("a server that is closed", () => {
       running: 1,
       graceMs: GRACE_MS,
     });
-    proves("8.14");
+    proves("7.41", "8.14");
   });
 
   it("has the same bounds: a call that never ends is told why and cut", async () => {
@@ -559,7 +559,7 @@ describe("a server that is closed", () => {
     assert.ok(reason instanceof InvocationAborted);
     assert.equal(reason.reason, "shutdown");
     await elapse(GRACE_MS);
-    expectError(await answer.response(), 503, "shutting_down");
+    expectError(await answer.response(), 503, "tool_invocation_interrupted");
     assert.deepEqual(await summary(closed), { finished: 0, cut: 1 });
     proves("8.20");
   });
@@ -572,7 +572,7 @@ describe("a server that is closed", () => {
     await until(() => tool.calls.invoked === 1, "it runs");
     const closed = server.close();
     await elapse(GRACE_MS);
-    expectError(await answer, 503, "shutting_down");
+    expectError(await answer, 503, "tool_invocation_interrupted");
     assert.equal((await closed).cut, 1);
     const { entries, inFlight } = replayStore.stats();
     assert.deepEqual([entries, inFlight], [0, 1]);

@@ -17,6 +17,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   rate_limited: "This leader calls more often than the server allows. Wait for Retry-After seconds.",
   overloaded: "Nothing ran. Repeat the same request after Retry-After seconds.",
   shutting_down: "The server is stopping. Repeat the same request after Retry-After seconds.",
+  tool_invocation_interrupted: "The server stopped while the tool ran. The tool may have had effects.",
+  replay_memory_lost:
+    "The replay memory that may know this call is gone, so it is not known whether the call ran. Nothing ran now.",
   replay_store_full: "The replay memory is full. Nothing ran.",
   replay_store_unavailable: "The shared replay memory does not answer. Nothing ran.",
   internal_error: "A fault of the server itself. The log has it.",

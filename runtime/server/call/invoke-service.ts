@@ -116,7 +116,7 @@ export class InvokeService {
     await Promise.all(this.settlements);
   }
 
-  /** Aborts every running tool for the shutdown of the process, and every run that starts later. */
+  /** Aborts every running tool for the shutdown of the process. Calls that have not started a run are refused. */
   abortRuns(): void {
     this.stopping = true;
     this.load.refuseWaiting();
@@ -272,17 +272,20 @@ export class InvokeService {
     const slots = load.tools.get(tool.fqn);
     try {
       if (inputBytes > 0) held.push(load.inputBytes.enter(holder, inputBytes));
-      if (slots === undefined) return leave;
-      const waiting = slots.enter();
-      if (waiting !== undefined && auth === undefined) request.onDisconnect(waiting.leave);
-      await waiting?.slot;
+      if (slots !== undefined) {
+        const waiting = slots.enter();
+        if (waiting !== undefined && auth === undefined) request.onDisconnect(waiting.leave);
+        await waiting?.slot;
+        held.push(() => slots.release());
+      }
+      if (this.stopping) throw new RequestError("shutting_down");
     } catch (error) {
       leave();
       throw error;
     } finally {
       if (slots !== undefined) seen?.done("queue");
     }
-    held.push(() => slots.release());
+    request.onRun?.();
     return leave;
   }
 
@@ -351,7 +354,6 @@ export class InvokeService {
       throw error;
     }
     this.runs.set(run, tool);
-    if (this.stopping) run.abort("shutdown");
     return run;
   }
 

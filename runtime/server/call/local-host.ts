@@ -23,8 +23,8 @@ import {
   type Call,
   callerCopy,
   type Execution,
+  INTERRUPTED,
   refusal,
-  SHUTTING_DOWN,
   type ToolHost,
   takeInput,
 } from "./messages.js";
@@ -182,8 +182,7 @@ class LocalExecution implements Execution {
       if (this.timedOut) return refusal("tool_invocation_timeout");
       if (this.context instanceof SignedContext && asksForCaller(instance)) {
         const refused = await authorize(instance, this.context.auth, log);
-        if (refused !== undefined)
-          return this.stopping && refused.code !== "permission_denied" ? SHUTTING_DOWN : refused;
+        if (refused !== undefined) return this.stopping && refused.code !== "permission_denied" ? INTERRUPTED : refused;
         if (this.timedOut) return refusal("tool_invocation_timeout");
       }
     } catch (error) {
@@ -213,7 +212,7 @@ class LocalExecution implements Execution {
       }
     } catch (error) {
       this.logFailure(error, "encodeOutput");
-      return this.stopping ? SHUTTING_DOWN : refusal("output_serialization_error");
+      return this.stopping ? INTERRUPTED : refusal("output_serialization_error");
     }
     return this.encode(result);
   }
@@ -256,13 +255,13 @@ class LocalExecution implements Execution {
       }
       // A getter or a `toJSON` of the tool threw.
       this.log.error({ err: error }, "encoding the tool's result failed");
-      return this.stopping ? SHUTTING_DOWN : refusal("output_serialization_error");
+      return this.stopping ? INTERRUPTED : refusal("output_serialization_error");
     }
   }
 
   private failed(error: unknown, phase: "construction" | "invoke"): Answer {
     this.logFailure(error, phase);
-    return this.stopping ? SHUTTING_DOWN : refusal("tool_invocation_failed");
+    return this.stopping ? INTERRUPTED : refusal("tool_invocation_failed");
   }
 
   private logFailure(error: unknown, phase: "construction" | "invoke" | "encodeOutput"): void {

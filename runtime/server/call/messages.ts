@@ -32,7 +32,7 @@ export function refusal(code: ErrorCode, details?: string): Answer {
 /**
  * The answer of a run that threw after a shutdown aborted it. No replay entry keeps it, so that a retry may run again.
  */
-export const SHUTTING_DOWN = refusal("shutting_down");
+export const INTERRUPTED = refusal("tool_invocation_interrupted");
 
 /**
  * The committed texts of a signed request, for each port in order; or the body of an unsigned one, with its document if
@@ -120,6 +120,8 @@ export interface InvokeRequest extends RequestHeaders {
   readBody(length: number, account: BodyAccount): Promise<InputHolder<Uint8Array>>;
   /** Whether the caller has disconnected or has its answer, such as a refusal of a shutdown. */
   isGone(): boolean;
+  /** Called before code of the tool runs because of this request. */
+  onRun?(): void;
   /** Registers a listener for the case that the caller disconnects before its answer is sent. */
   onDisconnect(listener: () => void): void;
 }

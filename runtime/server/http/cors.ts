@@ -31,11 +31,11 @@ export async function allowPages(
       "allowedOrigins: the application has a route for OPTIONS of every path; remove it, or register @fastify/cors in its place",
     );
   }
-  const { version, leaderId, leaderKeyId, inputHash, leaderSignature, nonce, toolSignature } = headers;
+  const { toolSignature, ...sent } = headers;
   const allowed = {
     methods: ["GET", "HEAD", "POST"],
-    allowedHeaders: ["Content-Type", "Accept", version, leaderId, leaderKeyId, inputHash, leaderSignature, nonce],
-    exposedHeaders: [version, toolSignature, "Retry-After"],
+    allowedHeaders: ["Content-Type", "Accept", ...Object.values(sent)],
+    exposedHeaders: [headers.version, toolSignature, headers.replayMemory, "Retry-After"],
     maxAge: PREFLIGHT_SECONDS,
   };
   const { default: cors } = await import("@fastify/cors");

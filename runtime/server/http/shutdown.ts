@@ -26,7 +26,7 @@ export interface ShutdownSummary {
   readonly ms: number;
   /** Requests that had begun when the listener closed and got their own response. */
   readonly finished: number;
-  /** Requests that got 503 `shutting_down` instead, because their tool did not end before the drain limit. */
+  /** Requests that got 503 instead, because they had not ended at the drain limit. */
   readonly cut: number;
 }
 
@@ -45,17 +45,18 @@ const MIN_RELEASE_MS = 500;
  * @typeParam R the transport's handle of a request
  */
 export class InFlightRequests<R> {
-  readonly #open = new Set<R>();
+  /** The requests, each with whether code of a tool runs because of it. */
+  readonly #open = new Map<R, boolean>();
   readonly #waiting: (() => void)[] = [];
   #answered = 0;
   #cut = 0;
 
   /**
-   * @param refuse responds to a request with 503 `shutting_down`
+   * @param refuse responds to a request with 503: `tool_invocation_interrupted` for one that runs, else `shutting_down`
    * @param arrived whether all bytes of a request have arrived
    */
   constructor(
-    private readonly refuse: (request: R) => void,
+    private readonly refuse: (request: R, runs: boolean) => void,
     private readonly arrived: (request: R) => boolean,
   ) {}
 
@@ -68,13 +69,13 @@ export class InFlightRequests<R> {
     return this.#answered;
   }
 
-  /** Requests that were running and got 503 `shutting_down`. */
+  /** Requests that a shutdown ended with 503. */
   get cut(): number {
     return this.#cut;
   }
 
   find(matches: (request: R) => boolean): R | undefined {
-    for (const request of this.#open) if (matches(request)) return request;
+    for (const request of this.#open.keys()) if (matches(request)) return request;
     return undefined;
   }
 
@@ -83,13 +84,18 @@ export class InFlightRequests<R> {
   }
 
   begin(request: R): void {
-    this.#open.add(request);
+    this.#open.set(request, false);
+  }
+
+  /** Records that code of a tool runs because of a request. */
+  run(request: R): void {
+    if (this.#open.has(request)) this.#open.set(request, true);
   }
 
   /**
    * Records that the response to a request is ready.
    *
-   * @param cut whether the response is 503 `shutting_down`
+   * @param cut whether the response is the 503 of a shutdown
    * @returns false when the request was refused before; its response must not be sent
    */
   end(request: R, cut: boolean): boolean {
@@ -113,15 +119,15 @@ export class InFlightRequests<R> {
 
   /** Refuses the requests that have not fully arrived; their tools have not run. */
   refuseUnsent(): void {
-    for (const request of this.#open) {
+    for (const request of this.#open.keys()) {
       if (this.arrived(request)) continue;
       this.#delete(request);
-      this.refuse(request);
+      this.refuse(request, false);
     }
   }
 
   refuseAll(): void {
-    for (const request of this.#open) if (this.end(request, true)) this.refuse(request);
+    for (const [request, runs] of this.#open) if (this.end(request, true)) this.refuse(request, runs);
   }
 
   #delete(request: R): boolean {
@@ -133,7 +139,7 @@ export class InFlightRequests<R> {
 
 /** The parts of a server that a shutdown uses. */
 export interface ShutdownParts {
-  readonly requests: Omit<InFlightRequests<never>, "begin" | "end" | "find" | "has">;
+  readonly requests: Omit<InFlightRequests<never>, "begin" | "end" | "find" | "has" | "run">;
   readonly log: ServerLogger;
   /** Closes the listener and idle connections; resolves when all other connections are closed. Never rejects. */
   close(): Promise<void>;

@@ -48,12 +48,19 @@ export interface ToolRoutesOptions {
 
 type Method = "GET" | "HEAD" | "POST";
 
+/** What the route and the shutdown know of each other's work on a request. */
+interface Progress {
+  /** Whether the request has no response yet. */
+  isOpen(): boolean;
+  /** Called before code of the tool runs. */
+  onRun(): void;
+}
+
 interface Route {
   readonly methods: readonly Method[];
   /** Whether the route itself responds to a request without a host. */
   readonly needsHost?: true;
-  /** @param isOpen whether the request has no response yet */
-  answer(request: IncomingMessage, response: ServerResponse, isOpen: () => boolean): Promise<Reply>;
+  answer(request: IncomingMessage, response: ServerResponse, progress: Progress): Promise<Reply>;
 }
 
 const GET = ["GET"] as const;
@@ -86,7 +93,7 @@ export class ToolRoutes {
       options.service.load.refusals.count("answers"),
     );
     this.requests = new InFlightRequests<FastifyReply>(
-      (reply) => this.#send(reply, errorReply("shutting_down"), true),
+      (reply, runs) => this.#send(reply, errorReply(runs ? "tool_invocation_interrupted" : "shutting_down"), true),
       ({ request: { raw } }) => raw.complete || raw.readableEnded,
     );
   }
@@ -196,12 +203,16 @@ export class ToolRoutes {
     this.requests.begin(reply);
     let answer: Reply;
     try {
-      answer = await route.answer(request, reply.raw, () => this.requests.has(reply));
+      answer = await route.answer(request, reply.raw, {
+        isOpen: () => this.requests.has(reply),
+        onRun: () => this.requests.run(reply),
+      });
     } catch (error) {
       this.options.log.error({ err: error }, "answering a request failed");
       answer = errorReply("internal_error");
     }
-    if (this.requests.end(reply, answer.code === "shutting_down")) {
+    const cut = answer.code === "shutting_down" || answer.code === "tool_invocation_interrupted";
+    if (this.requests.end(reply, cut)) {
       this.#send(reply, answer, this.options.shutdown.stopping || answer.code === "request_timeout");
     }
   }
@@ -303,8 +314,8 @@ function routesOf(
     const path = `${prefix}${tool.prefix}`;
     routes.set(`${path}/invoke`, {
       methods: POST,
-      answer: (request, response, isOpen) =>
-        service.handle(tool, invokeRequest(request, response, { bodies, server, isOpen })),
+      answer: (request, response, progress) =>
+        service.handle(tool, invokeRequest(request, response, { bodies, server, ...progress })),
     });
     routes.set(`${path}/meta`, {
       methods: GET,
@@ -360,7 +371,7 @@ function meta(tool: ServedTool, path: string, request: IncomingMessage, log: Ser
 function invokeRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { bodies, server, isOpen }: { readonly bodies: BodyReader; readonly server: Server; isOpen(): boolean },
+  { bodies, server, isOpen, onRun }: Progress & { readonly bodies: BodyReader; readonly server: Server },
 ): InvokeRequest {
   return {
     headers: request.headers,
@@ -378,6 +389,7 @@ function invokeRequest(
       return bodies.read(request, length, account, isAnswered);
     },
     isGone: () => request.destroyed || !isOpen(),
+    onRun,
     onDisconnect: (listener) => {
       response.on("close", () => {
         if (!response.writableFinished) listener();

@@ -322,7 +322,9 @@ class ThreadWork<T> implements Execution<T> {
       // unknown, so its replay entry stays in flight.
       if (this.threads.closed) return new Promise<never>(() => {});
       this.log.error({ err: error }, "the tool's thread ended during a call");
-      return this.ends.fault(this.#reasons.includes("shutdown") ? "shutting_down" : "tool_invocation_failed");
+      return this.ends.fault(
+        this.#reasons.includes("shutdown") ? "tool_invocation_interrupted" : "tool_invocation_failed",
+      );
     } finally {
       clearTimeout(this.#grace);
       if (this.#thread !== undefined) this.threads.give(this.#thread);
