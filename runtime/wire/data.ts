@@ -87,6 +87,10 @@ export class InlineValue {
 /** A reference to a blob in Walrus: the id as 43 ASCII bytes of base64url, and the SHA-256 of the content. */
 export class WalrusValue {
   readonly kind = "walrus";
+  /** Refuses a reference in a value that is written as JSON. */
+  get [Symbol.toStringTag]() {
+    return "WalrusValue";
+  }
   /**
    * @param size bytes of the blob, where known: counted in the resolved output budget, not sent
    * @param returned called after a result with this value was sent; not sent itself
