@@ -103,8 +103,7 @@ const LAYERS = [
     name: "leader",
     files: "runtime/leader/* runtime/leader/portable/*",
     below: "wire fqn config storage",
-    packages: "#platform/bytes #platform/hash #platform/ed25519",
-    node: "http https",
+    packages: "#platform/bytes #platform/hash #platform/ed25519 #platform/http-client undici",
   },
   {
     name: "testing",
@@ -115,8 +114,8 @@ const LAYERS = [
   {
     name: "entry points",
     files: "runtime/index runtime/v1 runtime/generator runtime/config runtime/leader runtime/inspect runtime/fastify",
-    below: "wire fqn tool config server/errors server/log server/load server/replay server/http server leader storage",
-    packages: "#platform/ed25519 #platform/http-client fastify",
+    below: "wire fqn tool config server/errors server/log server/load server/replay server/http server leader",
+    packages: "#platform/ed25519 fastify",
   },
   {
     name: "generator/model",

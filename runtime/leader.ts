@@ -5,7 +5,6 @@
 
 export { prepareSigningKey, prepareVerifyKey, publicKeyOf } from "#platform/ed25519";
 export { type KeyReading, readPrivateKey } from "./config/keys.js";
-export type { Attempts } from "./leader/attempts.js";
 export {
   type CallEnd,
   type CallFacts,
@@ -26,10 +25,8 @@ export { readMetadata, type ToolMetadata } from "./leader/metadata.js";
 export {
   buildEnvelope,
   buildUnsignedBody,
-  type Envelope,
   JsonText,
   type Leader,
-  type SignedRequest,
   type SignOptions,
   signRequest,
 } from "./leader/request.js";
@@ -41,6 +38,7 @@ export {
   type ToolResult,
   verifyToolSignature,
 } from "./leader/result.js";
+export type { Attempts, Envelope, SignedRequest } from "./leader/signed-request.js";
 export { readRequest, type StoredRequest } from "./leader/stored-request.js";
 export type { ToolKeys } from "./leader/tool-keys.js";
 export type {

@@ -12,7 +12,6 @@ import { RESULT_CONTENT_TYPE, SignatureHeaders } from "../wire/http-names.js";
 import { MAX_RESULT_BYTES } from "../wire/output.js";
 import { derivePorts, PortError } from "../wire/ports.js";
 import { InputHasher, outputHash, SIGNATURE_VERSION } from "../wire/signature.js";
-import { Attempts } from "./attempts.js";
 import { listChanges } from "./contract-changes.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
 import { readMetadata, type ToolMetadata } from "./metadata.js";
@@ -25,13 +24,13 @@ import {
   type Leader,
   type PreparedLeader,
   prepareLeader,
-  type SignedRequest,
   type SignOptions,
   signRequest,
 } from "./request.js";
 import { type ResolvedResult, resolveResult, type ValueReader } from "./resolve.js";
 import { responseError } from "./response.js";
 import { decodeResult, type ResultPort, type ToolResult, verifyToolSignature } from "./result.js";
+import { Attempts, type SignedRequest } from "./signed-request.js";
 import { storable } from "./stored-request.js";
 import { ToolKeyRing, type ToolKeys } from "./tool-keys.js";
 import type { ByVariant, OutputOf, SentInput, ToolType, UntypedTool } from "./tool-types.js";
@@ -610,7 +609,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   /** Sends a request once. */
   async #attempt(request: SignedRequest, address: Address, call: Call, named = true): Promise<CallResult<Tool>> {
     const { attempts } = request;
-    const keys = await this.#toolKeys?.keys();
+    const keys = this.#toolKeys && (await this.#toolKeys.keys());
     const memory = attempts.begin(named ? address.memory : undefined);
     const headers =
       memory === undefined ? request.headers : { ...request.headers, [this.#headers.replayMemory]: memory };

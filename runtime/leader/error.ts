@@ -1,7 +1,7 @@
 /** Errors of a leader's call. */
 
 import { ERROR_CODES, type ErrorCode, isErrorCode, type Ran } from "../wire/error-codes.js";
-import type { SignedRequest } from "./request.js";
+import type { SignedRequest } from "./signed-request.js";
 
 /** Failures that the client itself reports, and whether the tool ran where the cause does not tell more. */
 export const LEADER_FAULTS = {

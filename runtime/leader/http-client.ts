@@ -42,23 +42,14 @@ export class HttpClient implements Transport {
     this.#tls = tls;
   }
 
-  async send(request: HttpRequest): Promise<HttpResponse> {
-    const began = performance.now();
-    const dispatcher = this.#given ?? (await this.#agent());
-    const timeoutMs = request.timeoutMs - (performance.now() - began);
+  send(request: HttpRequest): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
       const exchange = new Exchange(request, resolve, reject);
       const fired = request.signals.find(({ aborted }) => aborted);
       if (fired !== undefined) return exchange.fail(aborted(fired));
-      exchange.watch(timeoutMs);
-      const { method, url, headers, body } = request;
-      const target = { origin: url.origin, path: `${url.pathname}${url.search}`, method, headers };
-      const limits = { headersTimeout: 0, bodyTimeout: 0 };
-      try {
-        dispatcher.dispatch({ ...target, ...limits, ...(body !== undefined && { body: asBuffer(body) }) }, exchange);
-      } catch (error) {
-        exchange.onResponseError(undefined, error as Error);
-      }
+      exchange.watch();
+      if (this.#given !== undefined) exchange.begin(this.#given);
+      else this.#agent().then((agent) => exchange.begin(agent), reject);
     });
   }
 
@@ -118,14 +109,26 @@ class Exchange {
     private readonly reject: (error: LeaderError) => void,
   ) {}
 
-  watch(timeoutMs: number): void {
-    const ms = Math.min(Math.max(0, timeoutMs), MAX_TIMER_MS);
-    const timer = setTimeout(() => this.fail(late(this.request.timeoutMs)), ms);
+  watch(): void {
+    const { timeoutMs } = this.request;
+    const timer = setTimeout(() => this.fail(late(timeoutMs)), Math.min(timeoutMs, MAX_TIMER_MS));
     const ignore = onAbort(this.request.signals, (signal) => this.fail(aborted(signal)));
     this.#end = () => {
       clearTimeout(timer);
       ignore();
     };
+  }
+
+  begin(dispatcher: Dispatcher): void {
+    if (this.#failure !== undefined) return;
+    const { method, url, headers, body } = this.request;
+    const target = { origin: url.origin, path: `${url.pathname}${url.search}`, method, headers };
+    const limits = { headersTimeout: 0, bodyTimeout: 0 };
+    try {
+      dispatcher.dispatch({ ...target, ...limits, ...(body !== undefined && { body: asBuffer(body) }) }, this);
+    } catch (error) {
+      this.onResponseError(undefined, error as Error);
+    }
   }
 
   fail(error: LeaderError): void {

@@ -9,7 +9,8 @@ import type { PortShape } from "../wire/bcs-shapes.js";
 import { MAX_VALUES } from "../wire/data.js";
 import { quote } from "../wire/json.js";
 import { InputHasher } from "../wire/signature.js";
-import { type Envelope, itemText, valueText } from "./request.js";
+import { itemText, valueText } from "./request.js";
+import type { Envelope } from "./signed-request.js";
 
 /**
  * The body of a signed request. Missing ports are sent as null, unknown members as further ports, and lists with any

@@ -16,9 +16,9 @@ import { foldTape, type JsonDocument, MAX_DEPTH, parseJson, quote, textOf } from
 import { invocationNonce } from "../wire/nonce.js";
 import { InputHasher, SIGNATURE_VERSION } from "../wire/signature.js";
 import { PlainValueError, plainText } from "../wire/untyped-json.js";
-import { Attempts } from "./attempts.js";
 import { engine } from "./engine.js";
 import { LeaderError } from "./error.js";
+import { Attempts, type Envelope, type SignedRequest } from "./signed-request.js";
 import { storable } from "./stored-request.js";
 
 /**
@@ -44,29 +44,6 @@ export interface Leader {
   readonly keyId: bigint | number;
   /** The private key: prepared, as 32 bytes, or as text in any form that the configuration accepts. */
   readonly key: SigningKey | Uint8Array | string;
-}
-
-/** The body of a signed request, and the signed hash. */
-export interface Envelope {
-  readonly body: Uint8Array;
-  /** 32 bytes. */
-  readonly inputHash: Uint8Array;
-}
-
-/**
- * A signed request. Sending it again is an exact retry. `JSON.stringify` gives its stored form; `readRequest` makes a request of
- * it.
- */
-export interface SignedRequest extends Envelope {
-  readonly headers: Readonly<Record<string, string>>;
-  /** 64 bytes. */
-  readonly leaderSignature: Uint8Array;
-  /** 32 bytes. */
-  readonly nonce: Uint8Array;
-  /** The tool that it was signed for, where a client signed it. No other client sends it. */
-  readonly fqn?: string;
-  /** The history of the request. Copies of it share one. */
-  readonly attempts: Attempts;
 }
 
 /**

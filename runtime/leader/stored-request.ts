@@ -2,8 +2,8 @@
 
 import { decodeBase64, decodeBase64url } from "../wire/base64.js";
 import { asBuffer } from "../wire/bytes.js";
-import { Attempts } from "./attempts.js";
-import type { SignedRequest } from "./request.js";
+import type { SignedRequest } from "./signed-request.js";
+import { Attempts } from "./signed-request.js";
 
 const VERSION = 1;
 

@@ -3,9 +3,10 @@
 import { LeaderError } from "../leader/error.js";
 import { laxBody, laxEnvelope } from "../leader/lax-request.js";
 import { OutputReader, type ReadablePort } from "../leader/output-reader.js";
-import { requireObject, type SignedRequest, type SignOptions, signRequest } from "../leader/request.js";
+import { requireObject, type SignOptions, signRequest } from "../leader/request.js";
 import { responseError } from "../leader/response.js";
 import { decodeResult, type ToolResult, verifyToolSignature } from "../leader/result.js";
+import type { SignedRequest } from "../leader/signed-request.js";
 import type { InputOf, OutputOf } from "../leader/tool-types.js";
 import type { ServedTool } from "../server/call/served-tool.js";
 import { StartupError } from "../server/errors/startup-error.js";

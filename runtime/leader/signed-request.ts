@@ -1,6 +1,30 @@
-/** The history of one signed request, by which a repeat can be kept from running twice (protocol.md section 8). */
+/** A signed request, with the history that keeps a repeat from running twice (protocol.md section 8). */
 
 import type { Ran } from "../wire/error-codes.js";
+import { repeatText } from "../wire/repeat.js";
+
+/** The body of a signed request, and the signed hash. */
+export interface Envelope {
+  readonly body: Uint8Array;
+  /** 32 bytes. */
+  readonly inputHash: Uint8Array;
+}
+
+/**
+ * A signed request. Sending it again is an exact retry. `JSON.stringify` gives its stored form; `readRequest` makes a request of
+ * it.
+ */
+export interface SignedRequest extends Envelope {
+  readonly headers: Readonly<Record<string, string>>;
+  /** 64 bytes. */
+  readonly leaderSignature: Uint8Array;
+  /** 32 bytes. */
+  readonly nonce: Uint8Array;
+  /** The tool that it was signed for, where a client signed it. No other client sends it. */
+  readonly fqn?: string;
+  /** The history of the request. Copies of it share one. */
+  readonly attempts: Attempts;
+}
 
 /** A name that no replay memory has. */
 const NO_MEMORY = "unknown";
@@ -66,7 +90,8 @@ export class Attempts {
     this.#fix(memory);
     this.#running++;
     const name = this.#memory ?? (first || memory === undefined ? undefined : NO_MEMORY);
-    return name && `${name};age=${Math.max(0, Math.round(now() - (this.#since ?? now())))}`;
+    const ageMs = Math.max(0, Math.round(now() - (this.#since ?? now())));
+    return name && repeatText({ memory: name, ageMs });
   }
 
   /**
