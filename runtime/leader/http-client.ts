@@ -70,7 +70,7 @@ export class HttpClient implements Transport {
 
 /** An agent with the proxies of the environment, loaded with the first request of a process. */
 async function newAgent({ ca, ...tls }: TlsOptions): Promise<EnvHttpProxyAgent> {
-  const { EnvHttpProxyAgent } = await import("undici");
+  const { EnvHttpProxyAgent, Pool } = await import("undici");
   const connect = {
     timeout: CONNECT_TIMEOUT_MS,
     minVersion: "TLSv1.2",
@@ -83,9 +83,21 @@ async function newAgent({ ca, ...tls }: TlsOptions): Promise<EnvHttpProxyAgent> 
     requestTls: connect,
     pipelining: 1,
     allowH2: false,
+    factory: (origin, options: { connect?: unknown }) =>
+      new Pool(origin, { ...options, connect: endingConnector(options.connect) }),
     // A proxy reaches another loopback.
     noProxy: no_proxy === "*" ? no_proxy : `${no_proxy ?? ""},localhost,127.0.0.1,[::1]`,
   });
+}
+
+/** A proxy's connector whose failures end the request: undici connects again without end when a proxy hangs up. */
+function endingConnector(connect: unknown): buildConnector.connector {
+  if (typeof connect !== "function") return connect as buildConnector.connector;
+  return (options, callback) =>
+    (connect as buildConnector.connector)(options, (...[error, socket]) => {
+      if (error === null) callback(null, socket);
+      else callback(Object.assign(new Error(error.message, { cause: error }), { code: "UND_ERR_PROXY" }), null);
+    });
 }
 
 /** undici's control of a request whose first byte is about to be sent. */
@@ -173,7 +185,8 @@ class Exchange {
 function lost(error: NodeJS.ErrnoException | undefined, { protocol }: URL): LeaderError {
   const { code, message = "" } = error ?? {};
   const isPlain = protocol === "https:" && /wrong version number|packet length too long/i.test(message);
-  const what = code ?? "the connection broke";
+  // The codes of undici name no cause.
+  const what = code?.startsWith("UND_") ? message : (code ?? "the connection broke");
   const hint = ": the server answers without TLS: use http:// in the url, or the server's TLS port";
   return new LeaderError("connection_failed", isPlain ? `${what}${hint}` : what, { cause: error });
 }
