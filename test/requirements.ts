@@ -639,6 +639,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
     proven: { "runtime/invoke-faults": 3 },
   },
   {
+    id: "7.42",
+    text: "| 409 | ★ `replay_memory_lost` | section 8: a repeat whose first attempt another memory may have taken; nothing ran now | fixed |",
+    proven: { "runtime/replay-memory-name": 1 },
+  },
+  {
     id: "7.30",
     text: "| 503 | `replay_store_full`, ★ `replay_store_unavailable`, `overloaded`, `shutting_down` | with `Retry-After`; never cached; nothing ran | – |",
     proven: { "runtime/invoke-shutdown": 1, "runtime/load": 1, "runtime/replay-http": 2, "runtime/shutdown": 1 },
@@ -726,6 +731,41 @@ export const REQUIREMENTS: readonly Requirement[] = [
     id: "8.20",
     text: "★ One that has not ended 2 s later is answered so too; its entry stays in flight.",
     proven: { "runtime/shutdown": 2 },
+  },
+  {
+    id: "8.31",
+    text: "★ A memory has a name, 16 random bytes in base64url, made when it begins (with a shared store: when its data begin, or are found lost).",
+    proven: { "runtime/replay-memory-name": 2, "e2e/redis/store-contract": 1 },
+  },
+  {
+    id: "8.32",
+    text: "In signed mode every answer carries it as `X-Svc-Replay-Memory`.",
+    proven: { "runtime/replay-memory-name": 1 },
+  },
+  {
+    id: "8.33",
+    text: "A caller that repeats a request sends the name that it knew when it first sent it and the milliseconds since then, `NAME;age=MS`, in the same header, which no signature covers.",
+    proven: { "runtime/replay-memory-name": 1 },
+  },
+  {
+    id: "8.34",
+    text: "Where the pair (nonce, hash) is unknown, and the name is not this memory's or the age is not below the shortest TTL in force in that time: 409 `replay_memory_lost`, nothing runs, nothing is stored.",
+    proven: { "runtime/replay-memory-name": 5, "e2e/redis/store-contract": 1 },
+  },
+  {
+    id: "8.35",
+    text: "So a repeat never runs twice, even after a crash, after the TTL, or at another process behind one address.",
+    proven: { "runtime/replay": 1, "runtime/replay-memory-name": 2, "e2e/redis/redis-store": 1 },
+  },
+  {
+    id: "8.36",
+    text: "A value of another form counts as another memory's name.",
+    proven: { "runtime/replay-memory-name": 1 },
+  },
+  {
+    id: "8.37",
+    text: "Without the header (leaders of today): as above.",
+    proven: { "runtime/replay-memory-name": 1 },
   },
   {
     id: "8.15",

@@ -3,7 +3,7 @@
 import type { SharedReplayStats } from "../server/replay/store.js";
 
 /** What became of a claim. */
-export type ClaimOutcome = "run" | "completed" | "in_flight" | "full" | "unavailable";
+export type ClaimOutcome = "run" | "completed" | "in_flight" | "lost" | "full" | "unavailable";
 
 /** Counters of a store. */
 export class Figures {
@@ -21,7 +21,7 @@ export class Figures {
   /** Begins the counts of a tool, so that each is there from the start. */
   countTool(tool: string): void {
     if (this.claims.has(tool)) return;
-    this.claims.set(tool, { run: 0, completed: 0, in_flight: 0, full: 0, unavailable: 0 });
+    this.claims.set(tool, { run: 0, completed: 0, in_flight: 0, lost: 0, full: 0, unavailable: 0 });
   }
 
   claimed(tool: string, outcome: ClaimOutcome): void {

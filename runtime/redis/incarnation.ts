@@ -31,6 +31,7 @@ export class Incarnation {
   #recentBytes = 0;
   #value: Buffer | undefined;
   #last: Buffer | undefined;
+  #name: string | undefined;
   #graceUntil = 0;
   #checking: Promise<void> | undefined;
   /** Counts connections: what was learned over an earlier one does not hold. */
@@ -45,6 +46,11 @@ export class Incarnation {
   /** The incarnation to claim under; undefined while it is not known. */
   get value(): Buffer | undefined {
     return this.#value;
+  }
+
+  /** The name of the replay memory: the random bytes of the last known incarnation. */
+  get name(): string | undefined {
+    return this.#name;
   }
 
   /** Milliseconds until runs can be claimed again after a loss. */
@@ -98,6 +104,7 @@ export class Incarnation {
       this.#mustRegister = this.reclaim;
     }
     this.#last = value;
+    this.#name = nameOf(value);
     const isNew = this.#value === undefined;
     this.#value = value;
     if (this.#mustRegister) {
@@ -113,6 +120,11 @@ export class Incarnation {
     const recent = [...this.#recent].filter(({ age }) => age <= RECENT_MS);
     await inBatches(recent, (end) => end.writeAgain());
   }
+}
+
+/** The random bytes of an incarnation, which are its last. */
+export function nameOf(incarnation: Buffer): string {
+  return incarnation.subarray(-16).toString("base64url");
 }
 
 /** Runs the work for all, some at a time; rejects with the first fault after its batch has ended. */

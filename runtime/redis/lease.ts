@@ -11,6 +11,8 @@ export interface LeaseHost {
   /** Tries a write once; what fails is repeated in the background, at most for some milliseconds. Undefined then. */
   write(write: () => Promise<unknown>, bytes: number, forMs: number): Promise<unknown>;
   ttlMs(tool: string): number;
+  /** Notes the lifetime of a record before it is written. */
+  note(key: Buffer, ms: number): Promise<void>;
   /** The run has ended; `end` is there when its answer is kept, for the case that the server loses it. */
   ended(lease: RedisLease, end: RunEnd | undefined): void;
   /** Another process runs, or has run, what this one ran. */
@@ -162,6 +164,7 @@ export class RunEnd {
   async #write(): Promise<unknown> {
     const { keys, mark } = this.claim;
     const { lifetimeMs } = this;
+    await this.host.note(keys.lifetimes, lifetimeMs);
     const left = Math.max(1, Math.ceil(lifetimeMs - this.age));
     const reply = await this.host.run(SCRIPTS.end, keys.marker, keys.record, mark, this.#record, left);
     this.#written = true;
@@ -172,7 +175,10 @@ export class RunEnd {
     return reply;
   }
 
-  #touch(): Promise<unknown> {
-    return this.host.run(SCRIPTS.touch, this.claim.keys.record, this.claim.token, this.lifetimeMs);
+  async #touch(): Promise<unknown> {
+    const { keys, token } = this.claim;
+    const { lifetimeMs } = this;
+    await this.host.note(keys.lifetimes, lifetimeMs);
+    return this.host.run(SCRIPTS.touch, keys.record, token, lifetimeMs);
   }
 }

@@ -19,13 +19,15 @@ const CALLER_BYTES = 16;
 export interface CallKeys {
   readonly marker: Buffer;
   readonly record: Buffer;
+  /** Of the tool: the lifetimes of its records. */
+  readonly lifetimes: Buffer;
 }
 
 /** Makes the keys of a store: `{00}` puts all of them into one slot of a cluster. */
 export class Keys {
   readonly incarnation: Buffer;
   readonly grace: Buffer;
-  readonly #prefixes = new Map<string, { readonly marker: Buffer; readonly record: Buffer }>();
+  readonly #prefixes = new Map<string, CallKeys>();
 
   constructor(private readonly prefix: string) {
     this.incarnation = Buffer.from(`${prefix}{00}incarnation`);
@@ -40,12 +42,17 @@ export class Keys {
     let prefixes = this.#prefixes.get(tool);
     if (prefixes === undefined) {
       const start = `${this.prefix}{00}`;
-      prefixes = { marker: Buffer.from(`${start}r:${tool}:`), record: Buffer.from(`${start}e:${tool}:`) };
+      prefixes = {
+        marker: Buffer.from(`${start}r:${tool}:`),
+        record: Buffer.from(`${start}e:${tool}:`),
+        lifetimes: Buffer.from(`${start}l:${tool}`),
+      };
       this.#prefixes.set(tool, prefixes);
     }
     return {
       marker: Buffer.concat([prefixes.marker, nonce]),
       record: Buffer.concat([prefixes.record, nonce, COLON, inputHash]),
+      lifetimes: prefixes.lifetimes,
     };
   }
 }

@@ -13,10 +13,12 @@ import {
   type SharedReplayStats,
 } from "../server/replay/store.js";
 import { endsWithin } from "../time-limit.js";
+import type { Repeat } from "../wire/repeat.js";
 import { type RedisClient, RedisConnection, RedisFault, SettingsFileError } from "./connection.js";
 import { Figures } from "./figures.js";
-import { Incarnation } from "./incarnation.js";
+import { Incarnation, nameOf } from "./incarnation.js";
 import { type ClaimOfRun, type LeaseHost, RedisLease } from "./lease.js";
+import { HISTORY_MS, NotedLifetimes } from "./lifetimes.js";
 import { PendingWrites } from "./pending-writes.js";
 import { decodeRecord, digestOf, encodeRecord, Keys, Tokens } from "./record.js";
 import { CLAIM, END, SCRIPTS, type Script } from "./scripts.js";
@@ -53,6 +55,8 @@ export interface RedisReplayParts {
   readonly takeBack?: boolean;
   /** Whether runs and recent ends are registered again after a loss. */
   readonly reclaim?: boolean;
+  /** Milliseconds for which a noted lifetime is not noted again. */
+  readonly noteMs?: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 1_000;
@@ -98,6 +102,7 @@ export class RedisReplayStore implements ReplayStore {
   readonly #figures = new Figures();
   readonly #connection: RedisConnection;
   readonly #incarnation: Incarnation;
+  readonly #noted: NotedLifetimes;
   readonly #pending: PendingWrites;
   readonly #host: LeaseHost;
   readonly #takesBack: boolean;
@@ -116,7 +121,7 @@ export class RedisReplayStore implements ReplayStore {
   #endWait = () => {};
 
   /** @throws RangeError for invalid options; no message has a password */
-  constructor(options: RedisReplayOptions, { takeBack = true, reclaim = true }: RedisReplayParts = {}) {
+  constructor(options: RedisReplayOptions, { takeBack = true, reclaim = true, noteMs }: RedisReplayParts = {}) {
     const { url, client, prefix = "svc:", passwordFile, caPath, certPath, keyPath } = options;
     if ((url === undefined) === (client === undefined))
       throw new RangeError("RedisReplayStore: expected url or client");
@@ -125,6 +130,7 @@ export class RedisReplayStore implements ReplayStore {
     this.#graceMs = checkedInteger("graceMs", options.graceMs ?? DEFAULT_GRACE_MS, 0, 3_600_000, "milliseconds");
     requireFilesToFit(options, this.#target);
     this.#keys = new Keys(prefix);
+    this.#noted = new NotedLifetimes((...script) => this.#run(...script), noteMs);
     this.#takesBack = takeBack;
     this.#hasPasswordFile = passwordFile !== undefined;
     this.#connection = new RedisConnection(
@@ -144,6 +150,7 @@ export class RedisReplayStore implements ReplayStore {
         hello: () => this.#hello(),
         lost: () => {
           this.#figures.losses++;
+          this.#noted.forget();
           this.#log?.warn({}, "Redis has lost data or is another instance: no new runs until the grace period is over");
         },
         recovered: () => void this.#pending.kick(),
@@ -222,6 +229,10 @@ export class RedisReplayStore implements ReplayStore {
     }
   }
 
+  get memoryName(): string | undefined {
+    return this.#incarnation.name;
+  }
+
   get unavailable(): string | undefined {
     if (this.#policyFault !== undefined) return this.#policyFault;
     const { reason, since } = this.#trouble ?? {};
@@ -255,16 +266,18 @@ export class RedisReplayStore implements ReplayStore {
     const [token, caller] = [this.#tokens.next(), digestOf(request.caller)];
     const mark = Buffer.concat([request.inputHash, token]);
     const claim: ClaimOfRun = { tool, keys, mark, token, caller, leaseMs, ttlMs };
-    let reply = await this.#tryClaim(claim);
+    let reply = await this.#tryClaim(claim, request.repeat);
     if (reply === CLAIM.lost) {
       await this.#incarnation.check();
-      reply = await this.#tryClaim(claim);
+      reply = await this.#tryClaim(claim, request.repeat);
     }
     switch (reply) {
       case CLAIM.run:
         return { state: "run", lease: this.#lease(claim) };
       case CLAIM.inFlight:
         return { state: "in-flight" };
+      case CLAIM.repeatLost:
+        return { state: "lost" };
       case CLAIM.full:
         return { state: "full" };
       case CLAIM.lost:
@@ -276,12 +289,14 @@ export class RedisReplayStore implements ReplayStore {
   }
 
   /** One attempt; a claim without a reply is taken back. */
-  async #tryClaim(claim: ClaimOfRun): Promise<unknown> {
+  async #tryClaim(claim: ClaimOfRun, repeat: Repeat | undefined): Promise<unknown> {
     const { keys, mark, token, caller, leaseMs, ttlMs } = claim;
     const incarnation = this.#incarnation.value;
     if (incarnation === undefined) throw new RedisFault("disconnected", this.#connection.lastFault.code, false);
-    const all = [keys.marker, keys.record, this.#keys.incarnation, this.#keys.grace];
-    const given = [mark.subarray(0, 32), token, caller, leaseMs + ttlMs, incarnation];
+    await this.#noted.note(keys.lifetimes, ttlMs);
+    const all = [keys.marker, keys.record, this.#keys.incarnation, this.#keys.grace, keys.lifetimes];
+    const age = repeat === undefined ? "" : ageHere(repeat, nameOf(incarnation));
+    const given = [mark.subarray(0, 32), token, caller, leaseMs + ttlMs, incarnation, age, ttlMs];
     try {
       return await this.#run(SCRIPTS.claim, ...all, ...given);
     } catch (error) {
@@ -333,6 +348,7 @@ export class RedisReplayStore implements ReplayStore {
       },
       write: (write, bytes, forMs) => this.#pending.attempt({ bytes, until: performance.now() + forMs, write }),
       ttlMs: (tool) => this.#ttlMs(tool),
+      note: (key, ms) => this.#noted.note(key, ms),
       ended: (lease, end) => {
         this.#incarnation.leases.delete(lease);
         if (end !== undefined) this.#incarnation.remember(end);
@@ -473,11 +489,12 @@ export class RedisReplayStore implements ReplayStore {
   /** Uses every right that a call needs, on keys of its own, so that a missing one is seen at the start. */
   async #tryRights(): Promise<void> {
     const [nonce, token] = [crypto.getRandomValues(new Uint8Array(32)), this.#tokens.next()];
-    const { marker, record } = this.#keys.of({ ...PROBE, nonce, inputHash: nonce });
+    const { marker, record, lifetimes } = this.#keys.of({ ...PROBE, nonce, inputHash: nonce });
     const mark = Buffer.concat([nonce, token]);
     const incarnation = this.#incarnation.value ?? "";
-    const store = [this.#keys.incarnation, this.#keys.grace];
-    await this.#run(SCRIPTS.look, marker, record, ...store, mark.subarray(0, 32), token, token, 1, incarnation);
+    const store = [this.#keys.incarnation, this.#keys.grace, lifetimes];
+    await this.#run(SCRIPTS.note, lifetimes, 1, 0, 1_000);
+    await this.#run(SCRIPTS.look, marker, record, ...store, mark.subarray(0, 32), token, token, 1, incarnation, 0, 1);
     await this.#run(SCRIPTS.renew, marker, record, mark, 1_000);
     await this.#run(SCRIPTS.end, marker, record, mark, encodeRecord(PROBE.answer, token, token), 1_000);
     await this.#run(SCRIPTS.touch, record, token, 0);
@@ -528,6 +545,11 @@ const PROBE = {
 const OPERATIONS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(SCRIPTS).map(([operation, { name }]) => [name, operation]),
 );
+
+/** The age of a repeat when its first attempt, if there was one, is known to this memory; else one beyond every lifetime. */
+function ageHere({ memory, ageMs }: Repeat, name: string): number {
+  return memory === name && ageMs < HISTORY_MS ? ageMs : Number.MAX_VALUE;
+}
 
 function unavailable(reason: RedisFault["reason"]): ReplayStoreUnavailable {
   return new ReplayStoreUnavailable(reason, RETRY_AFTER_MS);

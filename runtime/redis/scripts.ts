@@ -2,8 +2,9 @@
  * The scripts of the shared replay store (docs/replay-store.md): each is one atomic step on one call's two keys.
  *
  * Keys of a call: the marker of a run (input hash 32 ‖ token 16) for each nonce, the record of an answer (record.ts)
- * for each pair of nonce and input hash. Keys of a store: the incarnation, which is lost with the data, and the grace
- * period after a loss. Expiry is relative, by the clock of the server.
+ * for each pair of nonce and input hash. Keys of a store: the incarnation, which is lost with the data, the grace
+ * period after a loss, and for each tool the lifetimes of its records (lifetimes.ts). Expiry is relative, by the clock
+ * of the server.
  *
  * A script declares with `allow-oom` that it may exceed `maxmemory`: what ends a run must always have room.
  */
@@ -16,7 +17,7 @@ export interface Script {
 }
 
 /** Replies of `claim` and `look` that are not a record. */
-export const CLAIM = { run: 1, inFlight: 0, lost: -1, grace: -2, full: -3 } as const;
+export const CLAIM = { run: 1, inFlight: 0, lost: -1, grace: -2, full: -3, repeatLost: -4 } as const;
 /** Replies of `end` and `renew`. */
 export const END = { conflict: 0, done: 1, restored: 2, otherHash: 3 } as const;
 
@@ -29,24 +30,46 @@ local function is_by(record, token)
   return string.byte(record, 1) == 1 and string.sub(record, 5, 20) == token
 end`;
 
+/** The lifetimes of a tool's records: texts `milliseconds:until`, by the clock of the server in milliseconds. */
+const LIFETIMES = `
+local function now()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local function lifetimes(key)
+  return string.gmatch(redis.call('GET', key) or '', '(%d+):(%d+)')
+end`;
+
 /**
- * Looks a call up. A cached 403 is found only by its own caller.
+ * Looks a call up. A cached 403 is found only by its own caller. A repeat of an unknown pair finds nothing when a record
+ * of its age may have expired.
  *
- * KEYS marker, record, incarnation, grace; ARGV hash, token, caller, milliseconds, incarnation
+ * KEYS marker, record, incarnation, grace, lifetimes; ARGV hash, token, caller, milliseconds, incarnation, age of a
+ * repeat in milliseconds or '', lifetime in force in milliseconds
  */
-const LOOK_UP = `
+const LOOK_UP = `${LIFETIMES}
+local function may_have_expired(age)
+  if age >= tonumber(ARGV[7]) then return true end
+  local since = now() - age
+  for ms, til in lifetimes(KEYS[5]) do
+    if age >= tonumber(ms) and tonumber(til) >= since then return true end
+  end
+  return false
+end
 if redis.call('GET', KEYS[3]) ~= ARGV[5] then return ${CLAIM.lost} end
 local run = redis.call('GET', KEYS[1])
 if run and string.sub(run, 1, 32) == ARGV[1] then return ${CLAIM.inFlight} end
 local record = redis.call('GET', KEYS[2])
 if record and (record == '' or blocks(record) or string.sub(record, 21, 36) == ARGV[3]) then return record end
+local grace = redis.call('EXISTS', KEYS[4]) == 1
+if ARGV[6] ~= '' and not grace and may_have_expired(tonumber(ARGV[6])) then return ${CLAIM.repeatLost} end
 if run then return ${CLAIM.inFlight} end
-if redis.call('EXISTS', KEYS[4]) == 1 then return ${CLAIM.grace} end`;
+if grace then return ${CLAIM.grace} end`;
 
 /** Claims a run. */
 const claim: Script = {
   name: "svcClaim",
-  keys: 4,
+  keys: 5,
   lua: `#!lua${BLOCKS}${LOOK_UP}
 redis.call('SET', KEYS[1], ARGV[1] .. ARGV[2], 'PX', ARGV[4])
 return ${CLAIM.run}`,
@@ -55,7 +78,7 @@ return ${CLAIM.run}`,
 /** Looks up without claiming, after a claim failed because the memory is full: exact retries are still answered. */
 const look: Script = {
   name: "svcLook",
-  keys: 4,
+  keys: 5,
   lua: `#!lua flags=no-writes${BLOCKS}${LOOK_UP}
 return ${CLAIM.full}`,
 };
@@ -127,6 +150,32 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
 };
 
 /**
+ * Notes a lifetime of records. Of more than 17 lifetimes the two that ended first become one, with the shorter lifetime and the
+ * later end.
+ *
+ * KEYS lifetimes; ARGV lifetime, milliseconds for which the note holds, milliseconds for which notes are kept
+ */
+const note: Script = {
+  name: "svcNote",
+  keys: 1,
+  lua: `#!lua flags=allow-oom${LIFETIMES}
+local time = now()
+local kept = {}
+for ms, til in lifetimes(KEYS[1]) do
+  if ms ~= ARGV[1] and tonumber(til) >= time - ARGV[3] then kept[#kept + 1] = {tonumber(ms), tonumber(til)} end
+end
+table.sort(kept, function(a, b) return a[2] < b[2] end)
+while #kept > 16 do
+  kept[2][1] = math.min(kept[1][1], kept[2][1])
+  table.remove(kept, 1)
+end
+local text = string.format('%s:%.0f', ARGV[1], time + ARGV[2])
+for _, each in ipairs(kept) do text = string.format('%s %.0f:%.0f', text, each[1], each[2]) end
+redis.call('SET', KEYS[1], text, 'PX', ARGV[3])
+return 1`,
+};
+
+/**
  * Reads the incarnation and the rest of the grace period. A new server process or lost data begin a new incarnation
  * with a grace period. The script reads the identity of the server itself, so that both are of one server.
  *
@@ -146,4 +195,4 @@ end
 return {value, redis.call('PTTL', KEYS[2])}`,
 };
 
-export const SCRIPTS = { claim, look, end, renew, release, touch, hello };
+export const SCRIPTS = { claim, look, end, renew, release, touch, note, hello };

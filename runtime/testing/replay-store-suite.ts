@@ -32,6 +32,9 @@ const OTHERS: readonly ReplayCaller[] = [
 ];
 const RESULT = answerOf(200, 400);
 const IN_FLIGHT: Claim = { state: "in-flight" };
+const LOST: Claim = { state: "lost" };
+/** Milliseconds beyond every lifetime. */
+const AGES_AGO = 1e14;
 
 /**
  * The cases for a store.
@@ -79,6 +82,11 @@ class Subject {
 
   async claim(...of: Parameters<Subject["request"]>): Promise<Claim> {
     return this.store.claim(this.request(...of));
+  }
+
+  /** Claims for a repeat that knows a name: the store's own, if it has one. */
+  async repeat(ageMs: number, memory = this.store.memoryName, ...of: Parameters<Subject["request"]>): Promise<Claim> {
+    return this.store.claim({ ...this.request(...of), repeat: { memory: memory ?? "", ageMs } });
   }
 
   async run(...of: Parameters<Subject["request"]>): Promise<ReplayLease> {
@@ -236,6 +244,57 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     await (await subject.run(1, 1)).release();
     assert.deepEqual(await subject.claim(2, 1), IN_FLIGHT);
     assert.equal(await running.complete(RESULT), true);
+  },
+  "a name is 16 bytes in base64url, and stays": async ({ store }) => {
+    const { memoryName } = store;
+    if (memoryName === undefined) return;
+    assert.match(memoryName, /^[A-Za-z0-9_-]{21}[AQgw]$/);
+    assert.equal(store.memoryName, memoryName);
+  },
+  "a repeat of an unknown pair runs only when it knows the name and is young": async (subject) => {
+    if (subject.store.memoryName === undefined) return;
+    for (const memory of ["A".repeat(22), "", `${subject.store.memoryName}A`]) {
+      assert.deepEqual(await subject.repeat(0, memory, 1, 1), LOST);
+    }
+    assert.deepEqual(await subject.repeat(AGES_AGO, undefined, 1, 1), LOST);
+    const claim = await subject.repeat(0, undefined, 1, 1);
+    assert.equal(claim.state, "run");
+    assert.deepEqual(await subject.repeat(AGES_AGO, "", 1, 2), LOST, "another input with the nonce of a run");
+  },
+  "nothing is stored for a repeat that is lost": async (subject) => {
+    if (subject.store.memoryName === undefined) return;
+    assert.deepEqual(await subject.repeat(0, "", 1, 1), LOST);
+    await (await subject.run(1, 1)).complete(RESULT);
+    await subject.found(1, 1);
+  },
+  "a repeat of a known pair is answered as every claim is": async (subject) => {
+    if (subject.store.memoryName === undefined) return;
+    const lease = await subject.run(1, 1);
+    assert.deepEqual(await subject.repeat(AGES_AGO, "", 1, 1), IN_FLIGHT);
+    await lease.complete(RESULT);
+    assert.equal((await subject.repeat(AGES_AGO, "", 1, 1)).state, "completed");
+    const late = await subject.run(2, 1);
+    await late.timeOut(answerOf(504, 30));
+    assert.equal((await subject.repeat(AGES_AGO, "", 2, 1)).state, "completed");
+    await late.settle();
+  },
+  "a 403 of another leader is no answer to a repeat": async (subject) => {
+    if (subject.store.memoryName === undefined) return;
+    await (await subject.run(1, 1)).complete(answerOf(403, 20));
+    assert.deepEqual(await subject.repeat(0, "", 1, 1, OTHERS[0]), LOST);
+    assert.equal((await subject.found(1, 1)).answer.status, 403);
+  },
+  "a repeat does not run after the lifetime of its entry": async (subject) => {
+    if (subject.expire === undefined || subject.store.memoryName === undefined) return;
+    await (await subject.run(1, 1)).complete(RESULT);
+    await subject.expire();
+    assert.deepEqual(await subject.repeat(AGES_AGO, undefined, 1, 1), LOST);
+  },
+  "many repeats of one pair at once: one runs": async (subject) => {
+    if (subject.store.memoryName === undefined) return;
+    const claims = await Promise.all(Array.from({ length: 50 }, () => subject.repeat(0, undefined, 1, 1)));
+    assert.equal(claims.filter(({ state }) => state === "run").length, 1);
+    assert.equal(claims.filter(({ state }) => state === "in-flight").length, 49);
   },
   "many claims of one pair at once: one runs": async (subject) => {
     const claims = await Promise.all(Array.from({ length: 50 }, () => subject.claim(1, 1)));

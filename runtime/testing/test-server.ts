@@ -124,7 +124,7 @@ export class TestServer {
     if (this.#closed !== undefined) throw new Error("the harness is closed");
     const { answer, error } = await this.log.watch(() => this.#parts.service.handle(tool, invokeRequest(request)));
     answer.sent?.();
-    return { answer: responseOf(answer), error };
+    return { answer: responseOf(answer, this.#parts.service.memoryHeader), error };
   }
 
   async listen(): Promise<string> {
@@ -193,9 +193,9 @@ function invokeRequest({ headers = {}, body = "" }: RawRequest): InvokeRequest {
   };
 }
 
-function responseOf({ status, headers, body }: Reply): RawResponse {
+function responseOf({ status, headers, body }: Reply, memory: readonly string[] = []): RawResponse {
   const named: Record<string, string> = {};
-  for (let i = 0; i + 1 < headers.length; i += 2)
-    named[(headers[i] as string).toLowerCase()] = headers[i + 1] as string;
+  const all = [...headers, ...memory];
+  for (let i = 0; i + 1 < all.length; i += 2) named[(all[i] as string).toLowerCase()] = all[i + 1] as string;
   return { status, headers: named, body: Buffer.from(body) };
 }

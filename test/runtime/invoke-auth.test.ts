@@ -361,7 +361,7 @@ describe("headerPrefix", () => {
     const response = await call.send(older.url);
     assert.equal(response.status, 200, response.body.toString());
     const names = [...response.headers.keys()].filter((name) => name.startsWith("x-")).sort();
-    assert.deepEqual(names, ["x-nexus-sig-v", "x-nexus-tool-signature"]);
+    assert.deepEqual(names, ["x-nexus-replay-memory", "x-nexus-sig-v", "x-nexus-tool-signature"]);
     const other = echoCall(tool, "20");
     assert.equal(
       expectError(await other.send(older.url), 401, "auth_failed"),
@@ -383,7 +383,7 @@ describe("headerPrefix", () => {
 });
 
 describe("without a response_signing_key", () => {
-  it("a result carries no header of the protocol, and the tool is named once in the log at start", async () => {
+  it("a result carries no header of a signature, and the tool is named once in the log at start", async () => {
     const quiet = countingTool();
     const config = signedConfig([quiet.fqn], { key: false });
     const { url, log } = await serveFor([quiet], { config });

@@ -374,13 +374,14 @@ describe("a lease", () => {
         }
       },
       ttlMs: () => 60_000,
+      note: async () => {},
       ended: (_, end) => ages.push(end?.age),
       renewed: () => counts.renewed++,
       restored: () => counts.restored++,
       reclaimed: () => counts.reclaimed++,
       conflict: () => counts.conflict++,
     };
-    const keys = { marker: Buffer.from("m"), record: Buffer.from("r") };
+    const keys = { marker: Buffer.from("m"), record: Buffer.from("r"), lifetimes: Buffer.from("l") };
     const [token, caller] = [Buffer.alloc(16), Buffer.alloc(16)];
     const claim = { tool: "a@1", keys, mark: Buffer.alloc(48), token, caller, leaseMs, ttlMs: 60_000 };
     return { lease: new RedisLease(host, claim), calls, counts, repeated, ages };

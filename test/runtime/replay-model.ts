@@ -20,6 +20,8 @@ export interface ModelledStore {
   readonly leaseMs: number;
   /** Checks what the store holds, after each command. */
   holds(counts: { readonly entries: number; readonly inFlight: number }): unknown;
+  /** The age that the store is told for an age of the model; the same by default. */
+  ageOf?(ms: number): number;
   /** Whether a new run of a leader has room, given what that leader holds; without it there is always room. */
   hasRoom?(held: readonly Held[]): boolean;
 }
@@ -45,6 +47,8 @@ interface Entry {
 
 class Model {
   entries: Entry[] = [];
+  /** When each run was claimed; those that were released are not among them. */
+  readonly runs = new Map<Entry, number>();
 
   purge(now: number, ttl: number | undefined) {
     this.entries = this.entries.filter((e) => e.state !== "complete" || now - e.since! < (ttl ?? e.ttl!));
@@ -59,6 +63,12 @@ class Model {
     if (done !== undefined && (done.answer!.status !== 403 || done.caller === caller)) return done;
     if (ofNonce.some((e) => e.state === "running")) return "in-flight";
     return "run";
+  }
+
+  /** Whether the tool has run for this request at that time or later. */
+  hasRunSince({ tool, nonce, hash, caller }: Omit<Entry, "state">, since: number): boolean {
+    const isSame = (e: Entry) => e.tool === tool && e.nonce === nonce && e.hash === hash && e.caller === caller;
+    return [...this.runs].some(([entry, at]) => isSame(entry) && at >= since);
   }
 
   /** What the leader of a caller holds. */
@@ -94,7 +104,16 @@ const leaseIndex = fc.nat({ max: 8 });
 const command = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.record({ op: fc.constant("claim" as const), tool: fc.nat({ max: 1 }), n: small, h: small, c: small }),
+    arbitrary: fc.record({
+      op: fc.constant("claim" as const),
+      tool: fc.nat({ max: 1 }),
+      n: small,
+      h: small,
+      c: small,
+      // A repeat: its age, and whether it knows the name of the store.
+      age: fc.option(fc.nat({ max: 250 })),
+      named: fc.boolean(),
+    }),
   },
   {
     weight: 5,
@@ -127,6 +146,8 @@ export async function assertAgreesWithModel(make: () => ModelledStore, runs: num
       const model = new Model();
       const leases: { lease: ReplayLease; entry: Entry }[] = [];
       let [now, ttl] = [1000, 100];
+      /** Lifetimes that were in force, each with its end. */
+      const lifetimes: { ttl: number; until: number }[] = [];
       under.setTtl(ttl);
       const purge = () => model.purge(now, under.ttl === "now" ? ttl : undefined);
       for (const command of commands) {
@@ -134,22 +155,37 @@ export async function assertAgreesWithModel(make: () => ModelledStore, runs: num
           now += command.ms;
           await under.wait(command.ms);
         } else if (command.op === "ttl") {
+          lifetimes.push({ ttl, until: now });
           ttl = command.ms;
           under.setTtl(ttl);
         }
         purge();
         if (command.op === "claim") {
-          const { tool, n, h, c } = command;
+          const { tool, n, h, c, age, named } = command;
           const claimed = model.claim(tool, n, h, c);
           const isFull = claimed === "run" && under.hasRoom?.(model.heldBy(c)) === false;
-          const expected = isFull ? "full" : claimed;
+          let expected = isFull ? "full" : claimed;
           const got = await store.claim({
             tool: under.tool(tool),
             nonce: digest(`n${n}`),
             inputHash: digest(`h${h}`),
             caller: CALLERS[c]!,
             leaseMs,
+            repeat:
+              age === null
+                ? undefined
+                : { memory: named ? store.memoryName! : "A".repeat(22), ageMs: under.ageOf?.(age) ?? age },
           });
+          const isRunning = model.entries.some(
+            (e) => e.tool === tool && e.nonce === n && e.hash === h && e.state === "running",
+          );
+          if (age !== null && typeof expected === "string" && !isRunning) {
+            const since = now - age;
+            const shortest = Math.min(ttl, ...lifetimes.filter(({ until }) => until >= since).map((each) => each.ttl));
+            if (!named || model.hasRunSince({ tool, nonce: n, hash: h, caller: c }, since)) expected = "lost";
+            // A lifetime that no entry has had may be passed over.
+            else if (age >= shortest && got.state === "lost") expected = "lost";
+          }
           if (typeof expected !== "string") {
             assert.equal(got.state, "completed");
             assert.ok(got.state === "completed");
@@ -159,6 +195,7 @@ export async function assertAgreesWithModel(make: () => ModelledStore, runs: num
           if (got.state === "run") {
             const entry: Entry = { tool, nonce: n, hash: h, caller: c, state: "running" };
             model.entries.push(entry);
+            model.runs.set(entry, now);
             leases.push({ lease: got.lease, entry });
           }
         } else if ("of" in command && leases.length > 0) {
@@ -172,6 +209,7 @@ export async function assertAgreesWithModel(make: () => ModelledStore, runs: num
           } else if (command.op === "release") {
             assert.equal(await lease.release(), running);
             if (running) model.entries = model.entries.filter((e) => e !== entry);
+            if (running) model.runs.delete(entry);
           } else if ("size" in command) {
             const seal = command.op === "complete" && command.status === 200 ? command.seal : 0;
             const end = answerOf(command.status, new Uint8Array(command.size).fill(serial++), seal);

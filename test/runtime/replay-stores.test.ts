@@ -85,6 +85,19 @@ describe("the suite finds what a store does wrong", () => {
         return { ...claim, answer };
       }),
     ),
+    "has no name of 16 bytes": wrong(() => ({ memoryName: "memory" })),
+    "ignores what a repeat knows": wrong((store) => ({
+      claim: ({ repeat: _, ...request }) => store.claim(request),
+    })),
+    "loses a repeat of what it knows": wrong((store) => ({
+      claim: (request) => (request.repeat?.memory === "" ? { state: "lost" } : store.claim(request)),
+    })),
+    "keeps what a lost repeat claims": wrong((store) => ({
+      claim: ({ repeat, ...request }) => {
+        const claim = store.claim(request);
+        return repeat?.memory === "" ? { state: "lost" } : claim;
+      },
+    })),
     "never forgets": () => ({ store: memory().store, expire: () => {} }),
   })) {
     it(name, async () => {

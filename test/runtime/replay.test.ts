@@ -707,6 +707,7 @@ it("every claim, end and count agrees with an independent slow model, and the bo
     },
     process.env.SVC_TEST_FULL === "1" ? 20_000 : 500,
   );
+  proves("8.35");
 });
 
 describe("memory held", () => {

@@ -38,7 +38,7 @@ printf 'sentinel auth-pass replay %s\n' "$sentinel" >redis/sentinel-password.con
 # The rights are those that each needs, and no more.
 cat >redis/users.acl <<END
 user default off
-user svc on #$(hash "$tool") ~svc:* -@all +evalsha +eval +get +getrange +set +del +exists +pexpire +pttl +info +ping +hello +auth
+user svc on #$(hash "$tool") ~svc:* -@all +evalsha +eval +get +getrange +set +del +exists +pexpire +pttl +time +info +ping +hello +auth
 user operator on #$(hash "$operator") ~* &* +@all
 user replication on #$(hash "$replication") -@all +psync +replconf +ping
 user sentinel on #$(hash "$sentinel") allchannels -@all +multi +slaveof +ping +exec +subscribe +config|rewrite +role +publish +info +client|setname +client|kill +script|kill

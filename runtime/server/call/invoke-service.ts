@@ -11,6 +11,7 @@ import type { SigningKey } from "../../wire/ed25519-keys.js";
 import { statusOf } from "../../wire/error-codes.js";
 import { RESULT_CONTENT_TYPE, type SignatureHeaders } from "../../wire/http-names.js";
 import { DEFAULT_MAX_INPUT_VALUES, InputValues } from "../../wire/input-values.js";
+import { type Repeat, readRepeat } from "../../wire/repeat.js";
 import { outputHash, SIGNATURE_VERSION, toolSignatureMessage } from "../../wire/signature.js";
 import { errorBody, RequestError, toRequestError } from "../errors/request-error.js";
 import { type BodyAccount, bodyBytesBound } from "../load/body-bytes.js";
@@ -86,6 +87,8 @@ export class InvokeService {
   /** The signing key of each tool when it was last used, and the one before a reload changed it. */
   private readonly lastKeys = new Map<ServedTool, SigningKey>();
   private readonly previousKeys = new Map<ServedTool, SigningKey>();
+  /** The header of a repeat, as node:http names it. */
+  private readonly repeatHeader: string;
   private stopping = false;
   private readonly settlements = new Set<Promise<void>>();
 
@@ -94,9 +97,17 @@ export class InvokeService {
     this.authenticator = new Authenticator(headers, () => config.leaders, engine);
     this.origins = options.allowedOrigins ?? new AllowedOrigins();
     this.signed = config.signedHttpIsRequired();
+    this.repeatHeader = headers.replayMemory.toLowerCase();
     this.maxBody = config.invokeMaxBodyBytes();
     const bodyBytes = bodyBytesBound(undefined, this.maxBody, 0, Number.MAX_SAFE_INTEGER);
     this.load = options.load ?? new LoadControl({}, { tools: [], signed: this.signed, bodyBytes, log: options.log });
+  }
+
+  /** The header of every answer in signed mode: its name, and the name of the replay memory. */
+  get memoryHeader(): readonly [name: string, value: string] | undefined {
+    const { store, headers } = this.options;
+    const name = this.signed ? store.memoryName : undefined;
+    return name === undefined ? undefined : [headers.replayMemory, name];
   }
 
   /** Number of running invocations. */
@@ -205,12 +216,16 @@ export class InvokeService {
     if (counted.count > MANY_VALUES) await eventLoopTurn();
     const { store, claimLimitMs = CLAIM_LIMIT_MS } = this.options;
     const leaseMs = tool.timeoutMs + LEASE_MARGIN_MS;
-    const wanted = { tool: tool.fqn, nonce: auth.nonce, inputHash: auth.inputHash, caller: auth, leaseMs };
+    const { nonce, inputHash } = auth;
+    const repeat = this.repeatOf(call.request);
+    const wanted = { tool: tool.fqn, nonce, inputHash, caller: auth, leaseMs, repeat };
     const claim = await claimRun(wanted, { store, limitMs: claimLimitMs, log }); // 4: replay; 503
     seen?.done("claim");
     switch (claim.state) {
       case "in-flight":
         throw new RequestError("request_in_flight", "an invocation with this nonce is running");
+      case "lost":
+        throw new RequestError("replay_memory_lost", "whether an earlier attempt ran is not known here; none ran now");
       case "full":
         throw new RequestError("replay_store_full");
       case "completed": {
@@ -228,6 +243,12 @@ export class InvokeService {
         return this.settlingWhenSent(run, answer, reply);
       }
     }
+  }
+
+  /** What a repeat knows of its first attempt; undefined for a first attempt. */
+  private repeatOf({ headers }: RequestHeaders): Repeat | undefined {
+    const text = headers[this.repeatHeader];
+    return text === undefined ? undefined : (readRepeat(String(text)) ?? NO_MEMORY);
   }
 
   private countValues(): InputValues {
@@ -468,6 +489,9 @@ export class InvokeService {
     return log;
   }
 }
+
+/** A repeat that names no memory, which no store has. */
+const NO_MEMORY: Repeat = { memory: "", ageMs: 0 };
 
 // An async function keeps its locals alive while it is suspended. The next two functions are synchronous, so that only
 // the Call refers to the body.

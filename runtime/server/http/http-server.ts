@@ -47,8 +47,8 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Writes a refusal on a connection after the responses to the earlier requests on it. */
-type AfterAnswers = (socket: Duplex, refuse: () => void) => void;
+/** Refuses a request without an object of its own, after the responses to the earlier requests on its connection. */
+type Refuse = (socket: Duplex, lingerMs: number, code: ErrorCode, details?: string) => void;
 
 /** Builds the application without listening. */
 export async function buildApp(options: ServeOptions): Promise<App> {
@@ -67,10 +67,10 @@ export async function buildApp(options: ServeOptions): Promise<App> {
   } = options;
   const routes = new ToolRoutes(options, routedPath);
   const { requests } = routes;
-  const afterAnswers: AfterAnswers = (socket, refuse) => {
+  const refuse: Refuse = (socket, lingerMs, code, details) => {
     const due = requests.find(({ request: { raw } }) => raw.socket === socket && raw.complete);
-    if (due !== undefined) due.raw.once("close", () => afterAnswers(socket, refuse));
-    else if (socket.writable) refuse();
+    if (due !== undefined) due.raw.once("close", () => refuse(socket, lingerMs, code, details));
+    else if (socket.writable) endConnection(socket, refusalText(code, details, service.memoryHeader), lingerMs);
   };
   const app: FastifyInstance = fastify({
     logger: false,
@@ -88,14 +88,14 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     }),
     ...rewriteUrlFor(tools.map(({ prefix }) => prefix)),
     clientErrorHandler: (error: NodeJS.ErrnoException, socket) => {
-      const code = refuseClient(error, socket, deadlines, afterAnswers);
+      const code = refuseClient(error, socket, deadlines.lingerMs, refuse);
       if (code !== undefined) onRefused?.(code);
     },
     // A path that fastify cannot decode is an unknown path.
     frameworkErrors: (_error, request, reply) => routes.refuse(request as FastifyRequest, reply as FastifyReply),
   });
   const unanswered = new UnansweredRequests(() => service.load.refusals.count("requests"), maxPipelined);
-  completeServer(app, unanswered, deadlines, afterAnswers);
+  completeServer(app, unanswered, deadlines, refuse);
   capConnections(app.server, memory.maxConnections, service.load.refusals);
   const close = () =>
     app.close().catch((error: unknown) => log.error({ err: error }, "closing the application failed"));
@@ -154,7 +154,7 @@ function completeServer(
   { server, routing }: FastifyInstance,
   unanswered: UnansweredRequests,
   deadlines: Deadlines,
-  afterAnswers: AfterAnswers,
+  refuse: Refuse,
 ): void {
   const counted = unanswered.counted(routing);
   server.removeAllListeners("request");
@@ -169,7 +169,7 @@ function completeServer(
     socket.on("error", () => socket.destroy());
     // node no longer tracks this connection, so a server that closes would wait for it.
     const lingerMs = Math.min(deadlines.lingerMs, TUNNEL_LINGER_MS);
-    afterAnswers(socket, () => refuseConnection(socket, { lingerMs }, "bad_request"));
+    refuse(socket, lingerMs, "bad_request");
   });
   if (isTlsServer(server)) prepareTlsServer(server);
 }
@@ -185,8 +185,8 @@ const refused = new WeakSet<Duplex>();
 function refuseClient(
   error: NodeJS.ErrnoException,
   socket: Socket,
-  deadlines: Deadlines,
-  afterAnswers: AfterAnswers,
+  lingerMs: number,
+  refuse: Refuse,
 ): ErrorCode | undefined {
   if (isClosing(socket)) return undefined;
   if (error.code === "ECONNRESET" || !socket.writable) {
@@ -196,23 +196,17 @@ function refuseClient(
   if (refused.has(socket)) return undefined;
   refused.add(socket);
   const [code, details] = CLIENT_ERRORS[error.code ?? ""] ?? ["bad_request"];
-  afterAnswers(socket, () => refuseConnection(socket, deadlines, code, details));
+  refuse(socket, lingerMs, code, details);
   return code;
 }
 
-function refuseConnection(
-  socket: Duplex,
-  { lingerMs }: Pick<Deadlines, "lingerMs">,
-  code: ErrorCode,
-  details?: string,
-): void {
+/** The text of a refusal, as it is written to a connection. */
+function refusalText(code: ErrorCode, details: string | undefined, header: readonly string[] = []): string {
   const status = statusOf(code);
   const body = errorBody(code, details);
-  endConnection(
-    socket,
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-    lingerMs,
-  );
+  const headers = ["Content-Type: application/json", `Content-Length: ${body.length}`, "Connection: close"];
+  if (header.length > 0) headers.push(header.join(": "));
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join("\r\n")}\r\n\r\n${body}`;
 }
 
 const CLIENT_ERRORS: Readonly<Record<string, readonly [code: ErrorCode, details: string]>> = {

@@ -241,6 +241,8 @@ export class ToolRoutes {
     // A response of the author's own routes, which shutdown cuts.
     if (reply.raw.headersSent) return void reply.raw.destroy();
     try {
+      const memory = this.options.service.memoryHeader;
+      if (memory !== undefined) reply.header(...memory);
       send(reply, answer, last, this.#deadlines);
       this.#countUnread(reply, answer.body.length);
     } catch (error) {
@@ -264,7 +266,10 @@ export class ToolRoutes {
     reply.hijack();
     for (const name of raw.getHeaderNames()) raw.removeHeader(name);
     const { status, headers, body } = errorReply("internal_error");
-    raw.writeHead(status, [...headers, "content-length", String(body.length), "connection", "close"]).end(body);
+    const memory = this.options.service.memoryHeader ?? [];
+    raw
+      .writeHead(status, [...headers, ...memory, "content-length", String(body.length), "connection", "close"])
+      .end(body);
   }
 }
 

@@ -34,9 +34,9 @@ export async function claimRun(request: ReplayRequest, options: ClaimOptions): P
   let made: Promise<Claim>;
   try {
     const claim: unknown = store.claim(request);
-    if (!isThenable(claim)) return checkedClaim(claim);
+    if (!isThenable(claim)) return await withoutName(checkedClaim(claim), request, options);
     made = Promise.resolve(claim).then(checkedClaim);
-    if (await endsWithin(limitMs, made)) return await made;
+    if (await endsWithin(limitMs, made)) return await withoutName(await made, request, options);
   } catch (error) {
     throw unavailable(error, options);
   }
@@ -46,6 +46,13 @@ export async function claimRun(request: ReplayRequest, options: ClaimOptions): P
     () => {},
   );
   throw unavailable(new Error(`no answer within ${limitMs} ms`), options);
+}
+
+/** Gives up a run that a store without a name has claimed for a repeat: its first attempt may have run. */
+async function withoutName(claim: Claim, { repeat }: ReplayRequest, { store, log }: ClaimOptions): Promise<Claim> {
+  if (repeat === undefined || claim.state !== "run" || store.memoryName !== undefined) return claim;
+  await endLease(log, () => claim.lease.release());
+  return { state: "lost" };
 }
 
 function unavailable(cause: unknown, { log }: ClaimOptions): RequestError {
@@ -88,6 +95,7 @@ function checkedClaim(value: unknown): Claim {
       if (isAnswer(claim.answer) && typeof claim.sameCaller === "boolean") return claim;
       break;
     case "in-flight":
+    case "lost":
     case "full":
       return claim;
   }

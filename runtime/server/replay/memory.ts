@@ -11,6 +11,7 @@
  */
 
 import { Shares } from "../load/shares.js";
+import { Lifetimes } from "./lifetimes.js";
 import type {
   CachedAnswer,
   Claim,
@@ -87,6 +88,7 @@ const NO_SEAL = new Uint8Array(0);
 const DEAD = 0;
 
 const IN_FLIGHT: Claim = Object.freeze({ state: "in-flight" });
+const LOST: Claim = Object.freeze({ state: "lost" });
 const FULL: Claim = Object.freeze({ state: "full" });
 
 /** The pair of the current lookup: nonce, then input hash. One buffer is enough, because a claim is synchronous. */
@@ -389,6 +391,7 @@ class ToolEntries {
   readonly held = new Map<string, Lease>();
   readonly #index: Index;
   readonly #ttlMs: () => number;
+  readonly #lifetimes = new Lifetimes();
   /**
    * The log: its oldest segment, the offset of the oldest record there, its newest segment, the bytes of all segments.
    */
@@ -403,8 +406,12 @@ class ToolEntries {
     this.#index = new Index(arena);
   }
 
-  /** Claims the run of `pair`. */
-  claim(caller: ReplayCaller): Claim {
+  /**
+   * Claims the run of `pair`.
+   *
+   * @param age milliseconds since the first attempt of a repeat; infinite when another memory may have that
+   */
+  claim(caller: ReplayCaller, age: number | undefined): Claim {
     const now = this.arena.now();
     this.reclaim(now, RECLAIM_BY_CLAIM);
     const hash = hashOfPair();
@@ -415,11 +422,23 @@ class ToolEntries {
     if (running?.key === key) return IN_FLIGHT;
     const found = this.#findHeld(key, caller) ?? this.#findRecord(hash, caller, now);
     if (found !== undefined && (found.sameCaller || found.answer.status !== 403)) return found;
+    if (age !== undefined && this.#mayHaveExpired(age, now)) return LOST;
     if (running !== undefined) return IN_FLIGHT;
     if (!this.arena.reserve(caller.leaderId, now)) return FULL;
     const lease = new Lease(this, nonce, key, hash, caller, found !== undefined);
     this.running.set(nonce, lease);
     return { state: "run", lease };
+  }
+
+  /** The lifetime in force, which is noted: entries expire by no other. */
+  #ttl(now: number): number {
+    return this.#lifetimes.use(this.#ttlMs(), now);
+  }
+
+  /** Whether an entry of a request that was first sent `age` milliseconds ago may be gone. */
+  #mayHaveExpired(age: number, now: number): boolean {
+    this.#ttl(now);
+    return age >= this.#lifetimes.shortestSince(now - age);
   }
 
   #findHeld(key: string, caller: ReplayCaller): Completed | undefined {
@@ -434,7 +453,7 @@ class ToolEntries {
     if (position === NONE) return undefined;
     const { bytes, words, doubles } = this.arena.segment(position);
     const at = position & 8191;
-    if (now - doubles[at]! >= this.#ttlMs()) {
+    if (now - doubles[at]! >= this.#ttl(now)) {
       // An expired record that stays could become live again after the TTL is raised: the pair would have two live
       // records.
       this.#kill(hash, position);
@@ -515,7 +534,7 @@ class ToolEntries {
   /** Number of records that have expired and are not removed yet. Takes a step for each segment, and reads one. */
   countExpired(now: number): number {
     if (this.#oldest === undefined) return 0;
-    const ttl = this.#ttlMs();
+    const ttl = this.#ttl(now);
     let count = 0;
     let segment: Segment | undefined = this.#oldest;
     let start = this.#start;
@@ -534,7 +553,7 @@ class ToolEntries {
   /** Removes up to `limit` expired or dead records, oldest first. Returns their number. */
   reclaim(now: number, limit: number): number {
     if (this.#oldest === undefined) return 0;
-    const ttl = this.#ttlMs();
+    const ttl = this.#ttl(now);
     let left = limit;
     for (; left > 0 && this.#oldest !== undefined; left--) {
       const segment: Segment = this.#oldest;
@@ -645,6 +664,7 @@ class Lease implements ReplayLease {
  */
 export class ReplayMemory implements ReplayStore {
   readonly scope = "process";
+  readonly memoryName = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("base64url");
   /** The bound in bytes over all tools. */
   readonly maxBytes: number;
   readonly #arena: Arena;
@@ -672,7 +692,7 @@ export class ReplayMemory implements ReplayStore {
     for (const { fqn } of tools) this.#registered.set(fqn, ttlMs);
   }
 
-  claim({ tool, nonce, inputHash, caller }: ReplayRequest): Claim {
+  claim({ tool, nonce, inputHash, caller, repeat }: ReplayRequest): Claim {
     if (nonce.length !== 32) throw new RangeError(`nonce: expected 32 bytes, got ${nonce.length}`);
     if (inputHash.length !== 32) throw new RangeError(`input hash: expected 32 bytes, got ${inputHash.length}`);
     pair.set(nonce);
@@ -685,7 +705,8 @@ export class ReplayMemory implements ReplayStore {
       );
       this.#arena.tools.set(tool, entries);
     }
-    return entries.claim(caller);
+    const age = repeat && (repeat.memory === this.memoryName ? repeat.ageMs : Number.POSITIVE_INFINITY);
+    return entries.claim(caller, age);
   }
 
   /**

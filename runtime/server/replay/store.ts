@@ -3,6 +3,7 @@
  * the answer of that run is given to every retry.
  */
 
+import type { Repeat } from "../../wire/repeat.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 /** A value, or a promise of it. */
@@ -44,6 +45,11 @@ export interface ReplayRequest {
   readonly caller: ReplayCaller;
   /** How long a run may keep its claim without a renewal, in milliseconds: the timeout of the tool and 30 s. */
   readonly leaseMs: number;
+  /**
+   * What a caller that repeats a request knows of its first attempt; undefined for a first attempt. A `memory` that is
+   * not 22 characters of base64url names no store.
+   */
+  readonly repeat?: Repeat | undefined;
 }
 
 /**
@@ -52,12 +58,14 @@ export interface ReplayRequest {
  * - `completed`: the cached answer; `sameCaller` is false for another leader or key, which must first pass `authorize`
  *   (another leader or key never finds a cached 403);
  * - `in-flight`: 409; this pair, or another pair with its nonce, is running;
+ * - `lost`: 409; the pair of a repeat is unknown, and its first attempt may have run; nothing is stored;
  * - `full`: 503, the store is full of live entries.
  */
 export type Claim =
   | { readonly state: "run"; readonly lease: ReplayLease }
   | { readonly state: "completed"; readonly answer: CachedAnswer; readonly sameCaller: boolean }
   | { readonly state: "in-flight" }
+  | { readonly state: "lost" }
   | { readonly state: "full" };
 
 /**
@@ -155,6 +163,18 @@ export interface ReplayStore {
    * signature in its seal verifies.
    */
   readonly scope: "process" | "shared";
+
+  /**
+   * The name of the memory: 16 random bytes in base64url, made when it begins, and anew when it has lost data. Processes that
+   * share a state have one name. It is sent in every answer, and a repeat comes back with it
+   * ({@link ReplayRequest.repeat}): the store claims no run for a repeat of an unknown pair whose `memory` is another
+   * name, or whose `ageMs` is not below the shortest lifetime of entries in that time, because an entry may be lost. It
+   * decides that in one step with the claim.
+   *
+   * A store without a name takes no repeats: its answers have no such header, and the run that it claims for a repeat is
+   * released and answered 409 `replay_memory_lost`.
+   */
+  readonly memoryName?: string | undefined;
 
   /**
    * Makes the store ready. Called before a signed server listens; once for each registration that shares the store.

@@ -17,7 +17,8 @@ import { RedisServer } from "./redis-server.js";
 
 const TOOL = "xyz.test.tool@1";
 const CANARY = "c4nary";
-const RIGHTS = "~svc:* -@all +evalsha +eval +get +getrange +set +del +exists +pexpire +pttl +info +ping +hello +auth";
+const RIGHTS =
+  "~svc:* -@all +evalsha +eval +get +getrange +set +del +exists +pexpire +pttl +time +info +ping +hello +auth";
 
 describe("the client library", withRedis(), () => {
   let server: RedisServer;
@@ -73,7 +74,7 @@ describe("the client library", withRedis(), () => {
     const store = make(hostile.url);
     await store.start(context);
     hostile.attack = async ([, , keys], answer) => {
-      if (String(keys) !== "4") return "pass";
+      if (String(keys) !== "5") return "pass";
       await answer();
       return { bytes: "-ERR upstream failure\r\n" };
     };

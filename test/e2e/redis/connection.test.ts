@@ -16,7 +16,8 @@ import { RedisServer } from "./redis-server.js";
 
 const TOOL = "xyz.test.tool@1";
 /** The rights that docs/operations.md names. */
-const RIGHTS = "~svc:* -@all +evalsha +eval +get +getrange +set +del +exists +pexpire +pttl +info +ping +hello +auth";
+const RIGHTS =
+  "~svc:* -@all +evalsha +eval +get +getrange +set +del +exists +pexpire +pttl +time +info +ping +hello +auth";
 
 describe("the connection of a shared store", withRedis(), () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-redis-connection-"));

@@ -195,4 +195,75 @@ describe("the contract of a shared store", withRedis(), () => {
     assert.equal(await second.complete(RESULT), true);
     proves("8.26");
   });
+
+  const repeat = (memory: string | undefined, ageMs: number) => ({ repeat: { memory: memory ?? "", ageMs } });
+
+  it("replicas have one name, and another one once the data are lost: in the grace period nothing is known yet", async () => {
+    const [first, , prefix] = await replicas(1);
+    const name = first.memoryName;
+    assert.match(name ?? "", /^[A-Za-z0-9_-]{22}$/);
+    const [one, two] = await replicas(2, { prefix, graceMs: 400 });
+    assert.deepEqual([one.memoryName, two.memoryName], [name, name]);
+    const other = (await replicas(1))[0].memoryName;
+    assert.notEqual(other, name, "of another prefix");
+    await leaseOf(await one.claim(request(12, 1))).complete(RESULT);
+    await first.close(0);
+    await server.client.flushall();
+    const young = { ...request(13, 1), ...repeat(name, 0) };
+    await assert.rejects(two.claim(young), { name: "ReplayStoreUnavailable", reason: "grace" });
+    await until(() => one.memoryName !== name && one.memoryName === two.memoryName, "both know the new name");
+    await until(() => one.stats().shared.restored === 1, "the end is written again");
+    assert.equal((await two.claim({ ...request(12, 1), ...repeat(name, 0) })).state, "completed");
+    await until(
+      async () => (await two.claim(young).catch(() => undefined))?.state === "lost",
+      "the grace period is over",
+    );
+    assert.equal((await one.claim({ ...young, ...repeat(one.memoryName, 0) })).state, "run");
+    assert.equal(two.stats().shared.claims.get(TOOL)?.lost, 1);
+    proves("8.31");
+  });
+
+  it("a repeat is measured by the lifetimes of all replicas, also of those that have ended", async () => {
+    const ttls = { first: 60_000, second: TTL };
+    const [one, , prefix] = await replicas(1, { ttlMs: () => ttls.first });
+    const [two] = await replicas(1, { prefix, ttlMs: () => ttls.second });
+    const lease = leaseOf(await one.claim(request(14, 1)));
+    ttls.first = 50_000;
+    await lease.complete(RESULT);
+    await one.close(1_000);
+    await pass(prefix, 50_000);
+    const at = (ageMs: number) => two.claim({ ...request(14, 1), ...repeat(two.memoryName, ageMs) });
+    for (const age of [50_000, 59_999, 60_000, TTL - 1, TTL]) assert.equal((await at(age)).state, "lost", `${age}`);
+    await leaseOf(await at(49_999)).release();
+    // Lifetimes that were in force some time ago.
+    const [[time = ""]] = [(await server.client.time()).map(String)];
+    const now = Number(time) * 1_000;
+    await server.client.set(`${prefix}{00}l:${TOOL}`, `20:${now - 100_000} 40:${now - 50_000}`);
+    await leaseOf(await at(40_000)).release();
+    assert.equal((await at(60_000)).state, "lost");
+    assert.equal((await at(30 * 86_400_000)).state, "lost", "longer ago than lifetimes are kept");
+    proves("8.34");
+  });
+
+  it("lifetimes are kept apart as long as few, and joined to the shorter one beyond", async () => {
+    const note = (ms: number, kept = 1_000_000) => server.client.eval(SCRIPTS.note.lua, 1, "notes", ms, ms * 10, kept);
+    const noted = async () => {
+      const text = (await server.client.get("notes")) ?? "";
+      return text.split(" ").map((each) => Number(each.split(":")[0]));
+    };
+    await note(500);
+    await note(600);
+    await note(500);
+    assert.deepEqual(await noted(), [500, 600], "each once");
+    await note(50);
+    for (let ms = 601; ms < 615; ms++) await note(ms);
+    assert.equal((await noted()).length, 17);
+    await note(1_000);
+    // Those that end first are 50 and 500.
+    assert.deepEqual(await noted(), [1_000, 50, ...Array.from({ length: 15 }, (_, i) => 600 + i)]);
+    assert.ok((await server.client.pttl("notes")) > 900_000);
+    await server.client.set("notes", "7:1 8:9999999999999");
+    await note(9, 1_000);
+    assert.deepEqual(await noted(), [9, 8], "what ended before the time for which notes are kept");
+  });
 });

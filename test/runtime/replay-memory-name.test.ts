@@ -1,0 +1,283 @@
+/** The name of a replay memory, and repeats that come with it (protocol.md section 8). */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { PermissionDenied } from "#runtime/index.js";
+import { Lifetimes } from "#runtime/server/replay/lifetimes.js";
+import { ReplayMemory } from "#runtime/server/replay/memory.js";
+import type { ReplayStore } from "#runtime/server/replay/store.js";
+import { proves } from "../proves.js";
+import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
+import {
+  bob,
+  type CountingTool,
+  countingTool,
+  echoCall,
+  echoed,
+  expectResult,
+  gate,
+  type SignedCall,
+  sendPlain,
+  serveFor,
+  serveSigned,
+  until,
+} from "./tools.js";
+
+const HEADER = "x-svc-replay-memory";
+const NAME = /^[A-Za-z0-9_-]{22}$/;
+const nameOf = ({ headers }: RawResponse) => headers.get(HEADER) ?? assert.fail("no name");
+
+/** Sends a call with the header of a repeat. */
+async function repeat(url: string, call: SignedCall, ...values: readonly string[]): Promise<RawResponse> {
+  const connection = await RawConnection.open(url);
+  const extra = values.map((value) => ["X-Svc-Replay-Memory", value] as const);
+  const response = await connection.send(call.text(...extra)).response("POST");
+  connection.close();
+  return response;
+}
+
+function expectLost(response: RawResponse, tool: CountingTool, runs: number): void {
+  const details = expectError(response, 409, "replay_memory_lost");
+  assert.equal(details, "whether an earlier attempt ran is not known here; none ran now");
+  assert.equal(tool.calls.constructed, runs);
+}
+
+/** A server over a memory on a clock that the test moves. */
+async function clocked(ttl = { ms: 200 }) {
+  const clock = { now: 1_000 };
+  const replayStore = new ReplayMemory({ ttlMs: () => ttl.ms, now: () => clock.now });
+  const tool = countingTool();
+  const { url } = await serveSigned([tool], { replayStore });
+  return { clock, replayStore, tool, url, name: replayStore.memoryName };
+}
+
+describe("the name", () => {
+  it("is in every answer of a signed server, the same in all", async () => {
+    const open = gate();
+    const tool = countingTool({ path: "echo", invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
+    const server = await serveSigned([tool], { shutdown: { drainMs: 0 } });
+    const { url } = server;
+    const call = echoCall(tool, "1");
+    const get = (path: string, method = "GET") => exchange(url, requestText(method, path), method);
+    const running = call.send(url);
+    await until(() => tool.calls.invoked === 1, "it runs");
+    const inFlight = await call.send(url);
+    open.open();
+    const answers = [
+      await running,
+      inFlight,
+      await call.send(url),
+      await sendPlain(url, tool.target, "{}"),
+      await echoCall(tool, "nothing").send(url),
+      await get("/echo/meta"),
+      await get("/echo/health"),
+      await get("/echo/health", "HEAD"),
+      await get("/tools"),
+      await get("/nothing"),
+      await get(tool.target),
+      await exchange(url, "GET / HTTP/1.1\r\n\r\n"),
+      await exchange(url, `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}\r\n\r\n`),
+      await exchange(url, "rubbish\r\n\r\n"),
+    ];
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 409, 200, 401, 422, 200, 200, 200, 200, 404, 405, 400, 431, 400],
+    );
+    const [name = ""] = answers.map(nameOf);
+    assert.match(name, NAME);
+    for (const answer of answers) assert.equal(nameOf(answer), name);
+    const held = await RawConnection.open(url);
+    held.send(requestText("POST", tool.target, [...echoCall(tool, "2").headers, ["Content-Length", "9"]], ""));
+    await until(async () => (await get("/tools")).status === 200, "the request has come");
+    const closed = server.close();
+    assert.equal(nameOf(await held.response()), name, "503 of a shutdown");
+    await closed;
+    proves("8.31", "8.32");
+  });
+
+  it("has the prefix of the server; an unsigned server has none", async () => {
+    const tool = countingTool();
+    const older = await serveSigned([tool], { headerPrefix: "X-Nexus-" });
+    const { headers } = await echoCall(tool, "1", { prefix: "X-Nexus-" }).send(older.url);
+    assert.match(headers.get("x-nexus-replay-memory") ?? "", NAME);
+    assert.equal(headers.get(HEADER), undefined);
+    const plain = await serveFor([countingTool()]);
+    assert.equal((await exchange(plain.url, requestText("GET", "/meta"))).headers.get(HEADER), undefined);
+  });
+
+  it("is the memory's: of all registrations that share it, and another one for every memory", async () => {
+    const replayStore = new ReplayMemory();
+    const name = async (options: Parameters<typeof serveSigned>[1]) => {
+      const tool = countingTool();
+      return nameOf(await echoCall(tool, "1").send((await serveSigned([tool], options)).url));
+    };
+    assert.equal(await name({ replayStore }), replayStore.memoryName);
+    assert.equal(await name({ replayStore }), replayStore.memoryName);
+    assert.equal(new Set([await name({}), await name({}), replayStore.memoryName]).size, 3);
+    assert.equal(Buffer.from(replayStore.memoryName, "base64url").length, 16);
+    proves("8.31");
+  });
+});
+
+describe("a repeat", () => {
+  it("of an unknown pair runs when it knows the name, and its age is below the TTL", async () => {
+    const { tool, url, name } = await clocked();
+    const call = echoCall(tool, "1");
+    expectResult(await repeat(url, call, `${name};age=199`), echoed("1"), call);
+    assert.equal(tool.calls.invoked, 1);
+    const [other] = [echoCall(tool, "2")];
+    expectLost(await repeat(url, other, `${name};age=200`), tool, 1);
+    proves("8.33", "8.34");
+  });
+
+  it("with the name of another memory is 409, and nothing is stored: the request itself still runs", async () => {
+    const { tool, url, replayStore } = await clocked();
+    const call = echoCall(tool, "1");
+    const name = new ReplayMemory().memoryName;
+    expectLost(await repeat(url, call, `${name};age=0`), tool, 0);
+    assert.deepEqual(replayStore.stats(), { entries: 0, inFlight: 0, bytes: 0 });
+    expectResult(await call.send(url), echoed("1"), call);
+    proves("7.42", "8.34");
+  });
+
+  it("of a known pair is answered as it is without the header, whatever the header says", async () => {
+    const open = gate();
+    const tool = countingTool({ invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
+    const { url } = await serveSigned([tool]);
+    const call = echoCall(tool, "1");
+    const first = call.send(url);
+    await until(() => tool.calls.invoked === 1, "it runs");
+    expectError(await repeat(url, call, "x"), 409, "request_in_flight");
+    open.open();
+    expectResult(await first, echoed("1"), call);
+    expectResult(await repeat(url, call, `${"A".repeat(22)};age=999999999`), echoed("1"), call);
+    assert.equal(tool.calls.invoked, 1);
+  });
+
+  it("with another nonce of a run in flight is known to be lost; a 403 of another leader is not its own answer", async () => {
+    const open = gate();
+    const tool = countingTool({
+      authorize: ({ leaderId }) => {
+        if (leaderId === bob.id) throw new PermissionDenied("no");
+      },
+      invoke: () => open.promise.then(() => ({ ok: { value: 1 } })),
+    });
+    const { url } = await serveSigned([tool]);
+    const call = echoCall(tool, "1");
+    const running = call.send(url);
+    await until(() => tool.calls.invoked === 1, "it runs");
+    const { nonce } = call;
+    expectLost(await repeat(url, echoCall(tool, "2", { nonce }), "x"), tool, 1);
+    const refused = echoCall(tool, "3", { leader: bob });
+    expectError(await refused.send(url), 403, "permission_denied");
+    expectLost(await repeat(url, echoCall(tool, "3", { nonce: refused.nonce }), "x"), tool, 2);
+    open.open();
+    await running;
+    proves("8.34");
+  });
+
+  for (const [what, values] of [
+    ["nothing", [""]],
+    ["no age", ["NAME"]],
+    ["an age that is no number", ["NAME;age=x"]],
+    ["a negative age", ["NAME;age=-1"]],
+    ["a fraction", ["NAME;age=0.5"]],
+    ["an age of 16 digits", ["NAME;age=1000000000000000"]],
+    ["a space", ["NAME; age=0"]],
+    ["another parameter", ["NAME;age=0;x=1"]],
+    ["a longer name", ["NAMEA;age=0"]],
+    ["two headers", ["NAME;age=0", "NAME;age=0"]],
+  ] as const) {
+    it(`with ${what} names no memory`, async () => {
+      const { tool, url, name } = await clocked();
+      const given = values.map((value) => value.replace("NAME", name));
+      expectLost(await repeat(url, echoCall(tool, "1"), ...given), tool, 0);
+      proves("8.36");
+    });
+  }
+
+  it("after a crash, and at another process behind the address: 409, and the tool does not run again", async () => {
+    const tool = countingTool();
+    const call = echoCall(tool, "1");
+    const first = await serveSigned([tool]);
+    const answer = await call.send(first.url);
+    expectResult(answer, echoed("1"), call);
+    const value = `${nameOf(answer)};age=5`;
+    await first.close();
+    // The memory of a process ends with it, so both are a new memory for the caller.
+    const restarted = await serveSigned([tool]);
+    expectLost(await repeat(restarted.url, call, value), tool, 1);
+    proves("8.35");
+  });
+
+  it("after the TTL: 409; without the header the request runs again, as ever", async () => {
+    const { clock, tool, url, name } = await clocked();
+    const call = echoCall(tool, "1");
+    expectResult(await call.send(url), echoed("1"), call);
+    clock.now += 200;
+    expectLost(await repeat(url, call, `${name};age=201`), tool, 1);
+    expectResult(await call.send(url), echoed("1"), call);
+    assert.equal(tool.calls.invoked, 2);
+    proves("8.35", "8.37");
+  });
+
+  it("is measured by the shortest TTL since its first attempt, when reloads have changed it", async () => {
+    const ttl = { ms: 300 };
+    const { clock, tool, url, name } = await clocked(ttl);
+    const call = echoCall(tool, "1");
+    expectResult(await call.send(url), echoed("1"), call);
+    clock.now = 1_050;
+    ttl.ms = 50;
+    // Under the short TTL the entry is gone.
+    assert.equal((await echoCall(tool, "2").send(url)).status, 200);
+    ttl.ms = 300;
+    clock.now = 1_100;
+    expectLost(await repeat(url, call, `${name};age=100`), tool, 2);
+    // One that was first sent after the change.
+    const young = echoCall(tool, "3");
+    expectResult(await repeat(url, young, `${name};age=49`), echoed("3"), young);
+    clock.now = 1_200;
+    const since = echoCall(tool, "4");
+    expectResult(await repeat(url, since, `${name};age=149`), echoed("4"), since);
+    proves("8.34");
+  });
+});
+
+describe("a store without a name", () => {
+  for (const scope of ["process", "shared"] as const) {
+    it(`of an application's own takes no repeats: no header, 409, and the run is released (${scope})`, async () => {
+      const memory = new ReplayMemory();
+      const claim: ReplayStore["claim"] = ({ repeat: _, ...request }) => memory.claim(request);
+      const replayStore: ReplayStore = {
+        scope,
+        claim: scope === "process" ? claim : async (request) => claim(request),
+      };
+      const tool = countingTool();
+      const { url } = await serveSigned([tool], { replayStore });
+      const call = echoCall(tool, "1");
+      const lost = await repeat(url, call, `${memory.memoryName};age=0`);
+      assert.equal(lost.headers.get(HEADER), undefined);
+      expectLost(lost, tool, 0);
+      assert.equal(memory.stats().inFlight, 0);
+      expectResult(await call.send(url), echoed("1"), call);
+      expectResult(await repeat(url, call, "x"), echoed("1"), call);
+      assert.equal(tool.calls.invoked, 1);
+      proves("8.34");
+    });
+  }
+});
+
+describe("lifetimes", () => {
+  it("are kept apart as long as few, and joined to the shorter one beyond", () => {
+    const lifetimes = new Lifetimes();
+    for (let i = 0; i < 20; i++) lifetimes.use(1_000 - i, i * 10);
+    lifetimes.use(5_000, 200);
+    // The last 8 before the current one are apart.
+    for (let i = 12; i < 20; i++) assert.equal(lifetimes.shortestSince(i * 10), 981);
+    assert.equal(lifetimes.shortestSince(191), 5_000);
+    lifetimes.use(6_000, 300);
+    lifetimes.use(7_000, 400);
+    assert.equal(lifetimes.shortestSince(0), 981, "the shortest of those that were joined");
+    assert.equal(lifetimes.shortestSince(201), 6_000);
+  });
+});
