@@ -6,8 +6,8 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import type { LeaderError } from "svc-runtime/leader";
-import type { HttpRequest } from "#runtime/leader/http-messages.js";
 import { HttpClient } from "#runtime/leader/portable/http-client.js";
+import type { HttpRequest } from "#runtime/leader/transport.js";
 import { refusingUrl } from "../runtime/raw.js";
 import { atEnd } from "../teardown.js";
 
@@ -102,7 +102,11 @@ describe("the transport over fetch", () => {
   });
 
   test("only a call that ended before fetch certainly sent nothing", async () => {
-    const ranOf = (sent: Promise<unknown>) => sent.then(assert.fail, ({ ran }: LeaderError) => ran);
+    const ranOf = (sent: Promise<unknown>) =>
+      sent.then(
+        () => assert.fail("expected a failure"),
+        ({ ran }: LeaderError) => ran,
+      );
     assert.equal(await ranOf(send(await refusingUrl(), { signals: [AbortSignal.abort()] })), "no");
     assert.equal(await ranOf(send(await refusingUrl())), "maybe");
   });
