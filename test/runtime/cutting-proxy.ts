@@ -37,6 +37,7 @@ export class CuttingProxy {
     this.#server?.close();
   }
 
+  /** Not by `resetAndDestroy`: Node 20 then waits at its end for a write that never ends. */
   #serve(client: Socket, targets: readonly number[]): void {
     const port = targets[this.#connections++ % Math.max(1, targets.length)];
     if (port === undefined) {
@@ -56,12 +57,12 @@ export class CuttingProxy {
     let cut: Cut = "pass";
     client.on("data", (chunk) => {
       if (chunk.toString("latin1", 0, 5) === "POST ") cut = this.cut();
-      if (cut === "before") client.resetAndDestroy();
+      if (cut === "before") client.destroy();
       else server.write(chunk);
     });
     server.on("data", (chunk) => {
       if (cut === "pass") client.write(chunk);
-      else if (cut === "after") client.resetAndDestroy();
+      else if (cut === "after") client.destroy();
       else client.end(GATEWAY);
     });
   }
