@@ -155,6 +155,8 @@ const LEADER_OPTIONS = {
   contracts: true,
   observe: true,
 } as const satisfies Names<LeaderOptions>;
+const LEADER_PARTS = { id: true, keyId: true, key: true } as const satisfies Names<Leader>;
+const TLS_OPTIONS = { ca: true, servername: true, cert: true, key: true } as const satisfies Names<TlsOptions>;
 type Names<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
@@ -787,8 +789,10 @@ function addressOf(url: string, { leader, allowHttp = false }: LeaderOptions): s
   return checkAddress(url, leader !== undefined, allowHttp);
 }
 
-/** @throws TypeError where it is not said how results are verified */
-function checkTrust({ leader, toolKey, acceptUnverified = false }: LeaderOptions): void {
+/** @throws TypeError for misspelt parts, and where it is not said how results are verified */
+function checkTrust({ leader, tls, toolKey, acceptUnverified = false }: LeaderOptions): void {
+  if (leader !== undefined) checkNames("leader", leader, LEADER_PARTS);
+  if (tls !== undefined) checkNames("tls", tls, TLS_OPTIONS);
   if (typeof acceptUnverified !== "boolean") throw new TypeError("acceptUnverified: expected true or false");
   if (leader !== undefined && toolKey === undefined && !acceptUnverified) {
     throw new TypeError("toolKey: expected the tool's public key; `acceptUnverified: true` takes results without it");

@@ -23,6 +23,8 @@ import {
   tooLarge,
 } from "./transport.js";
 
+/** Held against the version of the package by a test. */
+const USER_AGENT = "svc-runtime/0.1.0";
 /** Time limit of DNS, connection and TLS handshake, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -133,7 +135,8 @@ class Exchange {
 
   begin(dispatcher: Dispatcher): void {
     if (this.#failure !== undefined) return;
-    const { method, url, headers, body } = this.request;
+    const { method, url, body } = this.request;
+    const headers = { "User-Agent": USER_AGENT, ...this.request.headers };
     const target = { origin: url.origin, path: `${url.pathname}${url.search}`, method, headers };
     const limits = { headersTimeout: 0, bodyTimeout: 0 };
     try {

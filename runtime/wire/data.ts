@@ -70,6 +70,10 @@ export class ObjectValue {
 /** Inline JSON text of at most 61,440 bytes. */
 export class InlineValue {
   readonly kind = "inline";
+  /** Refuses a value of a port inside a value that is written as JSON. */
+  get [Symbol.toStringTag]() {
+    return "InlineValue";
+  }
   constructor(readonly bytes: Uint8Array) {
     if (bytes.length > MAX_INLINE_BYTES) {
       throw new NexusDataError(
