@@ -251,7 +251,7 @@ type Connection = { readonly http: Transport; readonly urls: readonly string[] }
  * export async function add(options: LeaderOptions) {
  *   const client = await LeaderClient.connect<typeof Sum>("https://tools.example/sum", { ...options, contracts });
  *   const { output } = await client.invoke({ a: 1n, b: 2n, label: "three", tags: ["x"] }, { repeat: true });
- *   return output !== "done" && "ok" in output ? output.ok.sum : undefined;
+ *   return "ok" in output ? output.ok.sum : undefined;
  * }
  * ```
  */
