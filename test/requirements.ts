@@ -510,11 +510,20 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "★ A `many` takes 1 to 256 values here too, so that what works without signatures works with them.",
     proven: { "runtime/unsigned": 1 },
   },
-  { id: "6.3", text: "Results are the same BCS.", proven: { "runtime/invoke-values": 1 } },
+  {
+    id: "6.5",
+    text: "★ A request with any header of section 5 is refused here: 422 `input_deserialization_error`, details that say that this server takes unsigned calls (the Rust toolkit reads the envelope as the plain input, so that a tool whose members are all optional runs without its input).",
+    proven: { "runtime/unsigned": 2 },
+  },
   {
     id: "6.4",
-    text: '★ When `application/json` has a strictly higher quality in `Accept` than both the result content type and `*/*`, the result is `{"<tag>":{"<port>":value,…}}` as `application/json`, `many` as arrays, with `Vary: Accept`; unsigned mode only; a result holding an object or Walrus value stays BCS.',
-    proven: { "runtime/unsigned": 4 },
+    text: '★ The result is JSON (the specification\'s "inline JSON by default") in the form `{"<tag>":{"<port>":value,…}}` as `application/json`, `many` as arrays, a variant without ports as `{"<tag>":{}}`, 64-bit integers as exact digits, absent optional ports as `null`, a stored value as the ITEM of its NexusData form (section 3), with `Vary: Accept`; unsigned mode only; OpenAPI publishes this form.',
+    proven: { "runtime/unsigned": 6 },
+  },
+  {
+    id: "6.3",
+    text: "It is the BCS of a signed result instead when `Accept` names the result content type with at least the quality of JSON, or when the server is set to BCS for unsigned calls (`SVC_UNSIGNED_RESULTS=bcs`, for leaders that call without signatures: the Rust toolkit always answers so, and the recordings were made so).",
+    proven: { "runtime/invoke-values": 1, "runtime/unsigned": 2 },
   },
   {
     id: "7.1",

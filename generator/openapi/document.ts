@@ -171,7 +171,7 @@ function invokeOperation(tool: DocumentedTool, judge: SchemaJudge, prefix: strin
         object(
           [
             "description",
-            "The result. JSON for an unsigned call that prefers it, unless a value of the result is stored elsewhere; BCS for all others.",
+            "The result. JSON for an unsigned call, unless `Accept` names BCS or the server is set to it; BCS for a signed call. In JSON a value that is stored elsewhere is a `StoredValue`.",
           ],
           ["headers", resultHeaders(prefix)],
           ["content", object(["application/json", plainResult], [RESULT_CONTENT_TYPE, BCS_RESULT])],

@@ -62,6 +62,13 @@ export function responseHeaders(prefix: string): [name: string, header: JsonObje
         base64url(64),
       ),
     ],
+    [
+      "ReplayMemory",
+      text(
+        "Signed mode: the name of the server's replay memory, in every answer. A repeat sends `NAME;age=MS` in the same header: the name known at the first attempt, and the milliseconds since then.",
+        base64url(16),
+      ),
+    ],
   ];
 }
 
@@ -70,6 +77,7 @@ export function resultHeaders(prefix: string): JsonObject {
   return object(
     [`${prefix}Sig-V`, reference("headers", "SignatureVersion")],
     [`${prefix}Tool-Signature`, reference("headers", "ToolSignature")],
+    [`${prefix}Replay-Memory`, reference("headers", "ReplayMemory")],
   );
 }
 

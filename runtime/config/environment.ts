@@ -8,6 +8,8 @@ export const ENV_BIND_ADDR = "BIND_ADDR";
 export const ENV_ADMIN_ADDR = "SVC_ADMIN_ADDR";
 /** Environment variable that asks for a server without signatures by name: `1`. */
 export const ENV_ALLOW_UNSIGNED = "SVC_ALLOW_UNSIGNED";
+/** Environment variable with the form of the results of unsigned calls: `json` or `bcs`. */
+export const ENV_UNSIGNED_RESULTS = "SVC_UNSIGNED_RESULTS";
 /** Environment variable with the minimum log level: `trace` to `fatal`, or `silent`. */
 export const ENV_LOG_LEVEL = "SVC_LOG_LEVEL";
 /**

@@ -8,6 +8,7 @@ import {
   ENV_LOG_LEVEL,
   ENV_TLS_CERT_PATH,
   ENV_TLS_KEY_PATH,
+  ENV_UNSIGNED_RESULTS,
   NUMBER_SETTINGS,
   REDIS_SETTINGS,
 } from "./environment.js";
@@ -21,6 +22,7 @@ const KNOWN: readonly string[] = [
   ENV_LOG_LEVEL,
   ENV_ADMIN_ADDR,
   ENV_ALLOW_UNSIGNED,
+  ENV_UNSIGNED_RESULTS,
   ...NUMBER_SETTINGS,
   ...REDIS_SETTINGS,
 ];

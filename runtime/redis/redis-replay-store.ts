@@ -296,7 +296,7 @@ export class RedisReplayStore implements ReplayStore {
     await this.#noted.note(keys.lifetimes, ttlMs);
     const all = [keys.marker, keys.record, this.#keys.incarnation, this.#keys.grace, keys.lifetimes];
     const age = repeat === undefined ? "" : ageHere(repeat, nameOf(incarnation));
-    const given = [mark.subarray(0, 32), token, caller, leaseMs + ttlMs, incarnation, age, ttlMs];
+    const given = [mark.subarray(0, 32), token, caller, leaseMs + ttlMs, incarnation, age];
     try {
       return await this.#run(SCRIPTS.claim, ...all, ...given);
     } catch (error) {
@@ -494,7 +494,7 @@ export class RedisReplayStore implements ReplayStore {
     const incarnation = this.#incarnation.value ?? "";
     const store = [this.#keys.incarnation, this.#keys.grace, lifetimes];
     await this.#run(SCRIPTS.note, lifetimes, 1, 0, 1_000);
-    await this.#run(SCRIPTS.look, marker, record, ...store, mark.subarray(0, 32), token, token, 1, incarnation, 0, 1);
+    await this.#run(SCRIPTS.look, marker, record, ...store, mark.subarray(0, 32), token, token, 1, incarnation, 0);
     await this.#run(SCRIPTS.renew, marker, record, mark, 1_000);
     await this.#run(SCRIPTS.end, marker, record, mark, encodeRecord(PROBE.answer, token, token), 1_000);
     await this.#run(SCRIPTS.touch, record, token, 0);

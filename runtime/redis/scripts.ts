@@ -45,11 +45,10 @@ end`;
  * of its age may have expired.
  *
  * KEYS marker, record, incarnation, grace, lifetimes; ARGV hash, token, caller, milliseconds, incarnation, age of a
- * repeat in milliseconds or '', lifetime in force in milliseconds
+ * repeat in milliseconds or ''
  */
 const LOOK_UP = `${LIFETIMES}
 local function may_have_expired(age)
-  if age >= tonumber(ARGV[7]) then return true end
   local since = now() - age
   for ms, til in lifetimes(KEYS[5]) do
     if age >= tonumber(ms) and tonumber(til) >= since then return true end

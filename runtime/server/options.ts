@@ -88,6 +88,12 @@ export interface ToolOptions {
    * signatures are required.
    */
   readonly allowUnsigned?: boolean;
+  /**
+   * Form of the results of unsigned calls: `json` by default, and BCS for callers whose `Accept` names its type; `bcs` for
+   * leaders that call without signatures and name no type. Takes precedence over the environment variable
+   * `SVC_UNSIGNED_RESULTS`, and has no effect where signatures are required.
+   */
+  readonly unsignedResults?: "json" | "bcs";
   /** Limits on rate and load; each is off unless set. */
   readonly load?: LoadOptions;
 }

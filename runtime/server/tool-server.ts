@@ -33,7 +33,7 @@ import { ReplayMemory } from "./replay/memory.js";
 import { rememberTools } from "./replay/remembered-tools.js";
 import type { ReplayStore } from "./replay/store.js";
 import { isolateTools, threadHeaps } from "./threads/thread-host.js";
-import { checkUnsigned } from "./unsigned.js";
+import { checkUnsigned, unsignedResultsOf } from "./unsigned.js";
 
 /** The parts that the transport provides. */
 export interface ListenerContext {
@@ -118,6 +118,7 @@ export async function prepareTools(
     load,
     log,
     allowedOrigins,
+    unsignedResults: unsignedResultsOf(options.unsignedResults),
     observers,
   });
   const reload = new ServerReload({ config, served, log, intervalMs });

@@ -3,9 +3,10 @@
  */
 
 import { ENV_TOOLKIT_CONFIG_PATH, isUnsignedByName, type ToolkitRuntimeConfig } from "../config/config.js";
-import { ENV_ALLOW_UNSIGNED } from "../config/environment.js";
+import { ENV_ALLOW_UNSIGNED, ENV_UNSIGNED_RESULTS } from "../config/environment.js";
 import { displayVariable, type StrayVariable, strayVariables } from "../config/stray-variables.js";
 import { isLoopback } from "../loopback.js";
+import type { UnsignedResults } from "./call/content-negotiation.js";
 import { StartupError } from "./errors/startup-error.js";
 import type { Endpoint } from "./http/address.js";
 import type { ServerLogger } from "./log/safe-logger.js";
@@ -75,4 +76,17 @@ function allowedByEnv(): boolean {
   if (text === undefined || text === "0") return false;
   if (text === "1") return true;
   throw new StartupError(`${ENV_ALLOW_UNSIGNED}: expected 1 to serve calls without signatures, or 0, got another text`);
+}
+
+/**
+ * The form of the results of unsigned calls.
+ *
+ * @param given the option set in code
+ * @throws {@link StartupError} for another word
+ */
+export function unsignedResultsOf(given: UnsignedResults | undefined): UnsignedResults {
+  const word: string = given ?? process.env[ENV_UNSIGNED_RESULTS] ?? "json";
+  if (word === "json" || word === "bcs") return word;
+  const name = given === undefined ? ENV_UNSIGNED_RESULTS : "unsignedResults";
+  throw new StartupError(`${name}: expected json or bcs, got another text`);
 }

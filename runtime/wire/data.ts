@@ -291,7 +291,8 @@ function valueKind(value: NexusValue): ValueKind {
   return value.kind === "object" ? "object" : "data";
 }
 
-function valueJson(value: NexusValue): string {
+/** The JSON form of a value, as an item of {@link NexusData}. */
+export function valueJson(value: NexusValue): string {
   switch (value.kind) {
     case "object":
       return `{"kind":"object","id":"0x${Buffer.from(value.id).toString("hex")}"}`;

@@ -18,6 +18,7 @@ import {
   NexusDataError,
   type NexusValue,
   OffchainToolOutput,
+  valueJson,
 } from "./data.js";
 import { formatDateTime } from "./date-time.js";
 import { type Decode, DecodeContext } from "./decoder.js";
@@ -247,21 +248,14 @@ export function resultBytes(output: EncodedOutput): Buffer {
   return bytes;
 }
 
-/**
- * The result as `{"<tag>":{"<port>":value,…}}` (protocol.md section 6).
- *
- * @returns undefined when a value is not inline
- */
-export function resultJson({ tag, ports }: EncodedOutput): string | undefined {
-  const members: string[] = [];
-  for (const { name, many, values } of ports) {
-    const texts: string[] = [];
-    for (const value of values) {
-      if (value.kind !== "inline") return undefined;
-      texts.push(asBuffer(value.bytes).toString("utf8"));
-    }
-    members.push(`${quote(name)}:${many ? `[${texts.join(",")}]` : texts[0]}`);
-  }
+/** The result as `{"<tag>":{"<port>":value,…}}`, a stored value as an item of NexusData (protocol.md sections 3 and 6). */
+export function resultJson({ tag, ports }: EncodedOutput): string {
+  const members = ports.map(({ name, many, values }) => {
+    const texts = values.map((value) =>
+      value.kind === "inline" ? asBuffer(value.bytes).toString("utf8") : valueJson(value),
+    );
+    return `${quote(name)}:${many ? `[${texts.join(",")}]` : texts[0]}`;
+  });
   return `{${quote(tag)}:{${members.join(",")}}}`;
 }
 

@@ -197,10 +197,7 @@ describe("the server of the page", () => {
     });
     const report = JSON.parse(answer.text) as CallReport;
     assert.equal(report.exchange.response?.status, 422, "the server runs unsigned");
-    assert.match(
-      report.exchange.error?.advice ?? "",
-      /The server runs unsigned, so it reads a signed body as plain JSON/,
-    );
+    assert.match(report.exchange.error?.advice ?? "", /The server takes unsigned calls and refuses signed ones/);
     const health = await post("health", { fqn: "xyz.page.adding@1" });
     assert.equal(JSON.parse(health.text).status, 200);
     for (const text of [events, answer.text]) assert.ok(!text.includes(LEADER.key));

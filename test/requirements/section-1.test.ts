@@ -33,7 +33,9 @@ describe("the header prefix", () => {
         const { status, headers, body } = await echoCall(tool, "1", { nonce, prefix }).send(url);
         const lower = prefix.toLowerCase();
         const plain = [...headers].filter(([name]) => name !== "date");
-        return { status, body, headers: plain.map(([name, value]) => [name.replace(lower, ""), value]) };
+        // Each memory has a name of its own.
+        const named = plain.map(([name, value]) => [name.replace(lower, ""), name.endsWith("-memory") ? "" : value]);
+        return { status, body, headers: named };
       }),
     );
     assert.equal(answers[0]?.status, 200);

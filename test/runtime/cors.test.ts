@@ -128,7 +128,7 @@ for (const [how, more] of Object.entries(SERVERS)) {
 
     it("keeps both variants of an unsigned result apart in caches", async () => {
       const tool = countingTool({ path: "echo" });
-      const { url } = await serveFor([tool], options);
+      const { url } = await serveFor([tool], { ...options, unsignedResults: "json" });
       const answer = await sendPlain(url, tool.target, '{"value":1}', ["Origin", PAGE]);
       expectResult(answer, echoed("1"));
       const vary = answer.headers.get("vary") ?? "";

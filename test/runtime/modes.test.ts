@@ -42,7 +42,7 @@ for (const [mode, options] of Object.entries(MODES)) {
     before(async () => {
       signed = await serveSigned([act, hasty, unmade, values], { ...options, replayStore: new ReplayMemory() });
       // Each tool has threads of its own, and loading them is most of what this file costs.
-      plain = await serveFor([act], options);
+      plain = await serveFor([act], { ...options, unsignedResults: "json" });
       servers.push(signed);
     });
 

@@ -115,6 +115,8 @@ const command = fc.oneof(
       named: fc.boolean(),
     }),
   },
+  // The caller of a run repeats it, with its true age.
+  { weight: 2, arbitrary: fc.record({ op: fc.constant("repeat" as const), of: leaseIndex }) },
   {
     weight: 5,
     arbitrary: fc.record({
@@ -144,7 +146,7 @@ export async function assertAgreesWithModel(make: () => ModelledStore, runs: num
       const under = make();
       const { store, leaseMs } = under;
       const model = new Model();
-      const leases: { lease: ReplayLease; entry: Entry }[] = [];
+      const leases: Claimed[] = [];
       let [now, ttl] = [1000, 100];
       /** Lifetimes that were in force, each with its end. */
       const lifetimes: { ttl: number; until: number }[] = [];
@@ -160,8 +162,10 @@ export async function assertAgreesWithModel(make: () => ModelledStore, runs: num
           under.setTtl(ttl);
         }
         purge();
-        if (command.op === "claim") {
-          const { tool, n, h, c, age, named } = command;
+        const repeated =
+          command.op === "repeat" ? leases.at(-1 - (command.of % Math.max(1, leases.length))) : undefined;
+        if (command.op === "claim" || repeated !== undefined) {
+          const { tool, n, h, c, age, named } = command.op === "claim" ? command : repeatOf(repeated!, now);
           const claimed = model.claim(tool, n, h, c);
           const isFull = claimed === "run" && under.hasRoom?.(model.heldBy(c)) === false;
           let expected = isFull ? "full" : claimed;
@@ -196,9 +200,9 @@ export async function assertAgreesWithModel(make: () => ModelledStore, runs: num
             const entry: Entry = { tool, nonce: n, hash: h, caller: c, state: "running" };
             model.entries.push(entry);
             model.runs.set(entry, now);
-            leases.push({ lease: got.lease, entry });
+            leases.push({ lease: got.lease, entry, at: now });
           }
-        } else if ("of" in command && leases.length > 0) {
+        } else if ("of" in command && command.op !== "repeat" && leases.length > 0) {
           // Mostly the youngest leases, but also ones long past their end.
           const { lease, entry } = leases.at(-1 - (command.of % leases.length))!;
           const known = model.entries.includes(entry);
@@ -234,6 +238,19 @@ export async function assertAgreesWithModel(make: () => ModelledStore, runs: num
     { numRuns: runs },
   );
 }
+
+/** A run that a store has claimed. */
+interface Claimed {
+  readonly lease: ReplayLease;
+  readonly entry: Entry;
+  readonly at: number;
+}
+
+const repeatOf = ({ entry: { tool, nonce, hash, caller }, at }: Claimed, now: number) => ({
+  ...{ tool, n: nonce, h: hash, c: caller },
+  age: now - at,
+  named: true,
+});
 
 function digest(text: string): Uint8Array {
   return new Uint8Array(createHash("sha256").update(text).digest());

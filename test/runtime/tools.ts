@@ -18,6 +18,7 @@ import { Shutdown } from "#runtime/server/http/shutdown.js";
 import type { TlsSetup } from "#runtime/server/http/tls.js";
 import type { LoadReason } from "#runtime/server/load/load-options.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
+import { decodeOutput } from "#runtime/wire/bcs.js";
 import { type Ed25519Engine, prepareSigningKey, publicKeyOf, selectEngine } from "#runtime/wire/ed25519.js";
 import { SignatureHeaders } from "#runtime/wire/http-names.js";
 import { InputHasher, outputHash, toolSignatureMessage } from "#runtime/wire/signature.js";
@@ -128,8 +129,14 @@ export async function serveFor(tools: readonly CountingTool[], options: Bootstra
   const logger = keptLog();
   const server = await serve(
     tools.map((tool) => tool.class),
-    // Parts of the memory do not depend on the machine.
-    { address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger, memoryLimit: 2 ** 34, ...options },
+    {
+      ...{ address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger },
+      // Parts of the memory do not depend on the machine.
+      memoryLimit: 2 ** 34,
+      // Results are compared byte for byte.
+      unsignedResults: "bcs",
+      ...options,
+    },
   );
   atEnd(() => server.close());
   return { ...server, log: logger.entries };
@@ -164,7 +171,7 @@ export async function serveHasty(
   const log = keptLog();
   const store = new ReplayMemory();
   const headers = new SignatureHeaders("X-Svc-");
-  const service = new InvokeService({ config, headers, engine: work, store, log, ...more });
+  const service = new InvokeService({ config, headers, engine: work, store, log, unsignedResults: "bcs", ...more });
   const served = serveTools(tools.map((tool) => tool.class));
   const { app } = await buildApp({
     tools: served,
@@ -305,14 +312,35 @@ export function resultBcs(
 /** The result of an echo tool. */
 export const echoed = (json: string): Buffer => resultBcs("ok", [["value", json]]);
 
+/** Whether a text is the JSON form of a result without stored values. BCS does not tell a list of one value from a value. */
+function isJsonOf(text: string, bcs: Uint8Array): boolean {
+  const { tag, ports } = decodeOutput(bcs);
+  let rest = text;
+  const take = (...candidates: readonly string[]) => {
+    const found = candidates.find((candidate) => rest.startsWith(candidate)) ?? assert.fail(`${candidates} in ${text}`);
+    rest = rest.slice(found.length);
+  };
+  take(`{${JSON.stringify(tag)}:{`);
+  for (const [i, { name, values }] of ports.entries()) {
+    const texts = values.map((value) => (value.kind === "inline" ? Buffer.from(value.bytes).toString() : ""));
+    take(`${i === 0 ? "" : ","}${JSON.stringify(name)}:`);
+    take(`[${texts}]`, ...(texts.length === 1 ? texts : []));
+  }
+  return rest === "}}";
+}
+
 /**
- * Checks a signed result: exactly its bytes, a signature for exactly this call, and no header of the protocol but those of the
+ * Checks a result, which may be JSON without a call. Of a signed one: exactly its bytes, a signature for exactly this call, and no header of the protocol but those of the
  * signature and the name of the replay memory.
  */
 export function expectResult(response: RawResponse, body: Uint8Array, call?: SignedCall, seed = TOOL_SEED): void {
   assert.equal(response.status, 200, response.body.toString());
-  assert.equal(response.headers.get("content-type"), RESULT);
-  assert.equal(response.body.toString("latin1"), Buffer.from(body).toString("latin1"));
+  const isJson = call === undefined && response.headers.get("content-type") === "application/json";
+  if (isJson) assert.ok(isJsonOf(response.body.toString(), body), response.body.toString());
+  else {
+    assert.equal(response.headers.get("content-type"), RESULT);
+    assert.equal(response.body.toString("latin1"), Buffer.from(body).toString("latin1"));
+  }
   const isProtocol = (name: string) => name.startsWith("x-") && name !== "x-svc-replay-memory";
   const protocol = [...response.headers.keys()].filter(isProtocol).sort();
   if (call === undefined) {

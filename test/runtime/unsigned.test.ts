@@ -2,12 +2,20 @@
 
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
-import { InvocationAborted, type InvokeContext, NexusData, NexusValue, OffchainToolOutput } from "#runtime/index.js";
+import {
+  type BootstrapOptions,
+  InvocationAborted,
+  type InvokeContext,
+  NexusData,
+  NexusValue,
+  OffchainToolOutput,
+} from "#runtime/index.js";
 import type { Codec, Port } from "#runtime/wire/contract.js";
 import { proves, provesRow } from "../proves.js";
 import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
 import {
   countingTool,
+  data,
   echoCall,
   echoed,
   expectResult,
@@ -20,6 +28,7 @@ import {
   sendPlain,
   serveFor,
   serveSigned,
+  signedCall,
   type TestServer,
   until,
 } from "./tools.js";
@@ -27,7 +36,7 @@ import {
 const echo = countingTool({ path: "echo" });
 let server: TestServer;
 before(async () => {
-  server = await serveFor([echo]);
+  server = await serveFor([echo], { unsignedResults: "json" });
 });
 
 describe("the body", () => {
@@ -152,17 +161,50 @@ describe("the body", () => {
     }
     proves("6.2b");
   });
+});
 
-  it("signature headers are not looked at, and a signed body is none", async () => {
-    const call = echoCall(echo, "1");
-    const response = await exchange(server.url, call.text());
-    expectError(response, 422, "input_deserialization_error");
-    const wrong = await sendPlain(server.url, echo.target, '{"value":1}', ["X-Svc-Sig-V", "canary"]);
-    expectResult(wrong, echoed("1"));
+describe("a call with a header of a signature", () => {
+  const tool = countingTool({
+    path: "purge",
+    input: [one("only", undefined, true)],
+    invoke: ({ only }) => ({ ok: { value: only === undefined ? "EVERYTHING" : only } }),
+  });
+
+  it("does not run without its input: 422 before the tool is constructed", async () => {
+    const { url } = await serveFor([tool]);
+    const details = expectError(
+      await signedCall(tool, { only: data("1") }).send(url),
+      422,
+      "input_deserialization_error",
+    );
+    assert.equal(details, "X-Svc-Sig-V: this server takes unsigned calls: plain JSON, without headers of a signature");
+    assert.equal(tool.calls.constructed, 0);
+    proves("6.5");
+  });
+
+  for (const name of ["Sig-V", "Leader-Id", "Leader-Key-Id", "Input-Hash", "Leader-Signature", "Nonce"]) {
+    it(`is refused, whatever the header says: ${name}`, async () => {
+      const header = [`x-svc-${name.toLowerCase()}`, ""] as const;
+      const refused = await sendPlain(server.url, echo.target, '{"value":1}', header);
+      assert.match(
+        expectError(refused, 422, "input_deserialization_error") ?? "",
+        new RegExp(`^X-Svc-${name}: this server`),
+      );
+      proves("6.5");
+    });
+  }
+
+  it("is refused under the prefix of the server only; the body of a signed call is no input anyway", async () => {
+    const other = await serveFor([echo], { headerPrefix: "X-Nexus-" });
+    expectResult(await sendPlain(other.url, echo.target, '{"value":1}', ["X-Svc-Nonce", "x"]), echoed("1"));
+    const prefixed = await sendPlain(other.url, echo.target, '{"value":1}', ["X-Nexus-Nonce", "x"]);
+    expectError(prefixed, 422, "input_deserialization_error");
+    const { body } = echoCall(echo, "1");
+    expectError(await sendPlain(other.url, echo.target, body), 422, "input_deserialization_error");
   });
 });
 
-describe("JSON for who prefers it", () => {
+describe("the result", () => {
   const asJson = (response: RawResponse, text: string) => {
     assert.equal(response.status, 200);
     assert.equal(response.headers.get("content-type"), "application/json");
@@ -170,55 +212,91 @@ describe("JSON for who prefers it", () => {
     assert.equal(response.body.toString(), text);
   };
   const json = "application/json";
-  for (const [accept, wantsJson] of [
-    [json, true],
-    ["Application/JSON", true],
-    [`${json}; q=0.1`, true],
-    [`${json};q=0.001`, true],
-    [`${json};charset=utf-8;q=0.5`, true],
-    [`${json}, */*;q=0.9`, true],
-    [`${json}, ${RESULT};q=0.9`, true],
-    [`${RESULT};q=0.4, ${json};q=0.5, */*;q=0.1`, true],
-    [`text/html, ${json};q=0.9, */*;q=0.8`, true],
-    [`*/*;q=0, ${json};q=0.1`, true],
-    [`application/*, ${RESULT};q=0.5`, true],
-    ["application/*", false],
+  for (const [accept, isBcs] of [
     ["*/*", false],
     ["", false],
+    [json, false],
+    ["application/*", false],
     ["text/html", false],
-    [RESULT, false],
+    ["text/html, application/xhtml+xml, application/xml;q=0.9, image/avif, */*;q=0.8", false],
+    [`${json}, text/plain, */*`, false],
     [`${json};q=0`, false],
-    [`${json}, */*`, false],
-    [`${json}, ${RESULT}`, false],
-    [`${json};q=0.5, ${RESULT};q=0.5`, false],
-    [`${json};q=0.5, ${RESULT};q=0.6`, false],
-    [`${json};q=0.5, */*;q=0.6`, false],
-    [`${json}, application/*`, false],
-    [`${json};q=0.5, ${RESULT};q=0.1, */*;q=0.5`, false],
-    [`${json};q=canary`, false],
-    [`${json};q=1.5`, false],
-    [`${json};q=-1`, false],
-    ["application/jsonx", false],
-    ["application/problem+json", false],
+    ["*/*;q=0", false],
+    [RESULT, true],
+    [RESULT.toUpperCase(), true],
+    [`${RESULT};q=0.001`, true],
+    [`${RESULT}; charset=utf-8 ; q=0.5`, true],
+    [`${RESULT}, ${json};q=0.5`, true],
+    [`${RESULT}, ${json}`, true],
+    [`${json}, ${RESULT}`, true],
+    [`${RESULT};q=0.5, ${json};q=0.5`, true],
+    [`${RESULT}, */*`, true],
+    [`${RESULT};q=0.5, */*;q=0.5`, true],
+    [`${RESULT}, application/*;q=0.9`, true],
+    [`${RESULT};q=0.4, ${json};q=0.3, */*`, true],
+    [`${RESULT};q=0.4, ${json};q=0`, true],
+    [`${RESULT};q=0.9, ${json}`, false],
+    [`${RESULT};q=0.4, ${json};q=0.5, */*;q=0.1`, false],
+    [`${RESULT};q=0.9, application/*`, false],
+    [`${RESULT};q=0.9, */*`, false],
+    [`${RESULT};q=0`, false],
+    [`${RESULT};q=0, ${json};q=0`, false],
+    [`${RESULT};q=canary`, false],
+    [`${RESULT};q=1.5`, false],
+    [`${RESULT};q=-1`, false],
+    [`${RESULT};q=`, false],
+    [`${RESULT}x`, false],
+    [`x${RESULT}`, false],
+    ["application/vnd.nexus.canonical-tool-response", false],
+    [",;,;q=1,", false],
+    [`,, ${RESULT} ,;`, true],
   ] as const) {
-    it(`Accept: ${accept}`, async () => {
+    it(`with Accept: ${accept}`, async () => {
       const response = await sendPlain(server.url, echo.target, '{"value":[1]}', ["Accept", accept]);
-      if (wantsJson) asJson(response, '{"ok":{"value":[1]}}');
-      else {
+      if (isBcs) {
         expectResult(response, echoed("[1]"));
         assert.equal(response.headers.get("vary"), "Accept", "what comes depends on it");
-      }
-      proves("6.4");
+      } else asJson(response, '{"ok":{"value":[1]}}');
+      provesRow(accept, { "6.3": [RESULT], "6.4": ["*/*"] });
     });
   }
 
-  it("without Accept it is BCS; several Accept headers are one list", async () => {
-    expectResult(await sendPlain(server.url, echo.target, '{"value":1}'), echoed("1"));
-    const two = await sendPlain(server.url, echo.target, '{"value":1}', ["Accept", json], ["Accept", "*/*;q=0.5"]);
-    asJson(two, '{"ok":{"value":1}}');
-    const equal = await sendPlain(server.url, echo.target, '{"value":1}', ["Accept", json], ["Accept", "*/*"]);
-    expectResult(equal, echoed("1"));
-    proves("1.4");
+  it("without Accept is JSON; several Accept headers are one list", async () => {
+    asJson(await sendPlain(server.url, echo.target, '{"value":1}'), '{"ok":{"value":1}}');
+    const two = [["Accept", json] as const, ["Accept", RESULT] as const];
+    expectResult(await sendPlain(server.url, echo.target, '{"value":1}', ...two), echoed("1"));
+    proves("1.4", "6.4");
+  });
+
+  it("is always BCS where the server is set to it, in code or by SVC_UNSIGNED_RESULTS", async (t) => {
+    const bcs = async (options: BootstrapOptions) => {
+      const { url } = await serveFor([echo], options);
+      for (const accept of [[], [["Accept", json]], [["Accept", "*/*"]]] as const) {
+        const response = await sendPlain(url, echo.target, '{"value":1}', ...accept);
+        expectResult(response, echoed("1"));
+        assert.equal(response.headers.get("vary"), undefined);
+      }
+    };
+    await bcs({ unsignedResults: "bcs" });
+    process.env.SVC_UNSIGNED_RESULTS = "bcs";
+    t.after(() => {
+      delete process.env.SVC_UNSIGNED_RESULTS;
+    });
+    // `serveFor` sets the option.
+    const unset = { unsignedResults: undefined } as object;
+    await bcs(unset);
+    const { url } = await serveFor([echo], { unsignedResults: "json" });
+    asJson(await sendPlain(url, echo.target, '{"value":1}'), '{"ok":{"value":1}}');
+    process.env.SVC_UNSIGNED_RESULTS = "BCS";
+    await assert.rejects(serveFor([echo], unset), {
+      name: "StartupError",
+      message: /^SVC_UNSIGNED_RESULTS: expected json or bcs/,
+    });
+    await assert.rejects(
+      serveFor([echo], { unsignedResults: "xml" as "json" }),
+      /^StartupError: unsignedResults: expected/,
+    );
+    proves("6.3");
   });
 
   it("ports in schema order, many as arrays, exact integers, names and texts quoted", async () => {
@@ -231,8 +309,8 @@ describe("JSON for who prefers it", () => {
     ]);
     const value = Object.defineProperty(payload, "__proto__", { value: 1, enumerable: true });
     const tool = countingTool({ output: [{ name: "o k", ports }], invoke: () => ({ "o k": value }) });
-    const { url } = await serveFor([tool]);
-    const response = await sendPlain(url, tool.target, '{"value":1}', ["Accept", json]);
+    const { url } = await serveFor([tool], { unsignedResults: "json" });
+    const response = await sendPlain(url, tool.target, '{"value":1}');
     asJson(
       response,
       '{"o k":{"b":null,"list":["x"],"\\"q\\"":"\\"\\u0001\u2028","1":18446744073709551615,"__proto__":1}}',
@@ -242,26 +320,32 @@ describe("JSON for who prefers it", () => {
 
   it("a result without ports", async () => {
     const tool = countingTool({ output: [{ name: "done", text: true, ports: [] }], invoke: () => "done" });
-    const { url } = await serveFor([tool]);
-    asJson(await sendPlain(url, tool.target, '{"value":1}', ["Accept", json]), '{"done":{}}');
-    expectResult(await sendPlain(url, tool.target, '{"value":1}'), resultBcs("done", []));
+    const { url } = await serveFor([tool], { unsignedResults: "json" });
+    asJson(await sendPlain(url, tool.target, '{"value":1}'), '{"done":{}}');
+    expectResult(await sendPlain(url, tool.target, '{"value":1}', ["Accept", RESULT]), resultBcs("done", []));
+    proves("6.4");
   });
 
-  it("a result that holds a stored value stays BCS", async () => {
-    const stored = NexusData.one(NexusValue.walrus("A".repeat(43), new Uint8Array(32)));
-    const inline = NexusData.one(NexusValue.json("1"));
-    const output = [{ name: "ok", ports: [one("a"), one("b")] }];
+  it("has a stored value as an item of NexusData, among others and alone, and tells it that it was sent", async () => {
+    let returned = 0;
+    const digest = new Uint8Array(32).fill(7);
+    const walrus = NexusValue.walrus("A".repeat(43), digest, 5, () => void returned++);
+    const output = [{ name: "ok", ports: [one("a"), one("b"), many("list")] }];
     const tool = countingTool({
       output,
       encodeOutput: () =>
         OffchainToolOutput.fromPorts("ok", [
-          ["a", inline],
-          ["b", stored],
+          ["a", NexusData.one(NexusValue.json("1"))],
+          ["b", NexusData.one(walrus)],
+          ["list", NexusData.many([NexusValue.json("[2]"), walrus])],
         ]),
     });
-    const { url } = await serveFor([tool]);
-    const response = await sendPlain(url, tool.target, '{"value":1}', ["Accept", json]);
-    assert.deepEqual([response.status, response.headers.get("content-type")], [200, RESULT]);
+    const { url } = await serveFor([tool], { unsignedResults: "json" });
+    const stored = `{"kind":"walrus","blob_id":"${Buffer.from("A".repeat(43)).toString("base64")}","content_digest":"${Buffer.from(digest).toString("base64")}"}`;
+    const response = await sendPlain(url, tool.target, '{"value":1}');
+    asJson(response, `{"ok":{"a":1,"b":${stored},"list":[[2],${stored}]}}`);
+    assert.deepEqual(NexusData.fromJson(`{"one":${stored}}`).toBcs(), NexusData.one(walrus).toBcs());
+    await until(() => returned === 2, "both are settled");
     proves("6.4");
   });
 

@@ -26,7 +26,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 const UNSIGNED_SERVER =
-  "The server runs unsigned, so it reads a signed body as plain JSON. Make an unsigned call, or start svc-gen dev --signed.";
+  "The server takes unsigned calls and refuses signed ones. Make an unsigned call, or start svc-gen dev --signed.";
 
 /** The call behind an error. */
 export interface FailedCall {

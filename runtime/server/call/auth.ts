@@ -13,6 +13,9 @@ import type { RequestHeaders } from "./messages.js";
 const DIGITS = /^[0-9]+$/;
 const VISIBLE = /^[\x21-\x7e]+$/;
 
+/** The headers of a signed request. */
+const SIGNING = ["version", "leaderId", "leaderKeyId", "inputHash", "leaderSignature", "nonce"] as const;
+
 /** Verifies callers by the headers alone, so that an unknown caller is refused before any byte of its body is kept. */
 export class Authenticator {
   private readonly lower: { readonly [K in keyof SignatureHeaders]: string };
@@ -49,6 +52,20 @@ export class Authenticator {
     if (key === undefined) this.fail("leaderKeyId", "no such leader and key in the allow-list");
     if (!this.engine.verify(key, inputHash, leaderSignature)) this.fail("leaderSignature", "does not verify");
     return { leaderId, leaderKeyId, inputHash, leaderSignature, nonce };
+  }
+
+  /**
+   * Refuses a request with any header of a signed call. Its body would be read as plain input, which lacks every port: a tool
+   * whose members are all optional would run without its input.
+   *
+   * @throws {@link RequestError} `input_deserialization_error`
+   */
+  refuseSigned({ headers }: RequestHeaders): void {
+    for (const which of SIGNING) {
+      if (headers[this.lower[which]] === undefined) continue;
+      const fault = "this server takes unsigned calls: plain JSON, without headers of a signature";
+      throw new RequestError("input_deserialization_error", `${this.names[which]}: ${fault}`);
+    }
   }
 
   private header(request: RequestHeaders, which: keyof SignatureHeaders): string {

@@ -1,14 +1,18 @@
-/** Content negotiation: JSON or BCS for the result (protocol.md section 6, RFC 9110 section 12.5.1). */
+/** Content negotiation of unsigned calls: JSON or BCS for the result (protocol.md section 6, RFC 9110 section 12.5.1). */
 
 import { RESULT_CONTENT_TYPE } from "../../wire/http-names.js";
 
+/** The form of the results of unsigned calls: what `Accept` asks for, JSON by default; or always BCS. */
+export type UnsignedResults = "json" | "bcs";
+
 /**
- * True when `application/json` has a strictly higher quality than both the result content type and everything else.
+ * True when the result content type is named, and with at least the quality of JSON.
  *
- * @param accept the `Accept` header; undefined accepts every type
+ * @param accept the `Accept` header
  */
-export function prefersJson(accept: string | undefined): boolean {
-  if (accept === undefined) return false;
+export function prefersBcs(accept: string | undefined): boolean {
+  // Few callers name it; the others have nothing to compare.
+  if (accept === undefined || !accept.toLowerCase().includes(RESULT_CONTENT_TYPE)) return false;
   const qualities = new Map<string, number>();
   for (const range of accept.split(",")) {
     const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
@@ -16,8 +20,7 @@ export function prefersJson(accept: string | undefined): boolean {
     const quality = weight === undefined ? 1 : /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(weight) ? Number(weight) : 0;
     qualities.set(type, quality);
   }
-  const anything = qualities.get("*/*") ?? 0;
-  const of = (type: string) => qualities.get(type) ?? qualities.get("application/*") ?? anything;
-  const json = of("application/json");
-  return json > of(RESULT_CONTENT_TYPE) && json > anything;
+  const bcs = qualities.get(RESULT_CONTENT_TYPE) ?? 0;
+  const json = qualities.get("application/json") ?? qualities.get("application/*") ?? qualities.get("*/*") ?? 0;
+  return bcs > 0 && bcs >= json;
 }

@@ -23,7 +23,7 @@ import type { CachedAnswer, ReplayLease, ReplayStore } from "../replay/store.js"
 import { AllowedOrigins } from "./allowed-origins.js";
 import { Authenticator } from "./auth.js";
 import { CallLog } from "./call-log.js";
-import { prefersJson } from "./content-negotiation.js";
+import { prefersBcs, type UnsignedResults } from "./content-negotiation.js";
 import {
   type Answer,
   type Call,
@@ -52,6 +52,8 @@ export interface ServiceOptions {
   readonly log: ServerLogger;
   /** Origins of web pages that may call without signatures; none when absent. */
   readonly allowedOrigins?: AllowedOrigins;
+  /** The form of the results of unsigned calls; `json` when absent. */
+  readonly unsignedResults?: UnsignedResults;
   /** Observers of calls; none when absent. */
   readonly observers?: Observers;
 }
@@ -150,7 +152,7 @@ export class InvokeService {
       const length = this.bodyLength(request); // 1: 411, 413, 415
       const turn = load.slices.enter(length);
       if (turn !== undefined) await this.waitFor(turn, call);
-      const auth = this.signed ? this.authenticator.authenticate(request) : this.origins.check(request); // 2: 401, 403
+      const auth = this.signed ? this.authenticator.authenticate(request) : this.checkUnsigned(request); // 2: 401, 403
       if (seen !== undefined) seen.caller = auth;
       seen?.done("auth");
       if (auth !== undefined) load.countCall(auth.leaderId); // 429
@@ -189,22 +191,30 @@ export class InvokeService {
     return length;
   }
 
+  private checkUnsigned(request: RequestHeaders): undefined {
+    this.origins.check(request);
+    this.authenticator.refuseSigned(request); // 422
+  }
+
   private async unsigned(call: Handled, body: InputHolder<Uint8Array>): Promise<Reply> {
     const { request } = call;
     const counted = this.countValues();
     const length = body.input?.length ?? 0;
-    const made = unsignedCall(request, body, counted); // 413
+    const isNegotiated = this.options.unsignedResults !== "bcs";
+    const json = isNegotiated && !prefersBcs(headerText(request, "accept"));
+    const made = unsignedCall(body, counted, json); // 413
     if (counted.count > MANY_VALUES) await eventLoopTurn();
     const leave = await this.takePlace(call, undefined, this.inputBytes(call, counted, length)); // 413, 503
     const run = this.start(call, made, leave);
     request.onDisconnect(() => run.abort("disconnect"));
     const answer = await run.answer;
-    if (answer.json !== undefined) {
-      const headers = [...JSON_HEADERS, "vary", "Accept"];
-      return { status: 200, headers, body: Buffer.from(answer.json) };
-    }
-    const reply = this.settlingWhenSent(run, answer, this.reply(call, answer, undefined));
-    return answer.signable ? { ...reply, headers: [...reply.headers, "vary", "Accept"] } : reply;
+    const reply: Reply =
+      answer.json === undefined
+        ? this.reply(call, answer, undefined)
+        : { status: 200, headers: JSON_HEADERS, body: Buffer.from(answer.json) };
+    const varies = answer.signable && isNegotiated;
+    const headers = varies ? [...reply.headers, "vary", "Accept"] : reply.headers;
+    return this.settlingWhenSent(run, answer, { ...reply, headers });
   }
 
   private async authenticated(call: Handled, auth: AuthContext, body: InputHolder<Uint8Array>): Promise<Reply> {
@@ -497,8 +507,7 @@ const NO_MEMORY: Repeat = { memory: "", ageMs: 0 };
 // the Call refers to the body.
 
 /** @throws WireFault `payload_too_large` for too many values */
-function unsignedCall(request: RequestHeaders, holder: InputHolder<Uint8Array>, counted: InputValues): Call {
-  const json = prefersJson(headerText(request, "accept"));
+function unsignedCall(holder: InputHolder<Uint8Array>, counted: InputValues, json: boolean): Call {
   const body = takeInput(holder);
   return { input: { body, document: counted.parseIfJson(body) }, auth: undefined, json };
 }

@@ -15,7 +15,7 @@ export interface Answer {
   readonly body: Buffer;
   /** True for a result, which is signed in signed mode; false for an error, which never is. */
   readonly signable: boolean;
-  /** The result as JSON text, when the call requests JSON and every value of the result is inline. */
+  /** The result as JSON text, for a call that takes JSON. */
   readonly json: string | undefined;
   /** The cached signature of a result, so that an exact retry is not signed again (../replay/cached-signature.ts). */
   readonly seal: Uint8Array | undefined;
@@ -61,7 +61,7 @@ export function takeInput<T>(holder: InputHolder<T>): T {
 export interface Call extends InputHolder<CallInput> {
   /** The verified caller; undefined in unsigned mode. */
   readonly auth: AuthContext | undefined;
-  /** Whether the caller wants its result as JSON. */
+  /** Whether the result is sent as JSON. */
   readonly json: boolean;
 }
 

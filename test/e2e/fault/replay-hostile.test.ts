@@ -41,12 +41,12 @@ function recordOf(caller: Uint8Array, parts: RecordParts): Buffer {
 
 const bulk = (bytes: Uint8Array) => Buffer.concat([Buffer.from(`$${bytes.length}\r\n`), bytes, Buffer.from("\r\n")]);
 const keysOf = ([name, , keys]: Command) => (/^eval/i.test(name) ? Number(keys) : undefined);
-const isClaim = (command: Command) => keysOf(command) === 4;
+const isClaim = (command: Command) => keysOf(command) === 5;
 const isEnd = (command: Command) => keysOf(command) === 2 && command.length === 8;
 /** With 16 random bytes after the keys. */
 const isHello = (command: Command) => keysOf(command) === 2 && command[5]?.length === 16;
-/** Token and caller of a claim: after the script and the number of keys, four keys and the hash. */
-const claimOf = (command: Command) => ({ token: command[8] as Buffer, caller: command[9] as Buffer });
+/** Token and caller of a claim: after the script and the number of keys, five keys and the hash. */
+const claimOf = (command: Command) => ({ token: command[9] as Buffer, caller: command[10] as Buffer });
 
 const RECORDS: Readonly<Record<string, RecordParts>> = {
   "a result without a seal": {},
