@@ -307,8 +307,8 @@ const LAYERS = [
     name: "examples/test",
     files: "examples/*/test/*",
     below: "examples examples/generated",
-    packages: "svc-runtime/testing svc-runtime/v1 libsql",
-    node: "assert/strict child_process events fs http net os path test url",
+    packages: "svc-runtime/leader svc-runtime/testing svc-runtime/v1 libsql",
+    node: "assert/strict child_process events fs http net os path stream/consumers test url",
   },
 ];
 
