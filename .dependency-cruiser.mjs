@@ -304,6 +304,13 @@ const LAYERS = [
   },
   { name: "examples/generated", files: "examples/*/src/generated/*", below: "examples", packages: "svc-runtime/v1" },
   {
+    name: "examples/leader",
+    files: "examples/*/src/leader/*",
+    below: "examples examples/generated",
+    packages: "svc-runtime/leader",
+    node: "fs path",
+  },
+  {
     name: "examples/test",
     files: "examples/*/test/*",
     below: "examples examples/generated",

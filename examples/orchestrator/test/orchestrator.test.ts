@@ -8,14 +8,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { publicKeyOf } from "svc-runtime/leader";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-orchestrator-"));
 const runs = join(folder, "runs");
 writeFileSync(runs, "");
 const [leaderKey, toolKey] = [Buffer.alloc(32, 7), Buffer.alloc(32, 9)];
-const hex = (bytes) => Buffer.from(bytes).toString("hex");
-const dist = (name) => new URL(`../dist/${name}`, import.meta.url).pathname;
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
+/** Built beside this file, which is in `dist/test/test`. */
+const dist = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const count = () => readFileSync(runs, "utf8").split("\n").filter(Boolean);
 
 const keys = [{ kid: 0, public_key: hex(publicKeyOf(leaderKey)) }];
@@ -34,9 +36,9 @@ after(() => {
   server.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });
 });
-const url = await new Promise((resolve, reject) => {
+const url = await new Promise<string>((resolve, reject) => {
   let log = "";
-  server.stderr.setEncoding("utf8").on("data", (chunk) => {
+  server.stderr.setEncoding("utf8").on("data", (chunk: string) => {
     log += chunk;
     const [, found] = /"(http:\/\/127\.0\.0\.1:\d+)"/.exec(log) ?? [];
     if (found !== undefined) resolve(found);
@@ -46,11 +48,11 @@ const url = await new Promise((resolve, reject) => {
 
 function start() {
   const env = { ...process.env, LEADER_KEY: hex(leaderKey), TOOL_KEY: hex(publicKeyOf(toolKey)) };
-  return spawn(process.execPath, [dist("orchestrator.js"), url, join(folder, "steps"), "pen", "3"], { env });
+  return spawn(process.execPath, [dist("leader/orchestrator.js"), url, join(folder, "steps"), "pen", "3"], { env });
 }
 
 /** Starts the orchestrator and kills it when a tool has begun to run. */
-async function killAt(tool) {
+async function killAt(tool: string) {
   const killed = start();
   while (!count().includes(tool)) {
     assert.equal(killed.exitCode, null);

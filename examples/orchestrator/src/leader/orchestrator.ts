@@ -2,7 +2,7 @@
  * Calls three tools one after the other. Every request is stored before it is sent, so that the process can be killed at any
  * point and started again: no tool runs twice, and no result is lost.
  *
- *     node dist/orchestrator.js URL FOLDER ITEM QUANTITY
+ *     node dist/leader/orchestrator.js URL FOLDER ITEM QUANTITY
  */
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -15,13 +15,13 @@ import {
   type SignedRequest,
   type ToolType,
 } from "svc-runtime/leader";
-import { contracts } from "./generated/contracts.js";
-import type { Price, Receipt, Total } from "./steps.js";
+import { contracts } from "../generated/contracts.js";
+import type { Price, Receipt, Total } from "../steps.js";
 
 const [url, folder, item, quantity] = process.argv.slice(2);
 const { LEADER_KEY, TOOL_KEY } = process.env;
 if (!(url && folder && item && quantity && LEADER_KEY && TOOL_KEY)) {
-  throw new Error("usage: LEADER_KEY=HEX TOOL_KEY=HEX node dist/orchestrator.js URL FOLDER ITEM QUANTITY");
+  throw new Error("usage: LEADER_KEY=HEX TOOL_KEY=HEX node dist/leader/orchestrator.js URL FOLDER ITEM QUANTITY");
 }
 const options = { leader: { id: "orchestrator", keyId: 0, key: LEADER_KEY }, toolKey: TOOL_KEY, contracts };
 const deadline = Date.now() + 60_000;
