@@ -56,6 +56,7 @@ export {
 export type { ErrorCode } from "./wire/error-codes.js";
 export { WireFault } from "./wire/fault.js";
 export { DEFAULT_TIMEOUT_MS } from "./wire/metadata.js";
+export type { Repeat } from "./wire/repeat.js";
 export { WithSerdeErrorPath } from "./wire/with-error-path.js";
 
 /** A value or a promise of it: the return type of hooks such as `health` and `authorize`. Failures throw. */

@@ -171,7 +171,7 @@ function invokeOperation(tool: DocumentedTool, judge: SchemaJudge, prefix: strin
         object(
           [
             "description",
-            "The result. JSON for an unsigned call, unless `Accept` names BCS or the server is set to it; BCS for a signed call. In JSON a value that is stored elsewhere is a `StoredValue`.",
+            "The result. JSON for an unsigned call, unless `Accept` names BCS or the server is set to it; BCS for a signed call. In JSON a value that is stored elsewhere has a reference in the place of its content.",
           ],
           ["headers", resultHeaders(prefix)],
           ["content", object(["application/json", plainResult], [RESULT_CONTENT_TYPE, BCS_RESULT])],

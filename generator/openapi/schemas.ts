@@ -118,23 +118,6 @@ export const SHARED_SCHEMAS: readonly (readonly [name: string, schema: JsonObjec
     ),
   ],
   [
-    "StoredValue",
-    object(
-      ["type", "object"],
-      [
-        "properties",
-        object(
-          ["kind", object(["const", "walrus"])],
-          ["blob_id", object(["type", "string"], ["description", "Base64 of the 43 characters of the blob id."])],
-          ["content_digest", object(["type", "string"], ["description", "Base64 of the SHA-256 of the content."])],
-        ),
-      ],
-      ["required", ["kind", "blob_id", "content_digest"]],
-      ["additionalProperties", false],
-      ["description", "A reference to a value of a result that is stored elsewhere, in the place of its content."],
-    ),
-  ],
-  [
     "ToolMetadata",
     object(
       ["type", "object"],

@@ -18,8 +18,8 @@ The configuration of the server decides for all of its tools, and \`invoke\` tak
 \`health\`, \`meta\` and \`tools\` are the same in both. Errors are JSON in both.
 
 An unsigned call gets its result as JSON, unless \`Accept\` names the content type of BCS with at least the quality of JSON, or the
-server is set to BCS (\`SVC_UNSIGNED_RESULTS=bcs\`). A value that is stored elsewhere has the form of the schema \`StoredValue\` in the
-place of its content. Programs make signed calls with the leader's client, not with a client
+server is set to BCS (\`SVC_UNSIGNED_RESULTS=bcs\`). A value that is stored elsewhere is
+\`{"kind":"walrus","blob_id":BASE64,"content_digest":BASE64}\` in the place of its content. Programs make signed calls with the leader's client, not with a client
 that is generated from this document: they have to hash and sign the values.
 
 ## 64-bit integers

@@ -1,6 +1,6 @@
 /**
  * What a repeat of a request knows of the replay memory that may have its first attempt (protocol.md section 8): the
- * text `NAME;age=MS` in the header {@link SignatureHeaders.replayMemory}.
+ * text `NAME;age=MS` in the header `Replay-Memory` (http-names.ts).
  */
 
 /** A repeat of a request. */

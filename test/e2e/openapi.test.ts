@@ -307,7 +307,7 @@ describe("a server that requires signed calls", PATIENCE, () => {
     assert.equal(fits(JSON.parse(body.replace('"kind":"data"', '"kind":"walrus"'))), false);
     const { headers: documented, content } = document.paths["/sum/invoke"]?.post?.responses[200] ?? {};
     assert.equal(answer.headers["content-type"], Object.keys(content ?? {}).at(-1));
-    assert.equal(Object.keys(documented ?? {}).length, 2);
+    assert.equal(Object.keys(documented ?? {}).length, 3);
     for (const [name, { $ref }] of Object.entries(documented ?? {})) {
       const { schema } = document.components.headers[$ref.split("/").at(-1) ?? ""] ?? assert.fail(name);
       assert.match(`${answer.headers[name.toLowerCase()]}`, new RegExp(schema.pattern), name);

@@ -34,9 +34,9 @@ export async function claimRun(request: ReplayRequest, options: ClaimOptions): P
   let made: Promise<Claim>;
   try {
     const claim: unknown = store.claim(request);
-    if (!isThenable(claim)) return await withoutName(checkedClaim(claim), request, options);
+    if (!isThenable(claim)) return await ofNamed(checkedClaim(claim), request, options);
     made = Promise.resolve(claim).then(checkedClaim);
-    if (await endsWithin(limitMs, made)) return await withoutName(await made, request, options);
+    if (await endsWithin(limitMs, made)) return await ofNamed(await made, request, options);
   } catch (error) {
     throw unavailable(error, options);
   }
@@ -48,11 +48,11 @@ export async function claimRun(request: ReplayRequest, options: ClaimOptions): P
   throw unavailable(new Error(`no answer within ${limitMs} ms`), options);
 }
 
-/** Gives up a run that a store without a name has claimed for a repeat: its first attempt may have run. */
-async function withoutName(claim: Claim, { repeat }: ReplayRequest, { store, log }: ClaimOptions): Promise<Claim> {
+/** The claim; of a store without a name no run for a repeat, whose first attempt may have run. */
+function ofNamed(claim: Claim, { repeat }: ReplayRequest, { store, log }: ClaimOptions): MaybePromise<Claim> {
   if (repeat === undefined || claim.state !== "run" || store.memoryName !== undefined) return claim;
-  await endLease(log, () => claim.lease.release());
-  return { state: "lost" };
+  const lost: Claim = { state: "lost" };
+  return endLease(log, () => claim.lease.release())?.then(() => lost) ?? lost;
 }
 
 function unavailable(cause: unknown, { log }: ClaimOptions): RequestError {

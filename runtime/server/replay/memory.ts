@@ -664,7 +664,8 @@ class Lease implements ReplayLease {
  */
 export class ReplayMemory implements ReplayStore {
   readonly scope = "process";
-  readonly memoryName = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("base64url");
+  /** The name of this memory: 16 random bytes in base64url. */
+  readonly memoryName: string = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("base64url");
   /** The bound in bytes over all tools. */
   readonly maxBytes: number;
   readonly #arena: Arena;
