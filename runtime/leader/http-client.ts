@@ -190,6 +190,6 @@ function lost(error: NodeJS.ErrnoException | undefined, { protocol }: URL): Lead
   const isPlain = protocol === "https:" && /wrong version number|packet length too long/i.test(message);
   // The codes of undici name no cause.
   const what = code?.startsWith("UND_") ? message : (code ?? "the connection broke");
-  const hint = ": the server answers without TLS: use http:// in the url, or the server's TLS port";
-  return new LeaderError("connection_failed", isPlain ? `${what}${hint}` : what, { cause: error });
+  const hint = "the handshake failed: the server answers without TLS: use http:// in the url, or the server's TLS port";
+  return new LeaderError("connection_failed", isPlain ? hint : what, { cause: error });
 }
