@@ -65,10 +65,10 @@ class Model {
     return "run";
   }
 
-  /** Whether the tool has run for this request at that time or later. */
+  /** Whether the tool has run for this request at that time or later. A run that ended in a 403 was refused by `authorize`. */
   hasRunSince({ tool, nonce, hash, caller }: Omit<Entry, "state">, since: number): boolean {
     const isSame = (e: Entry) => e.tool === tool && e.nonce === nonce && e.hash === hash && e.caller === caller;
-    return [...this.runs].some(([entry, at]) => isSame(entry) && at >= since);
+    return [...this.runs].some(([entry, at]) => isSame(entry) && at >= since && entry.answer?.status !== 403);
   }
 
   /** What the leader of a caller holds. */
