@@ -103,8 +103,7 @@ const LAYERS = [
     name: "leader",
     files: "runtime/leader/* runtime/leader/portable/*",
     below: "wire fqn config storage",
-    packages: "#platform/bytes #platform/hash #platform/ed25519",
-    node: "http https",
+    packages: "#platform/bytes #platform/hash #platform/ed25519 #platform/http-client undici",
   },
   {
     name: "testing",
@@ -115,8 +114,8 @@ const LAYERS = [
   {
     name: "entry points",
     files: "runtime/index runtime/v1 runtime/generator runtime/config runtime/leader runtime/inspect runtime/fastify",
-    below: "wire fqn tool config server/errors server/log server/load server/replay server/http server leader storage",
-    packages: "#platform/ed25519 #platform/http-client fastify",
+    below: "wire fqn tool config server/errors server/log server/load server/replay server/http server leader",
+    packages: "#platform/ed25519 fastify",
   },
   {
     name: "generator/model",
@@ -325,11 +324,18 @@ const LAYERS = [
   },
   { name: "examples/generated", files: "examples/*/src/generated/*", below: "examples", packages: "svc-runtime/v1" },
   {
+    name: "examples/leader",
+    files: "examples/*/src/leader/*",
+    below: "examples examples/generated",
+    packages: "svc-runtime/leader",
+    node: "fs path",
+  },
+  {
     name: "examples/test",
     files: "examples/*/test/*",
     below: "examples examples/generated",
-    packages: "svc-runtime/testing svc-runtime/v1 libsql",
-    node: "assert/strict child_process events fs http net os path test url",
+    packages: "svc-runtime/leader svc-runtime/testing svc-runtime/v1 libsql",
+    node: "assert/strict child_process events fs http net os path stream/consumers test url",
   },
 ];
 

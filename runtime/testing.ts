@@ -1,8 +1,10 @@
 /** svc-runtime/testing: runs tool classes in tests, through the pipeline of a server (docs/testing.md). */
 
 export { LeaderError } from "./leader/error.js";
-export type { Leader, SignedRequest } from "./leader/request.js";
+export type { Leader } from "./leader/request.js";
+export type { SignedRequest } from "./leader/signed-request.js";
 export type { ErrEvalOutput, InputOf, OutputOf } from "./leader/tool-types.js";
+export { createFakeTool, type FakeTool, type FakeToolOptions } from "./testing/fake-tool.js";
 export { createHarness, Harness, type SignedCall, type SignedCallOptions } from "./testing/harness.js";
 export type { LogLine } from "./testing/kept-log.js";
 export type { LeaderChoice } from "./testing/leaders.js";

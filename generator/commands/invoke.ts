@@ -11,6 +11,10 @@ const OPTIONS = {
   replay: { type: "boolean", summary: "with --signed: send the same request twice; the second answer is remembered" },
   tamper: { type: "boolean", summary: "with --signed: send it once more with a changed value, which is refused" },
   ...LEADER_OPTIONS,
+  "allow-http": {
+    type: "boolean",
+    summary: "with --signed: send to another machine over http:, where calls can be read",
+  },
   timeout: { type: "string", value: "MS", summary: "limit of the call (default: the tool's timeout and 5 s)" },
   json: JSON_OPTION,
 } as const;
@@ -49,7 +53,7 @@ when the tool answers _err_eval.`,
     const { LeaderError } = await import("svc-runtime/leader");
     try {
       const timeoutMs = timeout === undefined ? {} : { timeoutMs: numberOf("timeout", timeout) };
-      const client = await leaderOptions(call, signed);
+      const client = { ...(await leaderOptions(call, signed)), allowHttp: call.values["allow-http"] === true };
       if (signed && client.leader === undefined) {
         throw new UsageError(
           "--signed wants --leader-key FILE and --leader-id ID, or a project served by svc-gen dev --signed",
@@ -93,8 +97,7 @@ function failure(error: LeaderError, { url, tool }: Target, { values }: InvokeCa
   if (status === undefined) return new CommandError(message, HINTS[code] ?? `the call went to ${url}`);
   if (status === 401) return new CommandError(message, unauthorized(error, url, values));
   if (status === 404) return new CommandError(message, `${new URL(url).origin}/tools lists the tools of a server`);
-  const hint = status < 500 || status === 503 ? "the tool did not run" : "the log of the server says why";
-  return new CommandError(message, HINTS[code] ?? hint);
+  return new CommandError(message, HINTS[code] ?? RAN_HINTS[error.ran]);
 }
 
 /** What to do about a refused signature. */
@@ -113,6 +116,12 @@ function unauthorized({ details = "" }: LeaderError, url: string, values: Invoke
     ? "compare the leader's id, key id and public key with the allow-list of the server"
     : "the tool did not run";
 }
+
+const RAN_HINTS: Readonly<Record<LeaderError["ran"], string>> = {
+  no: "the tool did not run",
+  maybe: "the tool may have run: the log of the server says why there is no result",
+  yes: "the tool ran: the log of the server says why there is no result",
+};
 
 const HINTS: Readonly<Record<string, string>> = {
   wrong_signature:

@@ -17,6 +17,12 @@ export const LEADER_OPTIONS = {
   ca: { type: "string", value: "FILE", summary: "trusted certificates in PEM form, instead of the system's" },
 } as const;
 
+/** What the options say of a client. */
+export interface CommandLeader extends LeaderOptions {
+  /** The tool's public key as text. */
+  readonly toolKey?: string;
+}
+
 /**
  * The keys of the command line, else those of development. Without either there is no leader.
  *
@@ -28,7 +34,7 @@ export async function leaderOptions(
   { cwd, env, values }: Pick<Call<typeof LEADER_OPTIONS>, "cwd" | "env" | "values">,
   signed: boolean,
   root = cwd,
-): Promise<LeaderOptions> {
+): Promise<CommandLeader> {
   const ca = values.ca === undefined ? {} : { tls: { ca: readText(cwd, values.ca) } };
   const prefix = values["header-prefix"] === undefined ? {} : { headerPrefix: values["header-prefix"] };
   if (!signed) return { ...ca, ...prefix };
@@ -37,8 +43,10 @@ export async function leaderOptions(
     await refuseKeyText(key);
     const id = values["leader-id"] ?? "leader";
     const leader = { id, keyId: keyIdOf(values["key-id"] ?? "0"), key: readText(cwd, key) };
-    const toolKey = values["tool-key"] === undefined ? {} : { toolKey: values["tool-key"] };
-    return { ...ca, ...prefix, leader, ...toolKey };
+    const toolKey = values["tool-key"];
+    // The command shows that no signature was verified.
+    const trust = toolKey === undefined ? { acceptUnverified: true } : { toolKey };
+    return { ...ca, ...prefix, leader, ...trust };
   }
   const own = await devLeader(root, env);
   if (own === undefined) return { ...ca, ...prefix };

@@ -67,7 +67,7 @@ export async function callTool(request: CallRequest): Promise<CallReport> {
     const tamper = changed && { refusal: await refusalOf(client, signed, changed, options) };
     return { ...report, ...(replay && { replay }), ...(tamper && { tamper }) };
   } finally {
-    client.close();
+    await client.close();
   }
 }
 

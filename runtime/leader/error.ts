@@ -1,34 +1,54 @@
 /** Errors of a leader's call. */
 
-/** Causes of failure on the leader's side. */
-export type LeaderFault =
+import { ERROR_CODES, type ErrorCode, isErrorCode, type Ran } from "../wire/error-codes.js";
+import type { SignedRequest } from "./signed-request.js";
+
+/** Failures that the client itself reports, and whether the tool ran where the cause does not tell more. */
+export const LEADER_FAULTS = {
   /** The input does not fit the ports, or has no JSON form. */
-  | "invalid_input"
+  invalid_input: "no",
   /** The metadata document is invalid, or describes another tool. */
-  | "invalid_metadata"
-  | "connection_failed"
-  /** No complete answer within the timeout. */
-  | "timeout"
-  | "aborted"
-  | "answer_too_large"
+  invalid_metadata: "no",
+  /** The client was closed before the call. */
+  client_closed: "no",
+  /** DNS, the connection or its TLS handshake failed (`ran` is `no`), or the connection broke later. */
+  connection_failed: "maybe",
+  /** No complete answer within the timeout or before the deadline. */
+  timeout: "maybe",
+  aborted: "maybe",
+  answer_too_large: "maybe",
+  /** 502, 503 or 504 without an error of the protocol: of a gateway, which does not know whether the tool ran. */
+  gateway_error: "maybe",
+  /** An error with a code that this version of the client does not know. */
+  unknown_error: "maybe",
   /** The answer is neither a result of this tool nor an error of the protocol. */
-  | "invalid_answer"
-  /** The result is unsigned, but the tool's public key was given. */
-  | "unsigned_result"
-  /** The signature of the result is not valid for the tool's key. */
-  | "wrong_signature";
+  invalid_answer: "maybe",
+  /** The result is unsigned, but a key of the tool was given. */
+  unsigned_result: "maybe",
+  /** The signature of the result is not valid for a key of the tool. */
+  wrong_signature: "maybe",
+} as const satisfies Readonly<Record<string, Ran>>;
+
+/** Causes of failure on the leader's side. */
+export type LeaderFault = keyof typeof LEADER_FAULTS;
+
+/** The code of a {@link LeaderError}: a server's (protocol.md section 7), or a fault on the leader's side. */
+export type LeaderErrorCode = ErrorCode | LeaderFault;
 
 /** Details of a failed call. */
 export interface LeaderErrorFacts {
-  readonly status?: number;
-  readonly retryAfter?: number;
+  readonly status?: number | undefined;
+  readonly retryAfter?: number | undefined;
   readonly cause?: unknown;
+  /** By default the value that follows from the code. */
+  readonly ran?: Ran | undefined;
+  readonly request?: SignedRequest | undefined;
 }
 
 /**
  * A call without a result. With a `status`, a server answered an error: `code` and `details` are the server's
- * (protocol.md section 7; errors are unsigned and prove nothing), or `code` is `invalid_answer` when they violate the
- * protocol. Without a `status`, `code` is a {@link LeaderFault}. No message contains a key, an input or a result.
+ * (protocol.md section 7; errors are unsigned and prove nothing), or `code` is a {@link LeaderFault} when the answer is no
+ * error of the protocol. No message contains a key, an input or a result.
  *
  * @example
  * ```ts
@@ -38,27 +58,60 @@ export interface LeaderErrorFacts {
  *   try {
  *     return await client.invoke(input);
  *   } catch (error) {
- *     if (error instanceof LeaderError && error.status === 503) return { retryAfter: error.retryAfter ?? 1 };
- *     throw error;
+ *     if (!(error instanceof LeaderError)) throw error;
+ *     return { ran: error.ran, repeatable: error.request, waitSeconds: error.retryAfter ?? 1 };
  *   }
  * }
  * ```
  */
 export class LeaderError extends Error {
   override readonly name = "LeaderError";
+  /**
+   * Whether the tool ran because of this request, all attempts to send it included.
+   *
+   * - `no`: certain. The client refused the call, no byte of the request was sent, or a server answered with a code that
+   *   means that nothing ran. Errors are unsigned: the last holds by the server's word
+   * - `maybe`: not known. Repeat the same {@link request}, and it never runs twice
+   * - `yes`: the tool ran
+   */
+  readonly ran: Ran;
   /** The HTTP status of an error answer. */
   readonly status: number | undefined;
-  /** Seconds to wait before a retry, as asked by the server (503, 429). */
+  /** Seconds to wait before a repeat, as asked by the server or a gateway (429, 503). */
   readonly retryAfter: number | undefined;
+  /** The signed request, to repeat it; undefined for unsigned calls and inputs that could not be signed. */
+  readonly request: SignedRequest | undefined;
 
   constructor(
-    readonly code: LeaderFault | (string & {}),
+    readonly code: LeaderErrorCode,
     readonly details?: string,
-    { status, retryAfter, cause }: LeaderErrorFacts = {},
+    { status, retryAfter, cause, ran, request }: LeaderErrorFacts = {},
   ) {
     const what = details === undefined ? code : `${code}: ${details}`;
-    super(status === undefined ? what : `the tool answered ${status} ${what}`, cause === undefined ? {} : { cause });
+    super(
+      status === undefined ? what : `${answerer(code)} answered ${status} ${what}`,
+      cause === undefined ? {} : { cause },
+    );
+    this.ran = ran ?? ranOf(code);
     this.status = status;
     this.retryAfter = retryAfter;
+    this.request = request;
   }
+
+  /** The same error with other facts. */
+  with(facts: LeaderErrorFacts & { readonly details?: string }): LeaderError {
+    const { status, retryAfter, cause, ran, request } = this;
+    const all = { status, retryAfter, cause, ran, request, ...facts };
+    return new LeaderError(this.code, facts.details ?? this.details, all);
+  }
+}
+
+/** Whether the tool ran, by a code alone. */
+function ranOf(code: LeaderErrorCode): Ran {
+  return isErrorCode(code) ? ERROR_CODES[code].ran : LEADER_FAULTS[code];
+}
+
+/** Only an error of the protocol is known to be the tool's. */
+function answerer(code: LeaderErrorCode): string {
+  return isErrorCode(code) || code === "unknown_error" ? "the tool" : "a gateway or another server";
 }

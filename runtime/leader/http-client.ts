@@ -1,129 +1,195 @@
 /**
- * `#platform/http-client` in Node: node:http with limits of time and size. Certificates are checked by the rules of
- * node:https.
+ * `#platform/http-client` in Node: undici with limits of time and size.
+ *
+ * undici calls `onRequestStart` right before it writes the first byte of a request to a connected socket, after DNS, the
+ * connection, a proxy's tunnel and the TLS handshake. A failure before it has sent nothing. A request that starts a second
+ * time, by an agent that retries, is aborted there, so that no agent can send it twice.
  */
 
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { buildConnector, EnvHttpProxyAgent } from "undici";
 import { MAX_TIMER_MS } from "../storage/deadline.js";
 import { asBuffer } from "../wire/bytes.js";
+import { onAbort } from "./abort-listeners.js";
 import { LeaderError } from "./error.js";
 import {
   aborted,
-  connectionLost,
+  type Dispatcher,
   type HttpRequest,
   type HttpResponse,
   late,
   type TlsOptions,
+  type Transport,
+  type TransportOptions,
   tooLarge,
-} from "./http-messages.js";
+} from "./transport.js";
 
-/** Client of one server, with kept connections. */
-export class HttpClient {
-  private readonly agent: HttpAgent;
+/** Held against the version of the package by a test. */
+const USER_AGENT = "svc-runtime/0.1.0";
+/** Time limit of DNS, connection and TLS handshake, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 10_000;
 
-  constructor(
-    private readonly secure: boolean,
-    { ca, servername }: TlsOptions = {},
-  ) {
-    this.agent = secure
-      ? new HttpsAgent({
-          keepAlive: true,
-          minVersion: "TLSv1.2",
-          ...(ca !== undefined && {
-            ca: [ca].flat().map((each) => (typeof each === "string" ? each : asBuffer(each))),
-          }),
-          ...(servername !== undefined && { servername }),
-        })
-      : new HttpAgent({ keepAlive: true });
+/** The agent of all clients without one of their own. Its idle connections keep no process alive. */
+let sharedAgent: Promise<EnvHttpProxyAgent> | undefined;
+
+export class HttpClient implements Transport {
+  readonly #given: Dispatcher | undefined;
+  readonly #tls: TlsOptions | undefined;
+  #own: Promise<EnvHttpProxyAgent> | undefined;
+
+  constructor({ tls, dispatcher }: TransportOptions = {}) {
+    if (tls !== undefined && dispatcher !== undefined) {
+      throw new TypeError("tls: expected none with a dispatcher: set its own `connect` options");
+    }
+    this.#given = dispatcher;
+    this.#tls = tls;
   }
 
-  /** @throws {@link LeaderError} `connection_failed`, `timeout`, `aborted`, `answer_too_large` */
-  send(options: HttpRequest): Promise<HttpResponse> {
-    return this.attempt(options, performance.now() + options.timeoutMs);
+  send(request: HttpRequest): Promise<HttpResponse> {
+    return new Promise((resolve, reject) => {
+      const exchange = new Exchange(request, resolve, reject);
+      const fired = request.signals.find(({ aborted }) => aborted);
+      if (fired !== undefined) return exchange.fail(aborted(fired));
+      exchange.watch();
+      if (this.#given !== undefined) exchange.begin(this.#given);
+      else this.#agent().then((agent) => exchange.begin(agent), reject);
+    });
   }
 
   close(): void {
-    this.agent.destroy();
+    this.#own?.then((agent) => agent.destroy()).catch(() => undefined);
+    this.#own = undefined;
   }
 
-  private describe({ code, message }: NodeJS.ErrnoException): string {
-    const isPlain = this.secure && /wrong version number|packet length too long/i.test(message);
-    const what = code ?? "the connection broke";
-    return isPlain ? `${what}: the server answers without TLS: use http:// in the url, or the server's TLS port` : what;
-  }
-
-  private closeIdle(): void {
-    for (const sockets of Object.values(this.agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
-  }
-
-  private attempt(options: HttpRequest, deadline: number): Promise<HttpResponse> {
-    const { method, url, headers, body, timeoutMs, maxBytes, signal, idempotent } = options;
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) {
-        reject(aborted(signal));
-        return;
-      }
-      let responded = false;
-      let settled = false;
-      const length = body === undefined ? {} : { "Content-Length": String(body.length) };
-      const request = (this.secure ? httpsRequest : httpRequest)(url, {
-        method,
-        headers: { ...headers, ...length },
-        agent: this.agent,
-      });
-      const end = () => {
-        settled = true;
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", onAbort);
-      };
-      const fail = (error: LeaderError) => {
-        end();
-        reject(error);
-        request.destroy();
-      };
-      const onAbort = () => fail(aborted(signal));
-      const timer = setTimeout(
-        () => fail(late(timeoutMs)),
-        Math.min(Math.max(0, deadline - performance.now()), MAX_TIMER_MS),
-      );
-      signal?.addEventListener("abort", onAbort, { once: true });
-      request.on("error", (error: NodeJS.ErrnoException) => {
-        if (settled) return;
-        // The server closed an idle connection as it was used again, and probably the other idle ones too.
-        if (idempotent && !responded && request.reusedSocket && STALE_CODES.has(error.code ?? "")) {
-          end();
-          this.closeIdle();
-          resolve(this.attempt({ ...options, idempotent: false }, deadline));
-          return;
-        }
-        fail(new LeaderError("connection_failed", this.describe(error), { cause: error }));
-      });
-      request.once("response", (response) => {
-        responded = true;
-        collect(response, maxBytes).then((answer) => {
-          end();
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: answer });
-        }, fail);
-      });
-      request.end(body);
-    });
+  #agent(): Promise<EnvHttpProxyAgent> {
+    if (this.#tls === undefined) {
+      sharedAgent ??= newAgent({});
+      return sharedAgent;
+    }
+    this.#own ??= newAgent(this.#tls);
+    return this.#own;
   }
 }
 
-const STALE_CODES: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
-
-function collect(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    response.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > maxBytes) reject(tooLarge(maxBytes));
-      else chunks.push(chunk);
-    });
-    response.once("end", () => resolve(Buffer.concat(chunks, size)));
-    response.once("error", (cause) => reject(connectionLost(cause)));
-    response.once("close", () => reject(connectionLost(undefined)));
+/** An agent with the proxies of the environment, loaded with the first request of a process. */
+async function newAgent({ ca, ...tls }: TlsOptions): Promise<EnvHttpProxyAgent> {
+  const { EnvHttpProxyAgent, Pool } = await import("undici");
+  const connect = {
+    timeout: CONNECT_TIMEOUT_MS,
+    minVersion: "TLSv1.2",
+    ...tls,
+    ...(ca !== undefined && { ca: [ca].flat().map((each) => (typeof each === "string" ? each : asBuffer(each))) }),
+  } as buildConnector.BuildOptions;
+  const { NO_PROXY, no_proxy = NO_PROXY } = process.env;
+  return new EnvHttpProxyAgent({
+    connect,
+    requestTls: connect,
+    pipelining: 1,
+    allowH2: false,
+    factory: (origin, options: { connect?: unknown }) =>
+      new Pool(origin, { ...options, connect: endingConnector(options.connect) }),
+    // A proxy reaches another loopback.
+    noProxy: no_proxy === "*" ? no_proxy : `${no_proxy ?? ""},localhost,127.0.0.1,[::1]`,
   });
+}
+
+/** A proxy's connector whose failures end the request: undici connects again without end when a proxy hangs up. */
+function endingConnector(connect: unknown): buildConnector.connector {
+  if (typeof connect !== "function") return connect as buildConnector.connector;
+  return (options, callback) =>
+    (connect as buildConnector.connector)(options, (...[error, socket]) => {
+      if (error === null) callback(null, socket);
+      else callback(Object.assign(new Error(error.message, { cause: error }), { code: "UND_ERR_PROXY" }), null);
+    });
+}
+
+/** undici's control of a request whose first byte is about to be sent. */
+interface Controller {
+  abort(reason: Error): void;
+}
+
+/** One request and its answer; the handler of undici's `dispatch`. */
+class Exchange {
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+  #status = 0;
+  #headers: HttpResponse["headers"] = {};
+  #controller: Controller | undefined;
+  #failure: LeaderError | undefined;
+  #end = () => {};
+
+  constructor(
+    private readonly request: HttpRequest,
+    private readonly resolve: (response: HttpResponse) => void,
+    private readonly reject: (error: LeaderError) => void,
+  ) {}
+
+  watch(): void {
+    const { timeoutMs } = this.request;
+    const timer = setTimeout(() => this.fail(late(timeoutMs)), Math.min(timeoutMs, MAX_TIMER_MS));
+    const ignore = onAbort(this.request.signals, (signal) => this.fail(aborted(signal)));
+    this.#end = () => {
+      clearTimeout(timer);
+      ignore();
+    };
+  }
+
+  begin(dispatcher: Dispatcher): void {
+    if (this.#failure !== undefined) return;
+    const { method, url, body } = this.request;
+    const headers = { "User-Agent": USER_AGENT, ...this.request.headers };
+    const target = { origin: url.origin, path: `${url.pathname}${url.search}`, method, headers };
+    const limits = { headersTimeout: 0, bodyTimeout: 0 };
+    try {
+      dispatcher.dispatch({ ...target, ...limits, ...(body !== undefined && { body: asBuffer(body) }) }, this);
+    } catch (error) {
+      this.onResponseError(undefined, error as Error);
+    }
+  }
+
+  fail(error: LeaderError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = this.#controller === undefined ? error.with({ ran: "no" }) : error;
+    this.#end();
+    this.reject(this.#failure);
+    this.#controller?.abort(this.#failure);
+  }
+
+  onRequestStart(controller: Controller): void {
+    const refused = this.#failure ?? (this.#controller && lost(undefined, this.request.url));
+    if (refused !== undefined) {
+      controller.abort(refused);
+      this.fail(refused);
+      return;
+    }
+    this.#controller = controller;
+  }
+
+  onResponseStart(_controller: Controller, status: number, headers: HttpResponse["headers"]): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Controller, chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size > this.request.maxBytes) this.fail(tooLarge(this.request.maxBytes));
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#end();
+    this.resolve({ status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks, this.#size) });
+  }
+
+  onResponseError(_controller: Controller | undefined, error: Error): void {
+    this.fail(lost(error, this.request.url));
+  }
+}
+
+function lost(error: NodeJS.ErrnoException | undefined, { protocol }: URL): LeaderError {
+  const { code, message = "" } = error ?? {};
+  const isPlain = protocol === "https:" && /wrong version number|packet length too long/i.test(message);
+  // The codes of undici name no cause.
+  const what = code?.startsWith("UND_") ? message : (code ?? "the connection broke");
+  const hint = "the handshake failed: the server answers without TLS: use http:// in the url, or the server's TLS port";
+  return new LeaderError("connection_failed", isPlain ? hint : what, { cause: error });
 }

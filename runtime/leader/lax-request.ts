@@ -9,8 +9,8 @@ import type { PortShape } from "../wire/bcs-shapes.js";
 import { MAX_VALUES } from "../wire/data.js";
 import { quote } from "../wire/json.js";
 import { InputHasher } from "../wire/signature.js";
-import { LeaderError } from "./error.js";
-import { type Envelope, itemText, valueText } from "./request.js";
+import { itemText, valueText } from "./request.js";
+import type { Envelope } from "./signed-request.js";
 
 /**
  * The body of a signed request. Missing ports are sent as null, unknown members as further ports, and lists with any
@@ -50,13 +50,4 @@ export function laxEnvelope(ports: readonly PortShape[], input: object): Envelop
  */
 export function laxBody(input: object): Uint8Array {
   return valueText(input, []);
-}
-
-/** @throws LeaderError for an input that is no object */
-export function requireObject(input: unknown): object {
-  if (typeof input === "object" && input !== null) return input;
-  throw new LeaderError(
-    "invalid_input",
-    `expected an object with the input ports, got ${input === null ? "null" : typeof input}`,
-  );
 }

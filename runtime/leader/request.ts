@@ -18,6 +18,8 @@ import { InputHasher, SIGNATURE_VERSION } from "../wire/signature.js";
 import { PlainValueError, plainText } from "../wire/untyped-json.js";
 import { engine } from "./engine.js";
 import { LeaderError } from "./error.js";
+import { Attempts, type Envelope, type SignedRequest } from "./signed-request.js";
+import { storable } from "./stored-request.js";
 
 /**
  * A JSON text sent unchanged, as the value of a `one` port or an item of a `many` port. A text that is not canonical is
@@ -25,6 +27,10 @@ import { LeaderError } from "./error.js";
  */
 export class JsonText {
   readonly bytes: Uint8Array;
+  /** Refuses a text inside a value, where it would be sent as an object with its bytes. */
+  get [Symbol.toStringTag]() {
+    return "JsonText";
+  }
   constructor(text: string | Uint8Array) {
     this.bytes = typeof text === "string" ? Buffer.from(text) : Buffer.from(text);
   }
@@ -38,22 +44,6 @@ export interface Leader {
   readonly keyId: bigint | number;
   /** The private key: prepared, as 32 bytes, or as text in any form that the configuration accepts. */
   readonly key: SigningKey | Uint8Array | string;
-}
-
-/** The body of a signed request, and the signed hash. */
-export interface Envelope {
-  readonly body: Uint8Array;
-  /** 32 bytes. */
-  readonly inputHash: Uint8Array;
-}
-
-/** A signed request. Sending it again is an exact retry. */
-export interface SignedRequest extends Envelope {
-  readonly headers: Readonly<Record<string, string>>;
-  /** 64 bytes. */
-  readonly leaderSignature: Uint8Array;
-  /** 32 bytes. */
-  readonly nonce: Uint8Array;
 }
 
 /**
@@ -90,8 +80,8 @@ export function buildEnvelope(
  * @throws {@link LeaderError} `invalid_input`
  */
 export function buildUnsignedBody(ports: readonly PortShape[], input: object): Uint8Array {
-  const present = ports.filter(({ name, many }) => many || ownMember(input, name) !== undefined);
   requireKnown(ports, input);
+  const present = ports.filter(({ name, many }) => many || ownMember(input, name) !== undefined);
   const texts = inputTexts(present, pick(input, present));
   const parts: Uint8Array[] = [Buffer.from("{")];
   for (const [i, { name, many }] of present.entries()) {
@@ -127,8 +117,15 @@ function pick(input: object, ports: readonly PortShape[]): object {
   return Object.fromEntries(ports.map(({ name }) => [name, ownMember(input, name)]));
 }
 
-function requireKnown(ports: readonly PortShape[], input: object): void {
-  const unknown = Object.keys(input).find((name) => !ports.some((port) => port.name === name));
+/** @throws {@link LeaderError} for an input that is no object */
+export function requireObject(input: unknown): object {
+  if (typeof input === "object" && input !== null && !Array.isArray(input)) return input;
+  const got = input === null ? "null" : Array.isArray(input) ? "an array" : typeof input;
+  throw new LeaderError("invalid_input", `expected an object with the input ports, got ${got}`);
+}
+
+function requireKnown(ports: readonly PortShape[], input: unknown): void {
+  const unknown = Object.keys(requireObject(input)).find((name) => !ports.some((port) => port.name === name));
   if (unknown === undefined) return;
   const known = ports.map(({ name }) => quote(name)).join(", ");
   throw new LeaderError("invalid_input", `the tool has no input port ${quote(unknown)}: it has ${known || "none"}`);
@@ -194,7 +191,8 @@ export function signRequest(envelope: Envelope, leader: Leader, options: SignOpt
   const names = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");
   const nonce = nonceOf(options.nonce);
   const leaderSignature = (options.engine ?? engine()).sign(key, envelope.inputHash);
-  return {
+  return storable({
+    attempts: new Attempts(),
     body: envelope.body,
     inputHash: envelope.inputHash,
     leaderSignature,
@@ -208,7 +206,7 @@ export function signRequest(envelope: Envelope, leader: Leader, options: SignOpt
       [names.leaderSignature]: base64url(leaderSignature),
       [names.nonce]: base64url(asBuffer(nonce)),
     },
-  };
+  });
 }
 
 function nonceOf(nonce: Uint8Array | Invocation | undefined): Uint8Array {

@@ -7,8 +7,10 @@ import { quote } from "../wire/json.js";
 import { JsonError } from "../wire/json-error.js";
 import { plainValue } from "../wire/untyped-json.js";
 import { LeaderError } from "./error.js";
+import type { OutputReader, ReadablePort } from "./output-reader.js";
 import { JsonText } from "./request.js";
 import type { ToolResult } from "./result.js";
+import type { ByVariant, ResolvedOutputOf, TextsOf, ToolType, UntypedTool } from "./tool-types.js";
 
 /** Fetches stored values: a `WalrusReader`, or an object with the same `resolve`. */
 export interface ValueReader {
@@ -16,16 +18,17 @@ export interface ValueReader {
 }
 
 /** A result with all references resolved. */
-export interface ResolvedResult {
-  readonly tag: string;
-  /** The ports as a plain object, as in {@link ToolResult}, with stored values instead of references. */
-  readonly value: Readonly<Record<string, unknown>>;
-  /**
-   * The ports as the texts that the tool signed or stored, `many` ports as arrays. Pass these to another tool: the
-   * formatting of a stored text is part of its commitment.
-   */
-  readonly texts: Readonly<Record<string, JsonText | readonly JsonText[]>>;
-}
+export type ResolvedResult<Tool extends ToolType = UntypedTool> = WithTexts<ByVariant<ResolvedOutputOf<Tool>, unknown>>;
+
+type WithTexts<Result> = Result extends { readonly tag: infer Tag; readonly output: infer Output }
+  ? Result & {
+      /**
+       * The ports as the texts that the tool signed or stored, `many` ports as arrays. Pass these to another tool: the
+       * formatting of a stored text is part of its commitment.
+       */
+      readonly texts: TextsOf<Output, Tag>;
+    }
+  : never;
 
 /**
  * Fetches and verifies the content of a result's references, all ports within one byte budget.
@@ -36,6 +39,7 @@ export interface ResolvedResult {
 export async function resolveResult(
   { tag, ports }: Pick<ToolResult, "tag" | "ports">,
   reader: ValueReader | undefined,
+  outputReader: OutputReader | undefined,
   options: ReadOptions = {},
 ): Promise<ResolvedResult> {
   const values = ports.flatMap((port) => port.values);
@@ -45,6 +49,7 @@ export async function resolveResult(
   const resolved = await (reader ?? IN_PLACE).resolve(values, options);
   const value: [string, unknown][] = [];
   const texts: [string, JsonText | JsonText[]][] = [];
+  const inline: ReadablePort[] = [];
   let at = 0;
   for (const { name, many, values: own } of ports) {
     const found = resolved.slice(at, at + own.length).map((each) => new JsonText(bytesOf(name, each)));
@@ -52,8 +57,11 @@ export async function resolveResult(
     const plain = found.map((text) => plainOf(name, text));
     texts.push([name, many ? found : (found[0] as JsonText)]);
     value.push([name, many ? plain : plain[0]]);
+    inline.push({ name, many, values: found.map(({ bytes }) => ({ kind: "inline", bytes })) });
   }
-  return { tag, value: Object.fromEntries(value), texts: Object.fromEntries(texts) };
+  const output = outputReader?.read({ tag, ports: inline });
+  const facts = { tag, value: Object.fromEntries(value), texts: Object.fromEntries(texts) };
+  return Object.defineProperty(facts, "output", { value: output }) as ResolvedResult;
 }
 
 /** Reader of results without references. */

@@ -1,21 +1,29 @@
 /** Reads error answers (protocol.md section 7). */
 
+import { ERROR_CODES, isErrorCode } from "../wire/error-codes.js";
 import { JsonError } from "../wire/json-error.js";
 import { plainValue } from "../wire/untyped-json.js";
 import { LeaderError } from "./error.js";
-import type { HttpResponse } from "./http-messages.js";
+import type { HttpResponse } from "./transport.js";
+
+const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** The error of an answer: the server's code and details when they have the protocol's form. */
 export function responseError({ status, headers, body }: HttpResponse): LeaderError {
+  const facts = { status, retryAfter: retryAfterOf(headers) };
   const { error: code, details } = errorMembers(body);
   if (typeof code !== "string" || !/^[a-z_]{1,64}$/.test(code)) {
-    return new LeaderError("invalid_answer", "neither a result nor an error of the protocol", { status });
+    return GATEWAY_STATUSES.has(status)
+      ? new LeaderError("gateway_error", "no answer of the tool", facts)
+      : new LeaderError("invalid_answer", "neither a result nor an error of the protocol", facts);
   }
   // Control characters of a remote text must not reach a terminal.
   const text = typeof details === "string" ? details.slice(0, 1000).replace(/\p{Cc}/gu, "\ufffd") : undefined;
-  const after = headers["retry-after"];
-  const retryAfter = typeof after === "string" && /^\d{1,9}$/.test(after) ? { retryAfter: Number(after) } : {};
-  return new LeaderError(code, text, { status, ...retryAfter });
+  if (!isErrorCode(code)) {
+    return new LeaderError("unknown_error", text === undefined ? code : `${code}: ${text}`, facts);
+  }
+  // The word of a server that answers a code with another status is worth nothing.
+  return new LeaderError(code, text, ERROR_CODES[code].status === status ? facts : { ...facts, ran: "maybe" });
 }
 
 function errorMembers(body: Uint8Array): { error?: unknown; details?: unknown } {
@@ -26,4 +34,16 @@ function errorMembers(body: Uint8Array): { error?: unknown; details?: unknown } 
     if (error instanceof JsonError) return {};
     throw error;
   }
+}
+
+/** `Retry-After` in seconds, from either of its forms (RFC 9110 section 10.2.3). */
+function retryAfterOf(headers: HttpResponse["headers"]): number | undefined {
+  const after = headers["retry-after"];
+  if (typeof after !== "string") return undefined;
+  if (/^\d{1,9}$/.test(after)) return Number(after);
+  const at = /GMT$/.test(after) ? Date.parse(after) : Number.NaN;
+  if (Number.isNaN(at)) return undefined;
+  // Relative to the server's own clock, where the answer has it.
+  const now = typeof headers.date === "string" ? Date.parse(headers.date) : Number.NaN;
+  return Math.max(0, Math.ceil((at - (Number.isNaN(now) ? Date.now() : now)) / 1000));
 }

@@ -14,7 +14,7 @@ import { outputHash, toolSignatureMessage } from "../wire/signature.js";
 import { plainValue } from "../wire/untyped-json.js";
 import { engine } from "./engine.js";
 import { LeaderError } from "./error.js";
-import type { SignedRequest } from "./request.js";
+import type { SignedRequest } from "./signed-request.js";
 
 /** A public key: prepared, as 32 bytes, or as 64 hex digits. */
 export type PublicKey = VerifyKey | Uint8Array | string;

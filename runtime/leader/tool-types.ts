@@ -21,7 +21,14 @@ export type InputOf<Tool extends ToolType> = Tool["prototype"]["__io"]["input"];
  * a tool without types any object.
  */
 export type SentInput<Tool extends ToolType> =
-  object extends InputOf<Tool> ? object : { [Name in keyof InputOf<Tool>]: SentValue<InputOf<Tool>[Name]> };
+  Same<InputOf<Tool>, object> extends true
+    ? object
+    : keyof InputOf<Tool> extends never
+      ? Readonly<Record<string, never>>
+      : { [Name in keyof InputOf<Tool>]: SentValue<InputOf<Tool>[Name]> };
+
+/** Whether two types are the same, where mutual assignability is not enough. */
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
 type SentValue<Value> =
   | Value
@@ -60,3 +67,69 @@ type ReceivedPort<Port> = [ReferenceOf<Port>] extends [never]
   : ReceivedValue<Port>;
 
 type ReceivedValue<Value> = Exclude<Value, DataReference<unknown>> | WalrusValue;
+
+/**
+ * A result by its variant, so that `tag` narrows the rest. Of a tool without types the tag is any text, and values are
+ * `unknown`.
+ */
+export type ByVariant<Output, Facts> = unknown extends Output
+  ? Facts & { readonly tag: string; readonly output: unknown; readonly value: Readonly<Record<string, unknown>> }
+  : VariantOf<Output, Facts>;
+
+type VariantOf<Output, Facts> = Output extends string
+  ? Facts & { readonly tag: Output; readonly output: Output; readonly value: Readonly<Record<string, never>> }
+  : Output extends object
+    ? {
+        [Tag in keyof Output]: Facts & {
+          readonly tag: Tag;
+          readonly output: Output;
+          readonly value: { readonly [Name in keyof Output[Tag]]-?: JsonMember<Output[Tag][Name]> };
+        };
+      }[keyof Output]
+    : never;
+
+/** A value as exact JSON: integers as numbers or bigints, dates and bytes as text, absent members as null. */
+export type JsonOf<Value> = unknown extends Value
+  ? unknown
+  : Value extends bigint
+    ? number | bigint
+    : Value extends Date | Uint8Array
+      ? string
+      : Value extends string | number | boolean | null | WalrusValue
+        ? Value
+        : Value extends readonly unknown[]
+          ? { [Index in keyof Value]: JsonOf<Value[Index]> }
+          : Value extends object
+            ? { readonly [Name in keyof Value]-?: JsonMember<Value[Name]> }
+            : never;
+
+type JsonMember<Value> = unknown extends Value
+  ? unknown
+  : JsonOf<Exclude<Value, undefined>> | (undefined extends Value ? null : never);
+
+/** The `Output` of a tool with the content of stored values in place of their references. */
+export type ResolvedOutputOf<Tool extends ToolType> =
+  unknown extends OutputOf<Tool> ? unknown : ResolvedVariant<OutputOf<Tool>>;
+
+type ResolvedVariant<Output> = Output extends string
+  ? Output
+  : { [Tag in keyof Output]: { [Name in keyof Output[Tag]]: ResolvedPort<Output[Tag][Name]> } };
+
+type ResolvedPort<Port> = Port extends readonly (infer Item)[]
+  ? WalrusValue extends Item
+    ? Exclude<Item, WalrusValue>[]
+    : Port
+  : Exclude<Port, WalrusValue>;
+
+/** The texts of the ports of each variant, `many` ports as lists. */
+export type TextsOf<Output, Tag> = unknown extends Output
+  ? Readonly<Record<string, JsonText | readonly JsonText[]>>
+  : Output extends object
+    ? Tag extends keyof Output
+      ? {
+          readonly [Name in keyof Output[Tag]]-?: Output[Tag][Name] extends readonly unknown[]
+            ? readonly JsonText[]
+            : JsonText;
+        }
+      : never
+    : Readonly<Record<string, never>>;

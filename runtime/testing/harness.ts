@@ -1,11 +1,12 @@
 /** Typed calls of tools under test. */
 
 import { LeaderError } from "../leader/error.js";
-import { laxBody, laxEnvelope, requireObject } from "../leader/lax-request.js";
+import { laxBody, laxEnvelope } from "../leader/lax-request.js";
 import { OutputReader, type ReadablePort } from "../leader/output-reader.js";
-import { type SignedRequest, type SignOptions, signRequest } from "../leader/request.js";
+import { requireObject, type SignOptions, signRequest } from "../leader/request.js";
 import { responseError } from "../leader/response.js";
 import { decodeResult, type ToolResult, verifyToolSignature } from "../leader/result.js";
+import type { SignedRequest } from "../leader/signed-request.js";
 import type { InputOf, OutputOf } from "../leader/tool-types.js";
 import type { ServedTool } from "../server/call/served-tool.js";
 import { StartupError } from "../server/errors/startup-error.js";

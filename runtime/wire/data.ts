@@ -70,6 +70,10 @@ export class ObjectValue {
 /** Inline JSON text of at most 61,440 bytes. */
 export class InlineValue {
   readonly kind = "inline";
+  /** Refuses a value of a port inside a value that is written as JSON. */
+  get [Symbol.toStringTag]() {
+    return "InlineValue";
+  }
   constructor(readonly bytes: Uint8Array) {
     if (bytes.length > MAX_INLINE_BYTES) {
       throw new NexusDataError(
@@ -87,6 +91,10 @@ export class InlineValue {
 /** A reference to a blob in Walrus: the id as 43 ASCII bytes of base64url, and the SHA-256 of the content. */
 export class WalrusValue {
   readonly kind = "walrus";
+  /** Refuses a reference in a value that is written as JSON. */
+  get [Symbol.toStringTag]() {
+    return "WalrusValue";
+  }
   /**
    * @param size bytes of the blob, where known: counted in the resolved output budget, not sent
    * @param returned called after a result with this value was sent; not sent itself

@@ -57,9 +57,9 @@ function writeObject(value: object, path: Path, depth: number): string {
   }
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === "function") return write(toJSON.call(value), path, depth + 1);
-  if (value instanceof Map || value instanceof Set || ArrayBuffer.isView(value)) {
-    fail(path, "a JSON value", `a ${value.constructor.name}`);
-  }
+  // A class may name its instances; those of JavaScript's own have names, and members that are not enumerable.
+  const name = Object.prototype.toString.call(value).slice(8, -1);
+  if (name !== "Object") fail(path, "a JSON value", /^[AEIOU]/.test(name) ? `an ${name}` : `a ${name}`);
   const members: string[] = [];
   for (const [name, member] of Object.entries(value)) {
     const at = [...path, name];

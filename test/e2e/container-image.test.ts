@@ -159,6 +159,7 @@ describe("the image of a tool project", { skip }, () => {
     server.client = await LeaderClient.connect(`http://${running().address}:8080/wind-speed`, {
       leader: { id: "leader", keyId: 0, key: readFileSync(join(project, "leader.key"), "utf8") },
       toolKey: tool.public_key,
+      allowHttp: true,
     });
     const { tag, value, signature } = await server.client.invoke({ name: "Ada" });
     assert.deepEqual([tag, value, signature], ["ok", { greeting: "Hello, Ada!" }, "verified"]);

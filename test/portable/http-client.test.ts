@@ -6,8 +6,8 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import type { LeaderError } from "svc-runtime/leader";
-import type { HttpRequest } from "#runtime/leader/http-messages.js";
 import { HttpClient } from "#runtime/leader/portable/http-client.js";
+import type { HttpRequest } from "#runtime/leader/transport.js";
 import { refusingUrl } from "../runtime/raw.js";
 import { atEnd } from "../teardown.js";
 
@@ -22,8 +22,8 @@ async function serve(listener: RequestListener): Promise<string> {
 }
 
 function send(url: string, options: Partial<HttpRequest> = {}) {
-  const request = { method: "GET", headers: {}, timeoutMs: 60_000, maxBytes: 1_000, idempotent: true } as const;
-  return new HttpClient(false).send({ ...request, url: new URL(url), ...options });
+  const request = { method: "GET", headers: {}, timeoutMs: 60_000, maxBytes: 1_000, signals: [] } as const;
+  return new HttpClient().send({ ...request, url: new URL(url), ...options });
 }
 
 const fails =
@@ -70,8 +70,8 @@ describe("the transport over fetch", () => {
     const control = new AbortController();
     const url = await serve(() => control.abort("enough"));
     const aborted = (error: LeaderError) => fails("aborted")(error) && error.cause === "enough";
-    await assert.rejects(send(url, { signal: control.signal }), aborted);
-    await assert.rejects(send(url, { signal: AbortSignal.abort("enough") }), aborted);
+    await assert.rejects(send(url, { signals: [control.signal] }), aborted);
+    await assert.rejects(send(url, { signals: [AbortSignal.abort("enough")] }), aborted);
   });
 
   test("follows no redirect", async () => {
@@ -93,7 +93,21 @@ describe("the transport over fetch", () => {
     await assert.rejects(send(cut), fails("connection_failed", /ended before the answer/));
   });
 
-  test("refuses options of TLS, which only Node has", () => {
-    assert.throws(() => new HttpClient(true, { servername: "tools.example" }), /^TypeError: tls: expected none/);
+  test("refuses options of connections, which only Node has", () => {
+    assert.throws(() => new HttpClient({ tls: { servername: "tools.example" } }), /^TypeError: tls: expected none/);
+    assert.throws(
+      () => new HttpClient({ dispatcher: { dispatch: () => true } }),
+      /^TypeError: dispatcher: expected none/,
+    );
+  });
+
+  test("only a call that ended before fetch certainly sent nothing", async () => {
+    const ranOf = (sent: Promise<unknown>) =>
+      sent.then(
+        () => assert.fail("expected a failure"),
+        ({ ran }: LeaderError) => ran,
+      );
+    assert.equal(await ranOf(send(await refusingUrl(), { signals: [AbortSignal.abort()] })), "no");
+    assert.equal(await ranOf(send(await refusingUrl())), "maybe");
   });
 });

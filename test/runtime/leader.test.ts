@@ -39,7 +39,6 @@ import { encodeOutput } from "#runtime/wire/bcs-writer.js";
 import type { Codec } from "#runtime/wire/contract.js";
 import { committedBytes, EnvelopeReader } from "#runtime/wire/envelope.js";
 import { proves } from "../proves.js";
-import { atEnd } from "../teardown.js";
 import { readVectors } from "../vectors/read.js";
 import type { SigningCase } from "../vectors/wire-cases.js";
 import { refusingUrl } from "./raw.js";
@@ -332,10 +331,16 @@ describe("signed calls", () => {
     const request = client.sign(input);
     const tampered = Buffer.from(request.body.toString().replace('"data":1}', '"data":2}'));
     await assert.rejects(client.send({ ...request, body: tampered }), fails("input_integrity_error", 422));
-    const stranger = await LeaderClient.connect(client.url, { leader: { ...leader, key: OTHER_SEED } });
+    const stranger = await LeaderClient.connect(client.url, {
+      leader: { ...leader, key: OTHER_SEED },
+      acceptUnverified: true,
+    });
     await assert.rejects(stranger.invoke(input), fails("auth_failed", 401));
     stranger.close();
-    const barred = await LeaderClient.connect(client.url, { leader: { ...leader, id: "barred" } });
+    const barred = await LeaderClient.connect(client.url, {
+      leader: { ...leader, id: "barred" },
+      acceptUnverified: true,
+    });
     await assert.rejects(barred.invoke(input), (error) => {
       fails("permission_denied", 403)(error);
       return (error as LeaderError).details === "this leader is barred";
@@ -358,7 +363,7 @@ describe("signed calls", () => {
     });
     await assert.rejects(wary.invoke(input), fails("wrong_signature"));
     wary.close();
-    const trusting = await LeaderClient.connect(client.url, { leader });
+    const trusting = await LeaderClient.connect(client.url, { leader, acceptUnverified: true });
     assert.equal((await trusting.invoke(input)).signature, "unverified");
     trusting.close();
   });
@@ -374,7 +379,7 @@ describe("signed calls", () => {
   test("time, signal and the expected name", async () => {
     const slow = client.invoke({ ...input, say: "hang" }, { timeoutMs: 50 });
     await assert.rejects(slow, fails("timeout"));
-    assert.equal((await client.invoke(input, { timeoutMs: Number.POSITIVE_INFINITY })).tag, "ok");
+    assert.equal((await client.invoke(input, { timeoutMs: 2_147_483_647 })).tag, "ok");
     const controller = new AbortController();
     const call = client.invoke({ ...input, say: "hang" }, { signal: controller.signal });
     controller.abort(new Error("enough"));
@@ -387,8 +392,8 @@ describe("signed calls", () => {
 
   test("no key shows when a client is printed", () => {
     const { inspect } = process.getBuiltinModule?.("node:util") ?? {};
-    const printed = inspect?.(client, { depth: 10 }) ?? "";
-    assert.ok(printed.includes("xyz.test.echo@1"));
+    const printed = inspect?.(client, { depth: 10, showHidden: true }) ?? "";
+    assert.ok(printed.startsWith("LeaderClient"));
     assert.ok(!printed.includes(LEADER_SEED.toString("hex")));
     assert.ok(!/07 07 07|7, 7, 7/.test(printed));
   });
@@ -410,7 +415,7 @@ describe("other servers", () => {
     const wary = await LeaderClient.connect(`${keyless.url}/a/echo`, { leader, toolKey: TOOL_KEY });
     await assert.rejects(wary.invoke(input), fails("unsigned_result"));
     wary.close();
-    const trusting = await LeaderClient.connect(`${keyless.url}/a/echo`, { leader });
+    const trusting = await LeaderClient.connect(`${keyless.url}/a/echo`, { leader, acceptUnverified: true });
     assert.equal((await trusting.invoke(input)).signature, "unsigned");
     trusting.close();
     await keyless.close();
@@ -442,7 +447,7 @@ describe("other servers", () => {
     const server = createServer(listener).listen(0, "127.0.0.1");
     await once(server, "listening");
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const client = LeaderClient.fromMetadata(document, { leader, url });
+    const client = LeaderClient.fromMetadata(document, { leader, url, acceptUnverified: true });
     try {
       await check(client);
     } finally {
@@ -488,7 +493,9 @@ describe("other servers", () => {
       await against(listener, (client) => assert.rejects(client.invoke(input), fails("invalid_answer")));
     }
     const refusals: [body: string, code: string, status: number][] = [
-      ["<html>", "invalid_answer", 502],
+      ["<html>", "gateway_error", 502],
+      ["<html>", "invalid_answer", 500],
+      ['{"error":"new_code"}', "unknown_error", 400],
       ['{"error":"\\u001b[31mred"}', "invalid_answer", 418],
       ["[]", "invalid_answer", 500],
       ['{"error":"rate_limited","details":"slowly"}', "rate_limited", 429],
@@ -551,44 +558,6 @@ describe("other servers", () => {
     await assert.rejects(LeaderClient.connect(await refusingUrl()), fails("connection_failed"));
   });
 
-  test("a signed request is sent again when an idle connection had been closed; an unsigned one is not", async () => {
-    for (const signed of [true, false]) {
-      const seen: string[] = [];
-      const nothing = encodeOutput({ tag: "nothing", ports: [] });
-      // Answers one request of each connection and closes it when the second comes.
-      const server = createTcpServer((socket) => {
-        let requests = 0;
-        socket.on("error", () => undefined);
-        socket.on("data", (chunk) => {
-          if (!chunk.includes("POST ")) return;
-          if (requests++ > 0) {
-            socket.resetAndDestroy();
-            return;
-          }
-          seen.push(chunk.toString().split("\r\n\r\n")[1] ?? "");
-          socket.write(
-            `HTTP/1.1 200 OK\r\nContent-Type: application/vnd.nexus.canonical-tool-response+bcs\r\nContent-Length: ${nothing.length}\r\n\r\n`,
-          );
-          socket.write(nothing);
-        });
-      }).listen(0, "127.0.0.1");
-      await once(server, "listening");
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const client = LeaderClient.fromMetadata(document, { leader, url });
-      atEnd(() => {
-        client.close();
-        server.close();
-      });
-      const call = () => (signed ? client.invoke(input) : client.invokeUnsigned(input));
-      await call();
-      if (signed) assert.equal((await call()).tag, "nothing");
-      else await assert.rejects(call(), fails("connection_failed"));
-      assert.equal(seen.length, signed ? 2 : 1);
-      client.close();
-      server.close();
-    }
-  });
-
   describe("a call is sent once", () => {
     /** Calls until the server has had its say; gives how often a request arrived, and how the last call ended. */
     async function arrivals(
@@ -604,7 +573,7 @@ describe("other servers", () => {
       }).listen(0, "127.0.0.1");
       await once(server, "listening");
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const client = LeaderClient.fromMetadata(document, { leader, url });
+      const client = LeaderClient.fromMetadata(document, { leader, url, acceptUnverified: true });
       try {
         let end = "";
         for (let i = 0; i < calls; i++) {
@@ -627,12 +596,12 @@ describe("other servers", () => {
       assert.deepEqual(await arrivals(1, (socket) => socket.resetAndDestroy()), [1, "connection_failed"]);
     });
 
-    test("and once more when an idle connection was closed, however often the server does that", async () => {
+    test("when the server closes an idle connection as it is used again", async () => {
       const [count, end] = await arrivals(2, (socket, request) => {
         if (request === 1) answerWhole(socket);
         else socket.resetAndDestroy();
       });
-      assert.deepEqual([count, end], [3, "connection_failed"]);
+      assert.deepEqual([count, end], [2, "connection_failed"]);
     });
 
     test("when its answer has begun", async () => {
@@ -654,7 +623,10 @@ describe("pieces", () => {
       );
       const client = LeaderClient.fromMetadata(
         `{"fqn":"xyz.test.echo@1","url":"http://localhost/","timeout":1,"description":"d","input_schema":${metadata.inputSchema},"output_schema":${metadata.outputSchema}}`,
-        { leader: { id: vector.leader_id, keyId: BigInt(vector.leader_key_id), key: vector.leader_private_key } },
+        {
+          leader: { id: vector.leader_id, keyId: BigInt(vector.leader_key_id), key: vector.leader_private_key },
+          toolKey: vector.tool_public_key,
+        },
       );
       const { inputPorts } = client.ports;
       const texts = committedTexts(inputPorts, Buffer.from(vector.body), Buffer.from(vector.input_hash, "hex"));

@@ -121,6 +121,11 @@ export class Sum extends SvcTool<Input, Output> {
   override async invoke(): Promise<Output> { return "done"; }
   override async health() { return StatusCode.OK; }
 }
+export class Purge extends SvcTool<{ all?: boolean; names?: string[] }, { purged: { count: number; next?: Date } }> {
+  static override fqn() { return "xyz.test.purge@1"; }
+  override async invoke() { return { purged: { count: 0 } }; }
+  override async health() { return StatusCode.OK; }
+}
 export class Plain extends SvcTool<{}, "done"> {
   static override fqn() { return "xyz.test.plain@1"; }
   override async invoke() { return "done" as const; }
@@ -133,7 +138,7 @@ const USE = `
 import { JsonText, LeaderClient, type CallResult, type SignedRequest, WalrusValue } from "svc-runtime/leader";
 import { createHarness, type Harness, type OutputOf } from "svc-runtime/testing";
 import type { Contract } from "svc-runtime/v1";
-import { Plain, type Report, Sum } from "./tool.js";
+import { Plain, type Purge, type Report, Sum } from "./tool.js";
 
 declare const contracts: readonly Contract[];
 
@@ -192,6 +197,42 @@ export const notTyped: LeaderClient<typeof Sum> = any; // its output is unknown
 const decoded = await LeaderClient.connect("http://localhost", { contracts });
 export const notKnown: Same<typeof decoded, LeaderClient> = true;
 any.invoke("text"); // no object
+
+const purge = await LeaderClient.connect<typeof Purge>("http://localhost", { contracts });
+await purge.invoke({});
+await purge.invoke({ all: true, names: ["x", new JsonText('"y"')] });
+purge.invoke({ al: true }); // no such port
+purge.invoke({ all: "yes" }); // no boolean
+purge.invoke([]); // no object
+const purged = await purge.invoke({});
+if (purged.tag === "purged") {
+  const count: number = purged.output.purged.count;
+  const exact: { readonly count: number; readonly next: string | null } = purged.value;
+  purged.output._err_eval; // another variant
+}
+purged.output.purged; // the variant is not known
+const bare = await LeaderClient.connect<typeof Plain>("http://localhost", { contracts });
+await bare.invoke({});
+bare.invoke({ more: 1 }); // no port at all
+if (result.tag === "ok") {
+  const sum: bigint = result.output.ok.sum;
+  const exact: number | bigint = result.value.sum;
+  const at: string = result.value.at;
+  const report: { readonly rows: readonly string[] } | WalrusValue = result.value.report;
+  const lossy: number = result.value.sum; // or a bigint
+  result.value.reason; // of another variant
+}
+if (result.tag === "done") { const text: "done" = result.output; }
+result.tag === "other"; // no such variant
+const resolved = await client.resolve(result);
+if (resolved.tag === "ok") {
+  const rows: string[] = resolved.output.ok.report.rows;
+  const same: readonly string[] = resolved.value.report.rows;
+  const text: JsonText = resolved.texts.report;
+  const texts: readonly JsonText[] = resolved.texts.parts;
+  resolved.texts.nothing; // no such port
+  await any.invoke({ report: text, parts: texts });
+}
 `;
 
 test("inputs and results have the types of the class", () => {

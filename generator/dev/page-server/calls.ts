@@ -36,7 +36,7 @@ interface KeptCall {
 export class Caller {
   private readonly kept = new Map<string, KeptCall>();
 
-  constructor(private readonly options: LeaderOptions) {}
+  constructor(private readonly options: LeaderOptions & { readonly toolKey?: string }) {}
 
   /** What may be shown of the signer. */
   get signer(): SignerView | null {

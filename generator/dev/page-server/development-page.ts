@@ -23,7 +23,7 @@ export interface PageOptions {
   /** The running server to show. */
   readonly url?: string;
   /** How calls are sent, read again for each start of a server: keys are made by the first one. */
-  readonly leader: () => Promise<LeaderOptions>;
+  readonly leader: () => Promise<LeaderOptions & { readonly toolKey?: string }>;
 }
 
 /** Log lines that a page gets when it is opened. */

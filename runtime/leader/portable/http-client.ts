@@ -1,7 +1,11 @@
-/** `#platform/http-client` without Node: the platform's `fetch`, with the same limits of time and size. */
+/**
+ * `#platform/http-client` without Node: the platform's `fetch`, with the same limits of time and size. `fetch` tells
+ * nothing of the connection, so only a call that ended before `fetch` certainly sent nothing.
+ */
 
 import { Buffer } from "#platform/bytes";
 import { MAX_TIMER_MS } from "../../storage/deadline.js";
+import { onAbort } from "../abort-listeners.js";
 import { LeaderError } from "../error.js";
 import {
   aborted,
@@ -9,25 +13,29 @@ import {
   type HttpRequest,
   type HttpResponse,
   late,
-  type TlsOptions,
+  type Transport,
+  type TransportOptions,
   tooLarge,
-} from "../http-messages.js";
+} from "../transport.js";
 
 /** Client of one server. The platform keeps the connections. */
-export class HttpClient {
-  /** @throws TypeError for TLS options, which `fetch` does not have */
-  constructor(_secure: boolean, tls?: TlsOptions) {
-    if (tls !== undefined)
-      throw new TypeError("tls: expected none, since only Node can change which servers are trusted");
+export class HttpClient implements Transport {
+  /** @throws TypeError for options of connections, which `fetch` does not have */
+  constructor(options: TransportOptions = {}) {
+    for (const name of ["tls", "dispatcher"] as const) {
+      if (options[name] !== undefined) {
+        throw new TypeError(`${name}: expected none, since only Node can change how servers are reached`);
+      }
+    }
   }
 
   /** @throws {@link LeaderError} `connection_failed`, `timeout`, `aborted`, `answer_too_large`, `invalid_answer` */
-  async send({ method, url, headers, body, timeoutMs, maxBytes, signal }: HttpRequest): Promise<HttpResponse> {
-    if (signal?.aborted) throw aborted(signal);
+  async send({ method, url, headers, body, timeoutMs, maxBytes, signals }: HttpRequest): Promise<HttpResponse> {
+    const fired = signals.find(({ aborted }) => aborted);
+    if (fired !== undefined) throw aborted(fired).with({ ran: "no" });
     const control = new AbortController();
-    const onAbort = () => control.abort(aborted(signal));
+    const ignore = onAbort(signals, (signal) => control.abort(aborted(signal)));
     const timer = setTimeout(() => control.abort(late(timeoutMs)), Math.min(Math.max(0, timeoutMs), MAX_TIMER_MS));
-    signal?.addEventListener("abort", onAbort, { once: true });
     try {
       const response = await begin(url, {
         method,
@@ -47,7 +55,7 @@ export class HttpClient {
       throw control.signal.reason instanceof LeaderError ? control.signal.reason : error;
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
+      ignore();
     }
   }
 

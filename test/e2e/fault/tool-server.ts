@@ -1,9 +1,12 @@
 /** The server of the fault suite: two tools on contracts written by hand, served by `bootstrap` as a generated entrypoint is. */
 
+import { appendFileSync } from "node:fs";
 import { bootstrap, type InvokeContext, type StatusCode, SvcTool } from "#runtime/index.js";
 import { type Contract, provideContracts } from "#runtime/v1.js";
 import { ECHO, FAULTY, MARKS, TIMEOUT_MS } from "./names.js";
 
+/** The file that gets a line for each run, which outlives the process. */
+const RUNS = process.env.FAULT_RUNS;
 /** Milliseconds, more than an answer takes on any machine. */
 const LONG_MS = 60_000;
 
@@ -52,7 +55,8 @@ class Echo extends Tool {
   override async invoke({ value }: Input): Promise<unknown> {
     const run = ++Echo.runs;
     if (value === "which run") return { ok: { value: run } };
-    const wait = (value as { wait?: number } | null)?.wait;
+    const { wait, id } = (value ?? {}) as { readonly wait?: number; readonly id?: string };
+    if (id !== undefined && RUNS !== undefined) appendFileSync(RUNS, `${id}\n`);
     if (wait !== undefined) await new Promise((resolve) => setTimeout(resolve, wait));
     return { ok: { value } };
   }

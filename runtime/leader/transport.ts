@@ -9,6 +9,24 @@ export interface TlsOptions {
   readonly ca?: string | Uint8Array | readonly (string | Uint8Array)[];
   /** The server name to request and verify, by default the host of the URL. */
   readonly servername?: string;
+  /** The client's own certificate in PEM form, for servers that ask for one. */
+  readonly cert?: string | Uint8Array;
+  /** The private key of `cert` in PEM form. */
+  readonly key?: string | Uint8Array;
+}
+
+/**
+ * An agent of the package undici, version 7 or later: `Agent`, `Pool`, `ProxyAgent`, `EnvHttpProxyAgent`, `MockAgent`. The
+ * type has only the member that the client uses, because a page has no types of undici.
+ */
+export interface Dispatcher {
+  dispatch(options: object, handler: object): boolean;
+}
+
+/** Options of a transport. */
+export interface TransportOptions {
+  readonly tls?: TlsOptions | undefined;
+  readonly dispatcher?: Dispatcher | undefined;
 }
 
 /** A request. */
@@ -19,21 +37,33 @@ export interface HttpRequest {
   readonly body?: Uint8Array;
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  readonly signal?: AbortSignal | undefined;
-  /** Whether the request may be sent twice, so that it is retried when a kept connection turns out to be closed. */
-  readonly idempotent: boolean;
+  /** The request ends when any of them fires. */
+  readonly signals: readonly AbortSignal[];
 }
 
 /** A complete response. */
 export interface HttpResponse {
   readonly status: number;
-  /** Names in lower case; repeated headers are joined. */
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
 }
 
-export function aborted(signal: AbortSignal | undefined): LeaderError {
-  return new LeaderError("aborted", "the caller's signal fired", { cause: signal?.reason });
+/** The part of the client that sends requests. A request is sent at most once. */
+export interface Transport {
+  /**
+   * @throws {@link LeaderError} `connection_failed`, `timeout`, `aborted`, `answer_too_large`, with `ran: "no"` when no byte
+   * of the request was sent
+   */
+  send(request: HttpRequest): Promise<HttpResponse>;
+  /** Closes the connections that belong to this client alone. */
+  close(): void;
+}
+
+export function aborted({ reason }: AbortSignal): LeaderError {
+  return reason instanceof LeaderError
+    ? reason
+    : new LeaderError("aborted", "the caller's signal fired", { cause: reason });
 }
 
 export function late(timeoutMs: number): LeaderError {

@@ -1,0 +1,64 @@
+/**
+ * Calls three tools one after the other. Every request is stored before it is sent, so that the process can be killed at any
+ * point and started again: no tool runs twice, and no result is lost.
+ *
+ *     node dist/leader/orchestrator.js URL FOLDER ITEM QUANTITY
+ */
+
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type CallResult,
+  LeaderClient,
+  readRequest,
+  type SentInput,
+  type SignedRequest,
+  type ToolType,
+} from "svc-runtime/leader";
+import { contracts } from "../generated/contracts.js";
+import type { Price, Receipt, Total } from "../steps.js";
+
+const [url, folder, item, quantity] = process.argv.slice(2);
+const { LEADER_KEY, TOOL_KEY } = process.env;
+if (!(url && folder && item && quantity && LEADER_KEY && TOOL_KEY)) {
+  throw new Error("usage: LEADER_KEY=HEX TOOL_KEY=HEX node dist/leader/orchestrator.js URL FOLDER ITEM QUANTITY");
+}
+const options = { leader: { id: "orchestrator", keyId: 0, key: LEADER_KEY }, toolKey: TOOL_KEY, contracts };
+const deadline = Date.now() + 60_000;
+mkdirSync(folder, { recursive: true });
+
+const price = await LeaderClient.connect<typeof Price>(`${url}/price`, options);
+const total = await LeaderClient.connect<typeof Total>(`${url}/total`, options);
+const receipt = await LeaderClient.connect<typeof Receipt>(`${url}/receipt`, options);
+
+// Results are passed on as they are: bigints exact, dates as dates.
+const priced = (await step("price", price, { item })).output;
+if (!("priced" in priced)) throw new Error(priced._err_eval.reason);
+const { cents, at } = priced.priced;
+const totalled = (await step("total", total, { cents, quantity: BigInt(quantity) })).output;
+if (!("totalled" in totalled)) throw new Error(totalled._err_eval.reason);
+const done = (await step("receipt", receipt, { cents: totalled.totalled.cents, at })).output;
+if (!("receipt" in done)) throw new Error(done._err_eval.reason);
+console.log(`${done.receipt.text}, ${Buffer.from(done.receipt.digest).toString("hex")}`);
+
+/** Sends the stored request of a step, or signs and stores one. A step that has run gets the result that the tool remembers. */
+async function step<Tool extends ToolType>(
+  name: string,
+  client: LeaderClient<Tool>,
+  input: SentInput<Tool>,
+): Promise<CallResult<Tool>> {
+  const file = join(folder as string, `${name}.json`);
+  const request = stored(file) ?? client.sign(input);
+  writeFileSync(`${file}.new`, JSON.stringify(request));
+  renameSync(`${file}.new`, file);
+  return client.repeat(request, { deadline });
+}
+
+function stored(file: string): SignedRequest | undefined {
+  try {
+    return readRequest(readFileSync(file, "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+/** Three tools, of which each takes results of the one before. With `RUNS`, each run is a line of that file. */
+
+import { createHash } from "node:crypto";
+import { appendFileSync } from "node:fs";
+import { SvcTool } from "svc-runtime";
+
+const { RUNS } = process.env;
+
+function record(run: string): void {
+  if (RUNS !== undefined) appendFileSync(RUNS, `${run}\n`);
+}
+
+export interface PriceInput {
+  item: string;
+}
+
+export interface PriceOutput {
+  priced: {
+    /** @format int64 */
+    cents: bigint;
+    at: Date;
+  };
+}
+
+/** The price of an item. */
+export class Price extends SvcTool<PriceInput, PriceOutput> {
+  static override fqn() {
+    return "xyz.orchestrator.price@1";
+  }
+  static override path() {
+    return "price";
+  }
+  override async invoke({ item }: PriceInput): Promise<PriceOutput> {
+    record("price");
+    return { priced: { cents: 2n ** 53n + BigInt(item.length), at: new Date() } };
+  }
+}
+
+export interface TotalInput {
+  /** @format int64 */
+  cents: bigint;
+  /** @format int64 */
+  quantity: bigint;
+}
+
+export interface TotalOutput {
+  totalled: {
+    /** @format int64 */
+    cents: bigint;
+  };
+}
+
+/** The price of a quantity. */
+export class Total extends SvcTool<TotalInput, TotalOutput> {
+  static override fqn() {
+    return "xyz.orchestrator.total@1";
+  }
+  static override path() {
+    return "total";
+  }
+  override async invoke({ cents, quantity }: TotalInput): Promise<TotalOutput> {
+    record("total");
+    // Long enough to kill the orchestrator meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return { totalled: { cents: cents * quantity } };
+  }
+}
+
+export interface ReceiptInput {
+  /** @format int64 */
+  cents: bigint;
+  at: Date;
+}
+
+export interface ReceiptOutput {
+  receipt: { text: string; digest: Uint8Array };
+}
+
+/** A receipt with its digest. */
+export class Receipt extends SvcTool<ReceiptInput, ReceiptOutput> {
+  static override fqn() {
+    return "xyz.orchestrator.receipt@1";
+  }
+  static override path() {
+    return "receipt";
+  }
+  override async invoke({ cents, at }: ReceiptInput): Promise<ReceiptOutput> {
+    record("receipt");
+    const text = `${cents} cents, priced at ${at.toISOString()}`;
+    return { receipt: { text, digest: createHash("sha256").update(text).digest() } };
+  }
+}

@@ -1,0 +1,41 @@
+/** Listeners of one abort signal by many calls. */
+
+interface Waiting {
+  readonly acts: Set<() => void>;
+  readonly fire: () => void;
+}
+
+const waitingFor = new WeakMap<AbortSignal, Waiting>();
+
+/**
+ * Calls a function when any of several signals fires. A signal has one listener, however many calls wait for it: Node warns
+ * of a leak from the eleventh on, and what `AbortSignal.any` derives from a long-lived signal is kept with it.
+ *
+ * @returns ends the waiting
+ */
+export function onAbort(signals: readonly AbortSignal[], act: (signal: AbortSignal) => void): () => void {
+  const ends = signals.map((signal) => onOne(signal, () => act(signal)));
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+function onOne(signal: AbortSignal, act: () => void): () => void {
+  let waiting = waitingFor.get(signal);
+  if (waiting === undefined) {
+    const acts = new Set<() => void>();
+    const fire = () => {
+      for (const each of [...acts]) each();
+    };
+    waiting = { acts, fire };
+    waitingFor.set(signal, waiting);
+    signal.addEventListener("abort", fire);
+  }
+  const { acts, fire } = waiting;
+  acts.add(act);
+  return () => {
+    if (!acts.delete(act) || acts.size > 0) return;
+    waitingFor.delete(signal);
+    signal.removeEventListener("abort", fire);
+  };
+}

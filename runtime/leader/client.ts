@@ -1,0 +1,827 @@
+/** The client of one tool. */
+
+import { HttpClient } from "#platform/http-client";
+import { checkedInteger } from "../checked-integer.js";
+import { MAX_TIMER_MS } from "../storage/deadline.js";
+import type { ReadOptions } from "../storage/read-budget.js";
+import { decodeBase64url } from "../wire/base64.js";
+import type { MetaSchema } from "../wire/bcs-shapes.js";
+import type { Contract } from "../wire/contract.js";
+import type { Ran } from "../wire/error-codes.js";
+import { RESULT_CONTENT_TYPE, SignatureHeaders } from "../wire/http-names.js";
+import { MAX_RESULT_BYTES } from "../wire/output.js";
+import { derivePorts, PortError } from "../wire/ports.js";
+import { InputHasher, outputHash, SIGNATURE_VERSION } from "../wire/signature.js";
+import { listChanges } from "./contract-changes.js";
+import { LeaderError, type LeaderErrorCode } from "./error.js";
+import { readMetadata, type ToolMetadata } from "./metadata.js";
+import { checkAddress, checkNames, checkTimeout, timeLeft } from "./options.js";
+import { OutputReader } from "./output-reader.js";
+import { isRepeatable, repeatUntil } from "./repeat.js";
+import {
+  buildEnvelope,
+  buildUnsignedBody,
+  type Leader,
+  type PreparedLeader,
+  prepareLeader,
+  type SignOptions,
+  signRequest,
+} from "./request.js";
+import { type ResolvedResult, resolveResult, type ValueReader } from "./resolve.js";
+import { responseError } from "./response.js";
+import { decodeResult, type ResultPort, type ToolResult, verifyToolSignature } from "./result.js";
+import { Attempts, type SignedRequest } from "./signed-request.js";
+import { storable } from "./stored-request.js";
+import { ToolKeyRing, type ToolKeys } from "./tool-keys.js";
+import type { ByVariant, OutputOf, SentInput, ToolType, UntypedTool } from "./tool-types.js";
+import type { Dispatcher, HttpRequest, HttpResponse, TlsOptions, Transport } from "./transport.js";
+
+/** Milliseconds added to the tool's own timeout, so that the tool's 504 still arrives. */
+export const TIMEOUT_MARGIN_MS = 5_000;
+/** Timeout of reading the metadata, in milliseconds. */
+const META_TIMEOUT_MS = 10_000;
+/** Limit of an answer to a call, in bytes: four times the largest result. */
+export const MAX_ANSWER_BYTES = 4 * MAX_RESULT_BYTES;
+/** Limit of a metadata document, in bytes. */
+const MAX_META_BYTES = 4 * 1024 * 1024;
+/** Milliseconds in which a call is repeated by default: after them a tool has forgotten it by default. */
+const REPEAT_MS = 300_000;
+/** Milliseconds that `close` waits for running calls by default. */
+const CLOSE_MS = 30_000;
+/** Milliseconds between two looks whether the contract has changed, after refused inputs. */
+const CHANGE_CHECK_MS = 10_000;
+
+/** Options of a client. */
+export interface LeaderOptions {
+  /** The signer; without it only unsigned calls are possible. */
+  readonly leader?: Leader;
+  /**
+   * The tool's public key; several while it is being replaced, or a function that is asked for each result. The result of a
+   * signed call is refused unless the tool signed it with one of them.
+   */
+  readonly toolKey?: ToolKeys;
+  /** Accepts results of signed calls that no key verifies, in place of `toolKey`. Off by default. */
+  readonly acceptUnverified?: boolean;
+  /** Sends signed requests over `http:` to other machines, where they can be read and repeated. Off by default. */
+  readonly allowHttp?: boolean;
+  /** The expected tool; metadata of another tool is refused. */
+  readonly fqn?: string;
+  /** `X-Svc-` by default, `X-Nexus-` for tools that serve older leaders. */
+  readonly headerPrefix?: string;
+  /** Certificates, in Node. */
+  readonly tls?: TlsOptions;
+  /**
+   * An agent of the package undici, in Node: for a proxy, limits of sockets, pinned certificates or tests (`MockAgent`). By
+   * default all clients of the process share one, which reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. A client does not
+   * close it.
+   */
+  readonly dispatcher?: Dispatcher;
+  /** Fetches the references of results: a `WalrusReader` of svc-runtime/storage. */
+  readonly reader?: ValueReader;
+  /**
+   * Generated contracts, with the tool's among them: `contracts` of `src/generated/contracts.ts`. They decode `output`;
+   * without them a result has `value` only.
+   */
+  readonly contracts?: readonly Contract[];
+  /**
+   * Called when a call begins, and its return value when the call ends: for a span, a counter, a line of a log. What they
+   * throw is ignored.
+   */
+  readonly observe?: (call: CallStart) => ((end: CallEnd) => void) | undefined;
+}
+
+/** A call that begins. */
+export interface CallStart {
+  readonly fqn: string;
+  readonly url: string;
+  /** 32 bytes; undefined for unsigned calls. */
+  readonly nonce: Uint8Array | undefined;
+}
+
+/** A call that has ended. */
+export interface CallEnd {
+  /** Number of HTTP requests. */
+  readonly attempts: number;
+  /** The status of the last answer, if there was one. */
+  readonly status: number | undefined;
+  readonly ran: Ran;
+  /** The variant of the result. */
+  readonly tag: string | undefined;
+  /** The code of the failure. */
+  readonly code: LeaderErrorCode | undefined;
+  /** Bytes of the bodies of all requests. */
+  readonly sentBytes: number;
+  /** Bytes of the bodies of all answers. */
+  readonly receivedBytes: number;
+  readonly milliseconds: number;
+}
+
+/** Options of one request. */
+export interface CallOptions {
+  /** Timeout of the complete answer of one attempt, in milliseconds: by default the tool's timeout and 5 s. */
+  readonly timeoutMs?: number;
+  /** End of the whole call, repeats included: a `Date`, or milliseconds since 1970. */
+  readonly deadline?: Date | number;
+  readonly signal?: AbortSignal;
+}
+
+/** Options of {@link LeaderClient.invoke}. */
+export interface InvokeOptions extends CallOptions, Pick<SignOptions, "nonce"> {
+  /**
+   * Repeats the signed request until it has a result, or an end that no repeat changes; at most until `deadline`, by default
+   * for five minutes. The tool runs at most once. Off by default.
+   */
+  readonly repeat?: boolean;
+}
+
+/** Options of {@link LeaderClient.close}. */
+export interface CloseOptions {
+  /** Milliseconds to wait for running calls before they are cut: 30,000 by default. */
+  readonly timeoutMs?: number;
+}
+
+const CALL_OPTIONS = { timeoutMs: true, deadline: true, signal: true } as const satisfies Names<CallOptions>;
+const INVOKE_OPTIONS = { ...CALL_OPTIONS, nonce: true, repeat: true } as const satisfies Names<InvokeOptions>;
+const LEADER_OPTIONS = {
+  leader: true,
+  toolKey: true,
+  acceptUnverified: true,
+  allowHttp: true,
+  fqn: true,
+  headerPrefix: true,
+  tls: true,
+  dispatcher: true,
+  reader: true,
+  contracts: true,
+  observe: true,
+} as const satisfies Names<LeaderOptions>;
+const LEADER_PARTS = { id: true, keyId: true, key: true } as const satisfies Names<Leader>;
+const TLS_OPTIONS = { ca: true, servername: true, cert: true, key: true } as const satisfies Names<TlsOptions>;
+type Names<Options> = Readonly<Record<keyof Options, true>>;
+
+/**
+ * - `verified`: signed by a key of the tool
+ * - `unverified`: signed, but the client has no key to verify it
+ * - `unsigned`: no signature, hence no proof that the tool made the result
+ */
+export type SignatureState = "verified" | "unverified" | "unsigned";
+
+/** The parts of a result that do not depend on its variant. */
+export interface CallFacts {
+  readonly ports: readonly ResultPort[];
+  readonly signature: SignatureState;
+  /** The canonical result as received. */
+  readonly bcs: Uint8Array;
+  /** 32 bytes: the hash of the result that the tool's signature covers. */
+  readonly outputHash: Uint8Array;
+  /** 64 bytes; absent when the result is unsigned. */
+  readonly toolSignature?: Uint8Array;
+}
+
+/**
+ * The result of a call, with its signature; `tag` narrows `output` and `value`.
+ *
+ * `value` has the ports as exact JSON, as {@link ToolResult} has them. `output` is the result as the tool's class has it:
+ * `{ ok: { sum: 3n } }`, a variant without ports as its name. A `bigint` is always a bigint, a `Date` a `Date` and bytes a
+ * `Uint8Array`; absent optional members are absent. It is not enumerable, and undefined without
+ * {@link LeaderOptions.contracts}.
+ */
+export type CallResult<Tool extends ToolType = UntypedTool> = ByVariant<OutputOf<Tool>, CallFacts>;
+
+/** The calls of a client: what {@link LeaderClient} implements, and a fake in a test can. */
+export interface ToolClient<Tool extends ToolType = UntypedTool> {
+  readonly url: string;
+  readonly metadata: ToolMetadata;
+  readonly ports: MetaSchema;
+  invoke(input: SentInput<Tool>, options?: InvokeOptions): Promise<CallResult<Tool>>;
+  sign(input: SentInput<Tool>, options?: Pick<SignOptions, "nonce">): SignedRequest;
+  send(request: SignedRequest, options?: CallOptions): Promise<CallResult<Tool>>;
+  repeat(request: SignedRequest, options?: CallOptions): Promise<CallResult<Tool>>;
+  invokeUnsigned(input: SentInput<Tool>, options?: CallOptions): Promise<CallResult<Tool>>;
+  resolve(result: ToolResult, options?: ReadOptions): Promise<ResolvedResult<Tool>>;
+  health(options?: CallOptions): Promise<number>;
+  refresh(options?: CallOptions): Promise<readonly string[]>;
+  close(options?: CloseOptions): Promise<void>;
+  destroy(): void;
+}
+
+/** One address of the tool. */
+interface Address {
+  readonly url: string;
+  /** The name of the replay memory that answered last. */
+  memory: string | undefined;
+  /** Whether the server has answered, so that it names its memory if it has a name. */
+  known: boolean;
+}
+
+/** What the attempts of one call have in common. */
+interface Call {
+  readonly msLeft: () => number;
+  readonly timeoutMs: number;
+  readonly signals: readonly AbortSignal[];
+  attempts: number;
+  status: number | undefined;
+  sentBytes: number;
+  receivedBytes: number;
+}
+
+/** The contract of the tool, as it was read last. */
+interface Known {
+  readonly metadata: ToolMetadata;
+  readonly ports: MetaSchema;
+  readonly hasher: InputHasher;
+}
+
+/** Makes clients of documents, for the methods that are declared twice. */
+type Connection = { readonly http: Transport; readonly urls: readonly string[] };
+
+/**
+ * A client of one tool. With the tool's class as type argument and its contract, inputs and outputs have its types; the
+ * class itself is not loaded.
+ *
+ * Every failed call rejects with a {@link LeaderError}, whose `ran` says whether the tool ran. A TypeError or RangeError
+ * names an argument that is wrong in the program, and nothing was sent.
+ *
+ * @example
+ * ```ts
+ * import { LeaderClient, type LeaderOptions } from "svc-runtime/leader";
+ * import { contracts } from "./generated/contracts.js";
+ * import type { Sum } from "./sum.js";
+ *
+ * export async function add(options: LeaderOptions) {
+ *   const client = await LeaderClient.connect<typeof Sum>("https://tools.example/sum", { ...options, contracts });
+ *   const { output } = await client.invoke({ a: 1n, b: 2n, label: "three", tags: ["x"] }, { repeat: true });
+ *   return "ok" in output ? output.ok.sum : undefined;
+ * }
+ * ```
+ */
+export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolClient<Tool> {
+  readonly #http: Transport;
+  readonly #addresses: readonly Address[];
+  #current: Address;
+  #known: Known;
+  readonly #headerPrefix: string;
+  readonly #headers: SignatureHeaders;
+  readonly #leader: PreparedLeader | undefined;
+  readonly #toolKeys: ToolKeyRing | undefined;
+  readonly #reader: ValueReader | undefined;
+  readonly #outputReader: OutputReader | undefined;
+  readonly #observe: LeaderOptions["observe"];
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #cut = new AbortController();
+  #isClosed = false;
+  #changeCheckedAt = Number.NEGATIVE_INFINITY;
+
+  private constructor(document: string | Uint8Array, options: LeaderOptions, { http, urls }: Connection) {
+    const { leader, toolKey, headerPrefix = "X-Svc-", contracts } = options;
+    this.#known = knownOf(readMetadata(document, options.fqn));
+    this.#http = http;
+    const given = urls.length > 0 ? urls : [addressOf(this.#known.metadata.url, options)];
+    this.#addresses = given.map((url) => ({ url, memory: undefined, known: false }));
+    this.#current = this.#addresses[0] as Address;
+    this.#headerPrefix = headerPrefix;
+    this.#headers = new SignatureHeaders(headerPrefix);
+    this.#leader = leader && prepareLeader(leader);
+    this.#toolKeys = toolKey === undefined ? undefined : new ToolKeyRing(toolKey);
+    this.#reader = options.reader;
+    this.#outputReader = contracts && new OutputReader(contractIn(contracts, this.#known.metadata.fqn));
+    this.#observe = options.observe;
+  }
+
+  /**
+   * Reads the metadata of the tool at an address. The tool's class as type argument requires its contract.
+   *
+   * @param url the tool's address: the part before `/invoke`. Calls are sent here, not to the address in the document.
+   * Several addresses serve one tool: the next one is used when a call failed and certainly did not run, or when the next
+   * one shares the replay memory
+   * @throws {@link LeaderError}; RangeError, TypeError for invalid options
+   */
+  static connect<Tool extends ToolType = UntypedTool>(
+    url: string | URL | readonly (string | URL)[],
+    options: LeaderOptions & CallOptions & { readonly contracts: readonly Contract[] },
+  ): Promise<LeaderClient<Tool>>;
+  static connect(
+    url: string | URL | readonly (string | URL)[],
+    options?: LeaderOptions & CallOptions,
+  ): Promise<LeaderClient>;
+  static async connect(
+    url: string | URL | readonly (string | URL)[],
+    options: LeaderOptions & CallOptions = {},
+  ): Promise<LeaderClient> {
+    checkNames("connect", options, { ...LEADER_OPTIONS, ...CALL_OPTIONS });
+    checkTrust(options);
+    const urls = [url].flat().map((each) => addressOf(String(each), options));
+    if (urls.length === 0) throw new TypeError("url: expected at least one address, got none");
+    const http = new HttpClient(options);
+    const call = newCall(options, META_TIMEOUT_MS);
+    try {
+      for (const [i, each] of urls.entries()) {
+        try {
+          const answer = await getMeta(http, each, call);
+          const client = new LeaderClient(answer.body, options, { http, urls });
+          client.#current = client.#addresses[i] as Address;
+          client.#note(client.#current, answer);
+          return client;
+        } catch (error) {
+          if (i + 1 === urls.length || !(error instanceof LeaderError && isRepeatable(error))) throw error;
+        }
+      }
+      throw new TypeError("unreachable");
+    } catch (error) {
+      http.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Makes a client from a metadata document: an answer of `/meta`, or the list in a `meta.json`. The tool's class as type
+   * argument requires its contract.
+   *
+   * @param options who calls; `url` is the tool's address, or several, by default the one in the document
+   * @throws {@link LeaderError} `invalid_metadata`; RangeError, TypeError for invalid options
+   */
+  static fromMetadata<Tool extends ToolType = UntypedTool>(
+    document: string | Uint8Array,
+    options: LeaderOptions & {
+      readonly url?: string | URL | readonly (string | URL)[];
+      readonly contracts: readonly Contract[];
+    },
+  ): LeaderClient<Tool>;
+  static fromMetadata(
+    document: string | Uint8Array,
+    options?: LeaderOptions & { readonly url?: string | URL | readonly (string | URL)[] },
+  ): LeaderClient;
+  static fromMetadata(
+    document: string | Uint8Array,
+    options: LeaderOptions & { readonly url?: string | URL | readonly (string | URL)[] } = {},
+  ): LeaderClient {
+    checkNames("fromMetadata", options, { ...LEADER_OPTIONS, url: true });
+    checkTrust(options);
+    const urls = options.url === undefined ? [] : [options.url].flat().map((each) => addressOf(String(each), options));
+    return new LeaderClient(document, options, { http: new HttpClient(options), urls });
+  }
+
+  /** The address of the tool that calls go to, without a trailing slash. */
+  get url(): string {
+    return this.#current.url;
+  }
+
+  /** The tool's metadata, as read last. */
+  get metadata(): ToolMetadata {
+    return this.#known.metadata;
+  }
+
+  /** The ports, derived from the schemas. */
+  get ports(): MetaSchema {
+    return this.#known.ports;
+  }
+
+  /**
+   * Calls the tool: {@link sign} and {@link send}, or {@link repeat} with the option of that name. A request that was
+   * refused because the tool's replay memory began anew, before any other attempt, is sent to the new one.
+   *
+   * @param input a member for each port: plain values (bigints exact, `Date`, `Uint8Array`), or {@link JsonText}s
+   * @throws {@link LeaderError}; its `request` can be repeated where the input was signed
+   */
+  async invoke(input: SentInput<Tool>, options: InvokeOptions = {}): Promise<CallResult<Tool>> {
+    checkNames("invoke", options, INVOKE_OPTIONS);
+    const { repeat = false, nonce, ...rest } = options;
+    if (typeof repeat !== "boolean") throw new TypeError(`repeat: expected true or false, got ${typeof repeat}`);
+    const request = this.sign(input, nonce === undefined ? {} : { nonce });
+    return repeat ? this.repeat(request, rest) : this.#call(request, rest, (call) => this.#inTurn(request, call));
+  }
+
+  /**
+   * Builds and signs a request without sending it.
+   *
+   * @throws {@link LeaderError} `invalid_input`; TypeError when the client has no leader
+   */
+  sign(input: SentInput<Tool>, options: Pick<SignOptions, "nonce"> = {}): SignedRequest {
+    checkNames("sign", options, { nonce: true });
+    if (this.#leader === undefined)
+      throw new TypeError("sign: no leader: give the client `leader: { id, keyId, key }`");
+    const { ports, hasher, metadata } = this.#known;
+    const envelope = buildEnvelope(ports.inputPorts, input, hasher);
+    const request = signRequest(envelope, this.#leader, { ...options, headerPrefix: this.#headerPrefix });
+    return storable({ ...request, fqn: metadata.fqn }, () => this.#current.memory);
+  }
+
+  /**
+   * Sends a signed request, once. Sending the same request again is an exact retry: while the tool remembers it, the tool
+   * returns the same result without running again (protocol.md section 8).
+   *
+   * @throws {@link LeaderError}; with a `toolKey` also `unsigned_result` and `wrong_signature`
+   */
+  async send(request: SignedRequest, options: CallOptions = {}): Promise<CallResult<Tool>> {
+    checkNames("send", options, CALL_OPTIONS);
+    return this.#call(request, options, (call) => this.#attempt(request, this.#current, call));
+  }
+
+  /**
+   * Sends a signed request until it has a result, or an end that no repeat changes, with growing pauses: the tool runs at
+   * most once, and a lost answer is fetched. Also for the `request` of a {@link LeaderError} and for stored ones.
+   *
+   * @param options `deadline` by default in five minutes
+   * @throws {@link LeaderError} the last one, whose `ran` covers all attempts
+   */
+  async repeat(request: SignedRequest, options: CallOptions = {}): Promise<CallResult<Tool>> {
+    checkNames("repeat", options, CALL_OPTIONS);
+    const until = { ...options, deadline: options.deadline ?? Date.now() + REPEAT_MS };
+    return this.#call(request, until, async (call) => {
+      const attempt = async () => {
+        await this.#learnMemory(request, call);
+        return this.#inTurn(request, call);
+      };
+      return repeatUntil(attempt, call.msLeft, call.signals);
+    });
+  }
+
+  /**
+   * Calls a tool that does not require signatures, with plain JSON (protocol.md section 6). The result is never signed,
+   * so `toolKey` is not used.
+   *
+   * @throws {@link LeaderError}
+   */
+  async invokeUnsigned(input: SentInput<Tool>, options: CallOptions = {}): Promise<CallResult<Tool>> {
+    checkNames("invokeUnsigned", options, CALL_OPTIONS);
+    const body = buildUnsignedBody(this.#known.ports.inputPorts, input);
+    return this.#call(undefined, options, async (call) => {
+      const answer = await this.#post(this.#current, { "Content-Type": "application/json" }, body, call);
+      return this.#result(resultBody(this.url, answer), { signature: "unsigned" });
+    });
+  }
+
+  /**
+   * Fetches the content of a result's references and verifies it by digest: at most 8 MiB over all ports, or the
+   * reader's budget.
+   *
+   * @example
+   * ```ts
+   * import type { LeaderClient } from "svc-runtime/leader";
+   *
+   * export async function renderAndCheck(render: LeaderClient, check: LeaderClient) {
+   *   const { texts } = await render.resolve(await render.invoke({ account: "A-1" }));
+   *   await check.invoke({ report: texts.report }); // exactly what is stored
+   * }
+   * ```
+   *
+   * @throws {@link LeaderError} `invalid_answer` for a stored value that is not JSON; `StorageError` for one that
+   * cannot be fetched or verified; TypeError when there are references and the client has no reader
+   */
+  async resolve(result: Pick<ToolResult, "tag" | "ports">, options: ReadOptions = {}): Promise<ResolvedResult<Tool>> {
+    return (await resolveResult(result, this.#reader, this.#outputReader, options)) as ResolvedResult<Tool>;
+  }
+
+  /** The status of the tool's `/health`. */
+  async health(options: CallOptions = {}): Promise<number> {
+    checkNames("health", options, CALL_OPTIONS);
+    this.#checkOpen();
+    const call = newCall(options, this.metadata.timeout + TIMEOUT_MARGIN_MS, this.#cut.signal);
+    return (await this.#track(get(this.#http, `${this.url}/health`, MAX_ANSWER_BYTES, call))).status;
+  }
+
+  /**
+   * Reads the metadata anew. Further calls use them.
+   *
+   * @returns what changed in the ports, one text a change; empty when nothing did
+   * @throws {@link LeaderError}
+   */
+  async refresh(options: CallOptions = {}): Promise<readonly string[]> {
+    checkNames("refresh", options, CALL_OPTIONS);
+    this.#checkOpen();
+    const before = this.#known;
+    this.#known = await this.#track(this.#read(newCall(options, META_TIMEOUT_MS, this.#cut.signal)));
+    return listChanges(before.ports, this.#known.ports);
+  }
+
+  /**
+   * Refuses further calls and waits for running ones. Connections that all clients of the process share stay open; idle
+   * ones do not keep the process alive.
+   */
+  async close(options: CloseOptions = {}): Promise<void> {
+    checkNames("close", options, { timeoutMs: true });
+    const { timeoutMs = CLOSE_MS } = options;
+    checkedInteger("timeoutMs", timeoutMs, 0, MAX_TIMER_MS);
+    this.#isClosed = true;
+    if (this.#running.size > 0) {
+      const timer = setTimeout(() => this.destroy(), timeoutMs);
+      await Promise.allSettled(this.#running);
+      clearTimeout(timer);
+    }
+    this.destroy();
+  }
+
+  /** Refuses further calls and cuts running ones: they fail with `aborted`. */
+  destroy(): void {
+    this.#isClosed = true;
+    this.#cut.abort(new LeaderError("aborted", "the client was destroyed"));
+    this.#http.close();
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new LeaderError("client_closed", "the client was closed before this call");
+  }
+
+  #track<T>(running: Promise<T>): Promise<T> {
+    this.#running.add(running);
+    const end = () => this.#running.delete(running);
+    running.then(end, end);
+    return running;
+  }
+
+  /** Makes a call: checks its options, observes it, and gives its failure the request. */
+  async #call(
+    request: SignedRequest | undefined,
+    options: CallOptions,
+    make: (call: Call) => Promise<CallResult<Tool>>,
+  ): Promise<CallResult<Tool>> {
+    if (request !== undefined) this.#checkRequest(request);
+    const ran = () => request?.attempts.ran ?? "no";
+    let call: Call;
+    try {
+      this.#checkOpen();
+      call = newCall(options, this.metadata.timeout + TIMEOUT_MARGIN_MS, this.#cut.signal);
+    } catch (error) {
+      throw error instanceof LeaderError ? error.with({ ran: ran(), request }) : error;
+    }
+    const began = performance.now();
+    const { fqn } = this.metadata;
+    const observed = quietly(() => this.#observe?.({ fqn, url: this.url, nonce: request?.nonce }));
+    const end = (ended: Pick<CallEnd, "ran" | "tag" | "code">) => {
+      const { attempts, status, sentBytes, receivedBytes } = call;
+      const milliseconds = performance.now() - began;
+      quietly(() => observed?.({ attempts, status, sentBytes, receivedBytes, milliseconds, ...ended }));
+    };
+    try {
+      const result = await this.#track(make(call));
+      end({ ran: "yes", tag: String(result.tag), code: undefined });
+      return result;
+    } catch (error) {
+      const failure = error instanceof LeaderError ? await this.#explain(error.with({ request }), call) : error;
+      const code = failure instanceof LeaderError ? failure.code : undefined;
+      end({ ran: failure instanceof LeaderError ? failure.ran : ran(), tag: undefined, code });
+      throw failure;
+    }
+  }
+
+  /** @throws TypeError unless it is a request that this client can send */
+  #checkRequest(request: SignedRequest): void {
+    const { attempts, body, leaderSignature, nonce, fqn = this.metadata.fqn } = request;
+    const isWhole = [body, leaderSignature, nonce].every((each) => each instanceof Uint8Array);
+    if (!(attempts instanceof Attempts) || !isWhole) {
+      throw new TypeError("request: expected one of `sign`, or of `readRequest` for a stored one");
+    }
+    if (fqn !== this.metadata.fqn) {
+      throw new TypeError(`request: expected one for ${this.metadata.fqn}, got one that was signed for ${fqn}`);
+    }
+  }
+
+  /** Sends a request to the current address, then to each other one as long as the tool certainly runs at most once. */
+  async #inTurn(request: SignedRequest, call: Call): Promise<CallResult<Tool>> {
+    const left = new Set(this.#addresses);
+    // Each of several memories behind one address refuses a request that names another one.
+    let renamed = 0;
+    for (;;) {
+      const address = this.#current;
+      left.delete(address);
+      try {
+        return await this.#attempt(request, address, call, renamed < 2);
+      } catch (error) {
+        if (!(error instanceof LeaderError) || !isRepeatable(error) || call.msLeft() <= 0) throw error;
+        if (error.code === "replay_memory_lost" && error.ran === "no" && renamed++ < 2) continue;
+        const next = [...left].find(({ memory }) => error.ran === "no" || this.#isShared(request, memory));
+        if (next === undefined) throw error;
+        this.#current = next;
+      }
+    }
+  }
+
+  /** Whether a repeat at another memory cannot run the tool twice: the memory is the same, or its server refuses. */
+  #isShared({ attempts }: SignedRequest, memory: string | undefined): boolean {
+    return attempts.memory !== undefined && (memory === undefined || memory === attempts.memory);
+  }
+
+  /** Learns the name of the replay memory before the first attempt, so that every repeat can name it. */
+  async #learnMemory({ attempts }: SignedRequest, call: Call): Promise<void> {
+    if (this.#current.known || attempts.since !== undefined) return;
+    const address = this.#current;
+    this.#note(address, await getMeta(this.#http, address.url, call));
+  }
+
+  /** Sends a request once. */
+  async #attempt(request: SignedRequest, address: Address, call: Call, named = true): Promise<CallResult<Tool>> {
+    const { attempts } = request;
+    const keys = this.#toolKeys && (await this.#toolKeys.keys());
+    const memory = attempts.begin(named ? address.memory : undefined);
+    const headers =
+      memory === undefined ? request.headers : { ...request.headers, [this.#headers.replayMemory]: memory };
+    try {
+      const answer = await this.#post(address, headers, request.body, call);
+      this.#note(address, answer);
+      const bcs = resultBody(address.url, answer);
+      const toolSignature = this.#signatureOf(answer);
+      if (keys !== undefined) {
+        if (toolSignature === undefined) {
+          throw new LeaderError("unsigned_result", "a key of the tool was given, but the result carries no signature");
+        }
+        const verifies = (list = keys) => list.some((key) => verifyToolSignature(key, request, bcs, toolSignature));
+        // A key that was replaced while the tool ran.
+        if (!verifies() && !verifies(await this.#toolKeys?.keys())) {
+          throw new LeaderError("wrong_signature", "the signature is not the tool's signature of this result");
+        }
+      }
+      const signature = keys !== undefined ? "verified" : toolSignature === undefined ? "unsigned" : "unverified";
+      const result = this.#result(bcs, { signature, ...(toolSignature !== undefined && { toolSignature }) });
+      attempts.end("yes");
+      return result;
+    } catch (error) {
+      if (!(error instanceof LeaderError)) {
+        attempts.end("maybe");
+        throw error;
+      }
+      // Nothing ran because of this attempt; the history knows about the others.
+      const ran = attempts.end(error.code === "replay_memory_lost" ? "no" : error.ran);
+      throw error.with({ ran, request });
+    }
+  }
+
+  async #post(
+    { url }: Address,
+    headers: Readonly<Record<string, string>>,
+    body: Uint8Array,
+    call: Call,
+  ): Promise<HttpResponse> {
+    call.sentBytes += body.length;
+    return exchange(this.#http, call, {
+      method: "POST",
+      url: new URL(`${url}/invoke`),
+      headers: { ...headers, Accept: `${RESULT_CONTENT_TYPE}, application/json;q=0.5` },
+      body,
+      maxBytes: MAX_ANSWER_BYTES,
+    });
+  }
+
+  #result(bcs: Uint8Array, signature: Pick<CallFacts, "signature" | "toolSignature">): CallResult<Tool> {
+    try {
+      const decoded = decodeResult(this.ports, bcs);
+      const facts = { ...decoded, ...signature, bcs, outputHash: outputHash(bcs) };
+      const output = this.#outputReader?.read(decoded);
+      // Not enumerable: JSON.stringify of a whole result would fail on its bigints.
+      return Object.defineProperty(facts, "output", { value: output }) as unknown as CallResult<Tool>;
+    } catch (error) {
+      // Only a signature proves that this came of the tool.
+      throw error instanceof LeaderError && signature.signature === "verified" ? error.with({ ran: "yes" }) : error;
+    }
+  }
+
+  #signatureOf({ headers }: HttpResponse): Uint8Array | undefined {
+    const text = headers[this.#headers.toolSignature.toLowerCase()];
+    if (text === undefined) return undefined;
+    const signature = typeof text === "string" ? decodeBase64url(text) : undefined;
+    const version = headers[this.#headers.version.toLowerCase()];
+    if (version !== SIGNATURE_VERSION || signature?.length !== 64) {
+      throw new LeaderError("wrong_signature", "expected a signature of version 3: base64url of 64 bytes");
+    }
+    return signature;
+  }
+
+  /** Keeps the name of the replay memory that answered. */
+  #note(address: Address, { status, headers }: HttpResponse): void {
+    const name = headers[this.#headers.replayMemory.toLowerCase()];
+    if (typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name)) address.memory = name;
+    // An answer of a gateway says nothing of the tool's memory.
+    if (name !== undefined || status === 200) address.known = true;
+  }
+
+  async #read(call: Call): Promise<Known> {
+    const address = this.#current;
+    const answer = await getMeta(this.#http, address.url, call);
+    this.#note(address, answer);
+    return knownOf(readMetadata(answer.body, this.metadata.fqn));
+  }
+
+  /** Adds to a refused input or result what changed in the contract, where that explains it. */
+  async #explain(error: LeaderError, { signals }: Call): Promise<LeaderError> {
+    const isMisfit = error.status === 422 || (error.code === "invalid_answer" && error.status === undefined);
+    const now = performance.now();
+    if (!isMisfit || this.#isClosed || now - this.#changeCheckedAt < CHANGE_CHECK_MS) return error;
+    this.#changeCheckedAt = now;
+    try {
+      const { ports } = await this.#read({ ...newCall({}, META_TIMEOUT_MS), signals });
+      const changes = listChanges(this.ports, ports);
+      if (changes.length === 0) return error;
+      const what = `the tool's contract has changed: ${changes.join(", ")}; call refresh()`;
+      return error.with({ details: error.details === undefined ? what : `${error.details}; ${what}` });
+    } catch {
+      return error;
+    }
+  }
+}
+
+/** Calls a function of the application, which must not affect a call. */
+function quietly<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws TypeError, RangeError, {@link LeaderError} for invalid options of a call */
+function newCall({ timeoutMs, deadline, signal }: CallOptions, defaultMs: number, cut?: AbortSignal): Call {
+  const limit = timeoutMs === undefined ? defaultMs : checkTimeout(timeoutMs);
+  const until = deadline === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeLeft(deadline);
+  return {
+    msLeft: () => until - performance.now(),
+    timeoutMs: limit,
+    signals: [signal, cut].filter((each) => each !== undefined),
+    attempts: 0,
+    status: undefined,
+    sentBytes: 0,
+    receivedBytes: 0,
+  };
+}
+
+/** Sends one request of a call. */
+async function exchange(
+  http: Transport,
+  call: Call,
+  request: Omit<HttpRequest, "timeoutMs" | "signals">,
+): Promise<HttpResponse> {
+  const { timeoutMs, signals } = call;
+  const left = call.msLeft();
+  if (left <= 0) throw new LeaderError("timeout", "the deadline has passed", { ran: "no" });
+  call.attempts++;
+  call.status = undefined;
+  const answer = await http.send({ ...request, timeoutMs: Math.min(timeoutMs, Math.ceil(left)), signals });
+  call.status = answer.status;
+  call.receivedBytes += answer.body.length;
+  return answer;
+}
+
+/** A request that runs no tool. */
+async function get(http: Transport, url: string, maxBytes: number, call: Call): Promise<HttpResponse> {
+  const headers = { Accept: "application/json" };
+  try {
+    return await exchange(http, call, { method: "GET", url: new URL(url), headers, maxBytes });
+  } catch (error) {
+    throw error instanceof LeaderError ? error.with({ ran: "no" }) : error;
+  }
+}
+
+async function getMeta(http: Transport, base: string, call: Call): Promise<HttpResponse> {
+  const answer = await get(http, `${base}/meta`, MAX_META_BYTES, call);
+  if (answer.status === 200) return answer;
+  throw notThere(base, "meta", answer).with({ ran: "no" });
+}
+
+function knownOf(metadata: ToolMetadata): Known {
+  try {
+    const ports = derivePorts(metadata.inputSchema, metadata.outputSchema);
+    return { metadata, ports, hasher: new InputHasher(ports.inputPorts) };
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    throw new LeaderError("invalid_metadata", error.message, { cause: error });
+  }
+}
+
+function addressOf(url: string, { leader, allowHttp = false }: LeaderOptions): string {
+  return checkAddress(url, leader !== undefined, allowHttp);
+}
+
+/** @throws TypeError for misspelt parts, and where it is not said how results are verified */
+function checkTrust({ leader, tls, toolKey, acceptUnverified = false }: LeaderOptions): void {
+  if (leader !== undefined) checkNames("leader", leader, LEADER_PARTS);
+  if (tls !== undefined) checkNames("tls", tls, TLS_OPTIONS);
+  if (typeof acceptUnverified !== "boolean") throw new TypeError("acceptUnverified: expected true or false");
+  if (leader !== undefined && toolKey === undefined && !acceptUnverified) {
+    throw new TypeError("toolKey: expected the tool's public key; `acceptUnverified: true` takes results without it");
+  }
+  if (toolKey !== undefined && acceptUnverified) {
+    throw new TypeError("acceptUnverified: expected none with a toolKey");
+  }
+}
+
+/** @throws TypeError when the tool's contract is not among them */
+function contractIn(contracts: readonly Contract[], fqn: string): Contract {
+  const found = contracts.find((contract) => contract.fqn === fqn);
+  if (found !== undefined) return found;
+  const names = contracts.map((contract) => contract.fqn).join(", ") || "none";
+  throw new TypeError(`contracts: expected one of ${fqn}, got ${names}`);
+}
+
+function resultBody(base: string, answer: HttpResponse): Uint8Array {
+  if (answer.status !== 200) throw notThere(base, "invoke", answer);
+  if (answer.headers["content-type"] === RESULT_CONTENT_TYPE) return answer.body;
+  throw new LeaderError("invalid_answer", `expected a result of type ${RESULT_CONTENT_TYPE}, got another`);
+}
+
+/** An error answer with the address that was asked, when nothing is there. */
+function notThere(base: string, endpoint: string, answer: HttpResponse): LeaderError {
+  const error = responseError(answer);
+  if (answer.status !== 404) return error;
+  const { details = "nothing is there" } = error;
+  const end = /^(.*)(\/(?:invoke|meta|health))$/.exec(base);
+  const hint = end === null ? "" : `; the url ends in ${end[2]}: give the tool's address, ${end[1]}`;
+  return error.with({ details: `${details}; asked ${base}/${endpoint}${hint}` });
+}

@@ -1,0 +1,96 @@
+/** The stored form of a signed request: JSON that another process can read and send. */
+
+import { decodeBase64, decodeBase64url } from "../wire/base64.js";
+import { asBuffer } from "../wire/bytes.js";
+import type { SignedRequest } from "./signed-request.js";
+import { Attempts } from "./signed-request.js";
+
+const VERSION = 1;
+
+/** A signed request as JSON. It contains the input and a valid signature of it: store it like the input itself. */
+export interface StoredRequest {
+  /** The version of this form: 1. */
+  readonly version: typeof VERSION;
+  /** The tool that it was signed for, where a client signed it. */
+  readonly fqn?: string;
+  /** The headers of the request; its signature, nonce and input hash are among them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body in base64. */
+  readonly body: string;
+  /** When the request may have been sent first, in milliseconds since 1970. */
+  readonly since: number;
+  /** The name of the tool's replay memory at that time, where it was known. */
+  readonly memory?: string;
+}
+
+/**
+ * Gives a request the method that `JSON.stringify` calls. From then on another process may send the request.
+ *
+ * @param memory gives the name of the tool's replay memory
+ */
+export function storable(request: SignedRequest, memory: () => string | undefined = () => undefined): SignedRequest {
+  const toJSON = (): StoredRequest => {
+    const { attempts, headers, body } = request;
+    attempts.store(memory());
+    return {
+      version: VERSION,
+      ...(request.fqn !== undefined && { fqn: request.fqn }),
+      headers,
+      body: asBuffer(body).toString("base64"),
+      since: Math.round(attempts.since ?? 0),
+      ...(attempts.memory !== undefined && { memory: attempts.memory }),
+    };
+  };
+  return Object.defineProperty(request, "toJSON", { value: toJSON, configurable: true });
+}
+
+/**
+ * Reads a stored request: the text that `JSON.stringify` of a signed request gives, or its value. `ran` of a failure is at
+ * least `maybe`, since the process that stored it may have sent it.
+ *
+ * @throws TypeError for another value
+ */
+export function readRequest(stored: string | StoredRequest): SignedRequest {
+  const { version, fqn, headers, body, since, memory } = parse(stored);
+  if (version !== VERSION) {
+    throw new TypeError(`stored request: expected version ${VERSION}, got ${JSON.stringify(version) ?? "none"}`);
+  }
+  const texts = typeof headers === "object" && headers !== null ? Object.entries(headers) : [];
+  const bytesOf = (suffix: string, length: number) => {
+    const [, text] = texts.find(([name]) => name.endsWith(suffix)) ?? [];
+    const bytes = typeof text === "string" ? decodeBase64url(text) : undefined;
+    if (bytes?.length === length) return bytes;
+    throw new TypeError(`stored request: headers: expected ${suffix.slice(1)} with ${length} bytes in base64url`);
+  };
+  if (fqn !== undefined && typeof fqn !== "string") throw new TypeError("stored request: fqn: expected text");
+  const bytes = typeof body === "string" ? decodeBase64(body) : undefined;
+  if (bytes === undefined) throw new TypeError("stored request: body: expected base64");
+  if (typeof since !== "number" || !Number.isSafeInteger(since) || since < 0) {
+    throw new TypeError("stored request: since: expected milliseconds since 1970");
+  }
+  if (memory !== undefined && (typeof memory !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(memory))) {
+    throw new TypeError("stored request: memory: expected the name of a replay memory");
+  }
+  return storable({
+    headers: Object.fromEntries(texts) as Record<string, string>,
+    body: bytes,
+    ...(fqn !== undefined && { fqn }),
+    inputHash: bytesOf("-Input-Hash", 32),
+    leaderSignature: bytesOf("-Leader-Signature", 64),
+    nonce: bytesOf("-Nonce", 32),
+    attempts: Attempts.stored(memory, since),
+  });
+}
+
+function parse(stored: unknown): { readonly [Name in keyof StoredRequest]?: unknown } {
+  let value = stored;
+  if (typeof stored === "string") {
+    try {
+      value = JSON.parse(stored);
+    } catch (cause) {
+      throw new TypeError("stored request: expected JSON", { cause });
+    }
+  }
+  if (typeof value === "object" && value !== null) return value;
+  throw new TypeError(`stored request: expected an object, got ${value === null ? "null" : typeof value}`);
+}

@@ -1,0 +1,49 @@
+/** The keys that a tool may sign with: several while a key is being replaced. */
+
+import type { VerifyKey } from "../wire/ed25519-keys.js";
+import { type PublicKey, publicKey } from "./result.js";
+
+/** One key of a tool, several, or a function that is asked anew for each result. */
+export type ToolKeys =
+  | PublicKey
+  | readonly PublicKey[]
+  | (() => PublicKey | readonly PublicKey[] | Promise<PublicKey | readonly PublicKey[]>);
+
+/** Number of prepared keys that are kept, of a function. */
+const MAX_PREPARED = 16;
+
+/** The keys of one tool. */
+export class ToolKeyRing {
+  readonly #ask: () => unknown;
+  readonly #prepared = new Map<string, VerifyKey>();
+
+  /** @throws RangeError, TypeError for keys that no signature can verify against, or none */
+  constructor(keys: ToolKeys) {
+    if (typeof keys === "function") {
+      this.#ask = keys;
+    } else {
+      const known = this.#prepare(keys);
+      this.#ask = () => known;
+    }
+  }
+
+  /** @throws RangeError, TypeError for invalid keys of the function; what it throws */
+  async keys(): Promise<readonly VerifyKey[]> {
+    return this.#prepare(await this.#ask());
+  }
+
+  #prepare(given: unknown): VerifyKey[] {
+    const list: unknown[] = Array.isArray(given) ? given : [given];
+    if (list.length === 0) throw new TypeError("toolKey: expected at least one key, got none");
+    return list.map((key) => {
+      if (typeof key !== "string") return publicKey(key as PublicKey);
+      let prepared = this.#prepared.get(key);
+      if (prepared === undefined) {
+        prepared = publicKey(key);
+        if (this.#prepared.size >= MAX_PREPARED) this.#prepared.clear();
+        this.#prepared.set(key, prepared);
+      }
+      return prepared;
+    });
+  }
+}

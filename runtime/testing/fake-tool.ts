@@ -1,0 +1,138 @@
+/** A tool in place of another one: a client whose calls are answered by a function of the test. */
+
+import { LeaderClient, type LeaderOptions } from "../leader/client.js";
+import type { InputOf, OutputOf, ToolType } from "../leader/tool-types.js";
+import { SvcTool } from "../tool.js";
+import type { Contract } from "../wire/contract.js";
+import { type RawResponse, TestServer } from "./test-server.js";
+
+/** A fake tool, with the client that calls it. */
+export interface FakeTool<Tool extends ToolType> {
+  /** A client that signs and verifies, as one of a served tool does. Its calls need no port. */
+  readonly client: LeaderClient<Tool>;
+  /** The inputs of all runs, decoded. */
+  readonly inputs: readonly InputOf<Tool>[];
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Options of {@link createFakeTool}: those of its client that do not depend on a server. */
+export type FakeToolOptions = Pick<LeaderOptions, "observe" | "reader">;
+
+/**
+ * Makes a client for tests of what calls a tool. Inputs and results pass through the tool's contract, in the pipeline of a
+ * server: an input that the tool would refuse is refused, and so is a result that does not fit.
+ *
+ * @param contracts generated contracts, with the tool's among them
+ * @param fqn the tool
+ * @param answer makes the result of each run; what it throws is the caller's `tool_invocation_failed`
+ * @example
+ * ```ts
+ * import { createFakeTool } from "svc-runtime/testing";
+ * import { contracts } from "./generated/contracts.js";
+ * import type { Sum } from "./sum.js";
+ *
+ * const fake = await createFakeTool<typeof Sum>(contracts, "xyz.demo.sum@1", ({ a, b, label, tags }) => ({
+ *   ok: { sum: a + b, label, tags },
+ * }));
+ * export const { tag } = await fake.client.invoke({ a: 1n, b: 2n, label: "x", tags: ["y"] });
+ * await fake.close();
+ * ```
+ * @throws TypeError when the contract is not among them
+ */
+export async function createFakeTool<Tool extends ToolType>(
+  contracts: readonly Contract[],
+  fqn: string,
+  answer: (input: InputOf<Tool>) => OutputOf<Tool> | Promise<OutputOf<Tool>>,
+  options: FakeToolOptions = {},
+): Promise<FakeTool<Tool>> {
+  const contract = contracts.find((each) => each.fqn === fqn);
+  if (contract === undefined) throw new TypeError(`createFakeTool: expected a contract of ${fqn}, got none`);
+  const inputs: InputOf<Tool>[] = [];
+  const server = await TestServer.start(
+    [
+      classOf(contract, (input) => {
+        inputs.push(input as InputOf<Tool>);
+        return answer(input as InputOf<Tool>);
+      }),
+    ],
+    { contracts },
+  );
+  const [tool] = server.tools;
+  const dispatch = (request: object, handler: object) => {
+    const { path, headers, body } = request as Dispatched;
+    const exchange = handler as Handler;
+    const control = { abort: () => {} };
+    exchange.onRequestStart(control);
+    const answered: Promise<Pick<RawResponse, "status" | "headers" | "body">> =
+      path === "/invoke" && tool !== undefined
+        ? server.call(tool, { headers, body }).then(({ answer }) => answer)
+        : Promise.resolve({
+            status: 200,
+            headers: {},
+            body: Buffer.from(path === "/meta" ? documentOf(contract) : ""),
+          });
+    answered.then(
+      ({ status, headers, body }) => {
+        exchange.onResponseStart(control, status, headers);
+        exchange.onResponseData(control, body);
+        exchange.onResponseEnd();
+      },
+      (error: Error) => exchange.onResponseError(control, error),
+    );
+    return true;
+  };
+  const toolKey = server.leaders.config.toolConfig(contract.fqn)?.signingKey?.publicKey as Uint8Array;
+  const client = LeaderClient.fromMetadata<Tool>(documentOf(contract), {
+    ...options,
+    leader: server.leaders.leader("leader"),
+    toolKey,
+    dispatcher: { dispatch },
+    contracts,
+  });
+  const close = async () => {
+    await client.close();
+    await server.close();
+  };
+  return { client, inputs, close, [Symbol.asyncDispose]: close };
+}
+
+interface Dispatched {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** The handler of undici's `dispatch`, which the client passes. */
+interface Handler {
+  onRequestStart(control: object): void;
+  onResponseStart(control: object, status: number, headers: RawResponse["headers"]): void;
+  onResponseData(control: object, chunk: Buffer): void;
+  onResponseEnd(): void;
+  onResponseError(control: object, error: Error): void;
+}
+
+function classOf({ fqn, path, description, timeout }: Contract, answer: (input: unknown) => unknown) {
+  return class extends SvcTool<unknown, unknown> {
+    static override fqn() {
+      return fqn;
+    }
+    static override path() {
+      return path;
+    }
+    static override description() {
+      return description;
+    }
+    static override timeout() {
+      return timeout;
+    }
+    override async invoke(input: unknown) {
+      return answer(input);
+    }
+  };
+}
+
+function documentOf({ fqn, timeout, description, inputSchema, outputSchema }: Contract): string {
+  const facts = JSON.stringify({ fqn, url: "http://localhost/", timeout, description });
+  return `${facts.slice(0, -1)},"input_schema":${inputSchema},"output_schema":${outputSchema}}`;
+}

@@ -1,0 +1,278 @@
+/** The client fails closed: what is misspelt, contradictory or has no exact form is refused, and nothing is sent. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { JsonText, LeaderClient, LeaderError, type LeaderOptions, readRequest, WalrusValue } from "svc-runtime/leader";
+import { encodeOutput } from "#runtime/wire/bcs-writer.js";
+
+const leader = { id: "leader", keyId: 0, key: Buffer.alloc(32, 7) };
+const document = (fqn: string) =>
+  JSON.stringify({
+    fqn,
+    url: "http://127.0.0.1:1/",
+    timeout: 25_000,
+    description: "d",
+    input_schema: { type: "object", properties: { any: {}, list: { type: "array" } } },
+    output_schema: { oneOf: [{ const: "done" }] },
+  });
+const DOCUMENT = document("xyz.test.closed@1");
+const RESULT = encodeOutput({ tag: "done", ports: [] });
+const input = { any: 1, list: [1] };
+
+interface Sent {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** An agent that answers every call and keeps what was sent. */
+function agent() {
+  const sent: Sent[] = [];
+  const dispatch = (options: object, handler: object) => {
+    sent.push(options as Sent);
+    const to = handler as Record<string, (...args: unknown[]) => void>;
+    const control = { abort() {} };
+    to.onRequestStart?.(control);
+    to.onResponseStart?.(control, 200, { "content-type": "application/vnd.nexus.canonical-tool-response+bcs" });
+    to.onResponseData?.(control, RESULT);
+    to.onResponseEnd?.(control, {});
+    return true;
+  };
+  return { sent, dispatcher: { dispatch } };
+}
+
+const { sent, dispatcher } = agent();
+const clientOf = (options: object = {}, text = DOCUMENT) =>
+  LeaderClient.fromMetadata(text, { leader, acceptUnverified: true, dispatcher, ...options });
+const client = clientOf();
+
+/** What refuses a call, of which nothing is sent. */
+async function refusal(call: () => unknown): Promise<string> {
+  const before = sent.length;
+  const error = await (async () => call())().then(
+    () => assert.fail("expected a refusal"),
+    (reason: unknown) => reason,
+  );
+  assert.equal(sent.length, before, "nothing is sent");
+  return String(error);
+}
+
+describe("options", () => {
+  test("unknown names are refused, with the nearest one", async () => {
+    const connect = (options: object) => LeaderClient.connect("http://127.0.0.1:1", options);
+    const cases: [call: () => unknown, message: RegExp][] = [
+      [() => clientOf({ toolkey: "00" }), /^TypeError: fromMetadata: no option "toolkey"; did you mean toolKey\?$/],
+      [() => clientOf({ timeoutMs: 5 }), /^TypeError: fromMetadata: no option "timeoutMs"; it has leader, toolKey/],
+      [() => connect({ toolKeys: [] }), /^TypeError: connect: no option "toolKeys"; did you mean toolKey\?$/],
+      [() => connect(null as never), /^TypeError: connect: expected an object$/],
+      [
+        () => client.invoke(input, { timeoutMS: 5 } as never),
+        /^TypeError: invoke: no option "timeoutMS"; did you mean timeoutMs/,
+      ],
+      [() => client.invoke(input, { retry: true } as never), /^TypeError: invoke: no option "retry"/],
+      [() => client.send(client.sign(input), { nonce: 1 } as never), /^TypeError: send: no option "nonce"/],
+      [() => client.repeat(client.sign(input), { repeat: true } as never), /^TypeError: repeat: no option "repeat"/],
+      [() => client.sign(input, { headerPrefix: "X-" } as never), /^TypeError: sign: no option "headerPrefix"/],
+      [() => client.invokeUnsigned(input, { sginal: 1 } as never), /no option "sginal"; did you mean signal\?$/],
+      [() => client.health({ x: 1 } as never), /^TypeError: health: no option "x"/],
+      [() => client.refresh({ x: 1 } as never), /^TypeError: refresh: no option "x"/],
+      [() => client.close({ timeout: 1 } as never), /^TypeError: close: no option "timeout"/],
+      [
+        () => clientOf({ leader: { ...leader, keyID: 1 } }),
+        /^TypeError: leader: no option "keyID"; did you mean keyId\?$/,
+      ],
+      [
+        () => clientOf({ dispatcher: undefined, tls: { cas: "" } }),
+        /^TypeError: tls: no option "cas"; did you mean ca\?$/,
+      ],
+      [
+        () => client.invoke(input, { repeat: "yes" } as never),
+        /^TypeError: repeat: expected true or false, got string$/,
+      ],
+    ];
+    for (const [call, message] of cases) assert.match(await refusal(call), message);
+  });
+
+  test("a leader's key without a tool's key needs a word, and only then", async () => {
+    const bare = (options: object) => () => LeaderClient.fromMetadata(DOCUMENT, { dispatcher, ...options });
+    assert.match(
+      await refusal(bare({ leader })),
+      /^TypeError: toolKey: expected the tool's public key; `acceptUnverified/,
+    );
+    assert.match(await refusal(bare({ leader, toolKey: undefined })), /^TypeError: toolKey/);
+    assert.match(
+      await refusal(bare({ leader, acceptUnverified: 1 })),
+      /^TypeError: acceptUnverified: expected true or false/,
+    );
+    assert.match(
+      await refusal(bare({ leader, acceptUnverified: true, toolKey: "00" })),
+      /^TypeError: acceptUnverified: expected none/,
+    );
+    await refusal(() => LeaderClient.connect("http://127.0.0.1:1", { leader }));
+    bare({})();
+    assert.equal((await client.invoke(input)).signature, "unsigned");
+  });
+
+  test("signed requests over http: to another machine need a word", async () => {
+    const at = (url: string, options: LeaderOptions = {}) => clientOf({ url, ...options });
+    for (const url of ["http://tools.example", "http://10.0.0.1:8080/a", "http://127.example.org", "http://[::2]"]) {
+      assert.match(await refusal(() => at(url)), /^TypeError: url: expected https, since .*; `allowHttp: true`/, url);
+      at(url, { allowHttp: true });
+      LeaderClient.fromMetadata(DOCUMENT, { url, dispatcher });
+    }
+    for (const url of ["http://localhost:1", "http://127.0.0.2", "http://[::1]", "https://tools.example"]) at(url);
+    const named = DOCUMENT.replace("127.0.0.1:1", "tools.example");
+    assert.match(await refusal(() => clientOf({}, named)), /^TypeError: url: expected https/, "of the document");
+    assert.match(
+      await refusal(() => LeaderClient.connect("http://tools.example", { leader, acceptUnverified: true })),
+      /https/,
+    );
+  });
+
+  test("a timeout is an integer of milliseconds", async () => {
+    for (const timeoutMs of [0, -5, Number.NaN, 1.5, 2 ** 31, Number.POSITIVE_INFINITY, "5" as never]) {
+      for (const call of [
+        () => client.invoke(input, { timeoutMs }),
+        () => client.invokeUnsigned(input, { timeoutMs }),
+        () => client.health({ timeoutMs }),
+        () => LeaderClient.connect("http://127.0.0.1:1", { timeoutMs }),
+      ]) {
+        assert.match(await refusal(call), /^RangeError: timeoutMs: expected an integer from 1 to 2147483647/);
+      }
+    }
+  });
+
+  test("a deadline is a time in the future", async () => {
+    for (const deadline of [Number.NaN, new Date("no date"), "2099-01-01" as never, null as never]) {
+      const message = await refusal(() => client.invoke(input, { deadline }));
+      assert.match(message, /^TypeError: deadline: expected a valid Date or milliseconds since 1970$/);
+    }
+    const past = client.invoke(input, { deadline: new Date(Date.now() - 1) });
+    await assert.rejects(past, ({ code, ran }: LeaderError) => code === "timeout" && ran === "no");
+    assert.equal((await client.invoke(input, { deadline: Date.now() + 60_000 })).tag, "done");
+  });
+});
+
+describe("inputs", () => {
+  test("only objects", async () => {
+    for (const [value, got] of [
+      [null, "null"],
+      [undefined, "undefined"],
+      ["text", "string"],
+      [[], "an array"],
+    ] as const) {
+      const message = new RegExp(`invalid_input: expected an object with the input ports, got ${got}$`);
+      assert.match(await refusal(() => client.invoke(value as never)), message);
+      assert.match(await refusal(() => client.invokeUnsigned(value as never)), message);
+    }
+  });
+
+  test("values that JSON.stringify would send as {} or as their parts are refused, with the path", async () => {
+    const blob = new WalrusValue(Buffer.from("A".repeat(43)), Buffer.alloc(32));
+    const values: [value: unknown, got: string][] = [
+      [Promise.resolve(1), "a Promise"],
+      [new ArrayBuffer(1), "an ArrayBuffer"],
+      [new Error("x"), "an Error"],
+      [/x/, "a RegExp"],
+      [(function* () {})(), "a Generator"],
+      [new Map(), "a Map"],
+      [new Set(), "a Set"],
+      [new WeakMap(), "a WeakMap"],
+      [new Uint16Array(1), "an Uint16Array"],
+      [Object("text"), "a String"],
+      [new URLSearchParams("a=1"), "an URLSearchParams"],
+      [new JsonText("1"), "a JsonText"],
+      [blob, "a WalrusValue"],
+    ];
+    for (const [value, got] of values) {
+      assert.match(
+        await refusal(() => client.sign({ any: { deep: [value] }, list: [1] })),
+        new RegExp(`invalid_input: any\\.deep\\[0\\]: expected a JSON value, got ${got}$`),
+      );
+    }
+    const own = new (class Point {
+      x = 1;
+    })();
+    assert.match(Buffer.from(client.sign({ any: own, list: [1] }).body).toString(), /"data":\{"x":1\}/);
+  });
+});
+
+describe("a stored request", () => {
+  test("JSON.stringify gives a form that another client reads and sends", async () => {
+    const request = client.sign(input);
+    const text = JSON.stringify({ step: 1, request });
+    const stored = JSON.parse(text).request;
+    assert.deepEqual(Object.keys(stored), ["version", "fqn", "headers", "body", "since"]);
+    const read = readRequest(stored);
+    assert.deepEqual(readRequest(JSON.stringify(request)).body, read.body);
+    const { attempts: _, ...parts } = read;
+    const { attempts: __, ...own } = request;
+    assert.deepEqual(parts, own);
+    assert.equal(JSON.stringify(read), JSON.stringify(request), "and is stored again as it was");
+    await clientOf().send(read);
+    assert.deepEqual(Buffer.from(sent.at(-1)?.body ?? []), request.body);
+    assert.equal(sent.at(-1)?.headers["X-Svc-Nonce"], request.headers["X-Svc-Nonce"]);
+    const failed = await client
+      .send(readRequest(stored), { signal: AbortSignal.abort() })
+      .catch((error: unknown) => error);
+    assert.ok(failed instanceof LeaderError);
+    assert.equal(failed.ran, "maybe", "the process that stored it may have sent it");
+  });
+
+  test("parsed JSON in place of a request is refused, and so is a request for another tool", async () => {
+    const parsed = JSON.parse(JSON.stringify(client.sign(input)));
+    assert.match(
+      await refusal(() => client.send(parsed)),
+      /^TypeError: request: expected one of `sign`, or of `readRequest`/,
+    );
+    const other = clientOf({}, document("xyz.test.other@1"));
+    const message =
+      /^TypeError: request: expected one for xyz\.test\.other@1, got one that was signed for xyz\.test\.closed@1$/;
+    assert.match(await refusal(() => other.send(client.sign(input))), message);
+    assert.match(await refusal(() => other.repeat(readRequest(parsed))), message);
+  });
+
+  test("other forms are refused", () => {
+    const stored = JSON.parse(JSON.stringify(client.sign(input)));
+    const cases: [change: unknown, message: RegExp][] = [
+      ["{", /expected JSON$/],
+      ["null", /expected an object, got null$/],
+      [{ ...stored, version: 2 }, /expected version 1, got 2$/],
+      [{ ...stored, version: undefined }, /expected version 1, got none$/],
+      [{ ...stored, headers: {} }, /headers: expected Input-Hash with 32 bytes/],
+      [{ ...stored, headers: { ...stored.headers, "X-Svc-Nonce": "AA" } }, /headers: expected Nonce with 32 bytes/],
+      [{ ...stored, body: "no base64" }, /body: expected base64$/],
+      [{ ...stored, since: "now" }, /since: expected milliseconds/],
+      [{ ...stored, memory: "a b" }, /memory: expected the name/],
+      [{ ...stored, fqn: 1 }, /fqn: expected text$/],
+    ];
+    for (const [change, message] of cases) {
+      assert.throws(
+        () => readRequest(change as never),
+        (error: Error) => {
+          assert.ok(error instanceof TypeError);
+          assert.match(error.message, message);
+          return true;
+        },
+      );
+    }
+  });
+});
+
+test("the client names itself, with the version of its package", async () => {
+  await client.invoke(input);
+  const { version } = JSON.parse(readFileSync(new URL("../../runtime/package.json", import.meta.url), "utf8"));
+  assert.equal(sent.at(-1)?.headers["User-Agent"], `svc-runtime/${version}`);
+});
+
+test("one signal over hundreds of calls has one listener, and Node warns of none", async () => {
+  const warnings: Error[] = [];
+  process.on("warning", (warning) => warnings.push(warning));
+  const { signal } = new AbortController();
+  const silent = clientOf({ dispatcher: { dispatch: () => true } });
+  const calls = Array.from({ length: 200 }, () => silent.invoke(input, { signal }).catch(() => undefined));
+  await new Promise((resolve) => setImmediate(resolve));
+  silent.destroy();
+  await Promise.all(calls);
+  assert.deepEqual(warnings, []);
+});

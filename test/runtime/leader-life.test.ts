@@ -1,0 +1,459 @@
+/** The client in production, against an agent with written answers: repeats, several addresses, keys, contracts, observers, ends. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+  type CallEnd,
+  type CallStart,
+  LeaderClient,
+  LeaderError,
+  type LeaderOptions,
+  prepareSigningKey,
+  publicKeyOf,
+  type SignedRequest,
+} from "svc-runtime/leader";
+import { encodeOutput } from "#runtime/wire/bcs-writer.js";
+import { selectEngine } from "#runtime/wire/ed25519.js";
+import { outputHash, toolSignatureMessage } from "#runtime/wire/signature.js";
+import { holdTimers } from "./held-timers.js";
+
+const leader = { id: "leader", keyId: 0, key: Buffer.alloc(32, 7) };
+const TOOL_SEED = Buffer.alloc(32, 9);
+const RESULT = encodeOutput({ tag: "done", ports: [] });
+const BCS = "application/vnd.nexus.canonical-tool-response+bcs";
+const [A, B] = ["A".repeat(22), "B".repeat(22)];
+const documentOf = (inputs: object, output: object = { const: "done" }) => ({
+  fqn: "xyz.test.life@1",
+  url: "http://127.0.0.1:1/",
+  timeout: 25_000,
+  description: "d",
+  input_schema: { type: "object", properties: inputs },
+  output_schema: { oneOf: [output] },
+});
+const DOCUMENT = JSON.stringify(documentOf({ any: {} }));
+
+interface Sent {
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+interface Answer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+/** `lost`: the request was sent, and its connection ended. `unsent`: no connection. `never`: no answer. */
+type End = Answer | "lost" | "unsent" | "never";
+
+const done = (memory?: string): Answer => ({
+  headers: { "content-type": BCS, ...(memory && { "x-svc-replay-memory": memory }) },
+  body: RESULT,
+});
+const refused = (status: number, error: string, headers: Record<string, string> = {}): Answer => ({
+  status,
+  headers,
+  body: JSON.stringify({ error }),
+});
+const lostMemory = (memory: string) => refused(409, "replay_memory_lost", { "x-svc-replay-memory": memory });
+
+/** A client whose requests are answered by the written answers, the last one again and again. */
+function scripted(
+  answers: readonly End[] | ((sent: Sent, n: number) => End),
+  options: LeaderOptions & { url?: string[] } = {},
+) {
+  const sent: Sent[] = [];
+  const dispatch = (options: object, handler: object) => {
+    const request = options as Sent;
+    sent.push(request);
+    const n = sent.length - 1;
+    const end = typeof answers === "function" ? answers(request, n) : answers[Math.min(n, answers.length - 1)];
+    const to = handler as Record<string, (...args: unknown[]) => void>;
+    const control = { abort: (error: Error) => to.onResponseError?.(control, error) };
+    if (end === "unsent") {
+      to.onResponseError?.(control, Object.assign(new Error("refused"), { code: "ECONNREFUSED" }));
+      return true;
+    }
+    to.onRequestStart?.(control);
+    if (end === "lost") to.onResponseError?.(control, Object.assign(new Error("reset"), { code: "ECONNRESET" }));
+    if (typeof end !== "object") return true;
+    to.onResponseStart?.(control, end.status ?? 200, end.headers ?? {});
+    to.onResponseData?.(control, Buffer.from(end.body ?? ""));
+    to.onResponseEnd?.(control, {});
+    return true;
+  };
+  const trust = options.toolKey === undefined ? { acceptUnverified: true } : {};
+  const client = LeaderClient.fromMetadata(DOCUMENT, { leader, dispatcher: { dispatch }, ...trust, ...options });
+  return { client, sent, dispatcher: { dispatch } };
+}
+
+const failure = async (call: Promise<unknown>) => {
+  const error = await call.then(
+    () => assert.fail("expected a failure"),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof LeaderError, String(error));
+  return error;
+};
+const endOf = ({ code, ran }: LeaderError) => `${code} ${ran}`;
+const memories = (sent: readonly Sent[]) =>
+  sent.map(({ headers }) => headers["X-Svc-Replay-Memory"]?.replace(/=\d+$/, "=…") ?? "none");
+const input = { any: 1 };
+
+/** Ends each pause at once; gives the pauses in milliseconds. */
+async function withoutPauses<T>(act: () => Promise<T>): Promise<[T, number[]]> {
+  const timers = holdTimers(1);
+  const fired = new Set<object>();
+  const step = () => {
+    for (const timer of timers.waiting) {
+      if (timer.ms < 20_000 && !fired.has(timer)) {
+        fired.add(timer);
+        timer.fire();
+      }
+    }
+    if (!isOver) setImmediate(step);
+  };
+  let isOver = false;
+  setImmediate(step);
+  try {
+    return [await act(), timers.started.filter((ms) => ms < 20_000)];
+  } finally {
+    isOver = true;
+    timers.restore();
+  }
+}
+
+describe("repeat", () => {
+  test("the same nonce until a result, with growing pauses and the time that a server asks for", async () => {
+    const { client, sent } = scripted([
+      done(A),
+      "lost",
+      refused(503, "overloaded", { "retry-after": "7" }),
+      refused(409, "request_in_flight"),
+      { status: 502, body: "<html>", headers: { "retry-after": new Date(Date.now() + 9_500).toUTCString() } },
+      "unsent",
+      done(A),
+    ]);
+    await client.invoke(input);
+    const [{ tag }, pauses] = await withoutPauses(() => client.invoke(input, { repeat: true }));
+    assert.equal(tag, "done");
+    const nonces = sent.slice(1).map(({ headers }) => headers["X-Svc-Nonce"]);
+    assert.deepEqual([nonces.length, new Set(nonces).size], [6, 1]);
+    assert.deepEqual(memories(sent), ["none", ...nonces.map(() => `${A};age=…`)]);
+    const [first = 0, second, third = 0, fourth = 0, fifth = 0] = pauses;
+    assert.ok(first >= 50 && first <= 100, `${first}`);
+    assert.equal(second, 7_000);
+    assert.ok(third >= 200 && third <= 400, `${third}`);
+    assert.ok(fourth >= 8_000 && fourth <= 10_000, `${fourth}`);
+    assert.ok(fifth >= 800 && fifth <= 1_600, `${fifth}`);
+  });
+
+  test("ends at an answer that no repeat changes, with what ran over all attempts", async () => {
+    for (const [end, expected] of [
+      [refused(500, "tool_invocation_failed"), "tool_invocation_failed maybe"],
+      [refused(503, "tool_invocation_interrupted"), "tool_invocation_interrupted maybe"],
+      [refused(401, "auth_failed"), "auth_failed maybe"],
+      [refused(500, "output_serialization_error"), "output_serialization_error yes"],
+    ] as const) {
+      const { client, sent } = scripted([done(A), "lost", end]);
+      await client.invoke(input);
+      const [error] = await withoutPauses(() => failure(client.invoke(input, { repeat: true })));
+      assert.deepEqual([endOf(error), sent.length], [expected, 3]);
+    }
+    const { client } = scripted([refused(401, "auth_failed")]);
+    assert.equal(endOf(await failure(client.repeat(client.sign(input)))), "auth_failed no");
+  });
+
+  test("ends when a pause would last beyond the deadline, and at the signal", async () => {
+    const { client, sent } = scripted([done(A), "lost", refused(503, "overloaded", { "retry-after": "60" })]);
+    await client.invoke(input);
+    const deadline = Date.now() + 30_000;
+    const [error] = await withoutPauses(() => failure(client.invoke(input, { repeat: true, deadline })));
+    assert.deepEqual([endOf(error), sent.length], ["overloaded maybe", 3]);
+    const controller = new AbortController();
+    const pausing = scripted(["lost"]).client;
+    const call = failure(pausing.invoke(input, { repeat: true, signal: controller.signal }));
+    setImmediate(() => controller.abort());
+    const stopped = await call;
+    assert.equal(stopped.code, "aborted");
+    assert.ok(stopped.request);
+  });
+
+  test("learns the name of the memory before the first attempt, where no answer had it", async () => {
+    const { client, sent } = scripted((request) =>
+      request.path === "/meta" ? { headers: { "x-svc-replay-memory": A }, body: DOCUMENT } : done(A),
+    );
+    await client.invoke(input, { repeat: true });
+    assert.deepEqual(
+      sent.map(({ path }) => path),
+      ["/meta", "/invoke"],
+    );
+    assert.deepEqual(memories(sent), ["none", `${A};age=…`]);
+  });
+
+  test("an older server without a name gets none", async () => {
+    const { client, sent } = scripted([{ body: DOCUMENT }, "lost", done()]);
+    await withoutPauses(() => client.invoke(input, { repeat: true }));
+    assert.deepEqual(memories(sent), ["none", "none", "none"]);
+  });
+
+  test("a request whose first attempt knew no name names a memory that no server has", async () => {
+    const { client, sent } = scripted(["lost", done(A), lostMemory(A)]);
+    const { request } = await failure(client.invoke(input));
+    await client.invoke(input);
+    assert.equal(endOf(await failure(client.send(request as SignedRequest))), "replay_memory_lost maybe");
+    assert.deepEqual(memories(sent), ["none", "none", "unknown;age=…"]);
+  });
+
+  test("a memory that began anew: a first attempt goes to the new one, a repeat does not", async () => {
+    const first = scripted([done(A), lostMemory(B), done(B)]);
+    await first.client.invoke(input);
+    assert.equal((await first.client.invoke(input)).tag, "done");
+    assert.deepEqual(memories(first.sent), ["none", `${A};age=…`, `${B};age=…`]);
+    const later = scripted([done(A), "lost", lostMemory(B)]);
+    await later.client.invoke(input);
+    const [error] = await withoutPauses(() => failure(later.client.invoke(input, { repeat: true })));
+    assert.equal(endOf(error), "replay_memory_lost maybe");
+    assert.deepEqual(new Set(memories(later.sent).slice(1)), new Set([`${A};age=…`]));
+  });
+
+  test("several memories behind one address: a call without repeats is sent without a name in the end", async () => {
+    const { client, sent } = scripted((request, n) => {
+      const own = n % 2 === 0 ? A : B;
+      const named = request.headers["X-Svc-Replay-Memory"];
+      return named === undefined || named.startsWith(own) ? done(own) : lostMemory(own);
+    });
+    await client.invoke(input);
+    await client.invoke(input);
+    assert.deepEqual(memories(sent), ["none", `${A};age=…`, `${B};age=…`, "none"]);
+  });
+});
+
+describe("several addresses", () => {
+  const url = ["https://one.example", "https://two.example"];
+  const origins = (sent: readonly Sent[]) => sent.map(({ origin }) => origin.slice(8, 11));
+
+  test("the next one when a call certainly did not run, and from then on", async () => {
+    const { client, sent } = scripted(({ origin }) => (origin.includes("one") ? "unsent" : done(B)), { url });
+    await client.invoke(input);
+    await client.invoke(input);
+    assert.deepEqual(origins(sent), ["one", "two", "two"]);
+    assert.equal(client.url, "https://two.example");
+  });
+
+  test("after a lost answer only one that shares the memory, or has not named its own", async () => {
+    for (const [second, expected] of [
+      [A, "done"],
+      [B, "connection_failed maybe"],
+    ] as const) {
+      let failing = "one";
+      let how: End = "unsent";
+      const { client, sent } = scripted(
+        ({ origin }) => {
+          if (origin.includes(failing)) return how;
+          return done(origin.includes("one") ? A : second);
+        },
+        { url },
+      );
+      await client.invoke(input);
+      failing = "two";
+      await client.invoke(input);
+      // Both have named their memories, and calls go to the first.
+      failing = "one";
+      how = "lost";
+      assert.equal(await client.invoke(input).then(({ tag }) => tag, endOf), expected);
+      assert.deepEqual(origins(sent), ["one", "two", "two", "one", "one", ...(expected === "done" ? ["two"] : [])]);
+    }
+    const { client, sent } = scripted(
+      ({ origin }, n) => (n === 0 ? done(A) : origin.includes("one") ? "lost" : done(A)),
+      { url },
+    );
+    await client.invoke(input);
+    assert.equal((await client.invoke(input)).tag, "done");
+    assert.deepEqual(memories(sent), ["none", `${A};age=…`, `${A};age=…`]);
+  });
+
+  test("connect reads the metadata of the first that answers", async () => {
+    const { dispatcher } = scripted(({ origin }) => (origin.includes("one") ? "unsent" : { body: DOCUMENT }));
+    const connected = await LeaderClient.connect(url, { dispatcher });
+    assert.equal(connected.url, "https://two.example");
+    await assert.rejects(LeaderClient.connect([], { dispatcher }), /at least one address/);
+  });
+});
+
+describe("keys of the tool", () => {
+  const key = publicKeyOf(TOOL_SEED);
+  const other = publicKeyOf(Buffer.alloc(32, 8));
+  const { engine } = selectEngine();
+  const signing = prepareSigningKey(TOOL_SEED);
+  const signed = ({ headers }: Sent): Answer => {
+    const [leaderSignature, nonce] = ["X-Svc-Leader-Signature", "X-Svc-Nonce"].map((name) =>
+      Buffer.from(headers[name] ?? "", "base64url"),
+    ) as [Buffer, Buffer];
+    const signature = engine.sign(signing, toolSignatureMessage(leaderSignature, nonce, outputHash(RESULT)));
+    const own = { "x-svc-sig-v": "3", "x-svc-tool-signature": Buffer.from(signature).toString("base64url") };
+    return { headers: { "content-type": BCS, ...own }, body: RESULT };
+  };
+
+  test("any of a list verifies", async () => {
+    for (const toolKey of [key, [other, key], [Buffer.from(other).toString("hex"), Buffer.from(key).toString("hex")]]) {
+      assert.equal((await scripted(signed, { toolKey }).client.invoke(input)).signature, "verified");
+    }
+    assert.equal((await failure(scripted(signed, { toolKey: [other] }).client.invoke(input))).code, "wrong_signature");
+    assert.throws(() => scripted(signed, { toolKey: [] }), /toolKey: expected at least one key/);
+  });
+
+  test("a function is asked for each call, and again for a result that its keys do not verify", async () => {
+    let asked = 0;
+    const toolKey = async () => (++asked === 2 ? key : other);
+    const { client } = scripted(signed, { toolKey });
+    assert.equal((await client.invoke(input)).signature, "verified");
+    assert.equal(asked, 2);
+    assert.equal((await failure(client.invoke(input))).code, "wrong_signature");
+    assert.equal(asked, 4);
+  });
+
+  test("a function that throws lets nothing be sent", async () => {
+    const toolKey = () => {
+      throw new Error("no keys today");
+    };
+    const { client, sent } = scripted(signed, { toolKey });
+    await assert.rejects(client.invoke(input), /no keys today/);
+    assert.equal(sent.length, 0);
+  });
+});
+
+describe("a contract that changes", () => {
+  const changed = JSON.stringify(documentOf({ any: {}, more: {} }));
+  const meta = (request: Sent, answer: End): End => (request.path === "/meta" ? { body: changed } : answer);
+
+  test("a refused input says what changed, and refresh reads it", async () => {
+    const { client, sent } = scripted((request) => meta(request, refused(422, "input_deserialization_error")));
+    const error = await failure(client.invoke(input));
+    assert.match(
+      error.details ?? "",
+      /^the tool's contract has changed: input port "more" was added; call refresh\(\)$/,
+    );
+    assert.equal((await failure(client.invoke(input))).details, undefined, "looked at once in ten seconds");
+    assert.equal(sent.filter(({ path }) => path === "/meta").length, 1);
+    assert.deepEqual(await client.refresh(), ['input port "more" was added']);
+    assert.deepEqual(
+      client.ports.inputPorts.map(({ name }) => name),
+      ["any", "more"],
+    );
+    assert.match(Buffer.from(client.sign({ any: 1, more: 2 }).body).toString(), /"more"/);
+    assert.deepEqual(await client.refresh(), []);
+  });
+
+  test("a refused result does, and an unchanged contract adds nothing", async () => {
+    const body = encodeOutput({ tag: "new", ports: [] });
+    const other = JSON.stringify(documentOf({ any: {} }, { const: "new" }));
+    const { client } = scripted((request) =>
+      request.path === "/meta" ? { body: other } : { headers: { "content-type": BCS }, body },
+    );
+    assert.match(
+      (await failure(client.invoke(input))).details ?? "",
+      /variant "new" was added, variant "done" was removed/,
+    );
+    const same = scripted((request) =>
+      request.path === "/meta" ? { body: DOCUMENT } : refused(422, "input_deserialization_error"),
+    );
+    assert.equal((await failure(same.client.invoke(input))).details, undefined);
+    const gone = scripted((request) =>
+      request.path === "/meta" ? "lost" : refused(422, "input_deserialization_error"),
+    );
+    assert.equal((await failure(gone.client.invoke(input))).code, "input_deserialization_error");
+  });
+});
+
+test("observe sees the begin and the end of every call, and cannot affect it", async () => {
+  const seen: [CallStart, CallEnd][] = [];
+  const observe = (start: CallStart) => (end: CallEnd) => {
+    seen.push([start, end]);
+    throw new Error("a fault of the observer");
+  };
+  const { client } = scripted([done(A), "lost", refused(429, "rate_limited"), done(A)], { observe });
+  const request = client.sign(input);
+  await client.send(request);
+  const [error] = await withoutPauses(() => failure(client.invoke(input)));
+  assert.equal(error.code, "connection_failed");
+  await withoutPauses(() => client.invoke(input, { repeat: true }));
+  const facts = seen.map(([{ fqn, url }, { milliseconds, ...end }]) => {
+    assert.ok(milliseconds >= 0);
+    assert.deepEqual([fqn, url], ["xyz.test.life@1", "http://127.0.0.1:1"]);
+    return end;
+  });
+  const sentBytes = request.body.length;
+  const receivedBytes = RESULT.length;
+  const refusal = JSON.stringify({ error: "rate_limited" }).length;
+  assert.deepEqual(facts, [
+    { attempts: 1, status: 200, ran: "yes", tag: "done", code: undefined, sentBytes, receivedBytes },
+    {
+      attempts: 1,
+      status: undefined,
+      ran: "maybe",
+      tag: undefined,
+      code: "connection_failed",
+      sentBytes,
+      receivedBytes: 0,
+    },
+    {
+      attempts: 2,
+      status: 200,
+      ran: "yes",
+      tag: "done",
+      code: undefined,
+      sentBytes: 2 * sentBytes,
+      receivedBytes: receivedBytes + refusal,
+    },
+  ]);
+  assert.deepEqual(seen[0]?.[0].nonce, request.nonce);
+  const throwing = scripted([done()], {
+    observe: () => {
+      throw new Error("a fault of the observer");
+    },
+  });
+  await throwing.client.invoke(input);
+});
+
+describe("the end of a client", () => {
+  test("close refuses further calls and waits for running ones", async () => {
+    let answer = () => {};
+    const dispatch = (_options: object, handler: object) => {
+      const to = handler as Record<string, (...args: unknown[]) => void>;
+      const control = { abort: (error: Error) => to.onResponseError?.(control, error) };
+      to.onRequestStart?.(control);
+      answer = () => {
+        to.onResponseStart?.(control, 200, { "content-type": BCS });
+        to.onResponseData?.(control, RESULT);
+        to.onResponseEnd?.(control, {});
+      };
+      return true;
+    };
+    const { client } = scripted([], { dispatcher: { dispatch } });
+    const call = client.invoke(input);
+    let isClosed = false;
+    const closed = client.close().then(() => {
+      isClosed = true;
+    });
+    assert.equal(endOf(await failure(client.invoke(input))), "client_closed no");
+    await assert.rejects(client.health(), /client_closed/);
+    assert.equal(isClosed, false);
+    answer();
+    assert.equal((await call).tag, "done");
+    await closed;
+    await client.close();
+  });
+
+  test("its limit, and destroy, cut running calls and pauses", async () => {
+    const limited = scripted(["never"]).client;
+    const cut = failure(limited.invoke(input));
+    await limited.close({ timeoutMs: 1 });
+    assert.equal(endOf(await cut), "aborted maybe");
+    const { client } = scripted(["lost"]);
+    const pausing = failure(client.invoke(input, { repeat: true }));
+    setImmediate(() => client.destroy());
+    assert.equal((await pausing).code, "aborted");
+    assert.equal(endOf(await failure(client.invoke(input))), "client_closed no");
+    await assert.rejects(scripted([]).client.close({ timeoutMs: -1 }), RangeError);
+  });
+});
