@@ -479,7 +479,7 @@ describe("import", () => {
 
   it("a warning shows 200 characters of a place", async () => {
     const folder = folderOf({ "meta.json": one("xyz.demo.sum@1").replace("{", `{"${"x".repeat(300)}":1,`) });
-    const { err } = await svcGenIn(folder, ["import", "meta.json"]);
+    const { err } = await svcGenIn(folder, ["import", "meta.json", "--verbose"]);
     assert.match(err, /: \/x{199}…: 1 is left out$/m);
   });
 
