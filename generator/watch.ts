@@ -8,15 +8,7 @@ import { generateFrom, type Result, type ResultCache } from "./generate.js";
 import { type Compiled, compile } from "./project/emit-javascript.js";
 import { contentHash } from "./project/file-hash.js";
 import { type GenerateOptions, layoutOf } from "./project/layout.js";
-import {
-  adaptHost,
-  type InvalidProject,
-  markLibrary,
-  openProgram,
-  type Project,
-  readProject,
-  rootsOf,
-} from "./project/program.js";
+import { adaptHost, type InvalidProject, openProgram, type Project, readProject, rootsOf } from "./project/program.js";
 import { ts } from "./project/typescript.js";
 
 /** Milliseconds without another event before a run starts. One save causes several events. */
@@ -150,7 +142,7 @@ class WatchSession {
       rootsOf(project),
       project.options,
       ts.sys,
-      createBuilder(project),
+      ts.createSemanticDiagnosticsBuilderProgram,
       undefined,
       () => {},
       project.references,
@@ -268,22 +260,7 @@ function isSameCompilation(one: Project | undefined, other: Project): boolean {
   return one !== undefined && isDeepStrictEqual(parts(one), parts(other));
 }
 
-function createBuilder(project: Project): ts.CreateProgram<Builder> {
-  const adapted = new WeakSet<ts.CompilerHost>();
-  return (roots, options, host, ...rest) => {
-    if (host !== undefined && !adapted.has(host)) {
-      adapted.add(host);
-      const { getSourceFile } = host;
-      host.getSourceFile = (...wanted) => {
-        const file = getSourceFile(...wanted);
-        return file && markLibrary(file, project);
-      };
-    }
-    return ts.createSemanticDiagnosticsBuilderProgram(roots, options, host, ...rest);
-  };
-}
-
-/** Internal properties of source files (TypeScript 5.9). */
+/** Internal properties of source files (TypeScript 6.0). */
 interface InnerFile extends ts.SourceFile {
   /** The hash of the text, in a watch program. */
   readonly version: string;

@@ -123,9 +123,8 @@ export function compileOnce(project: Project): ts.Program {
       getSourceFile: (path, wanted) => {
         const text = host.readFile(path);
         if (text === undefined) return undefined;
-        return /\.d\.[cm]?ts$/.test(path)
-          ? parseDeclarations(path, text, wanted, isLibrary(path, project))
-          : ts.createSourceFile(path, text, wanted);
+        const parse = /\.d\.[cm]?ts$/.test(path) ? parseDeclarations : ts.createSourceFile;
+        return parse(path, text, wanted);
       },
     },
     ...(project.references === undefined ? {} : { projectReferences: project.references }),
@@ -240,16 +239,6 @@ function libraryFolder(installed: InstalledTypeScript | undefined): string {
 
 let defaultLibrary: string | undefined;
 
-function isLibrary(path: string, { installed }: Project): boolean {
-  return dirname(resolve(path)) === libraryFolder(installed);
-}
-
-/** Marks library files (`hasNoDefaultLib`) for svc-gen's compiler, because those of TypeScript 6 have no such mark. */
-export function markLibrary(file: ts.SourceFile, project: Project): ts.SourceFile {
-  if (isLibrary(file.fileName, project)) file.hasNoDefaultLib = true;
-  return file;
-}
-
 /**
  * Declaration files by path and options. Parsing and binding those of the library and of the runtime is most of a small
  * run, so the runs of a process share them.
@@ -261,7 +250,6 @@ function parseDeclarations(
   path: string,
   text: string,
   wanted: ts.ScriptTarget | ts.CreateSourceFileOptions,
-  isLibrary: boolean,
 ): ts.SourceFile {
   const { languageVersion, impliedNodeFormat, jsDocParsingMode } =
     typeof wanted === "object" ? wanted : ({ languageVersion: wanted } as ts.CreateSourceFileOptions);
@@ -269,7 +257,6 @@ function parseDeclarations(
   const parsed = declarations.get(key);
   if (parsed?.text === text) return parsed;
   const file = ts.createSourceFile(path, text, wanted);
-  if (isLibrary) file.hasNoDefaultLib = true;
   declarations.set(key, file);
   return file;
 }
@@ -318,7 +305,7 @@ function readConfig(layout: Layout, recorder: InputRecorder, above: readonly str
   if (parsed.fileNames.length === 0 && references !== undefined) {
     return firstReferenced(layout, references, recorder, [...above, path]);
   }
-  const options = withDefaults(parsed.options, installed, recorder);
+  const options = withDefaults(parsed.options, installed);
   return {
     source,
     options,
@@ -341,7 +328,7 @@ function strictOption({ statements: [json] }: ts.TsConfigSourceFile): ts.Node | 
   return member(options?.initializer, "strictNullChecks") ?? member(options?.initializer, "strict") ?? options?.name;
 }
 
-/** The internal list of syntax errors (TypeScript 5.9). */
+/** The internal list of syntax errors (TypeScript 6.0). */
 interface InnerJsonFile extends ts.TsConfigSourceFile {
   readonly parseDiagnostics: readonly ts.Diagnostic[];
 }
@@ -529,20 +516,20 @@ function packageName(manifest: string): string | undefined {
 }
 
 /**
- * Makes typescript-json-schema use ts-morph's TypeScript instead of its own. One compiler in the process loads 0.2 s
- * faster and makes the types interchangeable. Both must be of one minor version.
+ * Loads typescript-json-schema with ts-morph's TypeScript in place of its own, which is 5.9: its flags of types have
+ * other numbers. Another module of the process may have loaded that TypeScript before, and keeps it.
  */
-export function shareCompiler(): void {
+export function loadSchemaLibrary(): unknown {
   const fromSchema = schemaRequire();
   const path = fromSchema.resolve("typescript");
-  const { version } = fromSchema("typescript/package.json") as { version: string };
-  const minor = (text: string) => text.split(".").slice(0, 2).join(".");
-  if (minor(version) !== minor(ts.version)) {
-    throw new Error(
-      `typescript-json-schema wants TypeScript ${version}, ts-morph has ${ts.version}: versions must agree`,
-    );
+  const before = fromSchema.cache[path];
+  fromSchema.cache[path] = Object.assign(new Module(path), { exports: ts, loaded: true, filename: path });
+  try {
+    return fromSchema("typescript-json-schema");
+  } finally {
+    if (before === undefined) delete fromSchema.cache[path];
+    else fromSchema.cache[path] = before;
   }
-  fromSchema.cache[path] ??= Object.assign(new Module(path), { exports: ts, loaded: true, filename: path });
 }
 
 /** Resolves modules as typescript-json-schema does. */

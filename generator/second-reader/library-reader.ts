@@ -3,9 +3,8 @@
  * gets no comments, because it would run `require()` in them and follow `@$ref`, `@ignore` and `@type`.
  */
 
-import { createRequire } from "node:module";
 import { type JsonObject, readJson } from "../json.js";
-import { type Program, shareCompiler } from "../project/program.js";
+import { loadSchemaLibrary, type Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 import { escapeRegex } from "../types/template-pattern.js";
 import { isDataReference, isErrorPathWrapper, TypePredicates, unionConstituents } from "../types/type-predicates.js";
@@ -55,9 +54,7 @@ export const NUMBER_INDEX = "^[0-9]+$";
 
 /** Opens the library over the checker of a program. */
 export function openLibrary(program: Program): ReadType {
-  shareCompiler();
-  const require = createRequire(import.meta.url);
-  const { JsonSchemaGenerator, getDefaultArgs } = require("typescript-json-schema") as Library;
+  const { JsonSchemaGenerator, getDefaultArgs } = loadSchemaLibrary() as Library;
   const predicates = new TypePredicates(program);
   let corrected = new Set<DifferenceName>();
   let objects: readonly ts.Type[] = [];
