@@ -22,6 +22,7 @@ import {
   readProject,
 } from "./project/program.js";
 import type { ts } from "./project/typescript.js";
+import { contractReach } from "./types/contract-reach.js";
 import { lower, readTypes, type TypeReader } from "./types/lower.js";
 import { findServerOptions } from "./types/server-options.js";
 import { duplicateTools, findTools, importedFromOwnFile, noTools, type ToolClass } from "./types/tool-classes.js";
@@ -71,13 +72,13 @@ export function generateFrom(program: Program, cache: ResultCache = new Map(), r
   if (uninstalled !== undefined) return { files: [], diagnostics: [...program.notes, uninstalled] };
   const schemas = new Schemas();
   const types = readTypes(program);
-  const compiler = compilerErrors(program);
+  const compiler = compilerErrors(program, contractReach);
   const sources = program.sources.map((file): SourceResult => {
     const key = program.keyOf(file);
     const cached = cache.get(file.fileName);
     return cached !== undefined && cached.key === key
       ? cached
-      : { path: file.fileName, key, ...readSource(types, file, schemas, compiler.length === 0 ? review : undefined) };
+      : { path: file.fileName, key, ...readSource(types, file, schemas, hasErrors(compiler) ? undefined : review) };
   });
   const tools = sources.flatMap((source) => source.tools);
   const found = sources.flatMap((source) => source.diagnostics);

@@ -11,6 +11,7 @@ import {
   type InstalledTypeScript,
   installedTypeScript,
   libraryFile,
+  minorOf,
   registerLibNames,
   withDefaults,
 } from "./project-typescript.js";
@@ -20,6 +21,7 @@ export interface Program {
   readonly layout: Layout;
   /** Notes about the configuration. */
   readonly notes: readonly Diagnostic[];
+  readonly installed: InstalledTypeScript | undefined;
   readonly program: ts.Program;
   readonly checked: Checked;
   readonly checker: ts.TypeChecker;
@@ -141,7 +143,7 @@ type Checked = Pick<ts.BuilderProgram, "getGlobalDiagnostics" | "getSyntacticDia
 
 /** @param keyOf see {@link Program.keyOf}; without it no result is reused */
 export function openProgram(
-  { layout, files, notes }: Project,
+  { layout, files, notes, installed }: Project,
   program: ts.Program,
   checked: Checked = program,
   keyOf: Program["keyOf"] = () => undefined,
@@ -154,6 +156,7 @@ export function openProgram(
   return {
     layout,
     notes,
+    installed,
     program,
     checked,
     checker,
@@ -423,29 +426,42 @@ function unresolvedReason(layout: Layout, fileName: string): [] | [reason: strin
     : [`${place} is there, but not built: it has no dist/index.d.ts`, "build it, or install it again"];
 }
 
-/** TypeScript's errors in the form of tsc, without those of generated files and libraries. */
-export function compilerErrors(opened: Program): Diagnostic[] {
-  const { program, checked, layout } = opened;
+/**
+ * TypeScript's errors in the form of tsc, without those of generated files and libraries. Where the project has another
+ * version of TypeScript, that version decides about the text that no contract depends on: its errors are notes.
+ *
+ * @param contractReach whether a contract depends on the text at a position
+ */
+export function compilerErrors(
+  opened: Program,
+  contractReach: (program: Program) => (file: ts.SourceFile, position: number) => boolean,
+): Diagnostic[] {
+  const { program, checked, layout, installed } = opened;
   const found = [...checked.getGlobalDiagnostics()];
   for (const file of program.getSourceFiles()) {
     const { fileName, isDeclarationFile } = file;
     if (isDeclarationFile || opened.isGenerated(fileName) || program.isSourceFileFromExternalLibrary(file)) continue;
     found.push(...checked.getSyntacticDiagnostics(file), ...checked.getSemanticDiagnostics(file));
   }
-  return ts
+  const errors = ts
     .sortAndDeduplicateDiagnostics(found)
-    .filter(({ category }) => category === ts.DiagnosticCategory.Error)
-    .map((each) => {
-      const related = (each.relatedInformation ?? []).map((other) => messageAndPlace(layout, other));
-      const hint = HINTS.get(each.code);
-      const common = {
-        code: `TS${each.code}`,
-        severity: "error",
-        ...messageAndPlace(layout, each),
-        ...(hint === undefined ? {} : { hint }),
-      } as const;
-      return related.length === 0 ? common : { ...common, related };
-    });
+    .filter(({ category }) => category === ts.DiagnosticCategory.Error);
+  const isOther = installed !== undefined && minorOf(installed.version) !== minorOf(ts.version);
+  const reach = isOther && errors.length > 0 ? contractReach(opened) : () => true;
+  return errors.map((each) => {
+    const related = (each.relatedInformation ?? []).map((other) => messageAndPlace(layout, other));
+    const isError = each.file === undefined || reach(each.file, each.start ?? 0);
+    const hint = isError
+      ? HINTS.get(each.code)
+      : `nothing, when TypeScript ${installed?.version} takes it, which the project is compiled with: svc-gen reads with ${ts.version}, and no contract depends on this`;
+    const common = {
+      code: `TS${each.code}`,
+      severity: isError ? "error" : "note",
+      ...messageAndPlace(layout, each),
+      ...(hint === undefined ? {} : { hint }),
+    } as const;
+    return related.length === 0 ? common : { ...common, related };
+  });
 }
 
 /** What to do about errors of TypeScript that the configuration causes. */

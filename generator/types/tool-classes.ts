@@ -69,6 +69,13 @@ function isClass(node: Node | undefined): node is ClassNode {
   return Node.isClassDeclaration(node) || Node.isClassExpression(node);
 }
 
+/** The tool classes of one file, abstract ones included. */
+export function toolDeclarations(program: Program, file: ts.SourceFile): ts.ClassLikeDeclaration[] {
+  return classesOf(program, file)
+    .filter((node) => typesOf(program, node) !== undefined)
+    .map(({ compilerNode }) => compilerNode);
+}
+
 function readClass(program: Program, node: ClassNode, report: Report): ToolClass | undefined {
   if (node.getHeritageClauses().length === 0 || node.isAbstract()) return undefined;
   const types = typesOf(program, node);
