@@ -1,6 +1,6 @@
 /** Reading and writing of the generated files. */
 
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { replaceFiles, UnwritableError } from "./atomic-write.js";
 import { quoted } from "./diagnostics/quote.js";
@@ -53,9 +53,9 @@ export function buildOptions({ root: _, ...options }: GenerateOptions): Record<s
  * @param checked whether the run was one of `--check`
  */
 export function saveBuildInfo(options: GenerateOptions, generated: Generated, checked = false): void {
-  if (!existsSync(join(options.root, "node_modules"))) return;
+  const file = buildInfoFile(options.root, buildOptions(options), { ...generated, checked });
   try {
-    replaceFiles([buildInfoFile(options.root, buildOptions(options), { ...generated, checked })]);
+    if (file !== undefined) replaceFiles([file]);
   } catch (error) {
     if (!(error instanceof UnwritableError)) throw error;
   }

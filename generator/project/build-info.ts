@@ -34,20 +34,23 @@ export interface BuildInfo {
 }
 
 /**
- * The path of a build info. The name depends on the options and the root: a `node_modules` that is copied or shared may
- * hold the build info of several projects.
+ * The path of a build info, in the nearest `node_modules`, which may be that of a workspace; undefined when there is
+ * none. The name depends on the options and the root: a `node_modules` that is copied or shared may hold the build info
+ * of several projects.
  */
-function buildInfoPath(root: string, options: Readonly<Record<string, string>>): string {
+function buildInfoPath(root: string, options: Readonly<Record<string, string>>): string | undefined {
   const name = contentHash(JSON.stringify([root, options])).slice(0, 16);
-  return join(root, "node_modules/.cache/svc-gen", `${name}.json`);
+  const folder = findUpwards(root, "node_modules");
+  return folder && join(folder, ".cache/svc-gen", `${name}.json`);
 }
 
-/** The build info of a run, as a file to write. */
+/** The build info of a run, as a file to write; undefined without a folder for it. */
 export function buildInfoFile(
   root: string,
   options: Readonly<Record<string, string>>,
   { inputs, files, diagnostics, checked }: RunResult,
-): { readonly target: string; readonly content: string } {
+): { readonly target: string; readonly content: string } | undefined {
+  const target = buildInfoPath(root, options);
   const info: BuildInfo = {
     generator: GENERATOR_ID,
     options,
@@ -57,13 +60,13 @@ export function buildInfoFile(
     checked,
   };
   const text = JSON.stringify(info);
-  return { target: buildInfoPath(root, options), content: `${contentHash(text)}\n${text}` };
+  return target === undefined ? undefined : { target, content: `${contentHash(text)}\n${text}` };
 }
 
 /** Reads the build info. Undefined when it is damaged, or of another generator or other options. */
 function readBuildInfo(root: string, options: Readonly<Record<string, string>>): BuildInfo | undefined {
   try {
-    const [hash, text = ""] = readFileSync(buildInfoPath(root, options), "utf8").split("\n");
+    const [hash, text = ""] = readFileSync(buildInfoPath(root, options) ?? "", "utf8").split("\n");
     if (hash !== contentHash(text)) return undefined;
     const info = JSON.parse(text) as BuildInfo;
     const same = info.generator === GENERATOR_ID && JSON.stringify(info.options) === JSON.stringify(options);

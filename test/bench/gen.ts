@@ -121,7 +121,7 @@ export const gen: Bench = {
   },
 };
 
-function projectOf(tools: number, types: readonly string[]): ToolProject {
+export function projectOf(tools: number, types: readonly string[]): ToolProject {
   return new ToolProject(
     {
       "src/shared.ts": shared,

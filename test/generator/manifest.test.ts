@@ -3,7 +3,17 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -195,6 +205,17 @@ test("a project with the `node_modules` of another one has no record of its own"
   } finally {
     copy.remove();
   }
+});
+
+test("a project whose packages are in a folder above has its record there", async () => {
+  const above = new ToolProject({
+    "packages/one/package.json": '{ "name": "one", "type": "module" }',
+    "packages/one/tsconfig.json": JSON.stringify({ compilerOptions: STRICT, include: ["src"] }),
+    "packages/one/src/a.ts": toolSource("A", "{ a: string }"),
+  });
+  const root = join(above.root, "packages/one");
+  for (const out of [/^wrote/, /^up to date$/m]) assert.match((await svcGenIn(root, ["--quiet"])).out, out);
+  assert.equal(existsSync(join(root, "node_modules")), false);
 });
 
 test("a package with the name of a module of Node, as ESLint 9 brings punycode, changes nothing", async () => {
