@@ -1,7 +1,7 @@
 /** Watching of a project: TypeScript's watch program, with a run after each change of it or of the configuration. */
 
 import { existsSync, statSync } from "node:fs";
-import { basename, dirname, resolve, sep } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
 import { generateFrom, type Result, type ResultCache } from "./generate.js";
@@ -67,6 +67,8 @@ class WatchSession {
   /** Versions of the files of the program behind `current`. */
   private versions = "";
   private configChanged = true;
+  /** Whether packages were installed since the program was opened: TypeScript's watch keeps their old resolution. */
+  private packagesChanged = false;
   /** Program updates that TypeScript has scheduled. */
   private readonly updates = new Set<() => void>();
   private readonly watchers = new Map<string, ts.FileWatcher>();
@@ -123,6 +125,8 @@ class WatchSession {
 
   private readConfiguration(): void {
     this.configChanged = false;
+    if (this.packagesChanged) this.closeProgram();
+    this.packagesChanged = false;
     const last = this.project;
     const project = readProject(layoutOf(this.options));
     this.project = "diagnostics" in project ? undefined : project;
@@ -176,7 +180,7 @@ class WatchSession {
     this.current = current;
   }
 
-  /** Watches the generated files, every input of the configuration, and the folders of sources. */
+  /** Watches the generated files, every input of the configuration, the folders of sources and those of packages. */
   private followConfiguration({ recorder }: Project | InvalidProject): void {
     const { files, missing, missingFolders, folders, listings, own } = recorder.snapshot();
     const changed = () => {
@@ -190,6 +194,16 @@ class WatchSession {
     }
     for (const folder of [...Object.keys(folders), ...Object.keys(listings)]) {
       wanted.set(`${folder}${sep}${identityOf(folder)}`, () => this.watchFolder(folder, changed));
+    }
+    const installed = (path: string) => {
+      if (/[\\/]\.(?!package-lock|modules\.yaml|yarn)[^\\/]*$/.test(path)) return;
+      this.packagesChanged = true;
+      changed();
+    };
+    for (const folder of packageFolders(layoutOf(this.options).root)) {
+      wanted.set(folder, () => watchFile(folder, () => installed(folder)));
+      if (!existsSync(folder)) continue;
+      wanted.set(`${folder}${sep}${identityOf(folder)}`, () => watchEntries(folder, installed));
     }
     const gone = [...this.watchers.keys()].filter((key) => !wanted.has(key));
     // A folder was replaced by another. TypeScript shares one watcher per path, which does not see the new folder.
@@ -217,10 +231,9 @@ class WatchSession {
   }
 
   private watchFolder(folder: string, changed: () => void): ts.FileWatcher {
-    const onEvent = (path: string) => {
+    return watchEntries(folder, (path) => {
       if (!this.isSourceSaved(path)) changed();
-    };
-    return ts.sys.watchDirectory?.(folder, onEvent, false, WATCH_OPTIONS) ?? { close() {} };
+    });
   }
 
   /** Whether an event changes only the text of a known source, not the set of files. */
@@ -245,6 +258,21 @@ const watchFile: NonNullable<ts.System["watchFile"]> = (path, callback) => {
   const options = existsSync(dirname(path)) ? WATCH_OPTIONS : { watchFile: ts.WatchFileKind.FixedPollingInterval };
   return ts.sys.watchFile?.(path, onEvent, POLL_MS, options) ?? { close() {} };
 };
+
+/** Watches for changes of the entries of a folder. */
+function watchEntries(folder: string, onEvent: (path: string) => void): ts.FileWatcher {
+  return ts.sys.watchDirectory?.(folder, onEvent, false, WATCH_OPTIONS) ?? { close() {} };
+}
+
+/** The folders that packages are installed into: that of the project, which may be missing, and those above. */
+function packageFolders(root: string): string[] {
+  const folders = [join(root, "node_modules")];
+  for (let folder = root; dirname(folder) !== folder; folder = dirname(folder)) {
+    const above = join(dirname(folder), "node_modules");
+    if (existsSync(above)) folders.push(above);
+  }
+  return folders;
+}
 
 /**
  * The identity of the folder at a path. Inode numbers of deleted folders are reused; the birth time tells them apart.
