@@ -126,6 +126,11 @@ export const CODES = {
     "write the whole character",
     "JSON travels as UTF-8, in which half of a pair has no bytes.",
   ),
+  SVC126: error(
+    "the path looks like a pattern",
+    "write the path as it is requested, without : and *; values of a call belong into Input",
+    "Paths match byte for byte: /v1/:id would be requested as /v1/:id, with the colon, and no part of a path reaches the tool.",
+  ),
   SVC130: error(
     "a function cannot travel as JSON",
     "remove the member from the type, or keep it in the class and not in Input or Output",
