@@ -249,7 +249,7 @@ export const CODES = {
   SVC154: error(
     "an input that looks like a secret",
     "take the secret from the tool's own environment; if it is none, add @notSecret to the member",
-    "Inputs of a tool can become public: they travel through leaders and may be stored on a public network.",
+    "Inputs of a tool can become public: they travel through leaders and may be stored on a public network. @notSecret on a member or a type, and @acknowledge SVC154, hold for all below it. In a type of a package this is a note.",
   ),
   SVC155: note(
     "a list port cannot be empty",

@@ -33,6 +33,8 @@ export interface Program {
   readonly wrap: Wrap;
   /** Whether a path is that of a generated file, which a stub replaces. */
   readonly isGenerated: (path: string) => boolean;
+  /** Whether a file belongs to a package or to TypeScript: its author is not that of the project. */
+  readonly isForeign: (file: ts.SourceFile) => boolean;
   /** The place of a node and its line of source. `end` shortens the node. */
   readonly at: (node: ts.Node, end?: number) => Place;
 }
@@ -172,6 +174,8 @@ export function openProgram(
       .sort((one, other) => (one.fileName < other.fileName ? -1 : 1)),
     wrap: wrapNodes(checker),
     isGenerated: (path) => generated.has(resolve(path)),
+    isForeign: (file) =>
+      (file.isDeclarationFile || program.isSourceFileFromExternalLibrary(file)) && !own.has(resolve(file.fileName)),
     at: (node, end) => {
       const known = end === undefined ? places.get(node) : undefined;
       if (known !== undefined) return known;

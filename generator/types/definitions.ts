@@ -28,7 +28,7 @@ interface Naming {
 export class Definitions {
   /** Keyed by type identity. */
   private readonly entries = new Map<object, Entry>();
-  private readonly names = new Set<string>();
+  private readonly byName = new Map<string, Entry>();
 
   /**
    * Lowers a structured type. A repeated use of a named object type or of a large type gives a reference, and so does
@@ -42,6 +42,7 @@ export class Definitions {
     }
     const named = naming.isObject && naming.name !== undefined && !naming.name.startsWith("__");
     const entry: Entry = { name: this.uniqueName(naming), named, referred: false };
+    this.byName.set(entry.name, entry);
     this.entries.set(type, entry);
     entry.shape = make();
     // A large shape is never inlined: each level of nested generic types would double the schema.
@@ -52,8 +53,7 @@ export class Definitions {
   /** The shape that a reference refers to, if it is lowered already; any other shape unchanged. */
   resolve(shape: Shape): Shape {
     if (shape.kind !== "ref") return shape;
-    const entry = [...this.entries.values()].find(({ name }) => name === shape.name);
-    return entry?.shape ?? shape;
+    return this.byName.get(shape.name)?.shape ?? shape;
   }
 
   /**
@@ -102,8 +102,7 @@ export class Definitions {
         : declared;
     const clean = base.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|_+$/g, "") || "Type";
     let name = clean;
-    for (let count = 2; this.names.has(name); count++) name = `${clean}_${count}`;
-    this.names.add(name);
+    for (let count = 2; this.byName.has(name); count++) name = `${clean}_${count}`;
     return name;
   }
 }

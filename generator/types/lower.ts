@@ -5,7 +5,7 @@
 
 import { FORMAT_NAMES } from "svc-runtime/generator";
 import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
-import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import { CODES, type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { didYouMean } from "../diagnostics/did-you-mean.js";
 import {
   type Doc,
@@ -15,6 +15,8 @@ import {
   memberSubject,
   type ObjectShape,
   type OutputVariant,
+  type Place,
+  partsOf,
   type Shape,
   type StaticMetadata,
   type Tool,
@@ -96,11 +98,16 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
 const NO_METADATA: StaticMetadata = { fqn: "", description: "", path: "", timeout: 0 };
 
 /** One use of a type: its name in diagnostics, the node that they point to, its syntax, and the nesting depth. */
-interface Use {
-  readonly subject: string;
-  readonly node: ts.Node;
+interface Use extends Where {
   readonly syntax: TypeSyntax | undefined;
   readonly depth: number;
+}
+
+interface Where {
+  readonly subject: string;
+  readonly node: ts.Node;
+  /** Inside a type of a package: the subject of the member of the project that has the type. */
+  readonly author?: string | undefined;
 }
 
 const MAX_DEPTH = 50;
@@ -119,6 +126,9 @@ class Lowering {
   readonly definitions = new Definitions();
   private side: "input" | "output" = "input";
   private tooDeep = false;
+  /** The shapes of input members with names like secrets. */
+  private readonly secrets = new Map<Shape, Where & { readonly detail: string }>();
+  private readonly notSecret = new WeakSet<Shape>();
 
   private readonly program: Program;
 
@@ -132,16 +142,22 @@ class Lowering {
     this.predicates = new TypePredicates(types.program);
   }
 
-  private report(code: Code, use: { subject: string; node: ts.Node }, detail?: string): void {
+  /** Reports a diagnostic once a place; the errors of a package's type once for the member that has it. */
+  private report(code: Code, use: Where, detail?: string): void {
     const place = this.program.at(use.node, endOfTag(use.node));
+    const { author, subject } = use;
+    const found =
+      author === undefined
+        ? diagnostic(code, { place, subject }, detail)
+        : foreignDiagnostic(code, { place, subject: author }, [subject.slice(this.toolName.length + 1), detail]);
     const repeated = this.diagnostics.some(
       (other) =>
-        other.code === code &&
+        (other.code === code || (author !== undefined && found.severity === "error" && other.severity === "error")) &&
         other.place?.file === place.file &&
         other.place.line === place.line &&
         other.place.column === place.column,
     );
-    if (!repeated) this.diagnostics.push(diagnostic(code, { place, subject: use.subject }, detail));
+    if (!repeated) this.diagnostics.push(found);
   }
 
   private refuse(code: Code, use: Use, detail?: string): Shape {
@@ -164,7 +180,9 @@ class Lowering {
     }
     const shape = this.object(type, use);
     if (shape.indexes.length > 0) this.report("SVC150", use, "it has an index signature");
-    return this.withDoc(shape, type, use);
+    const documented = this.withDoc(shape, type, use);
+    this.reportSecrets(documented);
+    return documented;
   }
 
   output({ type, syntax, node }: TypeUse): OutputVariant[] {
@@ -200,7 +218,7 @@ class Lowering {
     const [tag, ...more] = this.order.properties(type, use.syntax);
     const where = {
       subject: use.subject,
-      node: this.outsideLibrary(this.declarationOf(type)) ?? use.syntax?.node ?? use.node,
+      node: this.own(this.declarationOf(type)) ?? use.syntax?.node ?? use.node,
     };
     if (tag === undefined || this.checker.getIndexInfosOfType(type).length > 0) {
       this.report("SVC164", where, this.printType(type));
@@ -214,7 +232,7 @@ class Lowering {
   }
 
   private taggedVariant(tag: ts.Symbol, environment: Environment, outer: Use): OutputVariant | undefined {
-    const node = this.outsideLibrary(nameOf(tag)) ?? outer.node;
+    const node = this.own(nameOf(tag)) ?? outer.node;
     const subject = memberSubject(outer.subject, tag.name);
     const annotation = typeAnnotation(tag);
     const syntax = annotation === undefined ? undefined : { node: annotation, environment };
@@ -260,9 +278,17 @@ class Lowering {
       return { kind: "json" };
     }
     if (this.tooDeep) return { kind: "json" };
-    let shape = this.shapeOfType(type, { ...use, depth: use.depth + 1 });
-    for (const comment of this.aliasComments(use.syntax)) shape = this.withComment(shape, comment, use);
-    return shape;
+    return this.withAliases(this.shapeOfType(type, { ...use, depth: use.depth + 1 }), use);
+  }
+
+  /** Adds the comments of the aliases between a syntax and its type. */
+  private withAliases(shape: Shape, use: Use): Shape {
+    let result = shape;
+    for (const comment of this.aliasComments(use.syntax)) {
+      result = this.withComment(result, comment, use);
+      if (comment.notSecret) this.silence(result);
+    }
+    return result;
   }
 
   /** Adds the comment of an enum to a union of all its members, or the comment of a member to that member alone. */
@@ -299,8 +325,9 @@ class Lowering {
     return comments;
   }
 
-  private withComment(shape: Shape, comment: Comment, use: Use): Shape {
-    const constrained = this.withConstraints(shape, comment, use);
+  private withComment(shape: Shape, given: Comment, use: Use): Shape {
+    const constrained = this.withConstraints(shape, given, use);
+    const comment = onShape(given, constrained);
     this.recordTags(comment, use, constrained);
     const doc = annotate(comment, constrained.doc);
     return doc === undefined ? constrained : { ...constrained, doc };
@@ -309,9 +336,12 @@ class Lowering {
   private withConstraints(shape: Shape, comment: Comment, use: Use): Shape {
     let result = shape;
     for (const constraint of comment.constraints) {
-      const at = { subject: use.subject, node: constraint.node };
+      const isForeign = this.program.isForeign(constraint.node.getSourceFile());
+      const at = { ...use, node: isForeign ? use.node : constraint.node };
       const before = this.definitions.resolve(result);
       const next = constrain(before, constraint);
+      // A tag of a package may be another tool's, and the project cannot correct it.
+      if (isForeign && ("detail" in next || conflictingTags(next) !== undefined)) continue;
       if ("detail" in next) {
         this.report(next.kind === "value" ? "SVC170" : "SVC171", at, next.detail);
         continue;
@@ -320,7 +350,8 @@ class Lowering {
       const tags = conflictingTags(result);
       if (tags !== undefined && conflictingTags(before) === undefined) this.report("SVC172", at, tags);
       if (constraint.tag === "pattern") this.checkPattern(constraint.text, comment, at);
-      const format = constraint.tag === "format" && this.side === "input" ? uncheckedFormat(result) : undefined;
+      const format =
+        !isForeign && constraint.tag === "format" && this.side === "input" ? uncheckedFormat(result) : undefined;
       if (format !== undefined) this.report("SVC175", at, `${format}${didYouMean(format, FORMAT_NAMES)}`);
     }
     return result;
@@ -330,7 +361,7 @@ class Lowering {
    * Reports a pattern for which one text can occupy the CPU of a server, or of any other program that checks the
    * pattern.
    */
-  private checkPattern(pattern: string, { constraints }: Comment, at: { subject: string; node: ts.Node }): void {
+  private checkPattern(pattern: string, { constraints }: Comment, at: Where): void {
     const slow = slowPart(pattern);
     if (slow?.growth === "exponential") this.report("SVC177", at, slow.part);
     const limits = constraints.filter(({ tag }) => tag === "maxLength").map(({ text }) => Number(text));
@@ -586,7 +617,12 @@ class Lowering {
       const flag = elementFlags[index] ?? ts.ElementFlags.Required;
       const node = nodes?.length === elementFlags.length ? elementNode(nodes[index]) : undefined;
       const syntax = node === undefined || at === undefined ? undefined : { node, environment: at.environment };
-      const inner: Use = { ...use, subject: `${use.subject}[${index}]`, node: nodes?.[index] ?? use.node, syntax };
+      const inner: Use = {
+        ...use,
+        subject: `${use.subject}[${index}]`,
+        node: this.own(nodes?.[index]) ?? use.node,
+        syntax,
+      };
       if (flag & ts.ElementFlags.Variadic) this.report("SVC139", inner, this.printType(type));
       const shape =
         flag & ts.ElementFlags.Optional ? this.withoutUndefined(element, inner) : this.shape(element, inner);
@@ -608,9 +644,8 @@ class Lowering {
       return this.shape(only, { ...use, syntax });
     }
     if (this.containsDataRef(type, use.syntax)) return this.refuseDataRef(use);
-    let shape = this.withEnumComment(this.union(rest, undefined, { ...use, depth: use.depth + 1 }), rest, use);
-    for (const comment of this.aliasComments(use.syntax)) shape = this.withComment(shape, comment, use);
-    return shape;
+    const shape = this.union(rest, undefined, { ...use, depth: use.depth + 1 });
+    return this.withAliases(this.withEnumComment(shape, rest, use), use);
   }
 
   /** @param payload whether the members are output ports */
@@ -628,7 +663,7 @@ class Lowering {
       const inner: Use = {
         ...use,
         subject: `${use.subject}{}`,
-        node: this.outsideLibrary(info.declaration) ?? use.node,
+        ...this.placeIn(use, info.declaration),
         syntax: info.declaration === undefined ? values : { node: info.declaration.type, environment },
       };
       if (info.keyType.flags & TypeFlags.ESSymbol) this.report("SVC141", inner);
@@ -664,10 +699,10 @@ class Lowering {
     port: boolean,
   ): Member | undefined {
     const subject = subjectOf(outer.subject, property);
-    const node = this.outsideLibrary(nameOf(property)) ?? outer.node;
+    const place = this.placeIn(outer, nameOf(property));
     const annotation = typeAnnotation(property);
     const syntax = annotation === undefined ? values : { node: annotation, environment };
-    const use: Use = { subject, node, syntax, depth: outer.depth };
+    const use: Use = { subject, ...place, syntax, depth: outer.depth };
     if (this.refuseMember(property, use)) return undefined;
 
     const type = this.checker.getTypeOfSymbol(property);
@@ -681,15 +716,23 @@ class Lowering {
       (nothing && optional ? { kind: "null" } : optional ? this.withoutUndefined(type, use) : this.shape(type, use));
 
     const comment = this.types.comments.of(property);
-    if ((property.declarations ?? []).some(hasDetachedComment)) this.report("SVC147", use);
-    if (this.side === "input" && looksSecret(property.name) && !comment.notSecret)
-      this.report("SVC154", use, property.name);
+    if (use.author === undefined && (property.declarations ?? []).some(hasDetachedComment)) this.report("SVC147", use);
     const shape = this.withConstraints(bare, comment, use);
-    this.recordTags(comment, use, shape, optional);
-    const doc: Doc | undefined = annotate(comment);
-    const place = this.program.at(node);
+    if (comment.notSecret || this.notSecret.has(bare)) this.silence(shape);
+    else if (looksSecret(property.name)) this.secrets.set(shape, { ...use, detail: property.name });
+    const fitting = onShape(comment, shape);
+    this.recordTags(fitting, use, shape, optional);
+    const doc: Doc | undefined = annotate(fitting);
     const by = data === undefined ? {} : { byReference: data.by };
-    return { name: property.name, subject, place, optional, ...by, shape, ...(doc === undefined ? {} : { doc }) };
+    return {
+      name: property.name,
+      subject: use.author ?? subject,
+      place: this.program.at(use.node),
+      optional,
+      ...by,
+      shape,
+      ...(doc === undefined ? {} : { doc }),
+    };
   }
 
   /** Reports a member that has no JSON form; returns whether it did. */
@@ -738,9 +781,7 @@ class Lowering {
     if (argument === undefined || more.length > 0 || !exact) {
       return this.refuse("SVC168", use, "not beside other types: write DataRef<A | B>");
     }
-    let shape = this.withoutUndefined(argument, { ...use, syntax: this.dataRefArgument(use.syntax) });
-    for (const comment of this.aliasComments(use.syntax)) shape = this.withComment(shape, comment, use);
-    return shape;
+    return this.withAliases(this.withoutUndefined(argument, { ...use, syntax: this.dataRefArgument(use.syntax) }), use);
   }
 
   /**
@@ -778,6 +819,27 @@ class Lowering {
     return this.refuse("SVC168", use, detail);
   }
 
+  // Secrets
+
+  /** Marks a shape of which no member is a secret. */
+  private silence(shape: Shape): void {
+    this.notSecret.add(shape);
+  }
+
+  /** Reports the inputs with names like secrets, except where a member, an alias or a type above says otherwise. */
+  private reportSecrets(root: Shape): void {
+    const seen = new Set<Shape>();
+    const visit = (shape: Shape): void => {
+      if (this.notSecret.has(shape) || seen.has(shape)) return;
+      seen.add(shape);
+      const secret = this.secrets.get(shape);
+      if (secret !== undefined) this.report("SVC154", secret, secret.detail);
+      if (shape.kind === "ref") visit(this.definitions.resolve(shape));
+      else for (const part of partsOf(shape)) visit(part);
+    };
+    visit(root);
+  }
+
   // Definitions
 
   private define(type: ts.Type, use: Use, make: () => Shape): Shape {
@@ -792,20 +854,55 @@ class Lowering {
     const comment = this.types.comments.of(symbol);
     this.recordTags(comment, use, shape);
     const doc = annotate(comment, shape.doc);
-    return doc === undefined ? shape : { ...shape, doc };
+    const documented = doc === undefined ? shape : { ...shape, doc };
+    if (comment.notSecret) this.silence(documented);
+    return documented;
   }
 
-  /** The node, unless it is in TypeScript's library, where a diagnostic would not help. */
-  private outsideLibrary(node: ts.Node | undefined): ts.Node | undefined {
-    return node === undefined || this.program.program.isSourceFileDefaultLibrary(node.getSourceFile())
-      ? undefined
-      : node;
+  /** The node, unless it is in a package or in TypeScript's library, where a diagnostic would not help. */
+  private own(node: ts.Node | undefined): ts.Node | undefined {
+    return node === undefined || this.program.isForeign(node.getSourceFile()) ? undefined : node;
+  }
+
+  /** The place of a declaration in a type: its own, or that of the member of the project that has a package's type. */
+  private placeIn(outer: Use, declaration: ts.Node | undefined): Pick<Where, "node" | "author"> {
+    if (declaration === undefined) return { node: outer.node, author: outer.author };
+    const node = this.own(declaration);
+    return node === undefined
+      ? { node: outer.node, author: outer.author ?? outer.subject }
+      : { node, author: undefined };
   }
 
   private declarationOf(type: ts.Type): ts.Node | undefined {
     const declaration = type.getSymbol()?.declarations?.[0];
     return declaration === undefined ? undefined : (ts.getNameOfDeclaration(declaration) ?? declaration);
   }
+}
+
+/**
+ * A diagnostic in a type of a package, about the member of the project that has the type. A name like a secret is a
+ * note there, because the author can neither rename nor mark it.
+ */
+function foreignDiagnostic(
+  code: Code,
+  where: { readonly place: Place; readonly subject: string },
+  details: readonly (string | undefined)[],
+): Diagnostic {
+  const detail = details.filter((each) => each !== undefined).join(": ");
+  if (code === "SVC154") {
+    const hint = "nothing, if it is none: add @notSecret to this member or @acknowledge SVC154";
+    return { ...diagnostic(code, where, detail, hint), severity: "note" };
+  }
+  const isError = CODES[code].severity === "error";
+  return diagnostic(code, where, detail, isError ? FOREIGN_HINT : undefined);
+}
+
+const FOREIGN_HINT =
+  "declare the members that travel in a type of your own, or take them from the package's type by Pick";
+
+/** A comment with the values that its tags have on a shape. */
+function onShape(comment: Comment, shape: Shape): Comment {
+  return shape.kind === "string" && comment.annotations.length > 0 ? comment.onText() : comment;
 }
 
 /** Whether a literal has a JSON form. NaN, infinities and lone surrogates have none. */
