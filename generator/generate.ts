@@ -131,7 +131,7 @@ function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas, re
       ...diagnostics,
       ...lowered.flatMap((each) => each.diagnostics),
       ...lowered.flatMap(({ examples, tool }) => checkExamples(examples, tool, schemas)),
-      ...lowered.flatMap(({ tool }) => checkPorts(tool)),
+      ...lowered.flatMap(({ tool, tooDeep }) => (tooDeep ? [] : checkPorts(tool))),
       ...lowered.flatMap(({ found, tool, ...each }) =>
         review === undefined || hasErrors(each.diagnostics) ? [] : review(program, found, tool, schemas),
       ),

@@ -176,6 +176,11 @@ export function mapRefs(shape: Shape, replace: (ref: Shape & { kind: "ref" }) =>
   }
 }
 
+/** Whether no value has a shape: a union without branches, which is in no finished model. */
+export function isNever(shape: Shape): boolean {
+  return shape.kind === "union" && shape.branches.length === 0;
+}
+
 /** The shapes directly in a shape. */
 export function partsOf(shape: Shape): readonly Shape[] {
   switch (shape.kind) {

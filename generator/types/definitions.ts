@@ -3,7 +3,7 @@
  * definition; any other is inlined where it is used. This file does not load the compiler.
  */
 
-import { type Definition, forEachRef, mapRefs, type Shape } from "../model.js";
+import { type Definition, forEachRef, isNever, mapRefs, type Shape } from "../model.js";
 
 /** A definition with more levels of nesting is never inlined. */
 const MAX_INLINE_LEVELS = 12;
@@ -34,8 +34,9 @@ export class Definitions {
    * Lowers a structured type. A repeated use of a named object type or of a large type gives a reference, and so does
    * any use inside the type itself. Other types are lowered at each use.
    */
-  define(type: object, naming: Naming, make: () => Shape): Shape {
+  define(type: object, naming: Naming, make: (isNamed: boolean) => Shape): Shape {
     const known = this.entries.get(type);
+    if (known?.shape !== undefined && isNever(known.shape)) return known.shape;
     if (known !== undefined && (known.named || known.referred || known.shape === undefined)) {
       known.referred = true;
       return { kind: "ref", name: known.name };
@@ -44,7 +45,8 @@ export class Definitions {
     const entry: Entry = { name: this.uniqueName(naming), named, referred: false };
     this.byName.set(entry.name, entry);
     this.entries.set(type, entry);
-    entry.shape = make();
+    entry.shape = make(named);
+    if (isNever(entry.shape)) return entry.shape;
     // A large shape is never inlined: each level of nested generic types would double the schema.
     if (isLarge(entry.shape)) entry.referred = true;
     return named || entry.referred ? { kind: "ref", name: entry.name } : entry.shape;

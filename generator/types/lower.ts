@@ -8,8 +8,10 @@ import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowled
 import { CODES, type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { didYouMean } from "../diagnostics/did-you-mean.js";
 import {
+  type Definition,
   type Doc,
   type Example,
+  isNever,
   type Literal,
   type Member,
   memberSubject,
@@ -57,6 +59,8 @@ export interface LoweringResult {
   readonly acknowledged: readonly Acknowledgement[];
   /** The values of `@default` and `@example`, to be checked against the types. */
   readonly examples: readonly Example[];
+  /** Whether the types go on too deep, so that the model holds less than they say. */
+  readonly tooDeep: boolean;
 }
 
 /** A program, with caches that all tools share. */
@@ -79,6 +83,7 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
   const input = lowering.input(tool.input);
   const output = lowering.output(tool.output);
   const definitions = lowering.definitions.choose([input, ...output.map(({ payload }) => payload)]);
+  lowering.refuseImpossibleDefinitions(definitions.kept, tool.input);
   return {
     tool: {
       ...(tool.metadata ?? NO_METADATA),
@@ -90,6 +95,7 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
     },
     diagnostics: lowering.diagnostics,
     acknowledged: lowering.acknowledged,
+    tooDeep: lowering.tooDeep,
     examples: lowering.examples.map((example) => ({ ...example, shape: definitions.inline(example.shape) })),
   };
 }
@@ -100,6 +106,7 @@ const NO_METADATA: StaticMetadata = { fqn: "", description: "", path: "", timeou
 /** One use of a type: its name in diagnostics, the node that they point to, its syntax, and the nesting depth. */
 interface Use extends Where {
   readonly syntax: TypeSyntax | undefined;
+  /** Levels since the last type with a name of its own. */
   readonly depth: number;
 }
 
@@ -110,11 +117,18 @@ interface Where {
   readonly author?: string | undefined;
 }
 
+/** Maximum number of levels without a name, and of instances of one generic type in each other. */
 const MAX_DEPTH = 50;
+/** Maximum number of named types in each other: of interfaces that refer to the next one. */
+const MAX_NAMED_DEPTH = 500;
+/** Maximum number of types of one tool. */
+const MAX_TYPES = 20_000;
 /** Maximum length of a text for which a pattern of quadratic time takes no noticeable time. */
 const MAX_QUADRATIC_LENGTH = 1000;
 const EMPTY: ObjectShape = { kind: "object", members: [], indexes: [], closed: false };
 const { TypeFlags } = ts;
+/** The types of an absent member. */
+const ABSENT = TypeFlags.Undefined | TypeFlags.Void;
 
 class Lowering {
   readonly diagnostics: Diagnostic[] = [];
@@ -125,10 +139,16 @@ class Lowering {
   private readonly predicates: TypePredicates;
   readonly definitions = new Definitions();
   private side: "input" | "output" = "input";
-  private tooDeep = false;
+  tooDeep = false;
+  /** Named types that are being lowered, and how many instances of each. */
+  private levels = 0;
+  private readonly open = new Map<ts.Symbol, number>();
+  private count = 0;
   /** The shapes of input members with names like secrets. */
   private readonly secrets = new Map<Shape, Where & { readonly detail: string }>();
   private readonly notSecret = new WeakSet<Shape>();
+  /** The shapes without values, with the types that they come from. */
+  private readonly impossibles = new WeakMap<Shape, Where & { readonly detail: string | undefined }>();
 
   private readonly program: Program;
 
@@ -178,7 +198,7 @@ class Lowering {
       this.report("SVC150", use, this.printType(type));
       return EMPTY;
     }
-    const shape = this.object(type, use);
+    const shape = this.ports(type, use, false);
     if (shape.indexes.length > 0) this.report("SVC150", use, "it has an index signature");
     const documented = this.withDoc(shape, type, use);
     this.reportSecrets(documented);
@@ -252,7 +272,7 @@ class Lowering {
       this.report("SVC161", use, this.printType(type));
       return undefined;
     }
-    const payload = this.object(type, use, true);
+    const payload = this.ports(type, use, true);
     if (payload.indexes.length > 0) this.report("SVC161", use, "it has an index signature, so its ports are not known");
     const comment = this.types.comments.of(tag);
     this.recordTags(comment, use, payload);
@@ -271,12 +291,7 @@ class Lowering {
 
   /** The shape of a type, with the comments of the aliases between its syntax and the type. */
   private shape(type: ts.Type, use: Use): Shape {
-    if (use.depth > MAX_DEPTH) {
-      const subject = `${use.subject.split(".").slice(0, 4).join(".")}.…`;
-      if (!this.tooDeep) this.report("SVC140", { ...use, subject });
-      this.tooDeep = true;
-      return { kind: "json" };
-    }
+    if (use.depth > MAX_DEPTH) return this.refuseDepth(use);
     if (this.tooDeep) return { kind: "json" };
     return this.withAliases(this.shapeOfType(type, { ...use, depth: use.depth + 1 }), use);
   }
@@ -326,6 +341,7 @@ class Lowering {
   }
 
   private withComment(shape: Shape, given: Comment, use: Use): Shape {
+    if (isNever(shape)) return shape;
     const constrained = this.withConstraints(shape, given, use);
     const comment = onShape(given, constrained);
     this.recordTags(comment, use, constrained);
@@ -334,6 +350,7 @@ class Lowering {
   }
 
   private withConstraints(shape: Shape, comment: Comment, use: Use): Shape {
+    if (isNever(shape)) return shape;
     let result = shape;
     for (const constraint of comment.constraints) {
       const isForeign = this.program.isForeign(constraint.node.getSourceFile());
@@ -389,8 +406,8 @@ class Lowering {
     const { flags } = type;
     if (this.containsDataRef(type, use.syntax)) return this.refuseDataRef(use);
     if (flags & (TypeFlags.Any | TypeFlags.Unknown)) return { kind: "json" };
-    if (flags & TypeFlags.Never) return this.refuse("SVC137", use);
-    if (flags & (TypeFlags.Undefined | TypeFlags.Void)) return this.refuse("SVC136", use, this.printType(type));
+    if (flags & TypeFlags.Never) return this.impossible(use);
+    if (flags & ABSENT) return this.refuse("SVC136", use, this.printType(type));
     if (flags & TypeFlags.Null) return { kind: "null" };
     if (flags & (TypeFlags.ESSymbol | TypeFlags.UniqueESSymbol)) return this.refuse("SVC132", use);
     if (flags & TypeFlags.NonPrimitive) return { kind: "json", except: "primitives" };
@@ -407,7 +424,7 @@ class Lowering {
     }
     if (flags & TypeFlags.Union) {
       const { types } = type as ts.UnionType;
-      return this.define(type, use, () => this.withEnumComment(this.union(types, type, use), types, use));
+      return this.define(type, use, (inner) => this.withEnumComment(this.union(types, type, inner), types, inner));
     }
     if (flags & TypeFlags.Enum) return { kind: "number" };
     if (flags & (TypeFlags.TemplateLiteral | TypeFlags.StringMapping)) {
@@ -447,16 +464,39 @@ class Lowering {
       : { kind: "string", pattern: `^${pattern}$` };
   }
 
+  // Types without values
+
+  /** The shape of a type without values. A union drops it; where nothing does, {@link refuseImpossible} reports it. */
+  private impossible(use: Use, detail?: string): Shape {
+    const shape: Shape = { kind: "union", branches: [] };
+    this.impossibles.set(shape, { ...use, detail });
+    return shape;
+  }
+
+  private refuseImpossible(shape: Shape, use: Use): Shape {
+    if (!isNever(shape)) return shape;
+    const { detail, ...where } = this.impossibles.get(shape) ?? { ...use, detail: undefined };
+    this.report("SVC137", where, detail);
+    return { kind: "json" };
+  }
+
+  /** Reports the recursive types without values to which others refer. */
+  refuseImpossibleDefinitions(definitions: readonly Definition[], { node }: TypeUse): void {
+    const use: Use = { subject: this.toolName, node, syntax: undefined, depth: 0 };
+    for (const { shape } of definitions) this.refuseImpossible(shape, use);
+  }
+
   // Unions and intersections
 
   /** Lowers a union. `undefined` in it is refused; the caller removes the `undefined` of an optional member before. */
   private union(types: readonly ts.Type[], whole: ts.Type | undefined, use: Use): Shape {
-    const rest = types.filter((part) => !(part.flags & TypeFlags.Undefined));
+    const rest = types.filter((part) => !(part.flags & ABSENT));
     if (whole !== undefined && rest.length < types.length) return this.refuse("SVC136", use, this.printType(whole));
     const ordered = this.order.sortUnion(rest, use.syntax);
     const booleans = ordered.filter((part) => part.flags & TypeFlags.BooleanLiteral).length === 2;
     const branches: Shape[] = [];
     const values: Literal[] = [];
+    let never: Shape | undefined;
     for (const part of ordered) {
       const literal = this.literal(part);
       if (booleans && part.flags & TypeFlags.BooleanLiteral) {
@@ -469,10 +509,12 @@ class Lowering {
         if (values.length === 0) branches.push({ kind: "literal", values });
         values.push(literal ?? null);
       } else {
-        branches.push(this.shape(part, { ...use, syntax: this.constituentSyntax(part, use.syntax) }));
+        const branch = this.shape(part, { ...use, syntax: this.constituentSyntax(part, use.syntax) });
+        if (isNever(branch)) never = branch;
+        else branches.push(branch);
       }
     }
-    return this.branches(distinct(branches), use);
+    return branches.length === 0 ? (never ?? this.impossible(use)) : this.branches(distinct(branches), use);
   }
 
   private branches(found: readonly Shape[], use: Use): Shape {
@@ -481,8 +523,7 @@ class Lowering {
       return branch.kind === "literal" && branch.values.every((each) => each === null) ? { kind: "null" } : branch;
     });
     const [only] = branches;
-    if (only === undefined) return this.refuse("SVC137", use);
-    if (branches.length === 1) return only;
+    if (only !== undefined && branches.length === 1) return only;
     const kinds = new Set(branches.map(({ kind }) => kind));
     const texts =
       kinds.has("string") ||
@@ -517,7 +558,7 @@ class Lowering {
 
   private intersection(type: ts.IntersectionType, use: Use): Shape {
     if (this.checker.isTypeAssignableTo(type, this.checker.getNeverType())) {
-      return this.refuse("SVC137", use, this.printType(type));
+      return this.impossible(use, this.printType(type));
     }
     const simple = type.types.filter((part) => !(part.flags & (TypeFlags.Object | TypeFlags.NonPrimitive)));
     const special = type.types.filter((part) => this.predicates.isList(part) || this.predicates.isSpecial(part));
@@ -529,23 +570,24 @@ class Lowering {
       return this.shape(base, { ...use, syntax: undefined });
     }
     const [name] = type.types.flatMap(
-      (part) => this.predicates.builtInClass(part) ?? this.predicates.builtInBase(part) ?? [],
+      (part) => this.predicates.builtIn(part) ?? this.predicates.builtInBase(part) ?? [],
     );
     if (name !== undefined) return this.refuse("SVC135", use, `${name} in ${this.printType(type)}`);
-    return this.define(type, use, () => this.object(type, use));
+    return this.define(type, use, (inner) => this.structure(type, inner));
   }
 
   // Object types
 
   private objectType(type: ts.Type, use: Use): Shape {
     if (this.checker.isTupleType(type))
-      return this.define(type, use, () => this.tuple(type as ts.TupleTypeReference, use));
-    if (this.checker.isArrayType(type)) return this.define(type, use, () => this.array(type as ts.TypeReference, use));
+      return this.define(type, use, (inner) => this.tuple(type as ts.TupleTypeReference, inner));
+    if (this.checker.isArrayType(type))
+      return this.define(type, use, (inner) => this.array(type as ts.TypeReference, inner));
     const name = this.predicates.builtIn(type);
     if (name !== undefined) return this.builtInShape(name, type, use);
     if (this.predicates.isCallable(type)) return this.refuse("SVC130", use);
     const element = this.predicates.inheritedElement(type);
-    if (element !== undefined) return this.define(type, use, () => this.list(element, use));
+    if (element !== undefined) return this.define(type, use, (inner) => this.list(element, inner));
     if (isErrorPathWrapper(type)) return this.wrapped(type as ts.TypeReference, use);
     const base = this.predicates.builtInBase(type);
     if (base !== undefined) return this.refuse("SVC135", use, `${this.printType(type)}, which extends ${base}`);
@@ -553,7 +595,7 @@ class Lowering {
       return this.refuse("SVC168", use, `${this.printType(type)} does not say what the data is: write DataRef<T>`);
     }
     if (this.predicates.isEmpty(type)) return { kind: "json", except: "null" };
-    return this.define(type, use, () => this.withDoc(this.object(type, use), type, use));
+    return this.define(type, use, (inner) => this.withDoc(this.structure(type, inner), type, inner));
   }
 
   private builtInShape(name: string, type: ts.Type, use: Use): Shape {
@@ -570,7 +612,8 @@ class Lowering {
   private wrapped(type: ts.TypeReference, use: Use): Shape {
     const [value] = this.checker.getTypeArguments(type);
     if (value === undefined) return this.refuse("SVC144", use, this.printType(type));
-    return { kind: "wrapped", item: this.shape(value, { ...use, syntax: this.argumentSyntax(use) }) };
+    const item = this.shape(value, { ...use, syntax: this.argumentSyntax(use) });
+    return isNever(item) ? item : { kind: "wrapped", item };
   }
 
   private array(type: ts.TypeReference, use: Use): Shape {
@@ -579,7 +622,22 @@ class Lowering {
   }
 
   private list(element: ts.Type, use: Use): Shape {
-    return { kind: "array", item: this.shape(element, this.elementUse(use)) };
+    const item = this.item(element, this.elementUse(use));
+    return isNever(item) ? { kind: "tuple", items: [], optional: 0, tail: [] } : { kind: "array", item };
+  }
+
+  /** The shape of an element. In a result `undefined` is written as null. */
+  private item(type: ts.Type, use: Use): Shape {
+    const parts = type.isUnion() ? type.types : [type];
+    const isAbsent = ({ flags }: ts.Type) => (flags & ABSENT) !== 0;
+    if (this.side === "input" || !parts.some(isAbsent)) return this.shape(type, use);
+    if (parts.every(isAbsent)) return { kind: "null" };
+    const shape = this.withoutUndefined(type, use);
+    if (isNever(shape)) return { kind: "null" };
+    const branches = shape.kind === "union" && shape.doc === undefined ? shape.branches : [shape];
+    return branches.some(({ kind }) => kind === "null")
+      ? shape
+      : { kind: "union", branches: [...branches, { kind: "null" }] };
   }
 
   /** The syntax behind all aliases, such as that of a list, a tuple or a mapped type. */
@@ -613,6 +671,7 @@ class Lowering {
     const tail: Shape[] = [];
     let rest: Shape | undefined;
     let optional = 0;
+    let never: Shape | undefined;
     this.checker.getTypeArguments(type).forEach((element, index) => {
       const flag = elementFlags[index] ?? ts.ElementFlags.Required;
       const node = nodes?.length === elementFlags.length ? elementNode(nodes[index]) : undefined;
@@ -624,19 +683,24 @@ class Lowering {
         syntax,
       };
       if (flag & ts.ElementFlags.Variadic) this.report("SVC139", inner, this.printType(type));
-      const shape =
-        flag & ts.ElementFlags.Optional ? this.withoutUndefined(element, inner) : this.shape(element, inner);
+      const isOptional = (flag & ts.ElementFlags.Optional) !== 0;
+      const shape = isOptional
+        ? this.refuseImpossible(this.withoutUndefined(element, inner), inner)
+        : this.item(element, inner);
+      if (isNever(shape) && flag & ts.ElementFlags.Rest) return;
+      if (isNever(shape)) never ??= shape;
       if (flag & ts.ElementFlags.Rest) rest = shape;
       else if (rest !== undefined) tail.push(shape);
       else items.push(shape);
-      if (flag & ts.ElementFlags.Optional) optional++;
+      if (isOptional) optional++;
     });
+    if (never !== undefined) return never;
     return { kind: "tuple", items, optional, ...(rest === undefined ? {} : { rest }), tail };
   }
 
   private withoutUndefined(type: ts.Type, use: Use): Shape {
     if (!type.isUnion()) return this.shape(type, use);
-    const rest = type.types.filter((part) => !(part.flags & TypeFlags.Undefined));
+    const rest = type.types.filter((part) => !(part.flags & ABSENT));
     const [only] = rest;
     if (rest.length === type.types.length) return this.shape(type, use);
     if (rest.length === 1 && only !== undefined) {
@@ -646,6 +710,19 @@ class Lowering {
     if (this.containsDataRef(type, use.syntax)) return this.refuseDataRef(use);
     const shape = this.union(rest, undefined, { ...use, depth: use.depth + 1 });
     return this.withAliases(this.withEnumComment(shape, rest, use), use);
+  }
+
+  /** An object type, or the impossible shape of a required member: no value has such a member. */
+  private structure(type: ts.Type, use: Use): Shape {
+    const shape = this.object(type, use);
+    return shape.members.map((member) => member.shape).find(isNever) ?? shape;
+  }
+
+  /** The ports of an object type, each of which must have values. */
+  private ports(type: ts.Type, use: Use, payload: boolean): ObjectShape {
+    const shape = this.object(type, use, payload);
+    const members = shape.members.map((member) => ({ ...member, shape: this.refuseImpossible(member.shape, use) }));
+    return { ...shape, members };
   }
 
   /** @param payload whether the members are output ports */
@@ -666,12 +743,16 @@ class Lowering {
         ...this.placeIn(use, info.declaration),
         syntax: info.declaration === undefined ? values : { node: info.declaration.type, environment },
       };
-      if (info.keyType.flags & TypeFlags.ESSymbol) this.report("SVC141", inner);
-      else if (info.type.flags & TypeFlags.Never) closed = true;
+      // A symbol names no member of JSON, and an index signature demands none.
+      if (info.keyType.flags & TypeFlags.ESSymbol) continue;
+      if (info.type.flags & TypeFlags.Never) closed = true;
       else {
         const pattern = this.keyPattern(info.keyType, inner);
         const names = pattern === undefined ? {} : { pattern: excludeMembers(pattern, members) };
-        indexes.push({ ...names, shape: this.withoutUndefined(info.type, inner) });
+        const shape = this.withoutUndefined(info.type, inner);
+        if (!isNever(shape)) indexes.push({ ...names, shape });
+        else if (pattern === undefined) closed = true;
+        else this.refuseImpossible(shape, inner);
       }
     }
     return { kind: "object", members, indexes, closed };
@@ -707,13 +788,14 @@ class Lowering {
 
     const type = this.checker.getTypeOfSymbol(property);
     const parts = type.isUnion() ? type.types : [type];
-    const absent = parts.some((part) => part.flags & TypeFlags.Undefined);
+    const absent = parts.some((part) => part.flags & ABSENT);
     const optional = (property.flags & ts.SymbolFlags.Optional) !== 0 || absent;
-    const nothing = parts.every((part) => part.flags & (TypeFlags.Undefined | TypeFlags.Never));
+    const nothing = parts.every((part) => part.flags & (ABSENT | TypeFlags.Never));
     const data = port ? this.byReference(type, use) : undefined;
-    const bare: Shape =
+    const found: Shape =
       data?.shape ??
       (nothing && optional ? { kind: "null" } : optional ? this.withoutUndefined(type, use) : this.shape(type, use));
+    const bare: Shape = isNever(found) && optional ? { kind: "null" } : found;
 
     const comment = this.types.comments.of(property);
     if (use.author === undefined && (property.declarations ?? []).some(hasDetachedComment)) this.report("SVC147", use);
@@ -744,8 +826,10 @@ class Lowering {
     );
     if (escaped.startsWith("__#") || modifiers & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)) {
       this.report("SVC133", use);
-    } else if (escaped.startsWith("__@")) this.report("SVC141", use);
-    else if (property.flags & ts.SymbolFlags.Method) this.report("SVC131", use);
+    } else if (escaped.startsWith("__@")) {
+      // A result loses the member; an input that needs it would be a lie.
+      if (this.side === "input" && !(property.flags & ts.SymbolFlags.Optional)) this.report("SVC141", use);
+    } else if (property.flags & ts.SymbolFlags.Method) this.report("SVC131", use);
     else if (!property.name.isWellFormed()) this.report("SVC148", use);
     else return false;
     return true;
@@ -842,15 +926,34 @@ class Lowering {
 
   // Definitions
 
-  private define(type: ts.Type, use: Use, make: () => Shape): Shape {
-    const name = type.aliasSymbol?.name ?? type.getSymbol()?.name;
+  private define(type: ts.Type, use: Use, make: (use: Use) => Shape): Shape {
+    const symbol = type.aliasSymbol ?? type.getSymbol();
     const isObject = (type.flags & (TypeFlags.Object | TypeFlags.Intersection)) !== 0 && !this.predicates.isList(type);
-    return this.definitions.define(type, { name, isObject, subject: use.subject }, make);
+    const naming = { name: symbol?.name, isObject, subject: use.subject };
+    return this.definitions.define(type, naming, (isNamed) => {
+      if (!isNamed || symbol === undefined) return make(use);
+      const open = this.open.get(symbol) ?? 0;
+      if (open > MAX_DEPTH || this.levels > MAX_NAMED_DEPTH || ++this.count > MAX_TYPES) return this.refuseDepth(use);
+      this.open.set(symbol, open + 1);
+      this.levels++;
+      const shape = make({ ...use, depth: 0 });
+      this.levels--;
+      this.open.set(symbol, open);
+      return shape;
+    });
+  }
+
+  private refuseDepth(use: Use): Shape {
+    const subject = `${use.subject.split(".").slice(0, 4).join(".")}.…`;
+    if (!this.tooDeep) this.report("SVC140", { ...use, subject });
+    this.tooDeep = true;
+    return { kind: "json" };
   }
 
   private withDoc<S extends Shape>(shape: S, type: ts.Type, use: Use): S {
     const symbol = type.getSymbol();
     if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return shape;
+    if (isNever(shape)) return shape;
     const comment = this.types.comments.of(symbol);
     this.recordTags(comment, use, shape);
     const doc = annotate(comment, shape.doc);
