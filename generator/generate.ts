@@ -83,12 +83,13 @@ export function generateFrom(program: Program, cache: ResultCache = new Map(), r
   const tools = sources.flatMap((source) => source.tools);
   const found = sources.flatMap((source) => source.diagnostics);
   const options = findServerOptions(program);
-  const nothing = tools.length === 0 && found.length === 0;
+  const nothing = tools.length === 0 && !hasErrors(found);
   const diagnostics = filterNotes(
     [
       ...program.notes,
       ...compiler,
-      ...found,
+      // Of what TypeScript reports, its own error is enough.
+      ...(hasErrors(compiler) ? found.filter(({ code }) => code !== "SVC191") : found),
       ...(nothing ? [noTools(program)] : []),
       ...duplicateTools(tools),
       ...options.diagnostics,
@@ -120,6 +121,14 @@ interface SourceResult {
   readonly artifacts?: readonly ToolArtifacts[];
 }
 
+/** The diagnostics of the ports of a tool. That `any` may be an array goes without saying. */
+function portNotes(tool: Tool, others: readonly Diagnostic[]): Diagnostic[] {
+  const any = new Set(
+    others.filter(({ code }) => code === "SVC190" || code === "SVC191").map(({ subject }) => subject),
+  );
+  return checkPorts(tool).filter(({ code, subject }) => code !== "SVC156" || !any.has(subject));
+}
+
 /** Finds, lowers and checks the tools of one source file. A tool without errors is reviewed. */
 function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas, review?: Review) {
   const { program } = types;
@@ -131,7 +140,7 @@ function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas, re
       ...diagnostics,
       ...lowered.flatMap((each) => each.diagnostics),
       ...lowered.flatMap(({ examples, tool }) => checkExamples(examples, tool, schemas)),
-      ...lowered.flatMap(({ tool, tooDeep }) => (tooDeep ? [] : checkPorts(tool))),
+      ...lowered.flatMap(({ tool, tooDeep, ...each }) => (tooDeep ? [] : portNotes(tool, each.diagnostics))),
       ...lowered.flatMap(({ found, tool, ...each }) =>
         review === undefined || hasErrors(each.diagnostics) ? [] : review(program, found, tool, schemas),
       ),

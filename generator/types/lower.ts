@@ -8,7 +8,6 @@ import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowled
 import { CODES, type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { didYouMean } from "../diagnostics/did-you-mean.js";
 import {
-  type Definition,
   type Doc,
   type Example,
   isNever,
@@ -83,14 +82,22 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
   const input = lowering.input(tool.input);
   const output = lowering.output(tool.output);
   const definitions = lowering.definitions.choose([input, ...output.map(({ payload }) => payload)]);
-  lowering.refuseImpossibleDefinitions(definitions.kept, tool.input);
+  const ports = definitions.inline(input) as ObjectShape;
+  const variants = output.map((each) => ({ ...each, payload: definitions.inline(each.payload) as ObjectShape }));
+  for (const shape of [
+    ports,
+    ...variants.map(({ payload }) => payload),
+    ...definitions.kept.map((each) => each.shape),
+  ]) {
+    lowering.refuseImpossibleParts(shape, { subject: tool.name, node: tool.input.node, syntax: undefined, depth: 0 });
+  }
   return {
     tool: {
       ...(tool.metadata ?? NO_METADATA),
       import: tool.import,
       place: program.at(nameNode(tool.declaration).compilerNode),
-      input: definitions.inline(input) as ObjectShape,
-      output: output.map((variant) => ({ ...variant, payload: definitions.inline(variant.payload) as ObjectShape })),
+      input: ports,
+      output: variants,
       definitions: definitions.kept,
     },
     diagnostics: lowering.diagnostics,
@@ -405,7 +412,8 @@ class Lowering {
   private shapeOfType(type: ts.Type, use: Use): Shape {
     const { flags } = type;
     if (this.containsDataRef(type, use.syntax)) return this.refuseDataRef(use);
-    if (flags & (TypeFlags.Any | TypeFlags.Unknown)) return { kind: "json" };
+    if (flags & TypeFlags.Any) return this.anything(type, use);
+    if (flags & TypeFlags.Unknown) return { kind: "json" };
     if (flags & TypeFlags.Never) return this.impossible(use);
     if (flags & ABSENT) return this.refuse("SVC136", use, this.printType(type));
     if (flags & TypeFlags.Null) return { kind: "null" };
@@ -435,6 +443,13 @@ class Lowering {
     if (flags & TypeFlags.Intersection) return this.intersection(type as ts.IntersectionType, use);
     if (flags & TypeFlags.Object) return this.objectType(type, use);
     return this.refuse("SVC144", use, this.printType(type));
+  }
+
+  /** `any`, which is also TypeScript's type of a name that it does not find. */
+  private anything(type: ts.Type, use: Use): Shape {
+    const isError = (type as { intrinsicName?: string }).intrinsicName === "error";
+    this.report(isError ? "SVC191" : "SVC190", use);
+    return { kind: "json" };
   }
 
   private literal(type: ts.Type): Literal | undefined {
@@ -480,10 +495,10 @@ class Lowering {
     return { kind: "json" };
   }
 
-  /** Reports the recursive types without values to which others refer. */
-  refuseImpossibleDefinitions(definitions: readonly Definition[], { node }: TypeUse): void {
-    const use: Use = { subject: this.toolName, node, syntax: undefined, depth: 0 };
-    for (const { shape } of definitions) this.refuseImpossible(shape, use);
+  /** Reports a type without values that a recursive type refers to from inside, where no union can drop it. */
+  refuseImpossibleParts(shape: Shape, use: Use): void {
+    if (isNever(shape)) this.refuseImpossible(shape, use);
+    else for (const part of partsOf(shape)) this.refuseImpossibleParts(part, use);
   }
 
   // Unions and intersections
@@ -510,7 +525,7 @@ class Lowering {
         values.push(literal ?? null);
       } else {
         const branch = this.shape(part, { ...use, syntax: this.constituentSyntax(part, use.syntax) });
-        if (isNever(branch)) never = branch;
+        if (isNever(branch)) never ??= branch;
         else branches.push(branch);
       }
     }

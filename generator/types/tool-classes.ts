@@ -48,7 +48,48 @@ export function findTools(program: Program, file: ts.SourceFile): { tools: ToolC
     });
     if (tool !== undefined) tools.push(tool);
   }
-  return { tools, diagnostics };
+  return { tools, diagnostics: [...diagnostics, ...unreadTools(program, file)] };
+}
+
+/** Notes on the exports of a file that are tool classes without a declaration in the project. */
+function unreadTools(program: Program, file: ts.SourceFile): Diagnostic[] {
+  const { checker } = program;
+  const module = checker.getSymbolAtLocation(file);
+  return (module === undefined ? [] : checker.getExportsOfModule(module)).flatMap((exported) => {
+    const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0;
+    const target = isAlias ? checker.getAliasedSymbol(exported) : exported;
+    const declaration = target.valueDeclaration;
+    if (declaration === undefined || ts.isFunctionLike(declaration)) return [];
+    const isForeign = program.isForeign(declaration.getSourceFile());
+    const isMade = ts.isVariableDeclaration(declaration) && !isClassValue(declaration.initializer);
+    if (!isForeign && !(isMade && declaration.getSourceFile() === file)) return [];
+    const from =
+      exported.declarations?.find((each) => each.getSourceFile() === file) ??
+      file.statements.find((each) => ts.isExportDeclaration(each) && each.exportClause === undefined);
+    if (from === undefined || ts.isTypeOnlyImportOrExportDeclaration(from)) return [];
+    const makes = checker
+      .getTypeOfSymbol(target)
+      .getConstructSignatures()
+      .map((each) => each.getReturnType());
+    const isTool = makes.some((made) => {
+      const phantom = checker.getPropertyOfType(made, "__io");
+      return (
+        phantom?.declarations?.some(({ parent }) => isRuntimeClass(parent)) && made.getSymbol()?.name !== "SvcTool"
+      );
+    });
+    const isAbstract = ts.isClassDeclaration(declaration) && hasAbstractModifier(declaration);
+    if (!isTool || isAbstract) return [];
+    const place = program.at(ts.getNameOfDeclaration(from as ts.Declaration) ?? from);
+    return [diagnostic("SVC127", { place }, exported.name)];
+  });
+}
+
+function isClassValue(node: ts.Expression | undefined): boolean {
+  return node !== undefined && (ts.isClassExpression(node) || ts.isIdentifier(node));
+}
+
+function hasAbstractModifier(node: ts.ClassDeclaration): boolean {
+  return (ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Abstract) !== 0;
 }
 
 type Report = (code: Code, at: Node, subject: string, detail?: string) => void;
