@@ -67,18 +67,16 @@ function unreadTools(program: Program, file: ts.SourceFile): Diagnostic[] {
       exported.declarations?.find((each) => each.getSourceFile() === file) ??
       file.statements.find((each) => ts.isExportDeclaration(each) && each.exportClause === undefined);
     if (from === undefined || ts.isTypeOnlyImportOrExportDeclaration(from)) return [];
-    const makes = checker
+    const isTool = checker
       .getTypeOfSymbol(target)
       .getConstructSignatures()
-      .map((each) => each.getReturnType());
-    const isTool = makes.some((made) => {
-      const phantom = checker.getPropertyOfType(made, "__io");
-      return (
-        phantom?.declarations?.some(({ parent }) => isRuntimeClass(parent)) && made.getSymbol()?.name !== "SvcTool"
-      );
-    });
-    const isAbstract = ts.isClassDeclaration(declaration) && hasAbstractModifier(declaration);
-    if (!isTool || isAbstract) return [];
+      .filter((each) => (((each as { flags?: number }).flags ?? 0) & ABSTRACT_SIGNATURE) === 0)
+      .map((each) => each.getReturnType())
+      .some((made) => {
+        const phantom = checker.getPropertyOfType(made, "__io");
+        return phantom?.declarations?.some(({ parent }) => isRuntimeClass(parent)) === true;
+      });
+    if (!isTool) return [];
     const place = program.at(ts.getNameOfDeclaration(from as ts.Declaration) ?? from);
     return [diagnostic("SVC127", { place }, exported.name)];
   });
@@ -88,9 +86,8 @@ function isClassValue(node: ts.Expression | undefined): boolean {
   return node !== undefined && (ts.isClassExpression(node) || ts.isIdentifier(node));
 }
 
-function hasAbstractModifier(node: ts.ClassDeclaration): boolean {
-  return (ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Abstract) !== 0;
-}
+/** The internal flag of a constructor that is abstract (`SignatureFlags` of TypeScript 6.0). */
+const ABSTRACT_SIGNATURE = 4;
 
 type Report = (code: Code, at: Node, subject: string, detail?: string) => void;
 
@@ -214,15 +211,28 @@ function findImport(program: Program, node: ClassNode): Omit<ClassImport, "class
   const { layout, sources, wrap } = program;
   const own = node.getSourceFile().compilerNode;
   for (const source of [own, ...sources.filter((other) => other !== own)]) {
+    if (isAssignedExport(program, source, node)) {
+      return { file: displayPath(layout, source.fileName), exportName: "default" };
+    }
     const names = wrap(source)
       .getExportSymbols()
       .filter((exported) => isExportOf(exported, node))
-      .map((exported) => exported.getName().replace("export=", "default"))
+      .map((exported) => exported.getName())
       .sort();
     const name = names.find((each) => each === node.getName()) ?? names.find((each) => each !== "default") ?? names[0];
     if (name !== undefined) return { file: displayPath(layout, source.fileName), exportName: name };
   }
   return undefined;
+}
+
+/** Whether a file exports a class by `export =`, of which the exports are the static members of the class. */
+function isAssignedExport({ checker }: Program, source: ts.SourceFile, { compilerNode }: ClassNode): boolean {
+  const assigned = checker.getSymbolAtLocation(source)?.exports?.get(ts.InternalSymbolName.ExportEquals);
+  const [declaration] = assigned?.declarations ?? [];
+  if (declaration === undefined || !ts.isExportAssignment(declaration)) return false;
+  const named = checker.getSymbolAtLocation(declaration.expression)?.valueDeclaration;
+  const value = named !== undefined && ts.isVariableDeclaration(named) ? named.initializer : named;
+  return declaration.expression === compilerNode || value === compilerNode;
 }
 
 /** Whether an export has a class as its value, by itself or in a variable. Compiler nodes are the same in all files. */

@@ -42,6 +42,22 @@ function textOf({ files }: Generated, path: string): string {
   return files.find((file) => file.path === path)?.text ?? "";
 }
 
+test("a class that a CommonJS module exports by `export =` is imported as its default", () => {
+  const tool = `class Old extends SvcTool<{ a: string }, "done"> ${body("xyz.test.old@1", invoke)}`;
+  const required = 'import runtime = require("svc-runtime");\nconst { SvcTool, StatusCode } = runtime;\n';
+  for (const exported of [
+    `${tool}\nexport = Old;`,
+    `const Old = ${tool.replace("class Old", "class")};\nexport = Old;`,
+  ]) {
+    const project = new ToolProject({ "src/old.cts": `${required}${exported}\n` });
+    const { diagnostics, files } = project.generate();
+    assert.deepEqual(diagnostics, []);
+    project.write(Object.fromEntries(files.map(({ path, text }) => [path, text])));
+    assert.match(files.map(({ text }) => text).join(), /^import (?:Old|old) from "\.\.\/old\.cjs";$/m);
+    assert.equal(compile(FASTEST, project.root), "");
+  }
+});
+
 test("tools are found by what they extend, wherever that is", () => {
   const files = {
     "src/direct.ts": toolSource("Direct", "{ a: string }"),

@@ -114,17 +114,6 @@ test("data of node's declarations is data, and its classes are none", () => {
   assert.deepEqual(socket.said, ["error SVC135 src/a.ts:6 A.Input.v: Socket"]);
 });
 
-test("a package that exports by `export =` is read", () => {
-  const declarations =
-    "declare namespace api { type X = 1; interface Options { a: string } class Point { x: number } }\nexport = api;";
-  const { said, schema } = read(declarations, {
-    input: "api.Options | api.Point",
-    before: 'import type api from "pkg";',
-  });
-  assert.deepEqual(said, []);
-  assert.equal(schema().anyOf.length, 2);
-});
-
 test("a result may have undefined in its lists, as null, and members with symbols, which are lost", () => {
   const output = "{ ok: { list: (string | undefined)[]; pair: [number, undefined]; s: { [key]: string; a: 1 } } }";
   const { said, contract } = read("export type X = string;", { output, before: "declare const key: unique symbol;" });
