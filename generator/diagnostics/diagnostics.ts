@@ -54,7 +54,7 @@ export const CODES = {
   SVC104: note(
     "svc-gen does not know this option of tsconfig.json, or its value",
     "nothing, when the project's own tsc takes it; otherwise correct the value",
-    "svc-gen reads with TypeScript 5.9, whatever the project is compiled with. It leaves out options and values of newer versions.",
+    "svc-gen reads with TypeScript 6.0, whatever the project is compiled with. It leaves out options and values of newer versions.",
   ),
   SVC110: error(
     "the tool class is not exported",
