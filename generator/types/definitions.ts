@@ -33,8 +33,10 @@ export class Definitions {
   /**
    * Lowers a structured type. A repeated use of a named object type or of a large type gives a reference, and so does
    * any use inside the type itself. Other types are lowered at each use.
+   *
+   * @param make undefined for a type of which {@link complete} gives the shape later
    */
-  define(type: object, naming: Naming, make: (isNamed: boolean) => Shape): Shape {
+  define(type: object, naming: Naming, make: (isNamed: boolean) => Shape | undefined): Shape {
     const known = this.entries.get(type);
     if (known?.shape !== undefined && isNever(known.shape)) return known.shape;
     if (known !== undefined && (known.named || known.referred || known.shape === undefined)) {
@@ -45,11 +47,20 @@ export class Definitions {
     const entry: Entry = { name: this.uniqueName(naming), named, referred: false };
     this.byName.set(entry.name, entry);
     this.entries.set(type, entry);
-    entry.shape = make(named);
+    const shape = make(named);
+    if (shape === undefined) entry.referred = true;
+    else entry.shape = shape;
+    if (entry.shape === undefined) return { kind: "ref", name: entry.name };
     if (isNever(entry.shape)) return entry.shape;
     // A large shape is never inlined: each level of nested generic types would double the schema.
     if (isLarge(entry.shape)) entry.referred = true;
     return named || entry.referred ? { kind: "ref", name: entry.name } : entry.shape;
+  }
+
+  /** Gives the shape of a type that was defined without one. */
+  complete(type: object, shape: Shape): void {
+    const entry = this.entries.get(type);
+    if (entry !== undefined) entry.shape = shape;
   }
 
   /** The shape that a reference refers to, if it is lowered already; any other shape unchanged. */

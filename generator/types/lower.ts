@@ -126,10 +126,10 @@ interface Where {
 
 /** Maximum number of levels without a name, and of instances of one generic type in each other. */
 const MAX_DEPTH = 50;
-/** Maximum number of named types in each other: of interfaces that refer to the next one. */
-const MAX_NAMED_DEPTH = 500;
-/** Maximum number of types of one tool. */
-const MAX_TYPES = 20_000;
+/** The number of levels, named or not, from which a named type is lowered after the type that has it. */
+const MAX_LEVELS = 60;
+/** Maximum number of named types of one tool. */
+const MAX_TYPES = 1_000;
 /** Maximum length of a text for which a pattern of quadratic time takes no noticeable time. */
 const MAX_QUADRATIC_LENGTH = 1000;
 const EMPTY: ObjectShape = { kind: "object", members: [], indexes: [], closed: false };
@@ -147,9 +147,11 @@ class Lowering {
   readonly definitions = new Definitions();
   private side: "input" | "output" = "input";
   tooDeep = false;
-  /** Named types that are being lowered, and how many instances of each. */
+  /** Levels, named or not, that are being lowered. */
   private levels = 0;
-  private readonly open = new Map<ts.Symbol, number>();
+  /** Declarations of which types are being lowered, with the number of these types. */
+  private open = new Map<ts.Symbol, number>();
+  private readonly postponed: (() => void)[] = [];
   private count = 0;
   /** The shapes of input members with names like secrets. */
   private readonly secrets = new Map<Shape, Where & { readonly detail: string }>();
@@ -208,6 +210,7 @@ class Lowering {
     const shape = this.ports(type, use, false);
     if (shape.indexes.length > 0) this.report("SVC150", use, "it has an index signature");
     const documented = this.withDoc(shape, type, use);
+    this.finish();
     this.reportSecrets(documented);
     return documented;
   }
@@ -228,6 +231,7 @@ class Lowering {
         this.diagnostics.push(diagnostic("SVC163", variant, JSON.stringify(variant.name)));
       } else variants.push(variant);
     }
+    this.finish();
     return variants;
   }
 
@@ -300,7 +304,10 @@ class Lowering {
   private shape(type: ts.Type, use: Use): Shape {
     if (use.depth > MAX_DEPTH) return this.refuseDepth(use);
     if (this.tooDeep) return { kind: "json" };
-    return this.withAliases(this.shapeOfType(type, { ...use, depth: use.depth + 1 }), use);
+    this.levels++;
+    const shape = this.shapeOfType(type, { ...use, depth: use.depth + 1 });
+    this.levels--;
+    return this.withAliases(shape, use);
   }
 
   /** Adds the comments of the aliases between a syntax and its type. */
@@ -948,14 +955,27 @@ class Lowering {
     return this.definitions.define(type, naming, (isNamed) => {
       if (!isNamed || symbol === undefined) return make(use);
       const open = this.open.get(symbol) ?? 0;
-      if (open > MAX_DEPTH || this.levels > MAX_NAMED_DEPTH || ++this.count > MAX_TYPES) return this.refuseDepth(use);
-      this.open.set(symbol, open + 1);
-      this.levels++;
-      const shape = make({ ...use, depth: 0 });
-      this.levels--;
-      this.open.set(symbol, open);
-      return shape;
+      if (open > MAX_DEPTH || ++this.count > MAX_TYPES) return this.refuseDepth(use);
+      const lowered = (): Shape => {
+        this.open.set(symbol, open + 1);
+        const shape = make({ ...use, depth: 0 });
+        this.open.set(symbol, open);
+        return shape;
+      };
+      if (this.levels <= MAX_LEVELS) return lowered();
+      const before = new Map(this.open);
+      this.postponed.push(() => {
+        this.open = before;
+        this.definitions.complete(type, lowered());
+      });
+      return undefined;
     });
+  }
+
+  /** Lowers the types that were too deep in others to be lowered there. */
+  private finish(): void {
+    for (let next = this.postponed.pop(); next !== undefined; next = this.postponed.pop()) next();
+    this.open = new Map();
   }
 
   private refuseDepth(use: Use): Shape {
