@@ -81,16 +81,19 @@ export class Definitions {
     const heights = new Map<string, number>();
     const heightOf = (name: string) => (staying.has(name) ? 0 : (heights.get(name) ?? 0));
     const visit = (shape: Shape, open: readonly string[]): void => {
-      forEachRef(shape, (name) => {
+      // Visited after the walk of the shape, which would hold several frames of the stack for each type.
+      const names: string[] = [];
+      forEachRef(shape, (name) => names.push(name));
+      for (const name of names) {
         uses.set(name, (uses.get(name) ?? 0) + 1);
         if (open.includes(name)) staying.add(name);
         const target = shapes.get(name);
-        if (uses.get(name) !== 1 || target === undefined) return;
+        if (uses.get(name) !== 1 || target === undefined) continue;
         visit(target, [...open, name]);
         const levels = height(target, heightOf);
         heights.set(name, levels);
         if (levels > MAX_INLINE_LEVELS) staying.add(name);
-      });
+      }
     };
     for (const root of roots) visit(root, []);
     const stays = (name: string) => staying.has(name) || (uses.get(name) ?? 0) > 1;

@@ -138,6 +138,9 @@ test("an endless type is one error, whatever its branches, and nothing else is s
 interface Wide<T> { d: X<[T]>; e?: X<T[][]>; f: unknown[] }`;
   const { said } = read(endless);
   assert.deepEqual(said, ["error SVC140 src/a.ts:6 A.Input.v: Input.v.a.…"]);
+  const ring = Array.from({ length: 3000 }, (_, at) => `interface R${at} { next?: R${(at + 1) % 3000} }`).join("\n");
+  const codes = read(`${ring}\nexport type X = R0;`).said.map((each) => each.split(" ")[1]);
+  assert.deepEqual(codes, ["SVC140"]);
 });
 
 test("a tool class that a function returns or a package exports is noted, unless a class of the project extends it", () => {
