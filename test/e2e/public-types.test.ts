@@ -16,7 +16,6 @@ import { run, scratchFolder } from "./packages.js";
 /** Modules with types of data, and the packages that have them. */
 const MODULES: readonly (readonly [packageName: string, module?: string])[] = [
   ["@anthropic-ai/sdk", "@anthropic-ai/sdk/resources/messages"],
-  ["@grammyjs/types"],
   ["@slack/types"],
   ["@types/aws-lambda", "aws-lambda"],
   ["@types/estree", "estree"],
@@ -30,8 +29,6 @@ const MODULES: readonly (readonly [packageName: string, module?: string])[] = [
   ["discord-api-types", "discord-api-types/v10"],
   ["openai", "openai/resources/chat/completions"],
   ["openapi-types"],
-  ["schema-dts"],
-  ["stripe"],
   ["vscode-languageserver-types"],
 ];
 
