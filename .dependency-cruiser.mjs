@@ -169,7 +169,7 @@ const LAYERS = [
     name: "generator/second-reader",
     files: "generator/second-reader/*",
     below: "generator/model generator/diagnostics generator/project generator/types generator/emit",
-    packages: "typescript-json-schema ajv ajv-formats",
+    packages: "ajv ajv-formats",
     node: "module",
   },
   {

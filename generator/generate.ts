@@ -22,6 +22,7 @@ import {
   readProject,
 } from "./project/program.js";
 import type { ts } from "./project/typescript.js";
+import { contractReach } from "./types/contract-reach.js";
 import { lower, readTypes, type TypeReader } from "./types/lower.js";
 import { findServerOptions } from "./types/server-options.js";
 import { duplicateTools, findTools, importedFromOwnFile, noTools, type ToolClass } from "./types/tool-classes.js";
@@ -71,23 +72,24 @@ export function generateFrom(program: Program, cache: ResultCache = new Map(), r
   if (uninstalled !== undefined) return { files: [], diagnostics: [...program.notes, uninstalled] };
   const schemas = new Schemas();
   const types = readTypes(program);
-  const compiler = compilerErrors(program);
+  const compiler = compilerErrors(program, contractReach);
   const sources = program.sources.map((file): SourceResult => {
     const key = program.keyOf(file);
     const cached = cache.get(file.fileName);
     return cached !== undefined && cached.key === key
       ? cached
-      : { path: file.fileName, key, ...readSource(types, file, schemas, compiler.length === 0 ? review : undefined) };
+      : { path: file.fileName, key, ...readSource(types, file, schemas, hasErrors(compiler) ? undefined : review) };
   });
   const tools = sources.flatMap((source) => source.tools);
   const found = sources.flatMap((source) => source.diagnostics);
   const options = findServerOptions(program);
-  const nothing = tools.length === 0 && found.length === 0;
+  const nothing = tools.length === 0 && !hasErrors(found);
   const diagnostics = filterNotes(
     [
       ...program.notes,
       ...compiler,
-      ...found,
+      // Of what TypeScript reports, its own error is enough.
+      ...(hasErrors(compiler) ? found.filter(({ code }) => code !== "SVC191") : found),
       ...(nothing ? [noTools(program)] : []),
       ...duplicateTools(tools),
       ...options.diagnostics,
@@ -119,6 +121,14 @@ interface SourceResult {
   readonly artifacts?: readonly ToolArtifacts[];
 }
 
+/** The diagnostics of the ports of a tool. That `any` may be an array goes without saying. */
+function portNotes(tool: Tool, others: readonly Diagnostic[]): Diagnostic[] {
+  const any = new Set(
+    others.filter(({ code }) => code === "SVC190" || code === "SVC191").map(({ subject }) => subject),
+  );
+  return checkPorts(tool).filter(({ code, subject }) => code !== "SVC156" || !any.has(subject));
+}
+
 /** Finds, lowers and checks the tools of one source file. A tool without errors is reviewed. */
 function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas, review?: Review) {
   const { program } = types;
@@ -130,7 +140,7 @@ function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas, re
       ...diagnostics,
       ...lowered.flatMap((each) => each.diagnostics),
       ...lowered.flatMap(({ examples, tool }) => checkExamples(examples, tool, schemas)),
-      ...lowered.flatMap(({ tool }) => checkPorts(tool)),
+      ...lowered.flatMap(({ tool, tooDeep, ...each }) => (tooDeep ? [] : portNotes(tool, each.diagnostics))),
       ...lowered.flatMap(({ found, tool, ...each }) =>
         review === undefined || hasErrors(each.diagnostics) ? [] : review(program, found, tool, schemas),
       ),

@@ -176,6 +176,28 @@ export function mapRefs(shape: Shape, replace: (ref: Shape & { kind: "ref" }) =>
   }
 }
 
+/** Whether no value has a shape: a union without branches, which is in no finished model. */
+export function isNever(shape: Shape): boolean {
+  return shape.kind === "union" && shape.branches.length === 0;
+}
+
+/** The shapes directly in a shape. */
+export function partsOf(shape: Shape): readonly Shape[] {
+  switch (shape.kind) {
+    case "array":
+    case "wrapped":
+      return [shape.item];
+    case "union":
+      return shape.branches;
+    case "tuple":
+      return [...shape.items, ...(shape.rest === undefined ? [] : [shape.rest]), ...shape.tail];
+    case "object":
+      return [...shape.members, ...shape.indexes].map((part) => part.shape);
+    default:
+      return [];
+  }
+}
+
 /** The value of one `@default` or `@example`, to be checked against the type. */
 export interface Example {
   readonly value: Json;

@@ -1,12 +1,11 @@
 /** Reading and writing of the generated files. */
 
-import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { baseOf, makeFolders, refuseLinks, replaceFiles, UnwritableError } from "./atomic-write.js";
 import { quoted } from "./diagnostics/quote.js";
 import type { GeneratedFile } from "./emit/render.js";
 import type { Generated } from "./generate.js";
-import { buildInfoFile, buildInfoPath } from "./project/build-info.js";
+import { buildInfoFile, buildInfoPlace } from "./project/build-info.js";
 import type { GenerateOptions } from "./project/layout.js";
 import { readRegular, UnreadableFile } from "./read-file.js";
 
@@ -58,13 +57,14 @@ export function buildOptions({ root: _, ...options }: GenerateOptions): Record<s
  * @param checked whether the run was one of `--check`
  */
 export function saveBuildInfo(options: GenerateOptions, generated: Generated, checked = false): void {
-  if (!existsSync(join(options.root, "node_modules"))) return;
-  const { root } = options;
   const identity = buildOptions(options);
+  const place = buildInfoPlace(options.root, identity);
+  if (place === undefined) return;
+  const { base, target } = place;
   try {
     // The build info contains the identity of its folder.
-    makeFolders(root, buildInfoPath(root, identity));
-    replaceFiles([buildInfoFile(root, identity, { ...generated, checked })], () => root);
+    makeFolders(base, target);
+    replaceFiles([buildInfoFile(target, identity, { ...generated, checked })], () => base);
   } catch (error) {
     if (!(error instanceof UnwritableError)) throw error;
   }

@@ -1,22 +1,14 @@
 /** Watching of a project: TypeScript's watch program, with a run after each change of it or of the configuration. */
 
 import { existsSync } from "node:fs";
-import { basename, dirname, resolve, sep } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
 import { generateFrom, type Result, type ResultCache } from "./generate.js";
 import { type Compiled, compile } from "./project/emit-javascript.js";
 import { contentHash, folderIdentity } from "./project/file-hash.js";
 import { type GenerateOptions, layoutOf } from "./project/layout.js";
-import {
-  adaptHost,
-  type InvalidProject,
-  markLibrary,
-  openProgram,
-  type Project,
-  readProject,
-  rootsOf,
-} from "./project/program.js";
+import { adaptHost, type InvalidProject, openProgram, type Project, readProject, rootsOf } from "./project/program.js";
 import { ts } from "./project/typescript.js";
 
 /** Milliseconds without another event before a run starts. One save causes several events. */
@@ -75,6 +67,8 @@ class WatchSession {
   /** Versions of the files of the program behind `current`. */
   private versions = "";
   private configChanged = true;
+  /** Whether packages were installed since the program was opened: TypeScript's watch keeps their old resolution. */
+  private packagesChanged = false;
   /** Program updates that TypeScript has scheduled. */
   private readonly updates = new Set<() => void>();
   private readonly watchers = new Map<string, ts.FileWatcher>();
@@ -131,6 +125,8 @@ class WatchSession {
 
   private readConfiguration(): void {
     this.configChanged = false;
+    if (this.packagesChanged) this.closeProgram();
+    this.packagesChanged = false;
     const last = this.project;
     const project = readProject(layoutOf(this.options));
     this.project = "diagnostics" in project ? undefined : project;
@@ -150,7 +146,7 @@ class WatchSession {
       rootsOf(project),
       project.options,
       ts.sys,
-      createBuilder(project),
+      ts.createSemanticDiagnosticsBuilderProgram,
       undefined,
       () => {},
       project.references,
@@ -184,7 +180,7 @@ class WatchSession {
     this.current = current;
   }
 
-  /** Watches the generated files, every input of the configuration, and the folders of sources. */
+  /** Watches the generated files, every input of the configuration, the folders of sources and those of packages. */
   private followConfiguration({ recorder }: Project | InvalidProject): void {
     const { files, missing, missingFolders, folders, listings, own } = recorder.snapshot();
     const changed = () => {
@@ -198,6 +194,16 @@ class WatchSession {
     }
     for (const folder of [...Object.keys(folders), ...Object.keys(listings)]) {
       wanted.set(`${folder}${sep}${folderIdentity(folder)}`, () => this.watchFolder(folder, changed));
+    }
+    const installed = (path: string) => {
+      if (/[\\/]\.(?!package-lock|modules\.yaml|yarn)[^\\/]*$/.test(path)) return;
+      this.packagesChanged = true;
+      changed();
+    };
+    for (const folder of packageFolders(layoutOf(this.options).root)) {
+      wanted.set(folder, () => watchFile(folder, () => installed(folder)));
+      if (!existsSync(folder)) continue;
+      wanted.set(`${folder}${sep}${folderIdentity(folder)}`, () => watchEntries(folder, installed));
     }
     const gone = [...this.watchers.keys()].filter((key) => !wanted.has(key));
     // A folder was replaced by another. TypeScript shares one watcher per path, which does not see the new folder.
@@ -225,10 +231,9 @@ class WatchSession {
   }
 
   private watchFolder(folder: string, changed: () => void): ts.FileWatcher {
-    const onEvent = (path: string) => {
+    return watchEntries(folder, (path) => {
       if (!this.isSourceSaved(path)) changed();
-    };
-    return ts.sys.watchDirectory?.(folder, onEvent, false, WATCH_OPTIONS) ?? { close() {} };
+    });
   }
 
   /** Whether an event changes only the text of a known source, not the set of files. */
@@ -254,28 +259,28 @@ const watchFile: NonNullable<ts.System["watchFile"]> = (path, callback) => {
   return ts.sys.watchFile?.(path, onEvent, POLL_MS, options) ?? { close() {} };
 };
 
+/** Watches for changes of the entries of a folder. */
+function watchEntries(folder: string, onEvent: (path: string) => void): ts.FileWatcher {
+  return ts.sys.watchDirectory?.(folder, onEvent, false, WATCH_OPTIONS) ?? { close() {} };
+}
+
+/** The folders that packages are installed into: that of the project, which may be missing, and those above. */
+function packageFolders(root: string): string[] {
+  const folders = [join(root, "node_modules")];
+  for (let folder = root; dirname(folder) !== folder; folder = dirname(folder)) {
+    const above = join(dirname(folder), "node_modules");
+    if (existsSync(above)) folders.push(above);
+  }
+  return folders;
+}
+
 /** Whether two projects differ in their files alone. */
 function isSameCompilation(one: Project | undefined, other: Project): boolean {
   const parts = ({ options, installed, references, notes }: Project) => ({ options, installed, references, notes });
   return one !== undefined && isDeepStrictEqual(parts(one), parts(other));
 }
 
-function createBuilder(project: Project): ts.CreateProgram<Builder> {
-  const adapted = new WeakSet<ts.CompilerHost>();
-  return (roots, options, host, ...rest) => {
-    if (host !== undefined && !adapted.has(host)) {
-      adapted.add(host);
-      const { getSourceFile } = host;
-      host.getSourceFile = (...wanted) => {
-        const file = getSourceFile(...wanted);
-        return file && markLibrary(file, project);
-      };
-    }
-    return ts.createSemanticDiagnosticsBuilderProgram(roots, options, host, ...rest);
-  };
-}
-
-/** Internal properties of source files (TypeScript 5.9). */
+/** Internal properties of source files (TypeScript 6.0). */
 interface InnerFile extends ts.SourceFile {
   /** The hash of the text, in a watch program. */
   readonly version: string;

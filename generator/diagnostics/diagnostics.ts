@@ -29,7 +29,7 @@ function note(title: string, hint: string, why: string): Entry {
   return { severity: "note", title, hint, why };
 }
 
-/** 100: project, 110: class and static metadata, 130: types, 150: input, 160: output, 170: JSDoc, 180: schemas, in `--check`. */
+/** 100: project, 110: class and static metadata, 130: types, 150: input, 160: output, 170: JSDoc, 180: schemas, in `--check`, 190: types. */
 export const CODES = {
   SVC100: error(
     "no tool class was found",
@@ -54,7 +54,7 @@ export const CODES = {
   SVC104: note(
     "svc-gen does not know this option of tsconfig.json, or its value",
     "nothing, when the project's own tsc takes it; otherwise correct the value",
-    "svc-gen reads with TypeScript 5.9, whatever the project is compiled with. It leaves out options and values of newer versions.",
+    "svc-gen reads with TypeScript 6.0, whatever the project is compiled with. It leaves out options and values of newer versions.",
   ),
   SVC110: error(
     "the tool class is not exported",
@@ -125,6 +125,16 @@ export const CODES = {
     "the description has half of a surrogate pair",
     "write the whole character",
     "JSON travels as UTF-8, in which half of a pair has no bytes.",
+  ),
+  SVC126: error(
+    "the path looks like a pattern",
+    "write the path as it is requested, without : and *; values of a call belong into Input",
+    "Paths match byte for byte: /v1/:id would be requested as /v1/:id, with the colon, and no part of a path reaches the tool.",
+  ),
+  SVC127: note(
+    "this tool class is not served",
+    "declare a class of the project: export class Sum extends FactoryOrPackageClass { … }",
+    "svc-gen reads classes by their declaration in the project. What a function returns, or a package exports, has none, so its name, description and types are not known without running it.",
   ),
   SVC130: error(
     "a function cannot travel as JSON",
@@ -244,7 +254,7 @@ export const CODES = {
   SVC154: error(
     "an input that looks like a secret",
     "take the secret from the tool's own environment; if it is none, add @notSecret to the member",
-    "Inputs of a tool can become public: they travel through leaders and may be stored on a public network.",
+    "Inputs of a tool can become public: they travel through leaders and may be stored on a public network. @notSecret on a member or a type, and @acknowledge SVC154, hold for all below it. In a type of a package this is a note.",
   ),
   SVC155: note(
     "a list port cannot be empty",
@@ -360,6 +370,16 @@ export const CODES = {
     "ajv refuses the schema of this type",
     "report the type: every schema that svc-gen writes compiles in ajv's strict mode",
     "Leaders and clients compile the published schema. svc-gen --check compiles it first.",
+  ),
+  SVC190: note(
+    "any is published as any JSON value",
+    "write the type, or unknown when every JSON value is meant",
+    "No caller learns what to send or what it gets, nothing is checked, and the tool's own use of the value is not checked either.",
+  ),
+  SVC191: error(
+    "this type is not resolved",
+    "install the package that declares it, or correct the import in the file that declares the member",
+    "TypeScript takes a name that it does not find for any. In declarations of packages it does not report that (skipLibCheck).",
   ),
 } as const satisfies Record<string, Entry>;
 

@@ -37,22 +37,31 @@ export interface BuildInfo {
   readonly checked: boolean;
 }
 
+/** The path of a build info, and the folder below which it is reached through no link. */
+interface Place {
+  readonly base: string;
+  readonly target: string;
+}
+
 /**
- * The path of a build info. The name depends on the options and the root: a `node_modules` that is copied or shared may
- * hold the build info of several projects.
+ * The place of a build info, in the nearest `node_modules`, which may be that of a workspace; undefined when there is
+ * none. The name depends on the options and the root: a `node_modules` that is copied or shared may hold the build info
+ * of several projects.
  */
-export function buildInfoPath(root: string, options: Readonly<Record<string, string>>): string {
+export function buildInfoPlace(root: string, options: Readonly<Record<string, string>>): Place | undefined {
   const name = contentHash(JSON.stringify([root, options])).slice(0, 16);
-  return join(root, "node_modules/.cache/svc-gen", `${name}.json`);
+  const folder = findUpwards(root, "node_modules");
+  return folder === undefined
+    ? undefined
+    : { base: dirname(folder), target: join(folder, ".cache/svc-gen", `${name}.json`) };
 }
 
 /** The build info of a run, as a file to write. Its folder exists. */
 export function buildInfoFile(
-  root: string,
+  target: string,
   options: Readonly<Record<string, string>>,
   { inputs, files, diagnostics, checked }: RunResult,
 ): { readonly target: string; readonly content: string } {
-  const target = buildInfoPath(root, options);
   const info: BuildInfo = {
     folder: folderIdentity(dirname(target)),
     generator: GENERATOR_ID,
@@ -69,8 +78,10 @@ export function buildInfoFile(
 /** Reads the build info. Undefined when it is damaged, from elsewhere, or of another generator or other options. */
 function readBuildInfo(root: string, options: Readonly<Record<string, string>>): BuildInfo | undefined {
   try {
-    const path = buildInfoPath(root, options);
-    refuseLinks(root, path);
+    const place = buildInfoPlace(root, options);
+    if (place === undefined) return undefined;
+    const { base, target: path } = place;
+    refuseLinks(base, path);
     const [hash, text = ""] = readRegular(path).toString().split("\n");
     if (hash !== contentHash(text)) return undefined;
     const info = JSON.parse(text) as BuildInfo;

@@ -30,7 +30,7 @@ type Host = Pick<
   "fileExists" | "readFile" | "directoryExists" | "getDirectories" | "readDirectory" | "realpath"
 >;
 
-/** TypeScript's internal search of folders (5.9). */
+/** TypeScript's internal search of folders (6.0). */
 const { matchFiles } = ts as unknown as {
   matchFiles(
     path: string,

@@ -12,6 +12,7 @@ import {
   type InstalledTypeScript,
   installedTypeScript,
   libraryFile,
+  minorOf,
   registerLibNames,
   withDefaults,
 } from "./project-typescript.js";
@@ -21,6 +22,7 @@ export interface Program {
   readonly layout: Layout;
   /** Notes about the configuration. */
   readonly notes: readonly Diagnostic[];
+  readonly installed: InstalledTypeScript | undefined;
   readonly program: ts.Program;
   readonly checked: Checked;
   readonly checker: ts.TypeChecker;
@@ -32,6 +34,8 @@ export interface Program {
   readonly wrap: Wrap;
   /** Whether a path is that of a generated file, which a stub replaces. */
   readonly isGenerated: (path: string) => boolean;
+  /** Whether a file belongs to a package or to TypeScript: its author is not that of the project. */
+  readonly isForeign: (file: ts.SourceFile) => boolean;
   /** The place of a node and its line of source. `end` shortens the node. */
   readonly at: (node: ts.Node, end?: number) => Place;
 }
@@ -124,9 +128,8 @@ export function compileOnce(project: Project): ts.Program {
       getSourceFile: (path, wanted) => {
         const text = host.readFile(path);
         if (text === undefined) return undefined;
-        return /\.d\.[cm]?ts$/.test(path)
-          ? parseDeclarations(path, text, wanted, isLibrary(path, project))
-          : ts.createSourceFile(path, text, wanted);
+        const parse = /\.d\.[cm]?ts$/.test(path) ? parseDeclarations : ts.createSourceFile;
+        return parse(path, text, wanted);
       },
     },
     ...(project.references === undefined ? {} : { projectReferences: project.references }),
@@ -143,7 +146,7 @@ type Checked = Pick<ts.BuilderProgram, "getGlobalDiagnostics" | "getSyntacticDia
 
 /** @param keyOf see {@link Program.keyOf}; without it no result is reused */
 export function openProgram(
-  { layout, files, notes }: Project,
+  { layout, files, notes, installed }: Project,
   program: ts.Program,
   checked: Checked = program,
   keyOf: Program["keyOf"] = () => undefined,
@@ -156,6 +159,7 @@ export function openProgram(
   return {
     layout,
     notes,
+    installed,
     program,
     checked,
     checker,
@@ -171,6 +175,8 @@ export function openProgram(
       .sort((one, other) => (one.fileName < other.fileName ? -1 : 1)),
     wrap: wrapNodes(checker),
     isGenerated: (path) => generated.has(resolve(path)),
+    isForeign: (file) =>
+      (file.isDeclarationFile || program.isSourceFileFromExternalLibrary(file)) && !own.has(resolve(file.fileName)),
     at: (node, end) => {
       const known = end === undefined ? places.get(node) : undefined;
       if (known !== undefined) return known;
@@ -241,16 +247,6 @@ function libraryFolder(installed: InstalledTypeScript | undefined): string {
 
 let defaultLibrary: string | undefined;
 
-function isLibrary(path: string, { installed }: Project): boolean {
-  return dirname(resolve(path)) === libraryFolder(installed);
-}
-
-/** Marks library files (`hasNoDefaultLib`) for svc-gen's compiler, because those of TypeScript 6 have no such mark. */
-export function markLibrary(file: ts.SourceFile, project: Project): ts.SourceFile {
-  if (isLibrary(file.fileName, project)) file.hasNoDefaultLib = true;
-  return file;
-}
-
 /**
  * Declaration files by path and options. Parsing and binding those of the library and of the runtime is most of a small
  * run, so the runs of a process share them.
@@ -262,7 +258,6 @@ function parseDeclarations(
   path: string,
   text: string,
   wanted: ts.ScriptTarget | ts.CreateSourceFileOptions,
-  isLibrary: boolean,
 ): ts.SourceFile {
   const { languageVersion, impliedNodeFormat, jsDocParsingMode } =
     typeof wanted === "object" ? wanted : ({ languageVersion: wanted } as ts.CreateSourceFileOptions);
@@ -270,7 +265,6 @@ function parseDeclarations(
   const parsed = declarations.get(key);
   if (parsed?.text === text) return parsed;
   const file = ts.createSourceFile(path, text, wanted);
-  if (isLibrary) file.hasNoDefaultLib = true;
   declarations.set(key, file);
   return file;
 }
@@ -321,7 +315,7 @@ function readConfig(layout: Layout, recorder: InputRecorder, above: readonly str
   if (parsed.fileNames.length === 0 && references !== undefined) {
     return firstReferenced(layout, references, recorder, [...above, path]);
   }
-  const options = withDefaults(parsed.options, installed, recorder);
+  const options = withDefaults(parsed.options, installed);
   return {
     source,
     options,
@@ -344,7 +338,7 @@ function strictOption({ statements: [json] }: ts.TsConfigSourceFile): ts.Node | 
   return member(options?.initializer, "strictNullChecks") ?? member(options?.initializer, "strict") ?? options?.name;
 }
 
-/** The internal list of syntax errors (TypeScript 5.9). */
+/** The internal list of syntax errors (TypeScript 6.0). */
 interface InnerJsonFile extends ts.TsConfigSourceFile {
   readonly parseDiagnostics: readonly ts.Diagnostic[];
 }
@@ -439,29 +433,42 @@ function unresolvedReason(layout: Layout, fileName: string): [] | [reason: strin
     : [`${place} is there, but not built: it has no dist/index.d.ts`, "build it, or install it again"];
 }
 
-/** TypeScript's errors in the form of tsc, without those of generated files and libraries. */
-export function compilerErrors(opened: Program): Diagnostic[] {
-  const { program, checked, layout } = opened;
+/**
+ * TypeScript's errors in the form of tsc, without those of generated files and libraries. Where the project has another
+ * version of TypeScript, that version decides about the text that no contract depends on: its errors are notes.
+ *
+ * @param contractReach whether a contract depends on the text at a position
+ */
+export function compilerErrors(
+  opened: Program,
+  contractReach: (program: Program) => (file: ts.SourceFile, position: number) => boolean,
+): Diagnostic[] {
+  const { program, checked, layout, installed } = opened;
   const found = [...checked.getGlobalDiagnostics()];
   for (const file of program.getSourceFiles()) {
     const { fileName, isDeclarationFile } = file;
     if (isDeclarationFile || opened.isGenerated(fileName) || program.isSourceFileFromExternalLibrary(file)) continue;
     found.push(...checked.getSyntacticDiagnostics(file), ...checked.getSemanticDiagnostics(file));
   }
-  return ts
+  const errors = ts
     .sortAndDeduplicateDiagnostics(found)
-    .filter(({ category }) => category === ts.DiagnosticCategory.Error)
-    .map((each) => {
-      const related = (each.relatedInformation ?? []).map((other) => messageAndPlace(layout, other));
-      const hint = HINTS.get(each.code);
-      const common = {
-        code: `TS${each.code}`,
-        severity: "error",
-        ...messageAndPlace(layout, each),
-        ...(hint === undefined ? {} : { hint }),
-      } as const;
-      return related.length === 0 ? common : { ...common, related };
-    });
+    .filter(({ category }) => category === ts.DiagnosticCategory.Error);
+  const isOther = installed !== undefined && minorOf(installed.version) !== minorOf(ts.version);
+  const reach = isOther && errors.length > 0 ? contractReach(opened) : () => true;
+  return errors.map((each) => {
+    const related = (each.relatedInformation ?? []).map((other) => messageAndPlace(layout, other));
+    const isError = each.file === undefined || reach(each.file, each.start ?? 0);
+    const hint = isError
+      ? HINTS.get(each.code)
+      : `nothing, when TypeScript ${installed?.version} takes it, which the project is compiled with: svc-gen reads with ${ts.version}, and no contract depends on this`;
+    const common = {
+      code: `TS${each.code}`,
+      severity: isError ? "error" : "note",
+      ...messageAndPlace(layout, each),
+      ...(hint === undefined ? {} : { hint }),
+    } as const;
+    return related.length === 0 ? common : { ...common, related };
+  });
 }
 
 /** What to do about errors of TypeScript that the configuration causes. */
@@ -532,20 +539,20 @@ function packageName(manifest: string): string | undefined {
 }
 
 /**
- * Makes typescript-json-schema use ts-morph's TypeScript instead of its own. One compiler in the process loads 0.2 s
- * faster and makes the types interchangeable. Both must be of one minor version.
+ * Loads typescript-json-schema with ts-morph's TypeScript in place of its own, which is 5.9: its flags of types have
+ * other numbers. Another module of the process may have loaded that TypeScript before, and keeps it.
  */
-export function shareCompiler(): void {
+export function loadSchemaLibrary(): unknown {
   const fromSchema = schemaRequire();
   const path = fromSchema.resolve("typescript");
-  const { version } = fromSchema("typescript/package.json") as { version: string };
-  const minor = (text: string) => text.split(".").slice(0, 2).join(".");
-  if (minor(version) !== minor(ts.version)) {
-    throw new Error(
-      `typescript-json-schema wants TypeScript ${version}, ts-morph has ${ts.version}: versions must agree`,
-    );
+  const before = fromSchema.cache[path];
+  fromSchema.cache[path] = Object.assign(new Module(path), { exports: ts, loaded: true, filename: path });
+  try {
+    return fromSchema("typescript-json-schema");
+  } finally {
+    if (before === undefined) delete fromSchema.cache[path];
+    else fromSchema.cache[path] = before;
   }
-  fromSchema.cache[path] ??= Object.assign(new Module(path), { exports: ts, loaded: true, filename: path });
 }
 
 /** Resolves modules as typescript-json-schema does. */

@@ -9,8 +9,9 @@ import type { InputRecorder } from "./input-recorder.js";
 import { ts } from "./typescript.js";
 
 export interface InstalledTypeScript {
+  readonly version: string;
   readonly major: number;
-  /** The folder of its `lib.*.d.ts`, when they may be newer than those of svc-gen's compiler. */
+  /** The folder of its `lib.*.d.ts`. */
   readonly libraries?: string;
 }
 
@@ -21,23 +22,28 @@ export function installedTypeScript(folder: string, recorder: InputRecorder): In
   recorder.file(manifest, text);
   if (text === undefined)
     return dirname(folder) === folder ? undefined : installedTypeScript(dirname(folder), recorder);
-  const major = majorOf(text);
-  if (major === undefined) return undefined;
-  const libraries = major >= 6 ? librariesOf(realpathSync(dirname(manifest))) : undefined;
-  return { major, ...(libraries === undefined ? {} : { libraries }) };
+  const version = versionOf(text);
+  if (version === undefined) return undefined;
+  const libraries = librariesOf(realpathSync(dirname(manifest)));
+  return { version, major: Number.parseInt(version, 10), ...(libraries === undefined ? {} : { libraries }) };
 }
 
 /**
- * The major version in a package's manifest; undefined for a manifest without a version or with invalid JSON, such as
- * one that a package manager is still writing.
+ * The version in a package's manifest; undefined for a manifest without a version or with invalid JSON, such as one
+ * that a package manager is still writing.
  */
-function majorOf(manifest: string): number | undefined {
+function versionOf(manifest: string): string | undefined {
   try {
-    const major = Number.parseInt(JSON.parse(manifest).version, 10);
-    return Number.isNaN(major) ? undefined : major;
+    const version = String(JSON.parse(manifest).version);
+    return /^\d/.test(version) ? version : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The major and minor version. Patches of one minor version accept the same programs. */
+export function minorOf(version: string): string {
+  return version.split(".").slice(0, 2).join(".");
 }
 
 /** The folder of library files: beside the compiler, or in the package of its native build. */
@@ -74,37 +80,48 @@ export function libraryFile(path: string): string {
   return newest === undefined ? path : join(dirname(path), newest);
 }
 
-/** Adds the defaults of the project's TypeScript that change what types mean. */
+/** Adds the defaults of the project's TypeScript that change the meaning of types. */
 export function withDefaults(
   given: ts.CompilerOptions,
   installed: InstalledTypeScript | undefined,
-  recorder: InputRecorder,
 ): ts.CompilerOptions {
-  const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const options: ts.CompilerOptions = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined),
+  );
   // Unknown library names are dropped; an empty list means the libraries of the target.
   if (given.lib?.length === 0) delete options.lib;
   if (installed === undefined) return { strict: true, target: ts.ScriptTarget.ESNext, ...options };
-  if (installed.major < 6) return options;
-  const { module = ts.ModuleKind.ESNext } = given;
-  const resolvesLikeBundlers =
-    module === ts.ModuleKind.CommonJS || (module >= ts.ModuleKind.ES2015 && module <= ts.ModuleKind.ESNext);
+  return installed.major >= 6 ? { strict: true, ...options } : { ...defaultsBefore6(options), ...options };
+}
+
+const { ModuleKind, ModuleResolutionKind, ScriptTarget } = ts;
+
+/** The defaults of TypeScript 5 that version 6 changed. */
+function defaultsBefore6(given: ts.CompilerOptions): ts.CompilerOptions {
+  const target = given.target ?? TARGETS.get(given.module) ?? ScriptTarget.ES5;
+  const module = given.module ?? (target >= ScriptTarget.ES2015 ? ModuleKind.ES2015 : ModuleKind.CommonJS);
+  const fixed = module < ModuleKind.Node16;
+  const moduleResolution = module === ModuleKind.CommonJS ? ModuleResolutionKind.Node10 : ModuleResolutionKind.Classic;
+  const esModuleInterop = given.esModuleInterop ?? !fixed;
+  const resolvesLikeBundlers = (given.moduleResolution ?? moduleResolution) === ModuleResolutionKind.Bundler;
   return {
-    strict: true,
-    target: ts.ScriptTarget.ESNext,
+    target,
     module,
-    ...(resolvesLikeBundlers ? { moduleResolution: ts.ModuleResolutionKind.Bundler } : {}),
-    esModuleInterop: true,
-    noUncheckedSideEffectImports: true,
-    libReplacement: false,
-    ...options,
-    types: typesOf(given, recorder),
+    ...(fixed ? { moduleResolution } : {}),
+    esModuleInterop,
+    allowSyntheticDefaultImports: esModuleInterop || module === ModuleKind.System || resolvesLikeBundlers,
+    strict: false,
+    alwaysStrict: given.strict === true,
+    types: ["*"],
+    noUncheckedSideEffectImports: false,
+    libReplacement: true,
   };
 }
 
-/** Type packages. TypeScript 6 includes none by default; `*` means all that are installed. */
-function typesOf(options: ts.CompilerOptions, recorder: InputRecorder): string[] {
-  const { types: _, ...rest } = options;
-  return (options.types ?? []).flatMap((name) =>
-    name === "*" ? ts.getAutomaticTypeDirectiveNames(rest, recorder.wrap(ts.sys)) : [name],
-  );
-}
+/** The targets that a module system implied. */
+const TARGETS: ReadonlyMap<ts.ModuleKind | undefined, ts.ScriptTarget> = new Map([
+  [ModuleKind.Node16, ScriptTarget.ES2022],
+  [ModuleKind.Node18, ScriptTarget.ES2022],
+  [ModuleKind.Node20, ScriptTarget.ES2023],
+  [ModuleKind.NodeNext, ScriptTarget.ESNext],
+]);

@@ -1,6 +1,6 @@
 /**
- * ts-morph and its TypeScript, the one compiler of the process, which typescript-json-schema shares (`shareCompiler` in
- * program.ts). Every other file takes them from here, because an `import` of the package takes twice the time of this
+ * ts-morph and its TypeScript, the one compiler of the process, which typescript-json-schema shares (`loadSchemaLibrary`
+ * in program.ts). Every other file takes them from here, because an `import` of the package takes twice the time of this
  * `require`: it scans their megabytes for exported names.
  */
 

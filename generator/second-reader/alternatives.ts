@@ -42,7 +42,7 @@ export function alternativesOf(schema: Json, root: JsonObject): Alternatives {
   const lists: ListForm[] = [];
   const open = new Set<Json>();
   const visit = (each: Json): void => {
-    if (each === false || isNothing(each) || open.has(each)) return;
+    if (each === false || isImpossible(each, root) || open.has(each)) return;
     open.add(each);
     const node = each instanceof JsonObject ? each : object();
     const values =
@@ -57,8 +57,8 @@ export function alternativesOf(schema: Json, root: JsonObject): Alternatives {
     else for (const type of types) addType(type, node);
   };
   const addType = (type: Json, node: JsonObject): void => {
-    if (type === "object") objects.push(objectForm(node));
-    else if (type === "array") lists.push(listForm(node));
+    if (type === "object") objects.push(objectForm(node, root));
+    else if (type === "array") lists.push(listForm(node, root));
     else if (type === "boolean") found.scalars.add("true").add("false");
     else if (type === "string") {
       const pattern = node.get("pattern");
@@ -70,7 +70,7 @@ export function alternativesOf(schema: Json, root: JsonObject): Alternatives {
   return { ...found, objects, lists };
 }
 
-function objectForm(node: JsonObject): ObjectForm {
+function objectForm(node: JsonObject, root: JsonObject): ObjectForm {
   const required = list(node.get("required")) ?? [];
   const members = [...membersOf(node.get("properties"))].map(
     ([name, schema]) => [name, { schema, required: required.includes(name) }] as const,
@@ -79,28 +79,55 @@ function objectForm(node: JsonObject): ObjectForm {
     node,
     members: new Map(members),
     patterns: membersOf(node.get("patternProperties")),
-    others: othersOf(node.get("additionalProperties")),
+    others: othersOf(node.get("additionalProperties"), root),
   };
 }
 
-function listForm(node: JsonObject): ListForm {
+function listForm(node: JsonObject, root: JsonObject): ListForm {
   const items = node.get("items");
   const places = list(node.get("prefixItems")) ?? list(items) ?? [];
-  const others = othersOf(Array.isArray(items) || items === undefined ? node.get("additionalItems") : items);
+  const further = Array.isArray(items) || items === undefined ? node.get("additionalItems") : items;
+  const others = othersOf(further, root);
   const most = node.get("maxItems");
   const isFixed = typeof most === "number" && most === places.length;
   return { node, items: places, others: isFixed ? false : others, least: Number(node.get("minItems") ?? 0) };
 }
 
 /** `{}` and an absent schema take everything, `{ not: {} }` takes nothing. */
-function othersOf(schema: Json | undefined): Json {
+function othersOf(schema: Json | undefined, root: JsonObject): Json {
   if (schema === undefined || (schema instanceof JsonObject && schema.members.size === 0)) return true;
-  return isNothing(schema) ? false : schema;
+  return isImpossible(schema, root) ? false : schema;
 }
 
 function isNothing(schema: Json): boolean {
   const not = schema instanceof JsonObject ? schema.get("not") : undefined;
   return not instanceof JsonObject && not.members.size === 0;
+}
+
+/** Answers of {@link isImpossible}; of a schema that is being judged: no. */
+const impossible = new WeakMap<JsonObject, boolean>();
+
+/** Whether no value fits a schema: `{ not: {} }`, or an object or a list that needs such a value. */
+function isImpossible(schema: Json, root: JsonObject): boolean {
+  if (!(schema instanceof JsonObject)) return schema === false;
+  const known = impossible.get(schema);
+  if (known !== undefined) return known;
+  impossible.set(schema, false);
+  const reference = schema.get("$ref");
+  const branches = list(schema.get("anyOf"));
+  const members = membersOf(schema.get("properties"));
+  const places = list(schema.get("items")) ?? [];
+  const needed = [
+    ...(list(schema.get("required")) ?? []).map((name) => members.get(String(name))),
+    ...places.slice(0, Number(schema.get("minItems") ?? 0)),
+  ];
+  const found =
+    isNothing(schema) ||
+    (typeof reference === "string" && isImpossible(resolveReference(reference, root), root)) ||
+    branches?.every((branch) => isImpossible(branch, root)) === true ||
+    needed.some((each) => each !== undefined && isImpossible(each, root));
+  impossible.set(schema, found);
+  return found;
 }
 
 function resolveReference(reference: string, root: JsonObject): Json {

@@ -22,7 +22,9 @@ export const CORRECTED = {
     "the library reads the syntax: it loses those of mapped types, throws for templates, reads T of a generic interface, and lets patterns judge declared members",
   "undefined in a union": "`a: T | undefined` may be absent; the library requires it unless the type is instantiated",
   "absent member": "`a?: never` and `a?: undefined` may be null; the library leaves the member out, so takes any value",
+  "absent value": "an `undefined` in a list of a result is written as null; the library leaves it out",
   "optional null": "an optional member, or the optional item of a tuple, may be null on the wire",
+  "symbol member": "a member with a symbol as its name is none in JSON; the library reads an internal name",
   "member __proto__": "the library assigns a member of this name as the prototype of its object",
   "tuple with a tail": "the library takes the last element of [...A[], B] for the repeated one",
   "alias by name":

@@ -3,15 +3,15 @@
  * gets no comments, because it would run `require()` in them and follow `@$ref`, `@ignore` and `@type`.
  */
 
-import { createRequire } from "node:module";
 import { type JsonObject, readJson } from "../json.js";
-import { type Program, shareCompiler } from "../project/program.js";
+import { loadSchemaLibrary, type Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 import { escapeRegex } from "../types/template-pattern.js";
 import { isDataReference, isErrorPathWrapper, TypePredicates, unionConstituents } from "../types/type-predicates.js";
 import type { DifferenceName } from "./differences.js";
 
 const { TypeFlags } = ts;
+const ABSENT = TypeFlags.Undefined | TypeFlags.Void;
 
 type Definition = Record<string, unknown> & {
   properties?: Record<string, Definition>;
@@ -55,9 +55,7 @@ export const NUMBER_INDEX = "^[0-9]+$";
 
 /** Opens the library over the checker of a program. */
 export function openLibrary(program: Program): ReadType {
-  shareCompiler();
-  const require = createRequire(import.meta.url);
-  const { JsonSchemaGenerator, getDefaultArgs } = require("typescript-json-schema") as Library;
+  const { JsonSchemaGenerator, getDefaultArgs } = loadSchemaLibrary() as Library;
   const predicates = new TypePredicates(program);
   let corrected = new Set<DifferenceName>();
   let objects: readonly ts.Type[] = [];
@@ -129,7 +127,13 @@ export function openLibrary(program: Program): ReadType {
     #correction(type: ts.Type): Definition | undefined {
       const { flags } = type;
       if (flags & TypeFlags.BigInt) return correct("bigint", { type: "integer" });
-      if (flags & TypeFlags.Never) return correct("never", { not: {} });
+      if (
+        flags & TypeFlags.Never ||
+        (type.isIntersection() && this.tc.isTypeAssignableTo(type, this.tc.getNeverType()))
+      ) {
+        return correct("never", { not: {} });
+      }
+      if (flags & ABSENT) return correct("absent value", { type: "null" });
       if (flags & TypeFlags.StringMapping) return correct("mapped strings", { type: "string", pattern: "" });
       const isComputed = (part: ts.Type) => (part.flags & (TypeFlags.Enum | TypeFlags.Union)) === TypeFlags.Enum;
       if (isComputed(type)) return { type: "number" };
@@ -186,8 +190,11 @@ export function openLibrary(program: Program): ReadType {
       super.getClassDefinition(withoutIndexSyntax(type, program.sources[0] as ts.Node), definition);
       for (const property of properties) this.#correctMember(property, definition);
       for (const { keyType, type: value } of this.tc.getIndexInfosOfType(type)) {
+        if (keyType.flags & TypeFlags.ESSymbol) continue;
         correct("index signature", definition);
-        const values = this.getTypeDefinition(value);
+        const given = unionConstituents(value).map((part) => this.getTypeDefinition(part));
+        const values =
+          value.isUnion() && given.length < value.types.length ? { anyOf: given } : this.getTypeDefinition(value);
         if (keyType.flags & TypeFlags.String) definition.additionalProperties = values;
         else {
           const pattern = keyType.flags & TypeFlags.Number ? NUMBER_INDEX : this.getTypeDefinition(keyType).pattern;
@@ -201,9 +208,23 @@ export function openLibrary(program: Program): ReadType {
     }
 
     #correctMember(property: ts.Symbol, definition: Definition): void {
+      if (String(property.escapedName).startsWith("__@")) {
+        delete definition.properties?.[property.name];
+        if (definition.required?.includes(property.name)) {
+          definition.required = definition.required.filter((name) => name !== property.name);
+        }
+        corrected.add("symbol member");
+        return;
+      }
       const type = this.tc.getTypeOfSymbol(property);
       const parts = type.isUnion() ? type.types : [type];
-      const isAbsent = ({ flags }: ts.Type) => (flags & (TypeFlags.Undefined | TypeFlags.Never)) !== 0;
+      const isOptional = (property.flags & ts.SymbolFlags.Optional) !== 0;
+      if (type.flags & TypeFlags.Never && !isOptional) {
+        definition.properties = { ...definition.properties, [property.name]: this.getTypeDefinition(type) };
+        definition.required = [...(definition.required ?? []), property.name];
+        return;
+      }
+      const isAbsent = ({ flags }: ts.Type) => (flags & (ABSENT | TypeFlags.Never)) !== 0;
       if (parts.some(isAbsent) && definition.required?.includes(property.name)) {
         definition.required = definition.required.filter((name) => name !== property.name);
         corrected.add("undefined in a union");

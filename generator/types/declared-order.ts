@@ -13,7 +13,7 @@ export interface TypeSyntax {
 }
 export type Environment = ReadonlyMap<ts.Symbol, TypeSyntax>;
 
-/** Internal properties of mapped types (TypeScript 5.9). */
+/** Internal properties of mapped types (TypeScript 6.0). */
 interface MappedType extends ts.ObjectType {
   readonly declaration?: ts.MappedTypeNode;
   /** `T` in `{ [K in keyof T]: … }` and in `Pick<T, K>`. Set by the first request for the members. */

@@ -3,7 +3,7 @@
  * definition; any other is inlined where it is used. This file does not load the compiler.
  */
 
-import { type Definition, forEachRef, mapRefs, type Shape } from "../model.js";
+import { type Definition, forEachRef, isNever, mapRefs, type Shape } from "../model.js";
 
 /** A definition with more levels of nesting is never inlined. */
 const MAX_INLINE_LEVELS = 12;
@@ -28,32 +28,45 @@ interface Naming {
 export class Definitions {
   /** Keyed by type identity. */
   private readonly entries = new Map<object, Entry>();
-  private readonly names = new Set<string>();
+  private readonly byName = new Map<string, Entry>();
 
   /**
    * Lowers a structured type. A repeated use of a named object type or of a large type gives a reference, and so does
    * any use inside the type itself. Other types are lowered at each use.
+   *
+   * @param make undefined for a type of which {@link complete} gives the shape later
    */
-  define(type: object, naming: Naming, make: () => Shape): Shape {
+  define(type: object, naming: Naming, make: (isNamed: boolean) => Shape | undefined): Shape {
     const known = this.entries.get(type);
+    if (known?.shape !== undefined && isNever(known.shape)) return known.shape;
     if (known !== undefined && (known.named || known.referred || known.shape === undefined)) {
       known.referred = true;
       return { kind: "ref", name: known.name };
     }
     const named = naming.isObject && naming.name !== undefined && !naming.name.startsWith("__");
     const entry: Entry = { name: this.uniqueName(naming), named, referred: false };
+    this.byName.set(entry.name, entry);
     this.entries.set(type, entry);
-    entry.shape = make();
+    const shape = make(named);
+    if (shape === undefined) entry.referred = true;
+    else entry.shape = shape;
+    if (entry.shape === undefined) return { kind: "ref", name: entry.name };
+    if (isNever(entry.shape)) return entry.shape;
     // A large shape is never inlined: each level of nested generic types would double the schema.
     if (isLarge(entry.shape)) entry.referred = true;
     return named || entry.referred ? { kind: "ref", name: entry.name } : entry.shape;
   }
 
+  /** Gives the shape of a type that was defined without one. */
+  complete(type: object, shape: Shape): void {
+    const entry = this.entries.get(type);
+    if (entry !== undefined) entry.shape = shape;
+  }
+
   /** The shape that a reference refers to, if it is lowered already; any other shape unchanged. */
   resolve(shape: Shape): Shape {
     if (shape.kind !== "ref") return shape;
-    const entry = [...this.entries.values()].find(({ name }) => name === shape.name);
-    return entry?.shape ?? shape;
+    return this.byName.get(shape.name)?.shape ?? shape;
   }
 
   /**
@@ -68,16 +81,19 @@ export class Definitions {
     const heights = new Map<string, number>();
     const heightOf = (name: string) => (staying.has(name) ? 0 : (heights.get(name) ?? 0));
     const visit = (shape: Shape, open: readonly string[]): void => {
-      forEachRef(shape, (name) => {
+      // Visited after the walk of the shape, which would hold several frames of the stack for each type.
+      const names: string[] = [];
+      forEachRef(shape, (name) => names.push(name));
+      for (const name of names) {
         uses.set(name, (uses.get(name) ?? 0) + 1);
         if (open.includes(name)) staying.add(name);
         const target = shapes.get(name);
-        if (uses.get(name) !== 1 || target === undefined) return;
+        if (uses.get(name) !== 1 || target === undefined) continue;
         visit(target, [...open, name]);
         const levels = height(target, heightOf);
         heights.set(name, levels);
         if (levels > MAX_INLINE_LEVELS) staying.add(name);
-      });
+      }
     };
     for (const root of roots) visit(root, []);
     const stays = (name: string) => staying.has(name) || (uses.get(name) ?? 0) > 1;
@@ -102,8 +118,7 @@ export class Definitions {
         : declared;
     const clean = base.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|_+$/g, "") || "Type";
     let name = clean;
-    for (let count = 2; this.names.has(name); count++) name = `${clean}_${count}`;
-    this.names.add(name);
+    for (let count = 2; this.byName.has(name); count++) name = `${clean}_${count}`;
     return name;
   }
 }

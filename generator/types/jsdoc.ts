@@ -18,6 +18,8 @@ export interface Comment {
   readonly notSecret: boolean;
   /** The values of `@default` and `@example`. */
   readonly examples: readonly { readonly tag: ts.JSDocTag; readonly value: Json }[];
+  /** The same comment on text, where `@example 12345` is the text "12345". */
+  readonly onText: () => Comment;
   /** The texts of `@acknowledge`. */
   readonly acknowledged: readonly { readonly tag: ts.JSDocTag; readonly text: string }[];
   /** Unknown tags with a name close to a known one. */
@@ -125,7 +127,7 @@ function normalizedText(text: string): string {
   return text.replace(/\r\n?/g, "\n").trim();
 }
 
-function parseComment(text: string, declarations: readonly ts.Node[]): Comment {
+function parseComment(text: string, declarations: readonly ts.Node[], read = parseJsonOrText): Comment {
   const tags = declarations
     .flatMap((declaration) => ts.getJSDocTags(declaration))
     .map((tag) => ({ tag, name: tag.tagName.text, text: tagText(tag) }));
@@ -133,9 +135,9 @@ function parseComment(text: string, declarations: readonly ts.Node[]): Comment {
   const examples: Json[] = [];
   for (const { name, text } of tags) {
     if (!ANNOTATION_TAGS.includes(name)) continue;
-    if (name === "example") examples.push(parseJsonOrText(text));
+    if (name === "example") examples.push(read(text));
     else if (name === "title") annotations.push(["title", text]);
-    else if (name === "default") annotations.push(["default", parseJsonOrText(text)]);
+    else if (name === "default") annotations.push(["default", read(text)]);
     else annotations.push(["deprecated", true]);
   }
   if (examples.length > 0) annotations.push(["examples", examples]);
@@ -150,7 +152,8 @@ function parseComment(text: string, declarations: readonly ts.Node[]): Comment {
     notSecret: tags.some(({ name }) => name === "notSecret"),
     examples: own
       .filter(({ name }) => name === "default" || name === "example")
-      .map(({ tag, text }) => ({ tag, value: parseJsonOrText(text) })),
+      .map(({ tag, text }) => ({ tag, value: read(text) })),
+    onText: () => parseComment(text, declarations, parseText),
     acknowledged: own.filter(({ name }) => name === "acknowledge"),
     misspellings: own.flatMap(({ tag, name }) => {
       if (KNOWN_TAGS.includes(name)) return [];
@@ -196,6 +199,12 @@ function parseJsonOrText(text: string): Json {
   } catch {
     return text;
   }
+}
+
+/** The value of a tag on text: a JSON string, null, or the text as it is written. */
+function parseText(text: string): Json {
+  const value = parseJsonOrText(text);
+  return value === null || typeof value === "string" ? value : text;
 }
 
 /** The annotations as keywords. An outer comment overrides an inner one. */

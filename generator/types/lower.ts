@@ -5,16 +5,19 @@
 
 import { FORMAT_NAMES } from "svc-runtime/generator";
 import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
-import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import { CODES, type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { didYouMean } from "../diagnostics/did-you-mean.js";
 import {
   type Doc,
   type Example,
+  isNever,
   type Literal,
   type Member,
   memberSubject,
   type ObjectShape,
   type OutputVariant,
+  type Place,
+  partsOf,
   type Shape,
   type StaticMetadata,
   type Tool,
@@ -55,6 +58,8 @@ export interface LoweringResult {
   readonly acknowledged: readonly Acknowledgement[];
   /** The values of `@default` and `@example`, to be checked against the types. */
   readonly examples: readonly Example[];
+  /** Whether the types go on too deep, so that the model holds less than they say. */
+  readonly tooDeep: boolean;
 }
 
 /** A program, with caches that all tools share. */
@@ -77,17 +82,27 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
   const input = lowering.input(tool.input);
   const output = lowering.output(tool.output);
   const definitions = lowering.definitions.choose([input, ...output.map(({ payload }) => payload)]);
+  const ports = definitions.inline(input) as ObjectShape;
+  const variants = output.map((each) => ({ ...each, payload: definitions.inline(each.payload) as ObjectShape }));
+  for (const shape of [
+    ports,
+    ...variants.map(({ payload }) => payload),
+    ...definitions.kept.map((each) => each.shape),
+  ]) {
+    lowering.refuseImpossibleParts(shape, { subject: tool.name, node: tool.input.node, syntax: undefined, depth: 0 });
+  }
   return {
     tool: {
       ...(tool.metadata ?? NO_METADATA),
       import: tool.import,
       place: program.at(nameNode(tool.declaration).compilerNode),
-      input: definitions.inline(input) as ObjectShape,
-      output: output.map((variant) => ({ ...variant, payload: definitions.inline(variant.payload) as ObjectShape })),
+      input: ports,
+      output: variants,
       definitions: definitions.kept,
     },
     diagnostics: lowering.diagnostics,
     acknowledged: lowering.acknowledged,
+    tooDeep: lowering.tooDeep,
     examples: lowering.examples.map((example) => ({ ...example, shape: definitions.inline(example.shape) })),
   };
 }
@@ -96,18 +111,31 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
 const NO_METADATA: StaticMetadata = { fqn: "", description: "", path: "", timeout: 0 };
 
 /** One use of a type: its name in diagnostics, the node that they point to, its syntax, and the nesting depth. */
-interface Use {
-  readonly subject: string;
-  readonly node: ts.Node;
+interface Use extends Where {
   readonly syntax: TypeSyntax | undefined;
+  /** Levels since the last type with a name of its own. */
   readonly depth: number;
 }
 
+interface Where {
+  readonly subject: string;
+  readonly node: ts.Node;
+  /** Inside a type of a package: the subject of the member of the project that has the type. */
+  readonly author?: string | undefined;
+}
+
+/** Maximum number of levels without a name, and of instances of one generic type in each other. */
 const MAX_DEPTH = 50;
+/** The number of levels, named or not, from which a named type is lowered after the type that has it. */
+const MAX_LEVELS = 60;
+/** Maximum number of named types of one tool. */
+const MAX_TYPES = 1_000;
 /** Maximum length of a text for which a pattern of quadratic time takes no noticeable time. */
 const MAX_QUADRATIC_LENGTH = 1000;
 const EMPTY: ObjectShape = { kind: "object", members: [], indexes: [], closed: false };
 const { TypeFlags } = ts;
+/** The types of an absent member. */
+const ABSENT = TypeFlags.Undefined | TypeFlags.Void;
 
 class Lowering {
   readonly diagnostics: Diagnostic[] = [];
@@ -118,7 +146,18 @@ class Lowering {
   private readonly predicates: TypePredicates;
   readonly definitions = new Definitions();
   private side: "input" | "output" = "input";
-  private tooDeep = false;
+  tooDeep = false;
+  /** Levels, named or not, that are being lowered. */
+  private levels = 0;
+  /** Declarations of which types are being lowered, with the number of these types. */
+  private open = new Map<ts.Symbol, number>();
+  private readonly postponed: (() => void)[] = [];
+  private count = 0;
+  /** The shapes of input members with names like secrets. */
+  private readonly secrets = new Map<Shape, Where & { readonly detail: string }>();
+  private readonly notSecret = new WeakSet<Shape>();
+  /** The shapes without values, with the types that they come from. */
+  private readonly impossibles = new WeakMap<Shape, Where & { readonly detail: string | undefined }>();
 
   private readonly program: Program;
 
@@ -132,16 +171,22 @@ class Lowering {
     this.predicates = new TypePredicates(types.program);
   }
 
-  private report(code: Code, use: { subject: string; node: ts.Node }, detail?: string): void {
+  /** Reports a diagnostic once a place; the errors of a package's type once for the member that has it. */
+  private report(code: Code, use: Where, detail?: string): void {
     const place = this.program.at(use.node, endOfTag(use.node));
+    const { author, subject } = use;
+    const found =
+      author === undefined
+        ? diagnostic(code, { place, subject }, detail)
+        : foreignDiagnostic(code, { place, subject: author }, [subject.slice(this.toolName.length + 1), detail]);
     const repeated = this.diagnostics.some(
       (other) =>
-        other.code === code &&
+        (other.code === code || (author !== undefined && found.severity === "error" && other.severity === "error")) &&
         other.place?.file === place.file &&
         other.place.line === place.line &&
         other.place.column === place.column,
     );
-    if (!repeated) this.diagnostics.push(diagnostic(code, { place, subject: use.subject }, detail));
+    if (!repeated) this.diagnostics.push(found);
   }
 
   private refuse(code: Code, use: Use, detail?: string): Shape {
@@ -162,9 +207,12 @@ class Lowering {
       this.report("SVC150", use, this.printType(type));
       return EMPTY;
     }
-    const shape = this.object(type, use);
+    const shape = this.ports(type, use, false);
     if (shape.indexes.length > 0) this.report("SVC150", use, "it has an index signature");
-    return this.withDoc(shape, type, use);
+    const documented = this.withDoc(shape, type, use);
+    this.finish();
+    this.reportSecrets(documented);
+    return documented;
   }
 
   output({ type, syntax, node }: TypeUse): OutputVariant[] {
@@ -183,6 +231,7 @@ class Lowering {
         this.diagnostics.push(diagnostic("SVC163", variant, JSON.stringify(variant.name)));
       } else variants.push(variant);
     }
+    this.finish();
     return variants;
   }
 
@@ -200,7 +249,7 @@ class Lowering {
     const [tag, ...more] = this.order.properties(type, use.syntax);
     const where = {
       subject: use.subject,
-      node: this.outsideLibrary(this.declarationOf(type)) ?? use.syntax?.node ?? use.node,
+      node: this.own(this.declarationOf(type)) ?? use.syntax?.node ?? use.node,
     };
     if (tag === undefined || this.checker.getIndexInfosOfType(type).length > 0) {
       this.report("SVC164", where, this.printType(type));
@@ -214,7 +263,7 @@ class Lowering {
   }
 
   private taggedVariant(tag: ts.Symbol, environment: Environment, outer: Use): OutputVariant | undefined {
-    const node = this.outsideLibrary(nameOf(tag)) ?? outer.node;
+    const node = this.own(nameOf(tag)) ?? outer.node;
     const subject = memberSubject(outer.subject, tag.name);
     const annotation = typeAnnotation(tag);
     const syntax = annotation === undefined ? undefined : { node: annotation, environment };
@@ -234,7 +283,7 @@ class Lowering {
       this.report("SVC161", use, this.printType(type));
       return undefined;
     }
-    const payload = this.object(type, use, true);
+    const payload = this.ports(type, use, true);
     if (payload.indexes.length > 0) this.report("SVC161", use, "it has an index signature, so its ports are not known");
     const comment = this.types.comments.of(tag);
     this.recordTags(comment, use, payload);
@@ -253,16 +302,22 @@ class Lowering {
 
   /** The shape of a type, with the comments of the aliases between its syntax and the type. */
   private shape(type: ts.Type, use: Use): Shape {
-    if (use.depth > MAX_DEPTH) {
-      const subject = `${use.subject.split(".").slice(0, 4).join(".")}.…`;
-      if (!this.tooDeep) this.report("SVC140", { ...use, subject });
-      this.tooDeep = true;
-      return { kind: "json" };
-    }
+    if (use.depth > MAX_DEPTH) return this.refuseDepth(use);
     if (this.tooDeep) return { kind: "json" };
-    let shape = this.shapeOfType(type, { ...use, depth: use.depth + 1 });
-    for (const comment of this.aliasComments(use.syntax)) shape = this.withComment(shape, comment, use);
-    return shape;
+    this.levels++;
+    const shape = this.shapeOfType(type, { ...use, depth: use.depth + 1 });
+    this.levels--;
+    return this.withAliases(shape, use);
+  }
+
+  /** Adds the comments of the aliases between a syntax and its type. */
+  private withAliases(shape: Shape, use: Use): Shape {
+    let result = shape;
+    for (const comment of this.aliasComments(use.syntax)) {
+      result = this.withComment(result, comment, use);
+      if (comment.notSecret) this.silence(result);
+    }
+    return result;
   }
 
   /** Adds the comment of an enum to a union of all its members, or the comment of a member to that member alone. */
@@ -299,19 +354,25 @@ class Lowering {
     return comments;
   }
 
-  private withComment(shape: Shape, comment: Comment, use: Use): Shape {
-    const constrained = this.withConstraints(shape, comment, use);
+  private withComment(shape: Shape, given: Comment, use: Use): Shape {
+    if (isNever(shape)) return shape;
+    const constrained = this.withConstraints(shape, given, use);
+    const comment = onShape(given, constrained);
     this.recordTags(comment, use, constrained);
     const doc = annotate(comment, constrained.doc);
     return doc === undefined ? constrained : { ...constrained, doc };
   }
 
   private withConstraints(shape: Shape, comment: Comment, use: Use): Shape {
+    if (isNever(shape)) return shape;
     let result = shape;
     for (const constraint of comment.constraints) {
-      const at = { subject: use.subject, node: constraint.node };
+      const isForeign = this.program.isForeign(constraint.node.getSourceFile());
+      const at = { ...use, node: isForeign ? use.node : constraint.node };
       const before = this.definitions.resolve(result);
       const next = constrain(before, constraint);
+      // A tag of a package may be another tool's, and the project cannot correct it.
+      if (isForeign && ("detail" in next || conflictingTags(next) !== undefined)) continue;
       if ("detail" in next) {
         this.report(next.kind === "value" ? "SVC170" : "SVC171", at, next.detail);
         continue;
@@ -320,7 +381,8 @@ class Lowering {
       const tags = conflictingTags(result);
       if (tags !== undefined && conflictingTags(before) === undefined) this.report("SVC172", at, tags);
       if (constraint.tag === "pattern") this.checkPattern(constraint.text, comment, at);
-      const format = constraint.tag === "format" && this.side === "input" ? uncheckedFormat(result) : undefined;
+      const format =
+        !isForeign && constraint.tag === "format" && this.side === "input" ? uncheckedFormat(result) : undefined;
       if (format !== undefined) this.report("SVC175", at, `${format}${didYouMean(format, FORMAT_NAMES)}`);
     }
     return result;
@@ -330,7 +392,7 @@ class Lowering {
    * Reports a pattern for which one text can occupy the CPU of a server, or of any other program that checks the
    * pattern.
    */
-  private checkPattern(pattern: string, { constraints }: Comment, at: { subject: string; node: ts.Node }): void {
+  private checkPattern(pattern: string, { constraints }: Comment, at: Where): void {
     const slow = slowPart(pattern);
     if (slow?.growth === "exponential") this.report("SVC177", at, slow.part);
     const limits = constraints.filter(({ tag }) => tag === "maxLength").map(({ text }) => Number(text));
@@ -357,9 +419,10 @@ class Lowering {
   private shapeOfType(type: ts.Type, use: Use): Shape {
     const { flags } = type;
     if (this.containsDataRef(type, use.syntax)) return this.refuseDataRef(use);
-    if (flags & (TypeFlags.Any | TypeFlags.Unknown)) return { kind: "json" };
-    if (flags & TypeFlags.Never) return this.refuse("SVC137", use);
-    if (flags & (TypeFlags.Undefined | TypeFlags.Void)) return this.refuse("SVC136", use, this.printType(type));
+    if (flags & TypeFlags.Any) return this.anything(type, use);
+    if (flags & TypeFlags.Unknown) return { kind: "json" };
+    if (flags & TypeFlags.Never) return this.impossible(use);
+    if (flags & ABSENT) return this.refuse("SVC136", use, this.printType(type));
     if (flags & TypeFlags.Null) return { kind: "null" };
     if (flags & (TypeFlags.ESSymbol | TypeFlags.UniqueESSymbol)) return this.refuse("SVC132", use);
     if (flags & TypeFlags.NonPrimitive) return { kind: "json", except: "primitives" };
@@ -376,7 +439,7 @@ class Lowering {
     }
     if (flags & TypeFlags.Union) {
       const { types } = type as ts.UnionType;
-      return this.define(type, use, () => this.withEnumComment(this.union(types, type, use), types, use));
+      return this.define(type, use, (inner) => this.withEnumComment(this.union(types, type, inner), types, inner));
     }
     if (flags & TypeFlags.Enum) return { kind: "number" };
     if (flags & (TypeFlags.TemplateLiteral | TypeFlags.StringMapping)) {
@@ -387,6 +450,13 @@ class Lowering {
     if (flags & TypeFlags.Intersection) return this.intersection(type as ts.IntersectionType, use);
     if (flags & TypeFlags.Object) return this.objectType(type, use);
     return this.refuse("SVC144", use, this.printType(type));
+  }
+
+  /** `any`, which is also TypeScript's type of a name that it does not find. */
+  private anything(type: ts.Type, use: Use): Shape {
+    const isError = (type as { intrinsicName?: string }).intrinsicName === "error";
+    this.report(isError ? "SVC191" : "SVC190", use);
+    return { kind: "json" };
   }
 
   private literal(type: ts.Type): Literal | undefined {
@@ -416,16 +486,39 @@ class Lowering {
       : { kind: "string", pattern: `^${pattern}$` };
   }
 
+  // Types without values
+
+  /** The shape of a type without values. A union drops it; where nothing does, {@link refuseImpossible} reports it. */
+  private impossible(use: Use, detail?: string): Shape {
+    const shape: Shape = { kind: "union", branches: [] };
+    this.impossibles.set(shape, { ...use, detail });
+    return shape;
+  }
+
+  private refuseImpossible(shape: Shape, use: Use): Shape {
+    if (!isNever(shape)) return shape;
+    const { detail, ...where } = this.impossibles.get(shape) ?? { ...use, detail: undefined };
+    this.report("SVC137", where, detail);
+    return { kind: "json" };
+  }
+
+  /** Reports a type without values that a recursive type refers to from inside, where no union can drop it. */
+  refuseImpossibleParts(shape: Shape, use: Use): void {
+    if (isNever(shape)) this.refuseImpossible(shape, use);
+    else for (const part of partsOf(shape)) this.refuseImpossibleParts(part, use);
+  }
+
   // Unions and intersections
 
   /** Lowers a union. `undefined` in it is refused; the caller removes the `undefined` of an optional member before. */
   private union(types: readonly ts.Type[], whole: ts.Type | undefined, use: Use): Shape {
-    const rest = types.filter((part) => !(part.flags & TypeFlags.Undefined));
+    const rest = types.filter((part) => !(part.flags & ABSENT));
     if (whole !== undefined && rest.length < types.length) return this.refuse("SVC136", use, this.printType(whole));
     const ordered = this.order.sortUnion(rest, use.syntax);
     const booleans = ordered.filter((part) => part.flags & TypeFlags.BooleanLiteral).length === 2;
     const branches: Shape[] = [];
     const values: Literal[] = [];
+    let never: Shape | undefined;
     for (const part of ordered) {
       const literal = this.literal(part);
       if (booleans && part.flags & TypeFlags.BooleanLiteral) {
@@ -438,10 +531,12 @@ class Lowering {
         if (values.length === 0) branches.push({ kind: "literal", values });
         values.push(literal ?? null);
       } else {
-        branches.push(this.shape(part, { ...use, syntax: this.constituentSyntax(part, use.syntax) }));
+        const branch = this.shape(part, { ...use, syntax: this.constituentSyntax(part, use.syntax) });
+        if (isNever(branch)) never ??= branch;
+        else branches.push(branch);
       }
     }
-    return this.branches(distinct(branches), use);
+    return branches.length === 0 ? (never ?? this.impossible(use)) : this.branches(distinct(branches), use);
   }
 
   private branches(found: readonly Shape[], use: Use): Shape {
@@ -450,8 +545,7 @@ class Lowering {
       return branch.kind === "literal" && branch.values.every((each) => each === null) ? { kind: "null" } : branch;
     });
     const [only] = branches;
-    if (only === undefined) return this.refuse("SVC137", use);
-    if (branches.length === 1) return only;
+    if (only !== undefined && branches.length === 1) return only;
     const kinds = new Set(branches.map(({ kind }) => kind));
     const texts =
       kinds.has("string") ||
@@ -486,7 +580,7 @@ class Lowering {
 
   private intersection(type: ts.IntersectionType, use: Use): Shape {
     if (this.checker.isTypeAssignableTo(type, this.checker.getNeverType())) {
-      return this.refuse("SVC137", use, this.printType(type));
+      return this.impossible(use, this.printType(type));
     }
     const simple = type.types.filter((part) => !(part.flags & (TypeFlags.Object | TypeFlags.NonPrimitive)));
     const special = type.types.filter((part) => this.predicates.isList(part) || this.predicates.isSpecial(part));
@@ -498,23 +592,24 @@ class Lowering {
       return this.shape(base, { ...use, syntax: undefined });
     }
     const [name] = type.types.flatMap(
-      (part) => this.predicates.builtInClass(part) ?? this.predicates.builtInBase(part) ?? [],
+      (part) => this.predicates.builtIn(part) ?? this.predicates.builtInBase(part) ?? [],
     );
     if (name !== undefined) return this.refuse("SVC135", use, `${name} in ${this.printType(type)}`);
-    return this.define(type, use, () => this.object(type, use));
+    return this.define(type, use, (inner) => this.structure(type, inner));
   }
 
   // Object types
 
   private objectType(type: ts.Type, use: Use): Shape {
     if (this.checker.isTupleType(type))
-      return this.define(type, use, () => this.tuple(type as ts.TupleTypeReference, use));
-    if (this.checker.isArrayType(type)) return this.define(type, use, () => this.array(type as ts.TypeReference, use));
+      return this.define(type, use, (inner) => this.tuple(type as ts.TupleTypeReference, inner));
+    if (this.checker.isArrayType(type))
+      return this.define(type, use, (inner) => this.array(type as ts.TypeReference, inner));
     const name = this.predicates.builtIn(type);
     if (name !== undefined) return this.builtInShape(name, type, use);
     if (this.predicates.isCallable(type)) return this.refuse("SVC130", use);
     const element = this.predicates.inheritedElement(type);
-    if (element !== undefined) return this.define(type, use, () => this.list(element, use));
+    if (element !== undefined) return this.define(type, use, (inner) => this.list(element, inner));
     if (isErrorPathWrapper(type)) return this.wrapped(type as ts.TypeReference, use);
     const base = this.predicates.builtInBase(type);
     if (base !== undefined) return this.refuse("SVC135", use, `${this.printType(type)}, which extends ${base}`);
@@ -522,7 +617,7 @@ class Lowering {
       return this.refuse("SVC168", use, `${this.printType(type)} does not say what the data is: write DataRef<T>`);
     }
     if (this.predicates.isEmpty(type)) return { kind: "json", except: "null" };
-    return this.define(type, use, () => this.withDoc(this.object(type, use), type, use));
+    return this.define(type, use, (inner) => this.withDoc(this.structure(type, inner), type, inner));
   }
 
   private builtInShape(name: string, type: ts.Type, use: Use): Shape {
@@ -539,7 +634,8 @@ class Lowering {
   private wrapped(type: ts.TypeReference, use: Use): Shape {
     const [value] = this.checker.getTypeArguments(type);
     if (value === undefined) return this.refuse("SVC144", use, this.printType(type));
-    return { kind: "wrapped", item: this.shape(value, { ...use, syntax: this.argumentSyntax(use) }) };
+    const item = this.shape(value, { ...use, syntax: this.argumentSyntax(use) });
+    return isNever(item) ? item : { kind: "wrapped", item };
   }
 
   private array(type: ts.TypeReference, use: Use): Shape {
@@ -548,7 +644,22 @@ class Lowering {
   }
 
   private list(element: ts.Type, use: Use): Shape {
-    return { kind: "array", item: this.shape(element, this.elementUse(use)) };
+    const item = this.item(element, this.elementUse(use));
+    return isNever(item) ? { kind: "tuple", items: [], optional: 0, tail: [] } : { kind: "array", item };
+  }
+
+  /** The shape of an element. In a result `undefined` is written as null. */
+  private item(type: ts.Type, use: Use): Shape {
+    const parts = type.isUnion() ? type.types : [type];
+    const isAbsent = ({ flags }: ts.Type) => (flags & ABSENT) !== 0;
+    if (this.side === "input" || !parts.some(isAbsent)) return this.shape(type, use);
+    if (parts.every(isAbsent)) return { kind: "null" };
+    const shape = this.withoutUndefined(type, use);
+    if (isNever(shape)) return { kind: "null" };
+    const branches = shape.kind === "union" && shape.doc === undefined ? shape.branches : [shape];
+    return branches.some(({ kind }) => kind === "null")
+      ? shape
+      : { kind: "union", branches: [...branches, { kind: "null" }] };
   }
 
   /** The syntax behind all aliases, such as that of a list, a tuple or a mapped type. */
@@ -582,25 +693,36 @@ class Lowering {
     const tail: Shape[] = [];
     let rest: Shape | undefined;
     let optional = 0;
+    let never: Shape | undefined;
     this.checker.getTypeArguments(type).forEach((element, index) => {
       const flag = elementFlags[index] ?? ts.ElementFlags.Required;
       const node = nodes?.length === elementFlags.length ? elementNode(nodes[index]) : undefined;
       const syntax = node === undefined || at === undefined ? undefined : { node, environment: at.environment };
-      const inner: Use = { ...use, subject: `${use.subject}[${index}]`, node: nodes?.[index] ?? use.node, syntax };
+      const inner: Use = {
+        ...use,
+        subject: `${use.subject}[${index}]`,
+        node: this.own(nodes?.[index]) ?? use.node,
+        syntax,
+      };
       if (flag & ts.ElementFlags.Variadic) this.report("SVC139", inner, this.printType(type));
-      const shape =
-        flag & ts.ElementFlags.Optional ? this.withoutUndefined(element, inner) : this.shape(element, inner);
+      const isOptional = (flag & ts.ElementFlags.Optional) !== 0;
+      const shape = isOptional
+        ? this.refuseImpossible(this.withoutUndefined(element, inner), inner)
+        : this.item(element, inner);
+      if (isNever(shape) && flag & ts.ElementFlags.Rest) return;
+      if (isNever(shape)) never ??= shape;
       if (flag & ts.ElementFlags.Rest) rest = shape;
       else if (rest !== undefined) tail.push(shape);
       else items.push(shape);
-      if (flag & ts.ElementFlags.Optional) optional++;
+      if (isOptional) optional++;
     });
+    if (never !== undefined) return never;
     return { kind: "tuple", items, optional, ...(rest === undefined ? {} : { rest }), tail };
   }
 
   private withoutUndefined(type: ts.Type, use: Use): Shape {
     if (!type.isUnion()) return this.shape(type, use);
-    const rest = type.types.filter((part) => !(part.flags & TypeFlags.Undefined));
+    const rest = type.types.filter((part) => !(part.flags & ABSENT));
     const [only] = rest;
     if (rest.length === type.types.length) return this.shape(type, use);
     if (rest.length === 1 && only !== undefined) {
@@ -608,9 +730,21 @@ class Lowering {
       return this.shape(only, { ...use, syntax });
     }
     if (this.containsDataRef(type, use.syntax)) return this.refuseDataRef(use);
-    let shape = this.withEnumComment(this.union(rest, undefined, { ...use, depth: use.depth + 1 }), rest, use);
-    for (const comment of this.aliasComments(use.syntax)) shape = this.withComment(shape, comment, use);
-    return shape;
+    const shape = this.union(rest, undefined, { ...use, depth: use.depth + 1 });
+    return this.withAliases(this.withEnumComment(shape, rest, use), use);
+  }
+
+  /** An object type, or the impossible shape of a required member: no value has such a member. */
+  private structure(type: ts.Type, use: Use): Shape {
+    const shape = this.object(type, use);
+    return shape.members.map((member) => member.shape).find(isNever) ?? shape;
+  }
+
+  /** The ports of an object type, each of which must have values. */
+  private ports(type: ts.Type, use: Use, payload: boolean): ObjectShape {
+    const shape = this.object(type, use, payload);
+    const members = shape.members.map((member) => ({ ...member, shape: this.refuseImpossible(member.shape, use) }));
+    return { ...shape, members };
   }
 
   /** @param payload whether the members are output ports */
@@ -628,15 +762,19 @@ class Lowering {
       const inner: Use = {
         ...use,
         subject: `${use.subject}{}`,
-        node: this.outsideLibrary(info.declaration) ?? use.node,
+        ...this.placeIn(use, info.declaration),
         syntax: info.declaration === undefined ? values : { node: info.declaration.type, environment },
       };
-      if (info.keyType.flags & TypeFlags.ESSymbol) this.report("SVC141", inner);
-      else if (info.type.flags & TypeFlags.Never) closed = true;
+      // A symbol names no member of JSON, and an index signature demands none.
+      if (info.keyType.flags & TypeFlags.ESSymbol) continue;
+      if (info.type.flags & TypeFlags.Never) closed = true;
       else {
         const pattern = this.keyPattern(info.keyType, inner);
         const names = pattern === undefined ? {} : { pattern: excludeMembers(pattern, members) };
-        indexes.push({ ...names, shape: this.withoutUndefined(info.type, inner) });
+        const shape = this.withoutUndefined(info.type, inner);
+        if (!isNever(shape)) indexes.push({ ...names, shape });
+        else if (pattern === undefined) closed = true;
+        else this.refuseImpossible(shape, inner);
       }
     }
     return { kind: "object", members, indexes, closed };
@@ -664,32 +802,41 @@ class Lowering {
     port: boolean,
   ): Member | undefined {
     const subject = subjectOf(outer.subject, property);
-    const node = this.outsideLibrary(nameOf(property)) ?? outer.node;
+    const place = this.placeIn(outer, nameOf(property));
     const annotation = typeAnnotation(property);
     const syntax = annotation === undefined ? values : { node: annotation, environment };
-    const use: Use = { subject, node, syntax, depth: outer.depth };
+    const use: Use = { subject, ...place, syntax, depth: outer.depth };
     if (this.refuseMember(property, use)) return undefined;
 
     const type = this.checker.getTypeOfSymbol(property);
     const parts = type.isUnion() ? type.types : [type];
-    const absent = parts.some((part) => part.flags & TypeFlags.Undefined);
+    const absent = parts.some((part) => part.flags & ABSENT);
     const optional = (property.flags & ts.SymbolFlags.Optional) !== 0 || absent;
-    const nothing = parts.every((part) => part.flags & (TypeFlags.Undefined | TypeFlags.Never));
+    const nothing = parts.every((part) => part.flags & (ABSENT | TypeFlags.Never));
     const data = port ? this.byReference(type, use) : undefined;
-    const bare: Shape =
+    const found: Shape =
       data?.shape ??
       (nothing && optional ? { kind: "null" } : optional ? this.withoutUndefined(type, use) : this.shape(type, use));
+    const bare: Shape = isNever(found) && optional ? { kind: "null" } : found;
 
     const comment = this.types.comments.of(property);
-    if ((property.declarations ?? []).some(hasDetachedComment)) this.report("SVC147", use);
-    if (this.side === "input" && looksSecret(property.name) && !comment.notSecret)
-      this.report("SVC154", use, property.name);
+    if (use.author === undefined && (property.declarations ?? []).some(hasDetachedComment)) this.report("SVC147", use);
     const shape = this.withConstraints(bare, comment, use);
-    this.recordTags(comment, use, shape, optional);
-    const doc: Doc | undefined = annotate(comment);
-    const place = this.program.at(node);
+    if (comment.notSecret || this.notSecret.has(bare)) this.silence(shape);
+    else if (looksSecret(property.name)) this.secrets.set(shape, { ...use, detail: property.name });
+    const fitting = onShape(comment, shape);
+    this.recordTags(fitting, use, shape, optional);
+    const doc: Doc | undefined = annotate(fitting);
     const by = data === undefined ? {} : { byReference: data.by };
-    return { name: property.name, subject, place, optional, ...by, shape, ...(doc === undefined ? {} : { doc }) };
+    return {
+      name: property.name,
+      subject: use.author ?? subject,
+      place: this.program.at(use.node),
+      optional,
+      ...by,
+      shape,
+      ...(doc === undefined ? {} : { doc }),
+    };
   }
 
   /** Reports a member that has no JSON form; returns whether it did. */
@@ -701,8 +848,10 @@ class Lowering {
     );
     if (escaped.startsWith("__#") || modifiers & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)) {
       this.report("SVC133", use);
-    } else if (escaped.startsWith("__@")) this.report("SVC141", use);
-    else if (property.flags & ts.SymbolFlags.Method) this.report("SVC131", use);
+    } else if (escaped.startsWith("__@")) {
+      // A result loses the member; an input that needs it would be a lie.
+      if (this.side === "input" && !(property.flags & ts.SymbolFlags.Optional)) this.report("SVC141", use);
+    } else if (property.flags & ts.SymbolFlags.Method) this.report("SVC131", use);
     else if (!property.name.isWellFormed()) this.report("SVC148", use);
     else return false;
     return true;
@@ -738,9 +887,7 @@ class Lowering {
     if (argument === undefined || more.length > 0 || !exact) {
       return this.refuse("SVC168", use, "not beside other types: write DataRef<A | B>");
     }
-    let shape = this.withoutUndefined(argument, { ...use, syntax: this.dataRefArgument(use.syntax) });
-    for (const comment of this.aliasComments(use.syntax)) shape = this.withComment(shape, comment, use);
-    return shape;
+    return this.withAliases(this.withoutUndefined(argument, { ...use, syntax: this.dataRefArgument(use.syntax) }), use);
   }
 
   /**
@@ -778,32 +925,121 @@ class Lowering {
     return this.refuse("SVC168", use, detail);
   }
 
+  // Secrets
+
+  /** Marks a shape of which no member is a secret. */
+  private silence(shape: Shape): void {
+    this.notSecret.add(shape);
+  }
+
+  /** Reports the inputs with names like secrets, except where a member, an alias or a type above says otherwise. */
+  private reportSecrets(root: Shape): void {
+    const seen = new Set<Shape>();
+    const visit = (shape: Shape): void => {
+      if (this.notSecret.has(shape) || seen.has(shape)) return;
+      seen.add(shape);
+      const secret = this.secrets.get(shape);
+      if (secret !== undefined) this.report("SVC154", secret, secret.detail);
+      if (shape.kind === "ref") visit(this.definitions.resolve(shape));
+      else for (const part of partsOf(shape)) visit(part);
+    };
+    visit(root);
+  }
+
   // Definitions
 
-  private define(type: ts.Type, use: Use, make: () => Shape): Shape {
-    const name = type.aliasSymbol?.name ?? type.getSymbol()?.name;
+  private define(type: ts.Type, use: Use, make: (use: Use) => Shape): Shape {
+    const symbol = type.aliasSymbol ?? type.getSymbol();
     const isObject = (type.flags & (TypeFlags.Object | TypeFlags.Intersection)) !== 0 && !this.predicates.isList(type);
-    return this.definitions.define(type, { name, isObject, subject: use.subject }, make);
+    const naming = { name: symbol?.name, isObject, subject: use.subject };
+    return this.definitions.define(type, naming, (isNamed) => {
+      if (!isNamed || symbol === undefined) return make(use);
+      const open = this.open.get(symbol) ?? 0;
+      if (open > MAX_DEPTH || ++this.count > MAX_TYPES) return this.refuseDepth(use);
+      const lowered = (): Shape => {
+        this.open.set(symbol, open + 1);
+        const shape = make({ ...use, depth: 0 });
+        this.open.set(symbol, open);
+        return shape;
+      };
+      if (this.levels <= MAX_LEVELS) return lowered();
+      const before = new Map(this.open);
+      this.postponed.push(() => {
+        this.open = before;
+        this.definitions.complete(type, lowered());
+      });
+      return undefined;
+    });
+  }
+
+  /** Lowers the types that were too deep in others to be lowered there. */
+  private finish(): void {
+    for (let next = this.postponed.pop(); next !== undefined; next = this.postponed.pop()) next();
+    this.open = new Map();
+  }
+
+  private refuseDepth(use: Use): Shape {
+    const subject = `${use.subject.split(".").slice(0, 4).join(".")}.…`;
+    if (!this.tooDeep) this.report("SVC140", { ...use, subject });
+    this.tooDeep = true;
+    return { kind: "json" };
   }
 
   private withDoc<S extends Shape>(shape: S, type: ts.Type, use: Use): S {
     const symbol = type.getSymbol();
     if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return shape;
+    if (isNever(shape)) return shape;
+    const comment = this.types.comments.of(symbol);
     // Constraints keep the kind of a shape.
-    return this.withComment(shape, this.types.comments.of(symbol), use) as S;
+    const documented = this.withComment(shape, comment, use) as S;
+    if (comment.notSecret) this.silence(documented);
+    return documented;
   }
 
-  /** The node, unless it is in TypeScript's library, where a diagnostic would not help. */
-  private outsideLibrary(node: ts.Node | undefined): ts.Node | undefined {
-    return node === undefined || this.program.program.isSourceFileDefaultLibrary(node.getSourceFile())
-      ? undefined
-      : node;
+  /** The node, unless it is in a package or in TypeScript's library, where a diagnostic would not help. */
+  private own(node: ts.Node | undefined): ts.Node | undefined {
+    return node === undefined || this.program.isForeign(node.getSourceFile()) ? undefined : node;
+  }
+
+  /** The place of a declaration in a type: its own, or that of the member of the project that has a package's type. */
+  private placeIn(outer: Use, declaration: ts.Node | undefined): Pick<Where, "node" | "author"> {
+    if (declaration === undefined) return { node: outer.node, author: outer.author };
+    const node = this.own(declaration);
+    return node === undefined
+      ? { node: outer.node, author: outer.author ?? outer.subject }
+      : { node, author: undefined };
   }
 
   private declarationOf(type: ts.Type): ts.Node | undefined {
     const declaration = type.getSymbol()?.declarations?.[0];
     return declaration === undefined ? undefined : (ts.getNameOfDeclaration(declaration) ?? declaration);
   }
+}
+
+/**
+ * A diagnostic in a type of a package, about the member of the project that has the type. A name like a secret is a
+ * note there, because the author can neither rename nor mark it.
+ */
+function foreignDiagnostic(
+  code: Code,
+  where: { readonly place: Place; readonly subject: string },
+  details: readonly (string | undefined)[],
+): Diagnostic {
+  const detail = details.filter((each) => each !== undefined).join(": ");
+  if (code === "SVC154") {
+    const hint = "nothing, if it is none: add @notSecret to this member or @acknowledge SVC154";
+    return { ...diagnostic(code, where, detail, hint), severity: "note" };
+  }
+  const isError = CODES[code].severity === "error";
+  return diagnostic(code, where, detail, isError ? FOREIGN_HINT : undefined);
+}
+
+const FOREIGN_HINT =
+  "declare the members that travel in a type of your own, or take them from the package's type by Pick";
+
+/** A comment with the values that its tags have on a shape. */
+function onShape(comment: Comment, shape: Shape): Comment {
+  return shape.kind === "string" && comment.annotations.length > 0 ? comment.onText() : comment;
 }
 
 /** Whether a literal has a JSON form. NaN, infinities and lone surrogates have none. */

@@ -48,8 +48,46 @@ export function findTools(program: Program, file: ts.SourceFile): { tools: ToolC
     });
     if (tool !== undefined) tools.push(tool);
   }
-  return { tools, diagnostics };
+  return { tools, diagnostics: [...diagnostics, ...unreadTools(program, file)] };
 }
+
+/** Notes on the exports of a file that are tool classes without a declaration in the project. */
+function unreadTools(program: Program, file: ts.SourceFile): Diagnostic[] {
+  const { checker } = program;
+  const module = checker.getSymbolAtLocation(file);
+  return (module === undefined ? [] : checker.getExportsOfModule(module)).flatMap((exported) => {
+    const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0;
+    const target = isAlias ? checker.getAliasedSymbol(exported) : exported;
+    const declaration = target.valueDeclaration;
+    if (declaration === undefined || ts.isFunctionLike(declaration)) return [];
+    const isForeign = program.isForeign(declaration.getSourceFile());
+    const isMade = ts.isVariableDeclaration(declaration) && !isClassValue(declaration.initializer);
+    if (!isForeign && !(isMade && declaration.getSourceFile() === file)) return [];
+    const from =
+      exported.declarations?.find((each) => each.getSourceFile() === file) ??
+      file.statements.find((each) => ts.isExportDeclaration(each) && each.exportClause === undefined);
+    if (from === undefined || ts.isTypeOnlyImportOrExportDeclaration(from)) return [];
+    const isTool = checker
+      .getTypeOfSymbol(target)
+      .getConstructSignatures()
+      .filter((each) => (((each as { flags?: number }).flags ?? 0) & ABSTRACT_SIGNATURE) === 0)
+      .map((each) => each.getReturnType())
+      .some((made) => {
+        const phantom = checker.getPropertyOfType(made, "__io");
+        return phantom?.declarations?.some(({ parent }) => isRuntimeClass(parent)) === true;
+      });
+    if (!isTool) return [];
+    const place = program.at(ts.getNameOfDeclaration(from as ts.Declaration) ?? from);
+    return [diagnostic("SVC127", { place }, exported.name)];
+  });
+}
+
+function isClassValue(node: ts.Expression | undefined): boolean {
+  return node !== undefined && (ts.isClassExpression(node) || ts.isIdentifier(node));
+}
+
+/** The internal flag of a constructor that is abstract (`SignatureFlags` of TypeScript 6.0). */
+const ABSTRACT_SIGNATURE = 4;
 
 type Report = (code: Code, at: Node, subject: string, detail?: string) => void;
 
@@ -67,6 +105,13 @@ function classesOf({ wrap }: Program, file: ts.SourceFile): ClassNode[] {
 
 function isClass(node: Node | undefined): node is ClassNode {
   return Node.isClassDeclaration(node) || Node.isClassExpression(node);
+}
+
+/** The tool classes of one file, abstract ones included. */
+export function toolDeclarations(program: Program, file: ts.SourceFile): ts.ClassLikeDeclaration[] {
+  return classesOf(program, file)
+    .filter((node) => typesOf(program, node) !== undefined)
+    .map(({ compilerNode }) => compilerNode);
 }
 
 function readClass(program: Program, node: ClassNode, report: Report): ToolClass | undefined {
@@ -166,15 +211,28 @@ function findImport(program: Program, node: ClassNode): Omit<ClassImport, "class
   const { layout, sources, wrap } = program;
   const own = node.getSourceFile().compilerNode;
   for (const source of [own, ...sources.filter((other) => other !== own)]) {
+    if (isAssignedExport(program, source, node)) {
+      return { file: displayPath(layout, source.fileName), exportName: "default" };
+    }
     const names = wrap(source)
       .getExportSymbols()
       .filter((exported) => isExportOf(exported, node))
-      .map((exported) => exported.getName().replace("export=", "default"))
+      .map((exported) => exported.getName())
       .sort();
     const name = names.find((each) => each === node.getName()) ?? names.find((each) => each !== "default") ?? names[0];
     if (name !== undefined) return { file: displayPath(layout, source.fileName), exportName: name };
   }
   return undefined;
+}
+
+/** Whether a file exports a class by `export =`, of which the exports are the static members of the class. */
+function isAssignedExport({ checker }: Program, source: ts.SourceFile, { compilerNode }: ClassNode): boolean {
+  const assigned = checker.getSymbolAtLocation(source)?.exports?.get(ts.InternalSymbolName.ExportEquals);
+  const [declaration] = assigned?.declarations ?? [];
+  if (declaration === undefined || !ts.isExportAssignment(declaration)) return false;
+  const named = checker.getSymbolAtLocation(declaration.expression)?.valueDeclaration;
+  const value = named !== undefined && ts.isVariableDeclaration(named) ? named.initializer : named;
+  return declaration.expression === compilerNode || value === compilerNode;
 }
 
 /** Whether an export has a class as its value, by itself or in a variable. Compiler nodes are the same in all files. */
@@ -231,6 +289,7 @@ function readStaticMetadata(
 
   const urlPath = typeof path?.value === "string" ? path.value : "";
   if (!/^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/.test(urlPath)) fail("SVC122", path?.node ?? at, `${name}.path()`);
+  else if (/[:*]/.test(urlPath)) fail("SVC126", path?.node ?? at, `${name}.path()`, quoted(urlPath));
 
   const milliseconds = typeof timeout?.value === "number" ? timeout.value : DEFAULT_TIMEOUT_MS;
   if (!Number.isInteger(milliseconds) || milliseconds < 1 || milliseconds > MAX_TIMEOUT_MS) {

@@ -36,10 +36,18 @@ export class TypePredicates {
     return name === "Date" || name === "Uint8Array";
   }
 
-  /** The name of a class or interface of the language's library or of node's types, such as `Buffer`. */
+  /**
+   * The name of a class of the language's library or of node's types, such as `Buffer`: it has a constructor or methods,
+   * or is like a list. `Intl.NumberFormatOptions` and `os.CpuInfo` have none of these, and are data.
+   */
   builtIn(type: ts.Type): string | undefined {
     const symbol = type.getSymbol();
     if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return undefined;
+    const isClass =
+      (symbol.flags & ts.SymbolFlags.Value) !== 0 ||
+      this.checker.getIndexTypeOfType(type, ts.IndexKind.Number) !== undefined ||
+      this.checker.getPropertiesOfType(type).some(({ flags }) => flags & ts.SymbolFlags.Method);
+    if (!isClass) return undefined;
     const files = (symbol.declarations ?? []).map((declaration) => declaration.getSourceFile());
     const { program } = this.program;
     if (files.some((file) => program.isSourceFileDefaultLibrary(file))) return symbol.name;
@@ -55,15 +63,7 @@ export class TypePredicates {
     const { target = type } = type as Partial<ts.TypeReference>;
     if (!target.isClassOrInterface()) return undefined;
     const bases = this.checker.getBaseTypes(target);
-    return bases.map((base) => this.builtInClass(base) ?? this.builtInBase(base)).find((name) => name !== undefined);
-  }
-
-  /** The name of a built-in type with a constructor or methods. `Intl.NumberFormatOptions` has neither, and is data. */
-  builtInClass(type: ts.Type): string | undefined {
-    const isClass =
-      ((type.getSymbol()?.flags ?? 0) & ts.SymbolFlags.Value) !== 0 ||
-      this.checker.getPropertiesOfType(type).some(({ flags }) => flags & ts.SymbolFlags.Method);
-    return isClass ? this.builtIn(type) : undefined;
+    return bases.map((base) => this.builtIn(base) ?? this.builtInBase(base)).find((name) => name !== undefined);
   }
 
   /** The `T` of an interface that only renames `T[]`: `interface List extends Array<T> {}`. */

@@ -1,6 +1,6 @@
 /**
- * One tool project on TypeScript 5.9, 6 and 7: generated, compiled by its own tsc, served, called. And what
- * test/typescript/versions.test.ts tests of version 7, with the versions before.
+ * One tool project on TypeScript 5.9, 6, 7.0 and 7.1: generated, compiled by its own tsc, served, called. And what
+ * test/typescript/versions.test.ts tests of versions 7.0 and 7.1, with the versions before.
  */
 
 import assert from "node:assert/strict";
@@ -18,19 +18,20 @@ import { startServer } from "./process.js";
 const TOOL = "src/shipment.ts";
 const GENERATED = ["src/generated/contracts.ts", "src/generated/server.ts", "meta.json"];
 
-const folderOf = (major: 6 | 7) => join(REPOSITORY, "test/typescript", String(major));
+const folderOf = (version: "6" | "7" | "7.1") => join(REPOSITORY, "test/typescript", version);
 const textsIn = (root: string, files: readonly string[]) => files.map((file) => readFileSync(join(root, file), "utf8"));
 
-const [oldest, six, seven] = COMPILERS;
+const [oldest, six, seven, newest] = COMPILERS;
 const copied = ["tsconfig.json", TOOL];
-const texts = textsIn(folderOf(6), copied);
+const texts = textsIn(folderOf("6"), copied);
 const project = projectWith(oldest, Object.fromEntries(copied.map((file, index) => [file, texts[index] ?? ""])));
 after(() => project.remove());
 
 const PROJECTS = [
   { compiler: oldest, root: project.root },
-  { compiler: six, root: folderOf(6) },
-  { compiler: seven, root: folderOf(7) },
+  { compiler: six, root: folderOf("6") },
+  { compiler: seven, root: folderOf("7") },
+  { compiler: newest, root: folderOf("7.1") },
 ];
 
 const INPUT =
@@ -50,8 +51,9 @@ const CALLS = [
   [light.replace("NOTE", '"closed"'), '{"closed":{}}'],
 ] as const;
 
-test("the projects on 6 and 7 are one project", () => {
-  assert.deepEqual(textsIn(folderOf(7), copied), textsIn(folderOf(6), copied));
+test("the projects on 6, 7.0 and 7.1 are one project", () => {
+  assert.deepEqual(textsIn(folderOf("7"), copied), textsIn(folderOf("6"), copied));
+  assert.deepEqual(textsIn(folderOf("7.1"), copied), textsIn(folderOf("6"), copied));
 });
 
 for (const { compiler, root } of PROJECTS) {
@@ -60,7 +62,7 @@ for (const { compiler, root } of PROJECTS) {
     const { code, err } = await svcGenIn(root, ["--quiet"]);
     assert.equal(code, EXIT.done, err);
     assert.equal(compile(compiler, root), "");
-    assert.deepEqual(textsIn(root, GENERATED), textsIn(folderOf(6), GENERATED), "the same files for every version");
+    assert.deepEqual(textsIn(root, GENERATED), textsIn(folderOf("6"), GENERATED), "the same files for every version");
     const server = await startServer(join(root, "dist/generated/server.js"), {});
     try {
       for (const [body, answer] of CALLS) {

@@ -1,13 +1,13 @@
 /** Which classes are tools, by meaning; what they say about themselves, without being run. */
 
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
+import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Generated } from "#generator/generate.js";
 import { readJson } from "#generator/json.js";
 import { proves } from "../proves.js";
-import { compile, FASTEST } from "../typescript/compilers.js";
+import { COMPILERS, compile, FASTEST } from "../typescript/compilers.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
 
 const body = (fqn: string, more = "") => `{
@@ -42,6 +42,22 @@ function textOf({ files }: Generated, path: string): string {
   return files.find((file) => file.path === path)?.text ?? "";
 }
 
+test("a class that a CommonJS module exports by `export =` is imported as its default", () => {
+  const tool = `class Old extends SvcTool<{ a: string }, "done"> ${body("xyz.test.old@1", invoke)}`;
+  const required = 'import runtime = require("svc-runtime");\nconst { SvcTool, StatusCode } = runtime;\n';
+  for (const exported of [
+    `${tool}\nexport = Old;`,
+    `const Old = ${tool.replace("class Old", "class")};\nexport = Old;`,
+  ]) {
+    const project = new ToolProject({ "src/old.cts": `${required}${exported}\n` });
+    const { diagnostics, files } = project.generate();
+    assert.deepEqual(diagnostics, []);
+    project.write(Object.fromEntries(files.map(({ path, text }) => [path, text])));
+    assert.match(files.map(({ text }) => text).join(), /^import (?:Old|old) from "\.\.\/old\.cjs";$/m);
+    assert.equal(compile(FASTEST, project.root), "");
+  }
+});
+
 test("tools are found by what they extend, wherever that is", () => {
   const files = {
     "src/direct.ts": toolSource("Direct", "{ a: string }"),
@@ -75,7 +91,7 @@ export class Generic extends Middle<Secret> ${body("xyz.test.generic@1", "async 
     assert.match(server, /^import \{ Outer \} from "\.\.\/renamed\.js";$/m);
     assert.match(
       server,
-      /^bootstrap\(\[\n {2}anonymous,\n {2}Direct,\n {2}Defaulted,\n {2}Direct2,\n {2}Expression,\n {2}Generic,\n {2}Inferred,\n {2}Outer,\n\]\);$/m,
+      /^bootstrap\(\[\n {2}anonymous,\n {2}Direct,\n {2}Defaulted,\n {2}Direct2,\n {2}Expression,\n {2}Generic,\n {2}Inferred,\n {2}Outer,\n\] as const\);$/m,
     );
     const contracts = textOf(result, "src/generated/contracts.ts");
     assert.match(
@@ -161,6 +177,14 @@ export class ${name} extends SvcTool<{ a: string }, "done"> {
       "F",
       'static override fqn() { return "xyz.test.ff@1"; }\n static override path() { return "a?b"; }',
     ),
+    "src/colon.ts": facts(
+      "Colon",
+      'static override fqn() { return "xyz.test.colon@1"; }\n static override path() { return "v1/:id"; }',
+    ),
+    "src/star.ts": facts(
+      "Star",
+      'static override fqn() { return "xyz.test.star@1"; }\n static override path() { return "v1/*"; }',
+    ),
     "src/g.ts": facts("G", 'static override fqn() { return Math.random() > 2 ? "a" : "b"; }'),
     "src/h.ts": facts(
       "H",
@@ -183,6 +207,7 @@ export class ${name} extends SvcTool<{ a: string }, "done"> {
       "SVC113 src/a.ts:5:34 A.fqn()",
       "SVC114 src/b.ts:5:34 B.fqn()",
       "SVC112 src/c.ts:4:14 C",
+      "SVC126 src/colon.ts:6:34 Colon.path()",
       "SVC115 src/d.ts:6:41 D.description()",
       "SVC118 src/e.ts:6:37 E.timeout()",
       "SVC122 src/f.ts:6:34 F.path()",
@@ -190,6 +215,7 @@ export class ${name} extends SvcTool<{ a: string }, "done"> {
       "SVC125 src/half.ts:6:41 Half.description()",
       "SVC110 src/j.ts:2:7 J",
       "SVC111 src/k.ts:2:14 K",
+      "SVC126 src/star.ts:6:34 Star.path()",
       "SVC119 src/i.ts:4:14 I",
       "SVC120 src/i.ts:4:14 I",
     ]);
@@ -374,6 +400,7 @@ test("without svc-runtime one diagnostic says so, and TypeScript's errors becaus
     });
   const modules = join(project.root, "node_modules");
   try {
+    symlinkSync(COMPILERS[0].folder, join(modules, "typescript"));
     project.write({ "tsconfig.json": JSON.stringify({ compilerOptions: { ...STRICT, module: "ESNext" } }) });
     assert.match(
       found()[0] ?? "",

@@ -53,6 +53,7 @@ const UNEQUAL: Readonly<Record<string, string>> = {
   "template indexes of two types": "names by pattern",
   "template index beside any other": "names by pattern",
   "records told apart by names": "names by pattern",
+  "names that are symbols": "names by pattern",
   "lists nested far": "a definition comes from the depth of its type",
   "brands on literals": "branches of one literal each, from brands",
   "open literals": "literals beside all texts, from a brand",

@@ -325,13 +325,13 @@ test("a wrong value and a wrong place are diagnosed at the tag", () => {
     'SVC170 A.Input.f 18 @asType string: @asType takes "integer"',
     'SVC171 A.Input.g 20 @format int32: @format is "int64" or "uint64" on a bigint',
     "SVC171 A.Input.g 20 @minimum 1.5: @minimum takes a whole number on a bigint",
-    "SVC154 A.Input.authToken 26 authToken: authToken",
     "SVC170 A.Input.i 28 @multipleOf 0: @multipleOf takes a number above 0",
     "SVC170 A.Input.i 28 @multipleOf x: @multipleOf takes a number",
     "SVC171 A.Input.j 30 @uniqueItems: @uniqueItems is for lists, not for an object",
     'SVC171 A.Input.l 32 @format email: @format is "date-time" on a Date',
     "SVC171 A.Input.m 2 @minItems 2: @minItems is for lists, not for any part of this union",
     "SVC170 A.Input.n 35 @format: @format takes the name of a format",
+    "SVC154 A.Input.authToken 26 authToken: authToken",
   ]);
 });
 
@@ -546,7 +546,6 @@ test("a default or an example that the type does not take is diagnosed at the ta
       'c 11 @example {"a": 1, "b": {"a": "x"}}: b.a: expected a number, got a string',
       "d 13 @example 1.5: expected an integer, got a number that is no integer",
       "e 15 @default null: expected a string, got null",
-      "e 15 @example true: expected a string, got a boolean",
       "f 2 @default 12: expected a number of at most 10, got a larger one",
       "f 17 @example 11: expected a number of at most 10, got a larger one",
       'g 19 @example "AQ": expected standard base64 with padding, got a string',
@@ -554,6 +553,14 @@ test("a default or an example that the type does not take is diagnosed at the ta
       "i 23 @example null: expected a string or a number, got null",
     ],
   );
+});
+
+test("on text the value of a tag is a text without quotes too", () => {
+  const source = toolSource("A", '{\n/** @example 12345 @example true @example "quoted" @default 7 */\nzip: string }');
+  const { contracts = [], diagnostics } = new ToolProject({ "src/a.ts": source }).generate();
+  assert.deepEqual(diagnostics, []);
+  const { zip } = JSON.parse(contracts[0]?.inputSchema ?? "").properties;
+  assert.deepEqual(zip, { type: "string", default: "7", examples: ["12345", "true", "quoted"] });
 });
 
 test("a misspelt tag and a format that is not checked are noted; other people's tags and dependencies are not", () => {

@@ -3,7 +3,17 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -197,6 +207,17 @@ test("a project with the `node_modules` of another one has no record of its own"
   }
 });
 
+test("a project whose packages are in a folder above has its record there", async () => {
+  const above = new ToolProject({
+    "packages/one/package.json": '{ "name": "one", "type": "module" }',
+    "packages/one/tsconfig.json": JSON.stringify({ compilerOptions: STRICT, include: ["src"] }),
+    "packages/one/src/a.ts": toolSource("A", "{ a: string }"),
+  });
+  const root = join(above.root, "packages/one");
+  for (const out of [/^wrote/, /^up to date$/m]) assert.match((await svcGenIn(root, ["--quiet"])).out, out);
+  assert.equal(existsSync(join(root, "node_modules")), false);
+});
+
 test("a package with the name of a module of Node, as ESLint 9 brings punycode, changes nothing", async () => {
   const other = new ToolProject({
     "node_modules/punycode/package.json": '{ "name": "punycode", "version": "2.3.1", "main": "punycode.js" }',
@@ -223,7 +244,7 @@ test("a process that began as another generator than the one on the disk says so
       pathToFileURL(path).href
     )) as typeof import("#generator/project/build-info.js");
     const generated = copy.generate();
-    const record = () => buildInfoFile(copy.root, {}, { ...generated, checked: false });
+    const record = () => buildInfoFile(join(copy.root, "run.json"), {}, { ...generated, checked: false });
     const before = record();
     utimesSync(path, 1_000, 1_000);
     assert.deepEqual(record(), before);

@@ -7,13 +7,13 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { Schemas } from "#generator/emit/schema.js";
 import { generate, type Review } from "#generator/generate.js";
 import { type JsonObject, object } from "#generator/json.js";
 import type { ObjectShape, Shape, Tool } from "#generator/model.js";
+import { loadSchemaLibrary } from "#generator/project/program.js";
 import { CORRECTED, type DifferenceName, EXCUSED } from "#generator/second-reader/differences.js";
 import { SecondReader } from "#generator/second-reader/second-reader.js";
 import { sourceOf, ZOO } from "../types/zoo.js";
@@ -234,7 +234,7 @@ test("ajv finds a limit that the structure does not show", () => {
 
 // The command line, with a library that reads every string literal as text.
 
-const { JsonSchemaGenerator } = createRequire(join(REPOSITORY, "package.json"))("typescript-json-schema") as {
+const { JsonSchemaGenerator } = loadSchemaLibrary() as {
   readonly JsonSchemaGenerator: { readonly prototype: { getUnionDefinition(...args: unknown[]): object } };
 };
 const { getUnionDefinition } = JsonSchemaGenerator.prototype;
@@ -313,9 +313,7 @@ export interface Input {
   assert.equal((await svcGenIn(project.root, ["--check"])).code, 0);
   assert.equal(existsSync(join(project.root, "src/ran")), false);
   // The library runs it when it is given the comments.
-  const { getProgramFromFiles, generateSchema } = createRequire(join(REPOSITORY, "package.json"))(
-    "typescript-json-schema",
-  ) as typeof import("typescript-json-schema");
+  const { getProgramFromFiles, generateSchema } = loadSchemaLibrary() as typeof import("typescript-json-schema");
   generateSchema(getProgramFromFiles([join(project.root, "src/a.ts")], STRICT), "Input", { ignoreErrors: true });
   assert.equal(existsSync(join(project.root, "src/ran")), true);
 });

@@ -127,6 +127,35 @@ test("errors are told and what was written stays, until they are mended", PATIEN
   assert.equal(await watching.interrupt(), EXIT.done);
 });
 
+test("packages are installed, replaced as npm does it, and come back with all of node_modules", PATIENCE, async () => {
+  project.write({ "src/one.ts": 'import type { Item } from "added";\nexport type One = { item: Item };\n' });
+  const watching = new CliRun(project.root, ["--watch", "--quiet"]);
+  await watching.line(/^1 error; waiting$/);
+  const modules = join(project.root, "node_modules");
+  const install = (member: string, name = "added") =>
+    project.write({
+      [`node_modules/${name}/package.json`]: '{ "name": "added", "version": "1.0.0", "types": "index.d.ts" }',
+      [`node_modules/${name}/index.d.ts`]: `export type Item = { ${member}: string };\n`,
+    });
+  install("first", ".added-new");
+  renameSync(join(modules, ".added-new"), join(modules, "added"));
+  while (!existsSync(join(project.root, "src/generated/contracts.ts"))) await watching.line(WROTE);
+  assert.match(contracts(), /name: "first"/);
+
+  renameSync(join(modules, "added"), join(modules, ".added-old"));
+  install("second");
+  rmSync(join(modules, ".added-old"), { recursive: true });
+  project.write({ "node_modules/.package-lock.json": "{}" });
+  while (!/name: "second"/.test(contracts())) await watching.line(WROTE);
+
+  renameSync(modules, `${modules}-away`);
+  await watching.complaint(/SVC103/);
+  renameSync(`${modules}-away`, modules);
+  install("third");
+  while (!/name: "third"/.test(contracts())) await watching.line(WROTE);
+  assert.equal(await watching.interrupt(), EXIT.done);
+});
+
 test("a save touches only the files that it changes", PATIENCE, async () => {
   const watching = new CliRun(project.root, ["--watch", "--quiet"]);
   await watching.line(WROTE);

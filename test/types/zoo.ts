@@ -846,9 +846,69 @@ interface Items<T> extends ReadonlyArray<T> {} export interface List extends Ite
     refuse: ['{ k: "b-", n: 1 }', '{ k: "c-", n: 1 }'],
   },
   { name: "open literals", type: '"a" | "b" | (string & {})', accept: ['"a"', '"zzz"'], refuse: ["1"] },
+  // Types of which a part has no value
+  {
+    name: "discriminated unions, intersected",
+    type: '({ k: "a"; x: 1 } | { k: "b"; y: 2 }) & ({ k: "a"; p: 1 } | { k: "b"; q: 2 })',
+    accept: ['{ k: "a", x: 1, p: 1 }', '{ k: "b", y: 2, q: 2 }'],
+    refuse: ['{ k: "a", x: 1 }', '{ k: "a", x: 1, q: 2 }', '{ k: "b", y: 2, p: 1 }'],
+  },
+  {
+    name: "a union with an impossible object",
+    type: "{ a: never; b: 1 } | { c: string } | { d: { e: never } }",
+    accept: ['{ c: "" }'],
+    refuse: ["{ b: 1 }", "{ c: 1 }", "{ d: {} }"],
+  },
+  { name: "a list of nothing", type: "{ a: never[] }", accept: ["{ a: [] }"], refuse: ["{ a: [1] }", "{ a: [null] }"] },
+  {
+    name: "members of nothing",
+    type: "{ a?: { z: never }; b?: never; c: Record<string, { q: never }> }",
+    accept: ["{ c: {} }"],
+    refuse: ["{ a: {}, c: {} }", "{ b: 1, c: {} }", "{ c: { d: {} } }", "{ c: { d: 1 } }"],
+  },
+  {
+    name: "optional void",
+    type: "{ x?: void; y?: string | void }",
+    accept: ["{}", '{ y: "" }', "{ x: undefined, y: undefined }"],
+    refuse: ["{ x: 1 }", "{ y: 1 }"],
+  },
+  {
+    name: "names that are symbols",
+    before: "declare const s: unique symbol;",
+    type: "{ [s]?: string; a: 1 } & Partial<Record<PropertyKey, number>>",
+    accept: ["{ a: 1 }", "{ a: 1, b: 2 }"],
+    refuse: ["{ a: 2 }", '{ a: 1, b: "" }'],
+  },
+  {
+    name: "plain data of the library",
+    type: "IteratorYieldResult<string> | Intl.RelativeTimeFormatOptions",
+    accept: ['{ value: "a" }', '{ numeric: "auto" }'],
+    refuse: ["1", '{ numeric: "never" }', "{ numeric: 1 }"],
+  },
+  {
+    name: "a ring of 60 interfaces",
+    before: Array.from({ length: 60 }, (_, at) => `interface Ring${at} { next?: Ring${(at + 1) % 60} }`).join("\n"),
+    type: "Ring0",
+    accept: ["{}", "{ next: { next: {} } }"],
+    refuse: ["{ next: 1 }", "{ next: { next: { next: [] } } }"],
+  },
 ];
 
 export const REFUSED: readonly RefusedType[] = [
+  {
+    name: "impossible in all branches",
+    type: "{ a: never } | { b: never[]; c: never }",
+    code: "SVC137",
+    subject: "Input.v.a",
+  },
+  {
+    name: "a recursive type that is impossible",
+    before: "interface Next { next?: Impossible }\ninterface Impossible { next: Next; none: never }",
+    type: "Impossible | Next",
+    code: "SVC137",
+    subject: "",
+  },
+  { name: "like a list", type: "ArrayLike<string>", code: "SVC135", subject: "Input.v" },
   { name: "Map", type: "Map<string, number>", code: "SVC134", subject: "Input.v" },
   { name: "Set", type: "{ a: Set<string>[] }", code: "SVC134", subject: "Input.v.a[]" },
   { name: "ReadonlyMap", type: "ReadonlyMap<string, number>", code: "SVC134", subject: "Input.v" },

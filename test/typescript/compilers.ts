@@ -9,6 +9,7 @@ export const COMPILERS = [
   { version: "5.9", folder: join(REPOSITORY, "node_modules/typescript") },
   { version: "6.0", folder: join(REPOSITORY, "test/typescript/6/node_modules/typescript") },
   { version: "7.0", folder: join(REPOSITORY, "test/typescript/7/node_modules/typescript") },
+  { version: "7.1", folder: join(REPOSITORY, "test/typescript/7.1/node_modules/typescript") },
 ] as const;
 
 export type Compiler = (typeof COMPILERS)[number];

@@ -1,13 +1,16 @@
 /** Tests of tsconfig.json as some versions of TypeScript read it: svc-gen sees a project as the project's own tsc does. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Diagnostic } from "#generator/diagnostics/diagnostics.js";
+import { ts } from "#generator/project/typescript.js";
 import { toolSource } from "../generator/project.js";
 import { COMPILERS, type Compiler, compile, projectWith } from "./compilers.js";
 
-const [fiveNine, six, seven] = COMPILERS;
-const newer = [six, seven];
+const [fiveNine, six, seven, sevenOne] = COMPILERS;
+const newer = [six, seven, sevenOne];
 
 export const TOOL = toolSource(
   "Sum",
@@ -104,6 +107,45 @@ const TAKEN: readonly Case[] = [
     },
     on: [fiveNine, seven],
   },
+  {
+    name: "imports of the package by #/, methods whose types follow from each other",
+    files: {
+      "tsconfig.json": config({ ...nodenext, lib: ["es2023"] }),
+      "package.json": JSON.stringify({ type: "module", imports: { "#/*": "./src/*" } }),
+      "src/types.ts": "export interface Item { a: string }\n",
+      "src/one.ts": toolSource("One", "{ item: Item }", undefined, 'import type { Item } from "#/types.js";\n'),
+      "src/methods.ts": [
+        "declare function run<T>(pair: { take: (one: T) => void; make: (from: number) => T }): void;",
+        "run({ take(one) { one.toFixed(); }, make(from: number) { return from * 2; } });",
+        "export {};",
+        "",
+      ].join("\n"),
+    },
+    on: newer,
+  },
+];
+
+/** Syntax that svc-gen's compiler does not take, with the errors that it reports. */
+const OTHER_SYNTAX: readonly (Case & { readonly notes: readonly string[] })[] = [
+  {
+    name: "a namespace by the keyword module",
+    files: {
+      "tsconfig.json": config({ ...nodenext, target: "es2023", strict: true, types: [] }),
+      "src/legacy.ts": "module Legacy {\n  export const one = 1;\n}\nexport const { one } = Legacy;\n",
+    },
+    on: [fiveNine],
+    notes: ["TS1540"],
+  },
+  {
+    name: "an import of a module's source, in the file of a tool",
+    files: {
+      "tsconfig.json": config({ ...nodenext, lib: ["esnext"] }),
+      "src/wasm.d.ts": 'declare module "*.wasm" { const m: object; export default m; }\n',
+      "src/sum.ts": `import source adder from "./adder.wasm";\n${TOOL}export const kept = adder;\n`,
+    },
+    on: [sevenOne],
+    notes: ["TS1005", "TS2503", "TS1005", "TS2304", "TS2304"],
+  },
 ];
 
 /** Projects that their own tsc refuses. */
@@ -138,6 +180,25 @@ export function testOptions(compilers: readonly Compiler[]): void {
           } finally {
             project.remove();
           }
+        });
+      }
+    }
+  });
+
+  describe("an error of svc-gen's compiler alone is a note, unless a contract depends on it", () => {
+    for (const { name, files, on, notes } of OTHER_SYNTAX) {
+      for (const compiler of on.filter((each) => compilers.includes(each))) {
+        test(`${compiler.version}: ${name}`, () => {
+          const project = projectWith(compiler, { "src/sum.ts": TOOL, ...files });
+          const { files: generated, diagnostics } = project.generate();
+          assert.deepEqual(
+            diagnostics.map(({ code, severity }) => `${severity} ${code}`),
+            notes.map((code) => `note ${code}`),
+          );
+          const { version } = JSON.parse(readFileSync(join(compiler.folder, "package.json"), "utf8"));
+          for (const { hint } of diagnostics) assert.ok(hint?.includes(version) && hint.includes(ts.version), hint);
+          project.write(Object.fromEntries(generated.map(({ path, text }) => [path, text])));
+          assert.equal(compile(compiler, project.root), "");
         });
       }
     }

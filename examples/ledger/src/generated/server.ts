@@ -17,4 +17,4 @@ bootstrap([
   Deposit,
   Statement,
   Transfer,
-]);
+] as const);

@@ -17,4 +17,4 @@ bootstrap([
   Price,
   Total,
   Receipt,
-]);
+] as const);

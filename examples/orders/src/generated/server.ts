@@ -15,4 +15,4 @@ provideContracts(contracts);
 bootstrap([
   Quote,
   Settle,
-]);
+] as const);

@@ -15,4 +15,4 @@ provideContracts(contracts);
 bootstrap([
   Audit,
   Render,
-]);
+] as const);

@@ -1,0 +1,113 @@
+/**
+ * Types that public packages export, as the input of a tool: accepted with the schema that a second reading gives too, or
+ * refused, by package and reason. A full run installs the packages and prints the table (`--verbose`).
+ */
+
+import assert from "node:assert/strict";
+import { symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { generate } from "#generator/generate.js";
+import { ts } from "#generator/project/typescript.js";
+import { SecondReader } from "#generator/second-reader/second-reader.js";
+import { ToolProject, toolSource } from "../generator/project.js";
+import { run, scratchFolder } from "./packages.js";
+
+/** Modules with types of data, and the packages that have them. */
+const MODULES: readonly (readonly [packageName: string, module?: string])[] = [
+  ["@anthropic-ai/sdk", "@anthropic-ai/sdk/resources/messages"],
+  ["@slack/types"],
+  ["@types/aws-lambda", "aws-lambda"],
+  ["@types/estree", "estree"],
+  ["@types/geojson", "geojson"],
+  ["@types/hast", "hast"],
+  ["@types/json-schema", "json-schema"],
+  ["@types/luxon", "luxon"],
+  ["@types/mdast", "mdast"],
+  ["cloudevents"],
+  ["@octokit/webhooks-types"],
+  ["discord-api-types", "discord-api-types/v10"],
+  ["openai", "openai/resources/chat/completions"],
+  ["openapi-types"],
+  ["vscode-languageserver-types"],
+];
+
+/** Types of one module, evenly from its exports in alphabetical order. */
+const MOST = 20;
+
+/** The names of the types without parameters that a module exports. */
+function typesOf(folder: string, module: string): string[] {
+  const path = join(folder, "src/exports.ts");
+  const options: ts.CompilerOptions = { module: ts.ModuleKind.NodeNext, noEmit: true, types: [], noLib: true };
+  const host = ts.createCompilerHost(options);
+  const { readFile, fileExists, getSourceFile } = host;
+  const text = `export * from "${module}";\n`;
+  const program = ts.createProgram([path], options, {
+    ...host,
+    fileExists: (name) => name === path || fileExists(name),
+    readFile: (name) => (name === path ? text : readFile(name)),
+    getSourceFile: (name, wanted) =>
+      name === path ? ts.createSourceFile(name, text, wanted) : getSourceFile(name, wanted),
+  });
+  const checker = program.getTypeChecker();
+  const source = checker.getSymbolAtLocation(program.getSourceFile(path) as ts.SourceFile);
+  const names = (source === undefined ? [] : checker.getExportsOfModule(source)).flatMap((exported) => {
+    const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+    const isType = symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias | ts.SymbolFlags.Class);
+    const isGeneric = (symbol.declarations ?? []).some((each) => {
+      return "typeParameters" in each && each.typeParameters !== undefined;
+    });
+    return isType && !isGeneric && /^[A-Za-z]\w*$/.test(exported.name) ? [exported.name] : [];
+  });
+  const sorted = names.filter((name) => name !== "default").sort();
+  const step = Math.max(1, sorted.length / MOST);
+  return Array.from({ length: Math.min(MOST, sorted.length) }, (_, at) => sorted[Math.floor(at * step)] as string);
+}
+
+test("public types are read alike twice, or refused", { skip: process.env.SVC_TEST_FULL !== "1" }, async () => {
+  const folder = scratchFolder("svc-public-types-");
+  writeFileSync(join(folder, "package.json"), "{}\n");
+  const names = MODULES.map(([name]) => name);
+  const installed = await run("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...names], {
+    cwd: folder,
+  });
+  assert.equal(installed.status, 0, installed.out);
+  const rows: string[] = [];
+  const doubtful: string[] = [];
+  let total = 0;
+  let right = 0;
+  for (const [packageName, module = packageName] of MODULES) {
+    const types = typesOf(folder, module);
+    assert.notEqual(types.length, 0, module);
+    const sources = Object.fromEntries(
+      types.map((name, at) => [
+        `src/t${at}.ts`,
+        toolSource(`T${at}`, "{ v: X }", '"done"', `import type { ${name} as X } from "${module}";`),
+      ]),
+    );
+    const tools = new ToolProject(sources);
+    symlinkSync(join(folder, "node_modules"), join(tools.root, "src/node_modules"));
+    const reader = new SecondReader(() => {});
+    const { diagnostics } = generate({ root: tools.root }, (...tool) => reader.review(...tool));
+    tools.remove();
+    const reasons = new Map<string, number>();
+    for (const at of types.keys()) {
+      const own = diagnostics.filter(({ place }) => place?.file === `src/t${at}.ts`);
+      const errors = own.filter(({ severity, code }) => severity === "error" || code === "SVC180");
+      for (const { code, message } of errors)
+        if (code === "SVC180") doubtful.push(`${module} ${types[at]}: ${message}`);
+      for (const code of new Set(errors.slice(0, 1).map((each) => each.code))) {
+        reasons.set(code, (reasons.get(code) ?? 0) + 1);
+      }
+      total++;
+      if (errors.length === 0) right++;
+    }
+    const refused = [...reasons].map(([code, count]) => `${count} ${code}`).join(", ");
+    const count = [...reasons.values()].reduce((sum, each) => sum + each, 0);
+    rows.push(`| ${module} | ${types.length} | ${types.length - count} | ${refused} |`);
+  }
+  console.log(["| module | types | accepted, read alike twice | refused |", "|---|---|---|---|", ...rows].join("\n"));
+  console.log(`${right} of ${total} types`);
+  assert.ok(total >= 200, `${total} types`);
+  assert.deepEqual(doubtful, []);
+});

@@ -1,0 +1,171 @@
+/** Types of packages: what their authors wrote is for others, and the author of a tool can change none of it. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
+import { STRICT, ToolProject, toolSource } from "../generator/project.js";
+
+/** A tool with an input member `v: X` of a package, or with other types. */
+function read(declarations: string, { input = "X", output = '"done"', before = "", options = STRICT as object } = {}) {
+  const project = new ToolProject(
+    {
+      "src/a.ts": toolSource(
+        "A",
+        `{\n  v: ${input} }`,
+        output,
+        `import type { X } from "pkg";\nexport type { X };\n${before}`,
+      ),
+      "node_modules/pkg/package.json": '{ "name": "pkg", "version": "1.0.0", "types": "index.d.ts" }',
+      "node_modules/pkg/index.d.ts": declarations,
+    },
+    options,
+  );
+  const { diagnostics, contracts = [] } = project.generate(true);
+  const said = diagnostics.map(({ severity, code, place, subject, message }) => {
+    const detail = message.split(": ").slice(1).join(": ");
+    return `${severity} ${code} ${place?.file}:${place?.line} ${subject}${detail === "" ? "" : `: ${detail}`}`;
+  });
+  const schema = () => JSON.parse(contracts[0]?.inputSchema ?? assert.fail(said.join("\n"))).properties.v;
+  return { said, schema, contract: contracts[0], hints: diagnostics.map(({ hint }) => hint) };
+}
+
+test("a class of a package is one error, at the member that has it, with the way to the first part", () => {
+  const declarations = `export declare class X {
+  private $d: Date; clone(): X; isValid(): boolean; year: { of: Map<string, X>; set: () => void };
+}`;
+  const { said, hints } = read(declarations, { input: "{ when: X[] }" });
+  assert.deepEqual(said, ["error SVC133 src/a.ts:6 A.Input.v.when[]: Input.v.when[].$d"]);
+  assert.match(hints[0] ?? "", /in a type of your own/);
+  const deep = read("export interface X { a: { b: { c: () => void; d: symbol } } }");
+  assert.deepEqual(deep.said, ["error SVC130 src/a.ts:6 A.Input.v: Input.v.a.b.c"]);
+});
+
+test("the type arguments of a package's type are the author's again", () => {
+  const { said } = read("export interface X<T> { rows: T[]; more(): void }", {
+    input: "X<Own>",
+    before: "interface Own {\n  run(): void;\n  id: symbol;\n}",
+  });
+  assert.deepEqual(said, [
+    "error SVC131 src/a.ts:5 A.Input.v.rows[].run",
+    "error SVC132 src/a.ts:6 A.Input.v.rows[].id",
+    "error SVC131 src/a.ts:9 A.Input.v: Input.v.more",
+  ]);
+});
+
+const SECRETS = "export interface X { token: string; deep: { logprobs: { token: string; password: number }[] } }";
+
+test("names like secrets in a package's type are a note, which the author may acknowledge where the type is used", () => {
+  assert.deepEqual(read(SECRETS).said, ["note SVC154 src/a.ts:6 A.Input.v: Input.v.token: token"]);
+  const mark = (tag: string) => read(SECRETS, { input: `number;\n/** ${tag} */\nw: X` }).said;
+  assert.deepEqual(mark("@acknowledge SVC154"), []);
+  assert.deepEqual(mark("@notSecret"), []);
+  assert.deepEqual(read(SECRETS, { input: "Alias", before: "/** @notSecret */\ntype Alias = X;" }).said, []);
+});
+
+test("@notSecret holds below its member, alias or interface, and there alone", () => {
+  const named =
+    "interface Named { token: { password: string } }\n/** @notSecret */\ninterface Marked { token: { secret: string } }";
+  const own = (input: string) =>
+    read(SECRETS, { input, before: `${named}\n/** @notSecret */\ntype Alias = Named;` }).said;
+  assert.deepEqual(own("Marked; a: Alias;\n/** @notSecret */\nb: { apiKey: Named }"), []);
+  const inside = [
+    "error SVC154 src/a.ts:4 A.Input.v.token: token",
+    "error SVC154 src/a.ts:4 A.Input.v.token.password: password",
+  ];
+  assert.deepEqual(own("Alias; b: Named"), inside);
+  assert.deepEqual(own("Named; b: Alias"), inside);
+});
+
+test("tags in a package's declarations are used where they fit, and are no errors", () => {
+  const { said, schema } = read(`export interface X {
+  /** @format int64 */ id: number;
+  /** @format */ prettier: string;
+  /** @format phone */ phone: string;
+  /** @minimum x */ wrong: number;
+  /** @pattern a/ ( */ pattern: string;
+  /** @minimum 3 @maximum 1 */ none: number;
+  /** @example 12345 */ zip: string; /** lost */
+  /** @minLength 2 */ kept: string;
+}`);
+  assert.deepEqual(said, []);
+  assert.deepEqual(schema().properties, {
+    id: { type: "number" },
+    prettier: { type: "string" },
+    phone: { type: "string", format: "phone" },
+    wrong: { type: "number" },
+    pattern: { type: "string" },
+    none: { type: "number", minimum: 3 },
+    zip: { type: "string", examples: ["12345"] },
+    kept: { type: "string", minLength: 2 },
+  });
+  const slow = read("export interface X { \n/** @pattern ^(a+)+$ */\na: string }");
+  assert.deepEqual(slow.said, ["error SVC177 src/a.ts:6 A.Input.v: Input.v.a: (a+)+"]);
+});
+
+test("data of node's declarations is data, and its classes are none", () => {
+  const node = { options: { ...STRICT, types: ["node"] } };
+  const data = read("export type { CpuInfo as X } from 'node:os';", node);
+  assert.deepEqual(data.said, []);
+  assert.deepEqual(data.schema().required, ["model", "speed", "times"]);
+  const headers = read("export type { IncomingHttpHeaders as X } from 'node:http';", node);
+  const name = "access-control-allow-credentials";
+  assert.deepEqual(headers.said, [`note SVC154 src/a.ts:6 A.Input.v: Input.v["${name}"]: ${name}`]);
+  const socket = read("export type { Socket as X } from 'node:net';", node);
+  assert.deepEqual(socket.said, ["error SVC135 src/a.ts:6 A.Input.v: Socket"]);
+});
+
+test("a result may have undefined in its lists, as null, and members with symbols, which are lost", () => {
+  const output = "{ ok: { list: (string | undefined)[]; pair: [number, undefined]; s: { [key]: string; a: 1 } } }";
+  const { said, contract } = read("export type X = string;", { output, before: "declare const key: unique symbol;" });
+  assert.deepEqual(said, ["note SVC155 src/a.ts:6 A.Output.ok.list"]);
+  const value = { ok: { list: ["a", undefined], pair: [1, undefined], s: { [Symbol("key")]: "x", a: 1 } } };
+  const result = new OutputEncoder(contract ?? assert.fail()).encode(value);
+  assert.equal(resultJson(result)?.toString(), '{"ok":{"list":["a",null],"pair":[1,null],"s":{"a":1}}}');
+  const input = read("export type X = string;", { input: "(string | undefined)[]" });
+  assert.deepEqual(input.said, ["error SVC136 src/a.ts:6 A.Input.v[]: string | undefined"]);
+});
+
+test("any has a note of its own, and a type that is not found is an error", () => {
+  assert.deepEqual(read("export type X = any;").said, ["note SVC190 src/a.ts:6 A.Input.v"]);
+  const gone = 'import type { Y } from "gone";\nexport interface X { a: { b: Y } }';
+  assert.deepEqual(read(gone).said, ["error SVC191 src/a.ts:6 A.Input.v: Input.v.a.b"]);
+  const own = read("export type X = string;", { input: "Y", before: 'import type { Y } from "gone";' });
+  assert.deepEqual(own.said, ["error TS2307 src/a.ts:4 undefined"]);
+});
+
+test("an endless type is one error, whatever its branches, and nothing else is said of it", () => {
+  const endless = `export interface X<T = string> { v: T; a?: X<T[]>; b?: X<{ of: T }>; c?: Wide<T> }
+interface Wide<T> { d: X<[T]>; e?: X<T[][]>; f: unknown[] }`;
+  const { said } = read(endless);
+  assert.deepEqual(said, ["error SVC140 src/a.ts:6 A.Input.v: Input.v.a.…"]);
+  const ring = Array.from({ length: 3000 }, (_, at) => `interface R${at} { next?: R${(at + 1) % 3000} }`).join("\n");
+  const codes = read(`${ring}\nexport type X = R0;`).said.map((each) => each.split(" ")[1]);
+  assert.deepEqual(codes, ["SVC140"]);
+});
+
+test("a tool class that a function returns or a package exports is noted, unless a class of the project extends it", () => {
+  const base =
+    'extends SvcTool<{ a: string }, "done"> { async invoke() { return "done" as const; } async health() { return StatusCode.OK; } }';
+  const imports = 'import { SvcTool, StatusCode } from "svc-runtime";\n';
+  const project = new ToolProject({
+    "src/a.ts": toolSource("A", "{ a: string }"),
+    "src/made.ts": `${imports}const make = () => class ${base};
+export const Made = make();
+export abstract class Half ${base}
+export class Own extends make() { static override fqn() { return "xyz.test.own@1"; } static override description() { return "Own."; } static override path() { return "own"; } }
+`,
+    "src/again.ts":
+      'export * from "pkg";\nexport type { Ready as Type } from "pkg";\nexport { SvcTool } from "svc-runtime";\n',
+    "node_modules/pkg/package.json": '{ "name": "pkg", "version": "1.0.0", "types": "index.d.ts", "type": "module" }',
+    "node_modules/pkg/index.d.ts": `${imports}export declare class Ready extends SvcTool<{ a: string }, "done"> { invoke(): Promise<"done">; health(): Promise<StatusCode>; }\n`,
+  });
+  const { diagnostics, contracts = [] } = project.generate();
+  assert.deepEqual(
+    diagnostics.map(({ code, place, message }) => `${code} ${place?.file}:${place?.line} ${message}`),
+    [
+      "SVC127 src/again.ts:1 this tool class is not served: Ready",
+      "SVC127 src/made.ts:3 this tool class is not served: Made",
+    ],
+  );
+  assert.deepEqual(contracts.map(({ fqn }) => fqn).sort(), ["xyz.test.own@1", "xyz.test.tool-a@1"]);
+});
