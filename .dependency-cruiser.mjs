@@ -215,7 +215,7 @@ const LAYERS = [
     files: "generator/output-files",
     below:
       "generator/diagnostics generator/atomic-write generator/project generator/emit generator/generate generator/read-file",
-    node: "fs path",
+    node: "path",
   },
   {
     name: "generator/watch",
@@ -247,7 +247,8 @@ const LAYERS = [
   {
     name: "generator/import",
     files: "generator/import/*",
-    below: "generator/model generator/diagnostics generator/metadata generator/types generator/emit generator/generate generator/contract-diff",
+    below:
+      "generator/model generator/diagnostics generator/metadata generator/types generator/emit generator/generate generator/contract-diff",
     packages: "svc-runtime/generator",
     node: "fs path util",
   },
