@@ -15,7 +15,7 @@ import { SignatureHeaders } from "#runtime/wire/http-names.js";
 import { proves } from "../proves.js";
 import { atEnd } from "../teardown.js";
 import { releaseHeld, tools } from "./mode-tools.js";
-import { exchange, expectError, requestText } from "./raw.js";
+import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import { moduleFolder, threadEntry } from "./thread-entry.js";
 import {
   attempt,
@@ -122,6 +122,24 @@ describe("a tool that", () => {
     }
     const next = await call(act, 3);
     expectResult(next.response, echoed("3"), next.request);
+  });
+
+  it("returns stored values keeps them until its result has left, and not for long where the caller has", async () => {
+    const isReleased = async () => {
+      const { response } = await call(act, "kept");
+      return Buffer.from(response.body).equals(echoed("0"));
+    };
+    await call(act, ["retime", "600000"]);
+    await call(act, ["store", "it"]);
+    await until(isReleased, "they are released after the answer");
+    await call(act, ["retime", "1"]);
+    const connection = await RawConnection.open(server.url);
+    connection.send(echoCall(act, '"store when released"').text());
+    await until(() => loggedBy(server, "holding").length > 0, "the call runs");
+    connection.close();
+    await connection.closed();
+    releaseHeld();
+    await until(isReleased, "they are released without an answer");
   });
 
   it("blocks in health(): 503 in time, to everybody who asks, and calls are answered", async () => {

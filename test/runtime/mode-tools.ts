@@ -1,6 +1,8 @@
 /** Tools that do what a call asks for: the same on the main thread and on threads of their own. */
 
 import { setTimeout as wait } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import {
   errEval,
   InvocationAborted,
@@ -101,6 +103,31 @@ async function fillMemory(): Promise<unknown> {
   }
 }
 
+/** The callbacks of stored values that were returned in this thread. */
+const callbacks: WeakRef<() => void>[] = [];
+
+function stored(left: () => void): { readonly store: () => void } {
+  callbacks.push(new WeakRef(left));
+  return { store: left };
+}
+
+/** Number of callbacks that are still referred to. */
+function keptCallbacks(): number {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  return callbacks.filter((each) => each.deref() !== undefined).length;
+}
+
+let originalTimeout: typeof setTimeout | undefined;
+
+/** Sets the time that timers of half a minute wait in this thread, in milliseconds. */
+function retime(ms: number): void {
+  originalTimeout ??= globalThis.setTimeout;
+  const later = originalTimeout;
+  const retimed = (run: () => void, wanted?: number) => later(run, wanted === 30_000 ? ms : wanted);
+  Object.assign(globalThis, { setTimeout: retimed });
+}
+
 /** What a call asks for by its one value: a word, or a word and what it is about. */
 const ACTIONS: Readonly<Record<string, (about: string, context: InvokeContext) => unknown>> = {
   throw: (about) => {
@@ -110,7 +137,13 @@ const ACTIONS: Readonly<Record<string, (about: string, context: InvokeContext) =
   give: (about) => UNENCODABLE[about]?.[0](),
   "fail to encode": (about) => ({ encode: about }),
   fail: (about) => errEval(about),
-  store: (about, { log }) => ({ store: () => log.info({ about }, "the result has left") }),
+  store: (about, { log }) => stored(() => log.info({ about }, "the result has left")),
+  "store when released": (_, context) => untilReleased(context).then(() => stored(() => {})),
+  kept: () => ({ ok: { value: keptCallbacks() } }),
+  retime: (ms) => {
+    retime(Number(ms));
+    return { ok: { value: ms } };
+  },
   never: () => new Promise(() => {}),
   "until aborted": (_, context) => untilAborted(context),
   recurse: () => recurse(0),
