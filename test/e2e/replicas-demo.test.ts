@@ -102,10 +102,13 @@ describe("npm run demo:replicas", WITHOUT, () => {
     await allEnd(directory);
   });
 
-  it("sees calls that run twice: without a shared store it exits 1", async () => {
+  it("without a shared store copies of calls are refused, and it exits 1", async () => {
     const { code, out, err } = await run(["--memory"], { TMPDIR: folder() });
     assert.equal(code, 1, out);
-    assert.match(err, /^\nNot as it should be: \d+ calls ran twice\n/);
+    assert.match(
+      err,
+      /^\nNot as it should be: a replica refused a copy of a call: the replicas share no replay memory\n/,
+    );
   });
 
   for (const [signal, exitCode] of [

@@ -1,7 +1,7 @@
 /**
  * Three replicas behind nginx, their replay state in Redis: signed calls and their retries reach replicas at random, one
- * replica is killed, and each call has run at most once. With `--memory` each replica remembers for itself, and calls
- * run twice. Exit code 0 only when no call ran twice and all answers of a call were the same.
+ * replica is killed, and each call has run at most once. With `--memory` each replica remembers for itself, and refuses
+ * copies of calls that another one may have run. Exit code 0 only when no call ran twice and all answers of a call were the same.
  */
 
 import { randomBytes } from "node:crypto";
@@ -177,6 +177,9 @@ async function sendCopy(client: LeaderClient, call: Call, repeats: () => boolean
       stall.refresh();
       return true;
     } catch (error) {
+      if (error instanceof LeaderError && error.code === "replay_memory_lost") {
+        throw new Error("a replica refused a copy of a call: the replicas share no replay memory");
+      }
       if (!mayRepeat(error)) throw error;
       if (error.status === 409 && !again) return false;
     }
