@@ -27,8 +27,8 @@ const ONLY_FULL = { skip: process.env.SVC_TEST_FULL !== "1" && "SVC_TEST_FULL=1 
  * What a server installs without optional packages: 67 packages and 16.0 MB on 2026-11-23, and room for what a new
  * version of a dependency may add. What is in them, and what fewer would take: docs/packages.md.
  */
-const MAX_PACKAGES = 71;
-const MAX_MEGABYTES = 17;
+const MAX_PACKAGES = 72;
+const MAX_MEGABYTES = 18.5;
 
 /** Imports and requires every door of svc-runtime. */
 const DOORS = `

@@ -136,7 +136,10 @@ function commit({ root }: ToolProject): void {
 
 const CLASSES: readonly Mistake[] = [
   ["svc-runtime is not installed", svcGen({ prepare: ({ root }) => rmSync(join(root, "node_modules/svc-runtime")) })],
-  ['`"module": "CommonJS"` in tsconfig.json', svcGen({ options: { ...STRICT, module: "CommonJS" } })],
+  [
+    '`"moduleResolution": "Node10"` in tsconfig.json',
+    svcGen({ options: { ...STRICT, module: "CommonJS", moduleResolution: "Node10" } }),
+  ],
   [
     "a missing comma in tsconfig.json",
     svcGen({

@@ -113,6 +113,8 @@ async function startServer(): Promise<string> {
       WALRUS_AGGREGATOR: store.url,
       WALRUS_SHARDS: String(SHARDS),
       REPORT_JOURNAL: journalPath,
+      // The second tool reads whole reports, of more values than a call has by default.
+      SVC_MAX_INPUT_VALUES: "600000",
     },
     stdio: ["ignore", "inherit", "pipe"],
   });

@@ -1,5 +1,5 @@
 /**
- * Three replicas behind nginx, their replay state in Redis: signed calls and their retries reach replicas at random, one
+ * Three replicas behind nginx, their replay state in Redis: signed calls and their retries reach replicas in turn, one
  * replica is killed, and each call has run at most once. With `--memory` each replica remembers for itself, and refuses
  * copies of calls that another one may have run. Exit code 0 only when no call ran twice and all answers of a call were the same.
  */
@@ -80,7 +80,7 @@ async function demo(): Promise<void> {
   const replicas = [a, b, c];
   step("replicas", replicas.map(({ name, address }) => `${name} ${address}`).join(", "));
   const nginx = await processes.nginx(programs.nginx, replicas);
-  step("nginx", `${nginx.url} sends each request to one of them at random`);
+  step("nginx", `${nginx.url} sends requests to them in turn`);
 
   const client = await LeaderClient.connect(`${nginx.url}/sum`, {
     fqn: FQN,

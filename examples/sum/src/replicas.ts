@@ -118,8 +118,7 @@ export class Processes {
   }
 
   /**
-   * Starts nginx with docs/deploy/replicas/nginx.conf: without TLS, choosing replicas at random, with a log of
-   * who answered.
+   * Starts nginx with docs/deploy/replicas/nginx.conf, without TLS and with a log of the replicas that answered.
    */
   async nginx(
     program: string,
@@ -138,7 +137,6 @@ export class Processes {
         "access_log /dev/stdout svc;",
         `log_format passed '$status $http_x_svc_nonce $upstream_addr'; access_log ${requests} passed;`,
       ],
-      ["upstream replicas {", "upstream replicas { random;"],
       ["worker_processes auto;", "worker_processes 1; daemon off; master_process off;"],
     ]);
     const file = join(this.folder, "nginx.conf");
