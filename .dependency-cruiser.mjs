@@ -265,7 +265,7 @@ const LAYERS = [
     below:
       "generator/model generator/diagnostics generator/atomic-write generator/project generator/openapi generator/contract-diff generator/output-files generator/watch generator/keys generator/config generator/read-file",
     packages: "svc-runtime/leader",
-    node: "cluster crypto fs os path readline stream",
+    node: "child_process cluster crypto fs os path readline stream",
   },
   {
     name: "generator/invoke",

@@ -7,8 +7,9 @@ import { type Difference, diffDocuments } from "../contract-diff.js";
 import { type Diagnostic, hasErrors } from "../diagnostics/diagnostics.js";
 import { readOutput, writeChanged } from "../output-files.js";
 import type { Compiled } from "../project/emit-javascript.js";
-import type { GenerateOptions } from "../project/layout.js";
+import { type GenerateOptions, layoutOf } from "../project/layout.js";
 import { type WatchResult, watchProject } from "../watch.js";
+import { judgeDisputed } from "./author-compiler.js";
 import { ensureDevKeys, writeDevConfig } from "./dev-keys.js";
 import { DevServer, PortTaken, type Started } from "./dev-server.js";
 import { DEV_FOLDER, type DevState, makePrivateFolder, removeDeadStates, stateFile } from "./dev-state.js";
@@ -98,6 +99,8 @@ class DevSession {
   /** The newest build that has not been started. */
   private waiting: Build | undefined;
   private isStarting = false;
+  /** Number of the newest run of the generator. */
+  private run = 0;
 
   constructor(
     private readonly options: DevOptions,
@@ -134,8 +137,21 @@ class DevSession {
     this.state = undefined;
   }
 
-  /** One run of the generator: reports it, and serves its build. */
+  /** One run of the generator: reports it, and serves its build, unless a newer run comes meanwhile. */
   handle(result: WatchResult): void {
+    const run = ++this.run;
+    const judged = judgeDisputed(layoutOf(this.options.project), result.diagnostics);
+    if (judged === undefined) this.finish(result);
+    else {
+      judged
+        .then((diagnostics) => {
+          if (run === this.run) this.finish({ ...result, diagnostics });
+        })
+        .catch(this.fail);
+    }
+  }
+
+  private finish(result: WatchResult): void {
     const { diagnostics, wrote, milliseconds } = result;
     const { onEvent } = this.options;
     const report = (changes: readonly Difference[]) =>

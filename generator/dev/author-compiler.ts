@@ -1,0 +1,56 @@
+/**
+ * The project's own TypeScript, which decides about errors that svc-gen's compiler reports where the project has another
+ * version. Only `svc-gen dev` runs it: it is code of the project.
+ */
+
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Diagnostic } from "../diagnostics/diagnostics.js";
+import type { Layout } from "../project/layout.js";
+
+/** A build that takes longer is not waited for. */
+const TIMEOUT_MS = 120_000;
+
+/** Whether a note is an error of svc-gen's compiler that the project's own may not have. */
+function isDisputed({ code, severity }: Diagnostic): boolean {
+  return severity === "note" && /^TS\d+$/.test(code);
+}
+
+/**
+ * Asks the project's own compiler about the disputed notes of a run.
+ *
+ * @returns the diagnostics, with the disputed notes as errors when that compiler refuses the project too; undefined without
+ * such notes
+ */
+export function judgeDisputed(
+  { root, tsconfig }: Pick<Layout, "root" | "tsconfig">,
+  diagnostics: readonly Diagnostic[],
+): Promise<readonly Diagnostic[]> | undefined {
+  const compiler = diagnostics.some(isDisputed) ? installedCompiler(root) : undefined;
+  if (compiler === undefined) return undefined;
+  return refuses(compiler, root, tsconfig).then((isRefused) =>
+    isRefused
+      ? diagnostics.map(({ hint, ...each }) =>
+          isDisputed(each) ? { ...each, severity: "error" as const } : { ...each, ...(hint !== undefined && { hint }) },
+        )
+      : diagnostics,
+  );
+}
+
+function installedCompiler(folder: string): string | undefined {
+  const path = join(folder, "node_modules/typescript/bin/tsc");
+  if (existsSync(path)) return path;
+  return dirname(folder) === folder ? undefined : installedCompiler(dirname(folder));
+}
+
+/** Whether a compiler finds errors in a project. One that cannot be run finds none. */
+function refuses(compiler: string, root: string, tsconfig: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const args = [compiler, "-p", tsconfig, "--noEmit", "--pretty", "false"];
+    const child = spawn(process.execPath, args, { cwd: root, stdio: "ignore", timeout: TIMEOUT_MS });
+    child.once("error", () => resolve(false));
+    // 1 and 2 are tsc's codes for errors.
+    child.once("exit", (code) => resolve(code === 1 || code === 2));
+  });
+}
