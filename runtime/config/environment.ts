@@ -4,7 +4,7 @@ import { checkedInteger } from "../checked-integer.js";
 
 /** Environment variable with the address: an IP literal and a port. */
 export const ENV_BIND_ADDR = "BIND_ADDR";
-/** Environment variable with the address of the listener for operators; without it there is no listener. */
+/** Environment variable with the address of the admin listener; without it there is no listener. */
 export const ENV_ADMIN_ADDR = "SVC_ADMIN_ADDR";
 /** Environment variable that asks for a server without signatures by name: `1`. */
 export const ENV_ALLOW_UNSIGNED = "SVC_ALLOW_UNSIGNED";

@@ -55,7 +55,7 @@ export function checkAddress(text: string, isSecret: boolean, allowHttp: boolean
   if (protocol !== "https:" && protocol !== "http:") throw new TypeError("url: expected https or http");
   if (protocol === "http:" && isSecret && !allowHttp && !isLoopbackName(hostname)) {
     throw new TypeError(
-      "url: expected https, since whoever reads a signed request can repeat it under another nonce; `allowHttp: true` sends it over http",
+      "url: expected https, because anyone who reads a signed request can repeat it under another nonce; `allowHttp: true` sends it over http",
     );
   }
   return `${protocol}//${host}${pathname.slice(0, end)}`;

@@ -9,7 +9,7 @@ import type { PortShape } from "../wire/bcs-shapes.js";
 import { exactBytes } from "../wire/bcs-writer.js";
 import { asBuffer } from "../wire/bytes.js";
 import { MAX_INLINE_BYTES, MAX_VALUES } from "../wire/data.js";
-import type { SigningKey } from "../wire/ed25519-keys.js";
+import { SigningKey } from "../wire/ed25519-keys.js";
 import { SignatureHeaders } from "../wire/http-names.js";
 import { MAX_U64 } from "../wire/integer-bounds.js";
 import { foldTape, type JsonDocument, MAX_DEPTH, parseJson, quote, textOf } from "../wire/json.js";
@@ -237,8 +237,10 @@ export function prepareLeader({ id, keyId, key }: Leader): PreparedLeader {
 
 function privateKey(key: Leader["key"]): SigningKey {
   if (key instanceof Uint8Array) return prepareSigningKey(key);
-  if (typeof key !== "string") return key;
+  if (key instanceof SigningKey) return key;
+  const wanted = "leader key: expected a 32-byte private key in hex, base64 or base64url";
+  if (typeof key !== "string") throw new TypeError(`${wanted}, got ${typeof key}`);
   const reading = readSigningKey(key);
   if ("key" in reading) return reading.key;
-  throw new RangeError(`leader key: expected a 32-byte private key in hex, base64 or base64url, got ${reading.got}`);
+  throw new RangeError(`${wanted}, got ${reading.got}`);
 }

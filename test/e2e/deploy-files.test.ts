@@ -243,7 +243,7 @@ describe("docs/deploy/replicas/kubernetes.yaml", () => {
     assert.deepEqual(egress[0]?.to, [{ podSelector: find("NetworkPolicy", "redis").spec.podSelector }]);
   });
 
-  it("probes go to the listener for operators, liveness does not ask for Redis", () => {
+  it("probes go to the admin listener, liveness does not ask for Redis", () => {
     const admin = container.env?.find(({ name }) => name === "SVC_ADMIN_ADDR")?.value;
     const port = container.ports.find(({ name }) => name === "admin")?.containerPort;
     assert.equal(admin, `0.0.0.0:${port}`);

@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** A running example. */
 export interface ExampleProcess {
   readonly url: string;
-  /** The listener for operators, where `SVC_ADMIN_ADDR` is set. */
+  /** The admin listener, where `SVC_ADMIN_ADDR` is set. */
   readonly admin?: string;
   readonly process: ChildProcess;
   /** Everything that it wrote to standard error. */

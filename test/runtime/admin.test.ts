@@ -1,4 +1,4 @@
-/** The listener for operators: probes, metrics, its own limits. */
+/** The admin listener: probes, metrics, its own limits. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -35,7 +35,7 @@ import {
 
 const LOCAL: Address = [[127, 0, 0, 1], 0];
 
-const adminUrl = ({ adminUrl }: RunningServer): string => adminUrl ?? assert.fail("no listener for operators");
+const adminUrl = ({ adminUrl }: RunningServer): string => adminUrl ?? assert.fail("no admin listener");
 const get = (url: string, path: string, method = "GET"): Promise<RawResponse> =>
   exchange(url, requestText(method, path), method);
 
@@ -337,14 +337,14 @@ describe("its address", { concurrency: 2 }, () => {
     const url = child.stdout().trim();
     assert.match(url, /^http:\/\/\[::1\]:\d+$/);
     assert.ok(child.stderr().includes(`"admin":"${url}"`), "the log says where");
-    assert.ok(!child.stderr().includes("the listener for operators"), "no warning");
+    assert.ok(!child.stderr().includes("the admin listener"), "no warning");
     await stop(child);
   });
 
   it("that other machines reach is warned of", async () => {
     const server = await serveFor([countingTool()], { admin: [[0, 0, 0, 0], 0] });
     const warnings = server.log.filter(({ level }) => level === "warn").map(({ message }) => message);
-    assert.ok(warnings.includes("the listener for operators asks nobody who he is, and other machines reach it"));
+    assert.ok(warnings.includes("the admin listener is unauthenticated and reachable from other machines"));
   });
 
   it("that is none, or taken, is a start-up error that leaves nothing open", async (t) => {
@@ -365,7 +365,7 @@ describe("its address", { concurrency: 2 }, () => {
     await once(taken, "listening");
     const { port } = taken.address() as { port: number };
     await assert.rejects(serve([countingTool().class], { ...options, admin: [[127, 0, 0, 1], port] }), /EADDRINUSE/);
-    // The other way round: the port for callers is taken, the listener for operators is closed again.
+    // The other way round: the port for callers is taken, the admin listener is closed again.
     const listened: NetServer[] = [];
     const { listen } = NetServer.prototype;
     t.mock.method(NetServer.prototype, "listen", function (this: NetServer, ...to: Parameters<typeof listen>) {

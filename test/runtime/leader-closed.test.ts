@@ -116,7 +116,7 @@ describe("options", () => {
   test("signed requests over http: to another machine need a word", async () => {
     const at = (url: string, options: LeaderOptions = {}) => clientOf({ url, ...options });
     for (const url of ["http://tools.example", "http://10.0.0.1:8080/a", "http://127.example.org", "http://[::2]"]) {
-      assert.match(await refusal(() => at(url)), /^TypeError: url: expected https, since .*; `allowHttp: true`/, url);
+      assert.match(await refusal(() => at(url)), /^TypeError: url: expected https, because .*; `allowHttp: true`/, url);
       at(url, { allowHttp: true });
       LeaderClient.fromMetadata(DOCUMENT, { url, dispatcher });
     }

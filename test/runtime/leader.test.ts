@@ -687,6 +687,9 @@ describe("pieces", () => {
     assert.throws(sign({ keyId: 2n ** 64n }), RangeError);
     assert.throws(sign({ keyId: 1.5 }), RangeError);
     assert.throws(sign({ key: Buffer.alloc(31) }), RangeError);
+    for (const key of [undefined, null, { publicKey: LEADER_SEED }]) {
+      assert.throws(sign({ key }), /^TypeError: leader key: expected a 32-byte private key in hex, .*, got /);
+    }
     assert.throws(sign({ key: "secret text" }), (error) => !String(error).includes("secret text"));
     const key = prepareSigningKey(LEADER_SEED);
     assert.deepEqual(

@@ -43,7 +43,7 @@ export class AdminListener {
     const server = listener.#server.listen({ ...endpoint });
     await once(server, "listening");
     if (!isLoopback(endpoint.host)) {
-      const message = "the listener for operators asks nobody who he is, and other machines reach it";
+      const message = "the admin listener is unauthenticated and reachable from other machines";
       sources.log.warn({ admin: listener.url }, message);
     }
     return listener;
