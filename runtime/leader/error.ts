@@ -71,7 +71,8 @@ export class LeaderError extends Error {
    *
    * - `no`: certain. The client refused the call, no byte of the request was sent, or a server answered with a code that
    *   means that nothing ran. Errors are unsigned: the last holds by the server's word
-   * - `maybe`: not known. Repeat the same {@link request}, and it never runs twice
+   * - `maybe`: not known. Repeat the same {@link request}, and it never runs twice; not after
+   *   `tool_invocation_interrupted`, which servers with shared replay state forget
    * - `yes`: the tool ran
    */
   readonly ran: Ran;

@@ -51,7 +51,12 @@ export class HttpClient implements Transport {
       if (fired !== undefined) return exchange.fail(aborted(fired));
       exchange.watch();
       if (this.#given !== undefined) exchange.begin(this.#given);
-      else this.#agent().then((agent) => exchange.begin(agent), reject);
+      else {
+        this.#agent().then(
+          (agent) => exchange.begin(agent),
+          (error: Error) => exchange.onResponseError(undefined, error),
+        );
+      }
     });
   }
 

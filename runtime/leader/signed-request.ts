@@ -33,6 +33,8 @@ const NO_MEMORY = "unknown";
 export class Attempts {
   #memory: string | undefined;
   #since: number | undefined;
+  /** The first attempt by the clock that does not step; undefined for one of another process. */
+  #startedAt: number | undefined;
   #ran: Ran = "no";
   #running = 0;
   #isStored = false;
@@ -76,7 +78,15 @@ export class Attempts {
   #fix(memory: string | undefined): void {
     if (this.#isStored || this.ran !== "no") return;
     this.#memory = memory;
-    this.#since = now();
+    this.#since = Date.now();
+    this.#startedAt = performance.now();
+  }
+
+  /** The greater age of two clocks: one stands still while the machine is suspended, the other may be set back. */
+  get #ageMs(): number {
+    const [now, started] = [performance.now(), this.#startedAt];
+    const byDate = Date.now() - (this.#since ?? Date.now());
+    return Math.max(0, Math.round(Math.max(byDate, started === undefined ? 0 : now - started)));
   }
 
   /**
@@ -90,8 +100,7 @@ export class Attempts {
     this.#fix(memory);
     this.#running++;
     const name = this.#memory ?? (first || memory === undefined ? undefined : NO_MEMORY);
-    const ageMs = Math.max(0, Math.round(now() - (this.#since ?? now())));
-    return name && repeatText({ memory: name, ageMs });
+    return name && repeatText({ memory: name, ageMs: this.#ageMs });
   }
 
   /**
@@ -104,9 +113,4 @@ export class Attempts {
     if (this.#ran === "no" || ran === "yes") this.#ran = ran;
     return this.ran;
   }
-}
-
-/** Milliseconds since 1970, by a clock that does not step while the process lives. */
-function now(): number {
-  return performance.timeOrigin + performance.now();
 }

@@ -204,6 +204,17 @@ describe("repeat", () => {
     assert.deepEqual(memories(sent), ["none", "none", "unknown;age=…"]);
   });
 
+  test("the age of a repeat counts the time that the machine was suspended", async (t) => {
+    const { client, sent } = scripted([done(A), "lost", done(A)]);
+    await client.invoke(input);
+    const error = await failure(client.invoke(input));
+    const wakeUp = Date.now() + 600_000;
+    t.mock.method(Date, "now", () => wakeUp);
+    await client.send(error.request as SignedRequest);
+    const [, age] = sent.at(-1)?.headers["X-Svc-Replay-Memory"]?.split("=") ?? [];
+    assert.ok(Number(age) >= 600_000, `the age is ${age}`);
+  });
+
   test("a memory that began anew: a first attempt goes to the new one, a repeat does not", async () => {
     const first = scripted([done(A), lostMemory(B), done(B)]);
     await first.client.invoke(input);

@@ -201,6 +201,15 @@ describe("ran is no: no byte of the request was sent", () => {
       assert.equal(asked, 1);
     }
   });
+
+  test("a proxy of the environment whose address is no URL", async () => {
+    process.env.HTTPS_PROXY = "::no url";
+    try {
+      await noByte(clientAt("https://tools.test", { tls: { ca: cert } }).invoke({ n: 1 }), "connection_failed");
+    } finally {
+      delete process.env.HTTPS_PROXY;
+    }
+  });
 });
 
 describe("ran is maybe: a byte was sent", () => {
