@@ -49,7 +49,8 @@ export interface CallReport {
 export async function callTool(request: CallRequest): Promise<CallReport> {
   const { timeoutMs } = request;
   const options: CallOptions = timeoutMs === undefined ? {} : { timeoutMs };
-  const client = await LeaderClient.connect(request.url, { ...request.client, ...options });
+  // Connections of its own: one that an earlier call of this process left may lead to a server that has been replaced.
+  const client = await LeaderClient.connect(request.url, { tls: {}, ...request.client, ...options });
   try {
     const input = inputOf(request.input, client.ports.inputPorts);
     if (!request.signed) {
