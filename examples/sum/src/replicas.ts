@@ -147,7 +147,8 @@ export class Processes {
     await once(entrance.listen(0, "127.0.0.1"), "listening");
     const url = `http://127.0.0.1:${(entrance.address() as AddressInfo).port}`;
     const answers = () =>
-      fetch(`${url}/health`).then(
+      // A request that is caught by the start of nginx may never get an answer.
+      fetch(`${url}/health`, { signal: AbortSignal.timeout(1_000) }).then(
         ({ ok }) => ok,
         () => false,
       );
