@@ -133,7 +133,7 @@ export const CODES = {
   ),
   SVC127: note(
     "this tool class is not served",
-    "declare a class of the project: export class Sum extends FactoryOrPackageClass { … }",
+    "declare a class of the project that extends it",
     "svc-gen reads classes by their declaration in the project. What a function returns, or a package exports, has none, so its name, description and types are not known without running it.",
   ),
   SVC130: error(

@@ -93,7 +93,7 @@ export class Attempts {
    * Begins an attempt.
    *
    * @param memory the name of the server's replay memory, where it is known
-   * @returns the text of the header {@link SignatureHeaders.replayMemory}, if the attempt has one
+   * @returns the text of the header `X-Svc-Replay-Memory`, if the attempt has one
    */
   begin(memory: string | undefined): string | undefined {
     const first = this.ran === "no";
