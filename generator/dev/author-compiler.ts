@@ -4,9 +4,8 @@
  */
 
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
 import type { Diagnostic } from "../diagnostics/diagnostics.js";
+import { findUpwards } from "../project/build-info.js";
 import type { Layout } from "../project/layout.js";
 
 /** A build that takes longer is not waited for. */
@@ -27,21 +26,16 @@ export function judgeDisputed(
   { root, tsconfig }: Pick<Layout, "root" | "tsconfig">,
   diagnostics: readonly Diagnostic[],
 ): Promise<readonly Diagnostic[]> | undefined {
-  const compiler = diagnostics.some(isDisputed) ? installedCompiler(root) : undefined;
+  const compiler = diagnostics.some(isDisputed) ? findUpwards(root, "node_modules/typescript/bin/tsc") : undefined;
   if (compiler === undefined) return undefined;
-  return refuses(compiler, root, tsconfig).then((isRefused) =>
-    isRefused
-      ? diagnostics.map(({ hint, ...each }) =>
-          isDisputed(each) ? { ...each, severity: "error" as const } : { ...each, ...(hint !== undefined && { hint }) },
-        )
-      : diagnostics,
-  );
+  return refuses(compiler, root, tsconfig).then((isRefused) => (isRefused ? diagnostics.map(asError) : diagnostics));
 }
 
-function installedCompiler(folder: string): string | undefined {
-  const path = join(folder, "node_modules/typescript/bin/tsc");
-  if (existsSync(path)) return path;
-  return dirname(folder) === folder ? undefined : installedCompiler(dirname(folder));
+/** A disputed note as the error that it is, without the hint that the other compiler may take it. */
+function asError(diagnostic: Diagnostic): Diagnostic {
+  if (!isDisputed(diagnostic)) return diagnostic;
+  const { hint: _, ...error } = diagnostic;
+  return { ...error, severity: "error" };
 }
 
 /** Whether a compiler finds errors in a project. One that cannot be run finds none. */

@@ -166,7 +166,7 @@ function generatorHash(): string {
 }
 
 /** The file of this name in a folder or the nearest folder above. */
-function findUpwards(folder: string, name: string): string | undefined {
+export function findUpwards(folder: string, name: string): string | undefined {
   const path = join(folder, name);
   if (existsSync(path)) return path;
   return dirname(folder) === folder ? undefined : findUpwards(dirname(folder), name);

@@ -20,7 +20,7 @@ export interface ModelledStore {
   readonly leaseMs: number;
   /** Checks what the store holds, after each command. */
   holds(counts: { readonly entries: number; readonly inFlight: number }): unknown;
-  /** The age that the store is told for an age of the model; the same by default. */
+  /** Age passed to the store for an age of the model; the same by default. */
   ageOf?(ms: number): number;
   /** Whether a new run of a leader has room, given what that leader holds; without it there is always room. */
   hasRoom?(held: readonly Held[]): boolean;
