@@ -4,6 +4,7 @@ import type { Contract } from "svc-runtime/generator";
 import { type Acknowledgement, filterNotes } from "./diagnostics/acknowledge.js";
 import { type Diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
 import { checkExamples } from "./emit/check-examples.js";
+import { checkIntegers } from "./emit/check-integers.js";
 import { checkPorts } from "./emit/check-ports.js";
 import { generatedFiles } from "./emit/file-texts.js";
 import type { GeneratedFile } from "./emit/render.js";
@@ -121,18 +122,19 @@ interface SourceResult {
   readonly artifacts?: readonly ToolArtifacts[];
 }
 
-/** The diagnostics of the ports of a tool. That `any` may be an array goes without saying. */
+/** The diagnostics of the ports and integers of a tool. That `any` may be an array goes without saying. */
 function portNotes(tool: Tool, others: readonly Diagnostic[]): Diagnostic[] {
   const any = new Set(
     others.filter(({ code }) => code === "SVC190" || code === "SVC191").map(({ subject }) => subject),
   );
-  return checkPorts(tool).filter(({ code, subject }) => code !== "SVC156" || !any.has(subject));
+  const ports = checkPorts(tool).filter(({ code, subject }) => code !== "SVC156" || !any.has(subject));
+  return [...ports, ...checkIntegers(tool)];
 }
 
 /** Finds, lowers and checks the tools of one source file. A tool without errors is reviewed. */
 function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas, review?: Review) {
   const { program } = types;
-  const { tools: classes, diagnostics } = findTools(program, file);
+  const { tools: classes, diagnostics, acknowledged } = findTools(program, file);
   const lowered = classes.map((found) => ({ found, ...lower(types, found) }));
   return {
     tools: lowered.map(({ tool }) => tool),
@@ -145,6 +147,6 @@ function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas, re
         review === undefined || hasErrors(each.diagnostics) ? [] : review(program, found, tool, schemas),
       ),
     ],
-    acknowledged: lowered.flatMap((each) => each.acknowledged),
+    acknowledged: [...acknowledged, ...lowered.flatMap((each) => each.acknowledged)],
   };
 }

@@ -271,6 +271,11 @@ export const CODES = {
     "let the list have from 1 to 256 items, or make the member optional: an optional list is one value",
     "A `many` port carries 1 to 256 values, and this list takes no such number of them: every call would be refused.",
   ),
+  SVC158: note(
+    "a bigint without @format",
+    "add @format int64 or @format uint64",
+    "It is published as an integer of no size and takes -2^63 to 2^64-1. Clients that are generated from the schema read such an integer as a double, which rounds beyond 2^53; a format tells them that it has 64 bits.",
+  ),
   SVC160: error(
     "the output is not a union of variants",
     'declare Output as { ok: { … } } | { err: { … } }, or string literals such as "done"',

@@ -1,6 +1,7 @@
 /** Finds the tool classes of a project and reads their static metadata without running them. */
 
 import { DEFAULT_TIMEOUT_MS, fqnProblem, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/generator";
+import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { ClassImport, StaticMetadata, Tool } from "../model.js";
@@ -15,6 +16,7 @@ import {
   ts,
 } from "../project/typescript.js";
 import type { Environment, TypeSyntax } from "./declared-order.js";
+import { endOfTag, readNodeComment } from "./jsdoc.js";
 import { nameNode, StaticEvaluator } from "./static-values.js";
 
 /** A type with its syntax, if known. */
@@ -39,7 +41,7 @@ export interface ToolClass {
 type ClassNode = ClassDeclaration | ClassExpression;
 
 /** The tool classes of one file, in source order. */
-export function findTools(program: Program, file: ts.SourceFile): { tools: ToolClass[]; diagnostics: Diagnostic[] } {
+export function findTools(program: Program, file: ts.SourceFile) {
   const diagnostics: Diagnostic[] = [];
   const tools: ToolClass[] = [];
   for (const node of classesOf(program, file)) {
@@ -48,11 +50,21 @@ export function findTools(program: Program, file: ts.SourceFile): { tools: ToolC
     });
     if (tool !== undefined) tools.push(tool);
   }
-  return { tools, diagnostics: [...diagnostics, ...unreadTools(program, file)] };
+  const unread = unreadTools(program, file);
+  return {
+    tools,
+    diagnostics: [...diagnostics, ...unread.map(({ note }) => note)],
+    acknowledged: unread.flatMap(({ acknowledged }) => acknowledged),
+  };
+}
+
+interface UnreadTool {
+  readonly note: Diagnostic;
+  readonly acknowledged: readonly Acknowledgement[];
 }
 
 /** Notes on the exports of a file that are tool classes without a declaration in the project. */
-function unreadTools(program: Program, file: ts.SourceFile): Diagnostic[] {
+function unreadTools(program: Program, file: ts.SourceFile): UnreadTool[] {
   const { checker } = program;
   const module = checker.getSymbolAtLocation(file);
   return (module === undefined ? [] : checker.getExportsOfModule(module)).flatMap((exported) => {
@@ -78,7 +90,14 @@ function unreadTools(program: Program, file: ts.SourceFile): Diagnostic[] {
       });
     if (!isTool) return [];
     const place = program.at(ts.getNameOfDeclaration(from as ts.Declaration) ?? from);
-    return [diagnostic("SVC127", { place }, exported.name)];
+    const subject = exported.name;
+    const acknowledged = [from, ts.findAncestor(from, ts.isStatement)]
+      .flatMap((node) => (node === undefined ? [] : readNodeComment(node).acknowledged))
+      .flatMap(({ tag, text }) => {
+        const read = readAcknowledged(text);
+        return "codes" in read ? [{ codes: read.codes, subject, place: program.at(tag, endOfTag(tag)) }] : [];
+      });
+    return [{ note: diagnostic("SVC127", { place, subject }), acknowledged }];
   });
 }
 

@@ -93,6 +93,24 @@ for (const [index, [input, output, wanted]] of CASES.entries()) {
   });
 }
 
+test("a bigint without a format is noted at its member, once for a shared type, and can be acknowledged", () => {
+  const shared = "interface Line { id: bigint; /** @format int64 */ at: bigint; count: number }";
+  const notes = new ToolProject({
+    "src/a.ts": toolSource(
+      "Aa",
+      `{ a: bigint; list: (bigint | null)[]; map: Record<string, bigint>; deep: { n?: bigint }; lines: Line[]; last: Line;
+/** @acknowledge SVC158 */
+known: bigint;
+/** @format uint64 */
+sized: bigint }`,
+      '"done"',
+      shared,
+    ),
+  });
+  const subjects = notes.generate().diagnostics.flatMap(({ code, subject }) => (code === "SVC158" ? [subject] : []));
+  assert.deepEqual(subjects, ["Aa.Input.a", "Aa.Input.list", "Aa.Input.map", "Aa.Input.deep.n", "Aa.Input.lines[].id"]);
+});
+
 test("notes tell what a port is", () => {
   const notes = new ToolProject({
     "src/a.ts": toolSource(

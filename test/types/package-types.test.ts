@@ -1,6 +1,8 @@
 /** Types of packages: what their authors wrote is for others, and the author of a tool can change none of it. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
 import { STRICT, ToolProject, toolSource } from "../generator/project.js";
@@ -161,11 +163,21 @@ export class Own extends make() { static override fqn() { return "xyz.test.own@1
   });
   const { diagnostics, contracts = [] } = project.generate();
   assert.deepEqual(
-    diagnostics.map(({ code, place, message }) => `${code} ${place?.file}:${place?.line} ${message}`),
+    diagnostics.map(
+      ({ code, place, subject, message }) => `${code} ${place?.file}:${place?.line} ${subject}: ${message}`,
+    ),
     [
-      "SVC127 src/again.ts:1 this tool class is not served: Ready",
-      "SVC127 src/made.ts:3 this tool class is not served: Made",
+      "SVC127 src/again.ts:1 Ready: this tool class is not served",
+      "SVC127 src/made.ts:3 Made: this tool class is not served",
     ],
   );
   assert.deepEqual(contracts.map(({ fqn }) => fqn).sort(), ["xyz.test.own@1", "xyz.test.tool-a@1"]);
+  const silent = "/** @acknowledge SVC127 */\n";
+  const again = (path: string, before: string) =>
+    readFileSync(join(project.root, path), "utf8").replace(before, `${silent}${before}`);
+  project.write({
+    "src/made.ts": again("src/made.ts", "export const"),
+    "src/again.ts": again("src/again.ts", "export *"),
+  });
+  assert.deepEqual(project.generate().diagnostics, []);
 });
