@@ -96,7 +96,7 @@ export function generateFrom(program: Program, cache: ResultCache = new Map(), r
       ...options.diagnostics,
     ],
     sources.flatMap((source) => source.acknowledged),
-    review === undefined ? ["SVC180"] : [],
+    review === undefined ? ["SVC180", "SVC182"] : [],
   );
   if (hasErrors(diagnostics)) return { files: [], diagnostics };
   const texts = sources.flatMap((source) => {

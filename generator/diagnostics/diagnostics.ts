@@ -376,6 +376,11 @@ export const CODES = {
     "report the type: every schema that svc-gen writes compiles in ajv's strict mode",
     "Leaders and clients compile the published schema. svc-gen --check compiles it first.",
   ),
+  SVC182: note(
+    "this type is nested too deeply to be read a second time",
+    "nothing: only svc-gen --check compares both readings, and ajv compiled the published schema",
+    "typescript-json-schema and ajv call themselves for each level of a type. From about 200 types in a chain on they exceed the stack, so that the schema is not compared with a second reading.",
+  ),
   SVC190: note(
     "any is published as any JSON value",
     "write the type, or unknown when every JSON value is meant",

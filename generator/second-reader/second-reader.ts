@@ -68,6 +68,7 @@ export class SecondReader {
       const refusal = this.#refusal(side.published);
       if (refusal !== undefined) return [diagnostic("SVC181", { place, subject: side.subject }, refusal)];
       const reading = this.#compare(program, side);
+      if (reading === undefined) return [diagnostic("SVC182", { place, subject: side.subject })];
       this.#report(reading);
       return reading.disagreements.slice(0, MAX_REPORTED).map(({ subject, ours, library }) => {
         return diagnostic("SVC180", { place, subject }, `svc-gen reads ${ours}, typescript-json-schema ${library}`);
@@ -88,7 +89,8 @@ export class SecondReader {
     }
   }
 
-  #compare(program: Program, side: Side): SecondReading {
+  /** Undefined for a type that is too deep for the recursion of the library, or of ajv. */
+  #compare(program: Program, side: Side): SecondReading | undefined {
     const { subject, type, plain, bare, variants } = side;
     if (this.#library?.program !== program) this.#library = { program, read: openLibrary(program) };
     try {
@@ -99,6 +101,7 @@ export class SecondReader {
       if (disagreements.length > 0) return { subject, listed, disagreements, judged: 0 };
       return { subject, listed, ...this.#values.judge(side, schema) };
     } catch (error) {
+      if (error instanceof RangeError && error.message.startsWith("Maximum call stack")) return undefined;
       const problem = `fails: ${(error as Error).message}`;
       return {
         subject,

@@ -330,3 +330,14 @@ test("generation loads neither library, --check both", () => {
   assert.equal(loaded("--quiet"), "up to date\n");
   assert.equal(loaded("--check"), "typescript-json-schema,ajv");
 });
+
+test("a chain of types that is too deep for the second reader is noted, and passes --check", async () => {
+  const chain = Array.from({ length: 400 }, (_, at) => `interface C${at} { v: string; next?: C${at + 1} }`).join("\n");
+  const project = new ToolProject({
+    "src/a.ts": toolSource("A", "{ a: C0 }", '"done"', `${chain}\ntype C400 = string;`),
+  });
+  project.build();
+  const { code, err } = await svcGenIn(project.root, ["--check"]);
+  assert.match(err, /note SVC182: A\.Input: this type is nested too deeply to be read a second time\n/);
+  assert.deepEqual([code, err.match(/SVC\d+:/g)], [0, ["SVC182:"]]);
+});
