@@ -1,7 +1,6 @@
 /** Lossless values of JSON documents (protocol.md section 3), and indented JSON text. */
 
-import { Buffer } from "#platform/bytes";
-import { DOUBLE, foldTape, parseJson, quote, scalarOf } from "./json.js";
+import { DOUBLE, foldTape, parseJson, scalarOf } from "./json.js";
 
 /** A double with an integral value, as opposed to an integer: `1.0`, `1e3`, `-0`, digits beyond u64. */
 export class JsonDouble {
@@ -48,18 +47,44 @@ export function readJson(bytes: Uint8Array): JsonValue {
   });
 }
 
-/** Formats a JSON text with one member or item per line, indented by two spaces; scalars keep their spelling. */
+/** Formats a JSON text with one member or item per line, indented by two spaces; names and scalars keep their spelling. */
 export function prettyJson(text: string): string {
-  return foldTape<string>(parseJson(Buffer.from(text)), 0, {
-    scalar: ({ bytes, tape }, entry) => bytes.toString("utf8", tape[entry + 1], tape[entry + 2]),
-    array: (items) => indentedBlock("[", items, "]"),
-    object: (names, values) =>
-      indentedBlock(
-        "{",
-        values.map((value, i) => `${quote(names[i] as string)}: ${value}`),
-        "}",
-      ),
-  });
+  let pretty = "";
+  let line = "\n";
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    const first = text[at] as string;
+    end = at + 1;
+    if (first === '"') {
+      end = endOfString(text, at);
+      pretty += text.slice(at, end);
+    } else if (first === "{" || first === "[") {
+      while (isSpace(text.charCodeAt(end))) end++;
+      const isEmpty = text[end] === "}" || text[end] === "]";
+      if (isEmpty) end++;
+      else line += "  ";
+      pretty += isEmpty ? `${first}${first === "{" ? "}" : "]"}` : first + line;
+    } else if (first === "}" || first === "]") {
+      line = line.slice(0, -2);
+      pretty += line + first;
+    } else if (first === ",") pretty += first + line;
+    else if (first === ":") pretty += ": ";
+    else if (!isSpace(first.charCodeAt(0))) pretty += first;
+  }
+  return pretty;
+}
+
+/** The position after a string that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
+    if (quote < 0) return text.length;
+    let escapes = 0;
+    while (text[quote - 1 - escapes] === "\\") escapes++;
+    if (escapes % 2 === 0) return quote + 1;
+  }
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
 /** Formats an array or object whose items or members are formatted already. */

@@ -458,5 +458,9 @@ describe("values", () => {
       prettyJson('{"b":[],"a":[1.50,{"c":{}}]}'),
       '{\n  "b": [],\n  "a": [\n    1.50,\n    {\n      "c": {}\n    }\n  ]\n}',
     );
+    const odd = { 'a"{,': ["\\", '\\"', "x:[ ]"], deep: [[{}], -1e30, null, true] };
+    for (const space of [undefined, 2, "\t"]) {
+      assert.equal(prettyJson(JSON.stringify(odd, undefined, space)), JSON.stringify(odd, undefined, 2));
+    }
   });
 });
