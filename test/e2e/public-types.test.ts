@@ -17,6 +17,7 @@ import { run, scratchFolder } from "./packages.js";
 const MODULES: readonly (readonly [packageName: string, module?: string])[] = [
   ["@anthropic-ai/sdk", "@anthropic-ai/sdk/resources/messages"],
   ["@slack/types"],
+  ["@grammyjs/types"],
   ["@types/aws-lambda", "aws-lambda"],
   ["@types/estree", "estree"],
   ["@types/geojson", "geojson"],
@@ -29,6 +30,7 @@ const MODULES: readonly (readonly [packageName: string, module?: string])[] = [
   ["discord-api-types", "discord-api-types/v10"],
   ["openai", "openai/resources/chat/completions"],
   ["openapi-types"],
+  ["schema-dts"],
   ["vscode-languageserver-types"],
 ];
 
