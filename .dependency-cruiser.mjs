@@ -22,7 +22,7 @@ const LAYERS = [
   },
   {
     name: "tool",
-    files: "runtime/tool runtime/contracts runtime/output-encoders runtime/port-json",
+    files: "runtime/tool runtime/contracts runtime/output-encoders runtime/port-json runtime/exact-json",
     below: "wire fqn",
   },
   {
