@@ -364,7 +364,7 @@ test("notes take a line each and have one hint together; TypeScript's errors hav
       err,
       `src/a.ts:4:3 - note SVC155: A.Input.one: a list port cannot be empty
 src/a.ts:5:3 - note SVC155: A.Input.two: a list port cannot be empty
-  hint: make the member optional if it may be empty; @acknowledge SVC155 silences it
+  hint: make the member optional if it may be empty; that changes the cardinality of the port from many to one, for its callers another contract; @acknowledge SVC155 silences it
 
 src/a.ts:2:7 - error TS2741: Property 'y' is missing in type '{ x: number; }' but required in type '{ x: number; y: number; }'.
 
