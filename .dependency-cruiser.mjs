@@ -22,7 +22,7 @@ const LAYERS = [
   },
   {
     name: "tool",
-    files: "runtime/tool runtime/contracts runtime/output-encoders runtime/port-json",
+    files: "runtime/tool runtime/contracts runtime/output-encoders runtime/port-json runtime/exact-json",
     below: "wire fqn",
   },
   {
@@ -270,7 +270,8 @@ const LAYERS = [
   {
     name: "generator/invoke",
     files: "generator/invoke/*",
-    below: "generator/diagnostics generator/dev generator/command-line generator/output-files generator/read-file",
+    below:
+      "generator/model generator/diagnostics generator/dev generator/command-line generator/output-files generator/read-file",
     packages: "svc-runtime/generator svc-runtime/leader",
     node: "path perf_hooks",
   },
@@ -314,7 +315,7 @@ const LAYERS = [
     name: "generator/process-host",
     files: "generator/process-host",
     below: "generator/cli",
-    node: "readline/promises stream/consumers",
+    node: "readline/promises stream stream/consumers",
   },
   { name: "programs", files: "generator/bin generator/create-svc-tool/create", node: "fs module path url" },
   {

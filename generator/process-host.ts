@@ -1,6 +1,7 @@
 /** The command line of this process: its arguments, streams and signals. */
 
 import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { type CliHost, run } from "./cli.js";
 
@@ -27,15 +28,23 @@ const PROCESS_HOST: CliHost = {
 /** As a shell says of a program that Ctrl-C ended. */
 const CANCELLED = 130;
 
-async function ask(question: string): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+async function ask(question: string, hidden = false): Promise<string> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  if (hidden) process.stderr.write(question);
+  // With `terminal` readline takes over the echo of the typed characters, and `silent` drops it.
+  const output = hidden ? { output: silent, terminal: true, historySize: 0 } : { output: process.stderr };
+  const terminal = createInterface({ input: process.stdin, ...output });
   // Ctrl-C and Ctrl-D end it without an answer.
-  const cancel = () => process.exit(CANCELLED);
+  const cancel = () => {
+    if (hidden) process.stderr.write("\n");
+    process.exit(CANCELLED);
+  };
   terminal.once("close", cancel);
   try {
     return await terminal.question(question);
   } finally {
     terminal.off("close", cancel);
     terminal.close();
+    if (hidden) process.stderr.write("\n");
   }
 }

@@ -2,6 +2,7 @@
 
 export { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "./config/config.js";
 export type { ReloadStats, Reloads } from "./config/reload-stats.js";
+export { type ExactJson, readJson, writeJson } from "./exact-json.js";
 export { portJson } from "./port-json.js";
 export { bootstrap, type RunningServer, serve } from "./server/bootstrap.js";
 export { StartupError } from "./server/errors/startup-error.js";
@@ -35,6 +36,7 @@ export {
   type AuthContext,
   type ClassContext,
   errEval,
+  InvalidInput,
   InvocationAborted,
   type InvokeContext,
   type IsolateOptions,
@@ -55,6 +57,7 @@ export {
 } from "./wire/data.js";
 export type { ErrorCode } from "./wire/error-codes.js";
 export { WireFault } from "./wire/fault.js";
+export { JsonError } from "./wire/json-error.js";
 export { DEFAULT_TIMEOUT_MS } from "./wire/metadata.js";
 export type { Repeat } from "./wire/repeat.js";
 export { WithSerdeErrorPath } from "./wire/with-error-path.js";

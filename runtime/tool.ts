@@ -5,6 +5,7 @@ import { outputEncoderOf } from "./output-encoders.js";
 import { StatusCode } from "./status.js";
 import { NexusData, type NexusValue, OffchainToolOutput } from "./wire/data.js";
 import { ErrEval } from "./wire/err-eval.js";
+import { isPathText } from "./wire/fault.js";
 import { DEFAULT_TIMEOUT_MS, type MetadataDocument, metadataDocument } from "./wire/metadata.js";
 
 /** Log for operators. The runtime provides a logger with the tool's name. */
@@ -61,8 +62,9 @@ export class InvocationAborted extends Error {
  * ```ts
  * import type { InvokeContext } from "svc-runtime";
  *
- * export async function pages(urls: readonly string[], { signal, deadline, log }: InvokeContext) {
- *   log.debug({ count: urls.length, left: deadline - performance.now() }, "asking");
+ * export async function pages(urls: readonly string[], context: InvokeContext) {
+ *   const { signal, log } = context;
+ *   log.debug({ count: urls.length, left: context.msLeft() }, "asking");
  *   return Promise.all(urls.map(async (url) => (await fetch(url, { signal })).text()));
  * }
  * ```
@@ -75,6 +77,8 @@ export interface InvokeContext {
   readonly signal: Signal;
   /** Time of the caller's 504, in milliseconds of this thread's `performance.now()`. */
   readonly deadline: number;
+  /** Whole milliseconds until the deadline, 0 once it has passed: such as the time limit of a request. */
+  msLeft(): number;
   readonly log: Logger;
   /** The authenticated caller; absent when signed requests are not required. */
   readonly auth?: AuthContext;
@@ -104,6 +108,44 @@ export interface ClassContext {
  */
 export class PermissionDenied extends Error {
   override readonly name: string = "PermissionDenied";
+}
+
+/**
+ * Thrown by `invoke` to refuse an input that fits its type and is wrong all the same: answered 422
+ * `input_deserialization_error` with path and text as `details`, like a fault that decoding finds. A caller takes that
+ * answer for "the tool did not run": throw it before the tool has any effect.
+ *
+ * @example
+ * ```ts
+ * import { InvalidInput } from "svc-runtime";
+ *
+ * export function parsePair(pair: string) {
+ *   const [base, quote] = pair.split("-");
+ *   if (!base || !quote) throw new InvalidInput("currency_pair", "expected BASE-QUOTE");
+ *   return { base, quote };
+ * }
+ * ```
+ */
+export class InvalidInput extends Error {
+  override readonly name: string = "InvalidInput";
+
+  /**
+   * @param path of the member: `currency_pair`, `legs[1].pair`, `names["odd name"]`; empty for the whole input
+   * @param problem what is expected, for the caller: its first 1,024 characters, with `?` in place of control characters
+   * @throws TypeError for a path of another form
+   */
+  constructor(path: string, problem: string) {
+    if (!isPathText(path)) throw new TypeError("InvalidInput: expected a path such as legs[1].pair, got another text");
+    const text = printable(problem.slice(0, MAX_REFUSAL_LENGTH));
+    super(path === "" ? text : `${path}: ${text}`);
+  }
+}
+
+/** Maximum number of characters of a refusal's text for the caller; the replay memory keeps the text. */
+export const MAX_REFUSAL_LENGTH = 1024;
+
+function printable(text: string): string {
+  return text.toWellFormed().replace(/\p{Cc}/gu, "?");
 }
 
 /**
@@ -237,7 +279,10 @@ export abstract class SvcTool<Input, Output> {
     return Reflect.construct(this, []) as SvcTool<unknown, unknown>;
   }
 
-  /** Runs the tool once. An exception is logged and answered 500 without its message. */
+  /**
+   * Runs the tool once. An {@link InvalidInput} refuses the input; any other exception is logged and answered 500 without
+   * its message.
+   */
   abstract invoke(input: Input, context: InvokeContext): Output | Promise<Output>;
 
   /** The status of `GET /health`: by default 200. An exception is logged and answered 500. */

@@ -631,10 +631,15 @@ export const REQUIREMENTS: readonly Requirement[] = [
     text: "| 422 | `input_deserialization_error` | envelope, JSON or type fault | path (`tags[1]`, `deep.at`), expected, got (kinds, not values) |",
     proven: { "runtime/invoke-envelope": 2, "runtime/invoke-values": 1, "wire/envelope": 1 },
   },
+  {
+    id: "7.43",
+    text: "| 422 | `input_deserialization_error` | ★ `invoke` threw the exported `InvalidInput`, which it may do before it has any effect | path and text of that error, `pair: expected BASE-QUOTE` |",
+    proven: { "runtime/invoke-faults": 1, "runtime/modes": 1 },
+  },
   { id: "7.26", text: "| 429 | `rate_limited` | only when configured | – |", proven: { "runtime/load": 2 } },
   {
     id: "7.27",
-    text: "| 500 | `tool_invocation_failed` | anything thrown by the tool's own code: construction, `authorize` (other than a refusal), `invoke` | none |",
+    text: "| 500 | `tool_invocation_failed` | anything thrown by the tool's own code: construction, `authorize` and `invoke` (other than their refusals) | none |",
     proven: { "runtime/invoke-faults": 1 },
   },
   {
@@ -697,7 +702,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "8.6",
-    text: "Every end of a run completes its entry: success, 403, 422 from decoding, 500, 504.",
+    text: "Every end of a run completes its entry: success, 403, 422 of step 6, 500, 504.",
     proven: { "runtime/replay-http": 2 },
   },
   {

@@ -29,8 +29,8 @@ export interface CliHost {
   readonly complain: (text: string) => void;
   /** All of standard input. */
   readonly readInput: () => Promise<Buffer>;
-  /** Asks one question and returns the line that was typed; undefined without a terminal. */
-  readonly ask: ((question: string) => Promise<string>) | undefined;
+  /** Asks one question and returns the line that was typed, which is not shown when hidden; undefined without a terminal. */
+  readonly ask: ((question: string, hidden?: boolean) => Promise<string>) | undefined;
   /** Resolves when the user ends the command (Ctrl-C, SIGTERM, the terminal closed). */
   readonly interrupted: () => Promise<unknown>;
 }
@@ -38,6 +38,8 @@ export interface CliHost {
 export interface Option {
   readonly type: "boolean" | "string";
   readonly short?: string;
+  /** Whether it may be given several times. */
+  readonly multiple?: true;
   /** Name of the value in the help, such as `FILE`. */
   readonly value?: string;
   readonly summary: string;
@@ -47,7 +49,9 @@ export type Options = Readonly<Record<string, Option>>;
 
 /** Values of the given options; absent ones are left out. */
 export type Values<O extends Options> = {
-  readonly [Name in keyof O]?: ValueOf<O[Name]["type"]>;
+  readonly [Name in keyof O]?: O[Name] extends { readonly multiple: true }
+    ? readonly string[]
+    : ValueOf<O[Name]["type"]>;
 };
 
 type ValueOf<Type> = Type extends "boolean" ? boolean : string;

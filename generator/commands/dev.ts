@@ -4,8 +4,9 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Difference, formatDifferences } from "../contract-diff.js";
 import type { DevEvent } from "../dev/dev-session.js";
-import { formatDiagnostics } from "../diagnostics/diagnostics.js";
 import { quoted, shellWord } from "../diagnostics/quote.js";
+import { buildOptions } from "../output-files.js";
+import { type BuildInfo, lastBuildInfo } from "../project/build-info.js";
 import {
   type Call,
   type CliHost,
@@ -18,7 +19,7 @@ import {
   UsageError,
 } from "./command.js";
 import type { PageEvent } from "./dev-page.js";
-import { visibleDiagnostics } from "./generate.js";
+import { newsOf } from "./generate.js";
 import { LEADER_OPTIONS } from "./leader-options.js";
 import { generateOptions } from "./project-options.js";
 
@@ -61,7 +62,9 @@ With --json one line an event: page (url), run (diagnostics, wrote, changes), se
     }
     const { develop, PortTaken } = await import("../dev/dev-session.js");
     const { DEV_LOG_LEVEL, followedPage } = await import("./dev-page.js");
-    const tell = call.json ? (event: object) => call.print(`${JSON.stringify(event)}\n`) : await printer(call);
+    const tell = call.json
+      ? (event: object) => call.print(`${JSON.stringify(event)}\n`)
+      : await printer(call, lastBuildInfo(root, buildOptions(project)));
     const page = await followedPage(call, project, tell);
     try {
       await develop({
@@ -116,11 +119,14 @@ function readPort(text: string): number {
 }
 
 /** Prints events for people. */
-async function printer(call: Call<Options>): Promise<(event: DevEvent | PageEvent) => void> {
+async function printer(
+  call: Call<Options>,
+  last: BuildInfo | undefined,
+): Promise<(event: DevEvent | PageEvent) => void> {
   const { readableLine } = await import("../dev/log-lines.js");
   const { portOf } = await import("../dev/dev-state.js");
   const paint = (text: string, code: number) => (call.colour ? `\u001b[${code}m${text}\u001b[0m` : text);
-  let lastText = "";
+  const news = newsOf(call, last);
   let pageUrl = "";
   /** The port that the next build should serve on. */
   let expected = call.values.port === undefined ? `${DEFAULT_PORT}` : undefined;
@@ -131,12 +137,7 @@ async function printer(call: Call<Options>): Promise<(event: DevEvent | PageEven
         pageUrl = event.url;
         return;
       case "run": {
-        const shown = visibleDiagnostics(event.diagnostics, call);
-        const text = shown.length === 0 ? "" : formatDiagnostics(shown, call.colour);
-        const errors = shown.filter(({ severity }) => severity === "error").length;
-        // Unchanged notes are printed once.
-        if (errors > 0 || text !== lastText) call.complain(text);
-        lastText = text;
+        const errors = news(event.diagnostics);
         if (errors > 0) {
           const next = event.serving ? "the last good build keeps serving" : "waiting for a change";
           call.complain(paint(`\n✗ ${plural(errors, "error")}; ${next}\n`, 31));

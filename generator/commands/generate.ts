@@ -1,9 +1,10 @@
 /** `svc-gen`, `svc-gen --check` and `svc-gen --watch`: the generator and what is printed of it. */
 
 import { type Diagnostic, formatDiagnostics, hasErrors } from "../diagnostics/diagnostics.js";
+import { withoutKnownNotes } from "../diagnostics/known-notes.js";
 import type { Generated, Review } from "../generate.js";
 import { buildOptions, saveBuildInfo, staleFiles, writeChanged } from "../output-files.js";
-import { freshBuildInfo } from "../project/build-info.js";
+import { type BuildInfo, isFresh, lastBuildInfo } from "../project/build-info.js";
 import type { GenerateOptions } from "../project/layout.js";
 import {
   type Call,
@@ -32,6 +33,7 @@ With --json one object on one line, with --watch one a run: {"diagnostics":[…]
     watch: { type: "boolean", summary: "write now and whenever a file changes that they depend on, until Ctrl-C" },
     ...PROJECT_OPTIONS,
     json: JSON_OPTION,
+    notes: { type: "boolean", summary: "all notes, also those that the last run without errors gave already" },
     quiet: { type: "boolean", summary: "no notes" },
   },
   examples: [
@@ -57,6 +59,7 @@ export interface RunReport {
 }
 
 type Reporter = Pick<Call<Options>, keyof CliHost | "json" | "quiet">;
+type GenerateCall = Reporter & { readonly values: { readonly notes?: boolean } };
 
 /** Runs the generator. It is imported on demand, because TypeScript takes longer to load than everything else here. */
 export async function generateNow(options: GenerateOptions, review?: Review): Promise<Generated> {
@@ -64,11 +67,20 @@ export async function generateNow(options: GenerateOptions, review?: Review): Pr
   return generate(options, review);
 }
 
-/** Prints the diagnostics of a run and, as text, how many errors there are. */
-export function reportDiagnostics(diagnostics: readonly Diagnostic[], reporter: Reporter): void {
-  const shown = visibleDiagnostics(diagnostics, reporter);
-  if (shown.length === 0) return;
-  reporter.complain(formatDiagnostics(shown, reporter.colour));
+/**
+ * Prints the diagnostics of a run and, as text, how many errors there are.
+ *
+ * @param earlier diagnostics whose notes are counted only
+ */
+export function reportDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  reporter: Reporter,
+  earlier: readonly Diagnostic[] = [],
+): void {
+  const visible = visibleDiagnostics(diagnostics, reporter);
+  const shown = withoutKnownNotes(visible, earlier);
+  if (shown.length > 0) reporter.complain(formatDiagnostics(shown, reporter.colour));
+  countKnown(visible.length - shown.length, reporter);
   const errors = shown.filter(({ severity }) => severity === "error");
   if (errors.length > 0) reporter.complain(`\n${summary(errors)}\n`);
 }
@@ -78,6 +90,36 @@ export function visibleDiagnostics(
   { quiet }: Pick<Reporter, "quiet">,
 ): readonly Diagnostic[] {
   return quiet ? diagnostics.filter(({ severity }) => severity !== "note") : diagnostics;
+}
+
+function countKnown(known: number, { complain }: Reporter): void {
+  if (known === 0) return;
+  complain(`${plural(known, "note")} as before (svc-gen --notes shows ${known === 1 ? "it" : "them"})\n`);
+}
+
+/**
+ * Prints of each run of a command that goes on what the one before did not say: unchanged warnings and notes are printed
+ * once.
+ *
+ * @returns a function that gives the number of errors
+ */
+export function newsOf(reporter: Reporter, last?: Pick<BuildInfo, "diagnostics">) {
+  let earlier = last?.diagnostics ?? [];
+  let lastText = "";
+  let isFirst = true;
+  return (diagnostics: readonly Diagnostic[]): number => {
+    const errors = diagnostics.filter(({ severity }) => severity === "error").length;
+    const visible = visibleDiagnostics(diagnostics, reporter);
+    const shown = withoutKnownNotes(visible, earlier);
+    const text = shown.length === 0 ? "" : formatDiagnostics(shown, reporter.colour);
+    if (errors > 0 || text !== lastText) reporter.complain(text);
+    lastText = text;
+    if (isFirst) countKnown(visible.length - shown.length, reporter);
+    isFirst = false;
+    // A run with errors does not give all notes.
+    if (errors === 0) earlier = diagnostics;
+    return errors;
+  };
 }
 
 function summary(errors: readonly Diagnostic[]): string {
@@ -90,11 +132,12 @@ function printReport({ diagnostics, wrote, milliseconds }: RunReport, reporter: 
 }
 
 /** Starts the clock of a run; the function ends it with its report. */
-function startRun(reporter: Reporter) {
+function startRun(reporter: GenerateCall, last: BuildInfo | undefined) {
   const from = performance.now();
+  const earlier = reporter.values.notes ? [] : (last?.diagnostics ?? []);
   return (diagnostics: readonly Diagnostic[], wrote: readonly string[] = [], stale: readonly string[] = []): void => {
     if (!reporter.json) {
-      reportDiagnostics(diagnostics, reporter);
+      reportDiagnostics(diagnostics, reporter, earlier);
       return;
     }
     const files = stale.map((file) => ({ severity: "error", code: "stale", file, hint: "run `svc-gen`" }));
@@ -106,11 +149,11 @@ function startRun(reporter: Reporter) {
   };
 }
 
-async function write(options: GenerateOptions, reporter: Reporter): Promise<number> {
-  const report = startRun(reporter);
-  const same = freshBuildInfo(options.root, buildOptions(options));
-  if (same !== undefined) {
-    report(same.diagnostics);
+async function write(options: GenerateOptions, reporter: GenerateCall): Promise<number> {
+  const last = lastBuildInfo(options.root, buildOptions(options));
+  const report = startRun(reporter, last);
+  if (last !== undefined && isFresh(options.root, last)) {
+    report(last.diagnostics);
     if (!reporter.json) reporter.print("up to date\n");
     return EXIT.done;
   }
@@ -129,11 +172,11 @@ async function write(options: GenerateOptions, reporter: Reporter): Promise<numb
 }
 
 /** Compares the generated files with a new run that also reads every type a second time. */
-async function check(options: GenerateOptions, reporter: Reporter): Promise<number> {
-  const report = startRun(reporter);
-  const same = freshBuildInfo(options.root, buildOptions(options));
-  if (same?.checked) {
-    report(same.diagnostics);
+async function check(options: GenerateOptions, reporter: GenerateCall): Promise<number> {
+  const last = lastBuildInfo(options.root, buildOptions(options));
+  const report = startRun(reporter, last);
+  if (last?.checked && isFresh(options.root, last)) {
+    report(last.diagnostics);
     return EXIT.done;
   }
   const { SecondReader } = await import("../second-reader/second-reader.js");
@@ -161,21 +204,18 @@ async function check(options: GenerateOptions, reporter: Reporter): Promise<numb
   return EXIT.done;
 }
 
-async function watch(options: GenerateOptions, reporter: Reporter): Promise<number> {
+async function watch(options: GenerateOptions, reporter: GenerateCall): Promise<number> {
   const { watchProject } = await import("../watch.js");
-  let lastText = "";
+  const news = newsOf(reporter, reporter.values.notes ? undefined : lastBuildInfo(options.root, buildOptions(options)));
   await watchProject(
     options,
     {
       write: (files) => writeChanged(options.root, files),
       tell: ({ diagnostics, wrote, milliseconds }) => {
-        const shown = visibleDiagnostics(diagnostics, reporter);
-        if (reporter.json) return printReport({ diagnostics: shown, wrote, milliseconds }, reporter);
-        const errors = shown.filter(({ severity }) => severity === "error").length;
-        const text = shown.length === 0 ? "" : formatDiagnostics(shown, reporter.colour);
-        // Unchanged notes are printed once.
-        if (errors > 0 || text !== lastText) reporter.complain(text);
-        lastText = text;
+        if (reporter.json) {
+          return printReport({ diagnostics: visibleDiagnostics(diagnostics, reporter), wrote, milliseconds }, reporter);
+        }
+        const errors = news(diagnostics);
         if (errors > 0) reporter.print(`${plural(errors, "error")}; waiting\n`);
         else
           reporter.print(`${wrote.length === 0 ? "up to date" : `wrote ${wrote.join(", ")}`} in ${milliseconds} ms\n`);

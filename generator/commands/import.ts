@@ -31,7 +31,7 @@ others: all are named, and the exit code is 1.
 svc-gen generates from the classes once, in memory, and compares the metadata with the imported one. The first line of
 each tool says whether its ports are the same, and how many differences there are; --verbose names them.
 
-With --json: {"tools":[{"fqn","file","class","path","samePorts","verdict","notSecret","retagged","inlined","differences"}],
+With --json: {"tools":[{"fqn","file","class","path","samePorts","verdict","retagged","inlined","differences"}],
 "shared","refused"}, a difference being {"pointer","imported","generated"} with its values as JSON texts, absent where
 there is none.`,
   options: OPTIONS,
@@ -98,7 +98,6 @@ function asData({ tools, shared, refused }: Import, call: Call<typeof OPTIONS>, 
       path: toolPath,
       samePorts,
       verdict: tool.verdict,
-      notSecret: tool.secretNames,
       ...(tool.retagged === undefined ? {} : { retagged: tool.retagged }),
       inlined,
       differences: differences.map(({ pointer, imported, generated }) => ({
@@ -138,7 +137,7 @@ function verdict({ samePorts, verdict: judged, differences, inlined }: ImportedT
 }
 
 function warnings(tool: ImportedTool, isVerbose: boolean): string[] {
-  const { differences, inlined, secretNames, samePorts, retagged, isUndescribed } = tool;
+  const { differences, inlined, samePorts, retagged, isUndescribed } = tool;
   const details = [
     ...differences.map(describe),
     ...inlined.map((pointer) => `${place(pointer)}: is written at its use`),
@@ -148,9 +147,6 @@ function warnings(tool: ImportedTool, isVerbose: boolean): string[] {
     ...(samePorts ? tool.changes.map((change) => printable(change, MAX_PLACE)) : []),
     ...(retagged === undefined ? [] : [describeTags(retagged)]),
     ...(isUndescribed ? ["it has no description, and svc-gen wants one: write what it does in description()"] : []),
-    ...secretNames.map(
-      (pointer) => `${place(pointer)} looks like a secret; inputs can become public: @notSecret was added, check it`,
-    ),
     ...(isVerbose ? details : []),
   ];
 }

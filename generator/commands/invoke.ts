@@ -11,6 +11,12 @@ const OPTIONS = {
   replay: { type: "boolean", summary: "with --signed: send the same request twice; the second answer is remembered" },
   tamper: { type: "boolean", summary: "with --signed: send it once more with a changed value, which is refused" },
   ...LEADER_OPTIONS,
+  secret: {
+    type: "string",
+    multiple: true,
+    value: "PORT=VARIABLE",
+    summary: "the text of an input port from an environment variable; may be given several times",
+  },
   "allow-http": {
     type: "boolean",
     summary: "with --signed: send to another machine over http:, where calls can be read",
@@ -30,18 +36,20 @@ export const invokeCommand = defineCommand({
   summary: "call a tool once, unsigned or signed, and show what was verified",
   details: `TOOL is a tool of this project: its FQN, the last part of its name, or its path; it may be left out when there is one.
 The call goes to the running svc-gen dev, with --signed to the signed one if there are two, else to port 8080 of this
-machine. The result is printed to standard output, everything else to standard error. Exit 1 when there is no result, or
+machine. A required input that the tool marks by @secret may be left out of the input: it is taken from --secret, else the terminal asks
+for it without showing it. The result is printed to standard output, everything else to standard error. Exit 1 when there is no result, or
 when the tool answers _err_eval.`,
   options: OPTIONS,
   examples: [
     [`svc-gen invoke '{"a":1,"b":2,"label":"x","tags":["y"]}'`, "the only tool of the project"],
     ["svc-gen invoke sum @input.json --signed --replay", "signed, with the development keys, and retried"],
+    ["svc-gen invoke rates '{}' --secret apiKey=RATES_KEY", "a secret from the environment"],
     ["svc-gen invoke https://tools.example.org/sum - --json", "any server; the input from standard input"],
   ],
   run: async (call) => {
     const { targetOf } = await import("../invoke/target.js");
     const [name, input] = argumentsOf(call.args);
-    const { signed = false, replay = false, tamper = false, timeout } = call.values;
+    const { signed = false, replay = false, tamper = false, timeout, secret: given = [] } = call.values;
     for (const [flag, given] of Object.entries({ replay, tamper })) {
       if (given && !signed) throw new UsageError(`--${flag} wants --signed: only signed requests are remembered`);
     }
@@ -59,7 +67,9 @@ when the tool answers _err_eval.`,
           "--signed wants --leader-key FILE and --leader-id ID, or a project served by svc-gen dev --signed",
         );
       }
-      const report = await callTool({ url: target.url, input: bytes, client, signed, replay, tamper, ...timeoutMs });
+      const secrets = { given, env: call.env, ask: call.ask };
+      const request = { url: target.url, input: bytes, secrets, client, signed, replay, tamper, ...timeoutMs };
+      const report = await callTool(request);
       print(report, call);
       const isRefused = report.tamper === undefined || report.tamper.refusal !== undefined;
       const isSame = report.replay === undefined || report.replay.same;
@@ -128,7 +138,7 @@ const HINTS: Readonly<Record<string, string>> = {
     "the result is not of the tool with this public key: take the public half of its response_signing_key",
   unsigned_result: "the server has no response_signing_key for this tool",
   invalid_input: "correct the input",
-  input_deserialization_error: "correct the input; the tool did not run",
+  input_deserialization_error: "correct the input; the tool has done nothing",
   tool_invocation_timeout: "the tool took longer than its timeout(), and was told so by its signal",
   tool_invocation_failed: "code of the tool threw: the log of the server has the exception",
 };

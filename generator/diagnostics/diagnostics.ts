@@ -251,19 +251,19 @@ export const CODES = {
     "use 1 to 128 ASCII characters",
     "Names of ports and variants are registered on the network as ASCII bytes.",
   ),
-  SVC154: error(
+  SVC154: note(
     "an input that looks like a secret",
-    "take the secret from the tool's own environment; if it is none, add @notSecret to the member",
-    "Inputs of a tool can become public: they travel through leaders and may be stored on a public network. @notSecret on a member or a type, and @acknowledge SVC154, hold for all below it. In a type of a package this is a note.",
+    "add @secret to a text that is one, @notSecret where none is; a secret of the tool itself belongs in its environment",
+    "Leaders see the values of all ports, and so does the network that stores a call, and everyone who can read the request on its way. @secret publishes the member as writeOnly with format password, and svc-gen shows its value nowhere; it does not encrypt it. @notSecret on a member or a type, and @acknowledge SVC154, hold for all below it.",
   ),
   SVC155: note(
     "a list port cannot be empty",
-    "make the member optional if it may be empty",
+    "make the member optional if it may be empty; that changes the cardinality of the port from many to one, for its callers another contract",
     "A `many` port carries 1 to 256 values; an optional array is one value and may be empty.",
   ),
   SVC156: note(
     "this port takes an array as one value",
-    "nothing, if that is meant; a plain array type gives a `many` port",
+    "nothing, if that is meant; a plain array type gives a `many` port: another cardinality, for its callers another contract",
     "Where the type may be an array or something else, the port is a `one` and the array is a single JSON value.",
   ),
   SVC157: error(
@@ -365,6 +365,11 @@ export const CODES = {
     "this pattern takes more than linear time on some texts",
     "add @maxLength 1000 or less, which is checked first, or begin the pattern with ^ and let no two repetitions meet",
     "The time grows with the square of the length, or faster. Texts of up to 65,536 characters are matched.",
+  ),
+  SVC179: warning(
+    "@default is not the default of invoke",
+    "correct one of them",
+    "@default is published and never filled in: the default that the tool takes is the one in invoke. Callers who leave the member out get another value than the schema says.",
   ),
   SVC180: warning(
     "a second reading of this type gives another schema",

@@ -8,7 +8,6 @@ import { type Json, JsonObject, printJson } from "../json.js";
 import { ANNOTATIONS, CONSTRAINTS, type ConstraintKeyword, keywordsOf } from "../keywords.js";
 import { pointerStep, referenceSteps, resolveReference } from "../references.js";
 import { NUMBER_FORMATS } from "../types/jsdoc.js";
-import { looksSecret } from "../types/secret-names.js";
 import { slowPart } from "../types/slow-patterns.js";
 import {
   commentText,
@@ -28,8 +27,6 @@ import { nameFromPath, TypeNames } from "./type-names.js";
 export interface ToolTypes {
   /** The types that `Input` and `Output` use, then those two. */
   readonly declarations: readonly Declaration[];
-  /** Input members that `@notSecret` was added to, as JSON pointers. */
-  readonly secretNames: readonly string[];
   readonly usesDataRef: boolean;
 }
 
@@ -43,7 +40,6 @@ export function typesOf(input: JsonObject, output: JsonObject, className: string
   types.declareDefinitions();
   return {
     declarations: [...types.declarations, inputType, outputType],
-    secretNames: [...types.secretNames],
     usesDataRef: types.usesDataRef,
   };
 }
@@ -97,7 +93,6 @@ const WIDE_FORMATS: Readonly<Record<string, "int64" | "uint64">> = {
 
 class SchemaTypes {
   readonly declarations: Declaration[] = [];
-  readonly secretNames = new Set<string>();
   usesDataRef = false;
   /** Names of the types for schemas that references name. */
   private readonly named = new Map<JsonObject, string>();
@@ -320,7 +315,7 @@ class SchemaTypes {
     const type = schema.get("type");
     if (type === "object") return this.objectOrMap(schema, at);
     if (type === "array") return this.list(schema, at);
-    if (type === "string") return this.text(schema);
+    if (type === "string") return this.text(schema, at.side);
     if (type === "integer" || type === "number") return this.number(schema, type, at.isOneTuple);
     if (type === "boolean" || type === "null") return { type: text(type), ...this.comment(schema, []) };
     if (type === undefined) {
@@ -334,9 +329,15 @@ class SchemaTypes {
     };
   }
 
-  private text(schema: JsonObject): Converted {
+  private text(schema: JsonObject, side: Side): Converted {
     const constraints = tagsOf(schema, TEXT_KEYWORDS);
-    if (schema.get("format") === "date-time" && constraints.length === 1) {
+    const format = schema.get("format");
+    const isWriteOnly = schema.get("writeOnly") === true && format === undefined;
+    if (side === "input" && (isWriteOnly || format === "password")) {
+      const others = constraints.filter(({ name }) => name !== "format");
+      return { type: text("string"), ...this.comment(schema, [...others, { name: "secret", text: "" }]) };
+    }
+    if (format === "date-time" && constraints.length === 1) {
       return { type: text("Date"), ...this.comment(schema, []) };
     }
     if (schema.get("contentEncoding") === "base64" && constraints.length === 0) {
@@ -453,13 +454,8 @@ class SchemaTypes {
       ...at,
       isOneTuple: port && required && !isMany,
     });
-    const tags = [...constraints];
-    if (looksSecret(name) && at.side === "input") {
-      tags.push({ name: "notSecret", text: "" });
-      this.secretNames.add(at.pointer);
-    }
     const isOne = port && required && !isMany && this.isList(schema, at.side);
-    const comment = printComment(documentation, tags);
+    const comment = printComment(documentation, constraints);
     return { comment, name, optional, type: isOne ? this.asOneValue(type, at.side) : type };
   }
 

@@ -18,8 +18,6 @@ export interface SourceFile {
 export interface ToolSource extends SourceFile {
   readonly className: string;
   readonly path: string;
-  /** Input members that `@notSecret` was added to, as JSON pointers. */
-  readonly secretNames: readonly string[];
 }
 
 export interface Sources {
@@ -60,7 +58,7 @@ export function toolSources(tools: readonly ImportableTool[]): Sources {
         ...own.map(printDeclaration),
         classText(tool, className, path),
       ];
-      return { file: `${stem}.ts`, className, path, text: parts.join("\n"), secretNames: types.secretNames };
+      return { file: `${stem}.ts`, className, path, text: parts.join("\n") };
     }),
     shared: shared.size === 0 ? undefined : { file: `${sharedStem}.ts`, text: sharedText([...shared.values()]) },
   };

@@ -13,10 +13,12 @@ import {
 } from "svc-runtime/leader";
 import { CommandError } from "../commands/command.js";
 import { inputOf, tampered } from "./input.js";
+import { type SecretSources, withSecrets } from "./secrets.js";
 
 export interface CallRequest {
   readonly url: string;
   readonly input: Uint8Array;
+  readonly secrets: SecretSources;
   readonly client: LeaderOptions;
   /** Sends a signed request; `client` has the keys. */
   readonly signed: boolean;
@@ -52,7 +54,9 @@ export async function callTool(request: CallRequest): Promise<CallReport> {
   // Connections of its own: one that an earlier call of this process left may lead to a server that has been replaced.
   const client = await LeaderClient.connect(request.url, { tls: {}, ...request.client, ...options });
   try {
-    const input = inputOf(request.input, client.ports.inputPorts);
+    const { inputPorts } = client.ports;
+    const given = inputOf(request.input, inputPorts);
+    const input = await withSecrets(given, inputPorts, client.metadata.inputSchema, request.secrets);
     if (!request.signed) {
       const { value, milliseconds } = await timed(() => client.invokeUnsigned(input, options));
       return reportOf(client, value, milliseconds);

@@ -24,17 +24,20 @@ export async function readInputText(given: string, cwd: string, readInput: () =>
   }
 }
 
+/** The values of an input by port. */
+export type PortInput = Record<string, JsonText | JsonText[]>;
+
 /**
  * Splits an input into the values of its ports.
  *
  * @throws CommandError that names the place
  */
-export function inputOf(bytes: Uint8Array, ports: readonly PortShape[]): Record<string, JsonText | JsonText[]> {
+export function inputOf(bytes: Uint8Array, ports: readonly PortShape[]): PortInput {
   const document = parsed(bytes);
   if (document.bytes[0] === undefined || !isKind(document, 0, "{")) {
     throw new CommandError("the input is no JSON object", `its members are the input ports: ${nameList(ports)}`);
   }
-  const input: Record<string, JsonText | JsonText[]> = {};
+  const input: PortInput = {};
   const text = (entry: number) => new JsonText(textOf(document, entry, "sent"));
   for (const [name, entry] of membersByName(document, 0)) {
     const port = ports.find((each) => each.name === name);
@@ -78,9 +81,7 @@ function nameList(ports: readonly PortShape[]): string {
 /**
  * The same input with another first value, as a proxy on the way might leave it; undefined for an input without values.
  */
-export function tampered(
-  input: Record<string, JsonText | JsonText[]>,
-): Record<string, JsonText | JsonText[]> | undefined {
+export function tampered(input: PortInput): PortInput | undefined {
   const [name, value] = Object.entries(input)[0] ?? [];
   if (name === undefined || value === undefined) return undefined;
   if (!Array.isArray(value)) return { ...input, [name]: otherText(value) };

@@ -76,7 +76,7 @@ export function buildInfoFile(
 }
 
 /** Reads the build info. Undefined when it is damaged, from elsewhere, or of another generator or other options. */
-function readBuildInfo(root: string, options: Readonly<Record<string, string>>): BuildInfo | undefined {
+export function lastBuildInfo(root: string, options: Readonly<Record<string, string>>): BuildInfo | undefined {
   try {
     const place = buildInfoPlace(root, options);
     if (place === undefined) return undefined;
@@ -97,12 +97,16 @@ function readBuildInfo(root: string, options: Readonly<Record<string, string>>):
 
 /** The build info of the last run, if every lookup of that run would give the same and its outputs are unchanged. */
 export function freshBuildInfo(root: string, options: Readonly<Record<string, string>>): BuildInfo | undefined {
-  const info = readBuildInfo(root, options);
-  if (info === undefined) return undefined;
+  const info = lastBuildInfo(root, options);
+  return info !== undefined && isFresh(root, info) ? info : undefined;
+}
+
+/** Whether every lookup of a run would give the same, and its outputs are unchanged. */
+export function isFresh(root: string, info: BuildInfo): boolean {
   const { files, missing, missingFolders, found, folders, listings, links, own } = info.inputs;
   const holds = (hashes: Readonly<Record<string, string>>, hashOf: (path: string) => string | undefined) =>
     Object.entries(hashes).every(([path, hash]) => hashOf(path) === hash);
-  const same =
+  return (
     holds(files, fileHash) &&
     holds(info.written, (path) => bytesHash(join(root, path))) &&
     found.every((path) => kindOf(path) === "file") &&
@@ -110,8 +114,8 @@ export function freshBuildInfo(root: string, options: Readonly<Record<string, st
     missingFolders.every((path) => kindOf(path) !== "folder") &&
     holds(folders, (path) => folderHash(path, own)) &&
     holds(listings, (path) => folderHash(path, own)) &&
-    holds(links, realPath);
-  return same ? info : undefined;
+    holds(links, realPath)
+  );
 }
 
 function kindOf(path: string): "file" | "folder" | undefined {

@@ -7,7 +7,7 @@ import { bigintRange, FORMAT_NAMES } from "svc-runtime/generator";
 import { closest } from "../diagnostics/did-you-mean.js";
 import { type Json, readJson } from "../json.js";
 import { CONSTRAINTS, type ConstraintKeyword, keywordsOf, SHAPES, type Target } from "../keywords.js";
-import type { Doc, Shape } from "../model.js";
+import { type Doc, partsOf, type Shape } from "../model.js";
 import { ts } from "../project/typescript.js";
 
 /** The content of one comment, independent of the type that it documents. */
@@ -26,7 +26,7 @@ export interface Comment {
   readonly misspellings: readonly { readonly tag: ts.JSDocTag; readonly problem: string }[];
 }
 
-type ConstraintTag = ConstraintKeyword | "asType";
+type ConstraintTag = ConstraintKeyword | "asType" | "secret";
 
 export interface Constraint {
   readonly tag: ConstraintTag;
@@ -36,7 +36,11 @@ export interface Constraint {
 
 const ANNOTATION_TAGS = ["title", "default", "example", "deprecated"];
 /** The tags that set constraints, in the order in which they are applied. */
-const CONSTRAINT_TAGS: readonly ConstraintTag[] = ["asType", ...(Object.keys(CONSTRAINTS) as ConstraintKeyword[])];
+const CONSTRAINT_TAGS: readonly ConstraintTag[] = [
+  "asType",
+  ...(Object.keys(CONSTRAINTS) as ConstraintKeyword[]),
+  "secret",
+];
 /** Keywords of JSON Schema that look like a check, and are none. */
 const UNCHECKED_TAGS: readonly string[] = ["minProperties", "maxProperties"];
 const KNOWN_TAGS = [...ANNOTATION_TAGS, ...CONSTRAINT_TAGS, "notSecret", "acknowledge"];
@@ -226,6 +230,10 @@ export type ConstraintError = { readonly kind: "value" | "place"; readonly detai
 export function constrain(shape: Shape, constraint: Constraint): Shape | ConstraintError {
   const keyword = parseConstraint(constraint);
   if (typeof keyword === "string") return { kind: "value", detail: `@${constraint.tag} ${keyword}` };
+  const [one, other] = [constraint.tag === "format", constraint.tag === "secret"];
+  if ((one && isSecret(shape)) || (other && !isSecret(shape) && formatOf(shape) !== undefined)) {
+    return { kind: "place", detail: "@secret and @format exclude each other: a secret has the format password" };
+  }
   const result = applyConstraint(shape, constraint.tag, keyword.value);
   return result ?? { kind: "place", detail: misplacedTag(shape, constraint.tag, keyword.value) };
 }
@@ -235,6 +243,8 @@ function misplacedTag(shape: Shape, tag: ConstraintTag, value: Json): string {
   const on = targetOf(tag);
   if (shape.kind === "wrapped" || (shape.kind === "array" && on !== "lists"))
     return misplacedTag(shape.item, tag, value);
+  if (shape.kind === "union" && tag === "secret")
+    return "@secret is for text, and not every part of this union is text";
   if (shape.kind === "number" && tag === "format" && !INTEGER_FORMATS.includes(value)) {
     return `@format on a number is one of ${Object.keys(NUMBER_FORMATS).join(", ")}`;
   }
@@ -254,7 +264,7 @@ function misplacedTag(shape: Shape, tag: ConstraintTag, value: Json): string {
 const INTEGER_FORMATS: readonly Json[] = ["int64", "uint64"];
 
 function targetOf(tag: ConstraintTag): Target {
-  return tag === "asType" ? "numbers" : CONSTRAINTS[tag].on;
+  return tag === "asType" ? "numbers" : tag === "secret" ? "text" : CONSTRAINTS[tag].on;
 }
 
 const SHAPE_NAMES: Readonly<Record<Shape["kind"], string>> = {
@@ -278,6 +288,8 @@ const SHAPE_NAMES: Readonly<Record<Shape["kind"], string>> = {
 /** The value of the keyword, or a message about the values that the tag takes. */
 function parseConstraint({ tag, text }: Constraint): { value: Json } | string {
   if (tag === "asType") return text === "integer" ? { value: text } : 'takes "integer"';
+  // Words behind the tag are for people, as behind @notSecret.
+  if (tag === "secret") return { value: true };
   const number = /^-?\d/.test(text) ? parseJsonOrText(text) : text;
   switch (CONSTRAINTS[tag].takes) {
     case "name":
@@ -320,7 +332,9 @@ function parseRegex(text: string): { value: Json } | string {
 function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | undefined {
   if (shape.kind === "union") {
     const branches = shape.branches.map((branch) => applyConstraint(branch, tag, json));
-    if (branches.every((branch) => branch === undefined)) return undefined;
+    const refuses = (branch: Shape | undefined, index: number) =>
+      branch === undefined && (tag !== "secret" || shape.branches[index]?.kind !== "null");
+    if (tag === "secret" ? branches.some(refuses) : branches.every(refuses)) return undefined;
     return { ...shape, branches: branches.map((branch, index) => branch ?? (shape.branches[index] as Shape)) };
   }
   if (shape.kind === "wrapped" || (shape.kind === "array" && targetOf(tag) !== "lists")) {
@@ -328,6 +342,11 @@ function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | 
     return item === undefined ? undefined : { ...shape, item };
   }
   if (tag === "asType") return shape.kind === "number" ? { ...shape, integer: true } : undefined;
+  if (tag === "secret") {
+    return shape.kind === "string"
+      ? withKeyword(withKeyword(shape, "format", "password"), "writeOnly", true)
+      : undefined;
+  }
   if (tag === "format" && shape.kind === "bigint") {
     return json === "int64" || json === "uint64" ? { ...shape, format: json } : undefined;
   }
@@ -380,12 +399,21 @@ function withKeyword(shape: Shape, tag: string, json: Json): Shape {
 
 /** The format of a text shape that is published and not checked, if any. */
 export function uncheckedFormat(shape: Shape): string | undefined {
-  if (shape.kind === "union") return shape.branches.map(uncheckedFormat).find((found) => found !== undefined);
-  if (shape.kind === "array") return uncheckedFormat(shape.item);
+  const format = formatOf(shape);
+  return format !== undefined && !FORMAT_NAMES.includes(format) ? format : undefined;
+}
+
+/** The first format of a text, also of one in a union or a list. */
+function formatOf(shape: Shape): string | undefined {
+  if (shape.kind === "union") return shape.branches.map(formatOf).find((found) => found !== undefined);
+  if (shape.kind === "array") return formatOf(shape.item);
   const [, format] = shape.doc?.keywords.find(([keyword]) => keyword === "format") ?? [];
-  return shape.kind === "string" && format !== undefined && !FORMAT_NAMES.includes(format as string)
-    ? String(format)
-    : undefined;
+  return shape.kind === "string" && format !== undefined ? String(format) : undefined;
+}
+
+/** Whether a text is marked by `@secret`, or a part of a type is. References are not followed. */
+export function isSecret(shape: Shape): boolean {
+  return shape.doc?.keywords.some(([name]) => name === "writeOnly") || partsOf(shape).some(isSecret);
 }
 
 /** The tags of a shape that no value satisfies together, as source text; undefined when some value does. */

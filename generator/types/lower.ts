@@ -26,6 +26,7 @@ import type { Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 import { DeclaredOrder, type Environment, type TypeSyntax, typeAnnotation } from "./declared-order.js";
 import { Definitions } from "./definitions.js";
+import { checkInvokeDefaults } from "./invoke-defaults.js";
 import {
   annotate,
   type Comment,
@@ -34,6 +35,7 @@ import {
   constrain,
   endOfTag,
   hasDetachedComment,
+  isSecret,
   readNodeComment,
   uncheckedFormat,
 } from "./jsdoc.js";
@@ -100,7 +102,7 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
       output: variants,
       definitions: definitions.kept,
     },
-    diagnostics: lowering.diagnostics,
+    diagnostics: [...lowering.diagnostics, ...checkInvokeDefaults(program, tool, ports)],
     acknowledged: lowering.acknowledged,
     tooDeep: lowering.tooDeep,
     examples: lowering.examples.map((example) => ({ ...example, shape: definitions.inline(example.shape) })),
@@ -370,7 +372,10 @@ class Lowering {
       const isForeign = this.program.isForeign(constraint.node.getSourceFile());
       const at = { ...use, node: isForeign ? use.node : constraint.node };
       const before = this.definitions.resolve(result);
-      const next = constrain(before, constraint);
+      const next =
+        constraint.tag === "secret" && this.side === "output"
+          ? { kind: "place" as const, detail: "@secret is for inputs: a result is signed and returned as it is" }
+          : constrain(before, constraint);
       // A tag of a package may be another tool's, and the project cannot correct it.
       if (isForeign && ("detail" in next || conflictingTags(next) !== undefined)) continue;
       if ("detail" in next) {
@@ -383,7 +388,12 @@ class Lowering {
       if (constraint.tag === "pattern") this.checkPattern(constraint.text, comment, at);
       const format =
         !isForeign && constraint.tag === "format" && this.side === "input" ? uncheckedFormat(result) : undefined;
-      if (format !== undefined) this.report("SVC175", at, `${format}${didYouMean(format, FORMAT_NAMES)}`);
+      if (format !== undefined)
+        this.report(
+          "SVC175",
+          at,
+          format === "password" ? "password; @secret marks a secret" : `${format}${didYouMean(format, FORMAT_NAMES)}`,
+        );
     }
     return result;
   }
@@ -939,7 +949,7 @@ class Lowering {
       if (this.notSecret.has(shape) || seen.has(shape)) return;
       seen.add(shape);
       const secret = this.secrets.get(shape);
-      if (secret !== undefined) this.report("SVC154", secret, secret.detail);
+      if (secret !== undefined && !isSecret(shape)) this.report("SVC154", secret, secret.detail);
       if (shape.kind === "ref") visit(this.definitions.resolve(shape));
       else for (const part of partsOf(shape)) visit(part);
     };
@@ -1016,20 +1026,13 @@ class Lowering {
   }
 }
 
-/**
- * A diagnostic in a type of a package, about the member of the project that has the type. A name like a secret is a
- * note there, because the author can neither rename nor mark it.
- */
+/** A diagnostic in a type of a package, about the member of the project that has the type. */
 function foreignDiagnostic(
   code: Code,
   where: { readonly place: Place; readonly subject: string },
   details: readonly (string | undefined)[],
 ): Diagnostic {
   const detail = details.filter((each) => each !== undefined).join(": ");
-  if (code === "SVC154") {
-    const hint = "nothing, if it is none: add @notSecret to this member or @acknowledge SVC154";
-    return { ...diagnostic(code, where, detail, hint), severity: "note" };
-  }
   const isError = CODES[code].severity === "error";
   return diagnostic(code, where, detail, isError ? FOREIGN_HINT : undefined);
 }

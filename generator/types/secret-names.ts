@@ -1,4 +1,4 @@
-/** Input names that look like secrets. Inputs can become public, so svc-gen refuses such names (SVC154). */
+/** Input names that look like secrets. Leaders and the network see inputs, so svc-gen notes such names (SVC154). */
 
 const SECRETS = [
   ["api", "key"],

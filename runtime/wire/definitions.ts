@@ -53,6 +53,8 @@ interface Made {
 /** Caches the results of definitions, because several branches of a union may try one definition on the same value. */
 export class DefinitionMemo implements Tally {
   undeclaredCount = 0;
+  /** Whether a number under `unknown` is integral and beyond ±(2^53−1), so that it may have been rounded. */
+  rounded = false;
   private made: Map<number, Map<unknown, Made>> | undefined;
 
   /**

@@ -31,3 +31,13 @@ export function pathText(path: Path): string {
   }
   return text;
 }
+
+/** Longest text of a path. */
+const MAX_PATH_LENGTH = 256;
+
+/** Whether a text is in the notation of {@link pathText}. */
+export function isPathText(text: string): boolean {
+  if (text.length > MAX_PATH_LENGTH) return false;
+  const step = String.raw`\[(?:\d+|"(?:[^"\\\p{Cc}]|\\["\\])*")\]`;
+  return new RegExp(String.raw`^(?:|(?:[A-Za-z_$][\w$]*|${step})(?:\.[A-Za-z_$][\w$]*|${step})*)$`, "u").test(text);
+}

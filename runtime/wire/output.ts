@@ -75,11 +75,14 @@ export class OutputEncoder {
   /**
    * Encodes the value returned by the tool's `invoke` or `encodeOutput`.
    *
+   * @param onRounded called with the place of a port in which a number under `unknown` is probably rounded
    * @throws {@link WireFault} `output_serialization_error` with port and reason
    */
-  encode(result: unknown): EncodedOutput {
+  encode(result: unknown, onRounded?: (port: string) => void): EncodedOutput {
     const output =
-      result instanceof OffchainToolOutput ? this.explicit(result) : this.inline(this.variantOf(result), result);
+      result instanceof OffchainToolOutput
+        ? this.explicit(result)
+        : this.inline(this.variantOf(result), result, onRounded);
     let total = 0;
     for (const { values } of output.ports) {
       for (const value of values) {
@@ -136,7 +139,11 @@ export class OutputEncoder {
       .join(", ");
   }
 
-  private inline({ variant, ports }: CompiledVariant, result: unknown): EncodedOutput {
+  private inline(
+    { variant, ports }: CompiledVariant,
+    result: unknown,
+    onRounded: ((port: string) => void) | undefined,
+  ): EncodedOutput {
     const tag = variant.name;
     if (variant.text) return { tag, ports: [] };
     const payload: unknown =
@@ -147,8 +154,10 @@ export class OutputEncoder {
     return {
       tag,
       ports: ports.map(({ port, encode }) => {
-        const value = memberOf(payload, port.name);
-        return { name: port.name, many: port.many, values: encodePort(tag, port, encode, value) };
+        const memo = new DefinitionMemo();
+        const values = encodePort(tag, port, encode, memberOf(payload, port.name), memo);
+        if (memo.rounded) onRounded?.(pathText([tag, port.name]));
+        return { name: port.name, many: port.many, values };
       }),
     };
   }
@@ -259,7 +268,7 @@ export function resultJson({ tag, ports }: EncodedOutput): string {
   return `{${quote(tag)}:{${members.join(",")}}}`;
 }
 
-function encodePort(tag: string, port: Port, encode: Encode, value: unknown): NexusValue[] {
+function encodePort(tag: string, port: Port, encode: Encode, value: unknown, memo: DefinitionMemo): NexusValue[] {
   const place = () => pathText([tag, port.name]);
   let values: NexusValue[];
   if (port.many) {
@@ -268,11 +277,11 @@ function encodePort(tag: string, port: Port, encode: Encode, value: unknown): Ne
       throw fault(`${place()}: expected 1 to ${MAX_VALUES} values, got ${value.length}`);
     }
     values = [];
-    for (let i = 0; i < value.length; i++) values.push(portValue(port, encode, value[i], [tag, port.name, i]));
+    for (let i = 0; i < value.length; i++) values.push(portValue(port, encode, value[i], [tag, port.name, i], memo));
   } else if (port.optional && (value === undefined || value === null)) {
     values = [inlineValue("null", [tag, port.name])];
   } else {
-    values = [portValue(port, encode, value, [tag, port.name])];
+    values = [portValue(port, encode, value, [tag, port.name], memo)];
   }
   const size = nexusDataSize(values, port.many);
   if (size > MAX_PORT_BYTES) throw fault(`${place()}: at most ${MAX_PORT_BYTES} bytes in a port, got ${size}`);
@@ -280,9 +289,14 @@ function encodePort(tag: string, port: Port, encode: Encode, value: unknown): Ne
 }
 
 /** One value of a port: a reference where the port accepts one, otherwise inline data. */
-function portValue(port: Port, encode: Encode, value: unknown, path: (string | number)[]): NexusValue {
-  if (port.held !== true || !isReference(value))
-    return inlineValue(encode(value, 0, new DefinitionMemo()), path, port.held);
+function portValue(
+  port: Port,
+  encode: Encode,
+  value: unknown,
+  path: (string | number)[],
+  memo: DefinitionMemo,
+): NexusValue {
+  if (port.held !== true || !isReference(value)) return inlineValue(encode(value, 0, memo), path, port.held);
   let referred: unknown;
   try {
     referred = isNexusValue(value) ? value : value.nexusValue();
@@ -347,11 +361,12 @@ function encodeSafeInteger(value: unknown): string | Mismatch {
 }
 
 /** Encodes `unknown`: any JSON value, and a bigint as an exact integer. */
-function encodeAny(value: unknown, depth: number): string | Mismatch {
+function encodeAny(value: unknown, depth: number, memo: DefinitionMemo): string | Mismatch {
   switch (typeof value) {
     case "string":
       return encodeString(value);
     case "number":
+      if (Number.isInteger(value) && !Number.isSafeInteger(value)) memo.rounded = true;
       return encodeNumber(value);
     case "boolean":
       return String(value);
@@ -365,27 +380,27 @@ function encodeAny(value: unknown, depth: number): string | Mismatch {
       // Called once, like JSON.stringify: `toJSON` of its result is ignored.
       const given: unknown = typeof toJSON === "function" ? toJSON.call(value) : value;
       return given === value || (typeof given === "object" && given !== null)
-        ? encodeAnyObject(given as object, depth)
-        : encodeAny(given, depth);
+        ? encodeAnyObject(given as object, depth, memo)
+        : encodeAny(given, depth, memo);
     }
     default:
       return new Mismatch("a JSON value", kindOf(value));
   }
 }
 
-function encodeAnyObject(value: object, depth: number): string | Mismatch {
+function encodeAnyObject(value: object, depth: number, memo: DefinitionMemo): string | Mismatch {
   if (depth === MAX_DEPTH) return tooDeep();
   if (Array.isArray(value)) {
     const texts: string[] = [];
     for (let i = 0; i < value.length; i++) {
-      const text = encodeAny(value[i], depth + 1);
+      const text = encodeAny(value[i], depth + 1, memo);
       if (text instanceof Mismatch) return text.within(i);
       texts.push(text);
     }
     return `[${texts.join(",")}]`;
   }
   if (!hasMembers(value)) return new Mismatch("a JSON value", givenKind(value));
-  const text = undeclaredMembers(value, NO_NAMES, (member) => encodeAny(member, depth + 1));
+  const text = undeclaredMembers(value, NO_NAMES, (member) => encodeAny(member, depth + 1, memo));
   return text instanceof Mismatch ? text : `{${text}}`;
 }
 

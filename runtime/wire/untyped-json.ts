@@ -6,7 +6,17 @@
 import { asBuffer } from "./bytes.js";
 import { formatDateTime } from "./date-time.js";
 import { type Path, pathText } from "./fault.js";
-import { ARRAY, foldTape, formatNumber, type JsonDocument, MAX_DEPTH, parseJson, quote, scalarOf } from "./json.js";
+import {
+  ARRAY,
+  DOUBLE,
+  foldTape,
+  formatNumber,
+  type JsonDocument,
+  MAX_DEPTH,
+  parseJson,
+  quote,
+  scalarOf,
+} from "./json.js";
 import { bigintRange, kindOf } from "./mismatch.js";
 
 /** A value that cannot be written as JSON. The message names the path and the rule, never the value. */
@@ -21,31 +31,35 @@ const BIGINT = bigintRange(undefined);
  * `Date` as RFC 3339 text, bytes as base64. Undefined members are omitted; `toJSON` is called.
  *
  * @param path of the value, for messages
+ * @param integers the range of a bigint; null for any
  * @throws {@link PlainValueError}
  */
-export function plainText(value: unknown, path: Path = []): string {
-  return write(value, path, 0);
+export function plainText(value: unknown, path: Path = [], integers: Range | null = BIGINT): string {
+  return write(value, path, 0, integers);
 }
 
-function write(value: unknown, path: Path, depth: number): string {
+type Range = ReturnType<typeof bigintRange>;
+
+function write(value: unknown, path: Path, depth: number, integers: Range | null): string {
   switch (typeof value) {
     case "string":
       return text(value, path);
     case "boolean":
       return String(value);
     case "bigint":
-      if (value < BIGINT.min || value > BIGINT.max) fail(path, BIGINT.name, "one outside its range");
+      if (integers !== null && (value < integers.min || value > integers.max))
+        fail(path, integers.name, "one outside its range");
       return String(value);
     case "number":
       return formatNumber(value) ?? fail(path, "a finite number", String(value));
     case "object":
-      return value === null ? "null" : writeObject(value, path, depth);
+      return value === null ? "null" : writeObject(value, path, depth, integers);
     default:
       return fail(path, "a JSON value", kindOf(value));
   }
 }
 
-function writeObject(value: object, path: Path, depth: number): string {
+function writeObject(value: object, path: Path, depth: number, integers: Range | null): string {
   if (depth === MAX_DEPTH) fail(path.slice(0, 8), `at most ${MAX_DEPTH} levels of nesting`, "more, or a cycle");
   if (value instanceof Uint8Array) {
     return `"${asBuffer(value).toString("base64")}"`;
@@ -53,17 +67,17 @@ function writeObject(value: object, path: Path, depth: number): string {
   if (value instanceof Date) return date(value, path);
   if (Array.isArray(value)) {
     // Array.from visits the holes of a sparse array; map skips them.
-    return `[${Array.from(value, (item: unknown, i) => write(item, [...path, i], depth + 1)).join(",")}]`;
+    return `[${Array.from(value, (item: unknown, i) => write(item, [...path, i], depth + 1, integers)).join(",")}]`;
   }
   const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON === "function") return write(toJSON.call(value), path, depth + 1);
+  if (typeof toJSON === "function") return write(toJSON.call(value), path, depth + 1, integers);
   // A class may name its instances; those of JavaScript's own have names, and members that are not enumerable.
   const name = Object.prototype.toString.call(value).slice(8, -1);
   if (name !== "Object") fail(path, "a JSON value", /^[AEIOU]/.test(name) ? `an ${name}` : `a ${name}`);
   const members: string[] = [];
   for (const [name, member] of Object.entries(value)) {
     const at = [...path, name];
-    if (member !== undefined) members.push(`${text(name, at)}:${write(member, at, depth + 1)}`);
+    if (member !== undefined) members.push(`${text(name, at)}:${write(member, at, depth + 1, integers)}`);
   }
   return `{${members.join(",")}}`;
 }
@@ -98,8 +112,34 @@ export function plainValueOf(document: JsonDocument, entry: number): unknown {
   if ((tape[entry] as number) >= ARRAY && !large && !escapedNames) {
     return JSON.parse(bytes.toString("utf8", tape[entry + 1], tape[entry + 2]));
   }
+  return foldPlain(document, entry, scalarOf);
+}
+
+/**
+ * Reads a JSON text like {@link plainValue}, but an integer beyond 64 bits is a bigint too, where the protocol has a
+ * double.
+ *
+ * @throws {@link JsonError}
+ */
+export function exactValue(bytes: Uint8Array): unknown {
+  const document = parseJson(bytes);
+  return document.doubles ? foldPlain(document, 0, exactScalar) : plainValueOf(document, 0);
+}
+
+function exactScalar(document: JsonDocument, entry: number): unknown {
+  const { bytes, tape } = document;
+  if (tape[entry] !== DOUBLE) return scalarOf(document, entry);
+  const text = bytes.toString("latin1", tape[entry + 1], tape[entry + 2]);
+  return /^-?[1-9]\d*$/.test(text) ? BigInt(text) : scalarOf(document, entry);
+}
+
+function foldPlain(
+  document: JsonDocument,
+  entry: number,
+  scalar: (document: JsonDocument, entry: number) => unknown,
+): unknown {
   return foldTape<unknown>(document, entry, {
-    scalar: scalarOf,
+    scalar,
     array: (items) => items,
     object: (names, values) => {
       const object: Record<string, unknown> = {};

@@ -31,10 +31,31 @@ test("the first run writes, the second leaves every file untouched", async () =>
   assert.equal(first.out, FILES.map((path) => `wrote ${path}\n`).join(""));
   assert.match(first.err, /note SVC155: Sum\.Input\.tags: a list port cannot be empty/);
   for (const path of FILES) utimesSync(join(project.root, path), 1000, 1000);
-  const second = await svcGen("--quiet");
-  assert.deepEqual(second, { code: EXIT.done, out: "up to date\n", err: "" });
+  const second = await svcGen();
+  const known = "1 note as before (svc-gen --notes shows it)\n";
+  assert.deepEqual(second, { code: EXIT.done, out: "up to date\n", err: known });
+  assert.equal((await svcGen("--quiet")).err, "");
+  assert.match((await svcGen("--notes")).err, /note SVC155: Sum\.Input\.tags: [\s\S]*silences it\n$/);
+  assert.equal(JSON.parse((await svcGen("--json")).out).diagnostics.length, 1);
   for (const path of FILES) assert.equal(statSync(join(project.root, path)).mtimeMs, 1_000_000);
   assert.deepEqual(readdirSync(join(project.root, "src/generated")).sort(), ["contracts.ts", "server.ts"]);
+});
+
+test("a run shows the notes that the last one did not give, and counts the others", async () => {
+  const other = new ToolProject({ "src/a.ts": toolSource("A", "{ one: string[] }") });
+  try {
+    assert.match((await svcGenIn(other.root)).err, /A\.Input\.one/);
+    other.write({ "src/a.ts": `\n${toolSource("A", "{ one: string[]; two: string[] }")}` });
+    const shown = `src/a.ts:4:49 - note SVC155: A.Input.two: a list port cannot be empty\n`;
+    for (const args of [["--check"], []]) {
+      const { err } = await svcGenIn(other.root, ...args);
+      assert.ok(err.startsWith(shown), err);
+      assert.match(err, /^ {2}hint: .*\n1 note as before \(svc-gen --notes shows it\)\n/m);
+    }
+    assert.equal((await svcGenIn(other.root, "--check")).err, "2 notes as before (svc-gen --notes shows them)\n");
+  } finally {
+    other.remove();
+  }
 });
 
 test("--check is 0 when up to date, 3 with a difference when stale, and writes nothing", async () => {
@@ -364,7 +385,7 @@ test("notes take a line each and have one hint together; TypeScript's errors hav
       err,
       `src/a.ts:4:3 - note SVC155: A.Input.one: a list port cannot be empty
 src/a.ts:5:3 - note SVC155: A.Input.two: a list port cannot be empty
-  hint: make the member optional if it may be empty; @acknowledge SVC155 silences it
+  hint: make the member optional if it may be empty; that changes the cardinality of the port from many to one, for its callers another contract; @acknowledge SVC155 silences it
 
 src/a.ts:2:7 - error TS2741: Property 'y' is missing in type '{ x: number; }' but required in type '{ x: number; y: number; }'.
 

@@ -16,7 +16,7 @@ import { encodeOutput } from "#runtime/wire/bcs-writer.js";
 import { RESULT_CONTENT_TYPE } from "#runtime/wire/http-names.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { holdTimers } from "../runtime/held-timers.js";
-import { aliceKey2, bob, countingTool, serveSigned, TOOL_SEED } from "../runtime/tools.js";
+import { aliceKey2, bob, countingTool, many, one, serveSigned, TOOL_SEED } from "../runtime/tools.js";
 import { ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
@@ -313,6 +313,49 @@ describe("invoke", () => {
     const { code, out } = await invoke(plain, ...AS_BOB, "--tamper");
     assert.equal(code, 1);
     assert.match(out, /connection_failed/);
+  });
+
+  it("--secret: the text of a port from a variable, else from a prompt; no output and no log has it", async () => {
+    const secret = '{"type":"string","format":"password","writeOnly":true}';
+    const keyed = countingTool({
+      input: [one("apiKey", { kind: "string", maxLength: 20 }), many("keys", { kind: "string" }), one("plain")],
+      inputSchema: `{"type":"object","properties":{"apiKey":{"$ref":"#/$defs/Key"},"keys":{"type":"array","items":${secret}},"plain":{}},"required":["apiKey","keys"],"$defs":{"Key":${secret}}}`,
+      invoke: () => ({ ok: { value: "done" } }),
+    });
+    const server = await serveSigned([keyed]);
+    const asked: unknown[] = [];
+    const run = async (given: readonly string[], host: Parameters<typeof svcGenIn>[2] = {}, input = '{"plain":1}') => {
+      const ran = await svcGenIn(keys, ["invoke", `${server.url}/tool`, input, ...AS_BOB, ...given], host);
+      assert.doesNotMatch(ran.out + ran.err + JSON.stringify(server.log), /canary/);
+      return ran;
+    };
+    const env = { KEY: "canary-1", LIST: 'canary"2' };
+    const both = ["--secret", "apiKey=KEY", "--secret", "keys=LIST"];
+    assert.equal((await run(both, { env })).code, 0);
+    const ask = async (question: string, hidden?: boolean) => {
+      asked.push([question, hidden]);
+      return "canary-3";
+    };
+    assert.equal((await run(["--secret", "apiKey=KEY"], { env, ask })).code, 0);
+    assert.deepEqual(asked, [["keys (not shown): ", true]]);
+    assert.deepEqual(keyed.calls.inputs, [
+      { apiKey: "canary-1", keys: ['canary"2'], plain: 1 },
+      { apiKey: "canary-1", keys: ["canary-3"], plain: 1 },
+    ]);
+    const refused = await run(both, { env: { ...env, KEY: "canary".repeat(4) } });
+    assert.match(refused.err, /422 input_deserialization_error: apiKey: /);
+    const faults: readonly [given: readonly string[], code: number, message: RegExp, input?: string][] = [
+      [[], 1, /the input lacks the secret apiKey \(--secret apiKey=VARIABLE takes it/],
+      [["--secret", "canary"], 2, /--secret wants PORT=VARIABLE/],
+      [["--secret", "apiKey=canary-4"], 2, /--secret apiKey wants the name of an environment variable/],
+      [["--secret", "apiKy=KEY"], 2, /unknown input port "apiKy"; did you mean apiKey\?/],
+      [["--secret", "apiKey=KEY"], 2, /the input has apiKey already/, '{"apiKey":"x","plain":1}'],
+    ];
+    for (const [given, code, message, input] of faults) {
+      const ran = await run(given, { env }, input);
+      assert.equal(ran.code, code, ran.err);
+      assert.match(ran.err, message);
+    }
   });
 
   it("--ca: the certificates of this file are trusted", async () => {

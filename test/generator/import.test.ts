@@ -237,10 +237,15 @@ describe("what comes back from schemas of other toolkits", () => {
     }
   });
 
-  it("an input that looks like a secret is marked", async () => {
-    const { tools, sources } = await roundTrip(metadataOf(inputOf('"apiKey":{"type":["string","null"]}'), DONE));
-    assert.deepEqual([tools[0]?.differences, tools[0]?.notSecret], [[], ["/input_schema/properties/apiKey"]]);
-    assert.match(sources[0] ?? "", /\/\*\* @notSecret \*\/\n {2}apiKey\?: string;/);
+  it("a secret is marked, a name like one is not", async () => {
+    const secret = (types: string) => `{"type":${types},"format":"password","writeOnly":true}`;
+    const properties = `"apiKey":${secret('["string","null"]')},"keys":{"type":"array","items":${secret('"string"')}},"token":{"type":"string"}`;
+    const { tools, sources } = await roundTrip(metadataOf(inputOf(properties, required("keys", "token")), DONE));
+    assert.deepEqual(tools[0]?.differences, []);
+    assert.match(
+      sources[0] ?? "",
+      /\n {2}\/\*\* @secret \*\/\n {2}apiKey\?: string;\n {2}\/\*\* @secret \*\/\n {2}keys: string\[\];\n {2}token: string;/,
+    );
   });
 });
 

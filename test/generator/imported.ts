@@ -27,7 +27,6 @@ export interface Imported {
   readonly samePorts: boolean;
   readonly verdict: string;
   readonly inlined: readonly string[];
-  readonly notSecret: readonly string[];
   readonly retagged?: { readonly tag: string; readonly content?: string };
   readonly differences: readonly Difference[];
 }

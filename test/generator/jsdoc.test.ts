@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { diffDocuments, formatDifferences, isBroken } from "#generator/contract-diff.js";
 import { type Json, type JsonObject, printJson, readJson } from "#generator/json.js";
 import { analyseWithin } from "#generator/types/slow-patterns.js";
 import type { Contract } from "#runtime/wire/contract.js";
@@ -898,4 +899,126 @@ export const A = class extends SvcTool<{ defaults: typeof DEFAULTS; point: Point
   };
   assert.deepEqual(schema.properties.defaults?.properties, { limit: { type: "number", minimum: 1 } });
   assert.deepEqual(schema.properties.point?.properties, { x: { type: "number", minimum: 2 } });
+});
+
+test("@secret publishes a text as write-only with format password, and leaves ports and codecs as they are", () => {
+  const input = (tag: string) => `{
+  /** ${tag} Of the exchange. */
+  apiKey: string;
+  /** ${tag} */
+  token?: string;
+  /** ${tag} @minLength 8 */
+  password: string | null;
+  /** ${tag} */
+  secrets: string[];
+  named: { key: Key; other: string };
+}`;
+  const source = (tag: string) => toolSource("A", input(tag), '"done"', `/** ${tag} */ type Key = \`sk-\${string}\`;`);
+  const project = new ToolProject({ "src/a.ts": source("@secret") });
+  try {
+    const { diagnostics, contracts, files } = project.generate(true);
+    assert.deepEqual(
+      diagnostics.map(({ code }) => code),
+      ["SVC155"],
+      "no name is noted as one of a secret",
+    );
+    const secret = (types: string, more = "") => `{"type":${types},"format":"password","writeOnly":true${more}}`;
+    const text = '"string"';
+    const maybe = '["string","null"]';
+    assert.deepEqual(
+      JSON.parse(contracts?.[0]?.inputSchema ?? "").properties,
+      JSON.parse(`{
+  "apiKey": ${secret(text)},
+  "token": ${secret(maybe)},
+  "password": {"type":${maybe},"minLength":8,"format":"password","writeOnly":true},
+  "secrets": {"type":"array","items":${secret(text)}},
+  "named": {"type":"object","properties":{"key":{"type":"string","pattern":"^sk-[\\\\s\\\\S]*$","format":"password","writeOnly":true},"other":{"type":"string"}},"required":["key","other"]}
+}`),
+    );
+    const meta = (all: typeof files) => all.find(({ path }) => path === "meta.json")?.text ?? "";
+    project.write({ "src/a.ts": source("@notSecret") });
+    const unmarked = project.generate();
+    assert.deepEqual(contracts?.[0]?.input, unmarked.contracts?.[0]?.input);
+    for (const [before, after] of [
+      [unmarked.files, files],
+      [files, unmarked.files],
+    ] as const) {
+      const differences = diffDocuments({ name: "a", text: meta(before) }, { name: "b", text: meta(after) });
+      assert.equal(isBroken(differences), false, formatDifferences(differences));
+    }
+  } finally {
+    project.remove();
+  }
+});
+
+test("@secret is for texts of inputs without a format", () => {
+  const input = `{
+  /** @secret */
+  a: number;
+  /** @secret */
+  b: string | number;
+  /** @secret */
+  c: Uint8Array;
+  /** @secret @format email */
+  d: string;
+  /** @format email */
+  e: Key;
+  /** @format password */
+  f: string;
+}`;
+  const project = new ToolProject({
+    "src/a.ts": toolSource("A", input, "{ ok: { key: Key } }", "/** @secret */ type Key = string;"),
+  });
+  try {
+    const found = project.generate().diagnostics.map(({ code, subject, message }) => `${code} ${subject}: ${message}`);
+    const both = "@secret and @format exclude each other: a secret has the format password";
+    const misplaced = "the JSDoc tag does not apply to this type";
+    assert.deepEqual(found, [
+      `SVC171 A.Input.a: ${misplaced}: @secret is for text, not for a number`,
+      `SVC171 A.Input.b: ${misplaced}: @secret is for text, and not every part of this union is text`,
+      `SVC171 A.Input.c: ${misplaced}: @secret is for text, not for a Uint8Array`,
+      `SVC171 A.Input.d: ${misplaced}: ${both}`,
+      `SVC171 A.Input.e: ${misplaced}: ${both}`,
+      "SVC175 A.Input.f: this format is published and not checked: password; @secret marks a secret",
+      `SVC171 A.Output.ok.key: ${misplaced}: @secret is for inputs: a result is signed and returned as it is`,
+    ]);
+  } finally {
+    project.remove();
+  }
+});
+
+test("a @default that is not the default of invoke is a warning, where both are literals", () => {
+  const input = `interface Input {
+  /** @default 10 */ limit?: number;
+  /** @default 10 */ big?: bigint;
+  /** @default 10 */ text?: string;
+  /** @default true */ flag?: boolean;
+  /** @default -1 */ low?: number;
+  /** @default 5 */ computed?: number;
+  none?: number;
+}`;
+  const taking = (pattern: string) =>
+    toolSource("A", "Input", '"done"', input).replace(/invoke\(\)[^{]*\{/, `invoke(${pattern}`);
+  const said = (invoke: string) => {
+    const project = new ToolProject({ "src/a.ts": taking(invoke) });
+    try {
+      return project
+        .generate()
+        .diagnostics.filter(({ code }) => code === "SVC179" || code.startsWith("TS"))
+        .map(({ severity, subject, message }) => `${severity} ${subject}: ${message.split(": ").at(-1)}`);
+    } finally {
+      project.remove();
+    }
+  };
+  const same = `limit = 10, big = 10n, text = "10", flag = true, low = -1, computed = Math.PI, none = 3`;
+  assert.deepEqual(said(`{ ${same} }: Input): Promise<"done"> {`), []);
+  const others = `limit = 20, big: renamed = 11n, text = "ten", flag = false, low = 1`;
+  const wanted = [
+    "warning A.Input.limit: 10 is published, invoke takes 20",
+    "warning A.Input.big: 10 is published, invoke takes 11",
+    'warning A.Input.text: "10" is published, invoke takes "ten"',
+    "warning A.Input.flag: true is published, invoke takes false",
+    "warning A.Input.low: -1 is published, invoke takes 1",
+  ];
+  assert.deepEqual(said(`given: Input): Promise<"done"> { const { ${others} } = given;`), wanted);
 });

@@ -54,6 +54,8 @@ interface Input {
   /** A tree. <img src=x onerror=alert(1)> \`code */
   root: Tree;
   again?: Tree;
+  /** @secret */
+  apiKey?: string;
   /** @format int64
    * @example 9223372036854775807 */
   big: bigint;

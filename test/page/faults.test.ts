@@ -112,7 +112,7 @@ describe("planted faults", { timeout: 60_000 }, () => {
   test("a missing port", async () => {
     const { exchange } = await callOf(server, SIGNER, { a: 1, words: ["x"] });
     assert.equal(exchange.error?.path, "b");
-    assert.match(exchange.error.advice, /Correct the input at the named place\. The tool did not run\./);
+    assert.match(exchange.error.advice, /Correct the input at the named place\. The tool has done nothing\./);
   });
 
   test("an over-long list", async () => {

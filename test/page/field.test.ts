@@ -99,3 +99,28 @@ test("integers are judged by their digits", () => {
   assert.equal(numberProblem("0x1", whole), "not an integer");
   assert.equal(numberProblem("1e3", { ...whole, integer: false }), undefined);
 });
+
+test("secrets are hidden in what is shown, and stay when the shown text is edited", () => {
+  const secret = { type: "string", format: "password", writeOnly: true };
+  const fields = input(
+    {
+      apiKey: { $ref: "#/$defs/Key" },
+      maybe: { ...secret, type: ["string", "null"] },
+      keys: { type: "array", items: secret },
+      deep: { anyOf: [{ type: "number" }, { type: "object", properties: { key: secret }, required: ["key"] }] },
+      plain: { type: "string" },
+    },
+    ["apiKey", "keys"],
+    { Key: secret },
+  );
+  const value = parseJson('{"apiKey":"a","maybe":null,"keys":["b",""],"deep":{"key":"c"},"plain":"d"}');
+  const shown = fields.hidden(value);
+  assert.equal(
+    flat(printJson(shown)),
+    '{"apiKey":"••••••••","maybe":null,"keys":["••••••••",""],"deep":{"key":"••••••••"},"plain":"d"}',
+  );
+  assert.deepEqual(fields.secretsOf(value), ["a", "b", "c"]);
+  assert.equal(printJson(fields.revealed(shown, value)), printJson(value));
+  const edited = parseJson('{"apiKey":"new","keys":["••••••••","••••••••"],"plain":"e"}');
+  assert.equal(flat(printJson(fields.revealed(edited, value))), '{"apiKey":"new","keys":["b",""],"plain":"e"}');
+});

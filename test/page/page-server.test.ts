@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
+import { withoutSecrets } from "#generator/dev/page-server/hidden-secrets.js";
 import type { CallReport } from "#generator/dev/page-server/page-api.js";
 import { type PageContent, PageServer } from "#generator/dev/page-server/page-server.js";
 import { createHarness, type Harness } from "#runtime/testing.js";
@@ -173,6 +174,26 @@ describe("the server of the page", () => {
     }
     assert.deepEqual(JSON.parse((await post("call", call)).text), { error: WRONG_CALL });
     assert.deepEqual(await post("call", null).then(({ status }) => status), 400);
+  });
+
+  test("a secret is sent, and is in nothing that is shown: as text, as hex, in an answer that repeats it", async () => {
+    const secret = 'sk-"canary"-1';
+    const shown = '{"a":"••••••••","b":2,"words":["x"]}';
+    const input = JSON.stringify({ a: secret, b: 2, words: ["x"] });
+    const call = { fqn: "xyz.page.adding@1", kind: "call", input, shown, secrets: [secret] };
+    for (const signed of [false, true]) {
+      const { text } = await post("call", { ...call, signed });
+      const { input: kept, exchange } = JSON.parse(text) as CallReport;
+      assert.equal(kept, shown);
+      assert.equal(exchange.request.body.hex, "");
+      assert.match(exchange.request.body.text ?? "", /"••••••••"/);
+      assert.doesNotMatch(text, /canary/);
+      assert.ok(!text.includes(Buffer.from("canary").toString("hex")));
+      const again = await post("call", { ...call, kind: "retry", of: (JSON.parse(text) as CallReport).id, signed });
+      assert.doesNotMatch(again.text, /canary/);
+    }
+    assert.equal(withoutSecrets(`{"a":"x","b":"xy"} ${secret}`, ["x", secret]), '{"a":"••••••••","b":"xy"} ••••••••');
+    assert.equal((await post("call", { ...call, secrets: [1] })).status, 400);
   });
 
   test("the last 200 calls can be repeated", async () => {

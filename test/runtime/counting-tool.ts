@@ -19,6 +19,7 @@ export interface Behaviour {
   input?: readonly Port[];
   output?: readonly Variant[];
   closedInput?: boolean;
+  inputSchema?: string;
   construct?(): unknown;
   authorize?(auth: AuthContext): unknown;
   invoke?(input: Record<string, unknown>, context: InvokeContext): unknown;
@@ -72,7 +73,7 @@ export function countingTool(behaviour: Behaviour = {}): CountingTool {
     description,
     path,
     timeout,
-    inputSchema: `{"type":"object","properties":${properties(input)}}`,
+    inputSchema: behaviour.inputSchema ?? `{"type":"object","properties":${properties(input)}}`,
     outputSchema: `{"oneOf":[${output.map(({ name, ports }) => `{"properties":{${JSON.stringify(name)}:{"properties":${properties(ports)}}}}`)}]}`,
     input,
     closedInput: behaviour.closedInput ?? false,

@@ -4,7 +4,14 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errEval, InvocationAborted, type InvokeContext, PermissionDenied, WireFault } from "#runtime/index.js";
+import {
+  errEval,
+  InvalidInput,
+  InvocationAborted,
+  type InvokeContext,
+  PermissionDenied,
+  WireFault,
+} from "#runtime/index.js";
 import { proves, provesRow } from "../proves.js";
 import { expectError, type RawResponse } from "./raw.js";
 import {
@@ -156,6 +163,65 @@ describe("403 permission_denied: authorize refuses, with its own message", () =>
   });
 });
 
+describe("422 input_deserialization_error: invoke refuses its input", () => {
+  const refused = async (...of: ConstructorParameters<typeof InvalidInput>) => {
+    const seen = await call({ invoke: () => fail(new InvalidInput(...of)) });
+    return { ...seen, details: expectError(seen.response, 422, "input_deserialization_error") };
+  };
+
+  it("path and text as decoding gives them, kept for a retry, and no line of the log", async () => {
+    const { details, tool, signed, server, response, log } = await refused(
+      'legs[1].pairs["odd \\"name"]',
+      "expected BASE-QUOTE",
+    );
+    assert.equal(details, 'legs[1].pairs["odd \\"name"]: expected BASE-QUOTE');
+    assert.deepEqual((await signed.send(server.url)).body, response.body);
+    assert.equal(tool.calls.invoked, 1);
+    assert.deepEqual(
+      log.filter(({ level }) => level === "error"),
+      [],
+    );
+    proves("7.43");
+  });
+
+  it("of the text 1,024 characters, without control characters", async () => {
+    assert.equal((await refused("", `a\n\u001b[2J\u0085${"n".repeat(2_000)}`)).details, `a??[2J?${"n".repeat(1_017)}`);
+  });
+
+  it("only from invoke", async () => {
+    const invalid = () => fail(new InvalidInput("value", "canary"));
+    for (const behaviour of [{ construct: invalid }, { authorize: invalid }]) {
+      assert.equal(expectError((await call(behaviour)).response, 500, "tool_invocation_failed"), undefined);
+    }
+  });
+
+  it("a path of another form is the author's fault", () => {
+    for (const path of ["a b", ".a", "a.", "a[x]", "a[1", 'a["b]', "/a/b", "a\n", "a".repeat(257)]) {
+      assert.throws(() => new InvalidInput(path, "x"), TypeError, path);
+    }
+    for (const path of ["", "a", "$_", "[0]", '["a b"]', "a[0][1].b"])
+      assert.ok(new InvalidInput(path, "x").message.endsWith("x"));
+  });
+});
+
+describe("a result whose number under unknown is probably rounded", () => {
+  it("is logged once for its port, and signed all the same", async () => {
+    const rounded = { deep: [1e15, { id: JSON.parse("9007199254740993") }] };
+    const tool = countingTool({
+      invoke: ({ value }) => ({ ok: { value: value === 1 ? rounded : [2 ** 53 - 1, 1e15 + 0.5] } }),
+    });
+    const server = await serveSigned([tool]);
+    const warnings = () => server.log.filter(({ message }) => message.includes("probably rounded"));
+    assert.equal((await echoCall(tool, "2").send(server.url)).status, 200);
+    assert.equal(warnings().length, 0);
+    for (let i = 0; i < 2; i++) assert.equal((await echoCall(tool, "1").send(server.url)).status, 200);
+    assert.deepEqual(
+      warnings().map(({ level, fields }) => [level, fields.tool, fields.port]),
+      [["warn", tool.fqn, "ok.value"]],
+    );
+  });
+});
+
 describe("500 output_serialization_error: port and reason, nothing that custom code threw", () => {
   // All such values and results: test/wire/output.test.ts.
   for (const [what, value, details] of [
@@ -288,6 +354,7 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
     assert.ok(seen.signal.reason instanceof InvocationAborted);
     assert.equal(seen.signal.reason.reason, "timeout");
     assert.ok(performance.now() >= seen.deadline);
+    assert.equal(seen.msLeft(), 0);
     const discarded = () => log.filter(({ message }) => message.includes("its result is discarded"));
     assert.equal(discarded().length, 0);
     late.open({ ok: { value: "canary" } });

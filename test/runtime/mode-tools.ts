@@ -5,6 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import {
   errEval,
+  InvalidInput,
   InvocationAborted,
   type InvokeContext,
   NexusData,
@@ -137,6 +138,7 @@ const ACTIONS: Readonly<Record<string, (about: string, context: InvokeContext) =
   give: (about) => UNENCODABLE[about]?.[0](),
   "fail to encode": (about) => ({ encode: about }),
   fail: (about) => errEval(about),
+  refuse: (about) => Promise.reject(new InvalidInput("value[1]", about)),
   store: (about, { log }) => stored(() => log.info({ about }, "the result has left")),
   "store when released": (_, context) => untilReleased(context).then(() => stored(() => {})),
   kept: () => ({ ok: { value: keptCallbacks() } }),
@@ -149,13 +151,20 @@ const ACTIONS: Readonly<Record<string, (about: string, context: InvokeContext) =
   recurse: () => recurse(0),
   hold: (about, context) => untilReleased(context).then(() => ({ ok: { value: about } })),
   wait: (ms) => wait(Number(ms), { ok: { value: ms } }),
-  context: (about, { signal, deadline, log, auth }) => {
-    const left = deadline - performance.now();
+  context: (about, context) => {
+    const { signal, deadline, log, auth } = context;
+    const left = context.msLeft();
     log.info({ about, odd: () => "canary" }, "working");
     log.warn("a text alone");
     const caller = auth && [auth.leaderId, `${auth.leaderKeyId}`, Buffer.from(auth.nonce).toString("hex")];
     return {
-      ok: { value: { aborted: signal.aborted, inTime: left > 0 && left <= LONG_MS, caller: caller ?? null } },
+      ok: {
+        value: {
+          aborted: signal.aborted,
+          inTime: Number.isInteger(left) && left > 0 && left <= LONG_MS && deadline - performance.now() <= left + 1,
+          caller: caller ?? null,
+        },
+      },
     };
   },
   // What only a thread of its own survives.

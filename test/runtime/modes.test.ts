@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { before, describe, it } from "node:test";
 import type { BootstrapOptions } from "#runtime/index.js";
 import { ReplayMemory } from "#runtime/index.js";
+import { proves } from "../proves.js";
 import { AUTHORIZE, releaseHeld, THROWN, tools, UNENCODABLE, VALUES } from "./mode-tools.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import { threadEntry } from "./thread-entry.js";
@@ -97,6 +98,15 @@ for (const [mode, options] of Object.entries(MODES)) {
       assert.equal(expectError(denied.response, 403, "permission_denied"), "not on my watch");
       const failed = await call("1", { nonce: nonce(AUTHORIZE.fails) });
       assert.equal(expectError(failed.response, 500, "tool_invocation_failed"), undefined);
+    });
+
+    it("InvalidInput is a 422 with its path and text, which a retry gets too", async () => {
+      const { response, request, errors } = await call(asks("refuse", "expected BASE-QUOTE"));
+      const refused = (got: typeof response) => expectError(got, 422, "input_deserialization_error");
+      assert.equal(refused(response), "value[1]: expected BASE-QUOTE");
+      assert.equal(refused(await request.send(signed.url)), "value[1]: expected BASE-QUOTE");
+      assert.deepEqual(errors(), []);
+      proves("7.43");
     });
 
     it("errEval is signed like a result", async () => {

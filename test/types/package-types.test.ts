@@ -71,8 +71,8 @@ test("@notSecret holds below its member, alias or interface, and there alone", (
     read(SECRETS, { input, before: `${named}\n/** @notSecret */\ntype Alias = Named;` }).said;
   assert.deepEqual(own("Marked; a: Alias;\n/** @notSecret */\nb: { apiKey: Named }"), []);
   const inside = [
-    "error SVC154 src/a.ts:4 A.Input.v.token: token",
-    "error SVC154 src/a.ts:4 A.Input.v.token.password: password",
+    "note SVC154 src/a.ts:4 A.Input.v.token: token",
+    "note SVC154 src/a.ts:4 A.Input.v.token.password: password",
   ];
   assert.deepEqual(own("Alias; b: Named"), inside);
   assert.deepEqual(own("Named; b: Alias"), inside);

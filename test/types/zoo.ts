@@ -1012,7 +1012,6 @@ export const REFUSED: readonly RefusedType[] = [
     code: "SVC148",
     subject: 'Input.v["\\ud800"]',
   },
-  { name: "secret", type: "{ nested: { apiKey: string } }", code: "SVC154", subject: "Input.v.nested.apiKey" },
 ];
 
 export const toolName = (index: number) => `Tool${index}`;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { readJson as readExact, writeJson } from "#runtime/index.js";
 import { ValueDecoder } from "#runtime/wire/decoder.js";
 import { formatDouble, type JsonFacts, lineColumn, parseJson, textOf } from "#runtime/wire/json.js";
 import { JsonError } from "#runtime/wire/json-error.js";
@@ -36,6 +37,48 @@ function faultOf(text: string | Uint8Array): JsonError | undefined {
   const outcome = outcomeOf(() => parseJson(typeof text === "string" ? bytes(text) : text));
   return outcome instanceof JsonError ? outcome : undefined;
 }
+
+describe("JSON for authors", () => {
+  it("reads back what it wrote, and integers of any length exactly", () => {
+    const number = fc.double({ noNaN: true, noDefaultInfinity: true });
+    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { depthSize: "small" },
+        fc.oneof(
+          number,
+          fc.bigInt().filter((n) => BigInt(Number.MAX_SAFE_INTEGER) < (n < 0n ? -n : n)),
+          fc.boolean(),
+        ),
+        fc.array(tie("value"), { maxLength: 3 }),
+        fc.dictionary(fc.string({ unit: "binary" }), tie("value"), { maxKeys: 3, noNullPrototype: true }),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, (given) => {
+        const text = writeJson(given);
+        assert.deepStrictEqual(readExact(text), given);
+        assert.equal(writeJson(readExact(Buffer.from(text))), text);
+      }),
+      { numRuns: 300 },
+    );
+    const text = '[9007199254740991,9007199254740993,-18446744073709551616,1.0,-0,1e3,{"id":1,"id":2}]';
+    assert.deepStrictEqual(readExact(text), [2 ** 53 - 1, 2n ** 53n + 1n, -(2n ** 64n), 1, -0, 1000, { id: 2 }]);
+  });
+
+  it("says where it stopped", () => {
+    const faults: readonly [text: string, message: string][] = [
+      ["[1,]", "expected a value at byte 3"],
+      ["[".repeat(128), "more than 127 levels of nesting at byte 127"],
+      ["[1e999]", "number out of range at byte 1"],
+      ['["a\ud800"]', "lone surrogate at byte 3"],
+    ];
+    for (const [text, message] of faults) assert.throws(() => readExact(text), { name: "JsonError", message });
+    assert.throws(() => writeJson({ a: [1, () => {}] }), {
+      name: "PlainValueError",
+      message: /^a\[1\]: .*got a function/,
+    });
+  });
+});
 
 describe("canonical text", () => {
   it("equals that of an independent slow model of serde_json, in both spellings of exponents", () => {

@@ -5,7 +5,7 @@ import type { CallKind, ErrorView } from "./page-api.js";
 const ADVICE: Readonly<Record<string, string>> = {
   input_integrity_error:
     "The body that arrived is not the body that was signed: something on the way changed it. Call the tool without the proxy in between.",
-  input_deserialization_error: "Correct the input at the named place. The tool did not run.",
+  input_deserialization_error: "Correct the input at the named place. The tool has done nothing.",
   permission_denied: "The tool's authorize() refused this leader. The signature is valid.",
   not_found: "No tool is at this address. The list at the left is what the server serves.",
   request_in_flight: "A call with this nonce is still running. Repeat it later for its answer.",

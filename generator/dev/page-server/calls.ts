@@ -51,8 +51,9 @@ export class Caller {
    * @throws PageFault for what cannot be sent
    */
   async run(request: CallRequest, tool: ToolView, ports: MetaSchema, isSigned: boolean | null): Promise<CallReport> {
-    const { kind, of } = request;
-    if (!isCallKind(kind) || typeof request.input !== "string")
+    const { kind, of, shown = request.input, secrets = [] } = request;
+    const isText = (each: unknown) => typeof each === "string";
+    if (!isCallKind(kind) || ![request.input, shown].every(isText) || ![secrets].flat().every(isText))
       throw new PageFault("a call wants a kind and an input as text: load the page again");
     const first = of === undefined ? undefined : this.kept.get(of);
     if (kind === "retry" && first === undefined)
@@ -70,7 +71,7 @@ export class Caller {
     const view = await this.send(prepared, tool, ports, call);
     const answer = { ...view, phases: [preparing, ...view.phases] };
     const id = randomUUID();
-    const input = kind === "retry" ? (first?.input ?? request.input) : request.input;
+    const input = kind === "retry" ? (first?.input ?? shown) : shown;
     this.kept.set(id, { prepared, answer, input, at: performance.now() });
     for (const old of [...this.kept.keys()].slice(0, -MAX_KEPT)) this.kept.delete(old);
     return {
@@ -86,12 +87,12 @@ export class Caller {
   }
 
   private prepare(
-    { kind, input }: CallRequest,
+    { kind, input, secrets = [] }: CallRequest,
     signed: boolean,
     texts: PortTexts,
     { inputPorts }: MetaSchema,
   ): Prepared {
-    if (!signed) return { body: Buffer.from(input), signedTexts: texts, sentTexts: texts };
+    if (!signed) return { body: Buffer.from(input), signedTexts: texts, sentTexts: texts, secrets };
     const { leader } = this.options;
     if (leader === undefined)
       throw new PageFault("there is no key to sign with: start svc-gen dev --signed, or give --leader-key");
@@ -99,7 +100,7 @@ export class Caller {
     const envelope = { ...laxEnvelope(inputPorts, texts), inputHash: hashOf(inputPorts, texts) };
     const request = signRequest(envelope, { ...leader, key }, this.prefix());
     const leaderKey = publicKeyOfLeader(leader);
-    const whole = { body: request.body, signedTexts: texts, sentTexts: texts, signed: request, leaderKey };
+    const whole = { body: request.body, signedTexts: texts, sentTexts: texts, signed: request, leaderKey, secrets };
     if (kind !== "tampered") return whole;
     const sentTexts = otherTexts(texts);
     if (sentTexts === undefined) throw new PageFault("there is no value that could be changed on the way");

@@ -7,6 +7,7 @@ import type { DevEvent } from "../dev-session.js";
 import { readableLine } from "../log-lines.js";
 import { Caller } from "./calls.js";
 import { contractView } from "./contract-view.js";
+import { withoutSecrets } from "./hidden-secrets.js";
 import { logEvent } from "./log-events.js";
 import { openApiText } from "./openapi-document.js";
 import type { CallRequest, LogEvent, PageState, ProblemView } from "./page-api.js";
@@ -28,6 +29,7 @@ export interface PageOptions {
 
 /** Log lines that a page gets when it is opened. */
 const MAX_LINES = 500;
+const MAX_SECRETS = 100;
 /** Milliseconds for which lines are collected. */
 const FLUSH_MS = 30;
 const HEALTH_TIMEOUT_MS = 15_000;
@@ -41,6 +43,8 @@ export class DevelopmentPage {
   private metaJson = "";
   /** The OpenAPI document of the served build, once it was asked for: with 200 tools it takes seconds. */
   private openApi: string | undefined;
+  /** Secrets of the last calls, which no shown line of the log has. */
+  private secrets: readonly string[] = [];
   private caller = new Caller({});
   /** The server of the project, while it serves. */
   private served: { readonly url: string; readonly signed: boolean } | null = null;
@@ -105,9 +109,10 @@ export class DevelopmentPage {
       case "line": {
         const line = logEvent(event.line, readableLine(event.line, true));
         if (line === undefined) return;
-        this.lines.push(line);
+        const text = withoutSecrets(line.text, this.secrets);
+        this.lines.push({ ...line, text });
         if (this.lines.length > MAX_LINES) this.lines.shift();
-        this.unsent.push(line);
+        this.unsent.push({ ...line, text });
         this.flushing ??= setTimeout(() => this.flush(), FLUSH_MS);
       }
     }
@@ -162,6 +167,7 @@ export class DevelopmentPage {
 
   private call(request: CallRequest) {
     const { view, ports } = this.tool(request.fqn);
+    this.secrets = [...new Set([...[request.secrets ?? []].flat(), ...this.secrets])].slice(0, MAX_SECRETS);
     return this.caller.run(request, view, ports, this.state.signed);
   }
 

@@ -17,6 +17,7 @@ import {
   verifyToolSignature,
 } from "svc-runtime/leader";
 import { errorOf, type FailedCall } from "./advice.js";
+import { hasSecret, withoutSecrets } from "./hidden-secrets.js";
 import type { BytesView, ExchangeView, HashView, ResultView, SignatureView } from "./page-api.js";
 import type { PortTexts } from "./port-texts.js";
 import type { WireExchange } from "./wire-request.js";
@@ -28,6 +29,8 @@ export interface Prepared {
   readonly signedTexts: PortTexts;
   /** Values of the body. */
   readonly sentTexts: PortTexts;
+  /** What is shown of neither the request nor the answer. */
+  readonly secrets: readonly string[];
   readonly signed?: SignedRequest;
   /** The public key that the tool is expected to have for this leader. */
   readonly leaderKey?: Buffer;
@@ -48,17 +51,21 @@ const MAX_SHOWN_VALUES = 300;
 
 export function exchangeView(done: WireExchange, prepared: Prepared, options: ViewOptions): ExchangeView {
   const { requestId, ports, call } = options;
+  const { secrets } = prepared;
   const { response } = done;
   const isResult = response?.status === 200 && headerOf(response.headers, "content-type") === RESULT_CONTENT_TYPE;
   const decoded = isResult ? readResult(ports, response.body) : undefined;
   return {
     requestId,
-    request: { line: done.line, headers: done.headers, body: bytesView(prepared.body) },
-    response: response ? { ...response, body: bytesView(response.body, !isResult) } : null,
+    request: { line: done.line, headers: done.headers, body: bytesView(prepared.body, secrets) },
+    response: response ? { ...response, body: bytesView(response.body, secrets, !isResult) } : null,
     failure: done.failure ?? (typeof decoded === "string" ? decoded : null),
     phases: done.phases,
-    result: typeof decoded === "object" ? resultView(decoded) : null,
-    error: response !== undefined && !isResult ? errorOf(response.body, call) : null,
+    result: typeof decoded === "object" ? resultView(decoded, secrets) : null,
+    error:
+      response !== undefined && !isResult
+        ? errorOf(Buffer.from(withoutSecrets(response.body.toString(), secrets)), call)
+        : null,
     inputHash: prepared.signed === undefined ? null : hashView(ports.inputPorts, prepared, prepared.signed),
     nonce: prepared.signed === undefined ? null : hex(prepared.signed.nonce),
     signatures: signatures(done, prepared, options),
@@ -69,9 +76,11 @@ function headerOf(headers: readonly (readonly [string, string])[], name: string)
   return headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1];
 }
 
-function bytesView(bytes: Uint8Array, isText = true): BytesView {
-  const shown = Buffer.from(bytes.subarray(0, MAX_SHOWN_BYTES));
-  return { length: bytes.length, hex: shown.toString("hex"), text: isText ? shown.toString("utf8") : null };
+function bytesView(bytes: Uint8Array, secrets: readonly string[], isText = true): BytesView {
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const hides = hasSecret(whole, secrets);
+  const cut = (hides ? Buffer.from(withoutSecrets(whole.toString(), secrets)) : whole).subarray(0, MAX_SHOWN_BYTES);
+  return { length: whole.length, hex: hides ? "" : cut.toString("hex"), text: isText ? cut.toString("utf8") : null };
 }
 
 function hex(bytes: Uint8Array): string {
@@ -88,17 +97,21 @@ function readResult(ports: MetaSchema, body: Buffer): ToolResult | string {
   }
 }
 
-function resultView({ tag, ports }: ToolResult): ResultView {
+function resultView({ tag, ports }: ToolResult, secrets: readonly string[]): ResultView {
   const members = ports.map(({ name, many, values }) => {
     const texts = values.map((value) =>
       value.kind === "inline" ? Buffer.from(value.bytes).toString("utf8") : `{"stored":${quote(String(value.blobId))}}`,
     );
     return `${quote(name)}:${many ? `[${texts.join(",")}]` : texts[0]}`;
   });
-  return { variant: tag, json: prettyJson(`{${quote(tag)}:{${members.join(",")}}}`) };
+  return { variant: tag, json: withoutSecrets(prettyJson(`{${quote(tag)}:{${members.join(",")}}}`), secrets) };
 }
 
-function hashView(ports: readonly PortShape[], { signedTexts, sentTexts }: Prepared, signed: SignedRequest): HashView {
+function hashView(
+  ports: readonly PortShape[],
+  { signedTexts, sentTexts, secrets }: Prepared,
+  signed: SignedRequest,
+): HashView {
   const values = valuesOf(ports, signedTexts);
   const bodyHash = hashOf(ports, sentTexts);
   return {
@@ -108,7 +121,7 @@ function hashView(ports: readonly PortShape[], { signedTexts, sentTexts }: Prepa
       name,
       many,
       values: (values[i] ?? []).slice(0, MAX_SHOWN_VALUES).map((text) => ({
-        text: Buffer.from(text.subarray(0, 2000)).toString("utf8"),
+        text: withoutSecrets(Buffer.from(text).toString("utf8"), secrets).slice(0, 2000),
         commitment: sha256(text).toString("hex"),
       })),
     })),

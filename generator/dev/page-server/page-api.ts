@@ -1,5 +1,8 @@
 /** What the development page and its server exchange: JSON documents, types only. */
 
+/** The text in place of a secret. */
+export type Hidden = "••••••••";
+
 /** The state of the page: sent whole, after every change. */
 export interface PageState {
   /** `project` follows the files of a tool project, `remote` shows a running server. */
@@ -59,6 +62,10 @@ export interface CallRequest {
   readonly signed: boolean;
   /** JSON text of the input. */
   readonly input: string;
+  /** The input as it is kept and shown; absent when it has no secrets. */
+  readonly shown?: string;
+  /** The secrets of the input, which are neither kept nor shown. */
+  readonly secrets?: readonly string[];
   /** Of a retry: the id of the call to repeat. */
   readonly of?: string;
 }
@@ -105,7 +112,7 @@ export interface ExchangeView {
 
 export interface BytesView {
   readonly length: number;
-  /** The first bytes; all of them when twice as long as `length`. */
+  /** The first bytes; all of them when twice as long as `length`. Empty for bytes with a secret. */
   readonly hex: string;
   /** As text, when it is text. */
   readonly text: string | null;

@@ -6,8 +6,8 @@ import { InputForm } from "./form.js";
 import {
   call,
   draft,
+  editExample,
   editText,
-  editValue,
   fields,
   history,
   running,
@@ -64,12 +64,12 @@ function Examples() {
   return (
     <p>
       {sample !== undefined && (
-        <button type="button" class="small" onClick={() => editValue(parseJson(sample))}>
+        <button type="button" class="small" onClick={() => editExample(parseJson(sample))}>
           Sample input
         </button>
       )}
       {examples.map((example: Value, i) => (
-        <button type="button" class="small" key={i} onClick={() => editValue(example)}>
+        <button type="button" class="small" key={i} onClick={() => editExample(example)}>
           Example {i + 1}
         </button>
       ))}

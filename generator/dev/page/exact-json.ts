@@ -115,6 +115,19 @@ export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
 
 export type Step = string | number;
 
+/** The value at a path; undefined when there is none. */
+export function valueAt(value: Value | undefined, path: readonly Step[]): Value | undefined {
+  let at = value;
+  for (const step of path) {
+    at = isList(at)
+      ? at[Number(step)]
+      : at instanceof Map
+        ? (at as ReadonlyMap<string, Value>).get(String(step))
+        : undefined;
+  }
+  return at;
+}
+
 /** The value with another one at a path; undefined removes a member or an item. */
 export function replaceAt(value: Value, path: readonly Step[], next: Value | undefined): Value {
   const [step, ...rest] = path;

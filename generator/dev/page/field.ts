@@ -1,6 +1,7 @@
 /** Form fields from the schemas that svc-gen writes (its own subset of JSON Schema 2020-12). */
 
-import { isList, NUMBER, Num, parseJson, sameValue, type Value } from "./exact-json.js";
+import type { Hidden } from "../page-server/page-api.js";
+import { isList, NUMBER, Num, parseJson, type Step, sameValue, type Value, valueAt } from "./exact-json.js";
 
 export type Schema = ReadonlyMap<string, Value>;
 
@@ -8,6 +9,7 @@ interface Facts {
   readonly nullable: boolean;
   readonly description: string;
   readonly deprecated: boolean;
+  readonly secret: boolean;
   readonly examples: readonly Value[];
   readonly initial: Value | undefined;
   /** Constraints in words. */
@@ -41,6 +43,7 @@ export interface Member {
   readonly required: boolean;
 }
 
+export const HIDDEN: Hidden = "••••••••";
 const NOTHING: Schema = new Map();
 /** Values of a port with a list (protocol.md section 1). */
 export const MAX_VALUES = 256;
@@ -94,6 +97,7 @@ export class Fields {
       nullable: types.includes("null") || branches.some(isNull) || listOf(schema.get("enum")).includes(null),
       description: textOf(first("description")) ?? "",
       deprecated: first("deprecated") === true,
+      secret: first("writeOnly") === true,
       examples: listOf(first("examples")),
       initial: first("default"),
       rules: rulesOf(schema),
@@ -184,6 +188,57 @@ export class Fields {
       default:
         return true;
     }
+  }
+
+  /** An input with `change` applied to its secrets. */
+  mapSecrets(
+    value: Value,
+    change: (secret: string, path: readonly Step[]) => string,
+    schema = this.root,
+    path: readonly Step[] = [],
+  ): Value {
+    const field = this.field(schema);
+    const inner = (each: Value, own: Schema, step: Step) => this.mapSecrets(each, change, own, [...path, step]);
+    if (typeof value === "string") {
+      const own =
+        field.kind === "union" ? this.field(field.branches[this.branchOf(value, field.branches)] as Schema) : field;
+      return field.secret || own.secret ? change(value, path) : value;
+    }
+    if (field.kind === "union" && (isList(value) || value instanceof Map)) {
+      return this.mapSecrets(value, change, field.branches[this.branchOf(value, field.branches)], path);
+    }
+    if (field.kind === "list" && isList(value)) {
+      return value.map((item, i) => inner(item, field.places[i] ?? field.item, i));
+    }
+    if (field.kind !== "object" || !(value instanceof Map)) return value;
+    const schemas = new Map(field.members.map((member) => [member.name, member.schema]));
+    const members = [...(value as ReadonlyMap<string, Value>)].map(([name, each]): [string, Value] => {
+      return [name, inner(each, schemas.get(name) ?? field.others ?? NOTHING, name)];
+    });
+    return new Map(members);
+  }
+
+  /** An input as it is shown. */
+  hidden(value: Value): Value {
+    return this.mapSecrets(value, (secret) => (secret === "" ? "" : HIDDEN));
+  }
+
+  /** An input whose hidden secrets are those of another one. */
+  revealed(value: Value, before: Value | undefined): Value {
+    return this.mapSecrets(value, (secret, path) => {
+      if (secret !== HIDDEN) return secret;
+      const known = valueAt(before, path);
+      return typeof known === "string" ? known : "";
+    });
+  }
+
+  secretsOf(value: Value): string[] {
+    const found: string[] = [];
+    this.mapSecrets(value, (secret) => {
+      if (secret !== "") found.push(secret);
+      return secret;
+    });
+    return found;
   }
 
   /** The branch of a union that a value belongs to: 0 when it fits none. */

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { AnyJson } from "./any-json.js";
-import { isList, NUMBER, Num, pathText, replaceAt, type Step, type Value } from "./exact-json.js";
+import { isList, NUMBER, Num, pathText, replaceAt, type Step, type Value, valueAt } from "./exact-json.js";
 import { type Field, MAX_VALUES, type Member, numberProblem, type Schema } from "./field.js";
 import { draft, editValue, errorAt, fields } from "./store.js";
 
@@ -89,7 +89,7 @@ function OtherMember({
 }) {
   const own = [...path, name];
   const rename = (next: string) => {
-    const before = pathValue(path);
+    const before = valueAt(draft.value?.value, path);
     if (next === "" || next === name || !(before instanceof Map) || before.has(next)) return;
     const members = [...(before as ReadonlyMap<string, Value>)];
     set(path, new Map(members.map(([each, member]) => [each === name ? next : each, member])));
@@ -107,18 +107,6 @@ function OtherMember({
       </button>
     </div>
   );
-}
-
-function pathValue(path: readonly Step[]): Value | undefined {
-  let at: Value | undefined = draft.value?.value;
-  for (const step of path) {
-    at = isList(at)
-      ? at[Number(step)]
-      : at instanceof Map
-        ? (at as ReadonlyMap<string, Value>).get(String(step))
-        : undefined;
-  }
-  return at;
 }
 
 interface FieldProps {
@@ -475,6 +463,17 @@ function Control({
     case "null":
       return <input {...common} value="null" readOnly />;
     case "text":
+      if (field.secret) {
+        return (
+          <input
+            {...common}
+            type="password"
+            value={text}
+            autocomplete="new-password"
+            onInput={({ currentTarget }) => set(path, currentTarget.value)}
+          />
+        );
+      }
       return text.includes("\n") || text.length > 60 ? (
         <textarea {...common} rows={4} value={text} onInput={({ currentTarget }) => set(path, currentTarget.value)} />
       ) : (

@@ -173,14 +173,16 @@ function Headers({
 }
 
 function Bytes({ label, bytes: { length, hex, text } }: { readonly label: string; readonly bytes: BytesView }) {
-  const cut = hex.length < 2 * length;
+  const hides = hex === "" && length > 0;
+  const cut = !hides && hex.length < 2 * length;
   return (
     <details class="bytes">
       <summary>
         {label}: {length} bytes{cut && `, the first ${hex.length / 2} shown`}
+        {hides && ", secrets hidden"}
       </summary>
       {text !== null && <Text label={`${label} as text`} text={text} />}
-      <Text label={`${label} as hex`} text={hex.replace(/../g, "$& ")} hex />
+      {!hides && <Text label={`${label} as hex`} text={hex.replace(/../g, "$& ")} hex />}
     </details>
   );
 }

@@ -3,7 +3,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { CallKind, CallReport, ContractView, LogEvent, PageState, ToolView } from "../page-server/page-api.js";
 import { JsonFault, parseJson, printJson, type Value } from "./exact-json.js";
-import { Fields } from "./field.js";
+import { Fields, HIDDEN } from "./field.js";
 
 const EMPTY: PageState = {
   source: "project",
@@ -34,7 +34,7 @@ export interface Health {
   readonly ms: number;
 }
 
-/** An input while it is edited: the text, and the last value that the text was. */
+/** An input while it is edited: the text, in which secrets are hidden, and the last value that the text was. */
 export interface Draft {
   readonly text: string;
   readonly value: Value;
@@ -77,13 +77,31 @@ function setDraft(change: (before: Draft) => Draft): void {
 }
 
 export function editValue(value: Value): void {
-  setDraft((before) => ({ ...before, value, text: printJson(value), fault: "" }));
+  setDraft((before) => ({ ...before, value, text: shownText(value), fault: "" }));
+}
+
+/** Takes an example, without the secrets in it: those that were typed stay. */
+export function editExample(value: Value): void {
+  const all = fields.value;
+  const before = draft.value?.value;
+  if (all !== undefined)
+    editValue(
+      all.revealed(
+        all.mapSecrets(value, () => HIDDEN),
+        before,
+      ),
+    );
+}
+
+function shownText(value: Value, all = fields.value): string {
+  return printJson(all?.hidden(value) ?? value);
 }
 
 export function editText(text: string): void {
   setDraft((before) => {
     try {
-      return { ...before, text, value: parseJson(text), fault: "" };
+      const value = parseJson(text);
+      return { ...before, text, value: fields.value?.revealed(value, before.value) ?? value, fault: "" };
     } catch (error) {
       if (error instanceof JsonFault) return { ...before, text, fault: error.message };
       throw error;
@@ -99,8 +117,8 @@ effect(() => {
     const old = next.get(name);
     if (old?.schema === inputSchema) continue;
     const own = new Fields(inputSchema);
-    const value = old === undefined ? parseJson(sample) : own.reconcile(old.value, own.root);
-    next.set(name, { value, text: printJson(value), fault: "", schema: inputSchema });
+    const value = old === undefined ? own.mapSecrets(parseJson(sample), () => "") : own.reconcile(old.value, own.root);
+    next.set(name, { value, text: shownText(value, own), fault: "", schema: inputSchema });
   }
   drafts.value = next;
 });
@@ -128,7 +146,17 @@ export async function call(kind: CallKind, of?: string): Promise<void> {
   if (current === undefined || input === undefined || running.value !== undefined) return;
   running.value = kind;
   await noticing(async () => {
-    const request = { fqn: current.fqn, kind, signed: signs.value, input: input.text, ...(of !== undefined && { of }) };
+    const secrets = fields.value?.secretsOf(input.value) ?? [];
+    const text = secrets.length === 0 ? input.text : printJson(input.value);
+    const hidden = secrets.length === 0 ? {} : { shown: shownText(input.value), secrets };
+    const request = {
+      fqn: current.fqn,
+      kind,
+      signed: signs.value,
+      input: text,
+      ...hidden,
+      ...(of !== undefined && { of }),
+    };
     const report = await post<CallReport>("call", request);
     history.value = [report, ...history.value];
     shownId.value = report.id;

@@ -5,9 +5,11 @@
 
 import {
   type AuthContext,
+  InvalidInput,
   InvocationAborted,
   type InvokeContext,
   type Logger,
+  MAX_REFUSAL_LENGTH,
   PermissionDenied,
   SvcTool,
 } from "../../tool.js";
@@ -36,6 +38,8 @@ export interface ToolCode {
   readonly input: InputDecoder;
   readonly output: OutputEncoder;
   readonly undeclared: UndeclaredNotice;
+  /** Ports whose results had a number that is probably rounded, each logged once. */
+  readonly rounded: Set<string>;
   /** Makes an instance; returns a promise only when the class defines its own `new`. */
   construct(): SvcTool<unknown, unknown> | Promise<SvcTool<unknown, unknown>>;
 }
@@ -92,6 +96,10 @@ class Context implements InvokeContext {
       if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
     }
     return this.#controller.signal;
+  }
+
+  msLeft(): number {
+    return Math.max(0, Math.floor(this.deadline - performance.now()));
   }
 
   /** The reason of the abort when a tool threw because of its abort signal; undefined for every other error. */
@@ -202,6 +210,7 @@ class LocalExecution implements Execution {
     try {
       result = await instance.invoke(input, this.context);
     } catch (error) {
+      if (error instanceof InvalidInput) return refusal("input_deserialization_error", error.message);
       return this.failed(error, "invoke");
     }
     if (this.timedOut) return refusal("tool_invocation_timeout");
@@ -239,7 +248,7 @@ class LocalExecution implements Execution {
 
   private encode(encodable: unknown): Answer {
     try {
-      const output = this.tool.output.encode(encodable);
+      const output = this.tool.output.encode(encodable, (port) => this.noticeRounded(port));
       const body = resultBytes(output);
       const json = this.call.json ? resultJson(output) : undefined;
       this.stored = waiting(output);
@@ -257,6 +266,16 @@ class LocalExecution implements Execution {
       this.log.error({ err: error }, "encoding the tool's result failed");
       return this.stopping ? INTERRUPTED : refusal("output_serialization_error");
     }
+  }
+
+  private noticeRounded(port: string): void {
+    const { rounded } = this.tool;
+    if (rounded.has(port)) return;
+    rounded.add(port);
+    this.log.warn(
+      { port },
+      "the result has an integral number beyond 2^53 under unknown: it is probably rounded; read it by readJson",
+    );
   }
 
   private failed(error: unknown, phase: "construction" | "invoke"): Answer {
@@ -288,9 +307,6 @@ function waiting({ ports }: EncodedOutput): readonly WalrusValue[] {
 function asksForCaller(instance: SvcTool<unknown, unknown>): boolean {
   return instance.authorize !== SvcTool.prototype.authorize;
 }
-
-/** Maximum number of characters of a refusal's message for the caller; the replay memory keeps the message. */
-const MAX_REFUSAL_LENGTH = 1024;
 
 /**
  * Runs `authorize` of an instance for a caller.

@@ -28,6 +28,7 @@ export class ServedTool implements ToolCode {
   readonly heapBytesOf: ReturnType<typeof heapBytesOf>;
   readonly output: OutputEncoder;
   readonly undeclared: UndeclaredNotice;
+  readonly rounded = new Set<string>();
   /** The deadlines of this tool's runs. */
   readonly deadlines = new RunDeadlines();
   /** The host of the tool's code: this thread, unless start-up assigns worker threads. */

@@ -46,7 +46,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
   test("lists the tools with their health, and shows ports and limits", async () => {
     await page.getByText("✓ health 200").waitFor();
     await page.getByText("✗ health 503").waitFor();
-    await page.getByText("Ports: 15 in, 3 variants out").click();
+    await page.getByText("Ports: 16 in, 3 variants out").click();
     assert.match(await page.locator(".ports").innerText(), /tags data, many \(1 to 256\)\s+place data, one/);
     await page.getByText("timeout 10000 ms").waitFor();
     assert.equal(await page.locator("h2", { hasText: "xyz.page.kinds@1" }).count(), 1);
@@ -156,7 +156,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
       input.tags = ["x"];
       input["odd name"] = 1;
     });
-    assert.match(await calling("Call signed"), /ports\[15\]\.port_name: the tool has no such input port/);
+    assert.match(await calling("Call signed"), /ports\[16\]\.port_name: the tool has no such input port/);
     await press('Go to ["odd name"]');
     assert.equal(await page.evaluate("document.activeElement?.id"), 'field:["odd name"]');
     await press('Remove ["odd name"]');
@@ -195,6 +195,22 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     assert.match(await calling("Call unsigned"), /did\s+401 auth_failed: X-Svc-Sig-V: missing\s+so\s+–/);
     await page.getByText("The server requires signatures: switch to a signed call.").waitFor();
     await page.getByLabel("sign as leader dev, key 0").check();
+  });
+
+  test("a secret is typed unseen, sent, and shown nowhere on the page", async () => {
+    await page.getByLabel("set apiKey").check();
+    assert.equal(await field("apiKey").getAttribute("type"), "password");
+    await field("apiKey").fill("canary-123456");
+    await edit((input) => {
+      assert.equal(input.apiKey, "••••••••");
+      input.text = "echo key";
+    });
+    await calling("Call signed");
+    await unfold(page);
+    const shown = await page.content();
+    assert.doesNotMatch(shown.replaceAll("<br>", ""), /canary/);
+    assert.match(await page.locator(".exchange").innerText(), /"text": "••••••••"/, "the tool got it and repeated it");
+    await edit((input) => delete input.apiKey);
   });
 
   test("the history brings a call back with its input", async () => {

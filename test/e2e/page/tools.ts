@@ -25,6 +25,8 @@ interface Input {
   counts: Record<string, number>;
   anything: unknown;
   note?: string;
+  /** @secret */
+  apiKey?: string;
 }
 type Output = { ok: { big: bigint; when: Date; bytes: number; tags: string[]; text: string } } | { err: { reason: string } } | "nothing";
 
@@ -36,6 +38,7 @@ export class Kinds extends SvcTool<Input, Output> {
   override async invoke(input: Input): Promise<Output> {
     if (input.text === "nothing") return "nothing";
     if (input.text === "fail") return errEval("as asked");
+    if (input.text === "echo key") return { ok: { ...input, bytes: 0, text: input.apiKey ?? "" } };
     if (input.text === "throw") throw new Error("thrown on purpose");
     return { ok: { big: input.big, when: input.when, bytes: input.data.length, tags: input.tags, text: input.text } };
   }

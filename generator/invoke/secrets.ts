@@ -1,0 +1,81 @@
+/** Input ports that `@secret` marks: their values come from the environment or from a prompt without echo. */
+
+import { quote } from "svc-runtime/generator";
+import { JsonText, type PortShape } from "svc-runtime/leader";
+import { unknownName } from "../commands/arguments.js";
+import { type CliHost, CommandError, UsageError } from "../commands/command.js";
+import { type Json, JsonObject, readJson } from "../json.js";
+import { resolveReference } from "../references.js";
+import type { PortInput } from "./input.js";
+
+/** Where the values of secrets come from. */
+export interface SecretSources extends Pick<CliHost, "env" | "ask"> {
+  /** `PORT=VARIABLE`, as typed. */
+  readonly given: readonly string[];
+}
+
+/**
+ * Adds secrets to an input: those of `--secret`, then one prompt for each required port that is a secret and missing.
+ * No message has the text behind the equals sign, which may be a secret by mistake.
+ *
+ * @throws UsageError; CommandError for a missing secret without a terminal
+ */
+export async function withSecrets(
+  input: PortInput,
+  ports: readonly PortShape[],
+  inputSchema: string,
+  { given, env, ask }: SecretSources,
+): Promise<PortInput> {
+  const whole = { ...input };
+  const add = ({ name, many }: PortShape, secret: string) => {
+    const text = new JsonText(quote(secret));
+    whole[name] = many ? [text] : text;
+  };
+  for (const each of given) {
+    const [name = "", variable = ""] = each.split(/=(.*)/s);
+    const port = ports.find((known) => known.name === name);
+    const names = ports.map((known) => known.name);
+    if (!each.includes("=")) throw new UsageError("--secret wants PORT=VARIABLE, such as --secret apiKey=API_KEY");
+    if (port === undefined) throw unknownName("input port", name, names);
+    if (whole[name] !== undefined) throw new UsageError(`the input has ${name} already: leave it or --secret out`);
+    const secret = env[variable];
+    if (secret === undefined) {
+      throw new UsageError(
+        `--secret ${name} wants the name of an environment variable, and there is none of that name`,
+      );
+    }
+    add(port, secret);
+  }
+  for (const port of requiredSecrets(ports, inputSchema)) {
+    if (whole[port.name] !== undefined) continue;
+    if (ask === undefined) {
+      throw new CommandError(
+        `the input lacks the secret ${port.name}`,
+        `--secret ${port.name}=VARIABLE takes it from the environment; a terminal asks for it`,
+      );
+    }
+    add(port, await ask(`${port.name} (not shown): `, true));
+  }
+  return whole;
+}
+
+function requiredSecrets(ports: readonly PortShape[], inputSchema: string): PortShape[] {
+  const schema = readJson(inputSchema);
+  if (!(schema instanceof JsonObject)) return [];
+  const [properties, required] = [schema.get("properties"), schema.get("required")];
+  const isSecret = (given: Json | undefined, hops = 0): boolean => {
+    if (!(given instanceof JsonObject) || hops > MAX_HOPS) return false;
+    const reference = given.get("$ref");
+    if (given.get("writeOnly") === true || isSecret(given.get("items"), hops + 1)) return true;
+    return typeof reference === "string" && isSecret(resolveReference(schema, reference), hops + 1);
+  };
+  return ports.filter(
+    ({ name }) =>
+      Array.isArray(required) &&
+      (required as readonly Json[]).includes(name) &&
+      properties instanceof JsonObject &&
+      isSecret(properties.get(name)),
+  );
+}
+
+const MAX_HOPS = 16;
