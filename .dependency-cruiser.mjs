@@ -106,6 +106,13 @@ const LAYERS = [
     packages: "#platform/bytes #platform/hash #platform/ed25519 #platform/http-client undici",
   },
   {
+    name: "http",
+    files: "runtime/http/*",
+    below: "wire fqn tool storage leader",
+    packages: "undici",
+    node: "dns net timers/promises util zlib",
+  },
+  {
     name: "testing",
     files: "runtime/testing runtime/testing/*",
     below: "wire fqn tool config server/errors server/log server/replay server/call server/http server storage leader",
@@ -113,8 +120,9 @@ const LAYERS = [
   },
   {
     name: "entry points",
-    files: "runtime/index runtime/v1 runtime/generator runtime/config runtime/leader runtime/inspect runtime/fastify",
-    below: "wire fqn tool config server/errors server/log server/load server/replay server/http server leader",
+    files:
+      "runtime/index runtime/v1 runtime/generator runtime/config runtime/leader runtime/http runtime/inspect runtime/fastify",
+    below: "wire fqn tool config server/errors server/log server/load server/replay server/http server leader http",
     packages: "#platform/ed25519 fastify",
   },
   {

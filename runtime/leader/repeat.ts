@@ -34,6 +34,11 @@ export function isRepeatable({ code }: LeaderError): boolean {
   return REPEATABLE.has(code);
 }
 
+/** Milliseconds to wait after a failure, of random length, so that many callers do not repeat at once. */
+export function backOffMs(earlierPauses: number): number {
+  return Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** earlierPauses) * (0.5 + Math.random() / 2);
+}
+
 /**
  * Calls a function until it returns, with growing pauses of random length, at least `Retry-After`.
  *
@@ -56,8 +61,7 @@ export async function repeatUntil<T>(
       failure = error;
     }
     if (failure.code === "replay_memory_lost" && failure.ran !== "no" && ++lost === MAX_LOST) throw failure;
-    const own = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** pauses) * (0.5 + Math.random() / 2);
-    const pauseMs = Math.max(own, (failure.retryAfter ?? 0) * 1_000);
+    const pauseMs = Math.max(backOffMs(pauses), (failure.retryAfter ?? 0) * 1_000);
     if (pauseMs >= msLeft()) throw failure;
     await pause(pauseMs, signals, failure);
   }

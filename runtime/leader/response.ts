@@ -37,7 +37,7 @@ function errorMembers(body: Uint8Array): { error?: unknown; details?: unknown } 
 }
 
 /** `Retry-After` in seconds, from either of its forms (RFC 9110 section 10.2.3). */
-function retryAfterOf(headers: HttpResponse["headers"]): number | undefined {
+export function retryAfterOf(headers: HttpResponse["headers"]): number | undefined {
   const after = headers["retry-after"];
   if (typeof after !== "string") return undefined;
   if (/^\d{1,9}$/.test(after)) return Number(after);

@@ -31,7 +31,7 @@ export interface TransportOptions {
 
 /** A request. */
 export interface HttpRequest {
-  readonly method: "GET" | "POST";
+  readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;

@@ -1,0 +1,5 @@
+/** svc-runtime/http: the HTTP requests that a tool makes. */
+
+export { HttpError, type HttpErrorKind } from "./http/http-error.js";
+export { type HttpAnswer, type HttpOptions, http } from "./http/request.js";
+export type { Dispatcher } from "./leader/transport.js";

@@ -1,0 +1,88 @@
+/** Connections to the public network alone, whatever a host name resolves to. */
+
+import { type LookupAddress, lookup } from "node:dns";
+import { BlockList, isIP, type LookupFunction } from "node:net";
+import type { Agent } from "undici";
+import type { Dispatcher } from "../leader/transport.js";
+
+/** Addresses that are not on the public network: the special-purpose registries of IANA (RFC 6890). */
+const SPECIAL = {
+  ipv4: [
+    "0.0.0.0/8",
+    "10.0.0.0/8",
+    "100.64.0.0/10",
+    "127.0.0.0/8",
+    "169.254.0.0/16",
+    "172.16.0.0/12",
+    "192.0.0.0/24",
+    "192.0.2.0/24",
+    "192.88.99.0/24",
+    "192.168.0.0/16",
+    "198.18.0.0/15",
+    "198.51.100.0/24",
+    "203.0.113.0/24",
+    "224.0.0.0/3",
+  ],
+} as const;
+
+/** The range of IPv6 in which public addresses are given out, and what is not public in it. */
+const GLOBAL_UNICAST = "2000::/3";
+const NOT_PUBLIC_IN_IT = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
+
+const special = listOf(SPECIAL.ipv4, "ipv4");
+const unicast = listOf([GLOBAL_UNICAST], "ipv6");
+const excluded = listOf(NOT_PUBLIC_IN_IT, "ipv6");
+
+function listOf(ranges: readonly string[], family: "ipv4" | "ipv6"): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address, bits] = range.split("/") as [string, string];
+    list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
+
+/**
+ * Whether an IP address is on the public network. IPv6 addresses that contain an IPv4 address are not: mapped ones, NAT64,
+ * 6to4 and Teredo reach whatever is behind a translator.
+ */
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return !special.check(address, "ipv4");
+  // An address with a zone is of one link.
+  return family === 6 && !address.includes("%") && unicast.check(address, "ipv6") && !excluded.check(address, "ipv6");
+}
+
+/** The host is not on the public network. */
+export class ForbiddenAddress extends Error {
+  readonly code = "ERR_FORBIDDEN_ADDRESS";
+}
+
+/** The host of a URL without the brackets of IPv6. */
+export function checkHost({ hostname }: URL): void {
+  const host = hostname.replace(/^\[|\]$/g, "");
+  if (isIP(host) !== 0 && !isPublicAddress(host)) throw new ForbiddenAddress("the address is not public");
+}
+
+/** Looks a name up for a connection, which is made to the addresses that it returns: a name cannot change in between. */
+const publicLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return callback(error, "", 0);
+    const found = addresses.filter(({ address }) => isPublicAddress(address));
+    const [first] = found as [LookupAddress?];
+    if (first === undefined) return callback(new ForbiddenAddress("the name has no public address"), "", 0);
+    if (options.all) callback(null, found);
+    else callback(null, first.address, first.family);
+  });
+};
+
+let agent: Promise<Agent> | undefined;
+
+/** The agent of requests that are limited to the public network. It uses no proxy, which would look names up itself. */
+export function publicAgent(): Promise<Dispatcher> {
+  agent ??= import("undici").then(
+    ({ Agent }) =>
+      new Agent({ connect: { lookup: publicLookup, timeout: 10_000, minVersion: "TLSv1.2" }, allowH2: false }),
+  );
+  return agent;
+}

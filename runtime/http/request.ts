@@ -1,0 +1,325 @@
+/** HTTP requests that a tool makes: within the deadline of its call, bounded, repeated where that is safe. */
+
+import { setTimeout } from "node:timers/promises";
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip } from "node:zlib";
+import { checkedInteger } from "../checked-integer.js";
+import { type ExactJson, readJson, writeJson } from "../exact-json.js";
+import { LeaderError } from "../leader/error.js";
+import { HttpClient } from "../leader/http-client.js";
+import { backOffMs } from "../leader/repeat.js";
+import { retryAfterOf } from "../leader/response.js";
+import type { Dispatcher, HttpResponse } from "../leader/transport.js";
+import { MAX_TIMER_MS } from "../storage/deadline.js";
+import type { InvokeContext } from "../tool.js";
+import { JsonError } from "../wire/json-error.js";
+import { HttpError, type HttpErrorKind } from "./http-error.js";
+import { checkHost, ForbiddenAddress, publicAgent } from "./public-addresses.js";
+
+/** Options of {@link http}. */
+export interface HttpOptions {
+  /** `GET` by default, `POST` with a body. */
+  readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Added to the query of the URL; undefined values are left out. */
+  readonly query?: Readonly<Record<string, string | number | bigint | boolean | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A body as JSON with exact integers, as `writeJson` writes it. */
+  readonly json?: unknown;
+  /** A body as it is. */
+  readonly body?: string | Uint8Array;
+  /** Milliseconds of one attempt, to the end of its body: 10,000 by default, and never beyond the deadline. */
+  readonly timeoutMs?: number;
+  /** Bytes of the answer's body, decompressed: 1 MiB by default. */
+  readonly maxBytes?: number;
+  /** Requests at most, the first one included: 3 by default. */
+  readonly attempts?: number;
+  /**
+   * Whether the request may be sent again. By default `GET`, `HEAD`, `PUT` and `DELETE` are; set it for a `POST` that has an
+   * idempotency key. A request of which no byte was sent is repeated in any case.
+   */
+  readonly repeatable?: boolean;
+  /** Statuses beside 200 to 299 whose answers are returned. */
+  readonly accept?: readonly number[];
+  /** Redirects that a `GET` or `HEAD` follows: none by default. Headers do not go to another origin. */
+  readonly redirects?: number;
+  /**
+   * Refuses hosts that are not on the public network, by the address of the connection. Set it wherever the host comes from
+   * an input. No proxy is used then.
+   */
+  readonly publicOnly?: boolean;
+  /** An agent of undici in place of the shared one: `MockAgent` in tests, `ProxyAgent`, an `Agent` with certificates. */
+  readonly dispatcher?: Dispatcher;
+}
+
+/** An answer with its complete body. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** By names in lower case; repeated ones joined by commas. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly bytes: Uint8Array;
+  /** Requests that were sent for it. */
+  readonly attempts: number;
+  /** @throws HttpError `invalid_answer` for bytes that are not UTF-8 */
+  text(): string;
+  /**
+   * The body with exact integers, as `readJson` gives it.
+   *
+   * @throws HttpError `invalid_answer` for a body that is not JSON
+   */
+  json(): ExactJson;
+}
+
+const ATTEMPT_MS = 10_000;
+const MAX_BYTES = 1024 * 1024;
+const ATTEMPTS = 3;
+/** Milliseconds of the call that are left for the tool's own answer. */
+const RESERVE_MS = 200;
+const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE"]);
+/** Statuses after which another attempt can have another end. */
+const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Its agent is that of all clients of the process, which is loaded with the first request. */
+const SHARED = new HttpClient();
+
+/** One attempt that ended without an accepted answer. */
+interface Failure {
+  readonly kind: HttpErrorKind;
+  readonly why: string;
+  /** Whether another attempt is safe in any case. */
+  readonly unsent?: boolean;
+  readonly isTransient?: boolean;
+  readonly response?: HttpResponse;
+  readonly cause?: unknown;
+}
+
+/**
+ * Makes one HTTP request for a call, and repeats it after transient failures with growing pauses, at least `Retry-After`,
+ * within the call's deadline.
+ *
+ * @param context of the call: its signal ends the request, its deadline bounds all attempts
+ * @returns an answer with a status from 200 to 299, or an accepted one
+ * @throws {@link HttpError}; the reason of the signal; TypeError, RangeError for invalid options
+ *
+ * @example
+ * ```ts
+ * import type { InvokeContext } from "svc-runtime";
+ * import { http } from "svc-runtime/http";
+ *
+ * export async function priceOf(pair: string, context: InvokeContext) {
+ *   const answer = await http(context, "https://prices.example.com/v1/price", { query: { pair } });
+ *   return answer.json();
+ * }
+ * ```
+ */
+export async function http(
+  context: Pick<InvokeContext, "signal" | "deadline">,
+  url: string | URL,
+  options: HttpOptions = {},
+): Promise<HttpAnswer> {
+  const request = new Request(context, url, options);
+  return request.run();
+}
+
+class Request {
+  #url: URL;
+  readonly #options: HttpOptions;
+  readonly #context: Pick<InvokeContext, "signal" | "deadline">;
+  readonly #method: string;
+  readonly #maxBytes: number;
+  readonly #body: Uint8Array | undefined;
+  #headers: Record<string, string>;
+  #attempts = 0;
+
+  constructor(context: Pick<InvokeContext, "signal" | "deadline">, url: string | URL, options: HttpOptions) {
+    const { json, body, headers, query = {} } = options;
+    if (json !== undefined && body !== undefined) throw new TypeError("http: expected json or body, got both");
+    if (options.publicOnly && options.dispatcher !== undefined) {
+      throw new TypeError("http: expected publicOnly without a dispatcher, which makes its own connections");
+    }
+    this.#options = options;
+    this.#context = context;
+    this.#url = new URL(url);
+    if (!/^https?:$/.test(this.#url.protocol)) throw new TypeError("http: expected a URL with http: or https:");
+    if (this.#url.username !== "" || this.#url.password !== "") {
+      throw new TypeError("http: expected a URL without user and password: send them as a header");
+    }
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) this.#url.searchParams.set(name, String(value));
+    }
+    this.#maxBytes = checkedInteger("maxBytes", options.maxBytes ?? MAX_BYTES, 0, 2 ** 31 - 1);
+    const text = json === undefined ? body : writeJson(json);
+    this.#body = typeof text === "string" ? Buffer.from(text) : text;
+    this.#method = options.method ?? (this.#body === undefined ? "GET" : "POST");
+    this.#headers = {
+      Accept: "application/json",
+      "Accept-Encoding": "gzip, br",
+      ...(json !== undefined && { "Content-Type": "application/json" }),
+      ...headers,
+    };
+  }
+
+  async run(): Promise<HttpAnswer> {
+    const { attempts = ATTEMPTS, repeatable = REPEATABLE.has(this.#method), redirects = 0 } = this.#options;
+    checkedInteger("attempts", attempts, 1, 100);
+    let left = checkedInteger("redirects", redirects, 0, 20);
+    for (let failures = 0; ; ) {
+      const ended = await this.#attempt();
+      if ("answer" in ended) return ended.answer;
+      const { isTransient = false, unsent = false, response } = ended;
+      if (ended.why === REDIRECTED && left > 0 && this.#redirect(response)) {
+        left--;
+        continue;
+      }
+      const pause = Math.max(backOffMs(failures++), (response && (retryAfterOf(response.headers) ?? 0) * 1000) ?? 0);
+      const mayRepeat = isTransient && (repeatable || unsent) && failures < attempts;
+      if (!mayRepeat || pause >= this.#msLeft()) throw this.#error(ended);
+      await setTimeout(pause, undefined, { signal: this.#context.signal }).catch(() => {});
+      this.#context.signal.throwIfAborted();
+    }
+  }
+
+  #msLeft(): number {
+    return this.#context.deadline - performance.now() - RESERVE_MS;
+  }
+
+  async #attempt(): Promise<{ readonly answer: HttpAnswer } | Failure> {
+    const { signal } = this.#context;
+    signal.throwIfAborted();
+    const { timeoutMs = ATTEMPT_MS, accept = [], dispatcher, publicOnly = false } = this.#options;
+    const limit = Math.min(checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMER_MS), this.#msLeft());
+    if (limit <= 0) return { kind: "timeout", why: "no time is left in the call" };
+    let response: HttpResponse;
+    try {
+      if (publicOnly) checkHost(this.#url);
+      const given = dispatcher ?? (publicOnly ? await publicAgent() : undefined);
+      const transport = given === undefined ? SHARED : new HttpClient({ dispatcher: given });
+      this.#attempts++;
+      response = await transport.send({
+        method: this.#method,
+        url: this.#url,
+        headers: this.#headers,
+        ...(this.#body !== undefined && { body: this.#body }),
+        timeoutMs: limit,
+        maxBytes: this.#maxBytes,
+        signals: [signal],
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      return failureOf(error, limit, this.#maxBytes);
+    }
+    const { status } = response;
+    const isRedirect = REDIRECTS.has(status) && !accept.includes(status);
+    if (isRedirect) return { kind: "invalid_answer", why: REDIRECTED, response };
+    const body = await this.#decoded(response);
+    if ("kind" in body) return body;
+    if ((status >= 200 && status < 300) || accept.includes(status))
+      return { answer: this.#answer(response, body.bytes) };
+    return {
+      kind: "status",
+      why: `status ${status}`,
+      isTransient: TRANSIENT.has(status),
+      response: { ...response, body: body.bytes },
+    };
+  }
+
+  async #decoded({ headers, body }: HttpResponse): Promise<{ readonly bytes: Buffer } | Failure> {
+    const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
+    const decode = DECODERS[encoding];
+    if (encoding === "identity" || body.length === 0) return { bytes: body };
+    if (decode === undefined) return { kind: "invalid_answer", why: "its content encoding is neither gzip nor br" };
+    try {
+      return { bytes: await decode(body, { maxOutputLength: Math.max(1, this.#maxBytes) }) };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return tooLarge(this.#maxBytes);
+      return { kind: "invalid_answer", why: `its body is not ${encoding}`, cause: error };
+    }
+  }
+
+  /** Whether the request goes on at another URL. */
+  #redirect(response: HttpResponse | undefined): boolean {
+    const location = response?.headers.location;
+    if (!REPEATABLE.has(this.#method) || this.#body !== undefined || typeof location !== "string") return false;
+    if (!URL.canParse(location, this.#url.href)) return false;
+    const to = new URL(location, this.#url);
+    if (!/^https?:$/.test(to.protocol) || (this.#url.protocol === "https:" && to.protocol === "http:")) return false;
+    if (to.origin !== this.#url.origin) {
+      const { Accept = "*/*", "Accept-Encoding": encoding = "identity" } = this.#headers;
+      this.#headers = { Accept, "Accept-Encoding": encoding };
+    }
+    to.username = "";
+    to.password = "";
+    this.#url = to;
+    return true;
+  }
+
+  #answer({ status, headers }: HttpResponse, bytes: Uint8Array): HttpAnswer {
+    const joined = Object.entries(headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(", ") : value,
+    ]);
+    const invalid = (why: string, cause: unknown) => this.#error({ kind: "invalid_answer", why, cause });
+    return {
+      status,
+      headers: Object.fromEntries(joined),
+      bytes,
+      attempts: this.#attempts,
+      text: () => {
+        try {
+          return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+        } catch (error) {
+          throw invalid("its body is not UTF-8", error);
+        }
+      },
+      json: () => {
+        try {
+          return readJson(bytes);
+        } catch (error) {
+          if (!(error instanceof JsonError)) throw error;
+          throw invalid(`its body is not JSON: ${error.message}`, undefined);
+        }
+      },
+    };
+  }
+
+  #error({ kind, why, response, cause }: Failure): HttpError {
+    const attempts = this.#attempts;
+    const times = attempts === 1 ? "" : `, ${attempts} attempts`;
+    const answer = response && this.#answer(response, response.body);
+    const message = `${this.#method} ${this.#url.host}: ${why}${times}`;
+    return new HttpError(kind, message, { attempts, answer, cause });
+  }
+}
+
+const REDIRECTED = "a redirect that is not followed";
+
+const DECODERS: Readonly<Record<string, (bytes: Buffer, limit: { maxOutputLength: number }) => Promise<Buffer>>> = {
+  gzip: promisify(gunzip),
+  "x-gzip": promisify(gunzip),
+  br: promisify(brotliDecompress),
+};
+
+function tooLarge(maxBytes: number): Failure {
+  return { kind: "too_large", why: `the answer has more than ${maxBytes} bytes` };
+}
+
+/** The kind of a failed attempt, by the code of its cause. */
+function failureOf(error: unknown, limitMs: number, maxBytes: number): Failure {
+  if (error instanceof ForbiddenAddress) return { kind: "forbidden_address", why: error.message };
+  if (!(error instanceof LeaderError)) throw error;
+  const unsent = error.ran === "no";
+  if (error.code === "answer_too_large") return tooLarge(maxBytes);
+  if (error.code === "timeout") {
+    return { kind: "timeout", why: `no whole answer within ${Math.floor(limitMs)} ms`, isTransient: true, unsent };
+  }
+  const { cause } = error;
+  const { code = "", message = "" } = (cause ?? {}) as NodeJS.ErrnoException;
+  if (cause instanceof ForbiddenAddress) return { kind: "forbidden_address", why: cause.message };
+  if (/^(?:ENOTFOUND|EAI_AGAIN|ENODATA)$/.test(code)) {
+    return { kind: "dns", why: "its name has no address", isTransient: code === "EAI_AGAIN", unsent, cause };
+  }
+  if (/CERT|SIGNATURE|ISSUER|^ERR_(?:TLS|SSL)|^EPROTO$/.test(code) || /\b(?:TLS|SSL)\b/.test(message)) {
+    return { kind: "tls", why: code === "" ? "the handshake failed" : code, unsent, cause };
+  }
+  return { kind: "connection", why: error.details ?? "the connection broke", isTransient: true, unsent, cause };
+}

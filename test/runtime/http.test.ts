@@ -1,0 +1,281 @@
+/** svc-runtime/http against a server that answers as each test says. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { describe, test } from "node:test";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { type HttpAnswer, HttpError, type HttpOptions, http } from "svc-runtime/http";
+import { MockAgent } from "undici";
+import { isPublicAddress } from "#runtime/http/public-addresses.js";
+import { atEnd } from "../teardown.js";
+import { makeCertificate } from "./certificate.js";
+
+type Handler = (request: IncomingMessage, response: ServerResponse, n: number) => void;
+
+/** A server, and the requests that it got. */
+async function serve(handler: Handler) {
+  const got: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    got.push(request);
+    handler(request, response, got.length);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  atEnd(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, got };
+}
+const context = (ms = 60_000, signal = new AbortController().signal) => ({
+  signal: signal as never,
+  deadline: performance.now() + ms,
+});
+const answering = (status: number, body = "", headers: Record<string, string> = {}): Handler => {
+  return (_, response) => response.writeHead(status, headers).end(body);
+};
+async function failure(request: Promise<HttpAnswer>): Promise<HttpError> {
+  const error = await request.then(
+    () => assert.fail("expected a failure"),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof HttpError, String(error));
+  return error;
+}
+
+test("JSON is exact in both directions, with its headers and query", async () => {
+  let sent = "";
+  const { url, got } = await serve((request, response) => {
+    request.on("data", (chunk) => (sent += chunk));
+    request.on("end", () => response.end('{"id":9223372036854775807,"n":2}'));
+  });
+  const answer = await http(context(), `${url}/a?x=1`, {
+    query: { y: "ä&", z: undefined, n: 5n },
+    json: { id: 2n ** 63n },
+  });
+  assert.deepEqual(answer.json(), { id: 9223372036854775807n, n: 2 });
+  assert.deepEqual([answer.status, answer.attempts, sent], [200, 1, '{"id":9223372036854775808}']);
+  assert.deepEqual([got[0]?.method, got[0]?.url], ["POST", "/a?x=1&y=%C3%A4%26&n=5"]);
+  assert.equal(got[0]?.headers["content-type"], "application/json");
+});
+
+describe("an answer that is not accepted", () => {
+  const cases: readonly (readonly [name: string, Handler, HttpOptions, kind: string, said: RegExp])[] = [
+    ["a status", answering(404, "secret"), {}, "status", /^GET 127\.0\.0\.1:\d+: status 404$/],
+    ["a long body", answering(200, "x".repeat(2_000)), { maxBytes: 1_000 }, "too_large", /more than 1000 bytes/],
+    [
+      "a body that grows beyond the limit when it is decompressed",
+      (_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(5_000_000))),
+      {},
+      "too_large",
+      /more than 1048576 bytes/,
+    ],
+    [
+      "an unknown encoding",
+      answering(200, "x", { "content-encoding": "zstd" }),
+      {},
+      "invalid_answer",
+      /neither gzip nor br/,
+    ],
+    [
+      "a body that is not compressed",
+      answering(200, "x", { "content-encoding": "br" }),
+      {},
+      "invalid_answer",
+      /is not br/,
+    ],
+    ["a redirect", answering(302, "", { location: "/b" }), {}, "invalid_answer", /a redirect that is not followed/],
+    [
+      "a late body",
+      (_, response) => response.writeHead(200).write("x"),
+      { timeoutMs: 50, attempts: 1 },
+      "timeout",
+      /within 50 ms/,
+    ],
+    [
+      "a cut connection",
+      (_, response) => response.destroy(),
+      { attempts: 1 },
+      "connection",
+      /: ECONNRESET|other side closed/,
+    ],
+  ];
+  for (const [name, handler, options, kind, said] of cases) {
+    test(`${name} is an error of kind ${kind}, whose message has no path and no query`, async () => {
+      const { url } = await serve(handler);
+      const error = await failure(http(context(), `${url}/token?key=secret`, options));
+      assert.equal(error.kind, kind);
+      assert.match(error.message, said);
+      assert.doesNotMatch(JSON.stringify(error) + error.message, /token|secret/);
+    });
+  }
+
+  test("has its answer on the error, and not in what is logged of it", async () => {
+    const { url } = await serve(answering(402, '{"code":"no_credit"}'));
+    const error = await failure(http(context(), url));
+    assert.deepEqual(error.answer?.json(), { code: "no_credit" });
+    assert.deepEqual([error.status, Object.keys(error).includes("answer")], [402, false]);
+  });
+
+  test("is an answer where its status is accepted", async () => {
+    const { url } = await serve(answering(404, "none"));
+    assert.equal((await http(context(), url, { accept: [404] })).text(), "none");
+  });
+
+  test("no JSON and no UTF-8 are errors that say so", async () => {
+    const { url } = await serve((_, response) => response.end(Buffer.from([0x7b, 0xff])));
+    const answer = await http(context(), url);
+    assert.throws(() => answer.json(), /its body is not JSON/);
+    assert.throws(() => answer.text(), /its body is not UTF-8/);
+  });
+});
+
+describe("repeats", () => {
+  const flaky: Handler = (_, response, n) => response.writeHead(n < 3 ? 503 : 200).end("ok");
+
+  test("a GET is repeated after transient failures, a POST only where it is repeatable", async () => {
+    const first = await serve(flaky);
+    assert.equal((await http(context(), first.url)).attempts, 3);
+    const second = await serve(flaky);
+    assert.deepEqual([(await failure(http(context(), second.url, { json: 1 }))).status, second.got.length], [503, 1]);
+    const third = await serve(flaky);
+    assert.equal((await http(context(), third.url, { json: 1, repeatable: true })).attempts, 3);
+    const forth = await serve(flaky);
+    assert.match((await failure(http(context(), forth.url, { attempts: 2 }))).message, /status 503, 2 attempts$/);
+  });
+
+  test("a POST of which no byte was sent is repeated", async () => {
+    const agent = new MockAgent();
+    agent.disableNetConnect();
+    const refused = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+    let connections = 0;
+    const dispatcher = {
+      dispatch: (options: object, handler: object) => {
+        if (++connections > 1) return agent.dispatch(options as never, handler as never);
+        (handler as { onResponseError: (...args: unknown[]) => void }).onResponseError(undefined, refused);
+        return true;
+      },
+    };
+    agent.get("https://api.example.com").intercept({ path: "/pay", method: "POST" }).reply(200, { done: true });
+    const answer = await http(context(), "https://api.example.com/pay", { json: {}, dispatcher });
+    assert.deepEqual([answer.json(), answer.attempts], [{ done: true }, 2]);
+  });
+
+  test("Retry-After beyond the deadline ends the request at once", async () => {
+    const { url, got } = await serve(answering(429, "", { "retry-after": "60" }));
+    const error = await failure(http(context(30_000), url));
+    assert.deepEqual([error.status, got.length], [429, 1]);
+  });
+
+  test("nothing is sent when no time is left, and the signal's reason is thrown", async () => {
+    const { url, got } = await serve(answering(200));
+    assert.equal((await failure(http(context(100), url))).kind, "timeout");
+    const reason = new Error("the call has ended");
+    await assert.rejects(http(context(60_000, AbortSignal.abort(reason)), url), reason);
+    assert.equal(got.length, 0);
+    const hanging = await serve((request) => request.resume());
+    const controller = new AbortController();
+    const call = http(context(60_000, controller.signal), hanging.url);
+    setTimeout(() => controller.abort(reason), 20);
+    await assert.rejects(call, reason);
+  });
+});
+
+describe("redirects", () => {
+  test("are followed where that is allowed, and headers do not go to another origin", async () => {
+    const other = await serve(answering(200, "there"));
+    const { url, got } = await serve((_, response, n) => {
+      response.writeHead(302, { location: n % 2 === 1 ? "/next" : `${other.url}/there` }).end();
+    });
+    const headers = { Authorization: "Bearer secret", "X-Api-Key": "secret", Cookie: "secret" };
+    const answer = await http(context(), url, { redirects: 2, headers });
+    assert.equal(answer.text(), "there");
+    assert.equal(got[1]?.headers.authorization, "Bearer secret");
+    assert.doesNotMatch(JSON.stringify(other.got[0]?.headers), /secret/);
+    assert.equal((await failure(http(context(), url, { redirects: 1 }))).kind, "invalid_answer");
+  });
+
+  test("of a POST are not followed", async () => {
+    const { url, got } = await serve(answering(307, "", { location: "/next" }));
+    assert.equal((await failure(http(context(), url, { json: 1, redirects: 5 }))).kind, "invalid_answer");
+    assert.equal(got.length, 1);
+  });
+});
+
+describe("publicOnly", () => {
+  const hidden = [
+    "127.0.0.1",
+    "10.1.2.3",
+    "169.254.169.254",
+    "100.64.0.1",
+    "0.0.0.0",
+    "192.168.1.1",
+    "172.31.0.1",
+    "::1",
+    "::",
+    "fe80::1",
+    "fe80::1%eth0",
+    "fd00::1",
+    "::ffff:127.0.0.1",
+    "::ffff:8.8.8.8",
+    "64:ff9b::7f00:1",
+    "2002:7f00:1::",
+    "2001::1",
+    "2001:db8::1",
+    "ff02::1",
+    "255.255.255.255",
+  ];
+  for (const address of hidden) test(`${address} is not public`, () => assert.equal(isPublicAddress(address), false));
+  for (const address of ["8.8.8.8", "1.1.1.1", "2606:4700::1111", "2a00:1450::1"]) {
+    test(`${address} is public`, () => assert.equal(isPublicAddress(address), true));
+  }
+
+  for (const host of [
+    "127.0.0.1",
+    "2130706433",
+    "0x7f.1",
+    "017700000001",
+    "[::ffff:127.0.0.1]",
+    "[::1]",
+    "localhost",
+  ]) {
+    test(`http://${host} is refused, and nothing is connected to`, async () => {
+      const { url, got } = await serve(answering(200));
+      const error = await failure(http(context(), `http://${host}:${new URL(url).port}/`, { publicOnly: true }));
+      assert.equal(error.kind, "forbidden_address");
+      assert.equal(got.length, 0);
+    });
+  }
+});
+
+test("a host without an address, and a certificate that is not trusted, are told apart", async () => {
+  const { key, cert } = makeCertificate();
+  const server = createTlsServer({ key, cert }, (_, response) => response.end()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  atEnd(() => server.close());
+  const port = (server.address() as AddressInfo).port;
+  assert.equal((await failure(http(context(), `https://127.0.0.1:${port}`, { attempts: 1 }))).kind, "tls");
+  assert.match((await failure(http(context(), "http://no-such-host.invalid", { attempts: 1 }))).kind, /^dns$/);
+});
+
+test("invalid options are refused before anything is sent", async () => {
+  for (const [url, options, said] of [
+    ["ftp://a.example", {}, /expected a URL with http: or https:/],
+    ["https://u:p@a.example", {}, /without user and password/],
+    ["https://a.example", { json: 1, body: "x" }, /expected json or body/],
+    ["https://a.example", { timeoutMs: 0 }, /timeoutMs: expected/],
+    ["https://a.example", { maxBytes: Number.NaN }, /maxBytes: expected/],
+    ["https://a.example", { publicOnly: true, dispatcher: new MockAgent() }, /publicOnly without a dispatcher/],
+  ] as const) {
+    await assert.rejects(http(context(), url, options as HttpOptions), said);
+  }
+});
+
+test("a brotli body is decompressed", async () => {
+  const { url } = await serve((_, response) => {
+    response.writeHead(200, { "content-encoding": "br" }).end(brotliCompressSync("[1,2]"));
+  });
+  assert.deepEqual((await http(context(), url)).json(), [1, 2]);
+});
