@@ -115,16 +115,16 @@ export class SpotPrice extends SvcTool<Input, Output> {
     super();
   }
 
-  override async invoke(input: Input, { signal, deadline, log }: InvokeContext): Promise<Output> {
+  override async invoke(input: Input, context: InvokeContext): Promise<Output> {
     const { base, quote } = input;
-    const found = await this.source.latest(base, quote, { signal, left: () => deadline - performance.now() });
+    const found = await this.source.latest(base, quote, context);
     if (found.kind !== "price") {
-      log.warn({ base, quote, ...found }, "no price");
+      context.log.warn({ base, quote, ...found }, "no price");
       return failure(found, { base, quote });
     }
     const { price, text, asOf, attempts } = found;
     const { amount = "1", maxAge = 60 } = input;
-    if (this.source.clock.now() - asOf.getTime() > maxAge * 1000) {
+    if (this.source.now() - asOf.getTime() > maxAge * 1000) {
       return { err_stale: { reason: `the provider's last price is older than ${maxAge} s`, asOf } };
     }
     // The pattern of the port lets nothing else through.
