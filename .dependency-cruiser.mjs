@@ -329,7 +329,8 @@ const LAYERS = [
   {
     name: "examples",
     files: "examples/*/src/*",
-    packages: "svc-runtime svc-runtime/leader svc-runtime/storage svc-runtime/storage/dev libsql lossless-json",
+    packages:
+      "svc-runtime svc-runtime/http svc-runtime/leader svc-runtime/storage svc-runtime/storage/dev libsql lossless-json",
     node: "child_process crypto events fs net os path stream timers/promises url",
   },
   { name: "examples/generated", files: "examples/*/src/generated/*", below: "examples", packages: "svc-runtime/v1" },
@@ -344,7 +345,7 @@ const LAYERS = [
     name: "examples/test",
     files: "examples/*/test/*",
     below: "examples examples/generated",
-    packages: "svc-runtime/leader svc-runtime/testing svc-runtime/v1 libsql",
+    packages: "svc-runtime/leader svc-runtime/testing svc-runtime/v1 libsql undici",
     node: "assert/strict child_process events fs http net os path stream/consumers test url",
   },
 ];

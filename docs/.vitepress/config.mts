@@ -102,6 +102,7 @@ export default defineConfig({
           page("Errors", "docs/guide/errors"),
           page("Examples", "docs/examples"),
           page("Generate, build, serve", "docs/guide/build-and-serve"),
+          page("Call an HTTP service", "docs/http"),
           page("Test", "docs/testing"),
           page("Require signatures", "docs/guide/signatures"),
           page("Call", "docs/client"),

@@ -1,6 +1,6 @@
 /** Failures of the HTTP requests of tools. */
 
-import type { HttpAnswer } from "./request.js";
+import type { HttpAnswer } from "./http-answer.js";
 
 /**
  * - `timeout`: no complete answer within the time of one attempt, or of the call

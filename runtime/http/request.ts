@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";
 import { checkedInteger } from "../checked-integer.js";
-import { type ExactJson, readJson, writeJson } from "../exact-json.js";
+import { readJson, writeJson } from "../exact-json.js";
 import { LeaderError } from "../leader/error.js";
 import { HttpClient } from "../leader/http-client.js";
 import { backOffMs } from "../leader/repeat.js";
@@ -13,6 +13,7 @@ import type { Dispatcher, HttpResponse } from "../leader/transport.js";
 import { MAX_TIMER_MS } from "../storage/deadline.js";
 import type { InvokeContext } from "../tool.js";
 import { JsonError } from "../wire/json-error.js";
+import type { HttpAnswer } from "./http-answer.js";
 import { HttpError, type HttpErrorKind } from "./http-error.js";
 import { checkHost, ForbiddenAddress, publicAgent } from "./public-addresses.js";
 
@@ -48,25 +49,7 @@ export interface HttpOptions {
    */
   readonly publicOnly?: boolean;
   /** An agent of undici in place of the shared one: `MockAgent` in tests, `ProxyAgent`, an `Agent` with certificates. */
-  readonly dispatcher?: Dispatcher;
-}
-
-/** An answer with its complete body. */
-export interface HttpAnswer {
-  readonly status: number;
-  /** By names in lower case; repeated ones joined by commas. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly bytes: Uint8Array;
-  /** Requests that were sent for it. */
-  readonly attempts: number;
-  /** @throws HttpError `invalid_answer` for bytes that are not UTF-8 */
-  text(): string;
-  /**
-   * The body with exact integers, as `readJson` gives it.
-   *
-   * @throws HttpError `invalid_answer` for a body that is not JSON
-   */
-  json(): ExactJson;
+  readonly dispatcher?: Dispatcher | undefined;
 }
 
 const ATTEMPT_MS = 10_000;

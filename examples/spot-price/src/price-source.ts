@@ -42,13 +42,12 @@ export class PriceSource {
 
   /** @throws the reason of the call's signal */
   async latest(base: string, quote: string, context: Pick<InvokeContext, "signal" | "deadline">): Promise<Lookup> {
-    const { dispatcher } = this.options;
     try {
       const answer = await http(context, new URL("/v1/price", this.url), {
         query: { base, quote },
         timeoutMs: 2_000,
         maxBytes: 65_536,
-        ...(dispatcher && { dispatcher }),
+        dispatcher: this.options.dispatcher,
       });
       return this.read(answer.json(), answer.attempts);
     } catch (error) {
