@@ -256,7 +256,7 @@ const LAYERS = [
     name: "generator/import",
     files: "generator/import/*",
     below:
-      "generator/model generator/diagnostics generator/metadata generator/types generator/emit generator/generate generator/contract-diff",
+      "generator/model generator/diagnostics generator/metadata generator/types generator/emit generator/openapi generator/generate generator/contract-diff",
     packages: "svc-runtime/generator",
     node: "fs path util",
   },

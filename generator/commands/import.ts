@@ -1,7 +1,7 @@
 /** `svc-gen import META.json|URL`: tool classes from the metadata of existing tools. */
 
 import { existsSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { basename, join, relative, resolve } from "node:path";
 import { baseOf, replaceFiles } from "../atomic-write.js";
 import { quoted, shellWord } from "../diagnostics/quote.js";
 import type { Difference } from "../import/differences.js";
@@ -48,7 +48,12 @@ there is none.`,
     const { tools, refused, shared } = imported;
     const folder = resolve(call.cwd, call.values.out ?? "src");
     const sources = [...tools, ...(shared === undefined ? [] : [shared])];
-    const files = sources.map(({ file, text }) => ({ target: join(folder, file), content: text }));
+    const around = await projectAround(tools, call);
+    const files = [
+      ...around.map(({ path, text }) => ({ target: join(call.cwd, path), content: text })),
+      ...sources.map(({ file, text }) => ({ target: join(folder, file), content: text })),
+      ...(await testFiles(imported, call, folder)),
+    ];
     const existing = files.filter(({ target }) => existsSync(target));
     if (call.values.force) replaceFiles(files, () => baseOf(call.cwd, folder));
     else if (existing.length > 0) {
@@ -56,10 +61,34 @@ there is none.`,
       throw new CommandError(`${names} exists already`, "name another folder with --out, or add --force");
     } else writeNewFiles(call.cwd, files);
     if (call.json) call.print(asJson(asData(imported, call, folder)));
-    else report(imported, call, folder);
+    else report(imported, call, folder, around.length > 0);
     return refused.length === 0 ? EXIT.done : EXIT.failure;
   },
 });
+
+/** The files of a project for the tools, where there is none yet. */
+async function projectAround(tools: readonly ImportedTool[], { cwd }: Call<typeof OPTIONS>) {
+  if (existsSync(join(cwd, "package.json")) || tools.length === 0) return [];
+  const { packageNameFor, packageSpecs, projectAround } = await import("../scaffold/index.js");
+  const fqns = tools.map(({ fqn }) => fqn);
+  return projectAround(packageNameFor(basename(cwd)), fqns, packageSpecs(cwd)).filter(
+    ({ path }) => !existsSync(join(cwd, path)),
+  );
+}
+
+/** A test for each tool. */
+async function testFiles({ tools, shared }: Import, { cwd }: Call<typeof OPTIONS>, folder: string) {
+  const { testText } = await import("../import/tool-test.js");
+  const tests = join(cwd, "test");
+  const module = (file: string) => {
+    const path = relative(tests, join(folder, file)).replaceAll("\\", "/").replace(/\.ts$/, ".js");
+    return path.startsWith(".") ? path : `./${path}`;
+  };
+  return tools.map(({ file, test }) => ({
+    target: join(tests, file.replace(/\.ts$/, ".test.ts")),
+    content: testText(test, module(file), module(shared?.file ?? "")),
+  }));
+}
 
 /** @throws CommandError, also when every tool is refused */
 async function importFrom(name: string, call: Call<typeof OPTIONS>): Promise<Import> {
@@ -111,7 +140,12 @@ function asData({ tools, shared, refused }: Import, call: Call<typeof OPTIONS>, 
   };
 }
 
-function report({ tools, shared, refused }: Import, call: Call<typeof OPTIONS>, folder: string): void {
+function report(
+  { tools, shared, refused }: Import,
+  call: Call<typeof OPTIONS>,
+  folder: string,
+  isNewProject: boolean,
+): void {
   const path = (file: string) => shown(call, join(folder, file));
   for (const tool of tools) {
     call.print(`wrote ${path(tool.file)}  ${tool.fqn}: ${verdict(tool)}\n`);
@@ -123,7 +157,10 @@ function report({ tools, shared, refused }: Import, call: Call<typeof OPTIONS>, 
   if (refused.length > 0) {
     call.complain(`${plural(refused.length, "tool")} of ${tools.length + refused.length} cannot be imported\n`);
   }
-  call.print(`\nNext: implement invoke and health in ${shellWord(shown(call, folder))}, then svc-gen\n`);
+  const tests = `wrote test/  a test for each tool, with a stub for each variant of its results\n`;
+  call.print(isNewProject ? `wrote package.json and the files of a project around it\n${tests}` : tests);
+  const first = isNewProject ? "npm install and npm test; then " : "";
+  call.print(`\nNext: ${first}implement invoke and health in ${shellWord(shown(call, folder))}, then svc-gen\n`);
 }
 
 function verdict({ samePorts, verdict: judged, differences, inlined }: ImportedTool): string {

@@ -6,6 +6,7 @@ import type { ImportableTool } from "./metadata.js";
 import { type Declaration, printDeclaration } from "./print-types.js";
 import { typesOf } from "./schema-types.js";
 import { namesIn, sharedDeclarations } from "./shared-declarations.js";
+import { type ToolTest, toolTest } from "./tool-test.js";
 
 /** A source file. */
 export interface SourceFile {
@@ -18,6 +19,7 @@ export interface SourceFile {
 export interface ToolSource extends SourceFile {
   readonly className: string;
   readonly path: string;
+  readonly test: ToolTest;
 }
 
 export interface Sources {
@@ -58,7 +60,12 @@ export function toolSources(tools: readonly ImportableTool[]): Sources {
         ...own.map(printDeclaration),
         classText(tool, className, path),
       ];
-      return { file: `${stem}.ts`, className, path, text: parts.join("\n") };
+      const { declarations } = types;
+      const test = toolTest(
+        { className, input: tool.input, output: tool.output, declarations },
+        new Set(shared.keys()),
+      );
+      return { file: `${stem}.ts`, className, path, text: parts.join("\n"), test };
     }),
     shared: shared.size === 0 ? undefined : { file: `${sharedStem}.ts`, text: sharedText([...shared.values()]) },
   };

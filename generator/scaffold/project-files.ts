@@ -13,8 +13,21 @@ export interface ProjectFile {
 
 /** Every file, in the order in which a reader meets them. */
 export function projectFiles(packageName: string, tool: ToolNames, specs: PackageSpecs): ProjectFile[] {
-  const { engines, devDependencies, overrides } = ownManifest();
   const names = { title: packageName, fqn: tool.fqn, className: tool.className, file: tool.file, path: tool.file };
+  const [manifest, config, ...others] = projectAround(packageName, [tool.fqn], specs) as [ProjectFile, ProjectFile];
+  return [
+    manifest,
+    config,
+    { path: `src/${tool.file}.ts`, text: render("tool.ts", names) },
+    { path: `test/${tool.file}.test.ts`, text: render("tool.test.ts", names) },
+    { path: "README.md", text: render("README.md", { ...names, ...packagePlaces(specs) }) },
+    ...others,
+  ];
+}
+
+/** The files around the tools of a project. */
+export function projectAround(packageName: string, fqns: readonly string[], specs: PackageSpecs): ProjectFile[] {
+  const { engines, devDependencies, overrides } = ownManifest();
   const places = packagePlaces(specs);
   const manifest = {
     name: packageName,
@@ -31,11 +44,11 @@ export function projectFiles(packageName: string, tool: ToolNames, specs: Packag
   return [
     { path: "package.json", text: render("package.json", quotedManifest) },
     { path: "tsconfig.json", text: render("tsconfig.json", {}) },
-    { path: `src/${tool.file}.ts`, text: render("tool.ts", names) },
-    { path: `test/${tool.file}.test.ts`, text: render("tool.test.ts", names) },
     { path: "test/tsconfig.json", text: render("test-tsconfig.json", {}) },
-    { path: "config.example.json", text: render("config.example.json", names) },
-    { path: "README.md", text: render("README.md", { ...names, ...places }) },
+    {
+      path: "config.example.json",
+      text: render("config.example.json", { tools: fqns.map((fqn) => `"${fqn}": {}`).join(", ") }),
+    },
     { path: "Dockerfile", text: render("Dockerfile", { ...places, image: imageName(packageName) }) },
     { path: ".dockerignore", text: render("dockerignore", {}) },
     { path: ".gitignore", text: render("gitignore", {}) },

@@ -1,0 +1,189 @@
+/** The test of an imported tool: a stub for each variant of its results, called with an input that fits its schema. */
+
+import { literal } from "../emit/print-literal.js";
+import { SchemaJudge } from "../emit/schema-judge.js";
+import { type Json, JsonObject } from "../json.js";
+import { sampleOf } from "../openapi/sample.js";
+import type { Declaration, EnumNode, MemberNode, TypeNode } from "./print-types.js";
+
+/** A class and the types of its file, for its test. */
+export interface TestedClass {
+  readonly className: string;
+  readonly input: JsonObject;
+  readonly output: JsonObject;
+  /** The types of the class, those of other files too. */
+  readonly declarations: readonly Declaration[];
+}
+
+/** A test without its imports, which depend on where it lies. */
+export interface ToolTest {
+  /** Names that it imports from the file of the class. */
+  readonly names: readonly string[];
+  /** Names that it imports from the file of shared types. */
+  readonly sharedNames: readonly string[];
+  readonly body: string;
+}
+
+/** The text of a test, with the modules of the class and of the shared types as it imports them. */
+export function testText({ names, sharedNames, body }: ToolTest, from: string, shared: string): string {
+  const imports = sharedNames.length === 0 ? "" : `import { ${sharedNames.join(", ")} } from ${literal(shared)};\n`;
+  return `import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createHarness } from "svc-runtime/testing";
+import { ${[...names, "type Input", "type Output"].join(", ")} } from ${literal(from)};
+${imports}
+${body}`;
+}
+
+/**
+ * Writes a test. Where no input is found that fits the schema, it is to do.
+ *
+ * @param shared names of types in the file of shared types
+ */
+export function toolTest(
+  { className, input, output, declarations }: TestedClass,
+  shared: ReadonlySet<string>,
+): ToolTest {
+  const types = new Map(declarations.map(({ name, type }) => [name, type]));
+  const printer = new SamplePrinter(types);
+  const sample = sampleOf(input);
+  const variants = (output.get("oneOf") ?? output.get("anyOf") ?? [output]) as readonly Json[];
+  const results = variants.flatMap((variant) => {
+    const text = printer.print(sampleOf(variant, output), types.get("Output"));
+    return text === undefined ? [] : [`  ${text},\n`];
+  });
+  const inputText = printer.print(sample, types.get("Input")) ?? "{}";
+  const misfit = misfitOf(input, sample);
+  const isFit = misfit === undefined;
+  const todo = isFit ? "" : `${JSON.stringify(`give an input that fits: ${misfit}`)}`;
+  return {
+    names: [className, ...[...printer.enums].filter((name) => !shared.has(name)).sort()],
+    sharedNames: [...printer.enums].filter((name) => shared.has(name)).sort(),
+    body: `const input: Input = ${inputText};
+
+/** One result of each variant. */
+const RESULTS: readonly Output[] = [
+${results.join("")}];
+
+for (const result of RESULTS) {
+  const variant = typeof result === "string" ? result : Object.keys(result)[0];
+  test(\`\${variant} is answered as invoke returns it\`${isFit ? "" : `, { todo: ${todo} }`}, async (t) => {
+    class Stub extends ${className} {
+      override async invoke() {
+        return result;
+      }
+    }
+    const tool = await createHarness(Stub);
+    t.after(() => tool.close());
+    assert.deepEqual(await tool.invoke(input), result);
+  });
+}
+`,
+  };
+}
+
+function misfitOf(schema: JsonObject, sample: Json): string | undefined {
+  try {
+    return new SchemaJudge().compile(schema)(sample);
+  } catch {
+    // The keywords of other toolkits are not those of ajv's strict mode.
+    return undefined;
+  }
+}
+
+/** Prints JSON values as expressions of their types. */
+class SamplePrinter {
+  readonly enums = new Set<string>();
+
+  constructor(private readonly types: ReadonlyMap<string, Declaration["type"]>) {}
+
+  /** Undefined where the value is not one of the type. */
+  print(value: Json, type: TypeNode | EnumNode | undefined, open = 0): string | undefined {
+    if (type === undefined || open > 64) return undefined;
+    switch (type.kind) {
+      case "text":
+        return this.text(value, type.text, open);
+      case "enum":
+        return undefined;
+      case "list":
+        return Array.isArray(value) ? this.all(value.map((each) => this.print(each, type.item, open + 1))) : undefined;
+      case "tuple":
+        if (!Array.isArray(value)) return undefined;
+        return this.all(
+          value.map((each, at) => this.print(each, type.items[Math.min(at, type.items.length - 1)]?.type, open + 1)),
+        );
+      case "generic":
+        return type.name === "Record" ? "{}" : this.print(value, type.argument, open + 1);
+      case "union":
+        for (const part of type.parts) {
+          const text = this.print(value, part, open + 1);
+          if (text !== undefined) return text;
+        }
+        return undefined;
+      case "intersection": {
+        const parts = type.parts.map((part) => this.print(value, part, open + 1));
+        return parts.includes(undefined)
+          ? undefined
+          : parts.length === 1
+            ? parts[0]
+            : `{ ${parts.map((each) => `...${each}`).join(", ")} }`;
+      }
+      case "object":
+        return value instanceof JsonObject ? this.object(value, type.members, open) : undefined;
+    }
+  }
+
+  private all(items: readonly (string | undefined)[]): string | undefined {
+    return items.includes(undefined) ? undefined : `[${items.join(", ")}]`;
+  }
+
+  private object(value: JsonObject, members: readonly MemberNode[], open: number): string | undefined {
+    const texts: string[] = [];
+    for (const { name, optional, type } of members) {
+      const given = value.get(name);
+      if (given === undefined || given === null) {
+        if (optional) continue;
+        if (given === undefined) return undefined;
+      }
+      const text = this.print(given ?? null, type, open + 1);
+      if (text === undefined && optional) continue;
+      if (text === undefined) return undefined;
+      texts.push(`${/^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name)}: ${text}`);
+    }
+    // A value with a member that the type does not have is of another branch.
+    for (const name of value.members.keys()) {
+      if (!members.some((member) => member.name === name)) return undefined;
+    }
+    return texts.length === 0 ? "{}" : `{ ${texts.join(", ")} }`;
+  }
+
+  private text(value: Json, type: string, open: number): string | undefined {
+    const declared = this.types.get(type);
+    if (declared?.kind === "enum") {
+      const member = declared.members.find((each) => each.value === value);
+      if (member !== undefined) this.enums.add(type);
+      return member && `${type}.${member.name}`;
+    }
+    if (declared !== undefined) return this.print(value, declared, open + 1);
+    const kind = typeof value;
+    switch (type) {
+      case "unknown":
+        return value instanceof JsonObject || Array.isArray(value) ? "{}" : literal(value);
+      case "bigint":
+        return kind === "number" || kind === "bigint" ? `${value}n` : undefined;
+      case "Date":
+        return kind === "string" ? `new Date(${literal(value as string)})` : undefined;
+      case "Uint8Array":
+        return kind === "string" ? "new Uint8Array([0])" : undefined;
+      case "number":
+        return kind === "number" || kind === "bigint" ? String(value) : undefined;
+      case "string":
+      case "boolean":
+        return kind === type ? literal(value as string | boolean) : undefined;
+      case "null":
+        return value === null ? "null" : undefined;
+      default:
+        return value !== null && kind !== "object" && literal(value as string) === type ? type : undefined;
+    }
+  }
+}
