@@ -79,7 +79,9 @@ async function projectAround(tools: readonly ImportedTool[], { cwd }: Call<typeo
 /** A test for each tool. */
 async function testFiles({ tools, shared }: Import, { cwd }: Call<typeof OPTIONS>, folder: string) {
   const { testText } = await import("../import/tool-test.js");
-  const tests = join(cwd, "test");
+  // A folder of classes has its counterpart in test; src itself is test.
+  const inside = [relative(join(cwd, "src"), folder), relative(cwd, folder)].find((path) => !path.startsWith(".."));
+  const tests = join(cwd, "test", inside ?? "");
   const module = (file: string) => {
     const path = relative(tests, join(folder, file)).replaceAll("\\", "/").replace(/\.ts$/, ".js");
     return path.startsWith(".") ? path : `./${path}`;

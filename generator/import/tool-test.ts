@@ -46,11 +46,11 @@ export function toolTest(
 ): ToolTest {
   const types = new Map(declarations.map(({ name, type }) => [name, type]));
   const printer = new SamplePrinter(types);
-  const sample = sampleOf(input);
+  const sample = inputSample(input, types.get("Input"));
   const variants = (output.get("oneOf") ?? output.get("anyOf") ?? [output]) as readonly Json[];
   const results = variants.flatMap((variant) => {
     const text = printer.print(sampleOf(variant, output), types.get("Output"));
-    return text === undefined ? [] : [`  ${text},\n`];
+    return text === undefined ? [] : [`  ${broken(text, "  ")},\n`];
   });
   const inputText = printer.print(sample, types.get("Input")) ?? "{}";
   const misfit = misfitOf(input, sample);
@@ -59,7 +59,7 @@ export function toolTest(
   return {
     names: [className, ...[...printer.enums].filter((name) => !shared.has(name)).sort()],
     sharedNames: [...printer.enums].filter((name) => shared.has(name)).sort(),
-    body: `const input: Input = ${inputText};
+    body: `const input: Input = ${broken(inputText, "")};
 
 /** One result of each variant. */
 const RESULTS: readonly Output[] = [
@@ -80,6 +80,49 @@ for (const result of RESULTS) {
 }
 `,
   };
+}
+
+/** An input that fits the schema as far as samples do. A list is a `many` port, which is always sent and has a value. */
+function inputSample(schema: JsonObject, type: Declaration["type"] | undefined): Json {
+  const sample = sampleOf(schema);
+  const properties = schema.get("properties");
+  if (!(sample instanceof JsonObject) || !(properties instanceof JsonObject)) return sample;
+  const wanted =
+    type?.kind === "object" ? type.members.filter(({ optional }) => !optional).map(({ name }) => name) : [];
+  const members = Array.from(properties.members).flatMap(([name, property]): [string, Json][] => {
+    const value = sample.get(name);
+    const isEmpty = Array.isArray(value) && value.length === 0;
+    if (value === undefined ? !wanted.includes(name) : !isEmpty) return value === undefined ? [] : [[name, value]];
+    if (!(property instanceof JsonObject)) return [[name, null]];
+    const others = [...property.members].filter(([keyword]) => keyword !== "default" && keyword !== "examples");
+    return [[name, sampleOf(new JsonObject(new Map(others)), schema)]];
+  });
+  return new JsonObject(new Map(members));
+}
+
+const WIDTH = 100;
+
+/** An object literal with one member a line where it is too long for one line. */
+function broken(text: string, indent: string): string {
+  if (text.length + indent.length <= WIDTH || !text.startsWith("{ ")) return text;
+  const members: string[] = [];
+  let [depth, start] = [0, 2];
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[{}[\](),]/g)) {
+    if ("{[(".includes(token)) depth++;
+    else if ("}])".includes(token)) depth--;
+    else if (token === "," && depth === 1) {
+      members.push(text.slice(start, index));
+      start = index + 2;
+    }
+  }
+  members.push(text.slice(start, -2));
+  const inner = `${indent}  `;
+  return `{\n${members.map((member) => `${inner}${brokenMember(member, inner)},\n`).join("")}${indent}}`;
+}
+
+function brokenMember(member: string, indent: string): string {
+  const at = member.indexOf(": {");
+  return at < 0 ? member : `${member.slice(0, at + 2)}${broken(member.slice(at + 2), indent)}`;
 }
 
 function misfitOf(schema: JsonObject, sample: Json): string | undefined {

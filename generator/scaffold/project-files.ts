@@ -14,14 +14,14 @@ export interface ProjectFile {
 /** Every file, in the order in which a reader meets them. */
 export function projectFiles(packageName: string, tool: ToolNames, specs: PackageSpecs): ProjectFile[] {
   const names = { title: packageName, fqn: tool.fqn, className: tool.className, file: tool.file, path: tool.file };
-  const [manifest, config, ...others] = projectAround(packageName, [tool.fqn], specs) as [ProjectFile, ProjectFile];
+  const around = projectAround(packageName, [tool.fqn], specs);
   return [
-    manifest,
-    config,
+    ...around.slice(0, 2),
     { path: `src/${tool.file}.ts`, text: render("tool.ts", names) },
     { path: `test/${tool.file}.test.ts`, text: render("tool.test.ts", names) },
+    ...around.slice(2, 4),
     { path: "README.md", text: render("README.md", { ...names, ...packagePlaces(specs) }) },
-    ...others,
+    ...around.slice(4),
   ];
 }
 

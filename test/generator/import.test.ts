@@ -1,7 +1,7 @@
 /** `svc-gen import`: the metadata that svc-gen generates from imported classes is the metadata that was imported. */
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -267,8 +267,13 @@ it("docs/import.md shows what the command prints and writes", async () => {
 describe("the command", () => {
   const sum = exampleOf("sum");
 
-  async function imported(args: readonly string[], files: Readonly<Record<string, string>> = { "meta.json": sum }) {
+  async function imported(
+    args: readonly string[],
+    files: Readonly<Record<string, string>> = { "meta.json": sum },
+    { hasManifest = true } = {},
+  ) {
     const project = new ToolProject(files);
+    if (!hasManifest) for (const path of ["package.json", "tsconfig.json"]) rmSync(join(project.root, path));
     const ran = await svcGenIn(project.root, ["import", ...args]);
     return { ...ran, root: project.root };
   }
@@ -276,7 +281,10 @@ describe("the command", () => {
   it("prints what it wrote, warnings, and the next step", async () => {
     const text = sum.replace('"description": "Adds', '"extra\\u0007\\u202e": 1, "description": "Adds');
     const { code, out, err } = await imported(["meta.json"], { "meta.json": text });
-    const next = "\nNext: implement invoke and health in src, then svc-gen\n";
+    const next = `wrote test/  a test for each tool, with a stub for each variant of its results
+
+Next: implement invoke and health in src, then svc-gen
+`;
     assert.equal(out, `wrote src/sum.ts  xyz.demo.sum@1: the ports are the same; 1 difference of notation\n${next}`);
     assert.deepEqual([code, err], [0, ""]);
     const verbose = await imported(["meta.json", "--verbose"], { "meta.json": text });
@@ -360,12 +368,40 @@ describe("the command", () => {
     const { code, out, err, root } = await imported(["meta.json"], files);
     assert.deepEqual([code, out], [1, ""]);
     assert.equal(err, 'svc-gen: "src/settle.ts" exists already (name another folder with --out, or add --force)\n');
-    assert.deepEqual(readdirSync(join(root, "src")), ["settle.ts"]);
+    assert.deepEqual([readdirSync(join(root, "src")), existsSync(join(root, "test"))], [["settle.ts"], false]);
     assert.equal((await svcGenIn(root, ["import", "meta.json", "--force"])).code, 0);
     assert.deepEqual(readdirSync(join(root, "src")).sort(), ["quote.ts", "settle.ts"]);
     assert.match(readFileSync(join(root, "src/settle.ts"), "utf8"), /export class Settle extends SvcTool/);
     assert.equal((await svcGenIn(root, ["import", "meta.json", "--out", "src/more"])).code, 0);
     assert.deepEqual(readdirSync(join(root, "src/more")).sort(), ["quote.ts", "settle.ts"]);
+    assert.deepEqual(readdirSync(join(root, "test")).sort(), ["more", "quote.test.ts", "settle.test.ts"]);
+    assert.match(
+      readFileSync(join(root, "test/more/settle.test.ts"), "utf8"),
+      / from "\.\.\/\.\.\/src\/more\/settle\.js";/,
+    );
+  });
+
+  it("lays down a project where there is none, and says so", async () => {
+    const { code, out, root } = await imported(["meta.json"], { "meta.json": sum }, { hasManifest: false });
+    assert.match(out, /^wrote package\.json and the files of a project around it\n/m);
+    assert.match(out, /\nNext: npm install and npm test; then implement invoke and health in src, then svc-gen\n$/);
+    const config = JSON.parse(readFileSync(join(root, "config.example.json"), "utf8"));
+    assert.deepEqual([code, Object.keys(config.signed_http.tools)], [0, ["xyz.demo.sum@1"]]);
+    assert.ok(
+      ["package.json", "tsconfig.json", "test/tsconfig.json", "Dockerfile"].every((path) =>
+        existsSync(join(root, path)),
+      ),
+    );
+  });
+
+  it("marks the tests of a tool as to do where no input is found that fits", async () => {
+    const text = metadataOf(
+      inputOf('"code":{"type":"string","pattern":"^[A-Z]{3}-[0-9]{4}$"}', ',"required":["code"]'),
+      DONE,
+    );
+    const { root } = await imported(["meta.json"], { "meta.json": text });
+    const written = readFileSync(join(root, "test/imported.test.ts"), "utf8");
+    assert.match(written, /\{ todo: "give an input that fits: \/code must match pattern/);
   });
 
   it("a class compiles, is out of service and answers that it is not implemented", async () => {
