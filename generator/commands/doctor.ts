@@ -21,7 +21,7 @@ import {
 } from "./command.js";
 import { devLeader } from "./dev-leader.js";
 import { generateNow } from "./generate.js";
-import { keyIdOf, refuseKeyText } from "./keys-common.js";
+import { keyIdOf, refuseNoKeyFile } from "./keys-common.js";
 import { generateOptions } from "./project-options.js";
 import { projectTools } from "./project-tools.js";
 
@@ -133,7 +133,7 @@ async function leaderOf({ values, cwd }: Call<typeof OPTIONS>): Promise<LeaderWi
     if (idle !== undefined) throw new UsageError(`--${idle} wants --leader-key FILE beside it`);
     return undefined;
   }
-  await refuseKeyText(file);
+  await refuseNoKeyFile(file);
   const { readSigningKey } = await import("svc-runtime/config");
   const reading = readSigningKey(readGiven("leader-key", file, cwd).toString());
   if ("got" in reading) {

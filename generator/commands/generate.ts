@@ -132,8 +132,12 @@ async function write(options: GenerateOptions, reporter: Reporter): Promise<numb
 async function check(options: GenerateOptions, reporter: Reporter): Promise<number> {
   const report = startRun(reporter);
   const same = freshBuildInfo(options.root, buildOptions(options));
+  const agree = () => {
+    if (!reporter.json && !reporter.quiet) reporter.print("up to date; both readings of every type agree\n");
+  };
   if (same?.checked) {
     report(same.diagnostics);
+    agree();
     return EXIT.done;
   }
   const { SecondReader } = await import("../second-reader/second-reader.js");
@@ -158,6 +162,7 @@ async function check(options: GenerateOptions, reporter: Reporter): Promise<numb
   }
   if (generated.diagnostics.some(({ severity }) => severity === "warning")) return EXIT.failure;
   saveBuildInfo(options, generated, true);
+  agree();
   return EXIT.done;
 }
 

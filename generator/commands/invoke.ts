@@ -65,7 +65,7 @@ when the tool answers _err_eval.`,
       const isSame = report.replay === undefined || report.replay.same;
       return report.variant !== "_err_eval" && isRefused && isSame ? EXIT.done : EXIT.failure;
     } catch (error) {
-      if (error instanceof LeaderError) throw failure(error, target, call);
+      if (error instanceof LeaderError) throw await failure(error, target, call);
       if (error instanceof RangeError || error instanceof TypeError) throw new UsageError(error.message);
       throw error;
     }
@@ -86,13 +86,21 @@ function missingInput({ tool }: Target): UsageError {
 }
 
 /** What to do about a call without a result. */
-function failure(error: LeaderError, { url, tool }: Target, { values }: InvokeCall): CommandError {
+async function failure(error: LeaderError, { url, tool }: Target, { values }: InvokeCall): Promise<CommandError> {
   const { code, status, message } = error;
   if (code === "connection_failed" && tool !== undefined) {
     return new CommandError(`no answer from ${url}: ${message}`, "start it: svc-gen dev");
   }
   if (code === "connection_failed" && message.includes("ECONNREFUSED")) {
     return new CommandError(`no answer from ${url}: ${message}`, "start the server, or correct the URL");
+  }
+  if (code === "connection_failed") {
+    const { certificateFault, explainFailure } = await import("../doctor/http.js");
+    const { code: cause = "" } = Object(error.cause) as NodeJS.ErrnoException;
+    const failure = cause === "UND_ERR_SOCKET" ? "ECONNRESET" : cause;
+    const { detail, next } = certificateFault(failure) ?? explainFailure(failure, new URL(url));
+    const isKnown = !detail.startsWith("no answer");
+    return new CommandError(`no answer from ${url}: ${isKnown ? detail : message}`, next);
   }
   if (status === undefined) return new CommandError(message, HINTS[code] ?? `the call went to ${url}`);
   if (status === 401) return new CommandError(message, unauthorized(error, url, values));

@@ -6,6 +6,7 @@ import { quoted } from "../diagnostics/quote.js";
 import type { ClassImport, StaticMetadata, Tool } from "../model.js";
 import { displayPath } from "../project/layout.js";
 import { type Program, packageOf } from "../project/program.js";
+import { toolOutside } from "../project/tool-outside.js";
 import {
   type ClassDeclaration,
   type ClassExpression,
@@ -137,6 +138,7 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
   const statics = node.getSymbolOrThrow().getTypeAtLocation(node);
   const metadata = readStaticMetadata(program, node, statics, name, report);
   checkConstruction(program, node, statics, name, report);
+  checkKinds(program, node, statics, name, report);
   const syntax = typeArguments(program, node, bindTypeParameters(node, [], new Map()));
   return {
     name,
@@ -275,7 +277,8 @@ function readStaticMetadata(
   if (meta !== undefined) report("SVC121", nameNode(meta), `${name}.meta()`);
 
   const canonical = typeof fqn?.value === "string" ? parseFqn(fqn.value)?.text : undefined;
-  if (fqn === undefined && !failed) fail("SVC112", at, name);
+  const instance = methodOf(program, node.getSymbolOrThrow().getDeclaredType(), "fqn");
+  if (fqn === undefined && !failed) fail("SVC112", instance ?? at, name, instance && "there is one that is not static");
   else if (fqn !== undefined && canonical === undefined) {
     fail("SVC114", fqn.node, `${name}.fqn()`, fqnProblem(`${fqn.value}`));
   }
@@ -332,6 +335,31 @@ function checkConstruction(program: Program, node: ClassNode, statics: Type, nam
   report("SVC123", isOwn && declaration ? declaration : nameNode(node), name, detail);
 }
 
+const STATIC_METHODS = ["path", "timeout", "isolate", "new", "create", "close", "meta", "description"];
+const INSTANCE_METHODS = ["invoke", "authorize", "health", "encodeOutput"];
+
+/** Reports methods of the names of SvcTool that are static where SvcTool's are not, and the reverse. */
+function checkKinds(program: Program, node: ClassNode, statics: Type, name: string, report: Report): void {
+  const instance = node.getSymbolOrThrow().getDeclaredType();
+  const never = [
+    ...STATIC_METHODS.filter((key) => overrideOf(program, statics, key) === undefined).map((key) => {
+      return { key, found: methodOf(program, instance, key), detail: "it is not static" };
+    }),
+    ...INSTANCE_METHODS.map((key) => ({ key, found: methodOf(program, statics, key), detail: "it is static" })),
+  ];
+  for (const { key, found, detail } of never) {
+    if (found !== undefined) report("SVC128", nameNode(found), `${name}.${key}()`, detail);
+  }
+}
+
+/** A public method of the author's. */
+function methodOf({ checker, wrap }: Program, { compilerType }: Type, name: string): Node | undefined {
+  const declaration = checker.getPropertyOfType(compilerType, name)?.valueDeclaration;
+  if (declaration === undefined || !ts.isMethodDeclaration(declaration) || isRuntimeClass(declaration.parent)) return;
+  const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
+  return (ts.getCombinedModifierFlags(declaration) & hidden) === 0 ? wrap(declaration) : undefined;
+}
+
 /** Whether a parameter has no default and its type does not take `undefined`. */
 function needsArgument(parameter: MorphSymbol, location: Node): boolean {
   const declaration = parameter.getValueDeclaration();
@@ -363,7 +391,12 @@ export function noTools(program: Program): Diagnostic {
     .flatMap((file) => classesOf(program, file))
     .filter((node) => node.isAbstract() && typesOf(program, node) !== undefined);
   const [first] = abstract;
-  if (first === undefined) return diagnostic("SVC100", {}, where);
+  if (first === undefined) {
+    const other = toolOutside(program);
+    if (other === undefined) return diagnostic("SVC100", {}, where);
+    const detail = `${where}; ${quoted(other)} has one, and is not among them`;
+    return diagnostic("SVC100", {}, detail, `add it to "include" in ${displayPath(layout, layout.tsconfig)}`);
+  }
   const names = abstract.slice(0, MAX_NAMED_CLASSES).map((node) => node.getName() ?? "a class without a name");
   const more = abstract.length > names.length ? ` and ${abstract.length - names.length} more` : "";
   const are = abstract.length === 1 ? "is abstract: remove `abstract`, or" : "are abstract:";

@@ -39,6 +39,7 @@ test("the first run writes, the second leaves every file untouched", async () =>
 
 test("--check is 0 when up to date, 3 with a difference when stale, and writes nothing", async () => {
   assert.deepEqual(await svcGen("--check", "--quiet"), { code: EXIT.done, out: "", err: "" });
+  assert.equal((await svcGen("--check")).out, "up to date; both readings of every type agree\n");
   const path = join(project.root, "meta.json");
   const text = readFileSync(path, "utf8");
   project.write({ "meta.json": text.replace("A tool.", "Another tool.") });
@@ -197,9 +198,11 @@ test("completion prints a script that the shell runs", async () => {
   assert.equal((await svcGen("completion", "bsh")).code, EXIT.usage);
 });
 
-test("what was given is quoted, escaped and cut", async () => {
-  const { err } = await svcGen(`\u001b[31m\u202e${"x".repeat(100)}`);
-  assert.equal(err, `svc-gen: unknown command "\\u001b[31m\\u202e${"x".repeat(54)}…" (see svc-gen --help)\n`);
+test("what was given is quoted, escaped and cut, and paths are whole", async () => {
+  const { err } = await svcGen(`\u001b[31m\u202e${"x".repeat(300)}`);
+  assert.equal(err, `svc-gen: unknown command "\\u001b[31m\\u202e${"x".repeat(250)}…" (see svc-gen --help)\n`);
+  const path = `${"deep/".repeat(30)}config.json`;
+  assert.match((await svcGen("keys", "show", path)).err, new RegExp(`cannot read "${path}": `));
 });
 
 test("explain prints the page of a code, and docs/diagnostics.md holds them all", async () => {

@@ -117,6 +117,16 @@ svc-gen: npm install failed; the files are there (cd a-tool && npm install && np
   assert.match(none.err, /npm was not found on the PATH/);
 });
 
+test("Ctrl-C ends npm, and what is left to do is said", { skip: process.platform === "win32" }, async () => {
+  const npm = { ...fakeNpm(`touch "${folder}/started"\nexec sleep 60\n`) };
+  const interrupted = async () => {
+    while (!existsSync(join(folder, "started"))) await new Promise((go) => setTimeout(go, 5));
+  };
+  const { code, err } = await create(["a-tool", "--yes"], { ...npm, interrupted });
+  assert.equal(code, EXIT.failure);
+  assert.match(err, /npm ended with SIGTERM\n.*the files are there \(cd a-tool && npm install && npm run build\)\n$/);
+});
+
 test("three questions at most, each with a default; a flag answers its own", async () => {
   const asking = async (args: readonly string[], ...answers: string[]) => {
     const questions: string[] = [];
@@ -183,7 +193,8 @@ test("names: each is derived safely, and what is wrong with a given one is said"
     ["My Tool", "my-tool"],
     ["_x", "x"],
     [".hidden.", "hidden"],
-    ["Größe", "gr-e"],
+    ["Größe", "gro-e"],
+    ["Café", "cafe"],
     ["3d", "3d"],
   ] as const) {
     assert.equal(packageNameFor(given), name);
@@ -221,8 +232,9 @@ test("names: each is derived safely, and what is wrong with a given one is said"
     [["x", "--name", "y".repeat(215)], "it has 215 characters, of at most 214"],
     [["svc-gen"], '"svc-gen" is no name for a package: a package of the project has this name already'],
     [["---"], 'unknown option "---"'],
-    [["«»"], 'no package name can be made of the folder "\\u00ab\\u00bb"'],
+    [["проект"], "of which the package is named; name the package: svc-gen new 'проект' --name my-tool"],
     [["a", "b"], "new wants one folder; got 2"],
+    [[".."], '".." is a folder around this one; name a new folder, such as my-tool; or go there, and svc-gen new .'],
   ] as const) {
     const { code, err } = await only(...args);
     assert.equal(code, EXIT.usage, err);

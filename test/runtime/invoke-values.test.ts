@@ -266,6 +266,19 @@ describe("optional members: absent, null and undefined are one", () => {
     proves("2.11");
   });
 
+  it("a misspelt member of a signed call is named in the log", async () => {
+    const codec: Codec = { kind: "object", members: [{ name: "limit", codec: NUMBER, optional: true }] };
+    const tool = countingTool({ input: [one("value", codec)], invoke: () => ({ ok: { value: 1 } }) });
+    const { url, log } = await serveSigned([tool]);
+    const call = signedCall(tool, { value: data('{"limti":1}') });
+    expectResult(await call.send(url), resultBcs("ok", [["value", "1"]]), call);
+    const notices = log.filter(({ message }) => message.includes("does not declare"));
+    assert.deepEqual(
+      notices.map(({ fields }) => [fields.at, fields.nearest]),
+      [["value", "limit"]],
+    );
+  });
+
   it("a port that is not optional has to be there", async () => {
     const tool = await typed({ kind: "string" });
     const plain = await serveFor([tool.echo]);

@@ -42,6 +42,14 @@ describe("a server without signatures", () => {
     assert.deepEqual(await warningsOf({ ...EVERYWHERE, config: UNSIGNED, allowUnsigned: true }), [warning]);
   });
 
+  it("says that settings of shared replay state are not used", async (t) => {
+    environment(t, { SVC_REPLAY_REDIS_URL: "redis://127.0.0.1:1" });
+    assert.match(
+      (await warningsOf({ ...HERE, config: UNSIGNED }))[0] ?? "",
+      /^the settings of shared replay state are not used: /,
+    );
+  });
+
   it("does not start beyond this machine unless it is asked for by name", async (t) => {
     environment(t);
     const refused = { name: "StartupError", message: UNASKED };
