@@ -100,7 +100,7 @@ async function failure(error: LeaderError, { url, tool }: Target, { values }: In
     const failure = cause === "UND_ERR_SOCKET" ? "ECONNRESET" : cause;
     const { detail, next } = certificateFault(failure) ?? explainFailure(failure, new URL(url));
     const isKnown = !detail.startsWith("no answer");
-    return new CommandError(`no answer from ${url}: ${isKnown ? detail : message}`, next);
+    return new CommandError(`no answer from ${url}: ${isKnown ? `${code}: ${detail}` : message}`, next);
   }
   if (status === undefined) return new CommandError(message, HINTS[code] ?? `the call went to ${url}`);
   if (status === 401) return new CommandError(message, unauthorized(error, url, values));

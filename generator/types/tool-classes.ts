@@ -406,6 +406,8 @@ export function noTools(program: Program): Diagnostic {
 
 const MAX_NAMED_CLASSES = 3;
 
+const ROOT_TAKEN = 'without path() a tool is at the root: add static override path() { return "name"; } to all but one';
+
 /**
  * Diagnostics for tools with the same FQN or path, which one process cannot serve together. Tools without an FQN, whose
  * metadata was refused, are skipped.
@@ -422,7 +424,8 @@ export function duplicateTools(tools: readonly Pick<Tool, "fqn" | "path" | "impo
       else {
         const { file, line, column } = first.place;
         const detail = `${JSON.stringify(text)}, as ${first.import.className} at ${file}:${line}:${column}`;
-        diagnostics.push(diagnostic(code, { place: tool.place, subject: tool.import.className }, detail));
+        const where = { place: tool.place, subject: tool.import.className };
+        diagnostics.push(diagnostic(code, where, detail, text === "" ? ROOT_TAKEN : undefined));
       }
     }
   };

@@ -5,11 +5,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Json, type JsonObject, printJson, readJson } from "#generator/json.js";
+import { KNOWN_TAGS } from "#generator/types/jsdoc.js";
 import { analyseWithin } from "#generator/types/slow-patterns.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { proves } from "../proves.js";
-import { STRICT, ToolProject, toolSource } from "./project.js";
+import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
 
 const input = `{
   /**
@@ -898,4 +899,10 @@ export const A = class extends SvcTool<{ defaults: typeof DEFAULTS; point: Point
   };
   assert.deepEqual(schema.properties.defaults?.properties, { limit: { type: "number", minimum: 1 } });
   assert.deepEqual(schema.properties.point?.properties, { x: { type: "number", minimum: 2 } });
+});
+
+test("the guide has a table of all tags", () => {
+  const page = readFileSync(join(REPOSITORY, "docs/guide/write-a-tool.md"), "utf8");
+  const [table = ""] = /^### JSDoc tags[\s\S]*?(?=^##)/m.exec(page) ?? [];
+  assert.deepEqual(new Set(table.match(/(?<=^\| .*@)[a-z]\w+/gim)), new Set(KNOWN_TAGS));
 });
