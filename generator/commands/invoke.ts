@@ -45,6 +45,8 @@ when the tool answers _err_eval.`,
     for (const [flag, given] of Object.entries({ replay, tamper })) {
       if (given && !signed) throw new UsageError(`--${flag} wants --signed: only signed requests are remembered`);
     }
+    const key = (["leader-key", "leader-id", "key-id", "tool-key"] as const).find((option) => call.values[option]);
+    if (key !== undefined && !signed) throw new UsageError(`--${key} wants --signed: an unsigned call has no keys`);
     const target = await targetOf(name, call, signed);
     if (input === undefined) throw missingInput(target);
     const { readInputText } = await import("../invoke/input.js");

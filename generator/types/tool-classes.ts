@@ -297,10 +297,14 @@ function readStaticMetadata(
   const milliseconds = typeof timeout?.value === "number" ? timeout.value : DEFAULT_TIMEOUT_MS;
   if (!Number.isInteger(milliseconds) || milliseconds < 1 || milliseconds > MAX_TIMEOUT_MS) {
     fail("SVC118", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} is out of range or no integer`);
-  }
+  } else if (milliseconds < SHORT_TIMEOUT_MS)
+    report("SVC129", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} ms`);
   if (failed || canonical === undefined) return undefined;
   return { fqn: canonical, description: text, path: urlPath, timeout: milliseconds };
 }
+
+/** Numbers below are probably seconds. */
+const SHORT_TIMEOUT_MS = 100;
 
 /** The static member of a class or its bases that replaces the one of SvcTool. */
 function overrideOf({ checker, wrap }: Program, statics: Type, name: string): Node | undefined {

@@ -215,6 +215,9 @@ export async function serve(
   const endpoint = endpointOf("bootstrap", options.address) ?? endpointFromEnv(ENV_BIND_ADDR) ?? DEFAULT_ENDPOINT;
   const adminEndpoint = endpointOf("admin", options.admin) ?? endpointFromEnv(ENV_ADMIN_ADDR);
   const log = loggerOf(options);
+  if (endpoint === DEFAULT_ENDPOINT && process.env.PORT !== undefined) {
+    log.warn({ variable: "PORT" }, `PORT is set and not read: set ${ENV_BIND_ADDR}, an address and a port`);
+  }
   const tls = tlsFromEnv();
   const scheme = tls === undefined ? "http" : "https";
   const metrics = adminEndpoint && (await Metrics.load());

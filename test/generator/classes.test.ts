@@ -333,6 +333,22 @@ test("a method of a name of SvcTool's that is static where SvcTool's is not, or 
   );
 });
 
+test("a timeout that seems to be in seconds is noted", () => {
+  const timeout = (value: number) =>
+    `${imports}export class A extends SvcTool<{ a: string }, "done"> ${body("xyz.test.aa@1", `static override timeout() { return ${value}; } ${invoke}`)}`;
+  for (const [value, codes] of [
+    [30, ["SVC129"]],
+    [100, []],
+  ] as const) {
+    generated({ "src/a.ts": timeout(value) }, ({ diagnostics }) =>
+      assert.deepEqual(
+        diagnostics.map(({ code }) => code),
+        codes,
+      ),
+    );
+  }
+});
+
 test("a tool class in a file that tsconfig.json leaves out is named", () => {
   generated(
     { "src/a.ts": "export const a = 1;", "lib/tool.ts": toolSource("Sum", "{ a: number }") },

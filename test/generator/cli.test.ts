@@ -117,6 +117,8 @@ test("usage errors are 2, and one line that names the nearest thing there is", a
     [["completion"], "completion wants one shell: bash, zsh or fish"],
     [["explain", "SVC999"], `unknown code "SVC999"; did you mean ${LAST_CODES}?`],
     [["explain", "SVC11x"], 'unknown code "SVC11x"; did you mean SVC110 or SVC111 or SVC112?'],
+    [["init"], 'unknown command "init"; did you mean new?'],
+    [["build"], 'unknown command "build"; did you mean generate, then tsc?'],
     [["explain", "everything"], `unknown code "everything"; there is SVC100, SVC101, SVC102, … (${CODE_COUNT})`],
     [["explain", "ts2322"], `"ts2322" is TypeScript's; explain knows the codes of svc-gen`],
     [["meta"], "meta wants --url URL, under which the tool is served"],

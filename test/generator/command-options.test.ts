@@ -188,6 +188,8 @@ describe("invoke", () => {
     const once = await reportOf(url, ...AS_BOB);
     assert.deepEqual([once.replay, once.tamper], [undefined, undefined]);
     for (const flag of ["--replay", "--tamper"]) assert.equal((await invoke(url, flag)).code, 2);
+    const unsigned = await invoke(url, ...AS_BOB.slice(1));
+    assert.deepEqual([unsigned.code, /--leader-key wants --signed/.test(unsigned.out)], [2, true]);
   });
 
   // ---- a server that answers what a test says ----
