@@ -54,8 +54,8 @@ export const doctorCommand = defineCommand({
   name: "doctor",
   arguments: "[URL]",
   summary: "what is wrong with this project, or with the way to a served tool",
-  details: `Without URL: Node, TypeScript, tsconfig, versions, generated files, configuration, keys, environment. With the URL of a
-tool: connection, TLS, redirects, health, paths, metadata (against meta.json here), clock, signature headers, bodies, size.
+  details: `Without URL: Node, TypeScript, tsconfig, the built server, versions, generated files, configuration, keys, environment. With
+the URL of a tool: connection, TLS, redirects, health, paths, metadata (against meta.json here), clock, signature headers, bodies, size.
 
 No probe runs the tool: each call is refused by its signature, by a body that is no JSON, or by values that do not decode.
 Probes are signed with --leader-key, or for the URL of a running svc-gen dev --signed with the keys of the project.

@@ -233,7 +233,13 @@ const CLASSES: readonly Mistake[] = [
   ["`svc-gen --chek`", svcGen({ args: ["--chek"] })],
   ["`svc-gen dif`", svcGen({ args: ["dif"] })],
   ["`svc-gen new .` in a folder that has files", svcGen({ args: ["new", ".", "--yes"] })],
-  ["`svc-gen new ..`", svcGen({ args: ["new", "..", "--yes"] })],
+  [
+    "`svc-gen new ..`",
+    async () => {
+      const root = folderOf({ "inner/notes": "" });
+      return stable((await svcGenIn(join(root, "inner"), ["new", "..", "--yes", "--skip-install"])).err, root);
+    },
+  ],
   ["`svc-gen new проект`", svcGen({ args: ["new", "проект", "--yes"] })],
 ];
 

@@ -92,6 +92,8 @@ And while it serves, in a second terminal:
   assert.match(read("npm-args"), /^install /);
   const root = join(folder, "my-tool");
   assert.equal((await svcGenIn(root, ["--check"])).code, EXIT.done);
+  const early = spawnSync("npm", ["start"], { cwd: root, encoding: "utf8" });
+  assert.deepEqual([early.status, early.stderr.split("\n")[0]], [1, "not built yet: npm run build"]);
   assert.equal(compile(FASTEST, root), "");
   const meta = spawnSync(process.execPath, ["dist/generated/server.js", "--meta"], { cwd: root, encoding: "utf8" });
   assert.equal(JSON.parse(meta.stdout)[0].fqn, "xyz.demo.my-tool@1", meta.stderr);
@@ -234,7 +236,6 @@ test("names: each is derived safely, and what is wrong with a given one is said"
     [["---"], 'unknown option "---"'],
     [["проект"], "of which the package is named; name the package: svc-gen new 'проект' --name my-tool"],
     [["a", "b"], "new wants one folder; got 2"],
-    [[".."], '".." is a folder around this one; name a new folder, such as my-tool; or go there, and svc-gen new .'],
   ] as const) {
     const { code, err } = await only(...args);
     assert.equal(code, EXIT.usage, err);
