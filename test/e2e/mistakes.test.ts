@@ -158,6 +158,7 @@ const CLASSES: readonly Mistake[] = [
     svcGen({ files: { "src/tool.ts": toolWith().replace("static override path", "path") } }),
   ],
   ['`timeout()` returns `"5s"`', tool({ more: 'static override timeout() { return "5s" as never; }' })],
+  ["`timeout()` returns `5`: seconds", tool({ more: "static override timeout() { return 5; }" })],
   [
     "`constructor(readonly db: Pool)` without `static new()`",
     tool({
@@ -232,6 +233,7 @@ const CLASSES: readonly Mistake[] = [
   ],
   ["`svc-gen --chek`", svcGen({ args: ["--chek"] })],
   ["`svc-gen dif`", svcGen({ args: ["dif"] })],
+  ["`svc-gen init`", svcGen({ args: ["init"] })],
   ["`svc-gen new .` in a folder that has files", svcGen({ args: ["new", ".", "--yes"] })],
   [
     "`svc-gen new ..`",
@@ -321,6 +323,14 @@ const CALLS: readonly Mistake[] = [
   ],
   ["a list of 257 items", invoke(unsigned, inputWith({ tags: Array(257).fill("y") }))],
   ["`{'a':1,…}`: single quotes", invoke(unsigned, "{'a':1}")],
+  [
+    "`--leader-key` without `--signed`",
+    async () => {
+      const root = folderOf({});
+      const args = ["invoke", "http://127.0.0.1:8080/sum", "{}", "--leader-key", "leader.key"];
+      return stable((await svcGenIn(root, args)).err, root);
+    },
+  ],
   ["no `--signed`, but the server requires signatures", invoke(signed, inputWith({}))],
   ["`--leader-id` of a leader that is not in the allow-list", invoke(signed, inputWith({}), asLeader("other"))],
   ["`--tool-key` of another tool", invoke(signed, inputWith({}), asLeader("leader", "--tool-key", LEADER_PUBLIC_KEY))],
