@@ -133,7 +133,7 @@ async function check(options: GenerateOptions, reporter: Reporter): Promise<numb
   const report = startRun(reporter);
   const same = freshBuildInfo(options.root, buildOptions(options));
   const agree = () => {
-    if (!reporter.json && !reporter.quiet) reporter.print("up to date; both readings of every type agree\n");
+    if (!reporter.json && !reporter.quiet) reporter.print("up to date\n");
   };
   if (same?.checked) {
     report(same.diagnostics);
