@@ -90,7 +90,7 @@ const LAYERS = [
     below:
       "wire fqn tool config server/errors server/log redis server/load server/replay server/call server/threads server/http server/observe",
     packages: "fastify fastify-plugin",
-    node: "path",
+    node: "fs path",
   },
   {
     name: "storage",
@@ -303,7 +303,7 @@ const LAYERS = [
     below:
       "generator/model generator/diagnostics generator/metadata generator/project generator/contract-diff generator/config generator/read-file",
     packages: "svc-runtime/config svc-runtime/generator svc-runtime/leader",
-    node: "crypto fs http https net path tls",
+    node: "crypto fs http https module net path tls",
   },
   {
     name: "generator/commands",

@@ -53,6 +53,14 @@ export function readArguments(given: readonly string[], commands: readonly Comma
   return { command, args, values };
 }
 
+/** Commands of other tools, and what they are here. */
+const OTHER_TOOLS = new Map([
+  ...["init", "create"].map((name) => [name, "new"] as const),
+  ...["serve", "start", "run"].map((name) => [name, "dev"] as const),
+  ["build", "generate, then tsc"],
+  ["call", "invoke"],
+]);
+
 function commandOf(positionals: readonly string[], commands: readonly Command[]) {
   const [first, second] = positionals;
   if (first === undefined) return { command: commands[0] as Command, args: [] };
@@ -70,7 +78,8 @@ function commandOf(positionals: readonly string[], commands: readonly Command[])
   }
   const firsts = [...new Set(commands.map(({ name }) => name.split(" ")[0] as string))];
   const isOption = [commands[0]?.options, COMMON].some((options) => options && Object.hasOwn(options, first));
-  const hint = isOption ? `; did you mean --${first}?` : didYouMean(first, firsts);
+  const same = OTHER_TOOLS.get(first);
+  const hint = isOption ? `; did you mean --${first}?` : same ? `; did you mean ${same}?` : didYouMean(first, firsts);
   throw new UsageError(`unknown command ${quoted(first)}${hint}`);
 }
 

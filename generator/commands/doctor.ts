@@ -21,7 +21,7 @@ import {
 } from "./command.js";
 import { devLeader } from "./dev-leader.js";
 import { generateNow } from "./generate.js";
-import { keyIdOf, refuseKeyText } from "./keys-common.js";
+import { keyIdOf, refuseNoKeyFile } from "./keys-common.js";
 import { generateOptions } from "./project-options.js";
 import { projectTools } from "./project-tools.js";
 
@@ -54,8 +54,8 @@ export const doctorCommand = defineCommand({
   name: "doctor",
   arguments: "[URL]",
   summary: "what is wrong with this project, or with the way to a served tool",
-  details: `Without URL: Node, TypeScript, tsconfig, versions, generated files, configuration, keys, environment. With the URL of a
-tool: connection, TLS, redirects, health, paths, metadata (against meta.json here), clock, signature headers, bodies, size.
+  details: `Without URL: Node, TypeScript, tsconfig, the built server, versions, generated files, configuration, keys, environment. With
+the URL of a tool: connection, TLS, redirects, health, paths, metadata (against meta.json here), clock, signature headers, bodies, size.
 
 No probe runs the tool: each call is refused by its signature, by a body that is no JSON, or by values that do not decode.
 Probes are signed with --leader-key, or for the URL of a running svc-gen dev --signed with the keys of the project.
@@ -133,7 +133,7 @@ async function leaderOf({ values, cwd }: Call<typeof OPTIONS>): Promise<LeaderWi
     if (idle !== undefined) throw new UsageError(`--${idle} wants --leader-key FILE beside it`);
     return undefined;
   }
-  await refuseKeyText(file);
+  await refuseNoKeyFile(file);
   const { readSigningKey } = await import("svc-runtime/config");
   const reading = readSigningKey(readGiven("leader-key", file, cwd).toString());
   if ("got" in reading) {

@@ -175,8 +175,12 @@ async function write(options: GenerateOptions, reporter: GenerateCall): Promise<
 async function check(options: GenerateOptions, reporter: GenerateCall): Promise<number> {
   const last = lastBuildInfo(options.root, buildOptions(options));
   const report = startRun(reporter, last);
+  const agree = () => {
+    if (!reporter.json && !reporter.quiet) reporter.print("up to date\n");
+  };
   if (last?.checked && isFresh(options.root, last)) {
     report(last.diagnostics);
+    agree();
     return EXIT.done;
   }
   const { SecondReader } = await import("../second-reader/second-reader.js");
@@ -201,6 +205,7 @@ async function check(options: GenerateOptions, reporter: GenerateCall): Promise<
   }
   if (generated.diagnostics.some(({ severity }) => severity === "warning")) return EXIT.failure;
   saveBuildInfo(options, generated, true);
+  agree();
   return EXIT.done;
 }
 

@@ -53,6 +53,8 @@ when the tool answers _err_eval.`,
     for (const [flag, given] of Object.entries({ replay, tamper })) {
       if (given && !signed) throw new UsageError(`--${flag} wants --signed: only signed requests are remembered`);
     }
+    const key = (["leader-key", "leader-id", "key-id", "tool-key"] as const).find((option) => call.values[option]);
+    if (key !== undefined && !signed) throw new UsageError(`--${key} wants --signed: an unsigned call has no keys`);
     const target = await targetOf(name, call, signed);
     if (input === undefined) throw missingInput(target);
     const { readInputText } = await import("../invoke/input.js");
@@ -75,7 +77,7 @@ when the tool answers _err_eval.`,
       const isSame = report.replay === undefined || report.replay.same;
       return report.variant !== "_err_eval" && isRefused && isSame ? EXIT.done : EXIT.failure;
     } catch (error) {
-      if (error instanceof LeaderError) throw failure(error, target, call);
+      if (error instanceof LeaderError) throw await failure(error, target, call);
       if (error instanceof RangeError || error instanceof TypeError) throw new UsageError(error.message);
       throw error;
     }
@@ -96,13 +98,21 @@ function missingInput({ tool }: Target): UsageError {
 }
 
 /** What to do about a call without a result. */
-function failure(error: LeaderError, { url, tool }: Target, { values }: InvokeCall): CommandError {
+async function failure(error: LeaderError, { url, tool }: Target, { values }: InvokeCall): Promise<CommandError> {
   const { code, status, message } = error;
   if (code === "connection_failed" && tool !== undefined) {
     return new CommandError(`no answer from ${url}: ${message}`, "start it: svc-gen dev");
   }
   if (code === "connection_failed" && message.includes("ECONNREFUSED")) {
     return new CommandError(`no answer from ${url}: ${message}`, "start the server, or correct the URL");
+  }
+  if (code === "connection_failed") {
+    const { certificateFault, explainFailure } = await import("../doctor/http.js");
+    const { code: cause = "" } = Object(error.cause) as NodeJS.ErrnoException;
+    const failure = cause === "UND_ERR_SOCKET" ? "ECONNRESET" : cause;
+    const { detail, next } = certificateFault(failure) ?? explainFailure(failure, new URL(url));
+    const isKnown = !detail.startsWith("no answer");
+    return new CommandError(`no answer from ${url}: ${isKnown ? `${code}: ${detail}` : message}`, next);
   }
   if (status === undefined) return new CommandError(message, HINTS[code] ?? `the call went to ${url}`);
   if (status === 401) return new CommandError(message, unauthorized(error, url, values));

@@ -33,6 +33,12 @@ export async function refuseKeyText(file: string): Promise<void> {
   await withKeys(({ refuseKeyAsName }) => refuseKeyAsName(file));
 }
 
+/** Refuses what {@link refuseKeyText} does, and the name of a public key's file. */
+export async function refuseNoKeyFile(file: string): Promise<void> {
+  await refuseKeyText(file);
+  await withKeys(({ refusePublicKey }) => refusePublicKey(file));
+}
+
 /** The one argument FILE. What was given instead is not repeated: it may be a key. */
 export function oneFile(name: string, args: readonly string[]): string {
   const [file, ...more] = args;

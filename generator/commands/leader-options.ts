@@ -6,7 +6,7 @@ import { quoted } from "../diagnostics/quote.js";
 import { readRegular, UnreadableFile } from "../read-file.js";
 import { type Call, UsageError } from "./command.js";
 import { devLeader } from "./dev-leader.js";
-import { keyIdOf, refuseKeyText } from "./keys-common.js";
+import { keyIdOf, refuseNoKeyFile } from "./keys-common.js";
 
 export const LEADER_OPTIONS = {
   "leader-key": { type: "string", value: "FILE", summary: "private key of the leader" },
@@ -40,7 +40,7 @@ export async function leaderOptions(
   if (!signed) return { ...ca, ...prefix };
   const key = values["leader-key"];
   if (key !== undefined) {
-    await refuseKeyText(key);
+    await refuseNoKeyFile(key);
     const id = values["leader-id"] ?? "leader";
     const leader = { id, keyId: keyIdOf(values["key-id"] ?? "0"), key: readText(cwd, key) };
     const toolKey = values["tool-key"];

@@ -1,6 +1,6 @@
 /** `svc-gen new [DIR]`: a tool project, ready to run. */
 
-import { basename, join, resolve } from "node:path";
+import { basename, join, resolve, sep } from "node:path";
 import { hasErrors } from "../diagnostics/diagnostics.js";
 import { quoted, shellWord } from "../diagnostics/quote.js";
 import { writeNewFiles } from "../new-files.js";
@@ -49,9 +49,16 @@ is asked: DIR or --yes is needed then. No file is replaced. Then npm install run
 async function makeProject(call: Call<typeof OPTIONS>, scaffold: Scaffold): Promise<number> {
   const { cwd, values } = call;
   const ask = values.yes || call.json ? undefined : call.ask;
-  const folder = resolve(cwd, await folderOf(call, ask));
+  const given = await folderOf(call, ask);
+  const folder = resolve(cwd, given);
+  if (cwd.startsWith(join(folder, sep))) {
+    const hint = "name a new folder, such as my-tool; or go there, and svc-gen new .";
+    throw new UsageError(`${quoted(given)} is a folder around this one; ${hint}`);
+  }
   const packageName =
-    values.name === undefined ? scaffold.packageNameFor(basename(folder)) : scaffold.checkPackageName(values.name);
+    values.name === undefined
+      ? scaffold.packageNameFor(basename(folder), given)
+      : scaffold.checkPackageName(values.name);
   const specs = scaffold.packageSpecs(folder);
   const shown = scaffold.shownFolder(cwd, folder);
   // Refused before the next question, whatever its answer: these names do not depend on it.
@@ -70,13 +77,11 @@ async function makeProject(call: Call<typeof OPTIONS>, scaffold: Scaffold): Prom
   let wrote: readonly string[] = [];
   if (isInstalled) {
     if (!call.json) call.complain("npm install …\n");
-    const fault = await scaffold.npmInstall(folder, call.env);
+    const finish = [...enter, "npm install", "npm run build"].join(" && ");
+    const fault = await scaffold.npmInstall(folder, call.env, call.interrupted());
     if (fault !== undefined) {
       call.complain(`${fault}\n`);
-      throw new CommandError(
-        "npm install failed; the files are there",
-        [...enter, "npm install", "npm run build"].join(" && "),
-      );
+      throw new CommandError("npm install failed; the files are there", finish);
     }
     const generated = await generateNow({ root: folder });
     if (hasErrors(generated.diagnostics)) {

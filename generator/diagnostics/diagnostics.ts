@@ -136,6 +136,16 @@ export const CODES = {
     "declare a class of the project that extends it",
     "svc-gen reads classes by their declaration in the project. What a function returns, or a package exports, has none, so its name, description and types are not known without running it.",
   ),
+  SVC128: warning(
+    "the method is never called",
+    "make it static, or not, as SvcTool declares it; or rename a method of your own",
+    "SvcTool calls path, timeout, isolate, new, create, close and meta on the class, and invoke, authorize, health and encodeOutput on an instance. TypeScript takes the other kind as a method of another name.",
+  ),
+  SVC129: note(
+    "the timeout is short",
+    "return milliseconds: 5000 for five seconds",
+    "It covers construction, authorize, input decoding, invoke and output encoding together. A call that takes longer is answered with 504.",
+  ),
   SVC130: error(
     "a function cannot travel as JSON",
     "remove the member from the type, or keep it in the class and not in Input or Output",

@@ -1,6 +1,7 @@
 /** Quotation of user input in messages and in what a terminal shows. */
 
-const MAX_LENGTH = 60;
+/** Most paths fit. */
+const MAX_LENGTH = 256;
 
 /** The text as a JSON string in printable ASCII, cut to {@link MAX_LENGTH} characters. */
 export function quoted(text: string): string {

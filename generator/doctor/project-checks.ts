@@ -1,6 +1,7 @@
 /** Checks of a tool project and of the environment of its server. Nothing is sent. */
 
 import { existsSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
 import { isIP } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import {
@@ -53,6 +54,7 @@ export async function checkProject(questions: ProjectQuestions): Promise<Check[]
   return [
     checkNode(process.versions.node),
     checkTypeScript(project.root),
+    ...checkManifest(project.root),
     ...(await checkTsconfig(project)),
     checkVersions(project.root),
     await checkGenerated(questions),
@@ -120,12 +122,21 @@ async function checkTsconfig({ root, tsconfig }: GenerateOptions): Promise<Check
     const next = 'set "module": "NodeNext": the generated code and svc-runtime are ES modules';
     return [bad("tsconfig", `module is ${module === undefined ? "not set" : ts.ModuleKind[module]}`, next)];
   }
-  const manifest = readManifest(join(root, "package.json"));
-  const isNode = module >= ts.ModuleKind.Node16 && module <= ts.ModuleKind.NodeNext;
-  if (isNode && manifest?.type !== "module") {
-    return [bad("tsconfig", "package.json makes the sources CommonJS", 'set "type": "module" in package.json')];
+  const { checkBuild } = await import("./build-checks.js");
+  return [good("tsconfig", `strict, module ${ts.ModuleKind[module]}`), ...checkBuild(project)];
+}
+
+/** A manifest that is not JSON; npm and Node refuse it too. */
+function checkManifest(root: string): Check[] {
+  const path = join(root, "package.json");
+  if (!existsSync(path)) return [];
+  try {
+    JSON.parse(readRegular(path).toString());
+    return [];
+  } catch (error) {
+    const [at = ""] = /at position \d+/.exec(String(error)) ?? [];
+    return [bad("package.json", `it is not JSON ${at}`.trimEnd(), "correct it: npm and Node read it too")];
   }
-  return [good("tsconfig", `strict, module ${ts.ModuleKind[module]}`)];
 }
 
 function checkVersions(root: string): Check {
@@ -285,15 +296,25 @@ function isAddress(text: string): boolean {
 /** Whether a server would find libsodium. It is looked for and not loaded: it is code of the project. */
 function checkLibsodium(root: string): Check {
   const runtime = manifestOf(root, "svc-runtime");
-  const manifest = manifestOf(runtime === undefined ? root : dirname(realpathSync(runtime)), "sodium-native");
   const platform = `${process.platform}-${process.arch}`;
-  const built = manifest !== undefined && existsSync(join(dirname(manifest), "prebuilds", platform));
+  const built = existsSync(
+    join(folderOf("sodium-native", runtime ?? join(root, "package.json")), "prebuilds", platform),
+  );
   const { glibcVersionRuntime } = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header;
   const hasLibrary = process.platform !== "linux" || glibcVersionRuntime !== undefined;
   if (built && hasLibrary) return good("libsodium", `sodium-native is installed, built for ${platform}`);
   const next =
     "npm install sodium-native, where it is prebuilt: glibc, macOS, Windows (troubleshooting: a signed call costs more than it should)";
   return skipped("libsodium", "not here: signatures take twice as long", next);
+}
+
+/** The folder of a package as Node finds it from a file, in NODE_PATH too; empty without one. */
+function folderOf(name: string, from: string): string {
+  try {
+    return dirname(createRequire(realpathSync(from)).resolve(`${name}/package.json`));
+  } catch {
+    return "";
+  }
 }
 
 /** The version of a package in the nearest `node_modules`; undefined without one. */

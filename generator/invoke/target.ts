@@ -28,6 +28,9 @@ export async function targetOf(
   signed: boolean,
 ): Promise<Target> {
   if (name !== undefined && /^https?:\/\//i.test(name)) return { url: toolUrl(name) };
+  if (name !== undefined && /^[\w.-]+:\d{1,5}(?:\/|$)/.test(name)) {
+    throw new UsageError(`a URL begins with its scheme: http://${name}`);
+  }
   const tool = toolNamed("invoke", name, await projectTools(cwd, env, signed), "a URL");
   return { url: tool.url, tool };
 }

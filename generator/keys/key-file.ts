@@ -55,6 +55,7 @@ const HAS_MODES = process.platform !== "win32";
  */
 export function readKeyFile(folder: string, name: string): KeyFile {
   refuseKeyAsName(name);
+  refusePublicKey(name);
   const { bytes, stats } = readRegular(resolve(folder, name), name);
   const text = bytes.toString().trim();
   const reading = readPrivateKey(bytes.toString());
@@ -122,6 +123,7 @@ function modeWarnings(mode: number, name: string): string[] {
  */
 export function writeKeyFile(folder: string, name: string, text: string): void {
   refuseKeyAsName(name);
+  refusePublicKey(name);
   const path = resolve(folder, name);
   refuseLinkedFolders(baseOf(folder, dirname(path)), path);
   const file = openNew(path, name);
@@ -173,6 +175,19 @@ function syncFolder(path: string): void {
 export function besideName(name: string, addition: string): string {
   const { ext } = parse(name);
   return `${ext === "" ? name : name.slice(0, -ext.length)}.${addition}${ext}`;
+}
+
+/**
+ * Refuses the file of a public key by its name: nothing in its 32 bytes tells it from a private key.
+ *
+ * @throws KeyFileError
+ */
+export function refusePublicKey(name: string): void {
+  if (!/\.pub(?:lic)?$/i.test(name)) return;
+  throw new KeyFileError(
+    `expected a file with a private key, and ${quoted(name)} is named like one with a public key`,
+    "give the file of the private key",
+  );
 }
 
 /**

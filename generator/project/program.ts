@@ -460,7 +460,7 @@ export function compilerErrors(
     const isError = each.file === undefined || reach(each.file, each.start ?? 0);
     const hint = isError
       ? HINTS.get(each.code)
-      : `nothing, when TypeScript ${installed?.version} takes it, which the project is compiled with: svc-gen reads with ${ts.version}, and no contract depends on this`;
+      : `correct it, unless your tsc accepts it: the project is compiled with TypeScript ${installed?.version}, svc-gen reads with ${ts.version}, and no contract depends on this`;
     const common = {
       code: `TS${each.code}`,
       severity: isError ? "error" : "note",

@@ -1,7 +1,7 @@
 /** The names in a new project, each derived from one before it: folder, package, tool, class. */
 
 import { fqnProblem, parseFqn } from "svc-runtime/generator";
-import { quoted } from "../diagnostics/quote.js";
+import { quoted, shellWord } from "../diagnostics/quote.js";
 import { ScaffoldError } from "./scaffold-error.js";
 
 const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
@@ -9,17 +9,24 @@ const MAX_PACKAGE_NAME = 214;
 /** npm refuses a package that depends on another one of its own name, and these two. */
 const TAKEN_PACKAGES = ["svc-gen", "svc-runtime", "typescript", "@types/node", "node_modules", "favicon.ico"];
 
-/** The package name for a folder: its own name, with every character that npm refuses replaced. */
-export function packageNameFor(folder: string): string {
+/**
+ * The package name for a folder: its own name, with every character that npm refuses replaced.
+ *
+ * @param given the folder as the user calls it
+ */
+export function packageNameFor(folder: string, given = folder): string {
   const name = folder
+    .normalize("NFKD")
+    // The accents alone.
+    .replace(/\p{M}+/gu, "")
     .toLowerCase()
     .replace(/[^a-z0-9._~-]+/g, "-")
     .replace(/^[._-]+|[._-]+$/g, "")
     .slice(0, MAX_PACKAGE_NAME);
   if (name === "") {
     throw new ScaffoldError(
-      `no package name can be made of the folder ${quoted(folder)}`,
-      "name it: --name NAME",
+      "the name of the folder has none of the letters a to z and digits, of which the package is named",
+      `name the package: svc-gen new ${shellWord(given)} --name my-tool`,
       true,
     );
   }

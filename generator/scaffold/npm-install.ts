@@ -2,10 +2,14 @@
 
 import { spawn } from "node:child_process";
 
-/** @returns what npm wrote when it failed, or undefined */
+/**
+ * @param interrupted ends npm
+ * @returns what npm wrote when it failed or was ended, or undefined
+ */
 export function npmInstall(
   folder: string,
   env: Readonly<Record<string, string | undefined>>,
+  interrupted: Promise<unknown>,
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     const child = spawn("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], {
@@ -14,6 +18,7 @@ export function npmInstall(
       stdio: ["ignore", "pipe", "pipe"],
       shell: process.platform === "win32",
     });
+    void interrupted.then(() => child.kill());
     let text = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (part: string) => {

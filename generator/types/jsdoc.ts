@@ -43,7 +43,8 @@ const CONSTRAINT_TAGS: readonly ConstraintTag[] = [
 ];
 /** Keywords of JSON Schema that look like a check, and are none. */
 const UNCHECKED_TAGS: readonly string[] = ["minProperties", "maxProperties"];
-const KNOWN_TAGS = [...ANNOTATION_TAGS, ...CONSTRAINT_TAGS, "notSecret", "acknowledge"];
+/** All tags that svc-gen reads. */
+export const KNOWN_TAGS: readonly string[] = [...ANNOTATION_TAGS, ...CONSTRAINT_TAGS, "notSecret", "acknowledge"];
 
 /** The comments of symbols; a merged symbol has those of all its declarations. Each is parsed once for all tools. */
 export class Comments {

@@ -7,6 +7,7 @@ import { quoted } from "../diagnostics/quote.js";
 import type { ClassImport, StaticMetadata, Tool } from "../model.js";
 import { displayPath } from "../project/layout.js";
 import { type Program, packageOf } from "../project/program.js";
+import { toolOutside } from "../project/tool-outside.js";
 import {
   type ClassDeclaration,
   type ClassExpression,
@@ -156,6 +157,7 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
   const statics = node.getSymbolOrThrow().getTypeAtLocation(node);
   const metadata = readStaticMetadata(program, node, statics, name, report);
   checkConstruction(program, node, statics, name, report);
+  checkKinds(program, node, statics, name, report);
   const syntax = typeArguments(program, node, bindTypeParameters(node, [], new Map()));
   return {
     name,
@@ -294,7 +296,8 @@ function readStaticMetadata(
   if (meta !== undefined) report("SVC121", nameNode(meta), `${name}.meta()`);
 
   const canonical = typeof fqn?.value === "string" ? parseFqn(fqn.value)?.text : undefined;
-  if (fqn === undefined && !failed) fail("SVC112", at, name);
+  const instance = methodOf(program, node.getSymbolOrThrow().getDeclaredType(), "fqn");
+  if (fqn === undefined && !failed) fail("SVC112", instance ?? at, name, instance && "there is one that is not static");
   else if (fqn !== undefined && canonical === undefined) {
     fail("SVC114", fqn.node, `${name}.fqn()`, fqnProblem(`${fqn.value}`));
   }
@@ -313,10 +316,14 @@ function readStaticMetadata(
   const milliseconds = typeof timeout?.value === "number" ? timeout.value : DEFAULT_TIMEOUT_MS;
   if (!Number.isInteger(milliseconds) || milliseconds < 1 || milliseconds > MAX_TIMEOUT_MS) {
     fail("SVC118", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} is out of range or no integer`);
-  }
+  } else if (milliseconds < SHORT_TIMEOUT_MS)
+    report("SVC129", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} ms`);
   if (failed || canonical === undefined) return undefined;
   return { fqn: canonical, description: text, path: urlPath, timeout: milliseconds };
 }
+
+/** Numbers below are probably seconds. */
+const SHORT_TIMEOUT_MS = 100;
 
 /** The static member of a class or its bases that replaces the one of SvcTool. */
 function overrideOf({ checker, wrap }: Program, statics: Type, name: string): Node | undefined {
@@ -351,6 +358,31 @@ function checkConstruction(program: Program, node: ClassNode, statics: Type, nam
   report("SVC123", isOwn && declaration ? declaration : nameNode(node), name, detail);
 }
 
+const STATIC_METHODS = ["path", "timeout", "isolate", "new", "create", "close", "meta", "description"];
+const INSTANCE_METHODS = ["invoke", "authorize", "health", "encodeOutput"];
+
+/** Reports methods of the names of SvcTool that are static where SvcTool's are not, and the reverse. */
+function checkKinds(program: Program, node: ClassNode, statics: Type, name: string, report: Report): void {
+  const instance = node.getSymbolOrThrow().getDeclaredType();
+  const never = [
+    ...STATIC_METHODS.filter((key) => overrideOf(program, statics, key) === undefined).map((key) => {
+      return { key, found: methodOf(program, instance, key), detail: "it is not static" };
+    }),
+    ...INSTANCE_METHODS.map((key) => ({ key, found: methodOf(program, statics, key), detail: "it is static" })),
+  ];
+  for (const { key, found, detail } of never) {
+    if (found !== undefined) report("SVC128", nameNode(found), `${name}.${key}()`, detail);
+  }
+}
+
+/** A public method of the author's. */
+function methodOf({ checker, wrap }: Program, { compilerType }: Type, name: string): Node | undefined {
+  const declaration = checker.getPropertyOfType(compilerType, name)?.valueDeclaration;
+  if (declaration === undefined || !ts.isMethodDeclaration(declaration) || isRuntimeClass(declaration.parent)) return;
+  const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
+  return (ts.getCombinedModifierFlags(declaration) & hidden) === 0 ? wrap(declaration) : undefined;
+}
+
 /** Whether a parameter has no default and its type does not take `undefined`. */
 function needsArgument(parameter: MorphSymbol, location: Node): boolean {
   const declaration = parameter.getValueDeclaration();
@@ -382,7 +414,12 @@ export function noTools(program: Program): Diagnostic {
     .flatMap((file) => classesOf(program, file))
     .filter((node) => node.isAbstract() && typesOf(program, node) !== undefined);
   const [first] = abstract;
-  if (first === undefined) return diagnostic("SVC100", {}, where);
+  if (first === undefined) {
+    const other = toolOutside(program);
+    if (other === undefined) return diagnostic("SVC100", {}, where);
+    const detail = `${where}; ${quoted(other)} has one, and is not among them`;
+    return diagnostic("SVC100", {}, detail, `add it to "include" in ${displayPath(layout, layout.tsconfig)}`);
+  }
   const names = abstract.slice(0, MAX_NAMED_CLASSES).map((node) => node.getName() ?? "a class without a name");
   const more = abstract.length > names.length ? ` and ${abstract.length - names.length} more` : "";
   const are = abstract.length === 1 ? "is abstract: remove `abstract`, or" : "are abstract:";
@@ -391,6 +428,8 @@ export function noTools(program: Program): Diagnostic {
 }
 
 const MAX_NAMED_CLASSES = 3;
+
+const ROOT_TAKEN = 'without path() a tool is at the root: add static override path() { return "name"; } to all but one';
 
 /**
  * Diagnostics for tools with the same FQN or path, which one process cannot serve together. Tools without an FQN, whose
@@ -408,7 +447,8 @@ export function duplicateTools(tools: readonly Pick<Tool, "fqn" | "path" | "impo
       else {
         const { file, line, column } = first.place;
         const detail = `${JSON.stringify(text)}, as ${first.import.className} at ${file}:${line}:${column}`;
-        diagnostics.push(diagnostic(code, { place: tool.place, subject: tool.import.className }, detail));
+        const where = { place: tool.place, subject: tool.import.className };
+        diagnostics.push(diagnostic(code, where, detail, text === "" ? ROOT_TAKEN : undefined));
       }
     }
   };

@@ -276,6 +276,12 @@ export function configWarnings(config: ToolkitRuntimeConfig): string[] {
   return warnings;
 }
 
+/** The entry of another version of a tool, or of its name without a version; undefined without one. */
+export function otherVersion(config: ToolkitRuntimeConfig, fqn: string): string | undefined {
+  const [name] = fqn.split("@");
+  return [...snapshotOf(config).tools.keys()].find((id) => id.replace(/@\d{0,10}$/, "") === name);
+}
+
 function defaults(): ConfigSnapshot {
   return {
     invokeMaxBodyBytes: DEFAULT_INVOKE_MAX_BODY_BYTES,

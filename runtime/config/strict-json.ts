@@ -339,5 +339,21 @@ export class DocumentNode {
 /** The fault of bytes that are not JSON. */
 export function notJson(error: JsonError, bytes: Uint8Array, source: DocumentSource): ConfigError {
   const place = { pointer: "", ...lineColumn(bytes, error.offset) };
-  return new ConfigError(`must be JSON: ${error.reason}; correct the text at this place`, source, place);
+  const [reason, remedy] = commonMistake(bytes, error.offset) ?? [error.reason, "correct the text at this place"];
+  return new ConfigError(`must be JSON: ${reason}; ${remedy}`, source, place);
 }
+
+/** What editors and other dialects write, and what to do about it. */
+function commonMistake(bytes: Uint8Array, offset: number): readonly [reason: string, remedy: string] | undefined {
+  const [first = 0, second = 0] = bytes.subarray(0, 2);
+  if (offset === 0 && first === 0xef) return ["it begins with a byte order mark", "save it as UTF-8 without one"];
+  if (offset === 0 && first + second === 0xfe + 0xff) return ["it is UTF-16", "save it as UTF-8"];
+  const text = Buffer.from(bytes.subarray(offset, offset + 2)).toString("latin1");
+  if (/^(?:\/[/*]|#)/.test(text)) return ["a comment", "remove it, because JSON has none"];
+  if (text.startsWith("'")) return ["a text in single quotes", "write double quotes"];
+  const before = Buffer.from(bytes.subarray(Math.max(0, offset - MAX_LOOK_BACK), offset)).toString("latin1");
+  return /^[}\]]/.test(text) && /,\s*$/.test(before) ? ["a comma before the end", "remove the comma"] : undefined;
+}
+
+/** Bytes in which the comma is looked for: line ends and their indentation. */
+const MAX_LOOK_BACK = 200;

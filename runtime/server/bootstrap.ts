@@ -1,5 +1,6 @@
 /** Start of a server from tool classes (protocol.md sections 8 to 10). */
 
+import { readFileSync } from "node:fs";
 import { ConfigError, configFile, ENV_TOOLKIT_CONFIG_PATH, type ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_ADMIN_ADDR, ENV_BIND_ADDR, ENV_TLS_CERT_PATH } from "../config/environment.js";
 import type { Reloads } from "../config/reload-stats.js";
@@ -106,6 +107,9 @@ export async function bootstrap(
     }
     const server = await starting;
     const served = classes.map((tool) => parseFqn(tool.fqn())?.text ?? "");
+    for (const tool of staleTools(classes)) {
+      logger.warn({ tool }, "meta.json here has another contract: this server was built before svc-gen ran; run tsc");
+    }
     for (const event of ["uncaughtException", "unhandledRejection"] as const) {
       process.on(event, (err: unknown) => {
         logger.error({ err, ...strayFields(served) }, `outside of a call: ${event}`);
@@ -154,6 +158,27 @@ function print(text: string): Promise<never> {
   return new Promise(() => process.stdout.write(text, () => process.exit(0)));
 }
 
+/** Tools whose contract is not that of `meta.json` in the working directory, which an image does not have. */
+function staleTools(classes: readonly SvcToolClass[]): string[] {
+  try {
+    const committed: ListedTool[] = JSON.parse(readFileSync("meta.json", "utf8"));
+    const schemas = ({ input_schema, output_schema }: ListedTool) => JSON.stringify([input_schema, output_schema]);
+    const own: ListedTool[] = JSON.parse(metaOf(classes));
+    const isOld = (tool: ListedTool) =>
+      committed.some((each) => each.fqn === tool.fqn && schemas(each) !== schemas(tool));
+    return own.filter(isOld).map(({ fqn }) => fqn);
+  } catch {
+    // There is none, or it is of something else.
+    return [];
+  }
+}
+
+interface ListedTool {
+  readonly fqn: string;
+  readonly input_schema: unknown;
+  readonly output_schema: unknown;
+}
+
 /** Output of `--meta`. */
 function metaOf(classes: readonly SvcToolClass[]): string {
   const documents = serveTools(classes).map(({ tool, contract }) =>
@@ -190,6 +215,9 @@ export async function serve(
   const endpoint = endpointOf("bootstrap", options.address) ?? endpointFromEnv(ENV_BIND_ADDR) ?? DEFAULT_ENDPOINT;
   const adminEndpoint = endpointOf("admin", options.admin) ?? endpointFromEnv(ENV_ADMIN_ADDR);
   const log = loggerOf(options);
+  if (endpoint === DEFAULT_ENDPOINT && process.env.PORT !== undefined) {
+    log.warn({ variable: "PORT" }, `PORT is set and not read: set ${ENV_BIND_ADDR}, an address and a port`);
+  }
   const tls = tlsFromEnv();
   const scheme = tls === undefined ? "http" : "https";
   const metrics = adminEndpoint && (await Metrics.load());

@@ -1,7 +1,13 @@
 /** A tool server without a listener: tools with configuration, replay store, load control, threads and reloads. */
 
 import { checkedInteger } from "../checked-integer.js";
-import { configWarnings, DEFAULT_REPLAY_CACHE_TTL_MS, ToolkitRuntimeConfig } from "../config/config.js";
+import {
+  configWarnings,
+  DEFAULT_REPLAY_CACHE_TTL_MS,
+  ENV_TOOLKIT_CONFIG_PATH,
+  otherVersion,
+  ToolkitRuntimeConfig,
+} from "../config/config.js";
 import { ENV_MAX_RUNS, ENV_REDIS_URL, integerFromEnv, REDIS_SETTINGS } from "../config/environment.js";
 import { displayVariable, strayVariables } from "../config/stray-variables.js";
 import { endsWithin } from "../time-limit.js";
@@ -86,7 +92,7 @@ export async function prepareTools(
   const headers = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");
   const { engine, reason } = engineOf(options.engine);
   const signed = config.signedHttpIsRequired();
-  const shared = options.replayStore ?? (await sharedStore(signed));
+  const shared = options.replayStore ?? (await sharedStore(signed, log));
   const memory = memoryBudget(options, {
     bodyLimit: config.invokeMaxBodyBytes(),
     remembers: signed && shared === undefined,
@@ -198,7 +204,7 @@ function figuresOf({ limit, source, heap, replay, bodies, values, answers, maxCo
  *
  * @throws {@link StartupError}
  */
-async function sharedStore(signed: boolean): Promise<ReplayStore | undefined> {
+async function sharedStore(signed: boolean, log: ServerLogger): Promise<ReplayStore | undefined> {
   const settings = REDIS_SETTINGS.filter((name) => process.env[name] !== undefined);
   if (signed && process.env[ENV_REDIS_URL] !== undefined) {
     const { redisFromEnv } = await import("../redis/settings.js");
@@ -207,6 +213,12 @@ async function sharedStore(signed: boolean): Promise<ReplayStore | undefined> {
   if (signed && settings.length > 0) {
     throw new StartupError(
       `${settings.join(", ")}: expected ${ENV_REDIS_URL} beside it; without it no state is shared`,
+    );
+  }
+  if (settings.length > 0) {
+    log.warn(
+      { variables: settings },
+      `the settings of shared replay state are not used: calls without signatures are not remembered; name a configuration that requires signatures in ${ENV_TOOLKIT_CONFIG_PATH}, or unset them`,
     );
   }
   const misspelt = signed ? strayVariables(process.env).find(({ nearest }) => nearest === ENV_REDIS_URL) : undefined;
@@ -285,8 +297,10 @@ function requireEntries(tools: readonly ServedTool[], config: ToolkitRuntimeConf
   for (const { fqn } of tools) {
     const entry = config.toolConfig(fqn);
     if (entry === undefined) {
+      const other = otherVersion(config, fqn);
+      const found = other === undefined ? "" : `; it has ${JSON.stringify(other)}, another version of the tool`;
       throw new StartupError(
-        `signed requests are required, but ${fqn} has no entry: add ${JSON.stringify(fqn)} to /signed_http/tools in the configuration`,
+        `signed requests are required, but ${fqn} has no entry: add ${JSON.stringify(fqn)} to /signed_http/tools in the configuration${found}`,
       );
     }
     if (entry.signingKey === undefined) log.warn({ tool: fqn }, "results are not signed: no response_signing_key");

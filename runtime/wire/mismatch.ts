@@ -101,6 +101,7 @@ export function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return "an array";
+  if (value instanceof Promise) return "a Promise that was not awaited";
   switch (typeof value) {
     case "bigint":
       return "an integer";

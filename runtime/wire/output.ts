@@ -634,5 +634,6 @@ function encodeItems(
 function encodeDate(value: unknown): string | Mismatch {
   if (!(value instanceof Date)) return new Mismatch("a Date", kindOf(value));
   const text = formatDateTime(value);
-  return text === undefined ? new Mismatch("a Date of the years 0 to 9999", "another") : `"${text}"`;
+  const got = Number.isNaN(value.getTime()) ? "an invalid Date" : "another";
+  return text === undefined ? new Mismatch("a Date of the years 0 to 9999", got) : `"${text}"`;
 }

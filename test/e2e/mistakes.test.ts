@@ -119,6 +119,7 @@ async function generatedBefore(project: ToolProject, changed: string): Promise<v
   project.write({ "src/tool.ts": changed });
 }
 
+const WITHOUT_PATH = toolWith().replace(/ .*path\(\).*\n/, "");
 const OPTIONAL_PORT = toolWith({ input: "{ a: string; c?: string }" });
 const REQUIRED_PORT = toolWith({ input: "{ a: string; c: string }" });
 
@@ -151,7 +152,13 @@ const CLASSES: readonly Mistake[] = [
   ["no `export` before the class", tool({ heading: "class Tool extends SvcTool<Input, Output>" })],
   ['`fqn()` returns `"demo.tool@1"`', tool({ fqn: '"demo.tool@1"' })],
   ['`fqn()` returns `"xyz.demo.tool"`', tool({ fqn: '"xyz.demo.tool"' })],
+  ["`fqn()` without `static`", svcGen({ files: { "src/tool.ts": toolWith().replace("static override fqn", "fqn") } })],
+  [
+    "`path()` without `static`",
+    svcGen({ files: { "src/tool.ts": toolWith().replace("static override path", "path") } }),
+  ],
   ['`timeout()` returns `"5s"`', tool({ more: 'static override timeout() { return "5s" as never; }' })],
+  ["`timeout()` returns `5`: seconds", tool({ more: "static override timeout() { return 5; }" })],
   [
     "`constructor(readonly db: Pool)` without `static new()`",
     tool({
@@ -171,6 +178,24 @@ const CLASSES: readonly Mistake[] = [
   [
     "two tools with one FQN",
     svcGen({ files: { "src/other.ts": toolWith({ heading: "export class Other extends SvcTool<Input, Output>" }) } }),
+  ],
+  [
+    "two tools, neither with a `path()`",
+    svcGen({
+      files: {
+        "src/tool.ts": WITHOUT_PATH,
+        "src/other.ts": WITHOUT_PATH.replace("class Tool", "class Other").replace("demo.tool", "demo.other"),
+      },
+    }),
+  ],
+  [
+    "`include` in tsconfig.json that misses the tool",
+    svcGen({
+      files: {
+        "tsconfig.json": JSON.stringify({ compilerOptions: STRICT, include: ["lib/*.ts"] }),
+        "lib/lib.ts": "export const a = 1;",
+      },
+    }),
   ],
   [
     "`{ maxConections: 10 }` in src/server-options.ts",
@@ -208,7 +233,16 @@ const CLASSES: readonly Mistake[] = [
   ],
   ["`svc-gen --chek`", svcGen({ args: ["--chek"] })],
   ["`svc-gen dif`", svcGen({ args: ["dif"] })],
+  ["`svc-gen init`", svcGen({ args: ["init"] })],
   ["`svc-gen new .` in a folder that has files", svcGen({ args: ["new", ".", "--yes"] })],
+  [
+    "`svc-gen new ..`",
+    async () => {
+      const root = folderOf({ "inner/notes": "" });
+      return stable((await svcGenIn(join(root, "inner"), ["new", "..", "--yes", "--skip-install"])).err, root);
+    },
+  ],
+  ["`svc-gen new проект`", svcGen({ args: ["new", "проект", "--yes"] })],
 ];
 
 // ---- Calls: a served example, and svc-gen or a client.
@@ -273,6 +307,13 @@ const CALLS: readonly Mistake[] = [
     invoke(async () => ({ url: `http://127.0.0.1:${await leasePort()}` }), inputWith({})),
   ],
   ["`svc-gen invoke http://127.0.0.1:8080/sums`: a wrong path", invoke(unsigned, inputWith({}), { path: "/sums" })],
+  [
+    "`svc-gen invoke 127.0.0.1:8080/sum`: no scheme",
+    async () => {
+      const root = folderOf({});
+      return stable((await svcGenIn(root, ["invoke", "127.0.0.1:8080/sum", "{}"])).err, root);
+    },
+  ],
   [`\`{"lable":"x",…}\`: a misspelt port`, invoke(unsigned, '{"a":1,"b":2,"lable":"x","tags":["y"]}')],
   [`\`{"a":1,"b":2,"tags":["y"]}\`: a missing port`, invoke(unsigned, '{"a":1,"b":2,"tags":["y"]}')],
   [`\`{"a":"1",…}\`: text for an integer`, invoke(unsigned, inputWith({ a: "1" }))],
@@ -282,6 +323,14 @@ const CALLS: readonly Mistake[] = [
   ],
   ["a list of 257 items", invoke(unsigned, inputWith({ tags: Array(257).fill("y") }))],
   ["`{'a':1,…}`: single quotes", invoke(unsigned, "{'a':1}")],
+  [
+    "`--leader-key` without `--signed`",
+    async () => {
+      const root = folderOf({});
+      const args = ["invoke", "http://127.0.0.1:8080/sum", "{}", "--leader-key", "leader.key"];
+      return stable((await svcGenIn(root, args)).err, root);
+    },
+  ],
   ["no `--signed`, but the server requires signatures", invoke(signed, inputWith({}))],
   ["`--leader-id` of a leader that is not in the allow-list", invoke(signed, inputWith({}), asLeader("other"))],
   ["`--tool-key` of another tool", invoke(signed, inputWith({}), asLeader("leader", "--tool-key", LEADER_PUBLIC_KEY))],
@@ -376,6 +425,9 @@ const OPERATORS: readonly Mistake[] = [
     "a missing comma in the configuration",
     start({ config: '{\n  "invoke_max_body_bytes": 1000\n  "signed_http": {}\n}\n' }),
   ],
+  ["a comment in the configuration", start({ config: '{\n  // limits\n  "invoke_max_body_bytes": 1000\n}\n' })],
+  ["a comma after the last member", start({ config: '{\n  "invoke_max_body_bytes": 1000,\n}\n' })],
+  ["a byte order mark before the configuration", start({ config: "\ufeff{}" })],
   ['`"signed_htp"` in the configuration', start({ config: '{\n  "signed_htp": {}\n}\n' })],
   ["`signed_http` without an allow-list", signedWith({ allowed_leaders: undefined })],
   [
@@ -383,6 +435,8 @@ const OPERATORS: readonly Mistake[] = [
     signedWith({ allowed_leaders: undefined, allowed_leaders_path: "leaders.json" }),
   ],
   ["`tools` without an entry for a served tool", signedWith({ tools: { "xyz.demo.sun@1": {} } })],
+  ["`tools` with an entry for another version", signedWith({ tools: { "xyz.demo.sum@2": {} } })],
+  ["`SVC_REPLAY_REDIS_URL` without signatures", environment({ SVC_REPLAY_REDIS_URL: "redis://127.0.0.1:6379" })],
   [
     "a `response_signing_key` of 31 bytes",
     signedWith({ tools: { [FQN]: { response_signing_key: TOOL_KEY.slice(2) } } }),
@@ -398,6 +452,13 @@ const OPERATORS: readonly Mistake[] = [
   ],
   ["`node dist/generated/server.js --port 8080`", start({ args: ["--port", "8080"] })],
   ["`svc-gen keys new tool.key` over a file", keys(["new", "tool.key"], ["new", "tool.key"])],
+  [
+    "`svc-gen keys show leader.pub`: a public key",
+    async () => {
+      const root = folderOf({ "leader.pub": LEADER_PUBLIC_KEY });
+      return stable((await svcGenIn(root, ["keys", "show", "leader.pub"])).err, root);
+    },
+  ],
   [
     "a key file of mode 0644",
     async () => {

@@ -313,6 +313,53 @@ export const Mixed = mix(Root);
   generated(good, (result) => assert.deepEqual(errorsOf(result), []));
 });
 
+test("a method of a name of SvcTool's that is static where SvcTool's is not, or the reverse", () => {
+  const parts = `path() { return "x"; } static async health() { return 1; } private close() {} timeout = 5; ${invoke}`;
+  const source = `${imports}export class A extends SvcTool<{ a: string }, "done"> {
+  static override fqn() { return "xyz.test.aa@1"; }
+  static override description() { return "A tool."; }
+  ${parts}
+}`;
+  const said = ({ diagnostics }: Generated) =>
+    diagnostics.map(({ code, severity, subject, message }) => `${code} ${severity} ${subject} ${message}`);
+  generated({ "src/a.ts": source }, (result) =>
+    assert.deepEqual(said(result), [
+      "SVC128 warning A.path() the method is never called: it is not static",
+      "SVC128 warning A.health() the method is never called: it is static",
+    ]),
+  );
+  generated({ "src/a.ts": source.replace("static override fqn", "fqn") }, (result) =>
+    assert.match(said(result).join(), /SVC112 error A fqn\(\) is missing: there is one that is not static/),
+  );
+});
+
+test("a timeout that seems to be in seconds is noted", () => {
+  const timeout = (value: number) =>
+    `${imports}export class A extends SvcTool<{ a: string }, "done"> ${body("xyz.test.aa@1", `static override timeout() { return ${value}; } ${invoke}`)}`;
+  for (const [value, codes] of [
+    [30, ["SVC129"]],
+    [100, []],
+  ] as const) {
+    generated({ "src/a.ts": timeout(value) }, ({ diagnostics }) =>
+      assert.deepEqual(
+        diagnostics.map(({ code }) => code),
+        codes,
+      ),
+    );
+  }
+});
+
+test("a tool class in a file that tsconfig.json leaves out is named", () => {
+  generated(
+    { "src/a.ts": "export const a = 1;", "lib/tool.ts": toolSource("Sum", "{ a: number }") },
+    ({ diagnostics }) => {
+      const [none] = diagnostics;
+      assert.match(none?.message ?? "", /"lib\/tool\.ts" has one, and is not among them$/);
+      assert.equal(none?.hint, 'add it to "include" in tsconfig.json');
+    },
+  );
+});
+
 test("a project without tools, without tsconfig, or without strict null checks says so", () => {
   generated({ "src/a.ts": "export const a = 1;" }, (result) =>
     assert.deepEqual(errorsOf(result), ["SVC100 undefined:undefined:undefined undefined"]),

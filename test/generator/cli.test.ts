@@ -60,6 +60,7 @@ test("a run shows the notes that the last one did not give, and counts the other
 
 test("--check is 0 when up to date, 3 with a difference when stale, and writes nothing", async () => {
   assert.deepEqual(await svcGen("--check", "--quiet"), { code: EXIT.done, out: "", err: "" });
+  assert.equal((await svcGen("--check")).out, "up to date\n");
   const path = join(project.root, "meta.json");
   const text = readFileSync(path, "utf8");
   project.write({ "meta.json": text.replace("A tool.", "Another tool.") });
@@ -137,6 +138,8 @@ test("usage errors are 2, and one line that names the nearest thing there is", a
     [["completion"], "completion wants one shell: bash, zsh or fish"],
     [["explain", "SVC999"], `unknown code "SVC999"; did you mean ${LAST_CODES}?`],
     [["explain", "SVC11x"], 'unknown code "SVC11x"; did you mean SVC110 or SVC111 or SVC112?'],
+    [["init"], 'unknown command "init"; did you mean new?'],
+    [["build"], 'unknown command "build"; did you mean generate, then tsc?'],
     [["explain", "everything"], `unknown code "everything"; there is SVC100, SVC101, SVC102, … (${CODE_COUNT})`],
     [["explain", "ts2322"], `"ts2322" is TypeScript's; explain knows the codes of svc-gen`],
     [["meta"], "meta wants --url URL, under which the tool is served"],
@@ -218,9 +221,11 @@ test("completion prints a script that the shell runs", async () => {
   assert.equal((await svcGen("completion", "bsh")).code, EXIT.usage);
 });
 
-test("what was given is quoted, escaped and cut", async () => {
-  const { err } = await svcGen(`\u001b[31m\u202e${"x".repeat(100)}`);
-  assert.equal(err, `svc-gen: unknown command "\\u001b[31m\\u202e${"x".repeat(54)}…" (see svc-gen --help)\n`);
+test("what was given is quoted, escaped and cut, and paths are whole", async () => {
+  const { err } = await svcGen(`\u001b[31m\u202e${"x".repeat(300)}`);
+  assert.equal(err, `svc-gen: unknown command "\\u001b[31m\\u202e${"x".repeat(250)}…" (see svc-gen --help)\n`);
+  const path = `${"deep/".repeat(30)}config.json`;
+  assert.match((await svcGen("keys", "show", path)).err, new RegExp(`cannot read "${path}": `));
 });
 
 test("explain prints the page of a code, and docs/diagnostics.md holds them all", async () => {

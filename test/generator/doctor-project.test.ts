@@ -1,7 +1,8 @@
 /** `svc-gen doctor` in projects that are wrong in one thing. */
 
 import assert from "node:assert/strict";
-import { chmodSync, rmSync, symlinkSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { checkNode } from "#generator/doctor/project-checks.js";
@@ -48,6 +49,7 @@ it("a project in good health", async () => {
       "node",
       "typescript",
       "tsconfig",
+      "build",
       "versions",
       "generated files",
       "configuration",
@@ -60,7 +62,7 @@ it("a project in good health", async () => {
   assert.equal(code, 0);
   assert.match(
     out,
-    /\n✓ tsconfig: strict, module NodeNext\n✓ versions: svc-gen and svc-runtime 0\.1\.0\n✓ generated files: current\n- configuration: none is named/,
+    /\n✓ tsconfig: strict, module NodeNext\n- build: the server is not built\n {4}next: .*\n✓ versions: svc-gen and svc-runtime 0\.1\.0\n✓ generated files: current\n- configuration: none is named/,
   );
 });
 
@@ -92,10 +94,7 @@ describe("the project", () => {
     assert.match(await detail({ ...STRICT, strict: false }), /^false SVC102: strictNullChecks is off/);
     assert.equal(await detail({ ...STRICT, strict: false, strictNullChecks: true }), "false strict is off");
     assert.equal(await detail({ ...STRICT, module: "CommonJS" }), "false module is CommonJS");
-    assert.equal(
-      await detail(STRICT, { "package.json": '{ "name": "tools" }' }),
-      "false package.json makes the sources CommonJS",
-    );
+    assert.equal(await detail(STRICT, { "package.json": '{ "name": "tools" }' }), "true strict, module NodeNext");
     assert.equal(
       await detail({ ...STRICT, module: "ESNext", moduleResolution: "Bundler" }),
       "true strict, module ESNext",
@@ -103,6 +102,49 @@ describe("the project", () => {
     const none = project();
     rmSync(join(none.root, "tsconfig.json"));
     assert.match((await doctor(none)).of("tsconfig").detail, /^SVC101: .*tsconfig\.json does not exist/);
+  });
+
+  it("a package.json that is not JSON", async () => {
+    const { of, failed } = await doctor(project({ ...TOOL, "package.json": '{ "name": ' }));
+    assert.deepEqual(failed.slice(0, 1), ["package.json"]);
+    assert.match(of("package.json").detail, /^it is not JSON/);
+  });
+
+  it("the built server: missing, old, or with an import that tsc does not rewrite", async () => {
+    const paths = { baseUrl: undefined, paths: { "@/*": ["./src/*"] }, outDir: "dist", rootDir: "src" };
+    const made = project({ ...TOOL, "src/lib.ts": "export const one = 1;" }, { ...STRICT, ...paths });
+    await svcGenIn(made.root, []);
+    const build = async () => {
+      const { ok, detail } = (await doctor(made)).of("build");
+      return `${ok} ${detail}`;
+    };
+    assert.equal(await build(), "null the server is not built");
+    const contracts = readFileSync(join(made.root, "src/generated/contracts.ts"), "utf8");
+    const built = contracts.replace(": readonly Contract[]", "").replace(/^import type.*\n/m, "");
+    made.write({ "dist/generated/contracts.js": built.replaceAll("  ", "    "), "dist/sum.js": 'import "@/lib.js";' });
+    assert.equal(
+      await build(),
+      'false dist/sum.js imports "@/lib.js", which Node does not find: tsc does not rewrite "paths"',
+    );
+    made.write({ "dist/sum.js": 'import "./lib.js";' });
+    assert.equal(await build(), "true it has the contracts of the generated files");
+    made.write({ "dist/generated/contracts.js": built.replace("@1", "@2") });
+    assert.match(await build(), /^false dist\/generated\/contracts\.js is not that of src\/generated\/contracts\.ts/);
+  });
+
+  it("libsodium is found where Node finds it", async () => {
+    const made = project();
+    const elsewhere = join(made.root, "elsewhere");
+    rmSync(join(made.root, "node_modules/svc-runtime"));
+    made.write({
+      "node_modules/svc-runtime/package.json": '{ "name": "svc-runtime", "version": "0.1.0" }',
+      "elsewhere/sodium-native/package.json": '{ "name": "sodium-native", "version": "5.1.0" }',
+      [`elsewhere/sodium-native/prebuilds/${process.platform}-${process.arch}/sodium-native.node`]: "",
+    });
+    const bin = join(REPOSITORY, "generator/bin.js");
+    const env = { ...process.env, NODE_PATH: elsewhere };
+    const { stdout } = spawnSync(process.execPath, [bin, "doctor"], { cwd: made.root, env, encoding: "utf8" });
+    assert.match(stdout, /✓ libsodium: /);
   });
 
   it("svc-runtime is missing, or of another version", async () => {

@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { diffDocuments, formatDifferences, isBroken } from "#generator/contract-diff.js";
 import { type Json, type JsonObject, printJson, readJson } from "#generator/json.js";
+import { KNOWN_TAGS } from "#generator/types/jsdoc.js";
 import { analyseWithin } from "#generator/types/slow-patterns.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { proves } from "../proves.js";
-import { STRICT, ToolProject, toolSource } from "./project.js";
+import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
 
 const input = `{
   /**
@@ -541,8 +542,8 @@ test("a default or an example that the type does not take is diagnosed at the ta
     [
       "a 7 @default low: expected a number, got a string",
       "a 7 @example [3]: expected a number, got an array",
-      "b 9 @default yesterday: expected an RFC 3339 date-time, got a string",
-      'b 9 @example "2020-02-30T00:00:00Z": expected an RFC 3339 date-time, got a string',
+      "b 9 @default yesterday: expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string",
+      'b 9 @example "2020-02-30T00:00:00Z": expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string',
       "c 4 @example {}: a: expected a value, got nothing",
       'c 11 @example {"a": 1, "b": {"a": "x"}}: b.a: expected a number, got a string',
       "d 13 @example 1.5: expected an integer, got a number that is no integer",
@@ -1021,4 +1022,8 @@ test("a @default that is not the default of invoke is a warning, where both are 
     "warning A.Input.low: -1 is published, invoke takes 1",
   ];
   assert.deepEqual(said(`given: Input): Promise<"done"> { const { ${others} } = given;`), wanted);
+test("the guide has a table of all tags", () => {
+  const page = readFileSync(join(REPOSITORY, "docs/guide/write-a-tool.md"), "utf8");
+  const [table = ""] = /^### JSDoc tags[\s\S]*?(?=^##)/m.exec(page) ?? [];
+  assert.deepEqual(new Set(table.match(/(?<=^\| .*@)[a-z]\w+/gim)), new Set(KNOWN_TAGS));
 });

@@ -192,6 +192,15 @@ test("keys show: the public key, the form, the rights; the private key with --re
   assert.equal(JSON.parse((await keys("show", "a.key", "--json", "--reveal")).out).private_key, `0x${HEX}`);
 });
 
+test("the file of a public key is not read as a private one, nor written", async () => {
+  writeFileSync(join(folder, "leader.pub"), HEX);
+  for (const command of ["show", "new"]) {
+    const { code, err } = await keys(command, "leader.pub");
+    assert.equal(code, EXIT.failure);
+    assert.match(err, /expected a file with a private key, and "leader\.pub" is named like one with a public key/);
+  }
+});
+
 test("keys show names every right that others should not have, and the command against it", {
   skip: !HAS_MODES,
 }, async () => {

@@ -92,6 +92,8 @@ And while it serves, in a second terminal:
   assert.match(read("npm-args"), /^install /);
   const root = join(folder, "my-tool");
   assert.equal((await svcGenIn(root, ["--check"])).code, EXIT.done);
+  const early = spawnSync("npm", ["start"], { cwd: root, encoding: "utf8" });
+  assert.deepEqual([early.status, early.stderr.split("\n")[0]], [1, "not built yet: npm run build"]);
   assert.equal(compile(FASTEST, root), "");
   const meta = spawnSync(process.execPath, ["dist/generated/server.js", "--meta"], { cwd: root, encoding: "utf8" });
   assert.equal(JSON.parse(meta.stdout)[0].fqn, "xyz.demo.my-tool@1", meta.stderr);
@@ -115,6 +117,16 @@ svc-gen: npm install failed; the files are there (cd a-tool && npm install && np
   const none = await create(["b-tool", "--yes"], { env: { PATH: folder } });
   assert.equal(none.code, EXIT.failure);
   assert.match(none.err, /npm was not found on the PATH/);
+});
+
+test("Ctrl-C ends npm, and what is left to do is said", { skip: process.platform === "win32" }, async () => {
+  const npm = { ...fakeNpm(`touch "${folder}/started"\nexec sleep 60\n`) };
+  const interrupted = async () => {
+    while (!existsSync(join(folder, "started"))) await new Promise((go) => setTimeout(go, 5));
+  };
+  const { code, err } = await create(["a-tool", "--yes"], { ...npm, interrupted });
+  assert.equal(code, EXIT.failure);
+  assert.match(err, /npm ended with SIGTERM\n.*the files are there \(cd a-tool && npm install && npm run build\)\n$/);
 });
 
 test("three questions at most, each with a default; a flag answers its own", async () => {
@@ -183,7 +195,8 @@ test("names: each is derived safely, and what is wrong with a given one is said"
     ["My Tool", "my-tool"],
     ["_x", "x"],
     [".hidden.", "hidden"],
-    ["Größe", "gr-e"],
+    ["Größe", "gro-e"],
+    ["Café", "cafe"],
     ["3d", "3d"],
   ] as const) {
     assert.equal(packageNameFor(given), name);
@@ -221,7 +234,7 @@ test("names: each is derived safely, and what is wrong with a given one is said"
     [["x", "--name", "y".repeat(215)], "it has 215 characters, of at most 214"],
     [["svc-gen"], '"svc-gen" is no name for a package: a package of the project has this name already'],
     [["---"], 'unknown option "---"'],
-    [["«»"], 'no package name can be made of the folder "\\u00ab\\u00bb"'],
+    [["проект"], "of which the package is named; name the package: svc-gen new 'проект' --name my-tool"],
     [["a", "b"], "new wants one folder; got 2"],
   ] as const) {
     const { code, err } = await only(...args);

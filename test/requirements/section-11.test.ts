@@ -32,7 +32,10 @@ describe("WithSerdeErrorPath", () => {
   it("names the member in its errors, both ways", () => {
     assert.throws(
       () => read(text.replace("2024-02-29T", "2023-02-29T")),
-      new WireFault("input_deserialization_error", "deep[0].at: expected an RFC 3339 date-time, got a string"),
+      new WireFault(
+        "input_deserialization_error",
+        "deep[0].at: expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string",
+      ),
     );
     assert.throws(
       () => new WithSerdeErrorPath({ id: 1n, deep: [{ at: "x" }] }).toJson(codec, definitions),

@@ -172,8 +172,13 @@ describe("faults at load", () => {
       "3:2 the document",
       "must hold each member once",
     ],
-    ["a comment", `{"version":1, // one\n"leaders":[]}`, "1:15 the document", "must be JSON: "],
-    ["a byte-order mark", `\ufeff${list()}`, "1:1 the document", "must be JSON: "],
+    ["a comment", `{"version":1, // one\n"leaders":[]}`, "1:15 the document", "must be JSON: a comment; "],
+    [
+      "a byte-order mark",
+      `\ufeff${list()}`,
+      "1:1 the document",
+      "must be JSON: it begins with a byte order mark; save it",
+    ],
     ["nothing", "", "1:1 the document", "must be JSON: "],
   ];
 

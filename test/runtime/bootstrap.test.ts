@@ -268,7 +268,11 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
       signed('{"xyz.test.two@1":{}}'),
       /^signed requests are required, but xyz\.test\.one@1 has no entry: add "xyz\.test\.one@1" to \/signed_http\/tools/,
     ],
-    ["an entry under another spelling", signed('{"xyz.test.one@01":{}}'), /xyz\.test\.one@1 has no entry/],
+    [
+      "an entry under another spelling",
+      signed('{"xyz.test.one@01":{}}'),
+      /xyz\.test\.one@1 has no entry: .*; it has "xyz\.test\.one@01", another version of the tool$/,
+    ],
     [
       "a class whose create() fails",
       'await bootstrap(Object.assign(class extends One {}, { create() { throw new Error("no database"); } }));',

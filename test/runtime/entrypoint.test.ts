@@ -1,13 +1,15 @@
 /** The command line of a generated entrypoint. */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, it } from "node:test";
 import { pathToFileURL } from "node:url";
 import { entrypoint } from "../e2e/process.js";
+import { atEnd } from "../teardown.js";
 
 const directory = mkdtempSync(join(tmpdir(), "svc-entrypoint-"));
 after(() => rmSync(directory, { recursive: true }));
@@ -58,6 +60,29 @@ it("an argument that nobody knows is refused with the usage, exit code 2", () =>
   }
   const [code, said] = ends[3] ?? assert.fail();
   assert.deepEqual([code, said.split(":")[0]], [1, "cannot start"], "it went on to the address");
+});
+
+it("a start says when meta.json has another contract: svc-gen ran, and tsc did not", async () => {
+  const meta = run(entrypoint("sum"), "--meta").stdout;
+  const warnings = async (text: string) => {
+    writeFileSync(join(directory, "meta.json"), text);
+    const env = { ...process.env, BIND_ADDR: "127.0.0.1:0" };
+    const child = spawn(process.execPath, [entrypoint("sum")], {
+      cwd: directory,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    atEnd(() => child.kill("SIGKILL"));
+    let log = "";
+    child.stderr.setEncoding("utf8").on("data", (part: string) => {
+      log += part;
+      if (log.includes('"msg":"serving"')) child.kill("SIGTERM");
+    });
+    await once(child, "close");
+    return log.includes("meta.json here has another contract");
+  };
+  assert.equal(await warnings(meta), false);
+  assert.equal(await warnings(meta.replace('"label"', '"lable"')), true);
 });
 
 it("--help prints the usage, --meta the metadata, exit code 0", () => {

@@ -148,10 +148,10 @@ describe("values in, signed and unsigned alike, and back", () => {
         ['"2024-02-29T12:34:56+02:00"', new Date("2024-02-29T10:34:56Z"), '"2024-02-29T10:34:56.000Z"'],
       ],
       [
-        ['"2023-02-29T00:00:00Z"', "value: expected an RFC 3339 date-time, got a string"],
-        ['"2024-02-29"', "value: expected an RFC 3339 date-time, got a string"],
-        ['"canary"', "value: expected an RFC 3339 date-time, got a string"],
-        ["1709210096789", "value: expected an RFC 3339 date-time, got a number"],
+        ['"2023-02-29T00:00:00Z"', "value: expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string"],
+        ['"2024-02-29"', "value: expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string"],
+        ['"canary"', "value: expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string"],
+        ["1709210096789", "value: expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a number"],
       ],
     ],
     [
@@ -266,6 +266,19 @@ describe("optional members: absent, null and undefined are one", () => {
     proves("2.11");
   });
 
+  it("a misspelt member of a signed call is named in the log", async () => {
+    const codec: Codec = { kind: "object", members: [{ name: "limit", codec: NUMBER, optional: true }] };
+    const tool = countingTool({ input: [one("value", codec)], invoke: () => ({ ok: { value: 1 } }) });
+    const { url, log } = await serveSigned([tool]);
+    const call = signedCall(tool, { value: data('{"limti":1}') });
+    expectResult(await call.send(url), resultBcs("ok", [["value", "1"]]), call);
+    const notices = log.filter(({ message }) => message.includes("does not declare"));
+    assert.deepEqual(
+      notices.map(({ fields }) => [fields.at, fields.nearest]),
+      [["value", "limit"]],
+    );
+  });
+
   it("a port that is not optional has to be there", async () => {
     const tool = await typed({ kind: "string" });
     const plain = await serveFor([tool.echo]);
@@ -293,7 +306,7 @@ describe("values out that the type does not have (500, with port and reason)", (
     [BIGINT, 2n ** 64n, /^ok\.value: expected an integer from/],
     [NUMBER, 1n, "ok.value: expected a number, got an integer"],
     [NUMBER, "canary", "ok.value: expected a number, got a string"],
-    [DATE, new Date(Number.NaN), "ok.value: expected a Date of the years 0 to 9999, got another"],
+    [DATE, new Date(Number.NaN), "ok.value: expected a Date of the years 0 to 9999, got an invalid Date"],
     [DATE, new Date(8.64e15), "ok.value: expected a Date of the years 0 to 9999, got another"],
     [DATE, "2024-01-01T00:00:00Z", "ok.value: expected a Date, got a string"],
     [BYTES, "AAH/", "ok.value: expected a Uint8Array, got a string"],

@@ -11,9 +11,10 @@ import { closest } from "#runtime/config/nearest.js";
 import { digestOf, readOperatorFile, readOperatorFileAsync } from "#runtime/config/operator-file.js";
 import { strayVariables } from "#runtime/config/stray-variables.js";
 import { UndeclaredNotice } from "#runtime/server/call/undeclared-notice.js";
-import type { Contract } from "#runtime/wire/contract.js";
+import type { Codec, Contract } from "#runtime/wire/contract.js";
 import { undeclaredMembers } from "#runtime/wire/undeclared.js";
 import { many, one } from "./counting-tool.js";
+import { keptLog } from "./tools.js";
 
 test("a file of an operator has 64 MiB at most, and a larger one is not read", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "svc-large-"));
@@ -98,6 +99,22 @@ test("ten undeclared members are named, of a thousand values that are looked at"
   assert.deepEqual([namesIn(list(998)), namesIn(list(999))], [1, 0]);
 });
 
+test("undeclared members of a signed call are found in its committed texts, whose size counts as that of a body", () => {
+  const log = keptLog();
+  const deep: Codec = { kind: "object", members: [{ name: "limit", codec: { kind: "json" }, optional: true }] };
+  const contract = { input: [one("flat"), many("deep", deep)] } as unknown as Contract;
+  const texts = (...values: readonly string[][]) => ({
+    texts: values.map((each) => each.map((text) => ({ document: undefined, bytes: Buffer.from(text) }))),
+  });
+  new UndeclaredNotice(contract).look(texts(["1"], ['{"limit":1}', '{"limt":1}']), log);
+  assert.deepEqual(
+    log.entries.map(({ fields }) => fields),
+    [{ at: "deep[]", nearest: "limit" }],
+  );
+  new UndeclaredNotice(contract).look(texts(["1".repeat(65_536)], ['{"limt":1}']), log);
+  assert.equal(log.entries.length, 1, "not looked at");
+});
+
 test("undeclared members are looked for once a second, in bodies of 64 KiB, until 20 places are named", (t) => {
   let now = 0;
   t.mock.method(performance, "now", () => now);
@@ -111,7 +128,7 @@ test("undeclared members are looked for once a second, in bodies of 64 KiB, unti
   };
   const look = (notice: UndeclaredNotice, body: object, bytes = 0) => {
     lines.length = 0;
-    notice.look(Buffer.from(JSON.stringify(body).padEnd(bytes)), log);
+    notice.look({ body: Buffer.from(JSON.stringify(body).padEnd(bytes)) }, log);
     return lines.length;
   };
   const empty = { input: [] } as unknown as Contract;

@@ -223,7 +223,12 @@ export const VALUES: readonly [codec: Codec, fits: string, refused: string, comp
   ],
   [{ kind: "bigint" }, "9007199254740993", "1.0", "expected an integer, got a number that is no integer"],
   [{ kind: "number" }, "-1.5", "9007199254740993", "expected a number within ±(2^53-1), got an integer beyond it"],
-  [{ kind: "date" }, '"2024-02-29T12:34:56.789Z"', '"2024-02-30"', "expected an RFC 3339 date-time, got a string"],
+  [
+    { kind: "date" },
+    '"2024-02-29T12:34:56.789Z"',
+    '"2024-02-30"',
+    "expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string",
+  ],
   [{ kind: "bytes" }, '"AAH/"', '"AAH_"', "expected standard base64 with padding, got a string"],
   [
     {

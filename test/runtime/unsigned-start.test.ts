@@ -42,6 +42,27 @@ describe("a server without signatures", () => {
     assert.deepEqual(await warningsOf({ ...EVERYWHERE, config: UNSIGNED, allowUnsigned: true }), [warning]);
   });
 
+  it("says that PORT is not read, unless BIND_ADDR is set", async (t) => {
+    environment(t, { PORT: "3000", BIND_ADDR: "127.0.0.1:0" });
+    const logger = keptLog();
+    const start = async () => (await serve([countingTool().class], { logger, config: UNSIGNED })).close();
+    const said = () => logger.entries.some(({ message }) => message.startsWith("PORT is set and not read"));
+    await start();
+    assert.equal(said(), false);
+    // The default port may be taken: it is said before the server listens.
+    delete process.env.BIND_ADDR;
+    await start().catch(() => undefined);
+    assert.equal(said(), true);
+  });
+
+  it("says that settings of shared replay state are not used", async (t) => {
+    environment(t, { SVC_REPLAY_REDIS_URL: "redis://127.0.0.1:1" });
+    assert.match(
+      (await warningsOf({ ...HERE, config: UNSIGNED }))[0] ?? "",
+      /^the settings of shared replay state are not used: /,
+    );
+  });
+
   it("does not start beyond this machine unless it is asked for by name", async (t) => {
     environment(t);
     const refused = { name: "StartupError", message: UNASKED };

@@ -193,9 +193,9 @@ describe("dates", () => {
     ],
     ...["２０２４-01-01T00:00:00Z", "2024-01-01T00:00:00,5Z", "2024-W01-1T00:00:00Z", "2024-001T00:00:00Z"],
   ]) {
-    fails(DATE, JSON.stringify(text), "expected an RFC 3339 date-time, got a string");
+    fails(DATE, JSON.stringify(text), "expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string");
   }
-  fails(DATE, "1704067200000", "expected an RFC 3339 date-time, got a number");
+  fails(DATE, "1704067200000", "expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a number");
 });
 
 describe("bytes", () => {

@@ -23,6 +23,7 @@ import { runAsTool } from "./async-errors.js";
 import {
   type Answer,
   type Call,
+  type CallInput,
   callerCopy,
   type Execution,
   INTERRUPTED,
@@ -230,19 +231,18 @@ class LocalExecution implements Execution {
   private decode(): unknown {
     const input = takeInput(this.call);
     const decoder = this.tool.input;
-    if ("texts" in input) return decoder.decodeSigned(input.texts);
     try {
-      return decoder.decodeUnsigned(input.body, input.document);
+      return "texts" in input ? decoder.decodeSigned(input.texts) : decoder.decodeUnsigned(input.body, input.document);
     } finally {
-      this.notice(input.body);
+      this.notice(input);
     }
   }
 
-  private notice(body: Uint8Array): void {
+  private notice(input: CallInput): void {
     try {
-      this.tool.undeclared.look(body, this.log);
+      this.tool.undeclared.look(input, this.log);
     } catch {
-      // The body is not JSON; the call's own answer reports that.
+      // The input is not JSON; the call's own answer reports that.
     }
   }
 

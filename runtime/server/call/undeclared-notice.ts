@@ -1,9 +1,11 @@
-/** Tells the author of a tool that callers without signatures send members that its input does not declare. */
+/** Log lines for the author of a tool whose callers send members that its input does not declare. */
 
 import { closest } from "../../config/nearest.js";
 import type { Logger } from "../../tool.js";
 import type { Contract } from "../../wire/contract.js";
+import { type CommittedText, committedBytes } from "../../wire/envelope.js";
 import { undeclaredMembers } from "../../wire/undeclared.js";
+import type { CallInput } from "./messages.js";
 
 /** Minimum number of milliseconds between two checks of a tool's inputs. */
 const INTERVAL_MS = 1_000;
@@ -19,9 +21,11 @@ export class UndeclaredNotice {
 
   constructor(private readonly contract: Contract) {}
 
-  look(body: Uint8Array, log: Logger): void {
+  look(input: CallInput, log: Logger): void {
     const now = performance.now();
-    if (body.length > MAX_BYTES || this.#said.size >= MAX_LINES || now < this.#next) return;
+    if (this.#said.size >= MAX_LINES || now < this.#next) return;
+    const body = "texts" in input ? plainJson(this.contract, input.texts) : input.body;
+    if (body === undefined || body.length > MAX_BYTES) return;
     this.#next = now + INTERVAL_MS;
     for (const { at, name, declared } of undeclaredMembers(this.contract, body)) {
       const [nearest] = closest(name, declared);
@@ -32,4 +36,15 @@ export class UndeclaredNotice {
       log.warn({ at: at === "" ? "the input" : at, ...(nearest !== undefined && { nearest }) }, message);
     }
   }
+}
+
+/** The committed texts of a signed call as the body of an unsigned one; undefined when they are too large to be checked. */
+function plainJson({ input }: Contract, texts: readonly (readonly CommittedText[])[]): Buffer | undefined {
+  const values = texts.map((each) => each.map(committedBytes));
+  if (values.flat().reduce((size, { length }) => size + length, 0) > MAX_BYTES) return undefined;
+  const members = input.map(({ name, many }, i) => {
+    const list = (values[i] ?? []).join(",");
+    return `${JSON.stringify(name)}:${many ? `[${list}]` : list}`;
+  });
+  return Buffer.from(`{${members.join(",")}}`);
 }

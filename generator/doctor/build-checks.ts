@@ -1,0 +1,67 @@
+/** Checks of the JavaScript that tsc wrote: whether it is there, current, and finds what it imports. */
+
+import { existsSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { quoted } from "../diagnostics/quote.js";
+import { displayPath } from "../project/layout.js";
+import { type Project, rootsOf } from "../project/program.js";
+import { ts } from "../project/typescript.js";
+import { readRegular } from "../read-file.js";
+import { bad, type Check, good, skipped } from "./check.js";
+
+export function checkBuild(project: Project): Check[] {
+  const { layout, options } = project;
+  // Without outDir a bundler writes the server, where only its user knows.
+  if (options.outDir === undefined) return [];
+  const roots = rootsOf(project);
+  const command = { options: { ...options, noEmit: false }, fileNames: roots, errors: [] };
+  const built = (path: string) => ts.getOutputFileNames(command, path, false).find((name) => /\.[cm]?js$/.test(name));
+  const contracts = built(join(layout.out, "contracts.ts"));
+  if (contracts === undefined || !existsSync(contracts)) {
+    return [skipped("build", "the server is not built", "npm run build, before npm start")];
+  }
+  const source = join(layout.out, "contracts.ts");
+  if (existsSync(source) && dataOf(contracts) !== dataOf(source)) {
+    const detail = `${displayPath(layout, contracts)} is not that of ${displayPath(layout, source)}`;
+    return [bad("build", `${detail}: the server has old contracts`, "npm run build")];
+  }
+  for (const path of roots.flatMap((root) => built(root) ?? []).filter((each) => existsSync(each))) {
+    const alias = lostAlias(path, options);
+    if (alias === undefined) continue;
+    const detail = `${displayPath(layout, path)} imports ${quoted(alias)}, which Node does not find: tsc does not rewrite "paths"`;
+    const next =
+      'import the relative path; or give it a name with # in "imports" of package.json, which tsc and Node read';
+    return [bad("build", detail, next)];
+  }
+  return [good("build", "it has the contracts of the generated files")];
+}
+
+/** The contracts in a file, before or after tsc. The layout differs. */
+function dataOf(path: string): string | undefined {
+  return /contracts(?:: readonly Contract\[\])? = (\[.*\]);/s
+    .exec(readRegular(path).toString())?.[1]
+    ?.replace(/\s/g, "");
+}
+
+/** A specifier in a built file that only `paths` resolves. */
+function lostAlias(path: string, { paths = {} }: ts.CompilerOptions): string | undefined {
+  const patterns = Object.keys(paths).map((pattern) => pattern.split("*"));
+  const isAlias = (name: string) =>
+    patterns.some(([start = "", end]) =>
+      end === undefined ? name === start : name.startsWith(start) && name.endsWith(end),
+    );
+  if (patterns.length === 0) return undefined;
+  const { importedFiles } = ts.preProcessFile(readRegular(path).toString(), true, true);
+  return importedFiles.map(({ fileName }) => fileName).find((name) => isAlias(name) && !isFound(name, path));
+}
+
+function isFound(name: string, from: string): boolean {
+  try {
+    createRequire(realpathSync(from)).resolve(name);
+    return true;
+  } catch (error) {
+    // A package for `import` alone is there.
+    return (error as NodeJS.ErrnoException).code === "ERR_PACKAGE_PATH_NOT_EXPORTED";
+  }
+}
