@@ -1022,6 +1022,8 @@ test("a @default that is not the default of invoke is a warning, where both are 
     "warning A.Input.low: -1 is published, invoke takes 1",
   ];
   assert.deepEqual(said(`given: Input): Promise<"done"> { const { ${others} } = given;`), wanted);
+});
+
 test("the guide has a table of all tags", () => {
   const page = readFileSync(join(REPOSITORY, "docs/guide/write-a-tool.md"), "utf8");
   const [table = ""] = /^### JSDoc tags[\s\S]*?(?=^##)/m.exec(page) ?? [];
