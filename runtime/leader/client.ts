@@ -12,6 +12,7 @@ import { RESULT_CONTENT_TYPE, SignatureHeaders } from "../wire/http-names.js";
 import { MAX_RESULT_BYTES } from "../wire/output.js";
 import { derivePorts, PortError } from "../wire/ports.js";
 import { InputHasher, outputHash, SIGNATURE_VERSION } from "../wire/signature.js";
+import { onAbort } from "./abort-listeners.js";
 import { listChanges } from "./contract-changes.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
 import { readMetadata, type ToolMetadata } from "./metadata.js";
@@ -34,7 +35,15 @@ import { Attempts, type SignedRequest } from "./signed-request.js";
 import { storable } from "./stored-request.js";
 import { ToolKeyRing, type ToolKeys } from "./tool-keys.js";
 import type { ByVariant, OutputOf, SentInput, ToolType, UntypedTool } from "./tool-types.js";
-import type { Dispatcher, HttpRequest, HttpResponse, TlsOptions, Transport } from "./transport.js";
+import {
+  aborted,
+  type Dispatcher,
+  type HttpRequest,
+  type HttpResponse,
+  late,
+  type TlsOptions,
+  type Transport,
+} from "./transport.js";
 
 /** Milliseconds added to the tool's own timeout, so that the tool's 504 still arrives. */
 export const TIMEOUT_MARGIN_MS = 5_000;
@@ -129,7 +138,8 @@ export interface CallOptions {
 export interface InvokeOptions extends CallOptions, Pick<SignOptions, "nonce"> {
   /**
    * Repeats the signed request until it has a result, or an end that no repeat changes; at most until `deadline`, by default
-   * for five minutes. The tool runs at most once. Off by default.
+   * for five minutes. The tool runs at most once, also after a crash, a shutdown or the TTL, at a server that names its
+   * replay memory. Off by default.
    */
   readonly repeat?: boolean;
 }
@@ -414,12 +424,15 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
    */
   async send(request: SignedRequest, options: CallOptions = {}): Promise<CallResult<Tool>> {
     checkNames("send", options, CALL_OPTIONS);
-    return this.#call(request, options, (call) => this.#attempt(request, this.#current, call));
+    return this.#call(request, options, async (call) => {
+      if (request.attempts.ran !== "no") await this.#learnMemory(request, call);
+      return this.#attempt(request, this.#current, call);
+    });
   }
 
   /**
    * Sends a signed request until it has a result, or an end that no repeat changes, with growing pauses: the tool runs at
-   * most once, and a lost answer is fetched. Also for the `request` of a {@link LeaderError} and for stored ones.
+   * most once ({@link InvokeOptions.repeat}), and a lost answer is fetched. Also for the `request` of a {@link LeaderError} and for stored ones.
    *
    * @param options `deadline` by default in five minutes
    * @throws {@link LeaderError} the last one, whose `ran` covers all attempts
@@ -601,17 +614,20 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     return attempts.memory !== undefined && (memory === undefined || memory === attempts.memory);
   }
 
-  /** Learns the name of the replay memory before the first attempt, so that every repeat can name it. */
+  /**
+   * Learns the name of the replay memory before an attempt. A repeat of a request that knew none then names a memory that no
+   * server has, and does not run where it is unknown.
+   */
   async #learnMemory({ attempts }: SignedRequest, call: Call): Promise<void> {
-    if (this.#current.known || attempts.since !== undefined) return;
     const address = this.#current;
-    this.#note(address, await getMeta(this.#http, address.url, call));
+    if (address.known || attempts.memory !== undefined) return;
+    this.#note(address, await beforeAttempt(attempts, getMeta(this.#http, address.url, call)));
   }
 
   /** Sends a request once. */
   async #attempt(request: SignedRequest, address: Address, call: Call, named = true): Promise<CallResult<Tool>> {
     const { attempts } = request;
-    const keys = this.#toolKeys && (await this.#toolKeys.keys());
+    const keys = this.#toolKeys && (await beforeAttempt(attempts, inTime(this.#toolKeys.keys(), call)));
     const memory = attempts.begin(named ? address.memory : undefined);
     const headers =
       memory === undefined ? request.headers : { ...request.headers, [this.#headers.replayMemory]: memory };
@@ -626,7 +642,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
         }
         const verifies = (list = keys) => list.some((key) => verifyToolSignature(key, request, bcs, toolSignature));
         // A key that was replaced while the tool ran.
-        if (!verifies() && !verifies(await this.#toolKeys?.keys())) {
+        if (!verifies() && !verifies(this.#toolKeys && (await inTime(this.#toolKeys.keys(), call)))) {
           throw new LeaderError("wrong_signature", "the signature is not the tool's signature of this result");
         }
       }
@@ -740,6 +756,33 @@ function newCall({ timeoutMs, deadline, signal }: CallOptions, defaultMs: number
     sentBytes: 0,
     receivedBytes: 0,
   };
+}
+
+/** Gives a failure before an attempt what the earlier attempts ran. */
+async function beforeAttempt<T>({ ran }: Attempts, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof LeaderError ? error.with({ ran }) : error;
+  }
+}
+
+/** Waits for work of the application, at most as long as for one request of a call. */
+function inTime<T>(work: Promise<T>, { msLeft, timeoutMs, signals }: Call): Promise<T> {
+  let end = () => {};
+  return new Promise<T>((resolve, reject) => {
+    const ms = Math.min(timeoutMs, Math.max(0, msLeft()), MAX_TIMER_MS);
+    const timer = setTimeout(() => reject(late(ms)), ms);
+    const stop = (signal: AbortSignal) => reject(aborted(signal));
+    const ignore = onAbort(signals, stop);
+    end = () => {
+      clearTimeout(timer);
+      ignore();
+    };
+    work.then(resolve, reject);
+    const fired = signals.find(({ aborted }) => aborted);
+    if (fired !== undefined) stop(fired);
+  }).finally(() => end());
 }
 
 /** Sends one request of a call. */

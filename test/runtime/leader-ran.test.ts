@@ -8,6 +8,7 @@ import { describe, test } from "node:test";
 import { type InvokeContext, PermissionDenied, ReplayMemory, SvcTool, serve, ToolkitRuntimeConfig } from "svc-runtime";
 import { LeaderClient, LeaderError, type LeaderOptions, publicKeyOf, type SignedRequest } from "svc-runtime/leader";
 import { type Contract, provideContracts } from "svc-runtime/v1";
+import { proves } from "../proves.js";
 import { atEnd } from "../teardown.js";
 import { type Cut, CuttingProxy } from "./cutting-proxy.js";
 import { refusingUrl } from "./raw.js";
@@ -462,6 +463,25 @@ describe("whether the tool ran, by the error and by its own count", () => {
       assert.deepEqual([end, await runsOf(given.id)], repeat);
     });
   }
+
+  test("a shutdown ends the run and its answer is lost: the memory that survives refuses the repeat", async () => {
+    const replayStore = new ReplayMemory();
+    const [ending, next] = [await start({ replayStore, shutdown: { drainMs: 0 } }), await start({ replayStore })];
+    let at = ending.url;
+    const own = await CuttingProxy.start(() => [Number(new URL(at).port)]);
+    const caller = await connect(own.url);
+    const given = input("hold");
+    hold();
+    cutNext("after", own);
+    whenRunning(given.id, () => ending.close());
+    const { code, ran, request } = await failureOf(caller.invoke(given));
+    assert.deepEqual([code, ran], ["connection_failed", "maybe"]);
+    release();
+    at = next.url;
+    const lost = await failureOf(caller.send(request as SignedRequest));
+    assert.deepEqual([lost.code, lost.ran, runs.get(given.id)], ["replay_memory_lost", "maybe", 1]);
+    proves("8.38");
+  });
 
   test("no failure of an earlier attempt is forgotten by a later one", async () => {
     cutNext("after");

@@ -27,6 +27,7 @@ import { prefersBcs, type UnsignedResults } from "./content-negotiation.js";
 import {
   type Answer,
   type Call,
+  INTERRUPTED,
   type InputHolder,
   type InvokeRequest,
   type Reply,
@@ -365,9 +366,10 @@ export class InvokeService {
         if (answer.code === "tool_invocation_timeout") observers?.settledLate(tool);
         const last = this.sealed(handled, answer, call.auth);
         over();
-        // A 503 (shutting down, or no free thread) is not kept, because a retry may succeed.
+        // After any other 503 nothing ran, and a retry may succeed.
+        const nothingRan = last.status === 503 && last.code !== INTERRUPTED.code;
         // The answer waits for a store that is not in memory, so that a retry after it finds it in every process.
-        const taken = lease && endLease(log, () => (last.status === 503 ? lease.release() : lease.complete(last)));
+        const taken = lease && endLease(log, () => (nothingRan ? lease.release() : lease.complete(last)));
         return taken === undefined ? last : taken.then(() => last);
       },
       settledLate: () => {

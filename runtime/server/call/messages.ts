@@ -29,9 +29,7 @@ export function refusal(code: ErrorCode, details?: string): Answer {
   return { status: statusOf(code), code, body, signable: false, json: undefined, seal: undefined, stored: false };
 }
 
-/**
- * The answer of a run that threw after a shutdown aborted it. No replay entry keeps it, so that a retry may run again.
- */
+/** The answer of a run that threw after a shutdown aborted it. Its replay entry is a mark, which is no answer. */
 export const INTERRUPTED = refusal("tool_invocation_interrupted");
 
 /**
