@@ -629,11 +629,12 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     const { attempts } = request;
     const keys = this.#toolKeys && (await beforeAttempt(attempts, inTime(this.#toolKeys.keys(), call)));
     const memory = attempts.begin(named ? address.memory : undefined);
+    let answeredBy: string | undefined;
     const headers =
       memory === undefined ? request.headers : { ...request.headers, [this.#headers.replayMemory]: memory };
     try {
       const answer = await this.#post(address, headers, request.body, call);
-      this.#note(address, answer);
+      answeredBy = this.#note(address, answer);
       const bcs = resultBody(address.url, answer);
       const toolSignature = this.#signatureOf(answer);
       if (keys !== undefined) {
@@ -655,8 +656,10 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
         attempts.end("maybe");
         throw error;
       }
-      // Nothing ran because of this attempt; the history knows about the others.
-      const ran = attempts.end(error.code === "replay_memory_lost" ? "no" : error.ran);
+      // Another memory ran nothing because of this attempt; the history knows about the others. The memory that was named
+      // refuses a first attempt only when a gateway has sent it before, to a process that has shut down.
+      const isOther = error.code === "replay_memory_lost" && answeredBy !== attempts.memory;
+      const ran = attempts.end(isOther ? "no" : error.ran);
       throw error.with({ ran, request });
     }
   }
@@ -701,12 +704,14 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     return signature;
   }
 
-  /** Keeps the name of the replay memory that answered. */
-  #note(address: Address, { status, headers }: HttpResponse): void {
-    const name = headers[this.#headers.replayMemory.toLowerCase()];
-    if (typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name)) address.memory = name;
+  /** Keeps and returns the name of the replay memory that answered. */
+  #note(address: Address, { status, headers }: HttpResponse): string | undefined {
+    const text = headers[this.#headers.replayMemory.toLowerCase()];
+    const name = typeof text === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(text) ? text : undefined;
+    if (name !== undefined) address.memory = name;
     // An answer of a gateway says nothing of the tool's memory.
-    if (name !== undefined || status === 200) address.known = true;
+    if (text !== undefined || status === 200) address.known = true;
+    return name;
   }
 
   async #read(call: Call): Promise<Known> {

@@ -244,6 +244,13 @@ describe("repeat", () => {
     proves("8.39");
   });
 
+  test("a first attempt that its own memory refuses was sent before by a gateway: it may have run, and is not sent again", async () => {
+    const { client, sent } = scripted([done(A), lostMemory(A), done(A)]);
+    await client.invoke(input);
+    assert.equal(endOf(await failure(client.invoke(input))), "replay_memory_lost maybe");
+    assert.equal(sent.length, 2);
+  });
+
   test("several memories behind one address: a call without repeats is sent without a name in the end", async () => {
     const { client, sent } = scripted((request, n) => {
       const own = n % 2 === 0 ? A : B;

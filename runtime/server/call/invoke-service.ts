@@ -142,6 +142,10 @@ export class InvokeService {
     const log = new CallLog(this.log(tool), request.id);
     const seen = this.options.observers?.begin(tool, request, log);
     const answered = this.answer({ tool, request, log, seen });
+    request.onRefused?.((reply) => {
+      seen?.end(reply);
+      if (reply.code === INTERRUPTED.code) void answered.then((late) => logLateEnd(log, late));
+    });
     return seen === undefined ? answered : observed(answered, seen);
   }
 
@@ -533,6 +537,11 @@ function eventLoopTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
+}
+
+/** Logs the end of a run whose call a shutdown had answered before. */
+function logLateEnd(log: CallLog, { status, code }: Reply): void {
+  log.info({ status, ...(code !== undefined && { code }) }, "the run ended after shutdown had answered its call");
 }
 
 async function observed(answered: Promise<Reply>, seen: Observation): Promise<Reply> {
