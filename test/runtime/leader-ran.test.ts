@@ -5,7 +5,15 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type InvokeContext, PermissionDenied, ReplayMemory, SvcTool, serve, ToolkitRuntimeConfig } from "svc-runtime";
+import {
+  type InvokeContext,
+  PermissionDenied,
+  ReplayMemory,
+  ReplayStoreUnavailable,
+  SvcTool,
+  serve,
+  ToolkitRuntimeConfig,
+} from "svc-runtime";
 import { LeaderClient, LeaderError, type LeaderOptions, publicKeyOf, type SignedRequest } from "svc-runtime/leader";
 import { type Contract, provideContracts } from "svc-runtime/v1";
 import { proves } from "../proves.js";
@@ -368,6 +376,36 @@ const rows: Readonly<Record<string, Row>> = {
     code: "overloaded",
     ran: "no",
     runs: 0,
+    repeat: ["result", 1],
+  },
+  "no tool is at the address": {
+    call: (given) => {
+      const url = `${server.url}/other`;
+      return LeaderClient.fromMetadata(JSON.stringify(metaOf(client)), { leader, toolKey, url }).invoke(given);
+    },
+    code: "not_found",
+    ran: "no",
+    runs: 0,
+    repeat: ["result", 1],
+  },
+  "the replay store is away": {
+    call: async (given) => {
+      const claim = () => Promise.reject(new ReplayStoreUnavailable("disconnected", 1_000));
+      return (await connect((await start({ replayStore: { scope: "process", claim } })).url)).invoke(given);
+    },
+    code: "replay_store_unavailable",
+    ran: "no",
+    runs: 0,
+    repeat: ["result", 1],
+  },
+  "the tool's keys cannot be read after the run": {
+    call: async (given) => {
+      const keys = [publicKeyOf(Buffer.alloc(32, 3))];
+      return (await connect(proxy.url, { toolKey: () => keys.pop() ?? assert.fail("away") })).invoke(given);
+    },
+    code: "tool_key_unavailable",
+    ran: "maybe",
+    runs: 1,
     repeat: ["result", 1],
   },
   "the replay memory began anew, and the request had an attempt": {
