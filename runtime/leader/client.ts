@@ -16,7 +16,7 @@ import { onAbort } from "./abort-listeners.js";
 import { listChanges } from "./contract-changes.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
 import { readMetadata, type ToolMetadata } from "./metadata.js";
-import { checkAddress, checkNames, checkTimeout, timeLeft } from "./options.js";
+import { checkAddress, checkNames, checkSignal, checkTimeout, timeLeft } from "./options.js";
 import { OutputReader } from "./output-reader.js";
 import { isRepeatable, repeatUntil } from "./repeat.js";
 import {
@@ -739,10 +739,12 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 }
 
-/** Calls a function of the application, which must not affect a call. */
+/** Calls a function of the application, which must not affect a call; it may be async. */
 function quietly<T>(act: () => T): T | undefined {
   try {
-    return act();
+    const given = act();
+    Promise.resolve(given).catch(() => undefined);
+    return given;
   } catch {
     return undefined;
   }
@@ -751,6 +753,7 @@ function quietly<T>(act: () => T): T | undefined {
 /** @throws TypeError, RangeError, {@link LeaderError} for invalid options of a call */
 function newCall({ timeoutMs, deadline, signal }: CallOptions, defaultMs: number, cut?: AbortSignal): Call {
   const limit = timeoutMs === undefined ? defaultMs : checkTimeout(timeoutMs);
+  if (signal !== undefined) checkSignal(signal);
   const until = deadline === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeLeft(deadline);
   return {
     msLeft: () => until - performance.now(),

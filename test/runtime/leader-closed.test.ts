@@ -74,6 +74,7 @@ describe("options", () => {
       [() => client.repeat(client.sign(input), { repeat: true } as never), /^TypeError: repeat: no option "repeat"/],
       [() => client.sign(input, { headerPrefix: "X-" } as never), /^TypeError: sign: no option "headerPrefix"/],
       [() => client.invokeUnsigned(input, { sginal: 1 } as never), /no option "sginal"; did you mean signal\?$/],
+      [() => client.invoke(input, { signal: new AbortController() } as never), /^TypeError: signal: expected an Abort/],
       [() => client.health({ x: 1 } as never), /^TypeError: health: no option "x"/],
       [() => client.refresh({ x: 1 } as never), /^TypeError: refresh: no option "x"/],
       [() => client.close({ timeout: 1 } as never), /^TypeError: close: no option "timeout"/],

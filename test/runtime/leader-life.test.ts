@@ -428,7 +428,9 @@ test("observe sees the begin and the end of every call, and cannot affect it", a
   const seen: [CallStart, CallEnd][] = [];
   const observe = (start: CallStart) => (end: CallEnd) => {
     seen.push([start, end]);
-    throw new Error("a fault of the observer");
+    const fault = new Error("a fault of the observer");
+    if (seen.length > 1) throw fault;
+    return Promise.reject(fault);
   };
   const { client } = scripted([done(A), "lost", refused(429, "rate_limited"), done(A)], { observe });
   const request = client.sign(input);

@@ -34,10 +34,7 @@ export interface CachedAnswer {
   readonly seal?: Uint8Array | undefined;
 }
 
-/**
- * Status of the answer of a run that shutdown interrupted. An entry with it is a mark: no claim finds it as an answer, a
- * repeat finds that its pair is lost, and a claim without {@link ReplayRequest.repeat} runs and replaces it.
- */
+/** Status of the answer of a run that shutdown interrupted; an entry with it is a mark ({@link ReplayLease.complete}). */
 export const INTERRUPTED_STATUS = 503;
 
 /** An authenticated request that wants to run. */
@@ -82,8 +79,10 @@ export type Claim =
  */
 export interface ReplayLease {
   /**
-   * The run ended: completes the entry. Its TTL counts from now. The answer to the caller waits for this. An answer with
-   * {@link INTERRUPTED_STATUS} makes the entry a mark.
+   * The run ended: completes the entry. Its TTL counts from now. The answer to the caller waits for this.
+   *
+   * With the status 503, of a run that shutdown interrupted, the entry is a mark: no claim finds it as an answer, a repeat is
+   * `lost`, and a claim without {@link ReplayRequest.repeat} runs and replaces it.
    */
   complete(answer: CachedAnswer): MaybePromise<boolean>;
   /** The deadline passed: completes the entry with this 504, which has no seal. Its TTL counts only from `settle`. */
