@@ -424,6 +424,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
    */
   async send(request: SignedRequest, options: CallOptions = {}): Promise<CallResult<Tool>> {
     checkNames("send", options, CALL_OPTIONS);
+    this.#checkRequest(request);
     return this.#call(request, options, async (call) => {
       if (request.attempts.ran !== "no") await this.#learnMemory(request, call);
       return this.#attempt(request, this.#current, call);
@@ -439,6 +440,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
    */
   async repeat(request: SignedRequest, options: CallOptions = {}): Promise<CallResult<Tool>> {
     checkNames("repeat", options, CALL_OPTIONS);
+    this.#checkRequest(request);
     const until = { ...options, deadline: options.deadline ?? Date.now() + REPEAT_MS };
     return this.#call(request, until, async (call) => {
       const attempt = async () => {
@@ -548,7 +550,6 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     options: CallOptions,
     make: (call: Call) => Promise<CallResult<Tool>>,
   ): Promise<CallResult<Tool>> {
-    if (request !== undefined) this.#checkRequest(request);
     const ran = () => request?.attempts.ran ?? "no";
     let call: Call;
     try {
@@ -579,7 +580,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
 
   /** @throws TypeError unless it is a request that this client can send */
   #checkRequest(request: SignedRequest): void {
-    const { attempts, body, leaderSignature, nonce, fqn = this.metadata.fqn } = request;
+    const { attempts, body, leaderSignature, nonce, fqn = this.metadata.fqn }: SignedRequest = Object(request);
     const isWhole = [body, leaderSignature, nonce].every((each) => each instanceof Uint8Array);
     if (!(attempts instanceof Attempts) || !isWhole) {
       throw new TypeError("request: expected one of `sign`, or of `readRequest` for a stored one");

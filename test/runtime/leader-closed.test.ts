@@ -222,10 +222,12 @@ describe("a stored request", () => {
 
   test("parsed JSON in place of a request is refused, and so is a request for another tool", async () => {
     const parsed = JSON.parse(JSON.stringify(client.sign(input)));
-    assert.match(
-      await refusal(() => client.send(parsed)),
-      /^TypeError: request: expected one of `sign`, or of `readRequest`/,
-    );
+    for (const given of [parsed, undefined]) {
+      assert.match(
+        await refusal(() => client.send(given)),
+        /^TypeError: request: expected one of `sign`, or of `readRequest`/,
+      );
+    }
     const other = clientOf({}, document("xyz.test.other@1"));
     const message =
       /^TypeError: request: expected one for xyz\.test\.other@1, got one that was signed for xyz\.test\.closed@1$/;
