@@ -738,7 +738,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   { id: "8.13", text: "Time is monotonic.", proven: { "requirements/section-8": 1 } },
   {
     id: "8.14",
-    text: "★ At shutdown the signal fires with reason `shutdown` after the drain limit; a run that then ends in a throw is answered 503 `tool_invocation_interrupted` and not cached.",
+    text: "★ At shutdown the signal fires with reason `shutdown` after the drain limit; a run that then ends in a throw is answered 503 `tool_invocation_interrupted` and not cached: its entry becomes a mark, which lasts one TTL or until the pair has run again.",
     proven: { "runtime/invoke-shutdown": 1, "runtime/shutdown": 1 },
   },
   {
@@ -767,8 +767,18 @@ export const REQUIREMENTS: readonly Requirement[] = [
     proven: { "runtime/replay-memory-name": 5, "e2e/redis/store-contract": 1 },
   },
   {
+    id: "8.38",
+    text: "So is a repeat whose pair has a mark.",
+    proven: { "runtime/invoke-shutdown": 1, "runtime/leader-ran": 1, "e2e/redis/redis-store": 1 },
+  },
+  {
+    id: "8.39",
+    text: "★ A caller that knows a name sends it with the first attempt too, with age 0: of several memories behind one address only the named one runs the request, and a repeat cannot run at a memory that did not see the first attempt.",
+    proven: { "runtime/leader-life": 1 },
+  },
+  {
     id: "8.35",
-    text: "So a repeat never runs twice, even after a crash, after the TTL, or at another process behind one address.",
+    text: "So a repeat never runs twice, even after a crash, a shutdown, after the TTL, or at another process behind one address.",
     proven: { "runtime/replay": 1, "runtime/replay-memory-name": 2, "e2e/redis/redis-store": 1 },
   },
   {
@@ -778,8 +788,8 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "8.37",
-    text: "Without the header (leaders of today): as above.",
-    proven: { "runtime/replay-memory-name": 1 },
+    text: "Without the header (leaders of today): as above, and a pair with a mark runs.",
+    proven: { "runtime/replay-memory-name": 1, "runtime/invoke-shutdown": 1 },
   },
   {
     id: "8.15",

@@ -12,10 +12,11 @@ import { RESULT_CONTENT_TYPE, SignatureHeaders } from "../wire/http-names.js";
 import { MAX_RESULT_BYTES } from "../wire/output.js";
 import { derivePorts, PortError } from "../wire/ports.js";
 import { InputHasher, outputHash, SIGNATURE_VERSION } from "../wire/signature.js";
+import { onAbort } from "./abort-listeners.js";
 import { listChanges } from "./contract-changes.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
 import { readMetadata, type ToolMetadata } from "./metadata.js";
-import { checkAddress, checkNames, checkTimeout, timeLeft } from "./options.js";
+import { checkAddress, checkNames, checkSignal, checkTimeout, timeLeft } from "./options.js";
 import { OutputReader } from "./output-reader.js";
 import { isRepeatable, repeatUntil } from "./repeat.js";
 import {
@@ -34,7 +35,15 @@ import { Attempts, type SignedRequest } from "./signed-request.js";
 import { storable } from "./stored-request.js";
 import { ToolKeyRing, type ToolKeys } from "./tool-keys.js";
 import type { ByVariant, OutputOf, SentInput, ToolType, UntypedTool } from "./tool-types.js";
-import type { Dispatcher, HttpRequest, HttpResponse, TlsOptions, Transport } from "./transport.js";
+import {
+  aborted,
+  type Dispatcher,
+  type HttpRequest,
+  type HttpResponse,
+  late,
+  type TlsOptions,
+  type Transport,
+} from "./transport.js";
 
 /** Milliseconds added to the tool's own timeout, so that the tool's 504 still arrives. */
 export const TIMEOUT_MARGIN_MS = 5_000;
@@ -129,7 +138,8 @@ export interface CallOptions {
 export interface InvokeOptions extends CallOptions, Pick<SignOptions, "nonce"> {
   /**
    * Repeats the signed request until it has a result, or an end that no repeat changes; at most until `deadline`, by default
-   * for five minutes. The tool runs at most once. Off by default.
+   * for five minutes. The tool runs at most once, also after a crash, a shutdown or the TTL, at a server that names its
+   * replay memory. Off by default.
    */
   readonly repeat?: boolean;
 }
@@ -414,18 +424,23 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
    */
   async send(request: SignedRequest, options: CallOptions = {}): Promise<CallResult<Tool>> {
     checkNames("send", options, CALL_OPTIONS);
-    return this.#call(request, options, (call) => this.#attempt(request, this.#current, call));
+    this.#checkRequest(request);
+    return this.#call(request, options, async (call) => {
+      if (request.attempts.ran !== "no") await this.#learnMemory(request, call);
+      return this.#attempt(request, this.#current, call);
+    });
   }
 
   /**
    * Sends a signed request until it has a result, or an end that no repeat changes, with growing pauses: the tool runs at
-   * most once, and a lost answer is fetched. Also for the `request` of a {@link LeaderError} and for stored ones.
+   * most once ({@link InvokeOptions.repeat}), and a lost answer is fetched. Also for the `request` of a {@link LeaderError} and for stored ones.
    *
    * @param options `deadline` by default in five minutes
    * @throws {@link LeaderError} the last one, whose `ran` covers all attempts
    */
   async repeat(request: SignedRequest, options: CallOptions = {}): Promise<CallResult<Tool>> {
     checkNames("repeat", options, CALL_OPTIONS);
+    this.#checkRequest(request);
     const until = { ...options, deadline: options.deadline ?? Date.now() + REPEAT_MS };
     return this.#call(request, until, async (call) => {
       const attempt = async () => {
@@ -535,7 +550,6 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     options: CallOptions,
     make: (call: Call) => Promise<CallResult<Tool>>,
   ): Promise<CallResult<Tool>> {
-    if (request !== undefined) this.#checkRequest(request);
     const ran = () => request?.attempts.ran ?? "no";
     let call: Call;
     try {
@@ -566,7 +580,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
 
   /** @throws TypeError unless it is a request that this client can send */
   #checkRequest(request: SignedRequest): void {
-    const { attempts, body, leaderSignature, nonce, fqn = this.metadata.fqn } = request;
+    const { attempts, body, leaderSignature, nonce, fqn = this.metadata.fqn }: SignedRequest = Object(request);
     const isWhole = [body, leaderSignature, nonce].every((each) => each instanceof Uint8Array);
     if (!(attempts instanceof Attempts) || !isWhole) {
       throw new TypeError("request: expected one of `sign`, or of `readRequest` for a stored one");
@@ -601,23 +615,27 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     return attempts.memory !== undefined && (memory === undefined || memory === attempts.memory);
   }
 
-  /** Learns the name of the replay memory before the first attempt, so that every repeat can name it. */
+  /**
+   * Learns the name of the replay memory before an attempt. A repeat of a request that knew none then names a memory that no
+   * server has, and does not run where it is unknown.
+   */
   async #learnMemory({ attempts }: SignedRequest, call: Call): Promise<void> {
-    if (this.#current.known || attempts.since !== undefined) return;
     const address = this.#current;
-    this.#note(address, await getMeta(this.#http, address.url, call));
+    if (address.known || attempts.memory !== undefined) return;
+    this.#note(address, await beforeAttempt(attempts, getMeta(this.#http, address.url, call)));
   }
 
   /** Sends a request once. */
   async #attempt(request: SignedRequest, address: Address, call: Call, named = true): Promise<CallResult<Tool>> {
     const { attempts } = request;
-    const keys = this.#toolKeys && (await this.#toolKeys.keys());
+    const keys = this.#toolKeys && (await beforeAttempt(attempts, inTime(this.#toolKeys.keys(), call)));
     const memory = attempts.begin(named ? address.memory : undefined);
+    let answeredBy: string | undefined;
     const headers =
       memory === undefined ? request.headers : { ...request.headers, [this.#headers.replayMemory]: memory };
     try {
       const answer = await this.#post(address, headers, request.body, call);
-      this.#note(address, answer);
+      answeredBy = this.#note(address, answer);
       const bcs = resultBody(address.url, answer);
       const toolSignature = this.#signatureOf(answer);
       if (keys !== undefined) {
@@ -626,7 +644,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
         }
         const verifies = (list = keys) => list.some((key) => verifyToolSignature(key, request, bcs, toolSignature));
         // A key that was replaced while the tool ran.
-        if (!verifies() && !verifies(await this.#toolKeys?.keys())) {
+        if (!verifies() && !verifies(this.#toolKeys && (await inTime(this.#toolKeys.keys(), call)))) {
           throw new LeaderError("wrong_signature", "the signature is not the tool's signature of this result");
         }
       }
@@ -639,8 +657,10 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
         attempts.end("maybe");
         throw error;
       }
-      // Nothing ran because of this attempt; the history knows about the others.
-      const ran = attempts.end(error.code === "replay_memory_lost" ? "no" : error.ran);
+      // Another memory ran nothing because of this attempt; the history knows about the others. The memory that was named
+      // refuses a first attempt only when a gateway has sent it before, to a process that has shut down.
+      const isOther = error.code === "replay_memory_lost" && answeredBy !== attempts.memory;
+      const ran = attempts.end(isOther ? "no" : error.ran);
       throw error.with({ ran, request });
     }
   }
@@ -685,12 +705,14 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     return signature;
   }
 
-  /** Keeps the name of the replay memory that answered. */
-  #note(address: Address, { status, headers }: HttpResponse): void {
-    const name = headers[this.#headers.replayMemory.toLowerCase()];
-    if (typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name)) address.memory = name;
+  /** Keeps and returns the name of the replay memory that answered. */
+  #note(address: Address, { status, headers }: HttpResponse): string | undefined {
+    const text = headers[this.#headers.replayMemory.toLowerCase()];
+    const name = typeof text === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(text) ? text : undefined;
+    if (name !== undefined) address.memory = name;
     // An answer of a gateway says nothing of the tool's memory.
-    if (name !== undefined || status === 200) address.known = true;
+    if (text !== undefined || status === 200) address.known = true;
+    return name;
   }
 
   async #read(call: Call): Promise<Known> {
@@ -718,10 +740,12 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 }
 
-/** Calls a function of the application, which must not affect a call. */
+/** Calls a function of the application, which must not affect a call; it may be async. */
 function quietly<T>(act: () => T): T | undefined {
   try {
-    return act();
+    const given = act();
+    Promise.resolve(given).catch(() => undefined);
+    return given;
   } catch {
     return undefined;
   }
@@ -730,6 +754,7 @@ function quietly<T>(act: () => T): T | undefined {
 /** @throws TypeError, RangeError, {@link LeaderError} for invalid options of a call */
 function newCall({ timeoutMs, deadline, signal }: CallOptions, defaultMs: number, cut?: AbortSignal): Call {
   const limit = timeoutMs === undefined ? defaultMs : checkTimeout(timeoutMs);
+  if (signal !== undefined) checkSignal(signal);
   const until = deadline === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeLeft(deadline);
   return {
     msLeft: () => until - performance.now(),
@@ -740,6 +765,33 @@ function newCall({ timeoutMs, deadline, signal }: CallOptions, defaultMs: number
     sentBytes: 0,
     receivedBytes: 0,
   };
+}
+
+/** Gives a failure before an attempt what the earlier attempts ran. */
+async function beforeAttempt<T>({ ran }: Attempts, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof LeaderError ? error.with({ ran }) : error;
+  }
+}
+
+/** Waits for work of the application, at most as long as for one request of a call. */
+function inTime<T>(work: Promise<T>, { msLeft, timeoutMs, signals }: Call): Promise<T> {
+  let end = () => {};
+  return new Promise<T>((resolve, reject) => {
+    const ms = Math.min(timeoutMs, Math.max(0, msLeft()), MAX_TIMER_MS);
+    const timer = setTimeout(() => reject(late(ms)), ms);
+    const stop = (signal: AbortSignal) => reject(aborted(signal));
+    const ignore = onAbort(signals, stop);
+    end = () => {
+      clearTimeout(timer);
+      ignore();
+    };
+    work.then(resolve, reject);
+    const fired = signals.find(({ aborted }) => aborted);
+    if (fired !== undefined) stop(fired);
+  }).finally(() => end());
 }
 
 /** Sends one request of a call. */

@@ -27,6 +27,8 @@ export const LEADER_FAULTS = {
   unsigned_result: "maybe",
   /** The signature of the result is not valid for a key of the tool. */
   wrong_signature: "maybe",
+  /** The function `toolKey` threw, or gave no valid key. */
+  tool_key_unavailable: "maybe",
 } as const satisfies Readonly<Record<string, Ran>>;
 
 /** Causes of failure on the leader's side. */
@@ -71,8 +73,7 @@ export class LeaderError extends Error {
    *
    * - `no`: certain. The client refused the call, no byte of the request was sent, or a server answered with a code that
    *   means that nothing ran. Errors are unsigned: the last holds by the server's word
-   * - `maybe`: not known. Repeat the same {@link request}, and it never runs twice; not after
-   *   `tool_invocation_interrupted`, which servers with shared replay state forget
+   * - `maybe`: not known. Repeat the same {@link request}, and it never runs twice
    * - `yes`: the tool ran
    */
   readonly ran: Ran;

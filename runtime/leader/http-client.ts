@@ -67,12 +67,22 @@ export class HttpClient implements Transport {
 
   #agent(): Promise<EnvHttpProxyAgent> {
     if (this.#tls === undefined) {
-      sharedAgent ??= newAgent({});
+      sharedAgent ??= orForget(newAgent({}), () => {
+        sharedAgent = undefined;
+      });
       return sharedAgent;
     }
-    this.#own ??= newAgent(this.#tls);
+    this.#own ??= orForget(newAgent(this.#tls), () => {
+      this.#own = undefined;
+    });
     return this.#own;
   }
+}
+
+/** An agent that is forgotten when it cannot be made, so that the next call tries again. */
+function orForget(agent: Promise<EnvHttpProxyAgent>, forget: () => void): Promise<EnvHttpProxyAgent> {
+  agent.catch(forget);
+  return agent;
 }
 
 /** An agent with the proxies of the environment, loaded with the first request of a process. */

@@ -25,6 +25,13 @@ export function checkTimeout(timeoutMs: unknown): number {
   return checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMER_MS);
 }
 
+/** @throws TypeError unless it is the signal of some AbortController */
+export function checkSignal(signal: unknown): void {
+  const { aborted, addEventListener } = Object(signal) as Partial<AbortSignal>;
+  if (typeof aborted === "boolean" && typeof addEventListener === "function") return;
+  throw new TypeError("signal: expected an AbortSignal");
+}
+
 /**
  * The milliseconds that are left until a deadline.
  *

@@ -12,8 +12,8 @@ const MAX_PAUSE_MS = 5_000;
 const MAX_LOST = 6;
 
 /**
- * Failures after which another attempt can have another end. Not `tool_invocation_interrupted`: it is not kept, so that a
- * repeat would run the tool again. All other answers are kept, or given to every attempt.
+ * Failures after which another attempt can have another end. All other answers are kept, or given to every attempt; after
+ * `tool_invocation_interrupted` a repeat is only refused.
  */
 const REPEATABLE: ReadonlySet<LeaderErrorCode> = new Set<LeaderErrorCode>([
   "connection_failed",

@@ -1,6 +1,7 @@
 /** The keys that a tool may sign with: several while a key is being replaced. */
 
 import type { VerifyKey } from "../wire/ed25519-keys.js";
+import { LeaderError } from "./error.js";
 import { type PublicKey, publicKey } from "./result.js";
 
 /** One key of a tool, several, or a function that is asked anew for each result. */
@@ -27,9 +28,13 @@ export class ToolKeyRing {
     }
   }
 
-  /** @throws RangeError, TypeError for invalid keys of the function; what it throws */
+  /** @throws {@link LeaderError} `tool_key_unavailable` when the function throws, or gives no valid keys */
   async keys(): Promise<readonly VerifyKey[]> {
-    return this.#prepare(await this.#ask());
+    try {
+      return this.#prepare(await this.#ask());
+    } catch (cause) {
+      throw new LeaderError("tool_key_unavailable", "the function `toolKey` gave no valid key", { cause });
+    }
   }
 
   #prepare(given: unknown): VerifyKey[] {

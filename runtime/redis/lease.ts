@@ -1,6 +1,6 @@
 /** The right to run once, held in Redis; and its end, which is repeated until it is written. */
 
-import type { CachedAnswer, ReplayLease } from "../server/replay/store.js";
+import { type CachedAnswer, INTERRUPTED_STATUS, type ReplayLease } from "../server/replay/store.js";
 import { type CallKeys, encodeRecord } from "./record.js";
 import { END, SCRIPTS, type Script } from "./scripts.js";
 
@@ -112,7 +112,7 @@ export class RedisLease implements ReplayLease {
   }
 }
 
-/** The end of a claim whose run keeps no answer, or never began. */
+/** The end of a claim whose run never began. */
 export class Release implements RecentWrite {
   readonly bytes = 512;
 
@@ -137,7 +137,7 @@ export class Release implements RecentWrite {
 export class RunEnd implements RecentWrite {
   readonly bytes: number;
   readonly #record: Buffer;
-  readonly #isForbidden: boolean;
+  readonly #isReplaceable: boolean;
   #endedAt = performance.now();
   #written = false;
 
@@ -147,7 +147,7 @@ export class RunEnd implements RecentWrite {
     answer: CachedAnswer,
     private lifetimeMs: number,
   ) {
-    this.#isForbidden = answer.status === FORBIDDEN;
+    this.#isReplaceable = answer.status === FORBIDDEN || answer.status === INTERRUPTED_STATUS;
     this.#record = encodeRecord(answer, claim.token, claim.caller);
     this.bytes = this.#record.length + 512;
   }
@@ -191,8 +191,8 @@ export class RunEnd implements RecentWrite {
     this.#written = true;
     if (reply !== END.conflict) this.host.wrote(this);
     if (reply === END.restored) this.host.restored();
-    // An own 403 may have been replaced by the run of another leader, which is no second run of the tool.
-    if (reply === END.conflict && !this.#isForbidden) this.host.conflict(this.claim);
+    // Another run may have replaced an own 403 or mark, as it should.
+    if (reply === END.conflict && !this.#isReplaceable) this.host.conflict(this.claim);
     if (this.lifetimeMs !== lifetimeMs) await this.#touch();
     return reply;
   }

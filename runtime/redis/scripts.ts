@@ -21,10 +21,16 @@ export const CLAIM = { run: 1, inFlight: 0, lost: -1, grace: -2, full: -3, repea
 /** Replies of `end` and `renew`. */
 export const END = { conflict: 0, done: 1, restored: 2, otherHash: 3 } as const;
 
-/** Whether a record other than a 403 stands in the way; of an unknown version every record does. */
+/** Whether a record other than a 403 or a mark (503) stands in the way; of an unknown version every record does. */
 const BLOCKS = `
+local function has_status(record, status)
+  return string.byte(record, 1) == 1 and string.sub(record, 3, 4) == status
+end
+local function is_mark(record)
+  return has_status(record, '\\1\\247')
+end
 local function blocks(record)
-  return record ~= '' and (string.byte(record, 1) ~= 1 or string.sub(record, 3, 4) ~= '\\1\\147')
+  return record ~= '' and not has_status(record, '\\1\\147') and not is_mark(record)
 end
 local function is_by(record, token)
   return string.byte(record, 1) == 1 and string.sub(record, 5, 20) == token
@@ -41,8 +47,8 @@ local function lifetimes(key)
 end`;
 
 /**
- * Looks a call up. A cached 403 is found only by its own caller. A repeat of an unknown pair finds nothing when a record
- * of its age may have expired.
+ * Looks a call up. A cached 403 is found only by its own caller, the mark of an interrupted run by no caller. A repeat finds
+ * nothing when its pair has a mark, or is unknown and a record of its age may have expired.
  *
  * KEYS marker, record, incarnation, grace, lifetimes; ARGV hash, token, caller, milliseconds, incarnation, age of a
  * repeat in milliseconds or ''
@@ -59,9 +65,10 @@ if redis.call('GET', KEYS[3]) ~= ARGV[5] then return ${CLAIM.lost} end
 local run = redis.call('GET', KEYS[1])
 if run and string.sub(run, 1, 32) == ARGV[1] then return ${CLAIM.inFlight} end
 local record = redis.call('GET', KEYS[2])
-if record and (record == '' or blocks(record) or string.sub(record, 21, 36) == ARGV[3]) then return record end
+local mark = record and is_mark(record)
+if record and not mark and (record == '' or blocks(record) or string.sub(record, 21, 36) == ARGV[3]) then return record end
 local grace = redis.call('EXISTS', KEYS[4]) == 1
-if ARGV[6] ~= '' and not grace and may_have_expired(tonumber(ARGV[6])) then return ${CLAIM.repeatLost} end
+if ARGV[6] ~= '' and (mark or not grace and may_have_expired(tonumber(ARGV[6]))) then return ${CLAIM.repeatLost} end
 if run then return ${CLAIM.inFlight} end
 if grace then return ${CLAIM.grace} end`;
 

@@ -284,6 +284,22 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     assert.deepEqual(await subject.repeat(0, "", 1, 1, OTHERS[0]), LOST);
     assert.equal((await subject.found(1, 1)).answer.status, 403);
   },
+  "an interrupted pair is lost for a repeat, and runs again for a claim that is none": async (subject) => {
+    const interrupted = answerOf(503, 30);
+    assert.equal(await (await subject.run(1, 1)).complete(interrupted), true);
+    const repeatIsLost = async () => {
+      if (subject.store.memoryName === undefined) return;
+      for (const caller of [ALICE, ...OTHERS]) assert.deepEqual(await subject.repeat(0, undefined, 1, 1, caller), LOST);
+    };
+    await repeatIsLost();
+    await (await subject.run(1, 1)).release();
+    await repeatIsLost();
+    const again = await subject.run(1, 1);
+    assert.equal((await subject.repeat(0, undefined, 1, 1)).state, "in-flight");
+    await again.complete(RESULT);
+    assertAnswer((await subject.found(1, 1)).answer, RESULT);
+    if (subject.store.memoryName !== undefined) assert.equal((await subject.repeat(0, "", 1, 1)).state, "completed");
+  },
   "a repeat does not run after the lifetime of its entry": async (subject) => {
     if (subject.expire === undefined || subject.store.memoryName === undefined) return;
     await (await subject.run(1, 1)).complete(RESULT);

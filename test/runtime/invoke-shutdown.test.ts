@@ -31,8 +31,9 @@ async function running(behaviour: Behaviour) {
   const start = () => new InvokeService({ config, headers, engine, store, log: keptLog() });
   const service = start();
   const call = echoCall(tool, "1");
-  const send = async ({ headers, body }: SignedCall, to = service) => {
-    const pairs = [...headers, ["Content-Length", `${body.length}`] as const];
+  const send = async ({ headers, body }: SignedCall, to = service, memory?: string) => {
+    const named = memory === undefined ? [] : [["X-Svc-Replay-Memory", memory] as const];
+    const pairs = [...headers, ["Content-Length", `${body.length}`] as const, ...named];
     const reply = await to.handle(served, {
       headers: Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value])),
       rawHeaders: pairs.flat(),
@@ -56,7 +57,7 @@ describe("after the drain limit", () => {
     throw signal.reason;
   };
 
-  it("the signal fires with reason shutdown; a run that then throws is 503 interrupted and not cached", async () => {
+  it("the signal fires with reason shutdown; a run that then throws is 503 interrupted and no answer to a retry", async () => {
     let reason: unknown;
     let runs = 0;
     const invoke = async ({ value }: Record<string, unknown>, context: InvokeContext) => {
@@ -74,10 +75,13 @@ describe("after the drain limit", () => {
     assert.deepEqual(headers.slice(-2), ["retry-after", "1"]);
     assert.ok(reason instanceof InvocationAborted);
     assert.equal(reason.reason, "shutdown");
-    assert.deepEqual(store.stats(), { entries: 0, inFlight: 0, bytes: 0 });
+    assert.equal(store.stats().inFlight, 0);
     assert.equal(service.inFlight, 0);
-    assert.equal((await send(call, start())).status, 200, "the pair is as it was before");
-    proves("7.41", "8.14");
+    const repeated = await send(call, start(), `${store.memoryName};age=1`);
+    assert.equal(repeated.body.slice(0, 29), '{"error":"replay_memory_lost"');
+    assert.equal(runs, 1);
+    assert.equal((await send(call, start())).status, 200, "a retry without the header runs");
+    proves("7.41", "8.14", "8.37", "8.38");
   });
 
   it("a call that would start a run only then is 503 shutting_down: nothing ran, and its entry is free", async () => {
@@ -100,7 +104,7 @@ describe("after the drain limit", () => {
       service.abortRuns();
       open.open();
       assert.deepEqual([(await answer).status, (await answer).body], [503, '{"error":"tool_invocation_interrupted"}']);
-      assert.equal(store.stats().entries, 0);
+      assert.equal(store.stats().entries, 1, "its mark");
     });
   }
 

@@ -74,6 +74,7 @@ describe("options", () => {
       [() => client.repeat(client.sign(input), { repeat: true } as never), /^TypeError: repeat: no option "repeat"/],
       [() => client.sign(input, { headerPrefix: "X-" } as never), /^TypeError: sign: no option "headerPrefix"/],
       [() => client.invokeUnsigned(input, { sginal: 1 } as never), /no option "sginal"; did you mean signal\?$/],
+      [() => client.invoke(input, { signal: new AbortController() } as never), /^TypeError: signal: expected an Abort/],
       [() => client.health({ x: 1 } as never), /^TypeError: health: no option "x"/],
       [() => client.refresh({ x: 1 } as never), /^TypeError: refresh: no option "x"/],
       [() => client.close({ timeout: 1 } as never), /^TypeError: close: no option "timeout"/],
@@ -221,10 +222,12 @@ describe("a stored request", () => {
 
   test("parsed JSON in place of a request is refused, and so is a request for another tool", async () => {
     const parsed = JSON.parse(JSON.stringify(client.sign(input)));
-    assert.match(
-      await refusal(() => client.send(parsed)),
-      /^TypeError: request: expected one of `sign`, or of `readRequest`/,
-    );
+    for (const given of [parsed, undefined]) {
+      assert.match(
+        await refusal(() => client.send(given)),
+        /^TypeError: request: expected one of `sign`, or of `readRequest`/,
+      );
+    }
     const other = clientOf({}, document("xyz.test.other@1"));
     const message =
       /^TypeError: request: expected one for xyz\.test\.other@1, got one that was signed for xyz\.test\.closed@1$/;

@@ -15,6 +15,7 @@ import {
 import { encodeOutput } from "#runtime/wire/bcs-writer.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
 import { outputHash, toolSignatureMessage } from "#runtime/wire/signature.js";
+import { proves } from "../proves.js";
 import { holdTimers } from "./held-timers.js";
 
 const leader = { id: "leader", keyId: 0, key: Buffer.alloc(32, 7) };
@@ -204,6 +205,21 @@ describe("repeat", () => {
     assert.deepEqual(memories(sent), ["none", "none", "unknown;age=…"]);
   });
 
+  test("a request whose first attempt knew no name learns it for a repeat, where no answer had it", async () => {
+    for (const act of ["send", "repeat"] as const) {
+      const { client, sent } = scripted((request, n) => {
+        if (n === 0) return "lost";
+        return request.path === "/meta"
+          ? { headers: { "x-svc-replay-memory": A }, body: DOCUMENT }
+          : refused(409, "replay_memory_lost");
+      });
+      const { request } = await failure(client.invoke(input));
+      const [error] = await withoutPauses(() => failure(client[act](request as SignedRequest)));
+      assert.equal(endOf(error), "replay_memory_lost maybe");
+      assert.deepEqual(memories(sent).slice(0, 3), ["none", "none", "unknown;age=…"]);
+    }
+  });
+
   test("the age of a repeat counts the time that the machine was suspended", async (t) => {
     const { client, sent } = scripted([done(A), "lost", done(A)]);
     await client.invoke(input);
@@ -225,6 +241,14 @@ describe("repeat", () => {
     const [error] = await withoutPauses(() => failure(later.client.invoke(input, { repeat: true })));
     assert.equal(endOf(error), "replay_memory_lost maybe");
     assert.deepEqual(new Set(memories(later.sent).slice(1)), new Set([`${A};age=…`]));
+    proves("8.39");
+  });
+
+  test("a first attempt that its own memory refuses was sent before by a gateway: it may have run, and is not sent again", async () => {
+    const { client, sent } = scripted([done(A), lostMemory(A), done(A)]);
+    await client.invoke(input);
+    assert.equal(endOf(await failure(client.invoke(input))), "replay_memory_lost maybe");
+    assert.equal(sent.length, 2);
   });
 
   test("several memories behind one address: a call without repeats is sent without a name in the end", async () => {
@@ -323,13 +347,37 @@ describe("keys of the tool", () => {
     assert.equal(asked, 4);
   });
 
-  test("a function that throws lets nothing be sent", async () => {
+  test("a function that throws lets nothing be sent, and an error after an attempt keeps ran and the request", async () => {
+    let asked = 0;
+    let good = 0;
     const toolKey = () => {
-      throw new Error("no keys today");
+      if (asked++ >= good) throw new Error("no keys today");
+      return other;
     };
     const { client, sent } = scripted(signed, { toolKey });
-    await assert.rejects(client.invoke(input), /no keys today/);
-    assert.equal(sent.length, 0);
+    const failed = async () => {
+      const error = await failure(client.invoke(input));
+      assert.match(String(error.cause), /no keys today/);
+      assert.ok(error.request);
+      return [endOf(error), sent.length];
+    };
+    assert.deepEqual(await failed(), ["tool_key_unavailable no", 0]);
+    [asked, good] = [0, 1];
+    assert.deepEqual(await failed(), ["tool_key_unavailable maybe", 1]);
+    const lost = scripted(["lost", { body: DOCUMENT }], { toolKey });
+    [asked, good] = [0, 1];
+    const { request } = await failure(lost.client.invoke(input));
+    assert.equal(endOf(await failure(lost.client.send(request as SignedRequest))), "tool_key_unavailable maybe");
+  });
+
+  test("a function that never ends is waited for no longer than for an answer", async () => {
+    const { client } = scripted(signed, { toolKey: () => new Promise(() => undefined) });
+    assert.equal(endOf(await failure(client.invoke(input, { timeoutMs: 1 }))), "timeout no");
+    const controller = new AbortController();
+    const call = failure(client.invoke(input, { signal: controller.signal }));
+    controller.abort();
+    assert.equal(endOf(await call), "aborted no");
+    assert.equal(endOf(await failure(client.invoke(input, { signal: controller.signal }))), "aborted no");
   });
 });
 
@@ -380,7 +428,9 @@ test("observe sees the begin and the end of every call, and cannot affect it", a
   const seen: [CallStart, CallEnd][] = [];
   const observe = (start: CallStart) => (end: CallEnd) => {
     seen.push([start, end]);
-    throw new Error("a fault of the observer");
+    const fault = new Error("a fault of the observer");
+    if (seen.length > 1) throw fault;
+    return Promise.reject(fault);
   };
   const { client } = scripted([done(A), "lost", refused(429, "rate_limited"), done(A)], { observe });
   const request = client.sign(input);

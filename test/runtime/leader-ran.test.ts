@@ -5,9 +5,18 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type InvokeContext, PermissionDenied, ReplayMemory, SvcTool, serve, ToolkitRuntimeConfig } from "svc-runtime";
+import {
+  type InvokeContext,
+  PermissionDenied,
+  ReplayMemory,
+  ReplayStoreUnavailable,
+  SvcTool,
+  serve,
+  ToolkitRuntimeConfig,
+} from "svc-runtime";
 import { LeaderClient, LeaderError, type LeaderOptions, publicKeyOf, type SignedRequest } from "svc-runtime/leader";
 import { type Contract, provideContracts } from "svc-runtime/v1";
+import { proves } from "../proves.js";
 import { atEnd } from "../teardown.js";
 import { type Cut, CuttingProxy } from "./cutting-proxy.js";
 import { refusingUrl } from "./raw.js";
@@ -369,6 +378,36 @@ const rows: Readonly<Record<string, Row>> = {
     runs: 0,
     repeat: ["result", 1],
   },
+  "no tool is at the address": {
+    call: (given) => {
+      const url = `${server.url}/other`;
+      return LeaderClient.fromMetadata(JSON.stringify(metaOf(client)), { leader, toolKey, url }).invoke(given);
+    },
+    code: "not_found",
+    ran: "no",
+    runs: 0,
+    repeat: ["result", 1],
+  },
+  "the replay store is away": {
+    call: async (given) => {
+      const claim = () => Promise.reject(new ReplayStoreUnavailable("disconnected", 1_000));
+      return (await connect((await start({ replayStore: { scope: "process", claim } })).url)).invoke(given);
+    },
+    code: "replay_store_unavailable",
+    ran: "no",
+    runs: 0,
+    repeat: ["result", 1],
+  },
+  "the tool's keys cannot be read after the run": {
+    call: async (given) => {
+      const keys = [publicKeyOf(Buffer.alloc(32, 3))];
+      return (await connect(proxy.url, { toolKey: () => keys.pop() ?? assert.fail("away") })).invoke(given);
+    },
+    code: "tool_key_unavailable",
+    ran: "maybe",
+    runs: 1,
+    repeat: ["result", 1],
+  },
   "the replay memory began anew, and the request had an attempt": {
     call: async (given) => {
       cutNext("before");
@@ -462,6 +501,25 @@ describe("whether the tool ran, by the error and by its own count", () => {
       assert.deepEqual([end, await runsOf(given.id)], repeat);
     });
   }
+
+  test("a shutdown ends the run and its answer is lost: the memory that survives refuses the repeat", async () => {
+    const replayStore = new ReplayMemory();
+    const [ending, next] = [await start({ replayStore, shutdown: { drainMs: 0 } }), await start({ replayStore })];
+    let at = ending.url;
+    const own = await CuttingProxy.start(() => [Number(new URL(at).port)]);
+    const caller = await connect(own.url);
+    const given = input("hold");
+    hold();
+    cutNext("after", own);
+    whenRunning(given.id, () => ending.close());
+    const { code, ran, request } = await failureOf(caller.invoke(given));
+    assert.deepEqual([code, ran], ["connection_failed", "maybe"]);
+    release();
+    at = next.url;
+    const lost = await failureOf(caller.send(request as SignedRequest));
+    assert.deepEqual([lost.code, lost.ran, runs.get(given.id)], ["replay_memory_lost", "maybe", 1]);
+    proves("8.38");
+  });
 
   test("no failure of an earlier attempt is forgotten by a later one", async () => {
     cutNext("after");

@@ -202,13 +202,16 @@ describe("ran is no: no byte of the request was sent", () => {
     }
   });
 
-  test("a proxy of the environment whose address is no URL", async () => {
+  test("a proxy of the environment whose address is no URL; the next call looks again", async () => {
+    const { url } = await Counting.start(answerWhole);
+    const client = clientAt(url, { tls: { ca: cert } });
     process.env.HTTPS_PROXY = "::no url";
     try {
-      await noByte(clientAt("https://tools.test", { tls: { ca: cert } }).invoke({ n: 1 }), "connection_failed");
+      await noByte(client.invoke({ n: 1 }), "connection_failed");
     } finally {
       delete process.env.HTTPS_PROXY;
     }
+    assert.equal((await client.invoke({ n: 1 })).tag, "done");
   });
 });
 

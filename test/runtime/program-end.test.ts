@@ -72,7 +72,15 @@ describe("the release of resources at a shutdown", () => {
     let left: number | undefined;
     let clock = 0;
     const now = mock.method(performance, "now", () => clock);
-    const requests = { size: 0, answered: 0, cut: 0, none: async () => true, refuseUnsent() {}, refuseAll() {} };
+    const requests = {
+      size: 0,
+      answered: 0,
+      cut: 0,
+      interrupted: 0,
+      none: async () => true,
+      refuseUnsent() {},
+      refuseAll() {},
+    };
     const parts: ShutdownParts = {
       requests,
       log: keptLog(),

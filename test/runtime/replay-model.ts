@@ -60,7 +60,8 @@ class Model {
     if (ofPair.some((e) => e.state === "running")) return "in-flight";
     const [done, ...more] = ofPair;
     assert.equal(more.length, 0);
-    if (done !== undefined && (done.answer!.status !== 403 || done.caller === caller)) return done;
+    const status = done?.answer?.status;
+    if (done !== undefined && status !== 503 && (status !== 403 || done.caller === caller)) return done;
     if (ofNonce.some((e) => e.state === "running")) return "in-flight";
     return "run";
   }
@@ -99,7 +100,7 @@ const size = fc.oneof(
   { weight: 8, arbitrary: fc.nat({ max: 500 }) },
   { weight: 1, arbitrary: fc.constantFrom(8000, 8100, 8101, 70_000, 262_144) },
 );
-const status = fc.constantFrom(200, 200, 403, 403, 422, 500, 504);
+const status = fc.constantFrom(200, 200, 403, 403, 422, 500, 503, 503, 504);
 const leaseIndex = fc.nat({ max: 8 });
 const command = fc.oneof(
   {
@@ -180,13 +181,14 @@ export async function assertAgreesWithModel(make: () => ModelledStore, runs: num
                 ? undefined
                 : { memory: named ? store.memoryName! : "A".repeat(22), ageMs: under.ageOf?.(age) ?? age },
           });
-          const isRunning = model.entries.some(
-            (e) => e.tool === tool && e.nonce === n && e.hash === h && e.state === "running",
-          );
+          const ofPair = model.entries.filter((e) => e.tool === tool && e.nonce === n && e.hash === h);
+          const isRunning = ofPair.some(({ state }) => state === "running");
+          const isMarked = ofPair.some(({ answer }) => answer?.status === 503);
           if (age !== null && typeof expected === "string" && !isRunning) {
             const since = now - age;
             const shortest = Math.min(ttl, ...lifetimes.filter(({ until }) => until >= since).map((each) => each.ttl));
-            if (!named || model.hasRunSince({ tool, nonce: n, hash: h, caller: c }, since)) expected = "lost";
+            if (!named || isMarked || model.hasRunSince({ tool, nonce: n, hash: h, caller: c }, since))
+              expected = "lost";
             // A lifetime that no entry has had may be passed over.
             else if (age >= shortest && got.state === "lost") expected = "lost";
           }

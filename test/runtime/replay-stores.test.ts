@@ -59,6 +59,18 @@ describe("the suite finds what a store does wrong", () => {
           : claim,
       ),
     })),
+    "forgets interrupted runs": wrong((store) =>
+      changed(store, (claim) => {
+        if (claim.state !== "run") return claim;
+        const lease = Object.create(claim.lease, {
+          complete: {
+            value: (answer: CachedAnswer) =>
+              answer.status === 503 ? claim.lease.release() : claim.lease.complete(answer),
+          },
+        });
+        return { state: "run", lease };
+      }),
+    ),
     "says yes to every end": wrong((store) =>
       changed(store, (claim) => {
         if (claim.state !== "run") return claim;

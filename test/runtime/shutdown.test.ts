@@ -106,7 +106,7 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
       const { code, stdout } = await child.ended;
       assert.deepEqual([code, stdout], [0, "began;exit 0"]);
       assert.deepEqual(line(child, "stopping"), { signal, running: 1 });
-      assert.deepEqual(stopped(child), { finished: 1, cut: 0 });
+      assert.deepEqual(stopped(child), { finished: 1, cut: 0, interrupted: 0 });
     });
   }
 
@@ -160,7 +160,7 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
     assert.equal(response.headers.get("connection"), "close");
     const { code: exitCode, stdout } = await child.ended;
     assert.deepEqual([exitCode, stdout.slice(-6)], [3, "exit 3"]);
-    assert.deepEqual(stopped(child), { finished: 0, cut: 1 });
+    assert.deepEqual(stopped(child), { finished: 0, cut: 1, interrupted: 1 });
   });
 
   for (const [signal, exitCode] of [
@@ -208,7 +208,7 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
     const code = 'const started = bootstrap(One); process.kill(process.pid, "SIGTERM"); await started;';
     const child = run(`${TOOL} ${code}`, { env: { BIND_ADDR: "127.0.0.1:0" } });
     assert.equal((await child.ended).code, 0);
-    assert.deepEqual(stopped(child), { finished: 0, cut: 0 });
+    assert.deepEqual(stopped(child), { finished: 0, cut: 0, interrupted: 0 });
   });
 
   it("while a start fails: it says why and exits 1", async () => {
@@ -235,7 +235,7 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
     child.process.kill("SIGTERM");
     expectResult(await connection.response(), echoed('"second"'));
     assert.match((await child.ended).stdout, /exit 0$/);
-    assert.deepEqual(stopped(child), { finished: 1, cut: 0 });
+    assert.deepEqual(stopped(child), { finished: 1, cut: 0, interrupted: 0 });
   });
 
   const isolate = ["--user", "--map-root-user", "--pid", "--fork", "--kill-child"];
@@ -344,7 +344,7 @@ describe("a server that is closed", () => {
     expectResult(response, echoed('"held"'));
     assert.equal(response.headers.get("connection"), "close");
     assert.deepEqual(await connection.closed(), Buffer.alloc(0), "not kept alive");
-    assert.deepEqual(await summary(closed), { finished: 1, cut: 0 });
+    assert.deepEqual(await summary(closed), { finished: 1, cut: 0, interrupted: 0 });
   });
 
   it("a request that comes on an open connection while others run is 503 shutting_down with Retry-After", async () => {
@@ -387,7 +387,7 @@ describe("a server that is closed", () => {
     assert.equal(response.headers.get("connection"), "close");
     // It has two seconds to read that and to close.
     await elapse(LINGER_MS);
-    assert.deepEqual(await summary(closed), { finished: 1, cut: 0 }, "nothing that ran was cut");
+    assert.deepEqual(await summary(closed), { finished: 1, cut: 0, interrupted: 0 }, "nothing that ran was cut");
   });
 
   it("half of the headers does not keep it, nor a caller who says nothing", async () => {
@@ -399,7 +399,7 @@ describe("a server that is closed", () => {
     const closed = server.close();
     await elapse(LINGER_MS);
     assert.deepEqual([await half.closed(), await silent.closed()], [Buffer.alloc(0), Buffer.alloc(0)]);
-    assert.deepEqual(await summary(closed), { finished: 0, cut: 0 });
+    assert.deepEqual(await summary(closed), { finished: 0, cut: 0, interrupted: 0 });
   });
 
   it("an answer that nobody reads does not keep it", async () => {
@@ -505,7 +505,7 @@ describe("a server that is closed", () => {
     await plain.closed();
     release();
     assert.deepEqual(await answer, [200, echoed('"held"')]);
-    assert.deepEqual(await summary(closed), { finished: 1, cut: 0 });
+    assert.deepEqual(await summary(closed), { finished: 1, cut: 0, interrupted: 0 });
     rmSync(directory, { recursive: true });
   });
 
@@ -533,7 +533,7 @@ describe("a server that is closed", () => {
       expectError(response, 503, "tool_invocation_interrupted");
       assert.equal(response.headers.get("connection"), "close");
     }
-    assert.deepEqual(await summary(closed), { finished: 1, cut: 2 });
+    assert.deepEqual(await summary(closed), { finished: 1, cut: 2, interrupted: 2 });
     assert.deepEqual(logged(server, "the drain limit has passed: tools are told to end"), {
       running: 3,
       drainMs: DRAIN_MS,
@@ -560,8 +560,25 @@ describe("a server that is closed", () => {
     assert.equal(reason.reason, "shutdown");
     await elapse(GRACE_MS);
     expectError(await answer.response(), 503, "tool_invocation_interrupted");
-    assert.deepEqual(await summary(closed), { finished: 0, cut: 1 });
+    assert.deepEqual(await summary(closed), { finished: 0, cut: 1, interrupted: 1 });
     proves("8.20");
+  });
+
+  it("a call that was cut is logged when it is answered, as a run; the later end of the run is a line of its own", async () => {
+    const { tool, release } = heldTool();
+    const server = await serveFor([tool], { shutdown: { drainMs: 0 } });
+    const answer = await running(tool, server.url);
+    const closed = server.close();
+    await elapse(GRACE_MS);
+    expectError(await answer.response(), 503, "tool_invocation_interrupted");
+    await closed;
+    const lines = () => server.log.filter(({ fields }) => fields.status !== undefined || fields.refused !== undefined);
+    const said = () => lines().map(({ level, message, fields }) => [level, message, fields.status]);
+    const cut = ["debug", "answered", 503];
+    assert.deepEqual(said(), [cut]);
+    release();
+    await until(() => lines().length > 1, "the run has ended");
+    assert.deepEqual(said(), [cut, ["info", "the run ended after shutdown had answered its call", 200]]);
   });
 
   it("the entry of a run that was cut stays in flight: nobody knows how far it came", async () => {

@@ -27,6 +27,7 @@ import { prefersBcs, type UnsignedResults } from "./content-negotiation.js";
 import {
   type Answer,
   type Call,
+  INTERRUPTED,
   type InputHolder,
   type InvokeRequest,
   type Reply,
@@ -141,6 +142,10 @@ export class InvokeService {
     const log = new CallLog(this.log(tool), request.id);
     const seen = this.options.observers?.begin(tool, request, log);
     const answered = this.answer({ tool, request, log, seen });
+    request.onRefused?.((reply) => {
+      seen?.end(reply);
+      if (reply.code === INTERRUPTED.code) void answered.then((late) => logLateEnd(log, late));
+    });
     return seen === undefined ? answered : observed(answered, seen);
   }
 
@@ -365,9 +370,10 @@ export class InvokeService {
         if (answer.code === "tool_invocation_timeout") observers?.settledLate(tool);
         const last = this.sealed(handled, answer, call.auth);
         over();
-        // A 503 (shutting down, or no free thread) is not kept, because a retry may succeed.
+        // After any other 503 nothing ran, and a retry may succeed.
+        const nothingRan = last.status === 503 && last.code !== INTERRUPTED.code;
         // The answer waits for a store that is not in memory, so that a retry after it finds it in every process.
-        const taken = lease && endLease(log, () => (last.status === 503 ? lease.release() : lease.complete(last)));
+        const taken = lease && endLease(log, () => (nothingRan ? lease.release() : lease.complete(last)));
         return taken === undefined ? last : taken.then(() => last);
       },
       settledLate: () => {
@@ -531,6 +537,11 @@ function eventLoopTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
+}
+
+/** Logs the end of a run whose call a shutdown had answered before. */
+function logLateEnd(log: CallLog, { status, code }: Reply): void {
+  log.info({ status, ...(code !== undefined && { code }) }, "the run ended after shutdown had answered its call");
 }
 
 async function observed(answered: Promise<Reply>, seen: Observation): Promise<Reply> {

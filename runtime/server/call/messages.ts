@@ -29,9 +29,7 @@ export function refusal(code: ErrorCode, details?: string): Answer {
   return { status: statusOf(code), code, body, signable: false, json: undefined, seal: undefined, stored: false };
 }
 
-/**
- * The answer of a run that threw after a shutdown aborted it. No replay entry keeps it, so that a retry may run again.
- */
+/** The answer of a run that threw after a shutdown aborted it. Its replay entry is a mark, which is no answer. */
 export const INTERRUPTED = refusal("tool_invocation_interrupted");
 
 /**
@@ -125,6 +123,8 @@ export interface InvokeRequest extends RequestHeaders {
   isGone(): boolean;
   /** Called before code of the tool runs because of this request. */
   onRun?(): void;
+  /** Registers a listener for the case that a shutdown answers the request. */
+  onRefused?(listener: (reply: Reply) => void): void;
   /** Registers a listener for the case that the caller disconnects before its answer is sent. */
   onDisconnect(listener: () => void): void;
 }
@@ -152,9 +152,9 @@ export interface Refusal {
   readonly isCall: boolean;
 }
 
-/** Whether an answer of a status with an error code is a refusal: 500 and 504 are failures of a tool or the server. */
-export function isRefusal(status: number): boolean {
-  return status < 500 || status === 503;
+/** Whether an answer with an error code is a refusal: 500 and 504 are failures, and an interrupted run had begun. */
+export function isRefusal(status: number, code: string): boolean {
+  return status < 500 || (status === 503 && code !== INTERRUPTED.code);
 }
 
 /** Maximum number of characters of the details of an error in the log; their places may hold names of a caller. */

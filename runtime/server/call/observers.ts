@@ -36,6 +36,7 @@ export class Observation {
   readonly steps: Partial<Record<Step, number>> = {};
   readonly #started = performance.now();
   #last = this.#started;
+  #ended = false;
 
   constructor(
     readonly tool: ServedTool,
@@ -79,7 +80,10 @@ export class Observation {
     return ended.value;
   }
 
+  /** Ends the observation with the reply that is sent. A run that goes on after it is not part of the call. */
   end(reply: Reply): void {
+    if (this.#ended) return;
+    this.#ended = true;
     for (const observer of this.observers) this.guard(observer, () => observer.ended?.(this, reply));
   }
 }

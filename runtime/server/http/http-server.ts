@@ -128,7 +128,7 @@ export async function buildApp(options: ServeOptions): Promise<App> {
 /** Counts a request of the author's own routes until its response has ended, so that shutdown waits for it. */
 function follow(reply: FastifyReply, requests: InFlightRequests<FastifyReply>): void {
   requests.begin(reply);
-  reply.raw.once("close", () => requests.end(reply, false));
+  reply.raw.once("close", () => requests.end(reply));
 }
 
 /** Replaces fastify's schema compilers, which load ajv at start-up; no route here has a schema. */

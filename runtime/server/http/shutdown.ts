@@ -1,6 +1,7 @@
 /** Graceful shutdown: from the request to stop to the last response, within time limits (protocol.md section 8). */
 
 import { checkedInteger } from "../../checked-integer.js";
+import type { ErrorCode } from "../../wire/error-codes.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 /**
@@ -28,6 +29,16 @@ export interface ShutdownSummary {
   readonly finished: number;
   /** Requests that got 503 instead, because they had not ended at the drain limit. */
   readonly cut: number;
+  /** Those of them whose tool had begun to run (`tool_invocation_interrupted`). */
+  readonly interrupted: number;
+}
+
+/** The server's knowledge of a request in flight. */
+export interface InFlight {
+  /** Whether code of a tool runs because of it. */
+  runs: boolean;
+  /** Called with the code of the 503 with which a shutdown has answered the request. */
+  refused?(code: ErrorCode): void;
 }
 
 /** 5 s below the 30 s that Kubernetes gives by default; {@link GRACE_MS} and {@link LINGER_MS} follow the drain. */
@@ -45,18 +56,18 @@ const MIN_RELEASE_MS = 500;
  * @typeParam R the transport's handle of a request
  */
 export class InFlightRequests<R> {
-  /** The requests, each with whether code of a tool runs because of it. */
-  readonly #open = new Map<R, boolean>();
+  readonly #open = new Map<R, InFlight>();
   readonly #waiting: (() => void)[] = [];
   #answered = 0;
   #cut = 0;
+  #interrupted = 0;
 
   /**
-   * @param refuse responds to a request with 503: `tool_invocation_interrupted` for one that runs, else `shutting_down`
+   * @param refuse responds to a request with 503 and this code
    * @param arrived whether all bytes of a request have arrived
    */
   constructor(
-    private readonly refuse: (request: R, runs: boolean) => void,
+    private readonly refuse: (request: R, code: ErrorCode) => void,
     private readonly arrived: (request: R) => boolean,
   ) {}
 
@@ -74,6 +85,11 @@ export class InFlightRequests<R> {
     return this.#cut;
   }
 
+  /** Those of them whose run the shutdown ended. */
+  get interrupted(): number {
+    return this.#interrupted;
+  }
+
   find(matches: (request: R) => boolean): R | undefined {
     for (const request of this.#open.keys()) if (matches(request)) return request;
     return undefined;
@@ -83,24 +99,21 @@ export class InFlightRequests<R> {
     return this.#open.has(request);
   }
 
-  begin(request: R): void {
-    this.#open.set(request, false);
-  }
-
-  /** Records that code of a tool runs because of a request. */
-  run(request: R): void {
-    if (this.#open.has(request)) this.#open.set(request, true);
+  begin(request: R, state: InFlight = { runs: false }): void {
+    this.#open.set(request, state);
   }
 
   /**
    * Records that the response to a request is ready.
    *
-   * @param cut whether the response is the 503 of a shutdown
+   * @param code of an error
    * @returns false when the request was refused before; its response must not be sent
    */
-  end(request: R, cut: boolean): boolean {
+  end(request: R, code?: string): boolean {
     if (!this.#delete(request)) return false;
-    if (cut) this.#cut++;
+    const interrupted = code === "tool_invocation_interrupted";
+    if (interrupted) this.#interrupted++;
+    if (interrupted || code === "shutting_down") this.#cut++;
     else this.#answered++;
     return true;
   }
@@ -119,15 +132,21 @@ export class InFlightRequests<R> {
 
   /** Refuses the requests that have not fully arrived; their tools have not run. */
   refuseUnsent(): void {
-    for (const request of this.#open.keys()) {
+    for (const [request, { refused }] of this.#open) {
       if (this.arrived(request)) continue;
       this.#delete(request);
-      this.refuse(request, false);
+      this.refuse(request, "shutting_down");
+      refused?.("shutting_down");
     }
   }
 
   refuseAll(): void {
-    for (const [request, runs] of this.#open) if (this.end(request, true)) this.refuse(request, runs);
+    for (const [request, { runs, refused }] of this.#open) {
+      const code = runs ? "tool_invocation_interrupted" : "shutting_down";
+      this.end(request, code);
+      this.refuse(request, code);
+      refused?.(code);
+    }
   }
 
   #delete(request: R): boolean {
@@ -139,7 +158,7 @@ export class InFlightRequests<R> {
 
 /** The parts of a server that a shutdown uses. */
 export interface ShutdownParts {
-  readonly requests: Omit<InFlightRequests<never>, "begin" | "end" | "find" | "has" | "run">;
+  readonly requests: Omit<InFlightRequests<never>, "begin" | "end" | "find" | "has">;
   readonly log: ServerLogger;
   /** Closes the listener and idle connections; resolves when all other connections are closed. Never rejects. */
   close(): Promise<void>;
@@ -202,8 +221,8 @@ export class Shutdown {
     await closing;
     clearTimeout(hangUp);
     await parts.release(Math.max(MIN_RELEASE_MS, this.limitMs + LINGER_MS - (performance.now() - started)));
-    const { answered, cut } = requests;
-    const stopped = { ms: Math.round(performance.now() - started), finished: answered - before, cut };
+    const { answered, cut, interrupted } = requests;
+    const stopped = { ms: Math.round(performance.now() - started), finished: answered - before, cut, interrupted };
     log.info(stopped, "stopped");
     return stopped;
   }

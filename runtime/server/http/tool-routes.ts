@@ -29,7 +29,7 @@ import { HeaviestConnection } from "./heaviest-connection.js";
 import { DEADLINES, type Deadlines, MAX_HEADERS, MAX_UNREAD_BYTES, MIN_BODY_BYTES_PER_SECOND } from "./limits.js";
 import { destroyUnlessFlushed, endAfterRequest, isKept, unreadBytes } from "./lingering-close.js";
 import { BodyReader } from "./request-body.js";
-import { InFlightRequests, type Shutdown } from "./shutdown.js";
+import { type InFlight, InFlightRequests, type Shutdown } from "./shutdown.js";
 
 /** The served tools and the services that their routes use. */
 export interface ToolRoutesOptions {
@@ -55,6 +55,8 @@ interface Progress {
   isOpen(): boolean;
   /** Called before code of the tool runs. */
   onRun(): void;
+  /** Registers a listener for the case that a shutdown answers the request. */
+  onRefused(listener: (reply: Reply) => void): void;
 }
 
 interface Route {
@@ -94,7 +96,7 @@ export class ToolRoutes {
       options.service.load.refusals.count("answers"),
     );
     this.requests = new InFlightRequests<FastifyReply>(
-      (reply, runs) => this.#send(reply, errorReply(runs ? "tool_invocation_interrupted" : "shutting_down"), true),
+      (reply, code) => this.#send(reply, errorReply(code), true),
       ({ request: { raw } }) => raw.complete || raw.readableEnded,
     );
   }
@@ -194,7 +196,7 @@ export class ToolRoutes {
   }
 
   #report({ id, raw }: FastifyRequest, { status, code, body }: Reply, isCall: boolean): void {
-    if (code === undefined || !isErrorCode(code) || !isRefusal(status)) return;
+    if (code === undefined || !isErrorCode(code) || !isRefusal(status, code)) return;
     const { headers, socket } = raw;
     const details = detailsOf(body);
     this.options.onRefused?.({ id: requestIdOf(id), code, details, headers, peer: socket.remoteAddress, isCall });
@@ -208,22 +210,35 @@ export class ToolRoutes {
 
   /** Never rejects. */
   async #answerBy(route: Route, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    this.requests.begin(reply);
+    const isCall = route.methods === POST;
+    let onRefused = (_reply: Reply) => {};
+    const state: InFlight = {
+      runs: false,
+      refused: (code) => {
+        const refusal = errorReply(code);
+        onRefused(refusal);
+        this.#report(request, refusal, isCall);
+      },
+    };
+    this.requests.begin(reply, state);
     let answer: Reply;
     try {
       answer = await route.answer(request, reply.raw, {
         isOpen: () => this.requests.has(reply),
-        onRun: () => this.requests.run(reply),
+        onRun: () => {
+          state.runs = true;
+        },
+        onRefused: (listener) => {
+          onRefused = listener;
+        },
       });
     } catch (error) {
       this.options.log.error({ err: error }, "answering a request failed");
       answer = errorReply("internal_error");
     }
-    const cut = answer.code === "shutting_down" || answer.code === "tool_invocation_interrupted";
-    if (this.requests.end(reply, cut)) {
-      this.#send(reply, answer, this.options.shutdown.stopping || answer.code === "request_timeout");
-    }
-    this.#report(request, answer, route.methods === POST);
+    if (!this.requests.end(reply, answer.code)) return;
+    this.#send(reply, answer, this.options.shutdown.stopping || answer.code === "request_timeout");
+    this.#report(request, answer, isCall);
   }
 
   /** The refusal of a request that comes too late or is malformed, for a route or for none. */
@@ -404,7 +419,7 @@ function meta(tool: ServedTool, path: string, request: IncomingMessage, log: Ser
 function invokeRequest(
   { id, raw: request }: FastifyRequest,
   response: ServerResponse,
-  { bodies, server, isOpen, onRun }: Progress & { readonly bodies: BodyReader; readonly server: Server },
+  { bodies, server, isOpen, onRun, onRefused }: Progress & { readonly bodies: BodyReader; readonly server: Server },
 ): InvokeRequest {
   return {
     id: requestIdOf(id),
@@ -426,6 +441,7 @@ function invokeRequest(
     },
     isGone: () => request.destroyed || !isOpen(),
     onRun,
+    onRefused,
     onDisconnect: (listener) => {
       response.on("close", () => {
         if (!response.writableFinished) listener();

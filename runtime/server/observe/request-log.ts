@@ -20,7 +20,7 @@ export class RequestLog implements Observer {
 
   ended(call: Observation, { status, code, body }: Reply): void {
     const { caller, replayed, steps, request } = call;
-    const isRefused = code !== undefined && isRefusal(status);
+    const isRefused = code !== undefined && isRefusal(status, code);
     const details = code === undefined ? undefined : detailsOf(body);
     const ms = Object.fromEntries(Object.entries(steps).map(([step, time]) => [step, rounded(time)]));
     const verified = caller && { leader: shown(caller.leaderId), key: `${caller.leaderKeyId}` };

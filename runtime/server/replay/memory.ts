@@ -12,15 +12,16 @@
 
 import { Shares } from "../load/shares.js";
 import { Lifetimes } from "./lifetimes.js";
-import type {
-  CachedAnswer,
-  Claim,
-  ReplayCaller,
-  ReplayContext,
-  ReplayLease,
-  ReplayRequest,
-  ReplayStats,
-  ReplayStore,
+import {
+  type CachedAnswer,
+  type Claim,
+  INTERRUPTED_STATUS,
+  type ReplayCaller,
+  type ReplayContext,
+  type ReplayLease,
+  type ReplayRequest,
+  type ReplayStats,
+  type ReplayStore,
 } from "./store.js";
 
 /** Options of `ReplayMemory`; every member has a default. */
@@ -418,11 +419,12 @@ class ToolEntries {
     const key = pair.toString("latin1");
     const nonce = key.slice(0, 32);
     const running = this.running.get(nonce);
-    // A run that replaces a cached 403 of the pair counts too: until that run ends, every caller gets 409.
+    // A run that replaces a cached 403 or a mark of the pair counts too: until that run ends, every caller gets 409.
     if (running?.key === key) return IN_FLIGHT;
     const found = this.#findHeld(key, caller) ?? this.#findRecord(hash, caller, now);
-    if (found !== undefined && (found.sameCaller || found.answer.status !== 403)) return found;
-    if (age !== undefined && this.#mayHaveExpired(age, now)) return LOST;
+    const interrupted = found?.answer.status === INTERRUPTED_STATUS;
+    if (found !== undefined && !interrupted && (found.sameCaller || found.answer.status !== 403)) return found;
+    if (age !== undefined && (interrupted || this.#mayHaveExpired(age, now))) return LOST;
     if (running !== undefined) return IN_FLIGHT;
     if (!this.arena.reserve(caller.leaderId, now)) return FULL;
     const lease = new Lease(this, nonce, key, hash, caller, found !== undefined);
@@ -595,7 +597,7 @@ class Lease implements ReplayLease {
   answer: CachedAnswer | undefined;
   readonly #entries: ToolEntries;
   readonly #nonce: string;
-  /** Whether the end of this run replaces a cached 403, unless the 403 expires before. */
+  /** Whether the end of this run replaces a cached 403 or a mark, unless that expires before. */
   readonly #replaces: boolean;
   #running = true;
 

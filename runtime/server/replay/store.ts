@@ -34,6 +34,9 @@ export interface CachedAnswer {
   readonly seal?: Uint8Array | undefined;
 }
 
+/** Status of the answer of a run that shutdown interrupted; an entry with it is a mark ({@link ReplayLease.complete}). */
+export const INTERRUPTED_STATUS = 503;
+
 /** An authenticated request that wants to run. */
 export interface ReplayRequest {
   /** The FQN, with its version in shortest form. */
@@ -58,7 +61,7 @@ export interface ReplayRequest {
  * - `completed`: the cached answer; `sameCaller` is false for another leader or key, which must first pass `authorize`
  *   (another leader or key never finds a cached 403);
  * - `in-flight`: 409; this pair, or another pair with its nonce, is running;
- * - `lost`: 409; the pair of a repeat is unknown, and its first attempt may have run; nothing is stored;
+ * - `lost`: 409; the pair of a repeat is unknown or interrupted, and its first attempt may have run; nothing is stored;
  * - `full`: 503, the store is full of live entries.
  */
 export type Claim =
@@ -75,14 +78,19 @@ export type Claim =
  * results.
  */
 export interface ReplayLease {
-  /** The run ended: completes the entry. Its TTL counts from now. The answer to the caller waits for this. */
+  /**
+   * The run ended: completes the entry. Its TTL counts from now. The answer to the caller waits for this.
+   *
+   * With the status 503, of a run that shutdown interrupted, the entry is a mark: no claim finds it as an answer, a repeat is
+   * `lost`, and a claim without {@link ReplayRequest.repeat} runs and replaces it.
+   */
   complete(answer: CachedAnswer): MaybePromise<boolean>;
   /** The deadline passed: completes the entry with this 504, which has no seal. Its TTL counts only from `settle`. */
   timeOut(answer: CachedAnswer): MaybePromise<boolean>;
   /** The tool of a timed out run has ended: starts the TTL of the entry. The late result is discarded. */
   settle(): MaybePromise<boolean>;
   /**
-   * The run ended without an answer to keep, such as at a shutdown: restores the pair to its state before the claim.
+   * Nothing ran, such as when no thread was free: restores the pair to its state before the claim.
    */
   release(): MaybePromise<boolean>;
 }
@@ -168,8 +176,8 @@ export interface ReplayStore {
    * The name of the memory: 16 random bytes in base64url, made when it begins, and anew when it has lost data. Processes that
    * share a state have one name. It is sent in every answer, and a repeat comes back with it
    * ({@link ReplayRequest.repeat}): the store claims no run for a repeat of an unknown pair whose `memory` is another
-   * name, or whose `ageMs` is not below the shortest lifetime of entries in that time, because an entry may be lost. It
-   * decides that in one step with the claim.
+   * name, or whose `ageMs` is not below the shortest lifetime of entries in that time, because an entry may be lost; nor
+   * for any repeat of a pair whose run was interrupted. It decides that in one step with the claim.
    *
    * A store without a name takes no repeats: its answers have no such header, and the run that it claims for a repeat is
    * released and answered 409 `replay_memory_lost`.
@@ -188,7 +196,7 @@ export interface ReplayStore {
    *
    * A cached 403 of another leader or key does not prevent a run; a run in flight with the same nonce does. While the
    * new run lasts, the pair is in flight for every caller. Only the end of the new run replaces the 403; `release`
-   * keeps the 403 for its own leader until its TTL has passed.
+   * keeps the 403 for its own leader until its TTL has passed. The same holds for the mark of an interrupted run.
    *
    * When a claim throws, rejects or takes longer than 5 s, the caller gets a 503 `replay_store_unavailable` and nothing
    * runs. A run that is claimed later is released.

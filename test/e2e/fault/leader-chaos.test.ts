@@ -1,6 +1,6 @@
 /**
  * The client under chaos: 200 callers, connections that are cut before and after the answer, SIGTERM and kill -9 of servers whose
- * replay memory dies with them. Servers write each run to a file before they answer.
+ * replay memory dies with them, or is shared. Servers write each run to a file before they answer.
  */
 
 import assert from "node:assert/strict";
@@ -11,6 +11,8 @@ import { describe, it } from "node:test";
 import { type LeaderClient, LeaderError } from "#runtime/leader.js";
 import { CuttingProxy } from "../../runtime/cutting-proxy.js";
 import { atEnd } from "../../teardown.js";
+import { withRedis } from "../redis/installed.js";
+import { RedisServer } from "../redis/redis-server.js";
 import { clientOf, ECHO, type FaultServer, FULL, startFaultServer, until } from "./harness.js";
 
 const CALLERS = 200;
@@ -38,12 +40,18 @@ const repairing = (client: LeaderClient, value: object) =>
     return client.repeat(error.request, { deadline: Date.now() + REPEAT_MS });
   });
 
-/** @param count servers behind one address, each with a memory of its own */
-async function chaos(count: number): Promise<Chaos> {
+/**
+ * @param count servers behind one address
+ * @param redis the address of their replay memory; without it each has one of its own
+ */
+async function chaos(count: number, redis?: string): Promise<Chaos> {
   const directory = mkdtempSync(join(tmpdir(), "svc-chaos-"));
   atEnd(() => rmSync(directory, { recursive: true, force: true }));
   const file = join(directory, "runs");
-  const start = () => startFaultServer({ env: { FAULT_RUNS: file }, options: { shutdown: { drainMs: 50 } } });
+  const shared = redis === undefined ? {} : { SVC_REPLAY_REDIS_URL: redis, SVC_REPLAY_REDIS_GRACE_MS: "0" };
+  // With a memory that survives them, SIGTERM interrupts runs.
+  const drainMs = redis === undefined ? 50 : 0;
+  const start = () => startFaultServer({ env: { FAULT_RUNS: file, ...shared }, options: { shutdown: { drainMs } } });
   const servers: (FaultServer | undefined)[] = await Promise.all(Array.from({ length: count }, start));
   const proxy = await CuttingProxy.start(() =>
     servers.flatMap((server) => (server === undefined ? [] : [Number(new URL(server.url).port)])),
@@ -67,7 +75,7 @@ async function chaos(count: number): Promise<Chaos> {
     const call = i % 2 === 0 ? repeating : repairing;
     while (!isOver) {
       const id = `call-${calls++}`;
-      const value = { id, wait: Math.floor(Math.random() * 40) };
+      const value = { id, wait: Math.floor(Math.random() * 40), stops: true };
       outcomes.set(
         id,
         await call(client, value).then(
@@ -89,7 +97,8 @@ async function chaos(count: number): Promise<Chaos> {
     const at = end % count;
     const server = servers[at];
     servers[at] = undefined;
-    server?.process.kill(end % 2 === 0 ? "SIGKILL" : "SIGTERM");
+    // A killed server leaves calls in a shared memory in flight, for longer than they are repeated.
+    server?.process.kill(end % 2 === 0 && redis === undefined ? "SIGKILL" : "SIGTERM");
     servers[at] = await start();
   }
   await moreResults();
@@ -130,4 +139,10 @@ describe(`${CALLERS} callers, cut connections, SIGTERM and kill -9: none runs tw
       expectTrue(title, await chaos(count));
     });
   }
+
+  it("two servers that share a Redis, whose shutdown interrupts runs", withRedis(), async () => {
+    const redis = await RedisServer.start();
+    expectTrue("two servers that share a Redis", await chaos(2, redis.url));
+    await redis.end();
+  });
 });

@@ -1,6 +1,7 @@
 /** The server of the fault suite: two tools on contracts written by hand, served by `bootstrap` as a generated entrypoint is. */
 
 import { appendFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { bootstrap, type InvokeContext, type StatusCode, SvcTool } from "#runtime/index.js";
 import { type Contract, provideContracts } from "#runtime/v1.js";
 import { ECHO, FAULTY, MARKS, TIMEOUT_MS } from "./names.js";
@@ -52,12 +53,16 @@ class Echo extends Tool {
     return LONG_MS;
   }
   static runs = 0;
-  override async invoke({ value }: Input): Promise<unknown> {
+  override async invoke({ value }: Input, { signal }: InvokeContext): Promise<unknown> {
     const run = ++Echo.runs;
     if (value === "which run") return { ok: { value: run } };
-    const { wait, id } = (value ?? {}) as { readonly wait?: number; readonly id?: string };
+    const { wait, id, stops } = (value ?? {}) as {
+      readonly wait?: number;
+      readonly id?: string;
+      readonly stops?: true;
+    };
     if (id !== undefined && RUNS !== undefined) appendFileSync(RUNS, `${id}\n`);
-    if (wait !== undefined) await new Promise((resolve) => setTimeout(resolve, wait));
+    if (wait !== undefined) await sleep(wait, undefined, stops && { signal });
     return { ok: { value } };
   }
 }

@@ -2,12 +2,16 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { LeaderClient, type LeaderError, publicKeyOf } from "#runtime/leader.js";
 import { type RedisReplayParts, RedisReplayStore } from "#runtime/redis/redis-replay-store.js";
 import type { ReplayContext } from "#runtime/server/replay/store.js";
 import { KeptLog } from "#runtime/testing/kept-log.js";
 import { replayStoreCases, type StoreUnderTest } from "#runtime/testing.js";
 import { proves } from "../../proves.js";
+import { CuttingProxy } from "../../runtime/cutting-proxy.js";
+import { RawConnection, requestText } from "../../runtime/raw.js";
 import { assertAgreesWithModel, LONGEST_CASE_MS } from "../../runtime/replay-model.js";
+import { alice, countingTool, serveSigned, TOOL_SEED, until } from "../../runtime/tools.js";
 import { FULL } from "../fault/harness.js";
 import { REDIS, VALKEY, withRedis } from "./installed.js";
 import { RedisServer } from "./redis-server.js";
@@ -77,6 +81,39 @@ for (const [engine, program] of Object.entries(engines)) {
         };
       };
       for (const { name, run } of replayStoreCases(make)) it(name, run);
+    });
+
+    it("a run that one replica's shutdown ends, with its 503 lost, is not run again by a repeat at another", async () => {
+      const tool = countingTool({
+        path: "echo",
+        invoke: (_input, { signal }) => new Promise((_, reject) => signal.addEventListener("abort", reject)),
+      });
+      const serving = (shutdown = {}) =>
+        serveSigned([tool], {
+          replayStore: new RedisReplayStore({ url: server.url, prefix: "interrupted:", graceMs: 0 }),
+          shutdown,
+        });
+      const [ending, next] = [await serving({ drainMs: 0 }), await serving()];
+      let at = ending.url;
+      const proxy = await CuttingProxy.start(() => [Number(new URL(at).port)]);
+      proxy.cut = () => (at === ending.url ? "after" : "pass");
+      const { id, kid, seed } = alice;
+      const leader = { id, keyId: kid, key: seed };
+      const client = await LeaderClient.connect(`${proxy.url}/echo`, { leader, toolKey: publicKeyOf(TOOL_SEED) });
+      const call = client.invoke({ value: 1 }, { repeat: true }).catch((error: unknown) => error);
+      await until(() => tool.calls.invoked === 1, "it runs");
+      at = next.url;
+      await ending.close();
+      const { code, ran, request } = (await call) as LeaderError;
+      assert.deepEqual([code, ran, tool.calls.invoked], ["replay_memory_lost", "maybe", 1]);
+      assert.ok(request);
+      const plain = RawConnection.open(next.url);
+      const { headers, body } = request;
+      const pairs = [...Object.entries(headers), ["Content-Length", `${body.length}`] as const];
+      (await plain).send(requestText("POST", tool.target, pairs, Buffer.from(body)));
+      await until(() => tool.calls.invoked === 2, "a retry without the header runs");
+      await client.close();
+      proves("8.38");
     });
 
     it("agrees with an independent slow model in every claim, end and count", async () => {
