@@ -112,6 +112,7 @@ export default defineConfig({
           page("Your own application", "docs/guide/application"),
           page("Change a contract", "docs/compatibility"),
           page("Import a tool", "docs/import"),
+          page("Move from the Rust toolkit", "docs/from-rust"),
           page("Commands", "docs/guide/commands"),
           page("Settings", "docs/guide/settings"),
           page("Limits", "docs/guide/limits"),

@@ -54,15 +54,17 @@ test("the tests of docs/testing.md pass, before the first svc-gen", () => {
   }
 });
 
-test("the tool and the test of docs/http.md work", () => {
-  const text = page("docs/http.md");
-  const project = projectWith(filesOf(text));
-  symlinkSync(join(REPOSITORY, "node_modules/undici"), join(project.root, "node_modules/undici"));
-  const [, command = ""] = /^```sh run\n([\s\S]*?)^```$/m.exec(text) ?? [];
-  const { status, stdout, stderr } = run(project, command);
-  assert.equal(status, 0, `${stdout}\n${stderr}`);
-  assert.match(stdout, /^[#ℹ] pass 1$/m);
-});
+for (const path of ["docs/http.md", "docs/from-rust.md"]) {
+  test(`the tool and the test of ${path} work`, () => {
+    const text = page(path);
+    const project = projectWith(filesOf(text));
+    symlinkSync(join(REPOSITORY, "node_modules/undici"), join(project.root, "node_modules/undici"));
+    const [, command = ""] = /^```sh run\n([\s\S]*?)^```$/m.exec(text) ?? [];
+    const { status, stdout, stderr } = run(project, command);
+    assert.equal(status, 0, `${stdout}\n${stderr}`);
+    assert.match(stdout, /^[#ℹ] pass 1$/m);
+  });
+}
 
 test("a mistake in the tool is shown as svc-gen shows it", () => {
   const project = projectWith({
