@@ -162,9 +162,17 @@ export class TestServer {
   }
 }
 
-/** Lets promises settle, without a timer: a test may have replaced the timers of the process. */
+/** That of Node: a test may replace the timers of the process. */
+const immediate = setImmediate;
+
+/** Lets promises settle, and calls begin that wait for the next turn of the event loop. */
 async function turns(): Promise<void> {
-  for (let i = 0; i < TURNS; i++) await undefined;
+  for (let rounds = 0; rounds < 3; rounds++) {
+    for (let i = 0; i < TURNS; i++) await undefined;
+    await new Promise<void>((done) => {
+      immediate(done);
+    });
+  }
 }
 
 /** The request as node:http would hand it over. */
