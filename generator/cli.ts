@@ -19,6 +19,7 @@ import { configSchemaCommand } from "./commands/config-schema.js";
 import { devCommand } from "./commands/dev.js";
 import { diffCommand } from "./commands/diff.js";
 import { doctorCommand } from "./commands/doctor.js";
+import { envCommand } from "./commands/env.js";
 import { explainCommand } from "./commands/explain.js";
 import { generateCommand } from "./commands/generate.js";
 import { commandHelp, overview } from "./commands/help.js";
@@ -49,6 +50,7 @@ export const COMMANDS: readonly Command[] = [
   diffCommand,
   explainCommand,
   metaCommand,
+  envCommand,
   openApiCommand,
   schemaCommand,
   keysNewCommand,

@@ -109,6 +109,8 @@ export interface StaticMetadata {
   readonly description: string;
   readonly path: string;
   readonly timeout: number;
+  /** Environment variables, with what each is for. */
+  readonly variables: readonly (readonly [name: string, description: string])[];
 }
 
 /** The model of one tool. */

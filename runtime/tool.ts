@@ -244,6 +244,25 @@ export abstract class SvcTool<Input, Output> {
     return DEFAULT_TIMEOUT_MS;
   }
 
+  /**
+   * The environment variables that the tool needs, with what each is for: literals that svc-gen reads. A server does not
+   * start without them; a name that ends in `?` is optional. Default: none.
+   *
+   * @example
+   * ```ts
+   * import { SvcTool } from "svc-runtime";
+   *
+   * export abstract class RateTool<Input, Output> extends SvcTool<Input, Output> {
+   *   static override variables() {
+   *     return { RATES_TOKEN: "Token of the rates service.", "RATES_URL?": "Another address of the service." };
+   *   }
+   * }
+   * ```
+   */
+  static variables(): Readonly<Record<string, string>> {
+    return {};
+  }
+
   /** Whether this tool runs on threads of its own: by default the option of `bootstrap`. */
   static isolate(): boolean | IsolateOptions | undefined {
     return undefined;

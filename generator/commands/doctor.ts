@@ -23,7 +23,7 @@ import { devLeader } from "./dev-leader.js";
 import { generateNow } from "./generate.js";
 import { keyIdOf, refuseNoKeyFile } from "./keys-common.js";
 import { generateOptions } from "./project-options.js";
-import { projectTools } from "./project-tools.js";
+import { projectTools, variablesOf } from "./project-tools.js";
 
 const OPTIONS = {
   config: { type: "string", value: "FILE", summary: "the configuration (default: that of SVC_TOOLKIT_CONFIG_PATH)" },
@@ -94,6 +94,7 @@ docs/troubleshooting.md are named in the steps. With --json: {"checks":[{"name",
         keyFiles: key === undefined ? [] : [key],
         leader: given,
         toolKey: values["tool-key"],
+        variables: async () => variablesOf((await generateNow(project)).contracts),
         stale: () => staleNow(project),
       });
     }

@@ -1,5 +1,6 @@
 /** `svc-gen new [DIR]`: a tool project, ready to run. */
 
+import { existsSync } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
 import { hasErrors } from "../diagnostics/diagnostics.js";
 import { quoted, shellWord } from "../diagnostics/quote.js";
@@ -7,6 +8,7 @@ import { writeNewFiles } from "../new-files.js";
 import { saveBuildInfo, writeChanged } from "../output-files.js";
 import { asJson, type Call, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "./command.js";
 import { generateNow, reportDiagnostics } from "./generate.js";
+import { projectTools } from "./project-tools.js";
 
 const DEFAULT_FOLDER = "my-tool";
 /** An input of the tool in the template. */
@@ -15,6 +17,7 @@ const SAMPLE_INPUT = '{"name":"Ada","times":2}';
 const OPTIONS = {
   name: { type: "string", value: "NAME", summary: "the name of the package (default: that of the folder)" },
   fqn: { type: "string", value: "FQN", summary: "the name of the tool (default: xyz.demo.NAME@1)" },
+  tool: { type: "string", value: "NAME", summary: "add a tool to the project here: an FQN, or its last part" },
   yes: { type: "boolean", short: "y", summary: "ask nothing: take the defaults" },
   "skip-install": { type: "boolean", summary: "do not run npm install, and generate nothing yet" },
   json: JSON_OPTION,
@@ -33,11 +36,14 @@ is asked: DIR or --yes is needed then. No file is replaced. Then npm install run
     ["svc-gen new my-tool", "asks for the rest"],
     ["svc-gen new my-tool --fqn org.example.my-tool@1 --yes", "asks nothing"],
     ["svc-gen new --yes --skip-install", "only the files, in ./my-tool"],
+    ["svc-gen new --tool org.example.rate@1", "src/rate.ts and test/rate.test.ts in the project here"],
   ],
   run: async (call) => {
     const scaffold = await import("../scaffold/index.js");
     try {
-      return await makeProject(call, scaffold);
+      return call.values.tool === undefined
+        ? await makeProject(call, scaffold)
+        : addTool(call, call.values.tool, scaffold);
     } catch (error) {
       if (!(error instanceof scaffold.ScaffoldError)) throw error;
       if (error.isUsage) throw new UsageError(`${error.message}; ${error.hint}`);
@@ -45,6 +51,42 @@ is asked: DIR or --yes is needed then. No file is replaced. Then npm install run
     }
   },
 });
+
+/** A further tool in the project of this folder, named after the tools that it has. */
+function addTool(call: Call<typeof OPTIONS>, name: string, scaffold: Scaffold): number {
+  const { cwd, values } = call;
+  const idle = call.args.length > 0 ? "DIR" : (["name", "fqn"] as const).find((each) => values[each] !== undefined);
+  if (idle !== undefined) throw new UsageError(`--tool adds to the project here, and takes no ${idle}`);
+  if (!existsSync(join(cwd, "package.json"))) {
+    throw new CommandError("there is no package.json here", "run it in a project, or make one: svc-gen new");
+  }
+  const taken = projectTools(cwd) ?? [];
+  const domain = /^(.+)\.[^.]+@/.exec(taken[0] ?? "")?.[1] ?? "xyz.demo";
+  const tool = scaffold.toolNames(/[.@]/.test(name) ? name : `${domain}.${name}@1`);
+  if (taken.includes(tool.fqn))
+    throw new CommandError(`the project has ${tool.fqn} already`, "name another tool, or a new version");
+  const files = scaffold.toolFiles(tool);
+  scaffold.assertNew(
+    cwd,
+    ".",
+    files.map(({ path }) => path),
+  );
+  writeNewFiles(
+    cwd,
+    files.map(({ path, text }) => ({ target: join(cwd, path), content: text })),
+  );
+  const paths = files.map(({ path }) => path);
+  const next = ["npm test", "npx svc-gen"];
+  if (call.json) call.print(asJson({ folder: cwd, fqn: tool.fqn, wrote: paths, next }));
+  else {
+    const served = `a tool without path() is at the root, where one tool can be`;
+    call.print(
+      `${paths.map((path) => `wrote ${path}\n`).join("")}\n${tool.fqn} will answer /${tool.file}/invoke; ${served}. Next:\n`,
+    );
+    call.print(next.map((line) => `  ${line}\n`).join(""));
+  }
+  return EXIT.done;
+}
 
 async function makeProject(call: Call<typeof OPTIONS>, scaffold: Scaffold): Promise<number> {
   const { cwd, values } = call;

@@ -1,5 +1,6 @@
 /** The tools of the project in a folder, from its `meta.json`. */
 
+import type { Contract } from "svc-runtime/generator";
 import { type Json, JsonObject, readJson } from "../json.js";
 import { readOutput } from "../output-files.js";
 
@@ -22,4 +23,11 @@ export function documentsOf(text: string): readonly JsonObject[] | undefined {
 /** Names of the tools of the project; undefined when they are not known. */
 export function projectTools(root: string): readonly string[] | undefined {
   return metaDocuments(root)?.map((document) => String(document.get("fqn")));
+}
+
+/** The environment variables of all tools, each once. */
+export function variablesOf(
+  contracts: readonly Contract[] | undefined,
+): readonly (readonly [name: string, description: string])[] | undefined {
+  return contracts && [...new Map(contracts.flatMap(({ variables = [] }) => variables))];
 }

@@ -74,7 +74,7 @@ export const CODES = {
   SVC113: error(
     "the value is not known without running the tool",
     "return a literal, a constant, or a template or sum of those",
-    "fqn, description, path and timeout go into meta.json, which is written without running any code of the tool.",
+    "svc-gen reads fqn, description, path, timeout and variables without running any code of the tool.",
   ),
   SVC114: error(
     "not a tool FQN",
@@ -85,6 +85,11 @@ export const CODES = {
     "the description is missing or blank",
     'add: static override description() { return "What the tool does."; } or a JSDoc comment on the class',
     "People choose tools by it, and registration refuses a tool without it.",
+  ),
+  SVC116: error(
+    "this is no environment variable with a description",
+    "write a name such as RATES_TOKEN, with ? at its end when it is optional, and a text that says what it is for",
+    "A server does not start without the variables of its tools, and names what each is for.",
   ),
   SVC118: error(
     "not a timeout",

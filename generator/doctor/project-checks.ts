@@ -36,6 +36,8 @@ export interface ProjectQuestions {
   readonly leader: LeaderWithKey | undefined;
   /** The public key of the tools, in hex, as leaders know it. */
   readonly toolKey: string | undefined;
+  /** The environment variables of the tools; undefined when the project has errors. */
+  readonly variables: () => Promise<readonly (readonly [name: string, description: string])[] | undefined>;
   /** The generated files that are not current; undefined when the project has errors. */
   readonly stale: () => Promise<readonly string[] | undefined>;
 }
@@ -62,8 +64,20 @@ export async function checkProject(questions: ProjectQuestions): Promise<Check[]
     checkKeys(keyFiles, cwd, checked),
     ...checkPairs(questions, checked),
     checkEnvironment(env),
+    ...(await checkVariables(questions)),
     checkLibsodium(project.root),
   ];
+}
+
+/** The variables that the tools declare, without their values. */
+async function checkVariables({ variables, env }: ProjectQuestions): Promise<Check[]> {
+  const declared = (await variables()) ?? [];
+  return declared.map(([name, about]) => {
+    const variable = name.replace(/\?$/, "");
+    if (env[variable]) return good(variable, `set: ${about}`);
+    if (name.endsWith("?")) return skipped(variable, `not set, optional: ${about}`);
+    return bad(variable, `not set: ${about}`, "set it where the server runs; svc-gen env prints all variables");
+  });
 }
 
 /** Whether a version of Node is one that the packages are made for. */

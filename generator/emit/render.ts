@@ -54,7 +54,7 @@ export function render<Name extends keyof Views>(template: Name, view: Views[Nam
 
 /** Renders one entry of `contracts.ts`, which depends on its tool alone. */
 export function renderContract(contract: Contract): string {
-  return run("contract", contract).trimEnd();
+  return run("contract", { variables: [], ...contract }).trimEnd();
 }
 
 function run(template: string, view: object): string {

@@ -56,6 +56,7 @@ function contractOf(tool: Tool, schemas: Schemas): Contract {
     outputSchema,
     input,
     closedInput: tool.input.closed,
+    ...(tool.variables.length > 0 && { variables: tool.variables }),
     output,
     definitions: tool.definitions.map(({ name, shape }) => [name, codec(shape)] as const),
   };

@@ -17,11 +17,19 @@ export function projectFiles(packageName: string, tool: ToolNames, specs: Packag
   const around = projectAround(packageName, [tool.fqn], specs);
   return [
     ...around.slice(0, 2),
-    { path: `src/${tool.file}.ts`, text: render("tool.ts", names) },
-    { path: `test/${tool.file}.test.ts`, text: render("tool.test.ts", names) },
+    ...toolFiles(tool),
     ...around.slice(2, 4),
     { path: "README.md", text: render("README.md", { ...names, ...packagePlaces(specs) }) },
     ...around.slice(4),
+  ];
+}
+
+/** A tool and its test. */
+export function toolFiles(tool: ToolNames): ProjectFile[] {
+  const names = { fqn: tool.fqn, className: tool.className, file: tool.file, path: tool.file };
+  return [
+    { path: `src/${tool.file}.ts`, text: render("tool.ts", names) },
+    { path: `test/${tool.file}.test.ts`, text: render("tool.test.ts", names) },
   ];
 }
 

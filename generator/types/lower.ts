@@ -110,7 +110,7 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
 }
 
 /** Placeholder for refused metadata, from which nothing is generated. */
-const NO_METADATA: StaticMetadata = { fqn: "", description: "", path: "", timeout: 0 };
+const NO_METADATA: StaticMetadata = { fqn: "", description: "", path: "", timeout: 0, variables: [] };
 
 /** One use of a type: its name in diagnostics, the node that they point to, its syntax, and the nesting depth. */
 interface Use extends Where {

@@ -31,6 +31,32 @@ export class StaticEvaluator {
     return value === undefined ? undefined : { value, node: expression };
   }
 
+  /** The members of an object of texts that a method, getter or arrow-function member returns. */
+  texts(declaration: Node): readonly (readonly [name: string, text: string])[] | undefined {
+    const expression = returnedExpression(declaration);
+    const literal =
+      Node.isAsExpression(expression) || Node.isSatisfiesExpression(expression)
+        ? expression.getExpression()
+        : expression;
+    if (!Node.isObjectLiteralExpression(literal)) {
+      this.failedAt ??= literal ?? nameNode(declaration);
+      return undefined;
+    }
+    const members: [string, string][] = [];
+    for (const property of literal.getProperties()) {
+      const name = Node.isPropertyAssignment(property) ? property.getNameNode() : undefined;
+      const isNamed = Node.isIdentifier(name) || Node.isStringLiteral(name);
+      const text =
+        Node.isPropertyAssignment(property) && isNamed ? this.value(property.getInitializerOrThrow(), 0) : undefined;
+      if (typeof text !== "string" || !isNamed) {
+        this.failedAt ??= property;
+        return undefined;
+      }
+      members.push([Node.isStringLiteral(name) ? name.getLiteralText() : name.getText(), text]);
+    }
+    return members;
+  }
+
   private value(node: Expression, depth: number): string | number | undefined {
     const value = depth > 50 ? undefined : this.expression(node, depth + 1);
     if (value === undefined) this.failedAt ??= node;

@@ -292,6 +292,14 @@ function readStaticMetadata(
   const description = staticValue("description", "string", "SVC115");
   const path = staticValue("path", "string", "SVC122");
   const timeout = staticValue("timeout", "number", "SVC118");
+  const declared = overrideOf(program, statics, "variables");
+  const variables = declared === undefined ? [] : evaluator.texts(declared);
+  if (variables === undefined) fail("SVC113", evaluator.failedAt ?? at, `${name}.variables()`);
+  const wrong = variables?.find(
+    ([variable, about]) => !/^[A-Za-z_][A-Za-z0-9_]*\??$/.test(variable) || about.trim() === "",
+  );
+  if (declared !== undefined && wrong !== undefined)
+    fail("SVC116", nameNode(declared), `${name}.variables()`, quoted(wrong[0]));
   const meta = overrideOf(program, statics, "meta");
   if (meta !== undefined) report("SVC121", nameNode(meta), `${name}.meta()`);
 
@@ -319,7 +327,7 @@ function readStaticMetadata(
   } else if (milliseconds < SHORT_TIMEOUT_MS)
     report("SVC129", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} ms`);
   if (failed || canonical === undefined) return undefined;
-  return { fqn: canonical, description: text, path: urlPath, timeout: milliseconds };
+  return { fqn: canonical, description: text, path: urlPath, timeout: milliseconds, variables: variables ?? [] };
 }
 
 /** Numbers below are probably seconds. */

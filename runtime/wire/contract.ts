@@ -136,6 +136,8 @@ export interface Contract {
   /** Whether the input type forbids undeclared members. */
   readonly closedInput?: boolean;
   readonly output: readonly Variant[];
+  /** The environment variables of the class's `variables()`. A name that ends in `?` is optional. */
+  readonly variables?: readonly (readonly [name: string, description: string])[];
   /** Targets of `ref` codecs. */
   readonly definitions?: readonly (readonly [name: string, codec: Codec])[];
 }

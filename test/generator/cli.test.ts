@@ -32,11 +32,11 @@ test("the first run writes, the second leaves every file untouched", async () =>
   assert.match(first.err, /note SVC155: Sum\.Input\.tags: a list port cannot be empty/);
   for (const path of FILES) utimesSync(join(project.root, path), 1000, 1000);
   const second = await svcGen();
-  const known = "1 note as before (svc-gen --notes shows it)\n";
+  const known = "3 notes as before (svc-gen --notes shows them)\n";
   assert.deepEqual(second, { code: EXIT.done, out: "up to date\n", err: known });
   assert.equal((await svcGen("--quiet")).err, "");
   assert.match((await svcGen("--notes")).err, /note SVC155: Sum\.Input\.tags: [\s\S]*silences it\n$/);
-  assert.equal(JSON.parse((await svcGen("--json")).out).diagnostics.length, 1);
+  assert.equal(JSON.parse((await svcGen("--json")).out).diagnostics.length, 3);
   for (const path of FILES) assert.equal(statSync(join(project.root, path)).mtimeMs, 1_000_000);
   assert.deepEqual(readdirSync(join(project.root, "src/generated")).sort(), ["contracts.ts", "server.ts"]);
 });

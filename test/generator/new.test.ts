@@ -167,6 +167,22 @@ test("three questions at most, each with a default; a flag answers its own", asy
   assert.deepEqual([taken.code, taken.questions], [EXIT.failure, []], "refused before a question");
 });
 
+test("--tool adds a class and its test to a project, under a name of its own", async () => {
+  await only("--yes", "--fqn", "org.example.greet@1");
+  const root = join(folder, "my-tool");
+  const add = (...args: string[]) => svcGenIn(root, ["new", "--tool", ...args]);
+  assert.match((await add("rate")).err, /^$/);
+  assert.match(readFileSync(join(root, "src/rate.ts"), "utf8"), /return "xyz\.demo\.rate@1";/);
+  writeFileSync(join(root, "meta.json"), '[{ "fqn": "org.example.greet@1", "url": "http://localhost/greet" }]');
+  const json = JSON.parse((await add("price", "--json")).out);
+  assert.deepEqual([json.fqn, json.wrote], ["org.example.price@1", ["src/price.ts", "test/price.test.ts"]]);
+  assert.match((await add("price")).err, /has "src\/price\.ts", "test\/price\.test\.ts" already/);
+  assert.match((await add("org.example.greet@1")).err, /the project has org\.example\.greet@1 already/);
+  assert.match((await add("other", "--fqn", "a.b.c@1")).err, /--tool adds to the project here, and takes no fqn/);
+  assert.match((await svcGenIn(folder, ["new", "--tool", "rate"])).err, /there is no package\.json here/);
+  rmSync(root, { recursive: true });
+});
+
 test("without a terminal nothing is asked: flags, defaults, or the missing one is named", async () => {
   const { code, err } = await only();
   assert.equal(code, EXIT.usage);

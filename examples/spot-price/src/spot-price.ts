@@ -97,6 +97,10 @@ export class SpotPrice extends SvcTool<Input, Output> {
     return "spot-price";
   }
 
+  static override variables() {
+    return { PRICE_PROVIDER_URL: "URL of the price provider, such as https://prices.example." };
+  }
+
   static override timeout() {
     return 8_000;
   }

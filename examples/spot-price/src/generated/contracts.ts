@@ -23,6 +23,7 @@ export const contracts: readonly Contract[] = [
       { name: "amount", many: false, optional: true, codec: { kind: "string", patterns: ["^[0-9]{1,9}(\\.[0-9]{1,9})?$"] } },
       { name: "maxAge", many: false, optional: true, codec: { kind: "number", integer: true, minimum: 1, maximum: 86400 } },
     ],
+    variables: [["PRICE_PROVIDER_URL", "URL of the price provider, such as https://prices.example."]],
     output: [
       { name: "ok", ports: [{ name: "base", many: false, codec: { kind: "string", patterns: ["^[A-Z0-9]{2,10}$"] } }, { name: "quote", many: false, codec: { kind: "string", patterns: ["^[A-Z0-9]{2,10}$"] } }, { name: "price", many: false, codec: { kind: "string" } }, { name: "units", many: false, codec: { kind: "bigint", format: "int64" } }, { name: "scale", many: false, codec: { kind: "number", integer: true } }, { name: "value", many: false, codec: { kind: "string" } }, { name: "asOf", many: false, codec: { kind: "date" } }, { name: "attempts", many: false, codec: { kind: "number", integer: true } }] },
       { name: "err_unknown_pair", ports: [{ name: "reason", many: false, codec: { kind: "string" } }, { name: "base", many: false, codec: { kind: "string", patterns: ["^[A-Z0-9]{2,10}$"] } }, { name: "quote", many: false, codec: { kind: "string", patterns: ["^[A-Z0-9]{2,10}$"] } }] },

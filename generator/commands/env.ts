@@ -1,0 +1,56 @@
+/** `svc-gen env`: the environment variables that the tools of a project declare. */
+
+import { hasErrors } from "../diagnostics/diagnostics.js";
+import { asJson, defineCommand, EXIT, JSON_OPTION, PROJECT_OPTIONS, UsageError } from "./command.js";
+import { generateNow, reportDiagnostics } from "./generate.js";
+import { generateOptions } from "./project-options.js";
+import { variablesOf } from "./project-tools.js";
+
+interface Variable {
+  readonly name: string;
+  readonly optional: boolean;
+  readonly description: string;
+}
+
+/** The lines of one variable, by form. A value is never printed: it is taken from where the server is started. */
+const FORMS: Readonly<Record<string, (variable: Variable) => string>> = {
+  env: ({ name, optional, description }) => `# ${description}\n${optional ? "# " : ""}${name}=\n`,
+  compose: ({ name, optional, description }) =>
+    `      # ${description}\n      ${name}: ${optional ? `\${${name}:-}` : `\${${name}:?${name} is not set}`}\n`,
+  kubernetes: ({ name, optional, description }) =>
+    `            # ${description}\n            - name: ${name}\n              valueFrom: { secretKeyRef: { name: tools, key: ${name}${optional ? ", optional: true" : ""} } }\n`,
+};
+
+export const envCommand = defineCommand({
+  name: "env",
+  summary: "the environment variables that the tools declare, as a file for where they are served",
+  details: `Tools declare them in static variables(). A server does not start without those that are not optional, and svc-gen doctor
+shows which are set. Forms: env for .env and docker run --env-file, compose for the environment of a service in
+compose.yaml, kubernetes for the env of a container, with values from a secret named tools.`,
+  options: {
+    as: { type: "string", value: "FORM", summary: "env, compose or kubernetes (default: env)" },
+    ...PROJECT_OPTIONS,
+    json: JSON_OPTION,
+  },
+  examples: [
+    ["svc-gen env", "lines for .env, to be filled in"],
+    ["svc-gen env --as compose", "for docs/deploy/compose.yaml"],
+  ],
+  run: async (call) => {
+    const { as = "env" } = call.values;
+    const print = Object.hasOwn(FORMS, as) ? FORMS[as] : undefined;
+    if (print === undefined) throw new UsageError("--as wants env, compose or kubernetes");
+    const { diagnostics, contracts } = await generateNow(generateOptions(call));
+    reportDiagnostics(diagnostics, { ...call, quiet: true });
+    if (hasErrors(diagnostics)) return EXIT.failure;
+    const variables = (variablesOf(contracts) ?? []).map(([name, description]): Variable => {
+      return {
+        name: name.replace(/\?$/, ""),
+        optional: name.endsWith("?"),
+        description: description.replaceAll(/\s+/g, " "),
+      };
+    });
+    call.print(call.json ? asJson({ variables }) : variables.map(print).join(""));
+    return EXIT.done;
+  },
+});

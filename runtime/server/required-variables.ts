@@ -1,0 +1,24 @@
+/** The environment variables that tools declare. */
+
+import type { Contract } from "../wire/contract.js";
+import { StartupError } from "./errors/startup-error.js";
+
+/**
+ * Requires the variables that the tools do not mark as optional. An empty text counts as absent.
+ *
+ * @throws {@link StartupError} that names all that are missing, each with what it is for
+ */
+export function requireVariables(
+  contracts: readonly Pick<Contract, "fqn" | "variables">[],
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): void {
+  const missing = new Map<string, string>();
+  for (const { fqn, variables = [] } of contracts) {
+    for (const [name, about] of variables) {
+      if (!name.endsWith("?") && !env[name] && !missing.has(name)) missing.set(name, `${name} of ${fqn}: ${about}`);
+    }
+  }
+  if (missing.size === 0) return;
+  const what = missing.size === 1 ? "an environment variable is" : `${missing.size} environment variables are`;
+  throw new StartupError(`${what} not set:\n${[...missing.values()].map((line) => `  ${line}`).join("\n")}`);
+}
