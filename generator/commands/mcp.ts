@@ -4,7 +4,16 @@ import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { LeaderOptions } from "svc-runtime/leader";
-import { asJson, type Call, CommandError, defineCommand, EXIT, JSON_OPTION, PROJECT_OPTIONS, UsageError } from "./command.js";
+import {
+  asJson,
+  type Call,
+  CommandError,
+  defineCommand,
+  EXIT,
+  JSON_OPTION,
+  PROJECT_OPTIONS,
+  UsageError,
+} from "./command.js";
 import { LEADER_OPTIONS, leaderOptions } from "./leader-options.js";
 import { generateOptions } from "./project-options.js";
 
@@ -37,7 +46,10 @@ svc-gen dev, with the keys of svc-gen dev --signed.
   examples: [
     ["svc-gen mcp --print-config", "what to put into the configuration of a client"],
     ["svc-gen mcp", "the tools of this project; a client starts it"],
-    ["svc-gen mcp --url https://tools.example.org --leader-key agent.pem --leader-id agent --tool-key HEX", "any server"],
+    [
+      "svc-gen mcp --url https://tools.example.org --leader-key agent.pem --leader-id agent --tool-key HEX",
+      "any server",
+    ],
   ],
   run: async (call) => {
     const { root } = generateOptions(call);
@@ -75,7 +87,8 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
   };
   const bridge = new Bridge({ addresses, client, complain });
   const problems = await bridge.read();
-  if (problems.length > 0) throw new CommandError(problems.join("; "), "leave these tools out: give --url of the others");
+  if (problems.length > 0)
+    throw new CommandError(problems.join("; "), "leave these tools out: give --url of the others");
   return bridge;
 }
 
@@ -85,7 +98,9 @@ async function clientOptions(call: McpCall, root: string, signed: boolean): Prom
   const allowHttp = call.values["allow-http"] === true;
   if (!signed) return client;
   if (client.leader === undefined) {
-    throw new UsageError("mcp wants --leader-key FILE and --leader-id ID, or --unsigned for a server without signatures");
+    throw new UsageError(
+      "mcp wants --leader-key FILE and --leader-id ID, or --unsigned for a server without signatures",
+    );
   }
   if (leaderKey !== undefined && toolKey === undefined && !unverified) {
     throw new UsageError("mcp wants --tool-key HEX, which verifies results, or --accept-unverified");

@@ -21,11 +21,15 @@ export async function toolAddresses(url: string, tls: TlsOptions | undefined): P
   const headers = [["Accept", "application/json"]] as const;
   const to = { method: "GET", url: new URL("/tools", origin), headers, body: Buffer.alloc(0) } as const;
   const { response, failure } = await exchange({ ...to, timeoutMs: TIMEOUT_MS, tls });
-  if (response === undefined) throw new CommandError(`no answer from ${origin}: ${failure}`, "start the server, or correct the URL");
+  if (response === undefined)
+    throw new CommandError(`no answer from ${origin}: ${failure}`, "start the server, or correct the URL");
   const paths = response.status === 200 ? pathsOf(response.body.toString()) : [];
   if (paths.length === 0) throw new CommandError(`${origin}/tools lists no tools`, "give the URL of a tool");
   if (paths.length > MAX_TOOLS) {
-    throw new CommandError(`${origin} lists ${paths.length} tools, at most ${MAX_TOOLS} are possible`, "give the URL of one");
+    throw new CommandError(
+      `${origin} lists ${paths.length} tools, at most ${MAX_TOOLS} are possible`,
+      "give the URL of one",
+    );
   }
   return paths.map((each) => (each === "" ? origin : `${origin}/${each}`));
 }

@@ -160,7 +160,11 @@ export class Bridge {
   }
 }
 
-const CONTRACT_FAULTS: ReadonlySet<string> = new Set(["invalid_input", "input_deserialization_error", "invalid_answer"]);
+const CONTRACT_FAULTS: ReadonlySet<string> = new Set([
+  "invalid_input",
+  "input_deserialization_error",
+  "invalid_answer",
+]);
 
 function explained(error: LeaderError): string {
   const what = MEANINGS[error.code] ?? "There is no result";
@@ -177,7 +181,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   tool_invocation_failed: "The tool failed: the log of its server has the reason",
   tool_invocation_timeout: "The tool did not end within its time limit: ask for less, or call again later",
   tool_invocation_interrupted: "The tool's server stopped before the tool ended",
-  output_serialization_error: "The tool returned a result that its contract does not allow: its author has to correct it",
+  output_serialization_error:
+    "The tool returned a result that its contract does not allow: its author has to correct it",
   wrong_signature: "The result was not signed by the tool's key, and is not shown",
   unsigned_result: "The result was not signed, and is not shown",
   connection_failed: "The tool's server could not be reached",

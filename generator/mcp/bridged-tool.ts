@@ -35,7 +35,9 @@ export class BridgedTool {
     const { fqn, inputSchema, outputSchema } = client.metadata;
     this.name = mcpName(fqn);
     if (this.name.length > MAX_NAME) {
-      throw new UnfitTool(`${fqn}: its name has ${this.name.length} characters as ${this.name}, at most ${MAX_NAME} are possible`);
+      throw new UnfitTool(
+        `${fqn}: its name has ${this.name.length} characters as ${this.name}, at most ${MAX_NAME} are possible`,
+      );
     }
     if (inputSchema.length + outputSchema.length > MAX_SCHEMA_BYTES) {
       throw new UnfitTool(`${fqn}: its schemas have more than ${MAX_SCHEMA_BYTES} bytes`);
@@ -50,7 +52,10 @@ export class BridgedTool {
     this.outputSchema = {
       type: "object",
       oneOf: [...variants.map(([, schema]) => withoutDefinitions(digitSchema(schema) as Plain)), FAILURE_SCHEMA],
-      ...(digitSchema({ ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) }) as Plain),
+      ...(digitSchema({
+        ...($defs !== undefined && { $defs }),
+        ...(definitions !== undefined && { definitions }),
+      }) as Plain),
     };
   }
 
@@ -116,7 +121,9 @@ function variantsOf(schema: Plain, fqn: string): (readonly [tag: string, schema:
   return branches.flatMap((each): (readonly [string, Plain])[] => {
     const branch = isPlain(each) ? (referenced(schema, each.$ref) ?? each) : {};
     const { const: only, enum: names = only === undefined ? [] : [only], properties } = branch;
-    const empty = (Array.isArray(names) ? names : []).map((tag) => [String(tag), variantSchema(String(tag), EMPTY)] as const);
+    const empty = (Array.isArray(names) ? names : []).map(
+      (tag) => [String(tag), variantSchema(String(tag), EMPTY)] as const,
+    );
     const [tag, ...others] = isPlain(properties) ? Object.keys(properties) : [];
     if (empty.length === 0 && (tag === undefined || others.length > 0)) {
       throw new UnfitTool(`${fqn}: its output has a variant without a name`);

@@ -49,7 +49,10 @@ export function digitSchema(schema: unknown, lenient = false): unknown {
         return [name, value.map((each) => digitSchema(each, lenient))];
       }
       if (NAMED.includes(name) && isPlain(value)) {
-        return [name, Object.fromEntries(Object.entries(value).map(([key, each]) => [key, digitSchema(each, lenient)]))];
+        return [
+          name,
+          Object.fromEntries(Object.entries(value).map(([key, each]) => [key, digitSchema(each, lenient)])),
+        ];
       }
       return [name, doubles(value)];
     }),
@@ -57,7 +60,8 @@ export function digitSchema(schema: unknown, lenient = false): unknown {
 }
 
 function digitNode(schema: Plain, lenient: boolean): Plain {
-  const { type, format, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, description, ...rest } = schema;
+  const { type, format, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, description, ...rest } =
+    schema;
   const kinds = [type].flat().map((kind) => (kind === "integer" ? "string" : kind));
   const all = [...new Set(lenient ? [...kinds, "integer"] : kinds)];
   const limits = Object.entries({
@@ -254,7 +258,9 @@ export function nonconformity(schema: unknown, value: unknown): string | undefin
 
 const inward: Convert = (_, value, path) => {
   if (typeof value === "string") return digits.test(value) ? new Exact(value) : value;
-  if (typeof value !== "bigint") return value;
+  if (typeof value === "number" ? !Number.isInteger(value) || Number.isSafeInteger(value) : typeof value !== "bigint") {
+    return value;
+  }
   throw new RoundedInteger(
     `${pathText(path)}: expected the integer as a string of digits, got a number beyond ±(2^53−1), which the client has probably rounded`,
   );

@@ -17,6 +17,11 @@ export function mcpServer(bridge: Bridge, connection?: string): Server {
     { name: "svc-gen", version: VERSION },
     { capabilities: { tools: { listChanged: connection !== undefined } }, instructions: INSTRUCTIONS },
   );
+  if (connection !== undefined) {
+    const notify = () => void server.sendToolListChanged().catch(() => {});
+    bridge.onChange.add(notify);
+    server.onclose = () => bridge.onChange.delete(notify);
+  }
   server.setRequestHandler("tools/list", async () => ({ tools: await bridge.list() }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }): Promise<CallToolResult> => {
     const { id, signal, _meta } = mcpReq;
@@ -34,8 +39,12 @@ export function mcpServer(bridge: Bridge, connection?: string): Server {
 
 function keyOf(given: unknown, connection: string | undefined, id: string | number): BridgeCall["key"] {
   if (given !== undefined) {
-    if (typeof given === "string" && given.length > 0 && given.length <= 256) return { text: `key ${given}`, isExclusive: true };
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${IDEMPOTENCY_KEY}: expected a text of 1 to 256 characters`);
+    if (typeof given === "string" && given.length > 0 && given.length <= 256)
+      return { text: `key ${given}`, isExclusive: true };
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `${IDEMPOTENCY_KEY}: expected a text of 1 to 256 characters`,
+    );
   }
   if (connection === undefined) return undefined;
   return { text: `id ${connection} ${JSON.stringify(id)}`, isExclusive: false };

@@ -6,7 +6,6 @@ import type { Bridge } from "./bridge.js";
 import { mcpServer } from "./mcp-server.js";
 import { StdioTransport } from "./stdio-transport.js";
 
-/** Whether a tool's contract has changed is looked at while a client waits for changes. */
 export async function serveOnStdio(
   bridge: Bridge,
   complain: (problem: string) => void,
@@ -14,15 +13,10 @@ export async function serveOnStdio(
 ): Promise<void> {
   const transport = new StdioTransport(process.stdin, process.stdout, parseJSONRPCMessage);
   const ended = new Promise<void>((done) => {
-    const handle = serveStdio(
-      () => {
-        const server = mcpServer(bridge, "stdio");
-        bridge.onChange.add(() => void server.sendToolListChanged().catch(() => {}));
-        server.onclose = () => done();
-        return server;
-      },
-      { transport, onerror: ({ message }) => complain(message) },
-    );
+    const handle = serveStdio(() => mcpServer(bridge, "stdio"), {
+      transport,
+      onerror: ({ message }) => complain(message),
+    });
     void interrupted().then(() => handle.close().finally(done));
     process.stdin.once("close", done);
   });
