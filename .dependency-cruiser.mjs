@@ -298,6 +298,14 @@ const LAYERS = [
     packages: "preact @preact/signals",
   },
   {
+    name: "generator/mcp",
+    files: "generator/mcp/*",
+    below:
+      "generator/model generator/diagnostics generator/run-within generator/dev/page-server generator/command-line",
+    packages: "svc-runtime/generator svc-runtime/leader @modelcontextprotocol/server ajv",
+    node: "crypto module stream",
+  },
+  {
     name: "generator/doctor",
     files: "generator/doctor/*",
     below:
@@ -309,9 +317,9 @@ const LAYERS = [
     name: "generator/commands",
     files: "generator/commands/*",
     below:
-      "generator/model generator/diagnostics generator/atomic-write generator/metadata generator/project generator/second-reader generator/generate generator/contract-diff generator/output-files generator/openapi generator/new-files generator/committed-contract generator/watch generator/keys generator/scaffold generator/import generator/dev generator/dev/page-server generator/invoke generator/config generator/doctor generator/command-line generator/read-file",
+      "generator/model generator/diagnostics generator/atomic-write generator/metadata generator/project generator/second-reader generator/generate generator/contract-diff generator/output-files generator/openapi generator/new-files generator/committed-contract generator/watch generator/keys generator/scaffold generator/import generator/dev generator/dev/page-server generator/invoke generator/config generator/mcp generator/doctor generator/command-line generator/read-file",
     packages: "svc-runtime/config svc-runtime/generator svc-runtime/leader diff",
-    node: "crypto fs path",
+    node: "crypto fs path url",
   },
   {
     name: "generator/cli",

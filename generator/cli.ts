@@ -29,6 +29,7 @@ import { keysConvertCommand } from "./commands/keys-convert.js";
 import { keysNewCommand } from "./commands/keys-new.js";
 import { keysRotateCommand } from "./commands/keys-rotate.js";
 import { keysShowCommand } from "./commands/keys-show.js";
+import { mcpCommand } from "./commands/mcp.js";
 import { metaCommand } from "./commands/meta.js";
 import { newCommand } from "./commands/new.js";
 import { openApiCommand } from "./commands/openapi.js";
@@ -47,6 +48,7 @@ export const COMMANDS: readonly Command[] = [
   importCommand,
   devCommand,
   invokeCommand,
+  mcpCommand,
   diffCommand,
   explainCommand,
   metaCommand,

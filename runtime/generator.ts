@@ -18,7 +18,7 @@ export type {
 export { MAX_VALUES } from "./wire/data.js";
 export { ValueDecoder } from "./wire/decoder.js";
 export { ERROR_CODES, type ErrorCode } from "./wire/error-codes.js";
-export { WireFault } from "./wire/fault.js";
+export { pathText, WireFault } from "./wire/fault.js";
 export { FORMAT_NAMES, formats } from "./wire/formats.js";
 export { foldTape, itemsOf, membersByName, parseJson, quote, scalarOf, textOf } from "./wire/json.js";
 export { JsonError } from "./wire/json-error.js";
@@ -33,3 +33,4 @@ export {
   MAX_VARIANTS,
   PortError,
 } from "./wire/ports.js";
+export { exactValue as readExact } from "./wire/untyped-json.js";

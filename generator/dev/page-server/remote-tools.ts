@@ -111,7 +111,7 @@ function text({ response }: WireExchange): string {
 }
 
 /** The listed paths without slashes around them. */
-function pathsOf(listing: string): string[] {
+export function pathsOf(listing: string): string[] {
   try {
     const list: unknown = JSON.parse(listing);
     const paths = Array.isArray(list) ? list.filter((each) => typeof each === "string") : [];

@@ -1,0 +1,126 @@
+/** `svc-gen mcp`: tools of the network for MCP clients, over standard input and output. */
+
+import { existsSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { LeaderOptions } from "svc-runtime/leader";
+import {
+  asJson,
+  type Call,
+  CommandError,
+  defineCommand,
+  EXIT,
+  JSON_OPTION,
+  PROJECT_OPTIONS,
+  UsageError,
+} from "./command.js";
+import { LEADER_OPTIONS, leaderOptions } from "./leader-options.js";
+import { generateOptions } from "./project-options.js";
+
+const OPTIONS = {
+  url: {
+    type: "string",
+    value: "URL[,URL]",
+    summary: "servers or tools (default: the running svc-gen dev of the project)",
+  },
+  ...LEADER_OPTIONS,
+  "accept-unverified": { type: "boolean", summary: "take results that no --tool-key verifies" },
+  unsigned: { type: "boolean", summary: "call servers that require no signatures" },
+  "allow-http": { type: "boolean", summary: "sign calls to another machine over http:, where they can be read" },
+  "print-config": { type: "boolean", summary: "print the entry for the configuration files of MCP clients" },
+  project: PROJECT_OPTIONS.project,
+  json: JSON_OPTION,
+} as const;
+
+type McpCall = Call<typeof OPTIONS>;
+
+export const mcpCommand = defineCommand({
+  name: "mcp",
+  summary: "serve tools to MCP clients: editors, desktop agents, agent frameworks",
+  details: `A stdio server of the Model Context Protocol. It reads the metadata of the tools, signs each call as a leader, verifies the
+result, and repeats the same signed request when the connection breaks. Without --url it serves the tools of the running
+svc-gen dev, with the keys of svc-gen dev --signed.
+
+64-bit integers are strings of digits, in both directions, because MCP clients round JSON numbers.`,
+  options: OPTIONS,
+  examples: [
+    ["svc-gen mcp --print-config", "what to put into the configuration of a client"],
+    ["svc-gen mcp", "the tools of this project; a client starts it"],
+    [
+      "svc-gen mcp --url https://tools.example.org --leader-key agent.pem --leader-id agent --tool-key HEX",
+      "any server",
+    ],
+  ],
+  run: async (call) => {
+    const { root } = generateOptions(call);
+    if (call.values["print-config"]) return printConfig(call, root);
+    const complain = (problem: string) => call.complain(`svc-gen mcp: ${problem}\n`);
+    const bridge = await openBridge(call, root, complain);
+    const { serveOnStdio } = await import("../mcp/serve.js");
+    await serveOnStdio(bridge, complain, call.interrupted);
+    return EXIT.done;
+  },
+});
+
+async function openBridge(call: McpCall, root: string, complain: (problem: string) => void) {
+  const { devServers } = await import("../dev/dev-state.js");
+  const { toolAddresses } = await import("../mcp/addresses.js");
+  const { Bridge } = await import("../mcp/bridge.js");
+  const given = call.values.url?.split(",");
+  for (const url of given ?? []) {
+    if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+      throw new UsageError("--url wants addresses of servers or tools, such as http://127.0.0.1:8080");
+    }
+  }
+  const development = async () => {
+    const servers = await devServers(root, call.env);
+    const server = servers.find(({ signed }) => signed) ?? servers[0];
+    if (server !== undefined) return server;
+    throw new CommandError("no svc-gen dev serves this project", "start it: svc-gen dev --signed; or give --url");
+  };
+  const signed = call.values.unsigned !== true && (given !== undefined || (await development()).signed);
+  const client = await clientOptions(call, root, signed);
+  if (!signed) complain("calls are unsigned: no result is verified, and a call that is repeated runs again");
+  const addresses = async () => {
+    const urls = given ?? [(await development()).url];
+    return (await Promise.all(urls.map((url) => toolAddresses(url, client.tls)))).flat();
+  };
+  const bridge = new Bridge({ addresses, client, complain });
+  const problems = await bridge.read();
+  if (problems.length > 0)
+    throw new CommandError(problems.join("; "), "leave these tools out: give --url of the others");
+  return bridge;
+}
+
+async function clientOptions(call: McpCall, root: string, signed: boolean): Promise<LeaderOptions> {
+  const { "tool-key": toolKey, "leader-key": leaderKey, "accept-unverified": unverified } = call.values;
+  const client = await leaderOptions(call, signed, root);
+  const allowHttp = call.values["allow-http"] === true;
+  if (!signed) return client;
+  if (client.leader === undefined) {
+    throw new UsageError(
+      "mcp wants --leader-key FILE and --leader-id ID, or --unsigned for a server without signatures",
+    );
+  }
+  if (leaderKey !== undefined && toolKey === undefined && !unverified) {
+    throw new UsageError("mcp wants --tool-key HEX, which verifies results, or --accept-unverified");
+  }
+  return { ...client, allowHttp, ...(toolKey !== undefined && { toolKey: toolKey.split(",") }) };
+}
+
+async function printConfig(call: McpCall, root: string): Promise<number> {
+  const { clientConfig } = await import("../mcp/client-config.js");
+  const own = join(root, "node_modules/svc-gen/generator/bin.js");
+  const bin = existsSync(own) ? own : fileURLToPath(new URL("../../../generator/bin.js", import.meta.url));
+  const { "leader-key": leaderKey, ca, "print-config": _, project: __, json: ___, ...values } = call.values;
+  const files = Object.entries({ "leader-key": leaderKey, ca }).flatMap(([name, path]) =>
+    path === undefined ? [] : [[name, resolve(call.cwd, path)] as const],
+  );
+  const options = [...Object.entries(values), ...files].flatMap(([name, value]) =>
+    value === true ? [`--${name}`] : value === undefined ? [] : [`--${name}`, String(value)],
+  );
+  const entry = { command: process.execPath, args: [bin, "mcp", "--project", root, ...options] };
+  const name = basename(root).replaceAll(/[^A-Za-z0-9-]+/g, "-");
+  call.print(call.json ? asJson({ mcpServers: { [name]: entry } }) : clientConfig(name, entry));
+  return EXIT.done;
+}

@@ -1,0 +1,35 @@
+/** The addresses of the tools that a server lists. */
+
+import type { TlsOptions } from "svc-runtime/leader";
+import { CommandError } from "../commands/command.js";
+import { pathsOf } from "../dev/page-server/remote-tools.js";
+import { exchange } from "../dev/page-server/wire-request.js";
+
+const TIMEOUT_MS = 10_000;
+/** Tools of all servers together. */
+const MAX_TOOLS = 1_000;
+
+/**
+ * Lists the addresses of the tools at a URL: that of one tool, or of a server, whose `/tools` names its tools.
+ *
+ * @throws CommandError
+ */
+export async function toolAddresses(url: string, tls: TlsOptions | undefined): Promise<readonly string[]> {
+  const { origin, pathname } = new URL(url);
+  const path = pathname.replace(/\/(?:invoke|meta|health|tools)?\/*$/, "");
+  if (path !== "") return [`${origin}${path}`];
+  const headers = [["Accept", "application/json"]] as const;
+  const to = { method: "GET", url: new URL("/tools", origin), headers, body: Buffer.alloc(0) } as const;
+  const { response, failure } = await exchange({ ...to, timeoutMs: TIMEOUT_MS, tls });
+  if (response === undefined)
+    throw new CommandError(`no answer from ${origin}: ${failure}`, "start the server, or correct the URL");
+  const paths = response.status === 200 ? pathsOf(response.body.toString()) : [];
+  if (paths.length === 0) throw new CommandError(`${origin}/tools lists no tools`, "give the URL of a tool");
+  if (paths.length > MAX_TOOLS) {
+    throw new CommandError(
+      `${origin} lists ${paths.length} tools, at most ${MAX_TOOLS} are possible`,
+      "give the URL of one",
+    );
+  }
+  return paths.map((each) => (each === "" ? origin : `${origin}/${each}`));
+}

@@ -1,0 +1,199 @@
+/** Tools of the network for MCP clients: the leader that calls them, and the answers that clients get. */
+
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
+import { LeaderClient, LeaderError, type LeaderOptions } from "svc-runtime/leader";
+import { quoted } from "../diagnostics/quote.js";
+import { OutOfTime } from "../run-within.js";
+import { BridgedTool, FAILURE, UnfitTool } from "./bridged-tool.js";
+import { type Plain, RoundedInteger } from "./exact-integers.js";
+import { RepeatedCalls, ReusedKey } from "./repeated-calls.js";
+
+/** Member of a result's `_meta`: whether the tool's signature was verified. */
+const SIGNATURE = "svc-gen/signature";
+
+export interface BridgeOptions {
+  /** The addresses of the tools, asked anew for each list. */
+  readonly addresses: () => Promise<readonly string[]>;
+  /** With a leader, calls are signed. */
+  readonly client: LeaderOptions;
+  /** Reports a tool that is left out, and why. */
+  readonly complain: (problem: string) => void;
+}
+
+/** One call of a client. */
+export interface BridgeCall {
+  readonly name: string;
+  readonly args: Plain;
+  /** Makes two calls with the same name and arguments one call. */
+  readonly key?: { readonly text: string; readonly isExclusive: boolean };
+  readonly signal: AbortSignal;
+}
+
+/** No tool has the name. */
+export class UnknownTool extends Error {}
+
+export class Bridge {
+  readonly #options: BridgeOptions;
+  readonly #clients = new Map<string, LeaderClient>();
+  readonly #repeated = new RepeatedCalls();
+  #tools: ReadonlyMap<string, BridgedTool> = new Map();
+  /** Called when a tool's contract turns out to have changed. */
+  readonly onChange = new Set<() => void>();
+
+  constructor(options: BridgeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads the contracts of all tools.
+   *
+   * @returns the problems of the tools that are left out
+   */
+  async read(): Promise<readonly string[]> {
+    const problems: string[] = [];
+    const tools = new Map<string, BridgedTool>();
+    const addresses = await this.#options.addresses();
+    for (const [url, client] of this.#clients) {
+      if (addresses.includes(url)) continue;
+      this.#clients.delete(url);
+      void client.close();
+    }
+    const read = addresses.map((url) => this.#contractAt(url));
+    for (const result of await Promise.all(read)) {
+      const tool = typeof result === "string" ? undefined : result;
+      const other = tool && tools.get(tool.name);
+      if (typeof result === "string") problems.push(result);
+      else if (other !== undefined) {
+        problems.push(`${result.client.metadata.fqn} and ${other.client.metadata.fqn} are both ${result.name}`);
+      } else tools.set(result.name, result);
+    }
+    this.#tools = tools;
+    return problems;
+  }
+
+  async #contractAt(url: string): Promise<BridgedTool | string> {
+    try {
+      const known = this.#clients.get(url);
+      const client = known ?? (await LeaderClient.connect(url, this.#options.client));
+      this.#clients.set(url, client);
+      if (known !== undefined) await known.refresh();
+      return new BridgedTool(client);
+    } catch (error) {
+      if (error instanceof LeaderError) return `no metadata from ${url}: ${error.message}`;
+      if (error instanceof UnfitTool) return error.message;
+      throw error;
+    }
+  }
+
+  /** The tools, read anew. */
+  async list(): Promise<Tool[]> {
+    const before = this.#tools;
+    for (const problem of await this.read()) this.#options.complain(problem);
+    if (this.#tools.size === 0) this.#tools = before;
+    return Array.from(this.#tools.values(), ({ name, inputSchema, outputSchema, client: { metadata } }) => ({
+      name,
+      title: metadata.fqn,
+      description: metadata.description,
+      inputSchema: inputSchema as Tool["inputSchema"],
+      outputSchema: outputSchema as Tool["outputSchema"],
+    }));
+  }
+
+  /**
+   * Calls a tool, and repeats the same signed request while its server cannot be reached.
+   *
+   * @throws UnknownTool
+   */
+  async call(call: BridgeCall): Promise<CallToolResult> {
+    if (!this.#tools.has(call.name)) await this.list();
+    const tool = this.#tools.get(call.name);
+    if (tool === undefined) throw new UnknownTool(`no tool is named ${quoted(call.name)}: list the tools`);
+    try {
+      return await this.#run(tool, call);
+    } catch (error) {
+      if (error instanceof LeaderError) return failure(await this.#explain(tool, error));
+      if (error instanceof RoundedInteger) return failure(`${error.message}. The tool did not run.`);
+      if (error instanceof ReusedKey) return failure(`${error.message}. The tool did not run.`);
+      if (error instanceof UnfitTool) return failure(`The tool ran, and ${error.message}.`);
+      if (error instanceof OutOfTime) return failure("The tool's schema takes too long to apply.");
+      throw error;
+    }
+  }
+
+  async #run(tool: BridgedTool, { name, args, key, signal }: BridgeCall): Promise<CallToolResult> {
+    const { client } = tool;
+    const input = tool.inputOf(args);
+    const isSigned = this.#options.client.leader !== undefined;
+    if (!isSigned && key?.isExclusive) {
+      return failure("An unsigned call cannot be repeated safely: leave the idempotency key out, or sign calls.");
+    }
+    const sign = () => client.sign(input);
+    const text = () => JSON.stringify([name, args], (_, value) => (typeof value === "bigint" ? `${value}n` : value));
+    const result = isSigned
+      ? await client.repeat(this.#repeated.requestOf(key?.text, text(), key?.isExclusive === true, sign), { signal })
+      : await client.invokeUnsigned(input, { signal });
+    const structuredContent = tool.structured(result);
+    if (result.tag === FAILURE) {
+      const { reason } = structuredContent[FAILURE] as Plain;
+      return failure(`The tool reports a failure: ${typeof reason === "string" ? reason : JSON.stringify(reason)}`);
+    }
+    return {
+      content: [{ type: "text", text: JSON.stringify(structuredContent) }],
+      structuredContent,
+      _meta: { [SIGNATURE]: result.signature },
+    };
+  }
+
+  /** What a failed call means for its caller, and whether the tool's contract has changed since it was listed. */
+  async #explain({ client }: BridgedTool, error: LeaderError): Promise<string> {
+    const text = explained(error);
+    if (!CONTRACT_FAULTS.has(error.code)) return text;
+    const changes = await client.refresh().catch(() => []);
+    if (changes.length === 0) return text;
+    await this.read();
+    for (const changed of this.onChange) changed();
+    return `${text} The tool has changed since it was listed (${changes.join("; ")}): list the tools again.`;
+  }
+
+  async close(): Promise<void> {
+    for (const client of this.#clients.values()) client.destroy();
+  }
+}
+
+const CONTRACT_FAULTS: ReadonlySet<string> = new Set([
+  "invalid_input",
+  "input_deserialization_error",
+  "invalid_answer",
+]);
+
+function explained(error: LeaderError): string {
+  const what = MEANINGS[error.code] ?? "There is no result";
+  const because = error.details === undefined ? error.code : `${error.code}: ${error.details}`;
+  return `${what} (${because}). ${RAN[error.ran]}`;
+}
+
+/** By code: what it means, and what to do. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  invalid_input: "The arguments do not fit the tool's input: correct them and call again",
+  input_deserialization_error: "The arguments do not fit the tool's input: correct them and call again",
+  permission_denied: "The tool does not permit this caller: its operator decides who may call it",
+  auth_failed: "The server does not accept the signature: its allow-list needs the leader and key of this bridge",
+  tool_invocation_failed: "The tool failed: the log of its server has the reason",
+  tool_invocation_timeout: "The tool did not end within its time limit: ask for less, or call again later",
+  tool_invocation_interrupted: "The tool's server stopped before the tool ended",
+  output_serialization_error:
+    "The tool returned a result that its contract does not allow: its author has to correct it",
+  wrong_signature: "The result was not signed by the tool's key, and is not shown",
+  unsigned_result: "The result was not signed, and is not shown",
+  connection_failed: "The tool's server could not be reached",
+};
+
+const RAN: Readonly<Record<LeaderError["ran"], string>> = {
+  no: "The tool did not run.",
+  maybe: "The tool may have run.",
+  yes: "The tool ran.",
+};
+
+function failure(text: string): CallToolResult {
+  return { isError: true, content: [{ type: "text", text }] };
+}

@@ -1,0 +1,146 @@
+/** A tool of the network as an MCP client sees it: its name, its schemas, and the forms of its values. */
+
+import { readExact } from "svc-runtime/generator";
+import type { CallResult, LeaderClient } from "svc-runtime/leader";
+import { runWithin } from "../run-within.js";
+import { digitSchema, ExactIntegers, isPlain, nonconformity, type Plain } from "./exact-integers.js";
+
+/** A tool that no MCP client could use. */
+export class UnfitTool extends Error {}
+
+/** Longest name that all known clients take. */
+const MAX_NAME = 64;
+/** Limit of a tool's schemas, in bytes: clients hand them to a model. */
+const MAX_SCHEMA_BYTES = 1024 * 1024;
+/** Limit of the conversion of one value: a hostile schema can make it exponential. */
+const CONVERT_MS = 2_000;
+
+/** The variant of a tool that reports its own failure. */
+export const FAILURE = "_err_eval";
+
+/** `xyz.demo.sum@1` is `xyz_demo_sum_v1`: some clients refuse dots. */
+export function mcpName(fqn: string): string {
+  return fqn.replaceAll(".", "_").replace("@", "_v");
+}
+
+export class BridgedTool {
+  readonly name: string;
+  readonly inputSchema: Plain;
+  readonly outputSchema: Plain;
+  readonly #input: ExactIntegers;
+  readonly #outputs: ReadonlyMap<string, ExactIntegers>;
+
+  /** @throws UnfitTool */
+  constructor(readonly client: LeaderClient) {
+    const { fqn, inputSchema, outputSchema } = client.metadata;
+    this.name = mcpName(fqn);
+    if (this.name.length > MAX_NAME) {
+      throw new UnfitTool(
+        `${fqn}: its name has ${this.name.length} characters as ${this.name}, at most ${MAX_NAME} are possible`,
+      );
+    }
+    if (inputSchema.length + outputSchema.length > MAX_SCHEMA_BYTES) {
+      throw new UnfitTool(`${fqn}: its schemas have more than ${MAX_SCHEMA_BYTES} bytes`);
+    }
+    const input = rootOf(readSchema(inputSchema), fqn);
+    const output = readSchema(outputSchema);
+    this.inputSchema = { ...(digitSchema(input) as Plain), type: "object" };
+    this.#input = new ExactIntegers(input, digitSchema(input, true));
+    const variants = variantsOf(output, fqn);
+    this.#outputs = new Map(variants.map(([tag, schema]) => [tag, new ExactIntegers(schema, schema)]));
+    const { $defs, definitions } = output;
+    this.outputSchema = {
+      type: "object",
+      oneOf: [...variants.map(([, schema]) => withoutDefinitions(digitSchema(schema) as Plain)), FAILURE_SCHEMA],
+      ...(digitSchema({
+        ...($defs !== undefined && { $defs }),
+        ...(definitions !== undefined && { definitions }),
+      }) as Plain),
+    };
+  }
+
+  /**
+   * The input that arguments mean.
+   *
+   * @throws RoundedInteger; OutOfTime
+   */
+  inputOf(args: Plain): Plain {
+    return runWithin(CONVERT_MS, () => this.#input.inward(args)) as Plain;
+  }
+
+  /**
+   * A result as structured content.
+   *
+   * @throws UnfitTool when the result is not what the tool publishes; OutOfTime
+   */
+  structured({ tag, ports, value }: CallResult): Plain {
+    const stored = ports.find(({ values }) => values.some(({ kind }) => kind !== "inline"));
+    if (stored !== undefined) {
+      throw new UnfitTool(`${tag}.${stored.name}: the value is stored elsewhere, where this bridge does not read it`);
+    }
+    const plain = { [tag]: value };
+    return runWithin(CONVERT_MS, () => {
+      const content = (this.#outputs.get(tag) ?? PLAIN).outward(plain) as Plain;
+      const fault = nonconformity(this.outputSchema, content);
+      if (fault === undefined) return content;
+      throw new UnfitTool(`the result does not conform to the schema that the tool publishes: ${fault}`);
+    });
+  }
+}
+
+/** Converts values without a contract. */
+const PLAIN = new ExactIntegers({}, {});
+
+function readSchema(text: string): Plain {
+  const schema = readExact(Buffer.from(text));
+  return isPlain(schema) ? schema : {};
+}
+
+/** The schema of the input, with its ports at its root: clients drop a tool whose root has `$ref`, `oneOf` or the like. */
+function rootOf(schema: Plain, fqn: string): Plain {
+  const { $schema: _, ...root } = schema;
+  if (isPlain(root.properties) || !("$ref" in root)) return root;
+  const at = referenced(root, root.$ref);
+  if (at === undefined) throw new UnfitTool(`${fqn}: its input is a reference outside of its schema`);
+  const { $ref: __, ...others } = root;
+  return { ...others, ...at };
+}
+
+function referenced(document: Plain, reference: unknown): Plain | undefined {
+  const name = typeof reference === "string" ? /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(reference) : null;
+  const all = name === null ? undefined : document[name[1] as string];
+  const found = isPlain(all) ? all[(name as RegExpExecArray)[2] as string] : undefined;
+  return isPlain(found) ? found : undefined;
+}
+
+/** The variants of an output schema, each with the definitions that it refers to. */
+function variantsOf(schema: Plain, fqn: string): (readonly [tag: string, schema: Plain])[] {
+  const { $defs, definitions } = schema;
+  const shared = { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) };
+  const branches = [schema.oneOf ?? schema.anyOf ?? schema].flat();
+  return branches.flatMap((each): (readonly [string, Plain])[] => {
+    const branch = isPlain(each) ? (referenced(schema, each.$ref) ?? each) : {};
+    const { const: only, enum: names = only === undefined ? [] : [only], properties } = branch;
+    const empty = (Array.isArray(names) ? names : []).map(
+      (tag) => [String(tag), variantSchema(String(tag), EMPTY)] as const,
+    );
+    const [tag, ...others] = isPlain(properties) ? Object.keys(properties) : [];
+    if (empty.length === 0 && (tag === undefined || others.length > 0)) {
+      throw new UnfitTool(`${fqn}: its output has a variant without a name`);
+    }
+    if (tag === undefined) return empty;
+    return [[tag, { ...variantSchema(tag, (properties as Plain)[tag]), ...shared }]];
+  });
+}
+
+function variantSchema(tag: string, ports: unknown): Plain {
+  return { type: "object", properties: { [tag]: ports }, required: [tag], additionalProperties: false };
+}
+
+const EMPTY: Plain = { type: "object", properties: {} };
+
+function withoutDefinitions({ $defs: _, definitions: __, ...schema }: Plain): Plain {
+  return schema;
+}
+
+const FAILURE_SCHEMA = variantSchema(FAILURE, { type: "object", properties: { reason: {} }, required: ["reason"] });

@@ -1,0 +1,35 @@
+/** Entries for the configuration files of MCP clients. */
+
+/** A command that starts the bridge. Clients start it in a folder of their own, so its paths are absolute. */
+export interface ClientEntry {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** @param name of the entry: letters, digits and dashes */
+export function clientConfig(name: string, entry: ClientEntry): string {
+  const json = (value: object) => JSON.stringify(value, undefined, 2);
+  const { command, args } = entry;
+  return `Claude Desktop (claude_desktop_config.json), Cursor (.cursor/mcp.json), Windsurf, Gemini CLI (settings.json):
+
+${json({ mcpServers: { [name]: entry } })}
+
+VS Code (.vscode/mcp.json):
+
+${json({ servers: { [name]: { type: "stdio", ...entry } } })}
+
+Codex (~/.codex/config.toml):
+
+[mcp_servers.${name}]
+command = ${JSON.stringify(command)}
+args = ${JSON.stringify(args)}
+
+Claude Code:
+
+claude mcp add ${name} -- ${[command, ...args].map(shellWord).join(" ")}
+`;
+}
+
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,278 @@
+/**
+ * Integers of 64 bits as decimal digits in a text. MCP clients read JSON numbers as doubles and would round them, so the
+ * schemas and values that they see have texts there; everything else has the form of the contract.
+ */
+
+import { createRequire } from "node:module";
+import type { AnySchema, ValidateFunction } from "ajv";
+import { pathText } from "svc-runtime/generator";
+import { pointerStep, referenceSteps } from "../references.js";
+
+/** A JSON object; its integers beyond ±(2^53−1) are bigints. */
+export type Plain = { readonly [name: string]: unknown };
+
+/** An argument that cannot be what the caller meant. The message has its path, and what to send. */
+export class RoundedInteger extends Error {}
+
+const DIGITS = "^-?(?:0|[1-9][0-9]*)$";
+const digits = new RegExp(DIGITS);
+const NARROW: ReadonlySet<unknown> = new Set(["int8", "int16", "int32", "uint8", "uint16", "uint32"]);
+const WIDE: ReadonlySet<unknown> = new Set(["int64", "uint64", "int", "uint", "int128", "uint128"]);
+
+/** Keywords whose value is a schema, a list of schemas, or an object of schemas. */
+const ONE = ["items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"];
+const LIST = ["prefixItems", "anyOf", "oneOf", "allOf"];
+const NAMED = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+
+export function isPlain(value: unknown): value is Plain {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether a schema describes integers that a double may not hold, by its format or its bounds. */
+function isWide({ type, format, minimum, maximum }: Plain): boolean {
+  if (![type].flat().includes("integer") || NARROW.has(format)) return false;
+  return WIDE.has(format) || !(Number.isSafeInteger(minimum) && Number.isSafeInteger(maximum));
+}
+
+/**
+ * A schema as clients see it.
+ *
+ * @param lenient also takes the integers as numbers, as {@link ExactIntegers.inward} does
+ */
+export function digitSchema(schema: unknown, lenient = false): unknown {
+  if (!isPlain(schema)) return schema;
+  const changed = isWide(schema) ? digitNode(schema, lenient) : schema;
+  return Object.fromEntries(
+    Object.entries(changed).map(([name, value]) => {
+      if (ONE.includes(name) && !Array.isArray(value)) return [name, digitSchema(value, lenient)];
+      if ((LIST.includes(name) || name === "items") && Array.isArray(value)) {
+        return [name, value.map((each) => digitSchema(each, lenient))];
+      }
+      if (NAMED.includes(name) && isPlain(value)) {
+        return [
+          name,
+          Object.fromEntries(Object.entries(value).map(([key, each]) => [key, digitSchema(each, lenient)])),
+        ];
+      }
+      return [name, doubles(value)];
+    }),
+  );
+}
+
+function digitNode(schema: Plain, lenient: boolean): Plain {
+  const { type, format, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, description, ...rest } =
+    schema;
+  const kinds = [type].flat().map((kind) => (kind === "integer" ? "string" : kind));
+  const all = [...new Set(lenient ? [...kinds, "integer"] : kinds)];
+  const limits = Object.entries({
+    "at least": minimum ?? (format === "uint64" || format === "uint" ? 0 : undefined),
+    "at most": maximum,
+    "more than": exclusiveMinimum,
+    "less than": exclusiveMaximum,
+    "a multiple of": multipleOf,
+  }).flatMap(([words, limit]) => (limit === undefined ? [] : `, ${words} ${limit}`));
+  const about = `An integer as decimal digits${limits.join("")}.`;
+  return {
+    type: all.length === 1 ? all[0] : all,
+    pattern: DIGITS,
+    ...(Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, texts(value)])) as Plain),
+    description: description === undefined ? about : `${String(description)} (${about})`,
+  };
+}
+
+/** Integers of `enum`, `const`, `default` and `examples` as texts. */
+function texts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(texts);
+  return typeof value === "number" || typeof value === "bigint" ? String(value) : value;
+}
+
+/** The nearest doubles of bigints, for readers of JSON that have no others. */
+function doubles(value: unknown): unknown {
+  if (typeof value === "bigint") return Number(value);
+  if (value instanceof Exact) return Number(value.toJSON());
+  if (Array.isArray(value)) return value.map(doubles);
+  if (!isPlain(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, doubles(each)]));
+}
+
+/** An integer that came as digits: it is written as them. */
+class Exact {
+  readonly #value: bigint;
+  constructor(text: string) {
+    this.#value = BigInt(text);
+  }
+  toJSON(): bigint {
+    return this.#value;
+  }
+}
+
+type Convert = (schema: Plain, value: unknown, path: readonly (string | number)[]) => unknown;
+
+/** Converts values of one schema. A branch of a union is chosen by ajv. */
+export class ExactIntegers {
+  readonly #schema: Plain;
+  readonly #judged: unknown;
+  readonly #branches = new Map<string, ValidateFunction | undefined>();
+  #ajv: import("ajv/dist/2020.js").Ajv2020 | undefined;
+
+  /**
+   * @param schema as the tool publishes it
+   * @param judged the schema, with the same pointers, that values have before they are converted
+   */
+  constructor(schema: Plain, judged: unknown) {
+    this.#schema = schema;
+    this.#judged = judged;
+  }
+
+  /**
+   * The value that the tool takes: digits become integers.
+   *
+   * @throws RoundedInteger
+   */
+  inward(value: unknown): unknown {
+    return this.#walk(this.#schema, [], value, [], inward);
+  }
+
+  /** The value that a client reads: wide integers become digits. */
+  outward(value: unknown): unknown {
+    return undoubled(this.#walk(this.#schema, [], value, [], outward));
+  }
+
+  #walk(
+    schema: unknown,
+    pointer: readonly string[],
+    value: unknown,
+    path: readonly (string | number)[],
+    convert: Convert,
+    seen: ReadonlySet<string> = new Set(),
+  ): unknown {
+    if (!isPlain(schema)) return value;
+    let now = value;
+    const { $ref, anyOf, oneOf, allOf } = schema;
+    if (typeof $ref === "string" && !seen.has($ref)) {
+      const steps = referenceSteps($ref);
+      const target = steps && this.#at(steps);
+      if (steps !== undefined) now = this.#walk(target, steps, now, path, convert, new Set([...seen, $ref]));
+    }
+    if (isWide(schema)) now = convert(schema, now, path);
+    if (Array.isArray(allOf)) {
+      for (const [i, each] of allOf.entries()) {
+        now = this.#walk(each, [...pointer, "allOf", String(i)], now, path, convert, seen);
+      }
+    }
+    for (const [name, branches] of Object.entries({ anyOf, oneOf })) {
+      if (!Array.isArray(branches)) continue;
+      const results = branches.flatMap((branch, i) => {
+        const at = [...pointer, name, String(i)];
+        return this.#fits(at, now) ? [{ to: this.#walk(branch, at, now, path, convert, seen) }] : [];
+      });
+      // A text that a branch takes as text stays one.
+      now = (results.find(({ to }) => to === now) ?? results[0] ?? { to: now }).to;
+    }
+    if (Array.isArray(now)) return this.#items(schema, pointer, now, path, convert);
+    if (isPlain(now) && !(now instanceof Exact)) return this.#members(schema, pointer, now, path, convert);
+    return now;
+  }
+
+  #items(
+    schema: Plain,
+    pointer: readonly string[],
+    value: readonly unknown[],
+    path: readonly (string | number)[],
+    convert: Convert,
+  ): unknown {
+    const { prefixItems, items } = schema;
+    const first = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : [];
+    const at = Array.isArray(prefixItems) ? "prefixItems" : "items";
+    const all = value.map((each, i) => {
+      if (i < first.length) return this.#walk(first[i], [...pointer, at, String(i)], each, [...path, i], convert);
+      return isPlain(items) ? this.#walk(items, [...pointer, "items"], each, [...path, i], convert) : each;
+    });
+    return all.every((each, i) => each === value[i]) ? value : all;
+  }
+
+  #members(
+    schema: Plain,
+    pointer: readonly string[],
+    value: Plain,
+    path: readonly (string | number)[],
+    convert: Convert,
+  ): unknown {
+    const { properties, patternProperties, additionalProperties } = schema;
+    let changed = false;
+    const entries = Object.entries(value).map(([name, each]): [string, unknown] => {
+      const steps = isPlain(properties) && Object.hasOwn(properties, name) ? ["properties", name] : undefined;
+      const pattern = isPlain(patternProperties)
+        ? Object.keys(patternProperties).find((text) => new RegExp(text, "u").test(name))
+        : undefined;
+      const at = steps ?? (pattern === undefined ? undefined : ["patternProperties", pattern]);
+      const part = at === undefined ? additionalProperties : (schema[at[0] as string] as Plain)[at[1] as string];
+      const to = this.#walk(part, [...pointer, ...(at ?? ["additionalProperties"])], each, [...path, name], convert);
+      changed ||= to !== each;
+      return [name, to];
+    });
+    return changed ? Object.fromEntries(entries) : value;
+  }
+
+  #at(steps: readonly string[]): unknown {
+    let at: unknown = this.#schema;
+    for (const step of steps) {
+      if (Array.isArray(at)) at = at[Number(step)];
+      else at = isPlain(at) && Object.hasOwn(at, step) ? at[step] : undefined;
+    }
+    return at;
+  }
+
+  #fits(pointer: readonly string[], value: unknown): boolean {
+    const key = pointer.map((step) => `/${encodeURIComponent(pointerStep(step))}`).join("");
+    let validate = this.#branches.get(key);
+    if (validate === undefined) {
+      this.#ajv ??= newAjv(this.#judged);
+      validate = this.#ajv.getSchema(`schema#${key}`);
+      this.#branches.set(key, validate);
+    }
+    return validate?.(doubles(value)) === true;
+  }
+}
+
+/**
+ * ajv as a judge of which branch a value is. It matches no pattern of a server, which may take exponential time.
+ */
+function newAjv(schema: unknown) {
+  const { Ajv2020 } = createRequire(import.meta.url)("ajv/dist/2020") as typeof import("ajv/dist/2020.js");
+  const regExp = Object.assign((text: string) => (text === DIGITS ? digits : { test: () => true, source: text }), {
+    code: "",
+  });
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false, code: { regExp } as never });
+  const { $id: _, ...rest } = isPlain(schema) ? schema : {};
+  return ajv.addSchema(rest as AnySchema as Plain, "schema");
+}
+
+/** Why a value does not conform to a schema; undefined when it does. */
+export function nonconformity(schema: unknown, value: unknown): string | undefined {
+  const validate = newAjv(schema).getSchema("schema");
+  if (validate === undefined || validate(value)) return undefined;
+  const [error] = validate.errors ?? [];
+  return `${error?.instancePath || "/"} ${error?.message}`;
+}
+
+const inward: Convert = (_, value, path) => {
+  if (typeof value === "string") return digits.test(value) ? new Exact(value) : value;
+  if (typeof value === "number" ? !Number.isInteger(value) || Number.isSafeInteger(value) : typeof value !== "bigint") {
+    return value;
+  }
+  throw new RoundedInteger(
+    `${pathText(path)}: expected the integer as a string of digits, got a number beyond ±(2^53−1), which the client has probably rounded`,
+  );
+};
+
+const outward: Convert = (_, value) =>
+  typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value)) ? String(value) : value;
+
+/** Bigints outside the contract, such as those of an `unknown` port, as digits too. */
+function undoubled(value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  if (Array.isArray(value)) return value.map(undoubled);
+  if (!isPlain(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, undoubled(each)]));
+}

@@ -1,0 +1,54 @@
+/** The MCP server of a bridge. The protocol, in all its revisions, is the official SDK's. */
+
+import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
+import { VERSION } from "../version.js";
+import { type Bridge, type BridgeCall, UnknownTool } from "./bridge.js";
+import type { Plain } from "./exact-integers.js";
+import { IDEMPOTENCY_KEY } from "./repeated-calls.js";
+
+/**
+ * Makes a server for one connection, or for one request over HTTP.
+ *
+ * @param connection names the connection, in which a request with the id and arguments of an earlier one is the same
+ * call; undefined over HTTP, where an id says nothing
+ */
+export function mcpServer(bridge: Bridge, connection?: string): Server {
+  const server = new Server(
+    { name: "svc-gen", version: VERSION },
+    { capabilities: { tools: { listChanged: connection !== undefined } }, instructions: INSTRUCTIONS },
+  );
+  if (connection !== undefined) {
+    const notify = () => void server.sendToolListChanged().catch(() => {});
+    bridge.onChange.add(notify);
+    server.onclose = () => bridge.onChange.delete(notify);
+  }
+  server.setRequestHandler("tools/list", async () => ({ tools: await bridge.list() }));
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }): Promise<CallToolResult> => {
+    const { id, signal, _meta } = mcpReq;
+    const key = keyOf(_meta?.[IDEMPOTENCY_KEY], connection, id);
+    const call = { name: params.name, args: (params.arguments ?? {}) as Plain, signal, ...(key && { key }) };
+    try {
+      return await bridge.call(call);
+    } catch (error) {
+      if (error instanceof UnknownTool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
+      throw error;
+    }
+  });
+  return server;
+}
+
+function keyOf(given: unknown, connection: string | undefined, id: string | number): BridgeCall["key"] {
+  if (given !== undefined) {
+    if (typeof given === "string" && given.length > 0 && given.length <= 256)
+      return { text: `key ${given}`, isExclusive: true };
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `${IDEMPOTENCY_KEY}: expected a text of 1 to 256 characters`,
+    );
+  }
+  if (connection === undefined) return undefined;
+  return { text: `id ${connection} ${JSON.stringify(id)}`, isExclusive: false };
+}
+
+const INSTRUCTIONS =
+  "Integers of 64 bits are strings of decimal digits, in arguments and in results. A result is an object with one member, whose name says which of the tool's variants it is.";

@@ -1,0 +1,96 @@
+/**
+ * MCP messages over standard input and output, a line each. The SDK's own transport reads with JSON.parse, which rounds;
+ * this one reads integers exactly.
+ */
+
+import type { Readable, Writable } from "node:stream";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
+import { JsonError, readExact } from "svc-runtime/generator";
+
+/** Limit of one message, in bytes: somewhat more than the largest input. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+const NEWLINE = 0x0a;
+
+export class StdioTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport["onmessage"];
+  readonly #input: Readable;
+  readonly #output: Writable;
+  readonly #check: (value: unknown) => JSONRPCMessage;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #isClosed = false;
+
+  /** @param check gives a message its type @throws for a value that is no message */
+  constructor(input: Readable, output: Writable, check: (value: unknown) => JSONRPCMessage) {
+    this.#input = input;
+    this.#output = output;
+    this.#check = check;
+  }
+
+  async start(): Promise<void> {
+    this.#input.on("data", (chunk: Buffer) => this.#take(chunk));
+    this.#input.once("end", () => this.close());
+    this.#input.once("error", (error) => this.#fail(error));
+    this.#output.on("error", (error) => this.#fail(error));
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed) return;
+    await new Promise<void>((done) => this.#output.write(`${JSON.stringify(message)}\n`, () => done()));
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#input.pause();
+    this.onclose?.();
+  }
+
+  #take(chunk: Buffer): void {
+    let rest = chunk;
+    for (let end = rest.indexOf(NEWLINE); end >= 0; end = rest.indexOf(NEWLINE)) {
+      const line = Buffer.concat([...this.#parts, rest.subarray(0, end)]);
+      [this.#parts, this.#bytes] = [[], 0];
+      rest = rest.subarray(end + 1);
+      if (!this.#isClosed) this.#read(line);
+    }
+    this.#parts.push(rest);
+    this.#bytes += rest.length;
+    if (this.#bytes > MAX_MESSAGE_BYTES) this.#fail(new Error(`a message has more than ${MAX_MESSAGE_BYTES} bytes`));
+  }
+
+  #read(line: Buffer): void {
+    if (line.every((byte) => byte <= 0x20)) return;
+    let value: unknown;
+    try {
+      value = readExact(line);
+    } catch (error) {
+      if (!(error instanceof JsonError)) throw error;
+      this.onerror?.(new Error(`a line is not JSON: ${error.message}`));
+      void this.#refuse(-32700, "Parse error");
+      return;
+    }
+    let message: JSONRPCMessage;
+    try {
+      message = this.#check(value);
+    } catch {
+      this.onerror?.(new Error("a line is no JSON-RPC message"));
+      void this.#refuse(-32600, "Invalid Request");
+      return;
+    }
+    this.onmessage?.(message);
+  }
+
+  /** The answer to a line whose id is unknown (JSON-RPC 2.0 section 5.1). */
+  async #refuse(code: number, message: string): Promise<void> {
+    await this.send({ jsonrpc: "2.0", id: null, error: { code, message } } as unknown as JSONRPCMessage);
+  }
+
+  #fail(error: Error): void {
+    if (this.#isClosed) return;
+    this.onerror?.(error);
+    void this.close();
+  }
+}

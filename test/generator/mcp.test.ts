@@ -1,0 +1,333 @@
+/** The MCP bridge: official client and server in one process, in front of a tool whose answers are written. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Client } from "@modelcontextprotocol/client";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { Bridge, type BridgeOptions } from "#generator/mcp/bridge.js";
+import { mcpServer } from "#generator/mcp/mcp-server.js";
+import { IDEMPOTENCY_KEY } from "#generator/mcp/repeated-calls.js";
+import { encodeOutput } from "#runtime/wire/bcs-writer.js";
+import { InlineValue } from "#runtime/wire/data.js";
+import { atEnd } from "../teardown.js";
+
+const leader = { id: "agent", keyId: 0, key: Buffer.alloc(32, 7) };
+const INT64 = { type: "integer", format: "int64" };
+const URL = "http://127.0.0.1:1/tool";
+
+/** One request that the tool's server got. */
+interface Got {
+  readonly nonce: string | undefined;
+  readonly body: string;
+}
+type Answer = { readonly status?: number; readonly error?: string; readonly details?: string } | object | "lost";
+
+/** A server with one tool, whose results are given as JSON texts of their ports. */
+class WrittenTool {
+  readonly got: Got[] = [];
+  answer: (n: number) => Answer = () => ({ ok: {} });
+
+  constructor(
+    public input: object,
+    public variants: readonly object[],
+    readonly fqn = "xyz.demo.written@1",
+  ) {}
+
+  readonly dispatch = (options: object, handler: object): boolean => {
+    const { method, body, headers } = options as { method: string; body?: Uint8Array; headers: Record<string, string> };
+    const to = handler as Record<string, (...args: unknown[]) => void>;
+    const control = { abort: (error: Error) => to.onResponseError?.(control, error) };
+    const reply = (status: number, type: string, content: string | Uint8Array) => {
+      to.onRequestStart?.(control);
+      to.onResponseStart?.(control, status, { "content-type": type });
+      to.onResponseData?.(control, Buffer.from(content));
+      to.onResponseEnd?.(control, {});
+      return true;
+    };
+    if (method === "GET") return reply(200, "application/json", JSON.stringify(this.document()));
+    const nonce = Object.entries(headers).find(([name]) => name.toLowerCase().endsWith("nonce"))?.[1];
+    this.got.push({ nonce, body: Buffer.from(body ?? []).toString() });
+    const answer = this.answer(this.got.length - 1);
+    if (answer === "lost") {
+      to.onRequestStart?.(control);
+      to.onResponseError?.(control, Object.assign(new Error("reset"), { code: "ECONNRESET" }));
+      return true;
+    }
+    if ("status" in answer) {
+      const { status, ...rest } = answer as { status: number };
+      return reply(status, "application/json", JSON.stringify(rest));
+    }
+    const [tag, ports] = Object.entries(answer)[0] as [string, Record<string, string | string[]>];
+    const values = Object.entries(ports).map(([name, texts]) => ({
+      name,
+      values: [texts].flat().map((text) => new InlineValue(Buffer.from(text))),
+    }));
+    return reply(200, "application/vnd.nexus.canonical-tool-response+bcs", encodeOutput({ tag, ports: values }));
+  };
+
+  document(): object {
+    return {
+      fqn: this.fqn,
+      url: URL,
+      timeout: 25_000,
+      description: "As written.",
+      input_schema: this.input,
+      output_schema: { oneOf: this.variants },
+    };
+  }
+}
+const variant = (tag: string, ports: object) => ({
+  type: "object",
+  properties: { [tag]: { type: "object", properties: ports } },
+  required: [tag],
+  additionalProperties: false,
+});
+const input = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });
+
+/** A client that is connected to a bridge in front of tools. */
+async function connected(tools: readonly WrittenTool[], mode: object = {}, more: Partial<BridgeOptions> = {}) {
+  const complaints: string[] = [];
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  const options: BridgeOptions = {
+    addresses: async () => tools.map((_, i) => `${URL}${i}`),
+    client: {
+      leader,
+      acceptUnverified: true,
+      dispatcher: {
+        dispatch: (options: object, handler: object) => {
+          const { path } = options as { path: string };
+          const tool = tools[Number(/^\/tool(\d+)/.exec(path)?.[1])] as WrittenTool;
+          return tool.dispatch(options, handler);
+        },
+      },
+    },
+    complain: (problem) => complaints.push(problem),
+    ...more,
+  };
+  const bridge = new Bridge(options);
+  const problems = await bridge.read();
+  serveStdio(() => mcpServer(bridge, "test"), { transport: far });
+  const client = new Client({ name: "test", version: "1" }, mode);
+  await client.connect(near);
+  atEnd(() => client.close());
+  return { client, problems, complaints, bridge };
+}
+
+const textOf = (result: { content?: unknown }) => (result.content as [{ text: string }])[0].text;
+const call = (client: Client, args: object, meta?: object) =>
+  client.callTool({ name: "xyz_demo_written_v1", arguments: args as never, ...(meta && { _meta: meta }) });
+
+const REVISIONS = [
+  ["the revision of 2025", {}, "2025-11-25"],
+  ["the newest revision", { versionNegotiation: { mode: "auto" } }, "2026-07-28"],
+  ["a pinned revision", { versionNegotiation: { mode: { pin: "2026-07-28" } } }, "2026-07-28"],
+] as const;
+
+for (const [name, mode, revision] of REVISIONS) {
+  test(`integers of 64 bits are exact in both directions with ${name}`, async () => {
+    const tool = new WrittenTool(input({ a: INT64, many: { type: "array", items: INT64 } }), [
+      variant("ok", { sum: INT64 }),
+    ]);
+    tool.answer = () => ({ ok: { sum: "9007199254740993" } });
+    const { client, problems } = await connected([tool], mode);
+    assert.deepEqual(problems, []);
+    assert.equal(client.getNegotiatedProtocolVersion(), revision);
+    const result = await call(client, { a: "9223372036854775807", many: ["-9007199254740993", 4] });
+    assert.deepEqual(result.structuredContent, { ok: { sum: "9007199254740993" } });
+    assert.equal(textOf(result), '{"ok":{"sum":"9007199254740993"}}');
+    assert.match(tool.got[0]?.body ?? "", /9223372036854775807.*-9007199254740993/s);
+  });
+}
+
+describe("the form of a tool", () => {
+  test("its name has no dots, its FQN is the title, both schemas are objects at their roots", async () => {
+    const tool = new WrittenTool(
+      {
+        $ref: "#/$defs/In",
+        $defs: { In: input({ a: { $ref: "#/$defs/Id" } }), Id: { ...INT64, description: "Which." } },
+      },
+      [variant("ok", { id: INT64, n: { type: "integer", format: "uint32" } }), { const: "none" }],
+    );
+    const { client } = await connected([tool]);
+    const [listed] = (await client.listTools()).tools;
+    assert.equal(listed?.name, "xyz_demo_written_v1");
+    assert.equal(listed?.title, "xyz.demo.written@1");
+    const digits = { type: "string", pattern: "^-?(?:0|[1-9][0-9]*)$" };
+    const { $defs, ...inputSchema } = (listed ?? assert.fail()).inputSchema as { $defs: { Id: object } };
+    assert.deepEqual(inputSchema, { type: "object", properties: { a: { $ref: "#/$defs/Id" } } });
+    assert.deepEqual($defs.Id, { ...digits, description: "Which. (An integer as decimal digits.)" });
+    const outputs = listed?.outputSchema as { type: string; oneOf: { properties: Record<string, object> }[] };
+    assert.equal(outputs.type, "object");
+    assert.deepEqual(
+      outputs.oneOf.map(({ properties }) => properties),
+      [
+        {
+          ok: {
+            type: "object",
+            properties: {
+              id: { ...digits, description: "An integer as decimal digits." },
+              n: { type: "integer", format: "uint32" },
+            },
+          },
+        },
+        { none: { type: "object", properties: {} } },
+        { _err_eval: { type: "object", properties: { reason: {} }, required: ["reason"] } },
+      ],
+    );
+    tool.answer = () => ({ none: {} });
+    assert.deepEqual((await call(client, { a: "1" })).structuredContent, { none: {} });
+  });
+
+  test("a long name, two tools of one name, a root outside the schema are problems, and other tools stay", async () => {
+    const ok = [variant("ok", {})];
+    const written = (fqn: string, schema: object = input({})) => new WrittenTool(schema, ok, fqn);
+    const { client, problems } = await connected([
+      written("xyz.demo.first@1"),
+      written("xyz.demo_first.x-y@1"),
+      written("xyz_demo.first.x-y@1"),
+      written(`xyz.demo.${"long".repeat(15)}@1`),
+    ]);
+    assert.match(
+      problems.join("\n"),
+      /xyz_demo\.first\.x-y@1 and xyz\.demo_first\.x-y@1 are both xyz_demo_first_x-y_v1/,
+    );
+    assert.match(problems.join("\n"), /its name has 72 characters as xyz_demo_longlong.*, at most 64 are possible/);
+    assert.deepEqual(
+      (await client.listTools()).tools.map(({ name }) => name),
+      ["xyz_demo_first_v1", "xyz_demo_first_x-y_v1"],
+    );
+  });
+
+  test("digits mean an integer only where the contract has one", async () => {
+    const union = { anyOf: [{ type: "string" }, INT64, { type: "null" }] };
+    const by = (kind: string, value: object) =>
+      input({ kind: { const: kind }, value }, { required: ["kind", "value"] });
+    const tagged = { oneOf: [by("number", INT64), by("text", { type: "string" })] };
+    const tool = new WrittenTool(
+      input({ union, tagged, map: { type: "object", additionalProperties: INT64 }, any: {} }),
+      [variant("ok", { union, tagged, any: {} })],
+    );
+    tool.answer = () => ({
+      ok: { union: "9007199254740993", tagged: '{"kind":"number","value":7}', any: '{"n":9007199254740993}' },
+    });
+    const { client } = await connected([tool]);
+    const result = await call(client, {
+      union: "12",
+      tagged: { kind: "number", value: "12" },
+      map: { __proto__x: "9007199254740993" },
+      any: { digits: "12" },
+    });
+    const { body } = tool.got[0] as Got;
+    assert.match(body, /"12"/);
+    assert.match(body, /\{"kind":"number","value":12\}/);
+    assert.match(body, /9007199254740993(?!")/);
+    assert.match(body, /\{"digits":"12"\}/);
+    assert.deepEqual(result.structuredContent, {
+      ok: { union: "9007199254740993", tagged: { kind: "number", value: "7" }, any: { n: "9007199254740993" } },
+    });
+  });
+});
+
+describe("what is no result", () => {
+  const written = () => new WrittenTool(input({ a: INT64 }), [variant("ok", { n: INT64 })]);
+
+  for (const [answer, said] of [
+    [
+      { status: 422, error: "input_deserialization_error", details: "a: expected an integer, got a string" },
+      /arguments do not fit .*a: expected an integer, got a string\)\. The tool did not run\./,
+    ],
+    [{ status: 403, error: "permission_denied" }, /does not permit this caller.* The tool did not run\./],
+    [{ status: 500, error: "tool_invocation_failed" }, /The tool failed.* may have run\./],
+    [{ status: 504, error: "tool_invocation_timeout" }, /did not end within its time limit/],
+    [{ _err_eval: { reason: '"out of stock"' } }, /^The tool reports a failure: out of stock$/],
+    [
+      { ok: { n: '"text"' } },
+      /^The tool ran, and the result does not conform to the schema that the tool publishes: \/ok\/n/,
+    ],
+    [{ ok: { other: "1" } }, /There is no result \(invalid_answer: "ok": expected exactly the declared ports/],
+  ] as const) {
+    test(`${JSON.stringify(answer)} is an error without structured content`, async () => {
+      const tool = written();
+      tool.answer = () => answer;
+      const { client } = await connected([tool]);
+      const result = await call(client, { a: "1" });
+      assert.equal(result.isError, true);
+      assert.equal(result.structuredContent, undefined);
+      assert.match(textOf(result), said);
+    });
+  }
+
+  test("an integer that the client has rounded is refused, and nothing is sent", async () => {
+    const tool = written();
+    const { client } = await connected([tool]);
+    const result = await call(client, { a: 2 ** 53 });
+    assert.match(textOf(result), /^a: expected the integer as a string of digits.*The tool did not run\.$/);
+    assert.deepEqual(tool.got, []);
+  });
+
+  test("an unknown tool is an error of the protocol", async () => {
+    const { client } = await connected([written()]);
+    await assert.rejects(
+      client.callTool({ name: "other", arguments: {} }),
+      /no tool is named \\?"other\\?": list the tools/,
+    );
+  });
+});
+
+describe("one call runs once", () => {
+  const written = () => {
+    const tool = new WrittenTool(input({ a: INT64 }), [variant("ok", {})]);
+    return tool;
+  };
+  const nonces = ({ got }: WrittenTool) => new Set(got.map(({ nonce }) => nonce)).size;
+
+  test("a lost connection is repeated with the same nonce", async () => {
+    const tool = written();
+    tool.answer = (n) => (n === 0 ? "lost" : { ok: {} });
+    const { client } = await connected([tool]);
+    assert.deepEqual((await call(client, { a: "1" })).structuredContent, { ok: {} });
+    assert.deepEqual([tool.got.length, nonces(tool)], [2, 1]);
+  });
+
+  test("calls with one idempotency key are one request; another call with the key is refused", async () => {
+    const tool = written();
+    const { client } = await connected([tool]);
+    const key = { [IDEMPOTENCY_KEY]: "order 7" };
+    for (let i = 0; i < 2; i++) await call(client, { a: "1" }, key);
+    await call(client, { a: "1" });
+    assert.deepEqual([tool.got.length, nonces(tool)], [3, 2]);
+    assert.match(textOf(await call(client, { a: "2" }, key)), /was used for another call\. The tool did not run\./);
+  });
+
+  test("a request with the id and arguments of an earlier one is the same call, on one connection", async () => {
+    const tool = written();
+    const { bridge } = await connected([tool]);
+    const signal = new AbortController().signal;
+    const calls = (id: string, a: string) =>
+      bridge.call({ name: "xyz_demo_written_v1", args: { a }, key: { text: id, isExclusive: false }, signal });
+    await calls("1", "5");
+    await calls("1", "5");
+    await calls("1", "6");
+    await calls("2", "6");
+    assert.deepEqual([tool.got.length, nonces(tool)], [4, 3]);
+  });
+});
+
+test("a contract that changed is told after a refused call, and the client is notified", async () => {
+  const tool = new WrittenTool(input({ a: INT64 }), [variant("ok", {})]);
+  const { client } = await connected([tool]);
+  const listed = new Promise<void>((done) =>
+    client.setNotificationHandler("notifications/tools/list_changed", () => done()),
+  );
+  await client.listTools();
+  tool.input = input({ a: INT64, b: INT64 });
+  tool.answer = () => ({ status: 422, error: "input_deserialization_error", details: 'ports: port "b" is missing' });
+  assert.match(
+    textOf(await call(client, { a: "1" })),
+    /The tool has changed since it was listed.*: list the tools again\.$/,
+  );
+  await listed;
+  const [now] = (await client.listTools()).tools;
+  assert.deepEqual(Object.keys(now?.inputSchema.properties ?? {}), ["a", "b"]);
+});
