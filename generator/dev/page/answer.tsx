@@ -75,8 +75,7 @@ function Status({ report }: { readonly report: CallReport | undefined }) {
       </p>
       {verdict !== null && (
         <p class={`verdict ${holds === null ? "" : holds ? "good" : "bad"}`}>
-          {kind !== "call" && `${CHECKS[kind][0]}: `}
-          {verdictText(report)}
+          {verdictText(report, `${kind === "call" ? "Signature" : CHECKS[kind][0]}: `)}
         </p>
       )}
     </div>
@@ -89,12 +88,14 @@ function linesOf({ exchange: { requestId } }: CallReport) {
 
 function Outcome({ report }: { readonly report: CallReport }) {
   const { failure, error, result } = report.exchange;
+  // The verdict of a check says why it was refused.
+  const isExpected = report.kind !== "call" && report.holds === true;
   const thrown = linesOf(report).find((line) => line.thrown !== null)?.thrown;
   return (
     <>
       {failure !== null && <p class="problem box">{failure}</p>}
-      {error !== null && <Problem error={error} />}
       {thrown != null && <Thrown thrown={thrown} />}
+      {error !== null && thrown == null && !isExpected && <Problem error={error} />}
       {result !== null && <Text label="Result" text={result.json} as="json" />}
     </>
   );
@@ -120,16 +121,14 @@ function Thrown({ thrown: { text, at, frame } }: { readonly thrown: ThrownView }
       <p>
         <strong class="problem">{text}</strong> {at !== null && <code>{at}</code>}
       </p>
-      {frame !== null && <Text label={`Source of ${at}`} text={frame} />}
+      {frame !== null && <Text label={`Source of ${at}`} text={frame} as="code" />}
     </div>
   );
 }
 
 /** Focuses the control at the path, or at the nearest one around it. */
 function focusField(path: string): void {
-  inputView.value = "form";
-  // The form is there after the next rendering.
-  requestAnimationFrame(() => {
+  const focus = () => {
     for (let at = path; at !== ""; at = at.replace(/(?:\.?[^.[\]]+|\[[^\]]*\])$/, "")) {
       const control = document.getElementById(controlId(at));
       if (control === null) continue;
@@ -137,5 +136,9 @@ function focusField(path: string): void {
       control.focus();
       return;
     }
-  });
+  };
+  if (inputView.value === "form") return focus();
+  inputView.value = "form";
+  // The form is there after the next rendering.
+  requestAnimationFrame(focus);
 }

@@ -83,8 +83,6 @@ function Check({ kind, close }: { readonly kind: CheckKind; readonly close: () =
       role="menuitem"
       tabIndex={-1}
       aria-disabled={isDisabled}
-      aria-label={label}
-      aria-describedby={`check-${kind}`}
       onClick={() => {
         if (isDisabled) return;
         close();
@@ -92,7 +90,7 @@ function Check({ kind, close }: { readonly kind: CheckKind; readonly close: () =
       }}
     >
       <span class="name">{label}</span>
-      <span id={`check-${kind}`} class={last === undefined ? "hint" : last.holds === false ? "bad" : "good"}>
+      <span class={last === undefined ? "hint" : last.holds === false ? "bad" : "good"}>
         {reason ?? (last === undefined ? hint : verdictText(last))}
       </span>
     </button>

@@ -18,10 +18,13 @@ export function History() {
               aria-current={shown.value?.id === entry.id ? "true" : undefined}
               onClick={() => showCall(entry)}
             >
-              <span class={`name ${classOf(entry)}`}>
-                {entry.status ?? ""} {entry.outcome} <span class="hint">{msText(entry.ms)}</span>
+              <span class="line">
+                <span class={`outcome ${classOf(entry)}`}>
+                  {entry.status ?? ""} {entry.outcome}
+                </span>{" "}
+                <span class="hint">{msText(entry.ms)}</span>
               </span>
-              <span class="hint">
+              <span class="hint facts">
                 {new Date(entry.at).toLocaleTimeString()} {entry.fqn.split(".").at(-1)}
                 {entry.kind !== "call" && ` · ${CHECKS[entry.kind][0]}`}
               </span>

@@ -122,7 +122,10 @@ function CallBar() {
         disabled={!canCall.value}
         onClick={() => call("call")}
       >
-        {signs.value ? "Call signed" : "Call unsigned"} <span class="kbd" aria-hidden="true">Ctrl ⏎</span>
+        {signs.value ? "Call signed" : "Call unsigned"}{" "}
+        <span class="kbd" aria-hidden="true">
+          Ctrl ⏎
+        </span>
       </button>
       <ChecksMenu />
       <label>

@@ -94,8 +94,16 @@ export async function showCall({ id, fqn }: CallEntry): Promise<void> {
   if (shown.value?.id === id) editText(shown.value.input);
 }
 
-export function verdictText({ verdict, holds }: CallEntry): string {
-  return `${holds === null ? "–" : holds ? "✓" : "✗"} ${verdict ?? ""}`;
+/** Shows the last call in a page that was loaded again. The contract may have changed since. */
+async function restore(last: CallEntry): Promise<void> {
+  await showCall(last);
+  const all = fields.value;
+  const input = draft.value;
+  if (all !== undefined && input?.fault === "") editValue(all.reconcile(input.value, all.root));
+}
+
+export function verdictText({ verdict, holds }: CallEntry, subject = ""): string {
+  return `${holds === null ? "–" : holds ? "✓" : "✗"} ${subject}${verdict ?? ""}`;
 }
 
 function setDraft(change: (before: Draft) => Draft): void {
@@ -236,7 +244,7 @@ export function connect(): void {
   events.addEventListener("history", ({ data }: MessageEvent<string>) => {
     history.value = JSON.parse(data) as readonly CallEntry[];
     const [last] = history.value;
-    if (last !== undefined && report.value === undefined) void showCall(last);
+    if (last !== undefined && report.value === undefined) void restore(last);
   });
   events.addEventListener("call", ({ data }: MessageEvent<string>) => {
     history.value = [JSON.parse(data) as CallEntry, ...history.value].slice(0, MAX_CALLS);

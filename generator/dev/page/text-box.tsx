@@ -70,7 +70,7 @@ export function Scrollable({ label, children }: { readonly label: string; readon
 interface TextProps {
   readonly label: string;
   readonly text: string;
-  readonly as?: "plain" | "json" | "hex";
+  readonly as?: "plain" | "json" | "hex" | "code";
 }
 
 /** A text with its own line breaks, and a button that copies it. */
