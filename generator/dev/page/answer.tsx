@@ -137,8 +137,10 @@ function focusField(path: string): void {
       return;
     }
   };
-  if (inputView.value === "form") return focus();
-  inputView.value = "form";
-  // The form is there after the next rendering.
-  requestAnimationFrame(focus);
+  if (inputView.value === "form") focus();
+  else {
+    inputView.value = "form";
+    // The form is there after the next rendering.
+    requestAnimationFrame(focus);
+  }
 }

@@ -171,7 +171,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
       input.tree = { name: "a", children: [] };
       input.tags = Array.from({ length: 257 }, () => "x");
     });
-    assert.match(await calling("Call signed"), /422 input_deserialization_error/);
+    assert.match(await calling("Call signed"), /422 .* input_deserialization_error/);
     assert.match(await error.innerText(), /256/, "at the list that is too long");
     await page.getByText("more than 256 items: the server refuses it").waitFor();
     assert.equal(await page.locator("fieldset.invalid legend", { hasText: "tags" }).count(), 1);
@@ -180,7 +180,10 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
       input["odd name"] = 1;
     });
     assert.match(await calling("Call signed"), /422 The input/);
-    await page.getByText(/ports\[16\]\.port_name: the tool has no such input port/).waitFor();
+    await page
+      .locator("#answer")
+      .getByText(/ports\[16\]\.port_name: the tool has no such input port/)
+      .waitFor();
     await press('Go to ["odd name"]');
     assert.equal(await page.evaluate("document.activeElement?.id"), 'field:["odd name"]');
     await press('Remove ["odd name"]');
