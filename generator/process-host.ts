@@ -35,7 +35,10 @@ async function ask(question: string, hidden = false): Promise<string> {
   const output = hidden ? { output: silent, terminal: true, historySize: 0 } : { output: process.stderr };
   const terminal = createInterface({ input: process.stdin, ...output });
   // Ctrl-C and Ctrl-D end it without an answer.
-  const cancel = () => process.exit(CANCELLED);
+  const cancel = () => {
+    if (hidden) process.stderr.write("\n");
+    process.exit(CANCELLED);
+  };
   terminal.once("close", cancel);
   try {
     return await terminal.question(question);

@@ -25,7 +25,8 @@ export type FakeToolOptions = Pick<LeaderOptions, "observe" | "reader">;
  *
  * @param contracts generated contracts, with the tool's among them
  * @param fqn the tool
- * @param answer makes the result of each run; what it throws is the caller's `tool_invocation_failed`
+ * @param answer makes the result of each run; an `InvalidInput` that it throws is the caller's 422, anything else its
+ *   `tool_invocation_failed`
  * @example
  * ```ts
  * import { createFakeTool } from "svc-runtime/testing";

@@ -117,6 +117,11 @@ function compile(document: Document, schema: object) {
   return ajv.compile(JSON.parse(text));
 }
 
+test("a secret is write-only in the document", async () => {
+  const { text } = await hardDocument();
+  assert.match(text, /"format": "password",\s+"writeOnly": true/);
+});
+
 const operationsOf = ({ paths }: Document) => Object.values(paths).flatMap((item) => Object.values(item));
 
 for (const [name, root] of [

@@ -194,6 +194,8 @@ describe("the server of the page", () => {
       const again = await post("call", { ...call, kind: "retry", of: (JSON.parse(text) as CallReport).id, signed });
       assert.doesNotMatch(again.text, /canary/);
     }
+    await page.follow({ event: "line", line: `the tool writes ${secret}` }, () => "");
+    assert.match(await firstEvents(page.url), /the tool writes ••••••••/);
     assert.equal(withoutSecrets(`{"a":"x","b":"xy"} ${secret}`, ["x", secret]), '{"a":"••••••••","b":"xy"} ••••••••');
     assert.equal((await post("call", { ...call, secrets: [1] })).status, 400);
   });

@@ -6,6 +6,7 @@ import { copyFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
 import { contractsOf, GenerateError } from "svc-gen/generate";
 import { LeaderClient, publicKeyOf } from "svc-runtime/leader";
 import {
@@ -89,6 +90,7 @@ for (const signed of [true, false]) {
     await assert.rejects(invoke(list(0)), refused(422, code));
     if (signed) await assert.rejects(invoke({ ...INPUT, pear: 1 }), refused(422, code, /no such input port/));
     await assert.rejects(invoke({ ...INPUT, name: "too long a name" }), refused(422, code, /^name: expected .*8/));
+    assert.doesNotMatch(inspect(harness.logs, { depth: 9 }), /too long a name/, "no value of a caller is kept");
     await assert.rejects(invoke({ ...INPUT, count: 11 }), refused(422, code, /^count: expected .*10/));
     await assert.rejects(invoke({ ...INPUT, id: 2n ** 63n }), refused(422, code, /^id: /));
     await assert.rejects(invoke({ ...INPUT, tags: "x" }), refused(422, code));
