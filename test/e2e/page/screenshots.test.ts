@@ -13,8 +13,8 @@ import { answerTo, chooseCheck, type Look, openPage, WITHOUT_CHROMIUM } from "./
 
 const FOLDER = join(REPOSITORY, "docs/page");
 const LOOKS: readonly (Look & { readonly name: string; readonly at: string })[] = [
-  { name: "wide-light.png", at: "header", width: 1600, height: 1000, colorScheme: "light" },
-  { name: "wide-dark.png", at: "header", width: 1600, height: 1000, colorScheme: "dark" },
+  { name: "wide-light.png", at: "header", width: 1280, height: 800, colorScheme: "light" },
+  { name: "wide-dark.png", at: "header", width: 1200, height: 720, colorScheme: "dark" },
   { name: "narrow-light.png", at: "#request-title", width: 400, height: 780, colorScheme: "light" },
   { name: "narrow-dark.png", at: "#answer", width: 400, height: 780, colorScheme: "dark" },
 ];
