@@ -94,9 +94,13 @@ export async function showCall({ id, fqn }: CallEntry): Promise<void> {
   if (shown.value?.id === id) editText(shown.value.input);
 }
 
-/** Shows the last call in a page that was loaded again. The contract may have changed since. */
-async function restore(last: CallEntry): Promise<void> {
-  await showCall(last);
+/** Shows the last call in a page that was loaded again. The contract may have changed since, or the reader typed already. */
+async function restore({ id, fqn }: CallEntry): Promise<void> {
+  selectedName.value = nameOf(fqn);
+  const before = draft.value;
+  await loadReport(id);
+  if (shown.value?.id !== id || draft.value !== before) return;
+  editText(shown.value.input);
   const all = fields.value;
   const input = draft.value;
   if (all !== undefined && input?.fault === "") editValue(all.reconcile(input.value, all.root));

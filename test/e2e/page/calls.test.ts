@@ -147,6 +147,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await panel.getByLabel("Filter").fill("no such text");
     await panel.getByText("0 lines").waitFor();
     await panel.getByLabel("Filter").fill("");
+    await choose("Exchange");
   });
 
   test("a result is copied as it is shown", async () => {
@@ -181,7 +182,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     });
     assert.match(await calling("Call signed"), /422 The input/);
     await page
-      .locator("#answer")
+      .locator("#answer .box")
       .getByText(/ports\[16\]\.port_name: the tool has no such input port/)
       .waitFor();
     await press('Go to ["odd name"]');
@@ -262,9 +263,8 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
   test("the history outlives a reload, and brings a call back with its input", async () => {
     const first = page.locator(".history button").last();
     assert.match(await first.innerText(), /200 ok\s+[\d.]+ ms\s+.*kinds@1/);
-    await first.click();
-    await page.locator(".status").getByText("200 ok").waitFor();
-    assert.equal(await field("text").inputValue(), "text");
+    await answerTo(page, () => first.click());
+    await page.waitForFunction("document.getElementById('field:text').value === 'text'");
     assert.match(await checking("Exact retry"), /✓ Exact retry/, "of a call before the reload");
   });
 

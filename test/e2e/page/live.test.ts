@@ -153,7 +153,7 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
       }
       assert.fail(`Tab does not reach ${name}`);
     };
-    await other.page.getByText("Call unsigned").waitFor();
+    await other.page.locator(".status").getByText("200 ok").waitFor();
     await tabTo("Skip to the tool");
     await keyboard.press("Enter");
     await tabTo("article");
