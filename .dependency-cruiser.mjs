@@ -289,7 +289,7 @@ const LAYERS = [
     below:
       "generator/model generator/diagnostics generator/openapi generator/committed-contract generator/contract-diff generator/dev",
     packages: "svc-runtime/generator svc-runtime/inspect svc-runtime/leader",
-    node: "crypto fs http https path perf_hooks stream/consumers zlib",
+    node: "crypto events fs http https net os path perf_hooks stream/consumers url zlib",
   },
   {
     name: "generator/dev/page",

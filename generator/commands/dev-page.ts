@@ -1,12 +1,20 @@
 /** The development page of `svc-gen dev`: of the project, or of a running server. */
 
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
+import { join } from "node:path";
 import type { DevEvent } from "../dev/dev-session.js";
+import { makePrivateFolder } from "../dev/dev-state.js";
 import { isDebugLine } from "../dev/log-lines.js";
 import { DevelopmentPage } from "../dev/page-server/development-page.js";
+import { PageFault } from "../dev/page-server/page-fault.js";
+import type { PageAddress } from "../dev/page-server/page-server.js";
+import { KeyFileError, readKeyFile, writeKeyFile } from "../keys/key-file.js";
 import { readOutput } from "../output-files.js";
 import type { GenerateOptions } from "../project/layout.js";
-import { type Call, type Options, UsageError } from "./command.js";
+import { type Call, CommandError, type Options, UsageError } from "./command.js";
 import { type LEADER_OPTIONS, leaderOptions } from "./leader-options.js";
+import { type PAGE_OPTIONS, readPort } from "./page-options.js";
 
 /** Printed once, before the first build. */
 export interface PageEvent {
@@ -14,7 +22,7 @@ export interface PageEvent {
   readonly url: string;
 }
 
-type LeaderCall = Call<typeof LEADER_OPTIONS & Options>;
+type LeaderCall = Call<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>;
 
 /** The page shows each call with the server's own times, which the log has at this level. */
 export const DEV_LOG_LEVEL = { SVC_LOG_LEVEL: "debug" } as const;
@@ -35,8 +43,11 @@ export async function followedPage(
 }> {
   const { root } = project;
   const leader = () => leaderOptions(call, call.values.signed === true, root);
-  const page = new DevelopmentPage({ root, leader });
-  await page.open();
+  const { port, signed = false } = call.values;
+  const isAny = port === "0";
+  const address = pageAddress(call, isAny ? undefined : `${realpathSync(root)} ${signed}`);
+  const page = new DevelopmentPage({ root, leader, address: { ...address, token: pageToken(root, call.env) } });
+  await opened(page);
   tell({ event: "page", url: page.url });
   const showsDebug = call.env.SVC_LOG_LEVEL !== undefined;
   return {
@@ -60,7 +71,46 @@ export async function openRemotePage(address: string, call: LeaderCall): Promise
   }
   const { origin, pathname } = new URL(address);
   const url = `${origin}${pathname.replace(/\/(?:invoke|meta|health)?\/*$/, "")}`;
-  const page = new DevelopmentPage({ url, leader: () => leaderOptions(call, true) });
-  await page.open();
+  const page = new DevelopmentPage({ url, leader: () => leaderOptions(call, true), address: pageAddress(call, url) });
+  await opened(page);
   return page;
+}
+
+/** Ports for pages: below those that systems choose for outgoing connections. */
+const PORTS = { from: 20_000, count: 10_000 };
+/** Random bytes that make the path of a project's page. */
+const PAGE_KEY = "page.key";
+
+/** @param name of what the page shows: the same name has the same port; undefined for any free port */
+function pageAddress({ values }: LeaderCall, name: string | undefined): PageAddress {
+  const { host, "page-port": given } = values;
+  if (given !== undefined) return { host, port: readPort("page-port", given), exact: true };
+  if (name === undefined) return { host, port: 0, exact: true };
+  const number = createHash("sha256").update(name).digest().readUInt32BE();
+  return { host, port: PORTS.from + (number % PORTS.count), exact: false };
+}
+
+/** The token of a project's page: an open page works again after a restart. */
+function pageToken(root: string, env: LeaderCall["env"]): string {
+  const folder = makePrivateFolder(root, env);
+  if (!existsSync(join(folder, PAGE_KEY))) writeKeyFile(folder, PAGE_KEY, randomBytes(32).toString("hex"));
+  try {
+    return readKeyFile(folder, PAGE_KEY).key.toString("base64url");
+  } catch (error) {
+    if (!(error instanceof KeyFileError)) throw error;
+    throw new CommandError(error.message, `delete it in ${folder}: svc-gen dev makes another one`);
+  }
+}
+
+async function opened(page: DevelopmentPage): Promise<void> {
+  try {
+    await page.open();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (error instanceof PageFault)
+      throw new CommandError(message, "name another one with --page-port, or leave it out");
+    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+      throw new UsageError(`--host wants an address of this machine: ${code}`);
+    throw error;
+  }
 }

@@ -21,6 +21,7 @@ import {
 import type { PageEvent } from "./dev-page.js";
 import { newsOf } from "./generate.js";
 import { LEADER_OPTIONS } from "./leader-options.js";
+import { PAGE_OPTIONS, readPort } from "./page-options.js";
 import { generateOptions } from "./project-options.js";
 
 const DEFAULT_PORT = 8080;
@@ -39,6 +40,7 @@ With --json one line an event: page (url), run (diagnostics, wrote, changes), se
     port: { type: "string", value: "PORT", summary: `port on 127.0.0.1 (default: ${DEFAULT_PORT}, or a free one)` },
     signed: { type: "boolean", summary: "require signed requests, with development keys made for this project" },
     url: { type: "string", value: "URL", summary: "only the page, for the running server at this address" },
+    ...PAGE_OPTIONS,
     ...LEADER_OPTIONS,
     ...PROJECT_OPTIONS,
     json: { type: "boolean", summary: "one JSON object a line, for programs" },
@@ -69,7 +71,7 @@ With --json one line an event: page (url), run (diagnostics, wrote, changes), se
     try {
       await develop({
         project,
-        port: port === undefined ? DEFAULT_PORT : readPort(port),
+        port: port === undefined ? DEFAULT_PORT : readPort("port", port),
         exactPort: Number(port ?? 0) !== 0,
         signed: signed === true,
         env: { ...DEV_LOG_LEVEL, ...call.env },
@@ -91,7 +93,7 @@ With --json one line an event: page (url), run (diagnostics, wrote, changes), se
 });
 
 /** Refuses options that would do nothing. */
-function refuseIdleOptions({ values }: Call<typeof LEADER_OPTIONS & Options>): void {
+function refuseIdleOptions({ values }: Call<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>): void {
   const given = (names: readonly string[]) =>
     names.find((name) => (values as Record<string, unknown>)[name] !== undefined);
   const [own, keys] = [given(["port", "signed", "project", "out"]), given(Object.keys(LEADER_OPTIONS))];
@@ -104,18 +106,16 @@ function refuseIdleOptions({ values }: Call<typeof LEADER_OPTIONS & Options>): v
 }
 
 /** The page alone, until the user ends it. */
-async function showServer(url: string, call: Call<typeof LEADER_OPTIONS & Options>): Promise<number> {
+async function showServer(
+  url: string,
+  call: Call<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>,
+): Promise<number> {
   const { openRemotePage } = await import("./dev-page.js");
   const page = await openRemotePage(url, call);
   call.print(call.json ? `${JSON.stringify({ event: "page", url: page.url })}\n` : `page for ${url}\n  ${page.url}\n`);
   await call.interrupted();
   await page.close();
   return EXIT.done;
-}
-
-function readPort(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new UsageError("--port wants a number from 0 to 65535");
 }
 
 /** Prints events for people. */

@@ -5,12 +5,13 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
 import { withoutSecrets } from "#generator/dev/page-server/hidden-secrets.js";
-import type { CallReport } from "#generator/dev/page-server/page-api.js";
+import type { CallEntry, CallReport } from "#generator/dev/page-server/page-api.js";
 import { type PageContent, PageServer } from "#generator/dev/page-server/page-server.js";
 import { createHarness, type Harness } from "#runtime/testing.js";
 import { REPOSITORY } from "../generator/project.js";
@@ -87,6 +88,7 @@ describe("the server of the page", () => {
     events: () => [
       ["state", {}],
       ["log", []],
+      ["history", []],
     ],
     served: () => null,
     reference: () => undefined,
@@ -198,6 +200,21 @@ describe("the server of the page", () => {
     assert.equal((await post("call", { ...call, secrets: [1] })).status, 400);
   });
 
+  test("the history has each call without its input's secrets, for every page that is opened", async () => {
+    const input = `{"a":1,"b":2,"words":["${"x".repeat(500)}"]}`;
+    const call = { fqn: "xyz.page.adding@1", kind: "call", signed: false, input };
+    const report = JSON.parse((await post("call", call)).text) as CallReport;
+    const entries = JSON.parse(
+      /^event: history\ndata: (.*)$/m.exec(await firstEvents(page.url))?.[1] ?? "",
+    ) as CallEntry[];
+    const [last] = entries;
+    assert.deepEqual([last?.id, last?.status, last?.outcome, last?.kind], [report.id, 200, "ok", "call"]);
+    assert.ok(last !== undefined && last.ms > 0 && last.preview.length <= 160 && !("exchange" in last));
+    assert.deepEqual(JSON.parse((await post("report", { id: report.id })).text), report);
+    assert.match((await post("report", { id: "?" })).text, /this call is no longer kept/);
+    assert.ok(entries.length > 1 && !JSON.stringify(entries).includes("canary"));
+  });
+
   test("the last 200 calls can be repeated", async () => {
     const call = { fqn: "xyz.page.adding@1", signed: false, input: '{"a":1,"b":2,"words":["x"]}' };
     const ids: string[] = [];
@@ -206,6 +223,37 @@ describe("the server of the page", () => {
     }
     assert.match((await post("call", { ...call, kind: "retry", of: ids[0] })).text, /no longer kept/);
     assert.equal((await post("call", { ...call, kind: "retry", of: ids[1] })).status, 200);
+  });
+
+  test("--host: addresses and the machine's names are answered, other names are not", async () => {
+    const server = new PageServer(content);
+    await server.listen({ host: "127.0.0.2", port: 0, exact: true, token: "t".repeat(32) });
+    try {
+      const { port } = new URL(server.url);
+      assert.equal(server.url, `http://127.0.0.2:${port}/${"t".repeat(32)}/`);
+      const served = async (headers: Record<string, string>) => (await send(`${server.url}api/served`, headers)).status;
+      for (const host of [`127.0.0.2:${port}`, "192.0.2.7:99", "[2001:db8::1]:99", "localhost:1", hostname()])
+        assert.equal(await served({ Host: host }), 200, host);
+      for (const host of ["evil.example", `evil.example:${port}`, "localhost.evil.example", "."])
+        assert.equal(await served({ Host: host }), 403, host);
+      assert.equal(await served({ Host: "192.0.2.7:99", Origin: "http://192.0.2.8:99" }), 403, "another origin");
+    } finally {
+      await server.close();
+    }
+  });
+
+  test("a taken port is an error when it was asked for, else another one is chosen", async () => {
+    const first = new PageServer(content);
+    const second = new PageServer(content);
+    await first.listen();
+    try {
+      const port = Number(new URL(first.url).port);
+      await assert.rejects(second.listen({ port, exact: true }), /port \d+ of the page is taken \(EADDRINUSE\)/);
+      await second.listen({ port, exact: false });
+      assert.notEqual(Number(new URL(second.url).port), port);
+    } finally {
+      await Promise.all([first.close(), second.close()]);
+    }
   });
 
   test("a call, with no private key in anything that leaves", async () => {

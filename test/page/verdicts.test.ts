@@ -15,7 +15,7 @@ function answer(status: number, code?: string, hex = "00"): ExchangeView {
     failure: status === 0 ? "ECONNRESET" : null,
     phases: [],
     result: status === 200 ? { variant: "ok", json: "{}" } : null,
-    error: code === undefined ? null : { code, details: null, path: null, advice: "" },
+    error: code === undefined ? null : { code, title: "", details: null, path: null, advice: "" },
     inputHash: null,
     nonce: null,
     signatures: [],
@@ -26,13 +26,17 @@ const holds = (kind: CallKind, exchange: ExchangeView, more: Partial<Outcome> = 
   verdictOf({ kind, signed: true, exchange, first: undefined, ageMs: 0, ...more }).holds;
 
 test("a server that accepts what it must refuse is not as the protocol says", () => {
-  for (const kind of ["tampered", "wrong-key"] as const) {
+  for (const kind of ["tampered", "wrong-key", "unsigned"] as const) {
     assert.equal(holds(kind, answer(200)), false, kind);
     assert.equal(holds(kind, answer(0)), false, kind);
   }
   assert.equal(holds("tampered", answer(422, "input_integrity_error")), true);
   assert.equal(holds("tampered", answer(422, "input_deserialization_error")), false, "the right status, another code");
-  assert.equal(holds("wrong-key", answer(401, "auth_failed")), true);
+  for (const kind of ["wrong-key", "unsigned"] as const) {
+    assert.equal(holds(kind, answer(401, "auth_failed")), true);
+    const { verdict } = verdictOf({ kind, signed: true, exchange: answer(200), first: undefined, ageMs: 0 });
+    assert.match(verdict ?? "", /^got 200 ok, must be 401 auth_failed/);
+  }
 });
 
 test("a retry has the answer of the first run, where one ran and is remembered", () => {

@@ -2,27 +2,59 @@
 
 import type { CallKind, ErrorView } from "./page-api.js";
 
-const ADVICE: Readonly<Record<string, string>> = {
-  input_integrity_error:
+/** By code: the code in words, and the next step. */
+const ERRORS: Readonly<Record<string, readonly [title: string, advice: string]>> = {
+  input_integrity_error: [
+    "The body is not the signed one",
     "The body that arrived is not the body that was signed: something on the way changed it. Call the tool without the proxy in between.",
-  input_deserialization_error: "Correct the input at the named place. The tool has done nothing.",
-  permission_denied: "The tool's authorize() refused this leader. The signature is valid.",
-  not_found: "No tool is at this address. The list at the left is what the server serves.",
-  request_in_flight: "A call with this nonce is still running. Repeat it later for its answer.",
-  tool_invocation_failed: "Code of the tool threw. The exception is in the log below.",
-  tool_invocation_timeout: "The tool took longer than its timeout(). Its signal told it so.",
-  output_serialization_error: "What the tool returned does not fit its Output type.",
-  payload_too_large: "The body is longer than invoke_max_body_bytes of the server.",
-  request_timeout: "The whole request has to arrive within 30 seconds, and a body at no less than 16 KiB a second.",
-  rate_limited: "This leader calls more often than the server allows. Wait for Retry-After seconds.",
-  overloaded: "Nothing ran. Repeat the same request after Retry-After seconds.",
-  shutting_down: "The server is stopping. Repeat the same request after Retry-After seconds.",
-  tool_invocation_interrupted: "The server stopped while the tool ran. The tool may have had effects.",
-  replay_memory_lost:
+  ],
+  input_deserialization_error: [
+    "The input does not fit the contract",
+    "Correct the input at the named place. The tool has done nothing.",
+  ],
+  permission_denied: [
+    "The tool refused this leader",
+    "The tool's authorize() refused this leader. The signature is valid.",
+  ],
+  not_found: ["No tool at this address", "No tool is at this address. The list of tools is what the server serves."],
+  request_in_flight: [
+    "The call is still running",
+    "A call with this nonce is still running. Repeat it later for its answer.",
+  ],
+  tool_invocation_failed: ["The tool threw an error", "Code of the tool threw. The log has the exception."],
+  tool_invocation_timeout: ["The tool timed out", "The tool took longer than its timeout(). Its signal was aborted."],
+  output_serialization_error: [
+    "The result does not fit the Output type",
+    "What the tool returned does not fit its Output type.",
+  ],
+  payload_too_large: ["The body is too large", "The body is longer than invoke_max_body_bytes of the server."],
+  request_timeout: [
+    "The request arrived too slowly",
+    "The whole request has to arrive within 30 seconds, and a body at no less than 16 KiB a second.",
+  ],
+  rate_limited: [
+    "Too many calls of this leader",
+    "This leader calls more often than the server allows. Wait for Retry-After seconds.",
+  ],
+  overloaded: ["The server is overloaded", "Nothing ran. Repeat the same request after Retry-After seconds."],
+  shutting_down: [
+    "The server is stopping",
+    "The server is stopping. Repeat the same request after Retry-After seconds.",
+  ],
+  tool_invocation_interrupted: [
+    "The run was interrupted",
+    "The server stopped while the tool ran. The tool may have had effects.",
+  ],
+  replay_memory_lost: [
+    "The replay memory is lost",
     "The replay memory that may know this call is gone, so it is not known whether the call ran. Nothing ran now.",
-  replay_store_full: "The replay memory is full. Nothing ran.",
-  replay_store_unavailable: "The shared replay memory does not answer. Nothing ran.",
-  internal_error: "A fault of the server itself. The log has it.",
+  ],
+  replay_store_full: ["The replay memory is full", "The replay memory is full. Nothing ran."],
+  replay_store_unavailable: [
+    "The replay store does not answer",
+    "The shared replay memory does not answer. Nothing ran.",
+  ],
+  internal_error: ["The server failed", "A fault of the server itself. The log has it."],
 };
 
 const UNSIGNED_SERVER =
@@ -42,12 +74,17 @@ export interface FailedCall {
 function adviceFor(code: string, details: string | undefined, call: FailedCall): string {
   if (code === "auth_failed") return authAdvice(details ?? "", call);
   if (code === "input_deserialization_error" && call.signed && call.isSigned === false) return UNSIGNED_SERVER;
-  return ADVICE[code] ?? "The log of the server says more.";
+  return known(code)?.[1] ?? "The log of the server says more.";
+}
+
+function known(code: string): readonly [title: string, advice: string] | undefined {
+  return Object.hasOwn(ERRORS, code) ? ERRORS[code] : undefined;
 }
 
 function authAdvice(details: string, { signed, kind }: FailedCall): string {
   if (kind === "wrong-key")
     return "As it should be: the signature is of a key that the allow-list does not have for this leader.";
+  if (kind === "unsigned") return "As it should be: this server requires signatures.";
   if (!signed) return "The server requires signatures: switch to a signed call.";
   if (/no such leader and key/.test(details)) {
     return "The allow-list of the server has no such leader id and key id: it is stale, or of another network. Add the leader's public key shown under “Signatures”, and reload.";
@@ -90,11 +127,12 @@ export function errorOf(body: Buffer, call: FailedCall): ErrorView {
   const { error, details } = members(body);
   if (typeof error !== "string" || !/^[a-z_]{1,64}$/.test(error)) {
     const advice = "This is no answer of the protocol: something else answers at this address, such as a proxy.";
-    return { code: "invalid_answer", details: null, path: null, advice };
+    return { code: "invalid_answer", title: "Not an answer of the protocol", details: null, path: null, advice };
   }
   const text = typeof details === "string" ? details.slice(0, 1000) : undefined;
   return {
     code: error,
+    title: error === "auth_failed" ? "The signature was refused" : (known(error)?.[0] ?? "Refused"),
     details: text ?? null,
     path: pathOf(error, text, call.ports),
     advice: adviceFor(error, text, call),

@@ -1,4 +1,4 @@
-/** The calls of the page: sent as asked, compared with what the protocol says must happen (sections 5 to 8). */
+/** The calls of the page: sent as asked, compared with the protocol (sections 5 to 8). */
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
@@ -13,30 +13,20 @@ import {
   TIMEOUT_MARGIN_MS,
 } from "svc-runtime/leader";
 import type { FailedCall } from "./advice.js";
+import type { CallHistory } from "./call-history.js";
 import { exchangeView, hashOf, type Prepared } from "./exchange-view.js";
 import type { CallReport, CallRequest, ExchangeView, SignerView, ToolView } from "./page-api.js";
 import { PageFault } from "./page-fault.js";
 import { otherTexts, type PortTexts, portTexts } from "./port-texts.js";
-import { isCallKind, verdictOf } from "./verdicts.js";
+import { isCallKind, outcomeOf, verdictOf } from "./verdicts.js";
 import { exchange, type Header } from "./wire-request.js";
-
-/** Calls that can be repeated. */
-const MAX_KEPT = 200;
-
-/** A call that can be repeated: its bytes, and what they were answered with. */
-interface KeptCall {
-  readonly prepared: Prepared;
-  readonly answer: ExchangeView;
-  readonly input: string;
-  /** On the clock of `performance.now()`. */
-  readonly at: number;
-}
 
 /** Signs and sends the calls of the page. Its keys stay in this process. */
 export class Caller {
-  private readonly kept = new Map<string, KeptCall>();
-
-  constructor(private readonly options: LeaderOptions & { readonly toolKey?: string }) {}
+  constructor(
+    private readonly options: LeaderOptions & { readonly toolKey?: string },
+    private readonly history: CallHistory,
+  ) {}
 
   /** What may be shown of the signer. */
   get signer(): SignerView | null {
@@ -55,14 +45,14 @@ export class Caller {
     const isText = (each: unknown) => typeof each === "string";
     if (!isCallKind(kind) || ![request.input, shown].every(isText) || ![secrets].flat().every(isText))
       throw new PageFault("a call wants a kind and an input as text: load the page again");
-    const first = of === undefined ? undefined : this.kept.get(of);
-    if (kind === "retry" && first === undefined)
+    const first = kind === "retry" ? this.history.get(of) : undefined;
+    if (kind === "retry" && first?.start !== this)
       throw new PageFault("the call to repeat is no longer kept, or the server has started anew: make another call");
-    const signed = kind === "retry" ? first?.prepared.signed !== undefined : request.signed;
+    const signed =
+      kind === "retry" ? first?.prepared.signed !== undefined : kind === "unsigned" ? false : request.signed;
     const texts = portTexts(request.input, ports.inputPorts);
     const from = performance.now();
-    const prepared =
-      first !== undefined && kind === "retry" ? first.prepared : this.prepare(request, signed, texts, ports);
+    const prepared = first?.prepared ?? this.prepare(request, signed, texts, ports);
     const preparing = {
       name: signed ? "build and sign" : "build",
       ms: Math.round((performance.now() - from) * 100) / 100,
@@ -70,20 +60,26 @@ export class Caller {
     const call = { signed, isSigned, kind, ports: sentPorts(ports, texts) };
     const view = await this.send(prepared, tool, ports, call);
     const answer = { ...view, phases: [preparing, ...view.phases] };
-    const id = randomUUID();
-    const input = kind === "retry" ? (first?.input ?? shown) : shown;
-    this.kept.set(id, { prepared, answer, input, at: performance.now() });
-    for (const old of [...this.kept.keys()].slice(0, -MAX_KEPT)) this.kept.delete(old);
-    return {
-      id,
+    const report = {
+      id: randomUUID(),
       fqn: tool.fqn,
       kind,
       signed,
       at: new Date().toISOString(),
-      input,
+      input: first?.report.input ?? shown,
       exchange: answer,
-      ...verdictOf({ kind, signed, exchange: answer, first: first?.answer, ageMs: from - (first?.at ?? from) }),
+      status: answer.response?.status ?? null,
+      outcome: outcomeOf(answer),
+      ms: Math.round(answer.phases.reduce((sum, { ms }) => sum + ms, 0) * 10) / 10,
+      ...verdictOf({
+        kind,
+        signed,
+        exchange: answer,
+        first: first?.report.exchange,
+        ageMs: from - (first?.at ?? from),
+      }),
     };
+    return this.history.add(prepared, report, this);
   }
 
   private prepare(

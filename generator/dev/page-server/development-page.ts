@@ -4,15 +4,14 @@ import { performance } from "node:perf_hooks";
 import { type LeaderOptions, TIMEOUT_MARGIN_MS } from "svc-runtime/leader";
 import { type Diagnostic, formatDiagnostics } from "../../diagnostics/diagnostics.js";
 import type { DevEvent } from "../dev-session.js";
-import { readableLine } from "../log-lines.js";
+import { CallHistory, entryOf } from "./call-history.js";
 import { Caller } from "./calls.js";
 import { contractView } from "./contract-view.js";
-import { withoutSecrets } from "./hidden-secrets.js";
 import { logEvent } from "./log-events.js";
 import { openApiText } from "./openapi-document.js";
-import type { CallRequest, LogEvent, PageState, ProblemView } from "./page-api.js";
+import type { CallReport, CallRequest, LogEvent, PageState, ProblemView } from "./page-api.js";
 import { PageFault } from "./page-fault.js";
-import { PageServer, type ReferenceContent } from "./page-server.js";
+import { type PageAddress, PageServer, type ReferenceContent } from "./page-server.js";
 import { remoteServer } from "./remote-tools.js";
 import { type ShownTool, shownTools } from "./tool-views.js";
 import { exchange, type WireExchange } from "./wire-request.js";
@@ -25,6 +24,8 @@ export interface PageOptions {
   readonly url?: string;
   /** How calls are sent, read again for each start of a server: keys are made by the first one. */
   readonly leader: () => Promise<LeaderOptions & { readonly toolKey?: string }>;
+  /** Where the page listens; by default on a port of 127.0.0.1 that the system chooses. */
+  readonly address?: PageAddress;
 }
 
 /** Log lines that a page gets when it is opened. */
@@ -45,7 +46,8 @@ export class DevelopmentPage {
   private openApi: string | undefined;
   /** Secrets of the last calls, which no shown line of the log has. */
   private secrets: readonly string[] = [];
-  private caller = new Caller({});
+  private readonly history = new CallHistory();
+  private caller = new Caller({}, this.history);
   /** The server of the project, while it serves. */
   private served: { readonly url: string; readonly signed: boolean } | null = null;
   private state: PageState;
@@ -56,6 +58,7 @@ export class DevelopmentPage {
     const endpoints = {
       call: (request: CallRequest) => this.call(request),
       health: ({ fqn }: { readonly fqn: string }) => this.health(fqn),
+      report: ({ id }: { readonly id: string }) => this.history.report(id),
       contract: () => contractView(options.root, this.metaJson),
       reload: () => (options.url === undefined ? undefined : this.readRemote(options.url)),
     };
@@ -64,6 +67,7 @@ export class DevelopmentPage {
       events: () => [
         ["state", this.state],
         ["log", this.lines],
+        ["history", this.history.entries()],
       ],
       served: () => this.served,
       reference: () => this.reference(),
@@ -76,10 +80,10 @@ export class DevelopmentPage {
     return this.server.url;
   }
 
-  /** @throws the error of node's `listen`; those of `leader` */
+  /** @throws PageFault for an address that is taken; the error of node's `listen`; those of `leader` */
   async open(): Promise<void> {
-    this.caller = new Caller(await this.options.leader());
-    await this.server.listen();
+    this.caller = new Caller(await this.options.leader(), this.history);
+    await this.server.listen(this.options.address);
     if (this.options.url !== undefined) await this.readRemote(this.options.url);
   }
 
@@ -107,12 +111,11 @@ export class DevelopmentPage {
         this.served = null;
         return this.update({ problems: [{ title: "the server ended", text: event.reason }], serving: false });
       case "line": {
-        const line = logEvent(event.line, readableLine(event.line, true));
+        const line = logEvent(event.line, { root: this.options.root, secrets: this.secrets });
         if (line === undefined) return;
-        const text = withoutSecrets(line.text, this.secrets);
-        this.lines.push({ ...line, text });
+        this.lines.push(line);
         if (this.lines.length > MAX_LINES) this.lines.shift();
-        this.unsent.push({ ...line, text });
+        this.unsent.push(line);
         this.flushing ??= setTimeout(() => this.flush(), FLUSH_MS);
       }
     }
@@ -123,7 +126,7 @@ export class DevelopmentPage {
       this.tools = shownTools(metaJson, url);
       this.metaJson = metaJson;
       this.openApi = undefined;
-      this.caller = new Caller(await this.options.leader());
+      this.caller = new Caller(await this.options.leader(), this.history);
       this.update({ url, signed, problems: [], serving: true, ...this.shown() });
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
@@ -149,7 +152,7 @@ export class DevelopmentPage {
   private async readRemote(url: string): Promise<void> {
     try {
       const options = await this.options.leader();
-      this.caller = new Caller(options);
+      this.caller = new Caller(options, this.history);
       const { tools, signed, problems } = await remoteServer(url, options.tls);
       this.tools = tools;
       this.update({ url, signed, problems, serving: true, ...this.shown() });
@@ -165,10 +168,12 @@ export class DevelopmentPage {
     return found;
   }
 
-  private call(request: CallRequest) {
+  private async call(request: CallRequest): Promise<CallReport> {
     const { view, ports } = this.tool(request.fqn);
     this.secrets = [...new Set([...[request.secrets ?? []].flat(), ...this.secrets])].slice(0, MAX_SECRETS);
-    return this.caller.run(request, view, ports, this.state.signed);
+    const report = await this.caller.run(request, view, ports, this.state.signed);
+    this.server.send("call", entryOf(report));
+    return report;
   }
 
   private reference(): ReferenceContent | undefined {

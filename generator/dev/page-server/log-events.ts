@@ -1,30 +1,37 @@
 /** Log lines as the page gets them: by request, with what the line about a whole call says. */
 
+import { readableLine } from "../log-lines.js";
+import { withoutSecrets } from "./hidden-secrets.js";
 import type { LogEvent } from "./page-api.js";
+import { thrownView } from "./thrown-error.js";
 
-/**
- * One line.
- *
- * @param text as it is shown; undefined for a line that is not
- */
-export function logEvent(line: string, text: string | undefined): LogEvent | undefined {
+interface Source {
+  /** Of the project; undefined for a server elsewhere. */
+  readonly root: string | undefined;
+  /** Texts that are not shown. */
+  readonly secrets: readonly string[];
+}
+
+const WARN = 40;
+
+/** One line; undefined for a line that is not shown. */
+export function logEvent(line: string, { root, secrets }: Source): LogEvent | undefined {
+  const text = readableLine(line, true);
   if (text === undefined) return undefined;
-  const { request, replayed, ms, msg } = membersOf(line);
+  const { request, replayed, ms, msg, level, err } = membersOf(line);
   const isCall = msg === "answered" || msg === "refused";
+  const thrown = thrownView(err, root);
   return {
     request: typeof request === "string" ? request : null,
-    text,
+    text: withoutSecrets(text, secrets),
+    alarms: typeof level === "number" && level >= WARN,
+    thrown: thrown && { ...thrown, text: withoutSecrets(thrown.text, secrets) },
     replayed: isCall ? replayed === true : null,
     steps: isCall && typeof ms === "object" ? (ms as Record<string, number> | null) : null,
   };
 }
 
-interface Members {
-  readonly request?: unknown;
-  readonly replayed?: unknown;
-  readonly ms?: unknown;
-  readonly msg?: unknown;
-}
+type Members = Partial<Record<"request" | "replayed" | "ms" | "msg" | "level" | "err", unknown>>;
 
 function membersOf(line: string): Members {
   if (!line.startsWith('{"level":')) return {};

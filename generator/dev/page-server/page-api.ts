@@ -53,8 +53,9 @@ export interface ProblemView {
   readonly text: string;
 }
 
-/** The ways to call: a usual call, and requests that the protocol gives another answer. */
-export type CallKind = "call" | "retry" | "tampered" | "wrong-key";
+/** Requests for which the protocol prescribes the answer. */
+export type CheckKind = "retry" | "tampered" | "wrong-key" | "unsigned";
+export type CallKind = "call" | CheckKind;
 
 export interface CallRequest {
   readonly fqn: string;
@@ -70,20 +71,32 @@ export interface CallRequest {
   readonly of?: string;
 }
 
-/** One exchange, and how it compares with the protocol. */
-export interface CallReport {
+/** One line of the history. */
+export interface CallEntry {
   readonly id: string;
   readonly fqn: string;
   readonly kind: CallKind;
   readonly signed: boolean;
   /** Wall time, ISO 8601. */
   readonly at: string;
+  /** The start of the input, in one line. */
+  readonly preview: string;
+  /** HTTP status; null without an answer. */
+  readonly status: number | null;
+  /** The variant, the code of the error, or `no answer`. */
+  readonly outcome: string;
+  /** Milliseconds from the request to the whole answer. */
+  readonly ms: number;
+  /** Comparison with the protocol in one line; null when there is nothing to compare. */
+  readonly verdict: string | null;
+  /** Whether the server did what the protocol requires; null when this call cannot prove it. */
+  readonly holds: boolean | null;
+}
+
+/** One exchange with its input. */
+export interface CallReport extends CallEntry {
   readonly input: string;
   readonly exchange: ExchangeView;
-  readonly must: string;
-  readonly did: string;
-  /** Whether the server did what the protocol says; null when this call could not show it. */
-  readonly holds: boolean | null;
 }
 
 export interface ExchangeView {
@@ -126,6 +139,8 @@ export interface ResultView {
 
 export interface ErrorView {
   readonly code: string;
+  /** The code in words. */
+  readonly title: string;
   readonly details: string | null;
   /** The member of the input at fault, such as `tags[1]`; null when the answer names none. */
   readonly path: string | null;
@@ -173,8 +188,21 @@ export interface LogEvent {
   /** The `X-Request-Id` of its call. */
   readonly request: string | null;
   readonly text: string;
+  /** Whether its level is warn or higher. */
+  readonly alarms: boolean;
+  /** An error that was thrown in the tool. */
+  readonly thrown: ThrownView | null;
   /** Of the line about a whole call: whether the answer came from the replay memory. */
   readonly replayed: boolean | null;
   /** Of the line about a whole call: the server's own milliseconds by step. */
   readonly steps: Readonly<Record<string, number>> | null;
+}
+
+export interface ThrownView {
+  /** Type and message. */
+  readonly text: string;
+  /** The place in a source file of the project, such as `src/sum.ts:12:11`. */
+  readonly at: string | null;
+  /** The lines of the source around it. */
+  readonly frame: string | null;
 }

@@ -1,11 +1,14 @@
 /**
  * The HTTP server of the development page and of the reference page: their files, a few JSON endpoints, the state as
- * server-sent events, and forwarded calls. It listens on 127.0.0.1 only, and answers its own pages only
+ * server-sent events, and forwarded calls. It listens on 127.0.0.1 unless told otherwise, and answers its own pages only
  * (request-guard.ts).
  */
 
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { hostname } from "node:os";
 import { buffer, json } from "node:stream/consumers";
 import { CONTENT_SECURITY_POLICY, readAsset } from "./assets.js";
 import { PageFault } from "./page-fault.js";
@@ -36,6 +39,7 @@ export interface ReferenceContent {
   readonly server: string;
 }
 
+const LOOPBACK = "127.0.0.1";
 /** Bytes that wait for a page that does not read them; it is cut then, and gets the whole state when it comes back. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 /** Bytes of a request of the page: twice the largest input, as JSON text. */
@@ -50,6 +54,17 @@ const HEADERS = {
   "X-Content-Type-Options": "nosniff",
 };
 
+/** Where a page listens. */
+export interface PageAddress {
+  /** An address of this machine or a name of one. */
+  readonly host?: string | undefined;
+  readonly port: number;
+  /** Whether another port is wrong; else the system chooses one when the port is taken. */
+  readonly exact: boolean;
+  /** The first segment of every path: 32 or more characters that nobody guesses. */
+  readonly token?: string;
+}
+
 export class PageServer {
   /** The address of the page, with its token and a trailing slash. */
   url = "";
@@ -61,17 +76,28 @@ export class PageServer {
     this.server = createServer((request, response) => void this.answer(request, response));
   }
 
-  /** Listens on a port that the system chooses. */
-  async listen(): Promise<void> {
-    const token = randomBytes(24).toString("base64url");
-    await new Promise<void>((listening, failed) => {
-      this.server.once("error", failed);
-      this.server.listen(0, "127.0.0.1", listening);
-    });
-    const address = this.server.address();
-    const host = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : ""}`;
-    this.guard = new RequestGuard(host, token);
-    this.url = `http://${host}/${token}/`;
+  /** @throws PageFault for an exact port that cannot be had; the error of node's `listen` */
+  async listen({ host, port, exact, token }: PageAddress = { port: 0, exact: true }): Promise<void> {
+    const own = token ?? randomBytes(24).toString("base64url");
+    try {
+      await this.bind(port, host);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "EADDRINUSE" && code !== "EACCES") throw error;
+      if (exact) throw new PageFault(`port ${port} of the page is taken (${code})`);
+      await this.bind(0, host);
+    }
+    const { port: bound, address } = this.server.address() as AddressInfo;
+    const isAny = address === "0.0.0.0" || address === "::";
+    const shown = isAny ? LOOPBACK : (host ?? LOOPBACK);
+    const authority = `${shown.includes(":") ? `[${shown}]` : shown}:${bound}`;
+    this.guard = new RequestGuard(host === undefined ? authority : { names: [hostname(), host] }, own);
+    this.url = `http://${authority}/${own}/`;
+  }
+
+  private async bind(port: number, host = LOOPBACK): Promise<void> {
+    this.server.listen(port, host);
+    await once(this.server, "listening");
   }
 
   /** Sends an event to every open page. */

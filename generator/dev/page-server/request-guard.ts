@@ -5,6 +5,7 @@
 
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
 
 export type Verdict = { readonly path: string } | { readonly status: 403 | 404 | 405; readonly why: string };
 
@@ -13,11 +14,12 @@ export class RequestGuard {
   private readonly token: Buffer;
 
   /**
-   * @param host `Host` of the page: address and port
+   * @param host `Host` of the page: address and port. With names, every address is accepted besides, on every port:
+   *   only a name can be rebound, and a port may be forwarded
    * @param token the first segment of every path
    */
   constructor(
-    private readonly host: string,
+    private readonly host: string | { readonly names: readonly string[] },
     token: string,
   ) {
     this.token = Buffer.from(token);
@@ -25,10 +27,10 @@ export class RequestGuard {
 
   /** The path behind the token, such as `/api/call`, or the refusal. */
   check({ method, url = "", headers }: Pick<IncomingMessage, "method" | "url" | "headers">): Verdict {
-    if (headers.host !== this.host) return { status: 403, why: "wrong Host" };
+    if (!this.isOwn(headers.host ?? "")) return { status: 403, why: "wrong Host" };
     const isRead = method === "GET";
     // Browsers name the origin of every request that can change something.
-    if (headers.origin === undefined ? !isRead : headers.origin !== `http://${this.host}`) {
+    if (headers.origin === undefined ? !isRead : headers.origin !== `http://${headers.host}`) {
       return { status: 403, why: "wrong Origin" };
     }
     const site = headers["sec-fetch-site"];
@@ -37,6 +39,12 @@ export class RequestGuard {
     if (!this.isToken(token)) return { status: 404, why: "not found" };
     if (!isRead && method !== "POST") return { status: 405, why: "GET or POST" };
     return { path };
+  }
+
+  private isOwn(host: string): boolean {
+    if (typeof this.host === "string") return host === this.host;
+    const name = host.replace(/:\d+$/, "");
+    return name === "localhost" || this.host.names.includes(name) || isIP(name.replace(/^\[|\]$/g, "")) > 0;
   }
 
   private isToken(given: string): boolean {

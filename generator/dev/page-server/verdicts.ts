@@ -1,6 +1,6 @@
-/** What the protocol says must happen for each way to call, beside what did (protocol.md sections 5 to 8). */
+/** Compares the answer of each kind of call with the protocol (protocol.md sections 5 to 8). */
 
-import type { CallKind, CallReport, ExchangeView } from "./page-api.js";
+import type { CallEntry, CallKind, CheckKind, ExchangeView } from "./page-api.js";
 
 export interface Outcome {
   readonly kind: CallKind;
@@ -12,18 +12,21 @@ export interface Outcome {
   readonly ageMs: number;
 }
 
-type Verdict = Pick<CallReport, "must" | "did" | "holds">;
+type Verdict = Pick<CallEntry, "verdict" | "holds">;
 
 /** Whether a page may ask for this kind of call. */
 export function isCallKind(kind: unknown): kind is CallKind {
-  return typeof kind === "string" && Object.hasOwn(JUDGES, kind);
+  return kind === "call" || (typeof kind === "string" && Object.hasOwn(CHECKS, kind));
 }
 
 export function verdictOf(outcome: Outcome): Verdict {
-  return { did: said(outcome.exchange), ...JUDGES[outcome.kind](outcome) };
+  return outcome.kind === "call" ? ofResult(outcome.exchange) : CHECKS[outcome.kind](outcome);
 }
 
-type Judge = (outcome: Outcome) => Omit<Verdict, "did"> & Partial<Verdict>;
+/** The variant, the code of the error, or why there is neither. */
+export function outcomeOf({ response, result, error }: ExchangeView): string {
+  return response === null ? "no answer" : (result?.variant ?? error?.code ?? "unreadable result");
+}
 
 /** Statuses of answers that end a run, and are remembered (section 8). */
 const REMEMBERED = new Set([200, 403, 422, 500, 504]);
@@ -32,60 +35,51 @@ const DEFAULT_TTL_MS = 300_000;
 /** Codes of refusals before a tool runs. */
 const NOT_RUN = new Set(["auth_failed", "request_in_flight", "input_integrity_error"]);
 
-const JUDGES: Readonly<Record<CallKind, Judge>> = {
-  call: ({ signed, exchange }) => {
-    if (!signed)
+/** A usual call is judged by the signature of its result alone. */
+function ofResult({ signatures }: ExchangeView): Verdict {
+  switch (signatures.find(({ by }) => by === "tool")?.verdict) {
+    case "verified":
+      return { verdict: "the tool signed this result for this request", holds: true };
+    case "not verified":
       return {
-        must: "a result of the tool, unsigned, or an error that says what to mend",
-        holds: statusOf(exchange) === 200 || null,
+        verdict:
+          "the signature does not verify: something on the way changed the result, or the key is of another tool",
+        holds: false,
       };
-    const tool = exchange.signatures.find(({ by }) => by === "tool");
-    const must = "a result that the tool signed, over the leader's signature, the nonce and the result (section 4)";
-    if (tool === undefined) return { must, holds: null };
-    const holds = tool.verdict === "verified" ? true : tool.verdict === "not verified" ? false : null;
-    const note =
-      holds === false
-        ? ": the result is not what the tool with this key signed. Something on the way changed it, or the key is of another tool"
-        : "";
-    return { must, holds, did: `${said(exchange)}; signature of the tool: ${tool.verdict}${note}` };
-  },
+    case "no key to verify it":
+      return { verdict: "the result is signed, but no key of the tool is known: give --tool-key", holds: null };
+    case "absent":
+      return { verdict: "the result has no signature of the tool", holds: null };
+    default:
+      return { verdict: null, holds: null };
+  }
+}
+
+const CHECKS: Readonly<Record<CheckKind, (outcome: Outcome) => Verdict>> = {
   retry: ({ signed, first, ageMs, exchange }) => {
-    if (!signed) return { must: "an unsigned call is not remembered: the tool runs again (section 8)", holds: null };
-    const must = "within the replay TTL the same status and body, and the tool does not run again (section 8)";
+    if (!signed) return { verdict: "the tool ran again: unsigned calls are not remembered (section 8)", holds: null };
     const status = first?.response?.status ?? 0;
-    if (first == null || !REMEMBERED.has(status) || NOT_RUN.has(codeOf(first) ?? "")) {
-      return { must: "the first call did not run, so nothing is remembered: judged anew", holds: null };
+    if (first == null || !REMEMBERED.has(status) || NOT_RUN.has(first.error?.code ?? "")) {
+      return { verdict: "nothing to repeat: the first call did not run, so it was not remembered", holds: null };
     }
-    const same = statusOf(exchange) === status && exchange.response?.body.hex === first.response?.body.hex;
-    if (same) return { must, holds: true, did: `${said(exchange)}: the same status and body as the first answer` };
-    const did = `${said(exchange)}: ANOTHER answer than the first one`;
+    const same = exchange.response?.status === status && exchange.response.body.hex === first.response?.body.hex;
+    if (same) return { verdict: "the same status and body, and the tool did not run again (section 8)", holds: true };
+    const got = `must repeat the first answer within the replay TTL (section 8), got ${said(exchange)}`;
     return ageMs < DEFAULT_TTL_MS
-      ? { must, holds: false, did }
-      : { must, holds: null, did: `${did}; the TTL may be over` };
+      ? { verdict: got, holds: false }
+      : { verdict: `${got}; the TTL may be over`, holds: null };
   },
-  tampered: ({ exchange }) =>
-    expected(exchange, 422, "input_integrity_error", "the body is not what the leader signed (section 5)"),
-  "wrong-key": ({ exchange }) =>
-    expected(exchange, 401, "auth_failed", "the allow-list has another key for this leader (section 5)"),
+  tampered: (outcome) => refusal(outcome, 422, "input_integrity_error", "the body is not what the leader signed"),
+  "wrong-key": (outcome) => refusal(outcome, 401, "auth_failed", "the allow-list has another key for this leader"),
+  unsigned: (outcome) => refusal(outcome, 401, "auth_failed", "this server requires signatures"),
 };
 
-function expected(exchange: ExchangeView, status: number, code: string, why: string): Omit<Verdict, "did"> {
-  return { must: `${status} ${code}: ${why}`, holds: statusOf(exchange) === status && codeOf(exchange) === code };
+function refusal({ exchange }: Outcome, status: number, code: string, why: string): Verdict {
+  const holds = exchange.response?.status === status && exchange.error?.code === code;
+  const wanted = `${status} ${code}: ${why} (section 5)`;
+  return { verdict: holds ? `refused with ${wanted}` : `got ${said(exchange)}, must be ${wanted}`, holds };
 }
 
-function statusOf({ response }: ExchangeView): number | undefined {
-  return response?.status;
-}
-
-function codeOf({ error }: ExchangeView): string | undefined {
-  return error?.code;
-}
-
-/** The answer in a few words. */
-function said(each: ExchangeView): string {
-  if (each.response === null) return `no answer: ${each.failure}`;
-  const { status } = each.response;
-  if (each.result !== null) return `${status} ${each.result.variant}`;
-  if (each.error === null) return `${status}: ${each.failure}`;
-  return `${status} ${each.error.code}${each.error.details === null ? "" : `: ${each.error.details}`}`;
+function said(exchange: ExchangeView): string {
+  return `${exchange.response?.status ?? ""} ${outcomeOf(exchange)}`.trim();
 }

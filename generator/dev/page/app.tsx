@@ -1,25 +1,11 @@
-/** The whole page: tools, the chosen tool, history, and what is wrong. */
+/** The whole page: tools, the request, the answer, the history, and errors of the project. */
 
-import { CallPanel } from "./call-panel.js";
-import { ContractPanel } from "./contract-panel.js";
-import { parseJson, printJson } from "./exact-json.js";
+import { Answer } from "./answer.js";
 import { History } from "./history.js";
 import { Overlay } from "./overlay.js";
-import { Report } from "./report.js";
-import { Text } from "./scrollable.js";
-import {
-  checkHealth,
-  connected,
-  health,
-  loadContract,
-  logLines,
-  notice,
-  reload,
-  select,
-  state,
-  tool,
-  view,
-} from "./store.js";
+import { Request } from "./request.js";
+import { checkHealth, connected, health, notice, reload, select, state, tool } from "./store.js";
+import { ThemeSwitch } from "./theme.js";
 
 export function App() {
   const { url, signed, serving, source } = state.value;
@@ -43,20 +29,26 @@ export function App() {
         <button type="button" class="small" onClick={source === "remote" ? reload : checkHealth}>
           {source === "remote" ? "Read again" : "Check health"}
         </button>
+        <ThemeSwitch />
       </header>
       <div class="page">
-        <nav aria-label="Tools">
-          <Tools />
-          <History />
-        </nav>
+        <Tools />
         <main id="main" tabIndex={-1}>
           {notice.value !== "" && (
             <p class="problem notice" role="alert">
               {notice.value}
             </p>
           )}
-          {tool.value === undefined ? <p>No tools are served yet.</p> : <Tool />}
+          {tool.value === undefined ? (
+            <p>No tools are served yet.</p>
+          ) : (
+            <div class="columns">
+              <Request />
+              <Answer />
+            </div>
+          )}
         </main>
+        <History />
       </div>
       <Overlay />
     </>
@@ -65,13 +57,12 @@ export function App() {
 
 function Tools() {
   return (
-    <>
-      <h2>Tools</h2>
-      <ul class="tools">
+    <nav class="tools" aria-labelledby="tools-title">
+      <h2 id="tools-title">Tools</h2>
+      <ul>
         {state.value.tools.map(({ fqn }) => {
           const state = health.value.get(fqn);
           const isWell = state?.status === 200;
-          const said = state === undefined ? "health unknown" : `health ${state.status ?? state.failure}`;
           return (
             <li key={fqn}>
               <button
@@ -81,93 +72,14 @@ function Tools() {
               >
                 <span class="name">{fqn}</span>
                 <span class={state === undefined ? "hint" : isWell ? "good" : "bad"}>
-                  {isWell ? "✓" : state === undefined ? "·" : "✗"} {said}
+                  {isWell ? "✓" : state === undefined ? "·" : "✗"}{" "}
+                  {state === undefined ? "health unknown" : `health ${state.status ?? state.failure}`}
                 </span>
               </button>
             </li>
           );
         })}
       </ul>
-    </>
-  );
-}
-
-const VIEWS = [
-  ["call", "Call"],
-  ["contract", "Contract"],
-  ["log", "Log"],
-] as const;
-
-function Tool() {
-  const current = tool.value;
-  if (current === undefined) return null;
-  const { fqn, description, timeoutMs, url } = current;
-  return (
-    <>
-      <h2>{fqn}</h2>
-      <p class="description">{description}</p>
-      <p class="hint">
-        POST {url}/invoke · timeout {timeoutMs} ms · inputs at most 8 MiB, results 256 KiB, lists 1 to 256 values
-      </p>
-      <nav class="views" aria-label="Views">
-        {VIEWS.map(([name, label]) => (
-          <button
-            type="button"
-            key={name}
-            aria-current={view.value === name ? "page" : undefined}
-            onClick={() => {
-              view.value = name;
-              if (name === "contract") void loadContract();
-            }}
-          >
-            {label}
-          </button>
-        ))}
-      </nav>
-      {view.value === "call" && (
-        <>
-          <Ports />
-          <CallPanel />
-          <Report />
-        </>
-      )}
-      {view.value === "contract" && (
-        <>
-          <Ports />
-          <ContractPanel />
-          <h3>Metadata document</h3>
-          <Text label="Metadata document" text={printJson(parseJson(current.metadata))} />
-        </>
-      )}
-      {view.value === "log" && (
-        <Text label="Log of the server" text={logLines.value.map(({ text }) => text).join("\n") || "No lines yet."} />
-      )}
-    </>
-  );
-}
-
-function Ports() {
-  const current = tool.value;
-  if (current === undefined) return null;
-  const port = ({ name, many }: { readonly name: string; readonly many: boolean }) => (
-    <li key={name}>
-      <strong>{name}</strong> <span class="hint">data, {many ? "many (1 to 256)" : "one"}</span>
-    </li>
-  );
-  return (
-    <details class="ports">
-      <summary>
-        Ports: {current.inputPorts.length} in, {current.variants.length}{" "}
-        {current.variants.length === 1 ? "variant" : "variants"} out
-      </summary>
-      <h3>Input, in order</h3>
-      <ol>{current.inputPorts.map(port)}</ol>
-      {current.variants.map(({ name, ports }) => (
-        <div key={name}>
-          <h3>Output variant {name}</h3>
-          <ol>{ports.map(port)}</ol>
-        </div>
-      ))}
-    </details>
+    </nav>
   );
 }

@@ -1,8 +1,9 @@
-/** The contract beside the one in git HEAD, and the schemas. */
+/** The contract: changes since git HEAD, ports, schemas, and the metadata document. */
 
+import type { PortView, ToolView } from "../page-server/page-api.js";
 import { parseJson, printJson } from "./exact-json.js";
-import { Text } from "./scrollable.js";
 import { contract, tool } from "./store.js";
+import { Text } from "./text-box.js";
 
 export function ContractPanel() {
   const current = tool.value;
@@ -10,8 +11,7 @@ export function ContractPanel() {
   if (current === undefined) return null;
   const changed = view?.differences.filter(({ verdict }) => verdict !== "same") ?? [];
   return (
-    <section aria-labelledby="contract-title" class="contract">
-      <h3 id="contract-title">Contract</h3>
+    <>
       <p class="hint">{view?.against ?? "…"}</p>
       {view?.broken === true && (
         <p class="problem" role="alert">
@@ -37,15 +37,38 @@ export function ContractPanel() {
           </li>
         ))}
       </ul>
+      <Ports current={current} />
       {[
         ["Input schema", current.inputSchema],
         ["Output schema", current.outputSchema],
+        ["Metadata document", current.metadata],
       ].map(([title = "", text = ""]) => (
         <details key={title}>
           <summary>{title}</summary>
-          <Text label={title} text={printJson(parseJson(text))} />
+          <Text label={title} text={printJson(parseJson(text))} as="json" />
         </details>
       ))}
-    </section>
+    </>
+  );
+}
+
+function Ports({ current }: { readonly current: ToolView }) {
+  const port = ({ name, many }: PortView) => (
+    <li key={name}>
+      <strong>{name}</strong> <span class="hint">data, {many ? "many (1 to 256)" : "one"}</span>
+    </li>
+  );
+  return (
+    <>
+      <h3>Input ports</h3>
+      <p class="hint">Inputs have at most 8 MiB, results 256 KiB, lists 1 to 256 values.</p>
+      <ol>{current.inputPorts.map(port)}</ol>
+      {current.variants.map(({ name, ports }) => (
+        <div key={name}>
+          <h3>Output variant {name}</h3>
+          <ol>{ports.map(port)}</ol>
+        </div>
+      ))}
+    </>
   );
 }

@@ -1,44 +1,49 @@
-/** The calls made while the page is open. */
+/** The calls that were made since `svc-gen dev` started. */
 
-import type { CallReport } from "../page-server/page-api.js";
-import { drafts, editText, history, select, shown, shownId, view } from "./store.js";
+import type { CallEntry } from "../page-server/page-api.js";
+import { CHECKS } from "./checks-menu.js";
+import { history, showCall, shown } from "./store.js";
 
 export function History() {
   const calls = history.value;
-  if (calls.length === 0) return null;
   return (
-    <>
-      <h2>History</h2>
-      <ol class="history">
-        {calls.map((report) => (
-          <li key={report.id}>
+    <section class="history" aria-labelledby="history-title">
+      <h2 id="history-title">History</h2>
+      {calls.length === 0 && <p class="hint">No calls yet.</p>}
+      <ol>
+        {calls.map((entry) => (
+          <li key={entry.id}>
             <button
               type="button"
-              aria-current={shown.value?.id === report.id ? "true" : undefined}
-              onClick={() => show(report)}
+              aria-current={shown.value?.id === entry.id ? "true" : undefined}
+              onClick={() => showCall(entry)}
             >
-              <span class="name">
-                {new Date(report.at).toLocaleTimeString()} {report.kind}
+              <span class="line">
+                <span class={`outcome ${classOf(entry)}`}>
+                  {entry.status ?? ""} {entry.outcome}
+                </span>{" "}
+                <span class="hint">{msText(entry.ms)}</span>
               </span>
-              <span class={report.holds === false ? "bad" : "hint"}>
-                {report.fqn.split(".").at(-1)}: {answerOf(report)}
+              <span class="hint facts">
+                {new Date(entry.at).toLocaleTimeString()} {entry.fqn.split(".").at(-1)}
+                {entry.kind !== "call" && ` · ${CHECKS[entry.kind][0]}`}
               </span>
+              <span class="hint preview">{entry.preview}</span>
             </button>
           </li>
         ))}
       </ol>
-    </>
+    </section>
   );
 }
 
-/** Shows a call, with its input in the form. */
-function show(report: CallReport): void {
-  select(report.fqn);
-  shownId.value = report.id;
-  view.value = "call";
-  if (drafts.value.size > 0) editText(report.input);
+/** The colour of an answer: a refusal that a check asked for is neither good nor bad. */
+export function classOf({ status, outcome, kind, holds }: CallEntry): string {
+  if (holds === false) return "bad";
+  if (kind !== "call" && holds === true && status !== 200) return "expected";
+  return status !== 200 ? "bad" : outcome === "_err_eval" ? "warn" : "good";
 }
 
-function answerOf({ exchange: { response, result, error } }: CallReport): string {
-  return response === null ? "no answer" : `${response.status} ${result?.variant ?? error?.code ?? ""}`;
+export function msText(ms: number): string {
+  return `${ms >= 100 ? ms.toFixed(0) : ms.toFixed(1)} ms`;
 }

@@ -1,8 +1,8 @@
 /** The errors of the last run, over the page. */
 
 import { signal } from "@preact/signals";
-import { Text } from "./scrollable.js";
 import { state } from "./store.js";
+import { Text } from "./text-box.js";
 
 const hidden = signal<unknown>(undefined);
 

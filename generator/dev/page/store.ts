@@ -1,7 +1,15 @@
 /** The state of the page: what the server says, the inputs being edited, and the calls made. */
 
 import { computed, effect, signal } from "@preact/signals";
-import type { CallKind, CallReport, ContractView, LogEvent, PageState, ToolView } from "../page-server/page-api.js";
+import type {
+  CallEntry,
+  CallKind,
+  CallReport,
+  ContractView,
+  LogEvent,
+  PageState,
+  ToolView,
+} from "../page-server/page-api.js";
 import { JsonFault, parseJson, printJson, type Value } from "./exact-json.js";
 import { Fields, HIDDEN } from "./field.js";
 
@@ -18,12 +26,14 @@ const EMPTY: PageState = {
 export const state = signal<PageState>(EMPTY);
 export const connected = signal(true);
 const selectedName = signal("");
-export const view = signal<"call" | "contract" | "log">("call");
+export const inputView = signal<"form" | "json">("form");
+export const answerView = signal<"exchange" | "signatures" | "log" | "contract">("exchange");
 export const wantsSigned = signal<boolean | undefined>(undefined);
 export const health = signal<ReadonlyMap<string, Health>>(new Map());
 export const logLines = signal<readonly LogEvent[]>([]);
-export const history = signal<readonly CallReport[]>([]);
-export const shownId = signal("");
+/** The newest first. */
+export const history = signal<readonly CallEntry[]>([]);
+const report = signal<CallReport | undefined>(undefined);
 export const running = signal<CallKind | undefined>(undefined);
 export const notice = signal("");
 export const contract = signal<ContractView | undefined>(undefined);
@@ -55,17 +65,49 @@ export const fields = computed(() => (tool.value === undefined ? undefined : new
 export const draft = computed(() => (tool.value === undefined ? undefined : drafts.value.get(nameOf(tool.value.fqn))));
 /** Calls are signed where the server requires it, until the reader chooses. */
 export const signs = computed(() => state.value.signer !== null && (wantsSigned.value ?? state.value.signed !== false));
-export const shown = computed(() => history.value.find(({ id }) => id === shownId.value));
+/** The call whose answer is shown. */
+export const shown = computed(() => (report.value?.fqn === tool.value?.fqn ? report.value : undefined));
+export const canCall = computed(() => running.value === undefined && draft.value?.fault === "");
 /** The error of the shown call that names a member of the input. */
 export const errorAt = computed(() => {
   const error = shown.value?.exchange.error;
-  return shown.value?.fqn === tool.value?.fqn && error?.path
-    ? { path: error.path, text: error.details ?? "" }
-    : undefined;
+  return error?.path ? { path: error.path, text: error.details ?? "" } : undefined;
 });
 
+/** Chooses a tool, and shows its last answer. */
 export function select(fqn: string): void {
   selectedName.value = nameOf(fqn);
+  const last = history.value.find((entry) => entry.fqn === tool.value?.fqn);
+  if (last !== undefined && shown.value === undefined) void loadReport(last.id);
+}
+
+async function loadReport(id: string): Promise<void> {
+  await noticing(async () => {
+    report.value = await post<CallReport>("report", { id });
+  });
+}
+
+/** Shows a call, with its input in the form. */
+export async function showCall({ id, fqn }: CallEntry): Promise<void> {
+  selectedName.value = nameOf(fqn);
+  await loadReport(id);
+  if (shown.value?.id === id) editText(shown.value.input);
+}
+
+/** Shows the last call in a page that was loaded again. The contract may have changed since, or the reader typed already. */
+async function restore({ id, fqn }: CallEntry): Promise<void> {
+  selectedName.value = nameOf(fqn);
+  const before = draft.value;
+  await loadReport(id);
+  if (shown.value?.id !== id || draft.value !== before) return;
+  editText(shown.value.input);
+  const all = fields.value;
+  const input = draft.value;
+  if (all !== undefined && input?.fault === "") editValue(all.reconcile(input.value, all.root));
+}
+
+export function verdictText({ verdict, holds }: CallEntry, subject = ""): string {
+  return `${holds === null ? "–" : holds ? "✓" : "✗"} ${subject}${verdict ?? ""}`;
 }
 
 function setDraft(change: (before: Draft) => Draft): void {
@@ -143,7 +185,7 @@ async function noticing(work: () => Promise<void>): Promise<void> {
 export async function call(kind: CallKind, of?: string): Promise<void> {
   const current = tool.value;
   const input = draft.value;
-  if (current === undefined || input === undefined || running.value !== undefined) return;
+  if (current === undefined || input === undefined || !canCall.value) return;
   running.value = kind;
   await noticing(async () => {
     const secrets = fields.value?.secretsOf(input.value) ?? [];
@@ -157,10 +199,7 @@ export async function call(kind: CallKind, of?: string): Promise<void> {
       ...hidden,
       ...(of !== undefined && { of }),
     };
-    const report = await post<CallReport>("call", request);
-    history.value = [report, ...history.value];
-    shownId.value = report.id;
-    view.value = "call";
+    report.value = await post<CallReport>("call", request);
   });
   running.value = undefined;
 }
@@ -189,6 +228,8 @@ export async function reload(): Promise<void> {
 
 /** Log lines that are kept in the page. */
 const MAX_LINES = 2000;
+/** Calls that are listed. */
+const MAX_CALLS = 200;
 
 export function connect(): void {
   const events = new EventSource("api/events");
@@ -202,7 +243,20 @@ export function connect(): void {
     const before = state.value;
     state.value = JSON.parse(data) as PageState;
     if (state.value.serving) void checkHealth();
-    if (before.tools !== state.value.tools && view.value === "contract") void loadContract();
+    if (before.tools !== state.value.tools && answerView.value === "contract") void loadContract();
+  });
+  events.addEventListener("history", ({ data }: MessageEvent<string>) => {
+    history.value = JSON.parse(data) as readonly CallEntry[];
+    const [last] = history.value;
+    if (last !== undefined && report.value === undefined) void restore(last);
+  });
+  events.addEventListener("call", ({ data }: MessageEvent<string>) => {
+    history.value = [JSON.parse(data) as CallEntry, ...history.value].slice(0, MAX_CALLS);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    void call("call");
   });
   let isFirst = true;
   events.addEventListener("log", ({ data }: MessageEvent<string>) => {

@@ -28,8 +28,10 @@ interface AxeResults {
   }[];
 }
 
-/** A wide window and a narrow one, light and dark. */
+/** The layouts of the page, from one column to three; light and dark. */
 export const LOOKS = [
   { colorScheme: "light", width: 1600 },
-  { colorScheme: "dark", width: 360 },
+  { colorScheme: "dark", width: 1280 },
+  { colorScheme: "light", width: 900 },
+  { colorScheme: "dark", width: 400 },
 ] as const;

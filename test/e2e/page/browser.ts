@@ -55,6 +55,21 @@ export async function openPage(
   return { page, foreign, faults };
 }
 
+/** Acts, and waits for the answer of the call that this makes: its status and verdict. */
+export async function answerTo(page: Page, act: () => Promise<void>): Promise<string> {
+  const shown = page.locator("[data-id]");
+  const before = (await shown.count()) === 0 ? "" : await shown.getAttribute("data-id");
+  await act();
+  await page.locator(`[data-id]:not([data-id="${before}"])`).waitFor();
+  return shown.innerText();
+}
+
+/** Chooses a check of the protocol. */
+export async function chooseCheck(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name: "Checks" }).click();
+  await page.getByRole("menuitem", { name }).click();
+}
+
 export interface OpenPage {
   readonly page: Page;
   readonly foreign: readonly string[];

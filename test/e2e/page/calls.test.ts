@@ -1,4 +1,4 @@
-/** The development page in Chromium: the form, the calls, and every button, against a signed `svc-gen dev`. */
+/** The development page in Chromium: the form, the calls, every check and the history, against a signed `svc-gen dev`. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { CliProcess } from "../../generator/cli-process.js";
 import { ToolProject } from "../../generator/project.js";
 import { findings, LOOKS, unfold } from "./accessibility.js";
-import { type OpenPage, openPage, WITHOUT_CHROMIUM } from "./browser.js";
+import { answerTo, chooseCheck, type OpenPage, openPage, WITHOUT_CHROMIUM } from "./browser.js";
 import { EVERY_KIND, SLOW } from "./tools.js";
 
 describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_000 }, () => {
@@ -29,38 +29,43 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
   const json = () => page.getByRole("textbox", { name: "JSON", exact: true });
   const field = (name: string) => page.getByLabel(name, { exact: true });
   const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
-  /** Calls, and waits for the report of this call. */
-  const calling = async (name: string) => {
-    const entries = page.locator(".history li");
-    const count = await entries.count();
-    await press(name);
-    await entries.nth(count).waitFor();
-    return page.locator(".judgement").innerText();
+  const choose = (name: string) => page.getByRole("tab", { name, exact: true }).click();
+  const calling = (name: string) => answerTo(page, () => press(name));
+  const checking = (name: string) => answerTo(page, () => chooseCheck(page, name));
+  /** The input as JSON; the form is shown before and after. */
+  const text = async () => {
+    await choose("JSON");
+    const shown = await json().inputValue();
+    await choose("Form");
+    return shown;
   };
   const edit = async (change: (input: Record<string, unknown>) => void) => {
-    const input = JSON.parse(await json().inputValue()) as Record<string, unknown>;
+    const input = JSON.parse(await text()) as Record<string, unknown>;
     change(input);
+    await choose("JSON");
     await json().fill(JSON.stringify(input));
+    await choose("Form");
   };
 
   test("lists the tools with their health, and shows ports and limits", async () => {
     await page.getByText("✓ health 200").waitFor();
     await page.getByText("✗ health 503").waitFor();
-    await page.getByText("Ports: 16 in, 3 variants out").click();
-    assert.match(await page.locator(".ports").innerText(), /tags data, many \(1 to 256\)\s+place data, one/);
+    await choose("Contract");
+    assert.match(await page.locator("#view-panel").innerText(), /tags data, many \(1 to 256\)\s+place data, one/);
+    await choose("Exchange");
     await page.getByText("timeout 10000 ms").waitFor();
     assert.equal(await page.locator("h2", { hasText: "xyz.page.kinds@1" }).count(), 1);
   });
 
   test("the form follows the JSON and the JSON the form, for a port of every kind", async () => {
-    const value = async () => JSON.parse(await json().inputValue()) as Record<string, unknown>;
+    const value = async () => JSON.parse(await text()) as Record<string, unknown>;
     await field("big").fill("9223372036854775807");
-    assert.match(await json().inputValue(), /"big": 9223372036854775807,/, "exact");
+    assert.match(await text(), /"big": 9223372036854775807,/, "exact");
     await field("big").fill("12x");
     await page.getByText("not an integer").waitFor();
     assert.equal((await value()).big, "12x", "sent as it is: the server decides");
     await press("Example for big");
-    assert.match(await json().inputValue(), /"big": 9007199254740993,/);
+    assert.match(await text(), /"big": 9007199254740993,/);
     await field("mode").selectOption("careful");
     await field("flag").selectOption("false");
     await field("text").fill('a "b" \\ c');
@@ -77,9 +82,9 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await press("Add member to counts");
     await field("name1").fill("4");
     await field("File for data").setInputFiles({ name: "x.bin", mimeType: "", buffer: Buffer.from([0, 255, 1]) });
-    await page.waitForFunction("document.querySelector('#json').value.includes('AP8B')");
+    await page.waitForFunction("document.getElementById('field:data').value === 'AP8B'");
     await field("anything").fill('{"deep": [1, 18446744073709551616]}');
-    assert.match(await json().inputValue(), /18446744073709551616/);
+    assert.match(await text(), /18446744073709551616/);
     await field("anything").fill('{"deep": ');
     await page.getByText("line 1, column 10: expected a value: the last good value is sent").waitFor();
     await field("anything").fill('{"deep": null}');
@@ -111,27 +116,46 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     assert.equal(await field("text").inputValue(), "from the JSON");
     assert.equal(await field("radius").inputValue(), "9");
     assert.equal(await page.getByLabel("set note").isChecked(), false);
+    await choose("JSON");
     await json().fill('{"big": 1,\n "x" }');
     await page.getByText("line 2, column 6: expected :").waitFor();
+    assert.equal(await page.locator(".editor pre").innerText(), '{"big": 1,\n "x" }\n', "coloured as it is typed");
     assert.equal(await page.getByRole("button", { name: "Call signed" }).isDisabled(), true);
     await press("Sample input");
+    await choose("Form");
   });
 
   test("a signed call: the result, what was verified, and the wire as it was", async () => {
-    assert.match(await calling("Call signed"), /200 ok; signature of the tool: verified\s+so\s+✓ as the protocol says/);
-    const report = await page.locator(".report").innerText();
-    assert.match(report, /"big": 9007199254740993/);
-    assert.match(report, /✓ signature of the leader: verified/);
-    assert.match(report, /\d ms: build and sign [\d.]+ · connect [\d.]+ · send [\d.]+ · wait [\d.]+ · receive [\d.]+/);
-    assert.match(report, /X-Svc-Leader-Id\s+dev/);
-    assert.match(report, /X-Svc-Tool-Signature\s+[\w-]{86}/i);
-    assert.match(report, /tags\[0\]\s+"text"\s+1e1d0f251d3a76fa2b1bfc81164078572623403887db02988b504b0492e9f076/);
-    assert.match(report, /input hash: [0-9a-f]{64}/);
+    assert.match(await calling("Call signed"), /200 ok [\d.]+ ms\s+✓ Signature: the tool signed this result/);
+    assert.match(await page.getByRole("region", { name: "Result" }).innerText(), /"big": 9007199254740993/);
+    const panel = page.locator("#view-panel");
+    const wire = await panel.innerText();
+    assert.match(wire, /build and sign [\d.]+ ms · connect [\d.]+ ms · send [\d.]+ ms · wait [\d.]+ ms · receive/);
+    assert.match(wire, /X-Svc-Leader-Id\s+dev/);
+    assert.match(wire, /X-Svc-Tool-Signature\s+[\w-]{86}/i);
     await page.getByText(/^Response body: \d+ bytes$/).click();
     assert.match(await page.getByRole("region", { name: "Response body as hex" }).innerText(), /^02 6f 6b /);
     await page.getByText(/in the server: auth/).waitFor();
-    await page.getByText(/^Log of this call: 1 line$/).click();
-    await page.getByText(/debug answered/).waitFor();
+    await choose("Signatures");
+    const signatures = await panel.innerText();
+    assert.match(signatures, /✓ signature of the leader: verified[\s\S]*✓ signature of the tool: verified/);
+    assert.match(signatures, /tags\[0\]\s+"text"\s+1e1d0f251d3a76fa2b1bfc81164078572623403887db02988b504b0492e9f076/);
+    assert.match(signatures, /input hash: [0-9a-f]{64}/);
+    await choose("Log");
+    await panel.getByText(/debug answered/).waitFor();
+    await panel.getByText("1 line", { exact: true }).waitFor();
+    await panel.getByLabel("Filter").fill("no such text");
+    await panel.getByText("0 lines").waitFor();
+    await panel.getByLabel("Filter").fill("");
+    await choose("Exchange");
+  });
+
+  test("a result is copied as it is shown", async () => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await press("Copy: Result");
+    await page.getByText("Copied", { exact: true }).waitFor();
+    const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+    assert.equal(copied, await page.getByRole("region", { name: "Result" }).locator("pre").textContent());
   });
 
   test("errors of the server appear at their field", async () => {
@@ -139,7 +163,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await edit((input) => {
       input.tree = { name: "a", children: [{ name: 5, children: [] }] };
     });
-    assert.match(await calling("Call signed"), /422 input_deserialization_error: tree\.children\[0\]\.name: expected/);
+    assert.match(await calling("Call signed"), /422 The input does not fit the contract input_deserialization_error/);
     const error = page.locator(".member .server");
     assert.match(await error.innerText(), /tree\.children\[0\]\.name: expected a string, got a number/);
     await press("Go to tree.children[0].name");
@@ -148,7 +172,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
       input.tree = { name: "a", children: [] };
       input.tags = Array.from({ length: 257 }, () => "x");
     });
-    assert.match(await calling("Call signed"), /422 input_deserialization_error/);
+    assert.match(await calling("Call signed"), /422 .* input_deserialization_error/);
     assert.match(await error.innerText(), /256/, "at the list that is too long");
     await page.getByText("more than 256 items: the server refuses it").waitFor();
     assert.equal(await page.locator("fieldset.invalid legend", { hasText: "tags" }).count(), 1);
@@ -156,45 +180,61 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
       input.tags = ["x"];
       input["odd name"] = 1;
     });
-    assert.match(await calling("Call signed"), /ports\[16\]\.port_name: the tool has no such input port/);
+    assert.match(await calling("Call signed"), /422 The input/);
+    await page
+      .locator("#answer .box")
+      .getByText(/ports\[16\]\.port_name: the tool has no such input port/)
+      .waitFor();
     await press('Go to ["odd name"]');
     assert.equal(await page.evaluate("document.activeElement?.id"), 'field:["odd name"]');
     await press('Remove ["odd name"]');
     await edit((input) => {
       delete input.text;
     });
-    assert.match(await calling("Call signed"), /text: expected a string, got null/);
+    await calling("Call signed");
     assert.match(await error.innerText(), /text: expected a string/);
     await press("Sample input");
   });
 
-  test("other outcomes: a variant without ports, errEval, an exception", async () => {
+  test("other outcomes: a variant without ports, errEval, an exception with its line", async () => {
     await field("text").fill("nothing");
-    assert.match(await calling("Call signed"), /200 nothing; signature of the tool: verified/);
+    assert.match(await calling("Call signed"), /200 nothing .*\s+✓ Signature/);
     await field("text").fill("fail");
-    assert.match(await calling("Call signed"), /200 _err_eval; signature of the tool: verified/);
+    assert.match(await calling("Call signed"), /200 _err_eval .*\s+✓ Signature/);
     await field("text").fill("throw");
-    assert.match(await calling("Call signed"), /500 tool_invocation_failed/);
-    await page.getByText(/^Log of this call: [23] lines$/).click();
-    await page.getByLabel("Log of this call").getByText("thrown on purpose").waitFor();
+    assert.match(await calling("Call signed"), /500 The tool threw an error tool_invocation_failed/);
+    const thrown = await page.locator(".thrown").innerText();
+    const line = EVERY_KIND.split("\n").findIndex((each) => each.includes("thrown on purpose")) + 1;
+    assert.match(thrown, new RegExp(`^Error: thrown on purpose src/kinds\\.ts:${line}:\\d+`));
+    assert.match(thrown, new RegExp(`> ${line} \\|.*throw new Error`));
     await press("Sample input");
   });
 
-  test("every button says what must happen beside what did", async () => {
+  test("each check of the protocol has one line with its verdict, also in the menu", async () => {
     await calling("Call signed");
-    assert.match(await calling("Exact retry"), /the same status and body as the first answer\s+so\s+✓/);
+    const retried = await checking("Exact retry");
+    assert.match(retried, /✓ Exact retry: the same status and body, and the tool did not run again/);
     await page.getByText("from the replay memory").waitFor();
     assert.match(
-      await calling("Tampered body"),
-      /must\s+422 input_integrity_error[\s\S]*did\s+422 input_integrity_error[\s\S]*✓/,
+      await checking("Tampered body"),
+      /422 The body.*\s+✓ Tampered body: refused with 422 input_integrity_error/,
     );
+    await choose("Signatures");
     await page.getByText(/The values in the body have another hash: [0-9a-f]{64}/).waitFor();
-    assert.match(await calling("Wrong key"), /did\s+401 auth_failed: X-Svc-Leader-Signature: does not verify\s+so\s+✓/);
-    assert.match(await page.locator(".checks").innerText(), /✗ signature of the leader: not verified/);
-    await page.getByLabel("sign as leader dev, key 0").uncheck();
-    assert.match(await calling("Call unsigned"), /did\s+401 auth_failed: X-Svc-Sig-V: missing\s+so\s+–/);
+    assert.match(await checking("Wrong key"), /401 The signature.*\s+✓ Wrong key: refused with 401 auth_failed/);
+    await page.getByText("✗ signature of the leader: not verified").waitFor();
+    assert.match(
+      await checking("Unsigned call"),
+      /✓ Unsigned call: refused with 401 auth_failed: this server requires/,
+    );
+    await choose("Exchange");
+    await page.getByRole("button", { name: "Checks" }).click();
+    assert.match(await page.getByRole("menu").innerText(), /Wrong key\s+✓ refused with 401 auth_failed/);
+    await page.keyboard.press("Escape");
+    await page.getByLabel("sign as dev, key 0").uncheck();
+    assert.match(await calling("Call unsigned"), /401 The signature was refused auth_failed/);
     await page.getByText("The server requires signatures: switch to a signed call.").waitFor();
-    await page.getByLabel("sign as leader dev, key 0").check();
+    await page.getByLabel("sign as dev, key 0").check();
   });
 
   test("a secret is typed unseen, sent, and shown nowhere on the page", async () => {
@@ -209,25 +249,47 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await unfold(page);
     const shown = await page.content();
     assert.doesNotMatch(shown.replaceAll("<br>", ""), /canary/);
-    assert.match(await page.locator(".exchange").innerText(), /"text": "••••••••"/, "the tool got it and repeated it");
+    const result = await page.getByRole("region", { name: "Result" }).innerText();
+    assert.match(result, /"text": "••••••••"/, "the tool got it and repeated it");
+    await choose("JSON");
+    assert.match(await page.locator(".editor pre").innerText(), /"apiKey":\s*"••••••••"/);
+    await choose("Form");
+    await page.reload();
+    await page.locator(".status").getByText("200 ok").waitFor();
+    assert.doesNotMatch(await page.content(), /canary/, "the history keeps no secret");
     await edit((input) => delete input.apiKey);
   });
 
-  test("the history brings a call back with its input", async () => {
-    const count = await page.locator(".history li").count();
-    assert.ok(count > 8);
-    await page.locator(".history button").last().click();
-    await page.getByText("200 ok; signature of the tool: verified").waitFor();
-    assert.equal(await page.locator("h2", { hasText: "xyz.page.kinds@1" }).count(), 1);
-    assert.equal(await field("text").inputValue(), "text");
+  test("the history outlives a reload, and brings a call back with its input", async () => {
+    const first = page.locator(".history button").last();
+    assert.match(await first.innerText(), /200 ok\s+[\d.]+ ms\s+.*kinds@1/);
+    await answerTo(page, () => first.click());
+    await page.waitForFunction("document.getElementById('field:text').value === 'text'");
+    assert.match(await checking("Exact retry"), /✓ Exact retry/, "of a call before the reload");
+  });
+
+  test("the theme is kept, and is that of the system before a choice", async () => {
+    const back = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+    const light = await back();
+    await page.getByRole("combobox", { name: "Theme" }).selectOption("dark");
+    assert.notEqual(await back(), light);
+    await page.reload();
+    assert.notEqual(await back(), light);
+    await page.getByRole("combobox", { name: "Theme" }).selectOption("system");
+    assert.equal(await back(), light);
   });
 
   test("axe-core finds nothing serious in a form of every kind and its report", async () => {
     for (const look of LOOKS) {
       const other = await openPage(page.url(), look);
       await other.page.getByRole("button", { name: "Call signed" }).click();
-      await other.page.locator(".report").waitFor();
-      await unfold(other.page);
+      await other.page.getByRole("region", { name: "Result" }).waitFor();
+      for (const tab of ["JSON", "Signatures", "Form", "Log", "Exchange"]) {
+        await other.page.getByRole("tab", { name: tab, exact: true }).click();
+        await unfold(other.page);
+        assert.deepEqual(await findings(other.page), [], `${look.width} px, ${tab}`);
+      }
+      await other.page.getByRole("button", { name: "Checks" }).click();
       assert.deepEqual(await findings(other.page), []);
       assert.deepEqual(other.faults, []);
       await other.page.context().close();

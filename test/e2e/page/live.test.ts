@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import { CliProcess } from "../../generator/cli-process.js";
 import { ToolProject } from "../../generator/project.js";
 import { findings, LOOKS, unfold } from "./accessibility.js";
-import { type OpenPage, openPage, WITHOUT_CHROMIUM } from "./browser.js";
+import { answerTo, chooseCheck, type OpenPage, openPage, WITHOUT_CHROMIUM } from "./browser.js";
 import { HOSTILE, hostileServer } from "./hostile.js";
 
 const quote = (body: string, input = "{ article: string; quantity: number; words: string[] }") => `
@@ -43,21 +43,21 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
 
   const field = (name: string) => page.getByLabel(name, { exact: true });
   const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
-  const calling = async (name: string) => {
-    const entries = page.locator(".history li");
-    const count = await entries.count();
-    await press(name);
-    await entries.nth(count).waitFor();
-    return page.locator(".judgement").innerText();
-  };
+  const choose = (name: string) => page.getByRole("tab", { name, exact: true }).click();
+  const calling = (name: string) => answerTo(page, () => press(name));
+  const result = () => page.getByRole("region", { name: "Result" }).innerText();
 
   test("an unsigned call and its retry", async () => {
     await field("article").fill("pen");
-    assert.match(await calling("Call unsigned"), /did\s+200 ok\s+so\s+✓/);
-    assert.match(await page.locator(".exchange").innerText(), /"total": 100\b/);
-    assert.match(await calling("Exact retry"), /an unsigned call is not remembered[\s\S]*–/);
-    assert.equal(await page.getByRole("button", { name: "Tampered body" }).isDisabled(), true);
-    await page.getByText("this server runs unsigned: start svc-gen dev --signed").first().waitFor();
+    assert.match(await answerTo(page, () => page.keyboard.press("Control+Enter")), /^200 ok [\d.]+ ms$/);
+    assert.match(await result(), /"total": 100\b/);
+    const retried = await answerTo(page, () => chooseCheck(page, "Exact retry"));
+    assert.match(retried, /– Exact retry: the tool ran again: unsigned calls are not remembered/);
+    await page.getByRole("button", { name: "Checks" }).click();
+    const tampered = page.getByRole("menuitem", { name: "Tampered body" });
+    assert.match(await tampered.innerText(), /this server runs unsigned: start svc-gen dev --signed/);
+    assert.equal(await tampered.getAttribute("aria-disabled"), "true");
+    await page.keyboard.press("Escape");
   });
 
   test("after a save the form follows, and values that still fit stay", async () => {
@@ -74,7 +74,7 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
     assert.equal(await field("quantity").inputValue(), "7");
     await field("set rush (optional)").check();
     assert.match(await calling("Call unsigned"), /200 ok/);
-    assert.match(await page.locator(".exchange").innerText(), /"total": 700\b/);
+    assert.match(await result(), /"total": 700\b/);
   });
 
   test("an error lies over the page with its frame, while the last good build serves", async () => {
@@ -98,13 +98,13 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
   });
 
   test("the contract beside the one in git HEAD, and the log", async () => {
-    await press("Contract");
+    await choose("Contract");
     await page.getByText("git HEAD has no meta.json here").waitFor();
     const git = (...args: string[]) => execFileSync("git", args, { cwd: project.root, stdio: "pipe" });
     git("init", "-q");
     git("add", "meta.json");
     git("-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "x");
-    await press("Contract");
+    await choose("Contract");
     await page.getByText("No tool has changed.").waitFor();
     project.write({
       "src/quote.ts": quote(GOOD, "{ article: string; quantity: number; words: string[]; extra: string }"),
@@ -112,6 +112,7 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
     await page.getByText("breaking: input extra: it is new: callers do not send it").waitFor();
     await page.getByText("A contract is broken").waitFor();
     await page.getByText("Input schema").click();
+    await page.getByText("Metadata document").click();
     assert.match(
       await page.getByRole("region", { name: "Input schema" }).innerText(),
       /"extra": \{\s+"type": "string"/,
@@ -122,18 +123,18 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
     );
     for (const look of LOOKS) {
       const other = await openPage(url, look);
-      await other.page.getByRole("button", { name: "Contract", exact: true }).click();
+      await other.page.getByRole("tab", { name: "Contract" }).click();
       await other.page.getByText("A contract is broken").waitFor();
       assert.deepEqual(await findings(other.page), []);
       await other.page.context().close();
     }
-    await press("Log");
+    await choose("Log");
+    await page.getByLabel("this call only").uncheck();
     await page
       .getByRole("region", { name: "Log of the server" })
       .getByText(/debug answered .*xyz\.page\.quote@1/)
       .first()
       .waitFor();
-    await press("Call");
     assert.deepEqual([opened.foreign, opened.faults], [[], []]);
   });
 
@@ -148,11 +149,11 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
     const tabTo = async (name: string) => {
       for (let steps = 0; steps < 80; steps++) {
         await keyboard.press("Tab");
-        if ((await focused()) === name) return;
+        if ((await focused()).startsWith(name)) return;
       }
       assert.fail(`Tab does not reach ${name}`);
     };
-    await other.page.getByText("Call unsigned").waitFor();
+    await other.page.locator(".status").getByText("200 ok").waitFor();
     await tabTo("Skip to the tool");
     await keyboard.press("Enter");
     await tabTo("article");
@@ -162,27 +163,73 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
     await keyboard.press("Space");
     await tabTo("Call unsigned");
     await keyboard.press("Enter");
-    await other.page.locator(".judgement").getByText("200 ok", { exact: true }).waitFor();
-    await tabTo("Exact retry");
+    await other.page.locator(".status").getByText("200 ok").waitFor();
+    await tabTo("Checks");
+    await keyboard.press("ArrowDown");
+    await other.page.getByRole("menuitem", { name: "Exact retry" }).and(other.page.locator(":focus")).waitFor();
+    await keyboard.press("ArrowUp");
+    await other.page.getByRole("menuitem", { name: "Unsigned call" }).and(other.page.locator(":focus")).waitFor();
+    await keyboard.press("Home");
     await keyboard.press("Enter");
-    await other.page.locator(".history li").nth(1).waitFor();
+    await other.page.locator("[data-kind=retry]").waitFor();
+    assert.match(await focused(), /^Checks/);
     await tabTo("Result");
-    assert.match(await other.page.locator(".report").innerText(), /200 ok/);
+    await tabTo("Exchange");
+    await keyboard.press("ArrowLeft");
+    assert.equal(await focused(), "Contract");
+    await other.page.getByText("Input ports").waitFor();
+    const tab = other.page.getByRole("tab", { name: "JSON" });
+    await tab.focus();
+    await keyboard.press("Enter");
     assert.match(await other.page.getByRole("textbox", { name: "JSON" }).inputValue(), /"by hand"/);
     await other.page.context().close();
   });
 
-  test("at 360 px nothing is wider than the window", async () => {
-    for (const width of [360, 1600]) {
+  test("nothing is wider than the window, and the call is in view, at every width", async () => {
+    for (const width of [360, 400, 900, 1280, 1600]) {
       const other = await openPage(url, { width });
+      const answer = other.page.getByRole("region", { name: "Result" });
       await other.page.getByRole("button", { name: "Call unsigned" }).click();
-      await other.page.locator(".report").waitFor();
+      await answer.waitFor();
       await unfold(other.page);
       const wide = await other.page.evaluate<number>("document.documentElement.scrollWidth");
       assert.ok(wide <= width, `${wide} of ${width} px`);
+      const call = await other.page.getByRole("button", { name: "Call unsigned" }).boundingBox();
+      assert.ok(call !== null && call.y > 0 && call.y + call.height <= 900, `at ${width} px: ${call?.y}`);
+      const [request, title] = await Promise.all(
+        ["#request-title", "#answer-title"].map((name) => other.page.locator(name).boundingBox()),
+      );
+      const isBeside = title !== null && title !== undefined && title.x > width / 3;
+      assert.equal(isBeside, width >= 900, `${width} px: two columns`);
+      assert.ok(width >= 900 || (request?.y ?? 0) < 0, "in one column the page goes to the answer");
       await other.page.context().close();
     }
   });
+});
+
+test("an open page works again after a restart", { skip: WITHOUT_CHROMIUM, timeout: 240_000 }, async () => {
+  const project = new ToolProject({ "src/quote.ts": quote(GOOD) });
+  const start = async () => {
+    const dev = new CliProcess(project.root, ["dev", "--json"]);
+    const { url } = await dev.event<{ readonly url: string }>("page");
+    await dev.event("serving");
+    return { dev, url: new URL(url) };
+  };
+  const first = await start();
+  const { page } = await openPage(first.url.href);
+  await answerTo(page, () => page.getByRole("button", { name: "Call unsigned" }).click());
+  await first.dev.interrupt();
+  await page.getByText("svc-gen dev does not answer").waitFor();
+  const second = await start();
+  assert.equal(second.url.pathname, first.url.pathname);
+  // Another process may have taken the port meanwhile; then the system chooses one.
+  if (second.url.port !== first.url.port) assert.ok(Number(second.url.port) >= 30_000, second.url.port);
+  else {
+    await page.getByText("svc-gen dev does not answer").waitFor({ state: "detached" });
+    const answer = await answerTo(page, () => page.getByRole("button", { name: "Call unsigned" }).click());
+    assert.match(answer, /^200 ok/);
+  }
+  await second.dev.interrupt();
 });
 
 describe("hostile strings", { skip: WITHOUT_CHROMIUM, timeout: 240_000 }, () => {
@@ -191,14 +238,14 @@ describe("hostile strings", { skip: WITHOUT_CHROMIUM, timeout: 240_000 }, () => 
       const url = await hostileServer();
       const { page, foreign, faults } = await openPage(url, look);
       await page.getByRole("button", { name: "Call unsigned" }).click();
-      await page.locator(".report").waitFor();
+      await page.getByRole("region", { name: "Result" }).waitFor();
       await unfold(page);
       const text = await page.locator("body").innerText();
       assert.ok(text.split(HOSTILE).length > 5, "shown in several places");
       assert.equal(await page.locator("img, script:not([src='page.js']), iframe").count(), 0);
       assert.deepEqual(await findings(page), []);
-      for (const view of ["Contract", "Log"]) {
-        await page.getByRole("button", { name: view, exact: true }).click();
+      for (const view of ["Contract", "Log", "JSON"]) {
+        await page.getByRole("tab", { name: view, exact: true }).click();
         assert.equal(await page.locator("img, iframe").count(), 0);
       }
       assert.deepEqual([foreign, faults], [[], []]);

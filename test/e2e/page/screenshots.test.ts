@@ -9,14 +9,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { CliProcess } from "../../generator/cli-process.js";
 import { REPOSITORY, ToolProject } from "../../generator/project.js";
-import { type Look, openPage, WITHOUT_CHROMIUM } from "./browser.js";
+import { answerTo, chooseCheck, type Look, openPage, WITHOUT_CHROMIUM } from "./browser.js";
 
 const FOLDER = join(REPOSITORY, "docs/page");
 const LOOKS: readonly (Look & { readonly name: string; readonly at: string })[] = [
-  { name: "wide-light.png", at: "header", width: 1600, height: 1000, colorScheme: "light" },
-  { name: "wide-dark.png", at: "#call-title", width: 1600, height: 1000, colorScheme: "dark" },
-  { name: "narrow-light.png", at: "header", width: 360, height: 780, colorScheme: "light" },
-  { name: "narrow-dark.png", at: ".report", width: 360, height: 780, colorScheme: "dark" },
+  { name: "wide-light.png", at: "header", width: 1280, height: 800, colorScheme: "light" },
+  { name: "wide-dark.png", at: "header", width: 1200, height: 720, colorScheme: "dark" },
+  { name: "narrow-light.png", at: "#request-title", width: 400, height: 780, colorScheme: "light" },
+  { name: "narrow-dark.png", at: "#answer", width: 400, height: 780, colorScheme: "dark" },
 ];
 /** Bytes of a picture: documents stay small. */
 const MAX_BYTES = 200_000;
@@ -30,10 +30,14 @@ test("screenshots of the page", { skip: WITHOUT_CHROMIUM, timeout: 240_000 }, as
     const { page, faults } = await openPage(url, look);
     await page.getByLabel("a", { exact: true }).fill("9007199254740992");
     await page.getByLabel("label", { exact: true }).fill("2^53 + 1");
-    await page.getByRole("button", { name: "Call signed" }).click();
-    await page.locator(".report").waitFor();
-    await page.getByRole("button", { name: "Exact retry" }).click();
+    await answerTo(page, () => page.getByRole("button", { name: "Call signed" }).click());
+    await answerTo(page, () => chooseCheck(page, "Exact retry"));
     await page.getByText("from the replay memory").waitFor();
+    if (name === "wide-dark.png") {
+      await page.getByRole("tab", { name: "JSON" }).click();
+      await answerTo(page, () => chooseCheck(page, "Tampered body"));
+      await page.getByRole("button", { name: "Checks" }).click();
+    }
     await page.evaluate(`document.querySelector("${at}").scrollIntoView()`);
     const picture = await page.screenshot({ type: "png" });
     assert.ok(picture.length > 10_000 && picture.length < MAX_BYTES, `${name}: ${picture.length} bytes`);

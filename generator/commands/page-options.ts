@@ -1,0 +1,18 @@
+/** The options that say where the development page listens. */
+
+import { UsageError } from "./command.js";
+
+export const PAGE_OPTIONS = {
+  host: { type: "string", value: "HOST", summary: "address on which the page listens (default: 127.0.0.1)" },
+  "page-port": {
+    type: "string",
+    value: "PORT",
+    summary: "port of the page (default: one of the project's own, or a free one)",
+  },
+} as const;
+
+/** @throws UsageError */
+export function readPort(option: "port" | "page-port", text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new UsageError(`--${option} wants a number from 0 to 65535`);
+}

@@ -1,0 +1,146 @@
+/** The answer: its status, the result or the fault, and behind tabs the exchange, signatures, log and contract. */
+
+import { useEffect, useRef } from "preact/hooks";
+import type { CallReport, ErrorView, ThrownView } from "../page-server/page-api.js";
+import { CHECKS } from "./checks-menu.js";
+import { ContractPanel } from "./contract-panel.js";
+import { ExchangePanel, SignaturesPanel } from "./exchange-panel.js";
+import { controlId } from "./form.js";
+import { classOf, msText } from "./history.js";
+import { LogPanel } from "./log-panel.js";
+import { answerView, inputView, loadContract, logLines, running, shown, verdictText } from "./store.js";
+import { Tabs } from "./tabs.js";
+import { Text } from "./text-box.js";
+
+const VIEWS = [
+  ["exchange", "Exchange"],
+  ["signatures", "Signatures"],
+  ["log", "Log"],
+  ["contract", "Contract"],
+] as const;
+
+export function Answer() {
+  const report = shown.value;
+  const place = useRef<HTMLElement>(null);
+  const last = useRef(report?.id);
+  // In one column the answer is below the form.
+  useEffect(() => {
+    const isNew = report !== undefined && last.current !== report.id;
+    last.current = report?.id;
+    if (isNew && matchMedia("(width < 56.25rem)").matches) place.current?.scrollIntoView();
+  }, [report?.id]);
+  return (
+    <section id="answer" class="answer" aria-labelledby="answer-title" ref={place}>
+      <h2 id="answer-title">Answer</h2>
+      <Status report={report} />
+      {report !== undefined && <Outcome key={report.id} report={report} />}
+      <Tabs
+        id="view"
+        label="Details"
+        tabs={VIEWS}
+        current={answerView.value}
+        onSelect={(name) => {
+          answerView.value = name;
+          if (name === "contract") void loadContract();
+        }}
+      >
+        {answerView.value === "exchange" && <ExchangePanel report={report} />}
+        {answerView.value === "signatures" && <SignaturesPanel report={report} />}
+        {answerView.value === "log" && <LogPanel />}
+        {answerView.value === "contract" && <ContractPanel />}
+      </Tabs>
+    </section>
+  );
+}
+
+/** The answer in one line; the only part that a screen reader announces. */
+function Status({ report }: { readonly report: CallReport | undefined }) {
+  if (running.value !== undefined || report === undefined) {
+    return (
+      <p role="status" class="status">
+        {running.value === undefined ? "No call yet: Ctrl-Enter calls the tool." : "Calling…"}
+      </p>
+    );
+  }
+  const { status, outcome, exchange, kind, verdict, holds } = report;
+  const isReplayed = linesOf(report).some(({ replayed }) => replayed === true);
+  return (
+    <div role="status" data-kind={kind} data-id={report.id}>
+      <p class={`status ${classOf(report)}`}>
+        <strong>
+          {status ?? "No answer"} {exchange.error?.title ?? (status === null ? "" : outcome)}
+        </strong>{" "}
+        {exchange.error !== null && <code>{outcome}</code>} <span class="hint">{msText(report.ms)}</span>{" "}
+        {isReplayed && <span class="badge">from the replay memory</span>}
+      </p>
+      {verdict !== null && (
+        <p class={`verdict ${holds === null ? "" : holds ? "good" : "bad"}`}>
+          {verdictText(report, `${kind === "call" ? "Signature" : CHECKS[kind][0]}: `)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function linesOf({ exchange: { requestId } }: CallReport) {
+  return logLines.value.filter(({ request }) => request === requestId);
+}
+
+function Outcome({ report }: { readonly report: CallReport }) {
+  const { failure, error, result } = report.exchange;
+  // The verdict of a check says why it was refused.
+  const isExpected = report.kind !== "call" && report.holds === true;
+  const thrown = linesOf(report).find((line) => line.thrown !== null)?.thrown;
+  return (
+    <>
+      {failure !== null && <p class="problem box">{failure}</p>}
+      {thrown != null && <Thrown thrown={thrown} />}
+      {error !== null && thrown == null && !isExpected && <Problem error={error} />}
+      {result !== null && <Text label="Result" text={result.json} as="json" />}
+    </>
+  );
+}
+
+function Problem({ error: { path, details, advice } }: { readonly error: ErrorView }) {
+  return (
+    <div class="box">
+      {details !== null && <p class="problem">{details}</p>}
+      <p>{advice}</p>
+      {path !== null && (
+        <button type="button" class="small" onClick={() => focusField(path)}>
+          Go to {path}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Thrown({ thrown: { text, at, frame } }: { readonly thrown: ThrownView }) {
+  return (
+    <div class="box thrown">
+      <p>
+        <strong class="problem">{text}</strong> {at !== null && <code>{at}</code>}
+      </p>
+      {frame !== null && <Text label={`Source of ${at}`} text={frame} as="code" />}
+    </div>
+  );
+}
+
+/** Focuses the control at the path, or at the nearest one around it. */
+function focusField(path: string): void {
+  const focus = () => {
+    for (let at = path; at !== ""; at = at.replace(/(?:\.?[^.[\]]+|\[[^\]]*\])$/, "")) {
+      const control = document.getElementById(controlId(at));
+      if (control === null) continue;
+      control.scrollIntoView({ block: "center" });
+      control.focus();
+      return;
+    }
+  };
+  if (inputView.value === "form") focus();
+  else {
+    inputView.value = "form";
+    // The form is there after the next rendering.
+    requestAnimationFrame(focus);
+  }
+}

@@ -1,0 +1,168 @@
+/** The wire of a call: both messages, and what was hashed and signed. */
+
+import type { BytesView, CallReport, HashView, SignatureView } from "../page-server/page-api.js";
+import { msText } from "./history.js";
+import { logLines } from "./store.js";
+import { Copy, Scrollable, Text } from "./text-box.js";
+
+interface PanelProps {
+  readonly report: CallReport | undefined;
+}
+
+const NO_CALL = <p class="hint">No call yet.</p>;
+
+export function ExchangePanel({ report }: PanelProps) {
+  if (report === undefined) return NO_CALL;
+  const { request, response, phases, requestId } = report.exchange;
+  const steps = logLines.value.find((line) => line.request === requestId && line.steps !== null)?.steps;
+  const times = (each: readonly (readonly [string, number])[]) =>
+    each.map(([name, ms]) => `${name} ${msText(ms)}`).join(" · ");
+  return (
+    <>
+      <p class="hint">
+        {times(phases.map(({ name, ms }) => [name, ms]))}
+        {steps != null && ` | in the server: ${times(Object.entries(steps))}`}
+      </p>
+      <h3>Request</h3>
+      <Headers line={request.line} headers={request.headers} />
+      <Bytes key={`${report.id} request`} label="Request body" bytes={request.body} />
+      {response !== null && (
+        <>
+          <h3>Response</h3>
+          <Headers line={`HTTP/1.1 ${response.status}`} headers={response.headers} />
+          <Bytes key={`${report.id} response`} label="Response body" bytes={response.body} />
+        </>
+      )}
+    </>
+  );
+}
+
+export function SignaturesPanel({ report }: PanelProps) {
+  if (report === undefined) return NO_CALL;
+  const { signatures, inputHash, nonce } = report.exchange;
+  if (signatures.length === 0) return <p class="hint">This call was not signed.</p>;
+  return (
+    <>
+      {signatures.map((each) => (
+        <Signature key={each.by} signature={each} />
+      ))}
+      {nonce !== null && (
+        <>
+          <h3>
+            Nonce <Copy text={nonce} label="nonce" />
+          </h3>
+          <p class="hex">{nonce}</p>
+          <p class="hint">Not covered by the leader's signature; covered by the tool's.</p>
+        </>
+      )}
+      {inputHash !== null && <InputHash hash={inputHash} />}
+    </>
+  );
+}
+
+function Headers({
+  line,
+  headers,
+}: {
+  readonly line: string;
+  readonly headers: readonly (readonly [string, string])[];
+}) {
+  return (
+    <div class="text">
+      <Scrollable label={`Headers of ${line}`}>
+        <p class="hex">{line}</p>
+        <table>
+          <tbody>
+            {headers.map(([name, value], i) => (
+              <tr key={i}>
+                <th scope="row">{name}</th>
+                <td class="hex">{value}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scrollable>
+      <Copy text={[line, ...headers.map((each) => each.join(": "))].join("\n")} label={`headers of ${line}`} />
+    </div>
+  );
+}
+
+function Bytes({ label, bytes: { length, hex, text } }: { readonly label: string; readonly bytes: BytesView }) {
+  const hides = hex === "" && length > 0;
+  const cut = !hides && hex.length < 2 * length;
+  return (
+    <details class="bytes">
+      <summary>
+        {label}: {length} bytes{cut && `, the first ${hex.length / 2} shown`}
+        {hides && ", secrets hidden"}
+      </summary>
+      {text !== null && <Text label={`${label} as text`} text={text} as="json" />}
+      {!hides && <Text label={`${label} as hex`} text={hex.replace(/../g, "$& ")} as="hex" />}
+    </details>
+  );
+}
+
+function InputHash({ hash: { hash, bodyHash, ports } }: { readonly hash: HashView }) {
+  return (
+    <>
+      <h3>
+        Input hash <Copy text={hash} label="input hash" />
+      </h3>
+      <p class="hex">{hash}</p>
+      {bodyHash !== hash && <p class="problem">The values in the body have another hash: {bodyHash}</p>}
+      <p class="hint">SHA-256 over a domain and, for each port in order, the SHA-256 of each value's text:</p>
+      <Scrollable label="Hashed values">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">port</th>
+              <th scope="col">hashed text</th>
+              <th scope="col">SHA-256</th>
+            </tr>
+          </thead>
+          <tbody>
+            {ports.flatMap(({ name, many, values }) =>
+              values.map(({ text, commitment }, i) => (
+                <tr key={`${name} ${i}`}>
+                  <th scope="row">{many ? `${name}[${i}]` : name}</th>
+                  <td class="hex">{text}</td>
+                  <td class="hex">{commitment}</td>
+                </tr>
+              )),
+            )}
+          </tbody>
+        </table>
+      </Scrollable>
+    </>
+  );
+}
+
+const MARKS = { verified: "✓", "not verified": "✗", "no key to verify it": "–", absent: "–" } as const;
+
+function Signature({ signature: { by, header, covers, verdict, key } }: { readonly signature: SignatureView }) {
+  return (
+    <>
+      <h3 class={verdict === "verified" ? "good" : verdict === "not verified" ? "bad" : ""}>
+        {MARKS[verdict]} signature of the {by}: {verdict}
+      </h3>
+      <dl>
+        <dt>header</dt>
+        <dd>{header}</dd>
+        <dt>covers</dt>
+        {covers.map(({ name, hex }) => (
+          <dd key={name} class="hex">
+            {name}: {hex}
+          </dd>
+        ))}
+        {key !== null && (
+          <>
+            <dt>
+              public key <Copy text={key} label={`public key of the ${by}`} />
+            </dt>
+            <dd class="hex">{key}</dd>
+          </>
+        )}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,158 @@
+/** The request: the input as form or JSON, and the buttons that call. */
+
+import { ChecksMenu } from "./checks-menu.js";
+import { parseJson, type Value } from "./exact-json.js";
+import { InputForm } from "./form.js";
+import {
+  call,
+  canCall,
+  draft,
+  editExample,
+  editText,
+  fields,
+  inputView,
+  running,
+  shown,
+  signs,
+  state,
+  tool,
+  wantsSigned,
+} from "./store.js";
+import { Tabs } from "./tabs.js";
+import { Copy, Json } from "./text-box.js";
+
+export function Request() {
+  const current = tool.value;
+  if (current === undefined) return null;
+  const address = `${current.url}/invoke`;
+  return (
+    <section class="request" aria-labelledby="request-title">
+      <div class="body">
+        <h2 id="request-title">{current.fqn}</h2>
+        <p>{current.description}</p>
+        <p class="hint">
+          POST {address} · timeout {current.timeoutMs} ms <Copy text={address} label="address" />
+        </p>
+        <Tabs
+          id="input"
+          label="Input"
+          tabs={[
+            ["form", "Form"],
+            ["json", "JSON"],
+          ]}
+          current={inputView.value}
+          onSelect={(name) => {
+            inputView.value = name;
+          }}
+        >
+          <Examples />
+          {draft.value?.fault && inputView.value === "form" && (
+            <p class="problem">The JSON has a fault, so the form shows the last good value: {draft.value.fault}</p>
+          )}
+          {inputView.value === "form" ? <InputForm /> : <Editor />}
+        </Tabs>
+      </div>
+      <CallBar />
+    </section>
+  );
+}
+
+/** A text area above its coloured text: both have the same size, so they scroll as one. */
+function Editor() {
+  const current = draft.value;
+  if (current === undefined) return null;
+  return (
+    <>
+      <div class="editor">
+        <pre aria-hidden="true">
+          <Json text={current.text} />
+          {"\n"}
+        </pre>
+        <textarea
+          id="json"
+          aria-label="JSON"
+          spellcheck={false}
+          autocomplete="off"
+          wrap="off"
+          value={current.text}
+          aria-invalid={current.fault !== ""}
+          aria-describedby="json-fault"
+          onInput={({ currentTarget }) => editText(currentTarget.value)}
+        />
+      </div>
+      <p id="json-fault" class="problem" role="status">
+        {current.fault}
+      </p>
+    </>
+  );
+}
+
+/** Whole inputs: the sample, and those of `@example` on the input type. */
+function Examples() {
+  const sample = tool.value?.sample;
+  const examples = fields.value?.input.examples ?? [];
+  return (
+    <p class="row">
+      {sample !== undefined && (
+        <button type="button" class="small" onClick={() => editExample(parseJson(sample))}>
+          Sample input
+        </button>
+      )}
+      {examples.map((example: Value, i) => (
+        <button type="button" class="small" key={i} onClick={() => editExample(example)}>
+          Example {i + 1}
+        </button>
+      ))}
+      <Copy text={draft.value?.text ?? ""} label="input" />
+    </p>
+  );
+}
+
+function CallBar() {
+  const { signer } = state.value;
+  const report = shown.value;
+  const hasFault = draft.value?.fault !== "";
+  const isBusy = running.value !== undefined;
+  return (
+    <div class="bar">
+      <button
+        type="button"
+        class="primary"
+        aria-keyshortcuts="Control+Enter"
+        disabled={!canCall.value}
+        onClick={() => call("call")}
+      >
+        {signs.value ? "Call signed" : "Call unsigned"}{" "}
+        <span class="kbd" aria-hidden="true">
+          Ctrl ⏎
+        </span>
+      </button>
+      <ChecksMenu />
+      <label>
+        <input
+          type="checkbox"
+          checked={signs.value}
+          disabled={signer === null}
+          onChange={({ currentTarget }) => {
+            wantsSigned.value = currentTarget.checked;
+          }}
+        />{" "}
+        sign{signer === null ? "" : ` as ${signer.leaderId}, key ${signer.keyId}`}
+      </label>
+      <span class="hint">
+        {isBusy
+          ? "calling…"
+          : hasFault
+            ? "the JSON has a fault"
+            : signer === null && state.value.signed !== false
+              ? "no keys: start svc-gen dev --signed, or give --leader-key"
+              : ""}
+      </span>
+      {report !== undefined && !isBusy && (
+        <a class="to-answer" href="#answer">
+          {report.status ?? "no answer"} {report.status !== null && report.outcome} ↓
+        </a>
+      )}
+    </div>
+  );
+}

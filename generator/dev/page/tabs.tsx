@@ -1,0 +1,64 @@
+/** Tabs with one panel (ARIA's tabs pattern): arrow keys, Home and End choose; Tab goes on to the panel. */
+
+import type { ComponentChildren } from "preact";
+
+interface TabsProps<Name extends string> {
+  readonly id: string;
+  readonly label: string;
+  readonly tabs: readonly (readonly [name: Name, label: string])[];
+  readonly current: Name;
+  readonly onSelect: (name: Name) => void;
+  readonly children: ComponentChildren;
+}
+
+export function Tabs<Name extends string>({ id, label, tabs, current, onSelect, children }: TabsProps<Name>) {
+  const tabId = (name: string) => `${id}-${name}`;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = movedIndex(
+      event,
+      tabs.findIndex(([name]) => name === current),
+      tabs.length,
+      ["ArrowLeft", "ArrowRight"],
+    );
+    const next = at === undefined ? undefined : tabs[at];
+    if (next === undefined) return;
+    event.preventDefault();
+    onSelect(next[0]);
+    document.getElementById(tabId(next[0]))?.focus();
+  };
+  return (
+    <>
+      <div role="tablist" aria-label={label} class="tabs" onKeyDown={onKeyDown}>
+        {tabs.map(([name, text]) => (
+          <button
+            type="button"
+            role="tab"
+            key={name}
+            id={tabId(name)}
+            aria-selected={name === current}
+            aria-controls={`${id}-panel`}
+            tabIndex={name === current ? 0 : -1}
+            onClick={() => onSelect(name)}
+          >
+            {text}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={tabId(current)} class="panel">
+        {children}
+      </div>
+    </>
+  );
+}
+
+/** The place to which a key moves among `count` places, around the ends; undefined for another key. */
+export function movedIndex(
+  { key }: KeyboardEvent,
+  at: number,
+  count: number,
+  [back, on]: readonly [string, string],
+): number | undefined {
+  if (key === back) return (at - 1 + count) % count;
+  if (key === on) return (at + 1) % count;
+  return key === "Home" ? 0 : key === "End" ? count - 1 : undefined;
+}
