@@ -301,7 +301,7 @@ const LAYERS = [
     name: "generator/mcp",
     files: "generator/mcp/*",
     below:
-      "generator/model generator/diagnostics generator/run-within generator/dev/page-server generator/command-line",
+      "generator/model generator/diagnostics generator/run-within generator/dev/page-server generator/invoke generator/command-line",
     packages: "svc-runtime/generator svc-runtime/leader @modelcontextprotocol/server ajv",
     node: "crypto http module stream stream/promises",
   },

@@ -26,6 +26,12 @@ const OPTIONS = {
   ...LEADER_OPTIONS,
   "accept-unverified": { type: "boolean", summary: "take results that no --tool-key verifies" },
   unsigned: { type: "boolean", summary: "call servers that require no signatures" },
+  secret: {
+    type: "string",
+    multiple: true,
+    value: "PORT=VARIABLE",
+    summary: "the text of a secret port from an environment variable; may be given several times",
+  },
   "allow-http": { type: "boolean", summary: "sign calls to another machine over http:, where they can be read" },
   "print-config": { type: "boolean", summary: "print the entry for the configuration files of MCP clients" },
   project: PROJECT_OPTIONS.project,
@@ -85,11 +91,25 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
     const urls = given ?? [(await development()).url];
     return (await Promise.all(urls.map((url) => toolAddresses(url, client.tls)))).flat();
   };
-  const bridge = new Bridge({ addresses, client, complain });
+  const bridge = new Bridge({ addresses, client, complain, secrets: secretsOf(call) });
   const problems = await bridge.read();
   if (problems.length > 0)
     throw new CommandError(problems.join("; "), "leave these tools out: give --url of the others");
   return bridge;
+}
+
+/** @throws UsageError, without the text behind the equals sign, which may be a secret by mistake */
+function secretsOf({ values, env }: McpCall): ReadonlyMap<string, string> {
+  return new Map(
+    (values.secret ?? []).map((each) => {
+      const [port = "", variable = ""] = each.split(/=(.*)/s);
+      const secret = env[variable];
+      if (!each.includes("=")) throw new UsageError("--secret wants PORT=VARIABLE, such as --secret apiKey=API_KEY");
+      if (secret === undefined)
+        throw new UsageError(`--secret ${port} wants the name of an environment variable that is set`);
+      return [port, secret] as const;
+    }),
+  );
 }
 
 async function clientOptions(call: McpCall, root: string, signed: boolean): Promise<LeaderOptions> {
@@ -113,11 +133,12 @@ async function printConfig(call: McpCall, root: string): Promise<number> {
   const own = join(root, "node_modules/svc-gen/generator/bin.js");
   const bin = existsSync(own) ? own : fileURLToPath(new URL("../../../generator/bin.js", import.meta.url));
   const { "leader-key": leaderKey, ca, "print-config": _, project: __, json: ___, ...values } = call.values;
-  const files = Object.entries({ "leader-key": leaderKey, ca }).flatMap(([name, path]) =>
-    path === undefined ? [] : [[name, resolve(call.cwd, path)] as const],
-  );
+  const paths = { "leader-key": leaderKey, ca };
+  const files = Object.entries(paths).map(([name, path]) => [name, path && resolve(call.cwd, path)] as const);
   const options = [...Object.entries(values), ...files].flatMap(([name, value]) =>
-    value === true ? [`--${name}`] : value === undefined ? [] : [`--${name}`, String(value)],
+    [value]
+      .flat()
+      .flatMap((each) => (each === undefined ? [] : each === true ? [`--${name}`] : [`--${name}`, `${each}`])),
   );
   const entry = { command: process.execPath, args: [bin, "mcp", "--project", root, ...options] };
   const name = basename(root).replaceAll(/[^A-Za-z0-9-]+/g, "-");

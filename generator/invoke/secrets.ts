@@ -60,8 +60,14 @@ export async function withSecrets(
 }
 
 function requiredSecrets(ports: readonly PortShape[], inputSchema: string): PortShape[] {
+  const secrets = secretPorts(inputSchema);
+  return ports.filter(({ name }) => secrets.get(name) === true);
+}
+
+/** The ports that are secrets, and whether each is required. */
+export function secretPorts(inputSchema: string): ReadonlyMap<string, boolean> {
   const schema = readJson(inputSchema);
-  if (!(schema instanceof JsonObject)) return [];
+  if (!(schema instanceof JsonObject)) return new Map();
   const [properties, required] = [schema.get("properties"), schema.get("required")];
   const isSecret = (given: Json | undefined, hops = 0): boolean => {
     if (!(given instanceof JsonObject) || hops > MAX_HOPS) return false;
@@ -69,13 +75,9 @@ function requiredSecrets(ports: readonly PortShape[], inputSchema: string): Port
     if (given.get("writeOnly") === true || isSecret(given.get("items"), hops + 1)) return true;
     return typeof reference === "string" && isSecret(resolveReference(schema, reference), hops + 1);
   };
-  return ports.filter(
-    ({ name }) =>
-      Array.isArray(required) &&
-      (required as readonly Json[]).includes(name) &&
-      properties instanceof JsonObject &&
-      isSecret(properties.get(name)),
-  );
+  const members = properties instanceof JsonObject ? [...properties.members] : [];
+  const names = members.flatMap(([name, property]) => (isSecret(property) ? [name] : []));
+  return new Map(names.map((name) => [name, Array.isArray(required) && (required as readonly Json[]).includes(name)]));
 }
 
 const MAX_HOPS = 16;

@@ -16,6 +16,8 @@ export interface BridgeOptions {
   readonly addresses: () => Promise<readonly string[]>;
   /** With a leader, calls are signed. */
   readonly client: LeaderOptions;
+  /** Values of secret ports, by name: clients neither see nor send them. */
+  readonly secrets?: ReadonlyMap<string, string>;
   /** Reports a tool that is left out, and why. */
   readonly complain: (problem: string) => void;
 }
@@ -122,7 +124,19 @@ export class Bridge {
 
   async #run(tool: BridgedTool, { name, args, key, signal }: BridgeCall): Promise<CallToolResult> {
     const { client } = tool;
-    const input = tool.inputOf(args);
+    const secret = Array.from(tool.secrets).find(([port, isRequired]) => {
+      return port in args || (isRequired && !this.#options.secrets?.has(port));
+    })?.[0];
+    if (secret !== undefined) {
+      const how = `svc-gen mcp --secret ${secret}=VARIABLE`;
+      return failure(
+        `${secret} is a secret, which is set where this bridge is started (${how}). The tool did not run.`,
+      );
+    }
+    const own = [...(this.#options.secrets ?? [])].filter(([port]) => tool.secrets.has(port));
+    const many = new Set(client.ports.inputPorts.filter((port) => port.many).map((port) => port.name));
+    const secrets = Object.fromEntries(own.map(([port, text]) => [port, many.has(port) ? [text] : text]));
+    const input = { ...tool.inputOf(args), ...secrets };
     const isSigned = this.#options.client.leader !== undefined;
     if (!isSigned && key?.isExclusive) {
       return failure("An unsigned call cannot be repeated safely: leave the idempotency key out, or sign calls.");

@@ -2,6 +2,7 @@
 
 import { readExact } from "svc-runtime/generator";
 import type { CallResult, LeaderClient } from "svc-runtime/leader";
+import { secretPorts } from "../invoke/secrets.js";
 import { runWithin } from "../run-within.js";
 import { digitSchema, ExactIntegers, isPlain, nonconformity, type Plain } from "./exact-integers.js";
 
@@ -27,6 +28,8 @@ export class BridgedTool {
   readonly name: string;
   readonly inputSchema: Plain;
   readonly outputSchema: Plain;
+  /** Ports that clients do not see, and whether each is required. */
+  readonly secrets: ReadonlyMap<string, boolean>;
   readonly #input: ExactIntegers;
   readonly #outputs: ReadonlyMap<string, ExactIntegers>;
 
@@ -44,7 +47,8 @@ export class BridgedTool {
     }
     const input = rootOf(readSchema(inputSchema), fqn);
     const output = readSchema(outputSchema);
-    this.inputSchema = { ...(digitSchema(input) as Plain), type: "object" };
+    this.secrets = secretPorts(inputSchema);
+    this.inputSchema = withoutPorts({ ...(digitSchema(input) as Plain), type: "object" }, this.secrets);
     this.#input = new ExactIntegers(input, digitSchema(input, true));
     const variants = variantsOf(output, fqn);
     this.#outputs = new Map(variants.map(([tag, schema]) => [tag, new ExactIntegers(schema, schema)]));
@@ -104,6 +108,16 @@ function rootOf(schema: Plain, fqn: string): Plain {
   if (at === undefined) throw new UnfitTool(`${fqn}: its input is a reference outside of its schema`);
   const { $ref: __, ...others } = root;
   return { ...others, ...at };
+}
+
+function withoutPorts(schema: Plain, ports: ReadonlyMap<string, unknown>): Plain {
+  const { properties, required } = schema;
+  if (ports.size === 0 || !isPlain(properties)) return schema;
+  return {
+    ...schema,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !ports.has(name))),
+    ...(Array.isArray(required) && { required: required.filter((name) => !ports.has(name)) }),
+  };
 }
 
 function referenced(document: Plain, reference: unknown): Plain | undefined {

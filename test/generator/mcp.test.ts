@@ -116,7 +116,7 @@ async function connected(tools: readonly WrittenTool[], mode: object = {}, more:
 
 const textOf = (result: { content?: unknown }) => (result.content as [{ text: string }])[0].text;
 const call = (client: Client, args: object, meta?: object) =>
-  client.callTool({ name: "xyz_demo_written_v1", arguments: args as never, ...(meta && { _meta: meta }) });
+  client.callTool({ name: "xyz_demo_written_v1", arguments: args, ...(meta && { _meta: meta }) } as never);
 
 const REVISIONS = [
   ["the revision of 2025", {}, "2025-11-25"],
@@ -154,7 +154,7 @@ describe("the form of a tool", () => {
     assert.equal(listed?.name, "xyz_demo_written_v1");
     assert.equal(listed?.title, "xyz.demo.written@1");
     const digits = { type: "string", pattern: "^-?(?:0|[1-9][0-9]*)$" };
-    const { $defs, ...inputSchema } = (listed ?? assert.fail()).inputSchema as { $defs: { Id: object } };
+    const { $defs, ...inputSchema } = (listed ?? assert.fail()).inputSchema as unknown as { $defs: { Id: object } };
     assert.deepEqual(inputSchema, { type: "object", properties: { a: { $ref: "#/$defs/Id" } } });
     assert.deepEqual($defs.Id, { ...digits, description: "Which. (An integer as decimal digits.)" });
     const outputs = listed?.outputSchema as { type: string; oneOf: { properties: Record<string, object> }[] };
@@ -227,6 +227,36 @@ describe("the form of a tool", () => {
       ok: { union: "9007199254740993", tagged: { kind: "number", value: "7" }, any: { n: "9007199254740993" } },
     });
   });
+});
+
+test("a secret is not shown to clients, and comes from where the bridge was started", async () => {
+  const key = { type: "string", writeOnly: true, format: "password" };
+  const schema = input(
+    { a: INT64, apiKey: key, tokens: { type: "array", items: { $ref: "#/$defs/Key" } } },
+    {
+      required: ["a", "apiKey"],
+      $defs: { Key: key },
+    },
+  );
+  const tool = new WrittenTool(schema, [variant("ok", {})]);
+  const { client } = await connected(
+    [tool],
+    {},
+    {
+      secrets: new Map([
+        ["apiKey", "sk-123"],
+        ["tokens", "t"],
+      ]),
+    },
+  );
+  const [listed] = (await client.listTools()).tools;
+  assert.deepEqual([Object.keys(listed?.inputSchema.properties ?? {}), listed?.inputSchema.required], [["a"], ["a"]]);
+  assert.deepEqual((await call(client, { a: "1" })).structuredContent, { ok: {} });
+  assert.match(tool.got[0]?.body ?? "", /sk-123/);
+  const given = await call(client, { a: "1", apiKey: "from the model" });
+  assert.match(textOf(given), /^apiKey is a secret, which is set where this bridge is started/);
+  const without = await connected([tool]);
+  assert.match(textOf(await call(without.client, { a: "1" })), /^apiKey is a secret.*--secret apiKey=VARIABLE/);
 });
 
 describe("what is no result", () => {
