@@ -106,6 +106,7 @@ export default defineConfig({
           page("Test", "docs/testing"),
           page("Require signatures", "docs/guide/signatures"),
           page("Call", "docs/client"),
+          page("Use from an MCP client", "docs/mcp"),
           page("The page of svc-gen dev", "docs/page"),
           page("OpenAPI", "docs/openapi"),
           page("Results that do not fit", "docs/storage"),
