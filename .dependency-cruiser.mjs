@@ -89,7 +89,7 @@ const LAYERS = [
     files: "runtime/server/*",
     below:
       "wire fqn tool config server/errors server/log redis server/load server/replay server/call server/threads server/http server/observe",
-    packages: "fastify fastify-plugin",
+    packages: "fastify fastify-plugin prom-client",
     node: "fs path",
   },
   {

@@ -1,12 +1,15 @@
 /** Plugin that mounts tools in an existing fastify application. */
 
-import type { FastifyPluginAsync } from "fastify";
+import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import fastifyPlugin from "fastify-plugin";
+import type { Registry } from "prom-client";
 import type { SvcToolClass } from "../tool.js";
 import { serveTools } from "./call/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
 import type { ShutdownParts } from "./http/shutdown.js";
 import { ToolRoutes } from "./http/tool-routes.js";
+import type { ServerLogger } from "./log/safe-logger.js";
+import { Metrics } from "./observe/metrics.js";
 import type { ToolOptions } from "./options.js";
 import { requireEntries } from "./threads/thread-host.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
@@ -15,22 +18,37 @@ import { loggerOf, prepareTools } from "./tool-server.js";
 export interface SvcToolsOptions extends ToolOptions {
   /** The tool classes; their contracts must be provided first (`provideContracts` of `svc-runtime/v1`). */
   readonly tools: readonly SvcToolClass[];
+  /**
+   * A registry of prom-client, to which the metrics of the tools are added (docs/operations.md#metrics); none by default. Use
+   * it for one registration only.
+   */
+  readonly registry?: Registry;
 }
 
-const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools: classes, ...options }) => {
+const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools: classes, registry, ...options }) => {
   if (app.initialConfig.http2 === true)
     throw new StartupError("svcTools: expected an application of HTTP/1.1, got http2");
   const tools = serveTools(classes);
   requireEntries(tools, options.isolate);
-  const log = loggerOf(options);
+  const logger = options.logger ?? loggerOfApplication(app);
+  const log = loggerOf(logger && { logger });
   const scheme = app.initialConfig.https === undefined ? "http" : "https";
   if ((options.shutdown?.readinessDelayMs ?? 0) > 0) {
     throw new RangeError(
       "shutdown.readinessDelayMs: has no effect on a mounted tool; the application decides when it closes",
     );
   }
-  const parts = await prepareTools(tools, options, { log, scheme });
+  const metrics = registry && (await Metrics.load(registry));
+  const parts = await prepareTools(tools, options, { log, scheme, metrics });
   const { service, shutdown } = parts;
+  if (metrics !== undefined) {
+    const readiness = {
+      get unready() {
+        return shutdown.stopping ? "stopping" : undefined;
+      },
+    };
+    metrics.read({ ...parts, server: app.server, readiness, log: log.lines });
+  }
   const mounts = mountsOf(app.server);
   try {
     const routes = new ToolRoutes(parts);
@@ -64,6 +82,12 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
   }
   log.info({ prefix: app.prefix, ...parts.summary }, "mounted");
 };
+
+/** The logger of the application, unless it has none. */
+function loggerOfApplication({ log }: FastifyInstance): ServerLogger | undefined {
+  const { level } = log as { readonly level?: string };
+  return level === undefined || level === "silent" ? undefined : (log as unknown as ServerLogger);
+}
 
 /** The registrations of one application. */
 interface Mounts {

@@ -32,7 +32,8 @@ export interface ToolOptions {
   /** Configuration that replaces the file named by `SVC_TOOLKIT_CONFIG_PATH`. */
   readonly config?: ToolkitRuntimeConfig;
   /**
-   * Logger that replaces JSON lines on standard error. Any pino logger works. Prefer an asynchronous destination,
+   * Logger that replaces JSON lines on standard error; for mounted tools the logger of their application does so by
+   * default. Any pino logger works. Prefer an asynchronous destination,
    * because a blocking one delays every call. Exceptions of the logger are counted (`svc_log_dropped_total`) and not
    * propagated.
    */

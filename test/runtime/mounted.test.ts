@@ -6,6 +6,8 @@ import { describe, it } from "node:test";
 import cors from "@fastify/cors";
 import helmet from "@fastify/helmet";
 import rateLimit from "@fastify/rate-limit";
+import swagger from "@fastify/swagger";
+import { Registry } from "prom-client";
 import { type FastifyInstance, fastify, type SvcToolsOptions, svcTools } from "#runtime/fastify.js";
 import { ReplayMemory, StartupError } from "#runtime/index.js";
 import { atEnd } from "../teardown.js";
@@ -51,6 +53,32 @@ const json = (body: string): [string, string][] => [
 ];
 
 describe("tools in an application", () => {
+  it("log through its logger with its request ids, add metrics to its registry, and no operations to its document", async () => {
+    const lines: { msg: string; request?: string; reqId?: string }[] = [];
+    const app = fastify({
+      logger: { level: "debug", stream: { write: (line: string) => lines.push(JSON.parse(line)) } },
+      genReqId: () => "from-the-application",
+    });
+    await app.register(swagger, { openapi: {} });
+    app.get("/own", { schema: { summary: "Own" } }, async () => "own");
+    const registry = new Registry();
+    const tool = countingTool({ path: "echo" });
+    await app.register(svcTools, { tools: [tool.class], config: UNSIGNED, registry, prefix: "/tools" });
+    const url = await app.listen({ host: "127.0.0.1", port: 0 });
+    atEnd(() => app.close());
+    const body = JSON.stringify({ value: 1 });
+    await sendPlain(url, `/tools${tool.target}`, body);
+    assert.ok(lines.some(({ msg }) => msg === "mounted"));
+    assert.ok(
+      lines.some((line) => line.request === "from-the-application"),
+      JSON.stringify(lines),
+    );
+    assert.match(await registry.metrics(), /svc_calls_total\{tool="[^"]+",status="200",code="ok"\} 1/);
+    assert.match(await registry.metrics(), /svc_ready 1/);
+    const { paths } = (app as unknown as { swagger(): { paths: object } }).swagger();
+    assert.deepEqual(Object.keys(paths), ["/own"]);
+  });
+
   it("are served signed, with replay protection, under a prefix; other routes are as they were", async () => {
     const tool = countingTool({ path: "echo" });
     const { url } = await mounted([tool], { ...signed([tool]), prefix: "/tools" });

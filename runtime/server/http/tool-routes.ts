@@ -152,6 +152,8 @@ export class ToolRoutes {
         method: methodsOf(route),
         url: url.slice(length),
         exposeHeadRoute: false,
+        // Documents of the application would show operations without types; svc-gen openapi has those of the tools.
+        schema: { hide: true } as object,
         ...limit,
         // The router also matches percent-encoded spellings, which are not routes here.
         handler: (request, reply) => {

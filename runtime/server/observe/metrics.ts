@@ -69,7 +69,7 @@ export class Metrics implements Observer {
   readonly active = true;
   readonly contentType: string;
   readonly #registry: Registry;
-  readonly #process: Registry;
+  readonly #process: Registry | undefined;
   readonly #calls: CounterType<"tool" | "status" | "code">;
   readonly #duration: HistogramType<"tool">;
   readonly #queue: HistogramType<"tool">;
@@ -81,18 +81,22 @@ export class Metrics implements Observer {
   #claims: Claims | undefined;
   readonly #storeOperations: () => HistogramType<"operation">;
 
-  static async load(): Promise<Metrics> {
-    return new Metrics(await import("prom-client"));
+  /** @param registry of an application, which has the metrics of the process itself */
+  static async load(registry?: Registry): Promise<Metrics> {
+    return new Metrics(await import("prom-client"), registry);
   }
 
-  private constructor(private readonly library: Prometheus) {
+  private constructor(
+    private readonly library: Prometheus,
+    given: Registry | undefined,
+  ) {
     const { Counter, Histogram, Registry, collectDefaultMetrics } = library;
-    if (processRegistry === undefined) {
+    if (given === undefined && processRegistry === undefined) {
       processRegistry = new Registry();
       collectDefaultMetrics({ register: processRegistry });
     }
-    this.#process = processRegistry;
-    const registry = new Registry();
+    this.#process = given === undefined ? processRegistry : undefined;
+    const registry = given ?? new Registry();
     this.#registry = registry;
     this.contentType = registry.contentType;
     const registers = [registry];
@@ -167,7 +171,7 @@ export class Metrics implements Observer {
 
   /** Renders the current values of all metrics. */
   async text(): Promise<string> {
-    return (await this.#registry.metrics()) + (await this.#process.metrics());
+    return (await this.#registry.metrics()) + ((await this.#process?.metrics()) ?? "");
   }
 
   #readParts({ tools, config, store, service, server, readiness, memory }: MetricSources): void {
