@@ -151,7 +151,10 @@ await client.close();`,
   }
   const { command, args } = bridge();
   const inspector = ["--cli", command, ...args.map((word) => (word === "leader.key" ? join(FOLDER, word) : word))];
-  const given = Object.entries(INPUT).flatMap(([name, value]) => ["--tool-arg", `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`]);
+  const given = Object.entries(INPUT).flatMap(([name, value]) => [
+    "--tool-arg",
+    `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  ]);
   const inspected = await run(
     join(folder, "node_modules/.bin/mcp-inspector"),
     [...inspector, "--method", "tools/call", "--tool-name", call.name, ...given],
