@@ -95,7 +95,7 @@ export function generateFrom(program: Program, cache: ResultCache = new Map(), r
       ...options.diagnostics,
     ],
     sources.flatMap((source) => source.acknowledged),
-    review === undefined ? ["SVC180"] : [],
+    review === undefined ? ["SVC180", "SVC182"] : [],
   );
   if (hasErrors(diagnostics)) return { files: [], diagnostics };
   const texts = sources.flatMap((source) => {
@@ -132,7 +132,7 @@ function portNotes(tool: Tool, others: readonly Diagnostic[]): Diagnostic[] {
 /** Finds, lowers and checks the tools of one source file. A tool without errors is reviewed. */
 function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas, review?: Review) {
   const { program } = types;
-  const { tools: classes, diagnostics } = findTools(program, file);
+  const { tools: classes, diagnostics, acknowledged } = findTools(program, file);
   const lowered = classes.map((found) => ({ found, ...lower(types, found) }));
   return {
     tools: lowered.map(({ tool }) => tool),
@@ -145,6 +145,6 @@ function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas, re
         review === undefined || hasErrors(each.diagnostics) ? [] : review(program, found, tool, schemas),
       ),
     ],
-    acknowledged: lowered.flatMap((each) => each.acknowledged),
+    acknowledged: [...acknowledged, ...lowered.flatMap((each) => each.acknowledged)],
   };
 }

@@ -371,6 +371,11 @@ export const CODES = {
     "report the type: every schema that svc-gen writes compiles in ajv's strict mode",
     "Leaders and clients compile the published schema. svc-gen --check compiles it first.",
   ),
+  SVC182: note(
+    "this type is not read a second time",
+    "nothing; types of fewer levels are read twice",
+    "Some hundred named types are nested in each other, which typescript-json-schema reads by recursion and its stack does not hold. ajv has compiled the schema, but no second schema was compared with it.",
+  ),
   SVC190: note(
     "any is published as any JSON value",
     "write the type, or unknown when every JSON value is meant",
@@ -380,6 +385,11 @@ export const CODES = {
     "this type is not resolved",
     "install the package that declares it, or correct the import in the file that declares the member",
     "TypeScript takes a name that it does not find for any. In declarations of packages it does not report that (skipLibCheck).",
+  ),
+  SVC192: note(
+    "a bigint without @format",
+    "add @format int64 or @format uint64, or both @minimum and @maximum; for the values of a record, to an alias of bigint",
+    "It is published as an integer without bounds and takes −2^63 to 2^64−1. Clients without contracts, such as those of OpenAPI generators, read it as a number, which is rounded beyond ±(2^53−1), and svc-gen diff cannot compare its range.",
   ),
 } as const satisfies Record<string, Entry>;
 
@@ -456,7 +466,12 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], colour = f
   const paint = painter(colour);
   const notes = diagnostics.filter(({ severity }) => severity === "note");
   const blocks = [...new Set(notes.map(({ code }) => code))].map((code) => {
-    const each = notes.filter((note) => note.code === code);
+    // A type that several tools share is noted once.
+    const keys = new Set<string>();
+    const each = notes.filter(({ code: own, place, message, subject }) => {
+      const key = `${placePrefix(place) || subject} ${message}`;
+      return own === code && !keys.has(key) && keys.add(key);
+    });
     const silence = each[0]?.subject === undefined || code === "SVC176" ? "" : `; @acknowledge ${code} silences it`;
     const hint = `${each[0]?.hint}${silence}`;
     return [...each.map((note) => headline(note, paint)), `  ${paint("dim", "hint:")} ${hint}`].join("\n");

@@ -2,10 +2,10 @@
 
 import { isPortName, MAX_INPUT_PORTS, MAX_VALUES, MAX_VARIANT_PORTS, MAX_VARIANTS } from "svc-runtime/generator";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
-import { type Member, resolve, type Tool } from "../model.js";
+import { type Member, partsOf, resolve, type Shape, type Tool } from "../model.js";
 import { isMany } from "./codecs.js";
 
-/** Reports ports that the network would refuse, with notes about lists: which are `many` ports, and which are not. */
+/** Reports ports that the network would refuse, with notes on lists, which are `many` ports or single values, and on open integers. */
 export function checkPorts(tool: Tool): Diagnostic[] {
   const found: Diagnostic[] = [];
   const report = (code: Code, where: Pick<Member, "place" | "subject">, detail?: string) => {
@@ -30,7 +30,31 @@ export function checkPorts(tool: Tool): Diagnostic[] {
       else if (least === 0) report("SVC155", member);
     } else if (member.byReference === undefined && mayBeList(member, tool)) report("SVC156", member);
   }
+  for (const member of membersOf(tool)) if (hasOpenInteger(member.shape, tool)) report("SVC192", member);
   return found;
+}
+
+/** All members of a tool, nested ones too. */
+function membersOf({ input, output, definitions }: Tool): Member[] {
+  const membersIn = (shape: Shape): Member[] => [
+    ...(shape.kind === "object" ? shape.members : []),
+    ...partsOf(shape).flatMap(membersIn),
+  ];
+  return [input, ...output.map(({ payload }) => payload), ...definitions.map(({ shape }) => shape)].flatMap(membersIn);
+}
+
+/** Whether a type has a bigint with neither a format nor both bounds, outside the members of its objects. */
+function hasOpenInteger(shape: Shape, tool: Tool, seen = new Set<Shape>()): boolean {
+  const { kind, doc } = shape;
+  if (seen.has(shape)) return false;
+  seen.add(shape);
+  if (kind === "bigint") {
+    const has = (bound: RegExp) => doc?.keywords.some(([name]) => bound.test(name)) === true;
+    return shape.format === undefined && !(has(/minimum$/i) && has(/maximum$/i));
+  }
+  if (kind === "ref") return hasOpenInteger(resolve(shape, tool.definitions), tool, seen);
+  const parts = kind === "object" ? shape.indexes.map((each) => each.shape) : partsOf(shape);
+  return parts.some((part) => hasOpenInteger(part, tool, seen));
 }
 
 function portNameProblem(name: string): string {

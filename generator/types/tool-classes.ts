@@ -1,6 +1,7 @@
 /** Finds the tool classes of a project and reads their static metadata without running them. */
 
 import { DEFAULT_TIMEOUT_MS, fqnProblem, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/generator";
+import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { ClassImport, StaticMetadata, Tool } from "../model.js";
@@ -15,6 +16,7 @@ import {
   ts,
 } from "../project/typescript.js";
 import type { Environment, TypeSyntax } from "./declared-order.js";
+import { endOfTag, readNodeComment } from "./jsdoc.js";
 import { nameNode, StaticEvaluator } from "./static-values.js";
 
 /** A type with its syntax, if known. */
@@ -38,8 +40,14 @@ export interface ToolClass {
 
 type ClassNode = ClassDeclaration | ClassExpression;
 
+interface FoundTools {
+  readonly tools: readonly ToolClass[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly acknowledged: readonly Acknowledgement[];
+}
+
 /** The tool classes of one file, in source order. */
-export function findTools(program: Program, file: ts.SourceFile): { tools: ToolClass[]; diagnostics: Diagnostic[] } {
+export function findTools(program: Program, file: ts.SourceFile): FoundTools {
   const diagnostics: Diagnostic[] = [];
   const tools: ToolClass[] = [];
   for (const node of classesOf(program, file)) {
@@ -48,14 +56,16 @@ export function findTools(program: Program, file: ts.SourceFile): { tools: ToolC
     });
     if (tool !== undefined) tools.push(tool);
   }
-  return { tools, diagnostics: [...diagnostics, ...unreadTools(program, file)] };
+  const unread = unreadTools(program, file);
+  return { tools, diagnostics: [...diagnostics, ...unread.diagnostics], acknowledged: unread.acknowledged };
 }
 
 /** Notes on the exports of a file that are tool classes without a declaration in the project. */
-function unreadTools(program: Program, file: ts.SourceFile): Diagnostic[] {
+function unreadTools(program: Program, file: ts.SourceFile): Omit<FoundTools, "tools"> {
   const { checker } = program;
   const module = checker.getSymbolAtLocation(file);
-  return (module === undefined ? [] : checker.getExportsOfModule(module)).flatMap((exported) => {
+  const acknowledged: Acknowledgement[] = [];
+  const diagnostics = (module === undefined ? [] : checker.getExportsOfModule(module)).flatMap((exported) => {
     const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0;
     const target = isAlias ? checker.getAliasedSymbol(exported) : exported;
     const declaration = target.valueDeclaration;
@@ -78,8 +88,18 @@ function unreadTools(program: Program, file: ts.SourceFile): Diagnostic[] {
       });
     if (!isTool) return [];
     const place = program.at(ts.getNameOfDeclaration(from as ts.Declaration) ?? from);
-    return [diagnostic("SVC127", { place }, exported.name)];
+    const subject = exported.name;
+    const found = [diagnostic("SVC127", { place, subject })];
+    const nodes = ts.isExportSpecifier(from) ? [from, from.parent.parent] : [from];
+    for (const { tag, text } of nodes.flatMap((node) => readNodeComment(node).acknowledged)) {
+      const read = readAcknowledged(text);
+      const tagPlace = program.at(tag, endOfTag(tag));
+      if ("codes" in read) acknowledged.push({ codes: read.codes, subject, place: tagPlace });
+      else found.push(diagnostic("SVC170", { place: tagPlace, subject }, read.problem));
+    }
+    return found;
   });
+  return { diagnostics, acknowledged };
 }
 
 function isClassValue(node: ts.Expression | undefined): boolean {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { formatDiagnostics } from "#generator/diagnostics/diagnostics.js";
 import { type Json, type JsonObject, printJson, readJson } from "#generator/json.js";
 import { analyseWithin } from "#generator/types/slow-patterns.js";
 import type { Contract } from "#runtime/wire/contract.js";
@@ -345,6 +346,48 @@ test("a format of 64-bit integers on a number says to declare bigint", () => {
   } finally {
     project.remove();
   }
+});
+
+test("a bigint without a format or both bounds is noted at its member, once for all tools that share it", async () => {
+  const project = new ToolProject({
+    "src/shared.ts": `export interface Line {
+  open: bigint | null;
+  /** @format uint64 */
+  format: bigint;
+  /** @minimum 0 @maximum 9 */
+  bounds: bigint;
+  /** @minimum 0 */
+  least: bigint;
+  /** @acknowledge SVC192 */
+  read: { total: bigint };
+  totals: Record<string, bigint[]>;
+  cents: Record<string, Cents>;
+}
+/** @format int64 */
+type Cents = bigint;
+export interface Counts { [name: string]: bigint }
+`,
+    "src/a.ts": toolSource(
+      "A",
+      "{\n  line: Line; list?: Line[];\n  counts: Counts; more: Counts }",
+      '"done"',
+      'import type { Counts, Line } from "./shared.js";',
+    ),
+    "src/b.ts": toolSource("B", "{ line: Line }", '"done"', 'import type { Line } from "./shared.js";'),
+  });
+  const { diagnostics } = project.generate();
+  const lines = formatDiagnostics(diagnostics).split("\n");
+  assert.deepEqual(
+    lines.filter((line) => line.includes("note SVC192")),
+    [
+      "src/a.ts:5:3 - note SVC192: A.Input.counts: a bigint without @format",
+      "src/a.ts:5:19 - note SVC192: A.Input.more: a bigint without @format",
+      "src/shared.ts:2:3 - note SVC192: A.Input.line.open: a bigint without @format",
+      "src/shared.ts:8:3 - note SVC192: A.Input.line.least: a bigint without @format",
+      "src/shared.ts:11:3 - note SVC192: A.Input.line.totals: a bigint without @format",
+    ],
+  );
+  assert.equal(diagnostics.filter(({ code, subject }) => code === "SVC192" && subject?.startsWith("B.")).length, 3);
 });
 
 test("a pattern has to be there", () => {

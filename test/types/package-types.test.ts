@@ -143,7 +143,7 @@ interface Wide<T> { d: X<[T]>; e?: X<T[][]>; f: unknown[] }`;
   assert.deepEqual(codes, ["SVC140"]);
 });
 
-test("a tool class that a function returns or a package exports is noted, unless a class of the project extends it", () => {
+test("a tool class that a function returns or a package exports is noted, unless its export acknowledges that", () => {
   const base =
     'extends SvcTool<{ a: string }, "done"> { async invoke() { return "done" as const; } async health() { return StatusCode.OK; } }';
   const imports = 'import { SvcTool, StatusCode } from "svc-runtime";\n';
@@ -151,21 +151,20 @@ test("a tool class that a function returns or a package exports is noted, unless
     "src/a.ts": toolSource("A", "{ a: string }"),
     "src/made.ts": `${imports}const make = () => class ${base};
 export const Made = make();
+/** @acknowledge SVC127 */
+export const Known = make();
 export abstract class Half ${base}
 export class Own extends make() { static override fqn() { return "xyz.test.own@1"; } static override description() { return "Own."; } static override path() { return "own"; } }
 `,
     "src/again.ts":
-      'export * from "pkg";\nexport type { Ready as Type } from "pkg";\nexport { SvcTool } from "svc-runtime";\n',
+      'export * from "pkg";\n/** @acknowledge SVC127 */\nexport { Ready as Known } from "pkg";\nexport type { Ready as Type } from "pkg";\nexport { SvcTool } from "svc-runtime";\n',
     "node_modules/pkg/package.json": '{ "name": "pkg", "version": "1.0.0", "types": "index.d.ts", "type": "module" }',
     "node_modules/pkg/index.d.ts": `${imports}export declare class Ready extends SvcTool<{ a: string }, "done"> { invoke(): Promise<"done">; health(): Promise<StatusCode>; }\n`,
   });
   const { diagnostics, contracts = [] } = project.generate();
   assert.deepEqual(
-    diagnostics.map(({ code, place, message }) => `${code} ${place?.file}:${place?.line} ${message}`),
-    [
-      "SVC127 src/again.ts:1 this tool class is not served: Ready",
-      "SVC127 src/made.ts:3 this tool class is not served: Made",
-    ],
+    diagnostics.map(({ code, place, subject }) => `${code} ${place?.file}:${place?.line} ${subject}`),
+    ["SVC127 src/again.ts:1 Ready", "SVC127 src/made.ts:3 Made"],
   );
   assert.deepEqual(contracts.map(({ fqn }) => fqn).sort(), ["xyz.test.own@1", "xyz.test.tool-a@1"]);
 });
