@@ -1,7 +1,7 @@
 /** Lossless values of JSON documents (protocol.md section 3), and indented JSON text. */
 
 import { Buffer } from "#platform/bytes";
-import { DOUBLE, foldTape, parseJson, quote, scalarOf } from "./json.js";
+import { DOUBLE, foldTape, parseJson, scalarOf } from "./json.js";
 
 /** A double with an integral value, as opposed to an integer: `1.0`, `1e3`, `-0`, digits beyond u64. */
 export class JsonDouble {
@@ -50,15 +50,20 @@ export function readJson(bytes: Uint8Array): JsonValue {
 
 /** Formats a JSON text with one member or item per line, indented by two spaces; scalars keep their spelling. */
 export function prettyJson(text: string): string {
-  return foldTape<string>(parseJson(Buffer.from(text)), 0, {
-    scalar: ({ bytes, tape }, entry) => bytes.toString("utf8", tape[entry + 1], tape[entry + 2]),
-    array: (items) => indentedBlock("[", items, "]"),
-    object: (names, values) =>
-      indentedBlock(
-        "{",
-        values.map((value, i) => `${quote(names[i] as string)}: ${value}`),
-        "}",
-      ),
+  parseJson(Buffer.from(text));
+  let indent = "\n";
+  return text.replace(/"(?:[^"\\]|\\.)*"|[[{]\s*[\]}]|[[\]{},:]|\s+/g, (token) => {
+    if (token === ",") return `,${indent}`;
+    if (token === ":") return ": ";
+    if (token === "[" || token === "{") {
+      indent += "  ";
+      return token + indent;
+    }
+    if (token === "]" || token === "}") {
+      indent = indent.slice(0, -2);
+      return indent + token;
+    }
+    return token.startsWith('"') ? token : token.replace(/\s+/g, "");
   });
 }
 
