@@ -143,10 +143,8 @@ export function memberSubject(subject: string, name: string): string {
 
 /** Visits every reference in a shape, in order. */
 export function forEachRef(shape: Shape, visit: (name: string) => void): void {
-  mapRefs(shape, (ref) => {
-    visit(ref.name);
-    return ref;
-  });
+  if (shape.kind === "ref") visit(shape.name);
+  else for (const part of partsOf(shape)) forEachRef(part, visit);
 }
 
 /** Replaces the references in a shape. */

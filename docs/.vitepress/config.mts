@@ -129,6 +129,7 @@ export default defineConfig({
           page("Mistakes", "docs/mistakes"),
           page("Benchmarks", "docs/benchmarks"),
           page("Versions of Node", "docs/node-versions"),
+          page("Types of packages", "docs/package-types"),
         ],
       },
       {

@@ -486,7 +486,12 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], colour = f
   const paint = painter(colour);
   const notes = diagnostics.filter(({ severity }) => severity === "note");
   const blocks = [...new Set(notes.map(({ code }) => code))].map((code) => {
-    const each = notes.filter((note) => note.code === code);
+    // A type that several tools share is noted once.
+    const keys = new Set<string>();
+    const each = notes.filter(({ code: own, place, message, subject }) => {
+      const key = `${placePrefix(place) || subject} ${message}`;
+      return own === code && !keys.has(key) && keys.add(key);
+    });
     const silence = each[0]?.subject === undefined || code === "SVC176" ? "" : `; @acknowledge ${code} silences it`;
     const hint = `${each[0]?.hint}${silence}`;
     return [...each.map((note) => headline(note, paint)), `  ${paint("dim", "hint:")} ${hint}`].join("\n");

@@ -145,6 +145,10 @@ function objectCodec({ members, indexes, closed }: ObjectShape): Codec {
   };
 }
 
+const BOUNDS = keywordsOf("numbers");
+const TEXT_LENGTHS = keywordsOf("text", "count");
+const LIST_LENGTHS = keywordsOf("lists", "count");
+
 /** The value of a keyword that a JSDoc tag has set. */
 function keyword({ doc }: Shape, name: ConstraintKeyword): Json | undefined {
   return doc?.keywords.find(([known]) => known === name)?.[1];
@@ -165,7 +169,7 @@ function constraints<Name extends ConstraintKeyword, Value>(
 }
 
 function mapBounds<Value>(shape: Shape, convert: (bound: number | bigint) => Value) {
-  return constraints(shape, keywordsOf("numbers"), (value) => convert(value as number | bigint));
+  return constraints(shape, BOUNDS, (value) => convert(value as number | bigint));
 }
 
 /** Bounds as numbers: a bound beyond 2^53 is exact in the schema and rounded in the check. */
@@ -179,7 +183,7 @@ function textConstraints(shape: Shape & { kind: "string" | "json" }): TextConstr
   const patterns = [own, keyword(shape, "pattern") as string | undefined].filter((each) => each !== undefined);
   const format = keyword(shape, "format");
   return {
-    ...constraints(shape, keywordsOf("text", "count"), Number),
+    ...constraints(shape, TEXT_LENGTHS, Number),
     ...(patterns.length > 0 ? { patterns: [...new Set(patterns)] } : {}),
     ...(FORMAT_NAMES.includes(format as string) ? { format: format as string } : {}),
   };
@@ -187,7 +191,7 @@ function textConstraints(shape: Shape & { kind: "string" | "json" }): TextConstr
 
 function listConstraints(shape: Shape): ListConstraints {
   return {
-    ...constraints(shape, keywordsOf("lists", "count"), Number),
+    ...constraints(shape, LIST_LENGTHS, Number),
     ...(keyword(shape, "uniqueItems") === true ? { uniqueItems: true } : {}),
   };
 }

@@ -1,6 +1,7 @@
 /** Validation of values with ajv against the published schemas. */
 
 import { createRequire } from "node:module";
+import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import type { Ajv2020 } from "ajv/dist/2020.js";
 import { FORMAT_NAMES } from "svc-runtime/generator";
 import { type Json, JsonObject, printJson } from "../json.js";
@@ -26,7 +27,7 @@ export class SchemaJudge {
    */
   compile(schema: JsonObject): (value: Json) => string | undefined {
     this.knowFormats(schema);
-    const validate = this.ajv.compile(JSON.parse(printJson(schema)));
+    const validate = compileApart(this.ajv, schema);
     return (value) => {
       // ajv has no bigints, and different bigints may become equal when converted to numbers: values with one are not
       // judged.
@@ -46,6 +47,43 @@ export class SchemaJudge {
       for (const each of schema.members.values()) this.knowFormats(each);
     }
   }
+}
+
+/** A keyword in place of `$ref`: ajv compiles the type that a reference names within the one that has it. */
+const NAMED = "svc-gen-ref";
+
+/**
+ * Compiles a schema, and each of its definitions as a schema of its own, because a chain of some hundred definitions that
+ * ajv compiles in each other does not fit on the stack.
+ *
+ * @throws {Error} of ajv when the schema is invalid
+ */
+export function compileApart(ajv: Ajv | Ajv2020, schema: JsonObject): ValidateFunction {
+  const { $schema: _, ...root } = JSON.parse(printJson(schema), (_, value) => {
+    if (typeof value?.$ref !== "string") return value;
+    const { $ref, ...others } = value;
+    return { ...others, [NAMED]: $ref };
+  });
+  const { $defs = {}, definitions = {}, ...alone } = root;
+  const named = new Map<string, object>(Object.entries({ ...$defs, ...definitions }));
+  const compiled = new Map<string, ValidateFunction>();
+  ajv.removeKeyword(NAMED).addKeyword({
+    keyword: NAMED,
+    compile: (reference: string) => {
+      const name = decodeURIComponent(reference.split("/")[2] ?? "");
+      if (!named.has(name)) throw new Error(`nothing is at ${reference}`);
+      const validate = (...given: Parameters<ValidateFunction>) => {
+        const target = compiled.get(name) as ValidateFunction;
+        const fits = target(...given);
+        validate.errors = target.errors ?? [];
+        return fits;
+      };
+      validate.errors = [] as ErrorObject[];
+      return validate;
+    },
+  });
+  for (const [name, definition] of named) compiled.set(name, ajv.compile(definition));
+  return ajv.compile(alone);
 }
 
 function hasBigint(json: Json): boolean {

@@ -23,6 +23,7 @@ const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 /** Makes the schemas of the tools of one project. */
 export class Schemas {
   private loadedJudge: SchemaJudge | undefined;
+  private readonly made = new WeakMap<Shape, JsonObject>();
 
   /** Judges values by schemas. ajv is loaded for the first one, because most projects have no value to judge. */
   get judge(): SchemaJudge {
@@ -76,7 +77,14 @@ export class Schemas {
     const used = tool.definitions.filter(({ name }) => reached.has(name));
     return used.length === 0
       ? []
-      : [["$defs", object(...used.map(({ name, shape }) => [name, this.shape(shape)] as const))]];
+      : [["$defs", object(...used.map(({ name, shape }) => [name, this.definition(shape)] as const))]];
+  }
+
+  /** The schema of a definition, which the input and the output of a tool share. */
+  private definition(shape: Shape): JsonObject {
+    const schema = this.made.get(shape) ?? this.shape(shape);
+    this.made.set(shape, schema);
+    return schema;
   }
 
   private shape(shape: Shape): JsonObject {

@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import type { Ajv } from "ajv";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Schemas } from "../emit/schema.js";
-import { SchemaJudge } from "../emit/schema-judge.js";
+import { compileApart, SchemaJudge } from "../emit/schema-judge.js";
 import { type JsonObject, printJson } from "../json.js";
 import { ANNOTATIONS } from "../keywords.js";
 import type { Doc, Tool } from "../model.js";
@@ -60,7 +60,7 @@ export class SecondReader {
     this.#report = report;
   }
 
-  /** The diagnostics of one tool: schemas that ajv refuses, and disagreements. */
+  /** The diagnostics of one tool: schemas that ajv refuses, disagreements, and types that are not compared. */
   review(program: Program, found: ToolClass, tool: Tool, schemas: Schemas): readonly Diagnostic[] {
     return sidesOf(program, found, tool, schemas).flatMap((side) => {
       const { node } = side.variants ? found.output : found.input;
@@ -89,7 +89,7 @@ export class SecondReader {
     }
   }
 
-  /** Undefined for a type that is too deep for the recursion of the library, or of ajv. */
+  /** Undefined for a type that does not fit on the stack of a reader. */
   #compare(program: Program, side: Side): SecondReading | undefined {
     const { subject, type, plain, bare, variants } = side;
     if (this.#library?.program !== program) this.#library = { program, read: openLibrary(program) };
@@ -101,7 +101,7 @@ export class SecondReader {
       if (disagreements.length > 0) return { subject, listed, disagreements, judged: 0 };
       return { subject, listed, ...this.#values.judge(side, schema) };
     } catch (error) {
-      if (error instanceof RangeError && error.message.startsWith("Maximum call stack")) return undefined;
+      if (error instanceof RangeError) return undefined;
       const problem = `fails: ${(error as Error).message}`;
       return {
         subject,
@@ -158,8 +158,7 @@ class ValueJudge {
 }
 
 function compile(ajv: Ajv, schema: JsonObject): (value: unknown) => boolean {
-  const { $schema: _, ...rest } = JSON.parse(printJson(schema));
-  const validate = ajv.compile(rest);
+  const validate = compileApart(ajv, schema);
   return (value) => validate(value) === true;
 }
 

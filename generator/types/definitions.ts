@@ -3,7 +3,7 @@
  * definition; any other is inlined where it is used. This file does not load the compiler.
  */
 
-import { type Definition, forEachRef, isNever, mapRefs, type Shape } from "../model.js";
+import { type Definition, forEachRef, isNever, mapRefs, partsOf, type Shape } from "../model.js";
 
 /** A definition with more levels of nesting is never inlined. */
 const MAX_INLINE_LEVELS = 12;
@@ -126,20 +126,12 @@ export class Definitions {
 /** Whether a shape has 20 parts or more, without those of its definitions. */
 function isLarge(shape: Shape): boolean {
   let left = 20;
-  const visit = (value: unknown): void => {
-    if (left <= 0 || value === null || typeof value !== "object") return;
-    if ("kind" in value) left--;
-    for (const inner of Object.values(value)) visit(inner);
-  };
-  visit(shape);
-  return left <= 0;
+  const visit = (part: Shape): boolean => --left <= 0 || partsOf(part).some(visit);
+  return visit(shape);
 }
 
 /** The number of levels of a shape and the definitions that it refers to. */
-function height(shape: unknown, heightOf: (name: string) => number): number {
-  if (shape === null || typeof shape !== "object") return 0;
-  const { kind, name } = shape as Partial<Shape & { kind: "ref" }>;
-  if (kind === "ref" && name !== undefined) return heightOf(name);
-  const inner = Object.values(shape).reduce<number>((most, part) => Math.max(most, height(part, heightOf)), 0);
-  return kind === undefined ? inner : inner + 1;
+function height(shape: Shape, heightOf: (name: string) => number): number {
+  if (shape.kind === "ref") return heightOf(shape.name);
+  return 1 + partsOf(shape).reduce((most, part) => Math.max(most, height(part, heightOf)), 0);
 }

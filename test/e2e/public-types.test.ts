@@ -1,23 +1,33 @@
 /**
  * Types that public packages export, as the input of a tool: accepted with the schema that a second reading gives too, or
- * refused, by package and reason. A full run installs the packages and prints the table (`--verbose`).
+ * refused, by package and reason. A full run installs the packages. And declarations that were refused wrongly once.
+ *
+ *     SVC_TEST_FULL=1 SVC_WRITE_DOCS=1 npm run test:run -- e2e/public-types    writes docs/package-types.md
  */
 
 import assert from "node:assert/strict";
-import { symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { generate } from "#generator/generate.js";
 import { ts } from "#generator/project/typescript.js";
 import { SecondReader } from "#generator/second-reader/second-reader.js";
-import { ToolProject, toolSource } from "../generator/project.js";
+import { REPOSITORY, STRICT, ToolProject, toolSource } from "../generator/project.js";
+import { ONCE_REFUSED } from "../types/once-refused.js";
 import { run, scratchFolder } from "./packages.js";
 
-/** Modules with types of data, and the packages that have them. */
-const MODULES: readonly (readonly [packageName: string, module?: string])[] = [
+const PAGE = join(REPOSITORY, "docs/package-types.md");
+
+/** Replaces the table below a heading of the page. */
+function writeTable(heading: string, table: string): void {
+  const [before, after] = readFileSync(PAGE, "utf8").split(`## ${heading}\n`) as [string, string];
+  writeFileSync(PAGE, `${before}## ${heading}\n${after.replace(/(?:^\|.*\n)+/m, () => `${table}\n`)}`);
+}
+
+/** Modules with types of data, the packages that have them, and the exported namespace in which they are. */
+const MODULES: readonly (readonly [packageName: string, module?: string, namespace?: string])[] = [
   ["@anthropic-ai/sdk", "@anthropic-ai/sdk/resources/messages"],
   ["@slack/types"],
-  ["@grammyjs/types"],
   ["@types/aws-lambda", "aws-lambda"],
   ["@types/estree", "estree"],
   ["@types/geojson", "geojson"],
@@ -26,11 +36,12 @@ const MODULES: readonly (readonly [packageName: string, module?: string])[] = [
   ["@types/luxon", "luxon"],
   ["@types/mdast", "mdast"],
   ["cloudevents"],
+  ["@grammyjs/types"],
   ["@octokit/webhooks-types"],
   ["discord-api-types", "discord-api-types/v10"],
   ["openai", "openai/resources/chat/completions"],
   ["openapi-types"],
-  ["schema-dts"],
+  ["stripe", "stripe", "Stripe"],
   ["vscode-languageserver-types"],
 ];
 
@@ -38,7 +49,7 @@ const MODULES: readonly (readonly [packageName: string, module?: string])[] = [
 const MOST = 20;
 
 /** The names of the types without parameters that a module exports. */
-function typesOf(folder: string, module: string): string[] {
+function typesOf(folder: string, module: string, namespace?: string): string[] {
   const path = join(folder, "src/exports.ts");
   const options: ts.CompilerOptions = { module: ts.ModuleKind.NodeNext, noEmit: true, types: [], noLib: true };
   const host = ts.createCompilerHost(options);
@@ -53,8 +64,13 @@ function typesOf(folder: string, module: string): string[] {
   });
   const checker = program.getTypeChecker();
   const source = checker.getSymbolAtLocation(program.getSourceFile(path) as ts.SourceFile);
-  const names = (source === undefined ? [] : checker.getExportsOfModule(source)).flatMap((exported) => {
-    const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+  const target = (each: ts.Symbol) => (each.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(each) : each);
+  const exportsOf = (each: ts.Symbol | undefined) =>
+    each === undefined ? [] : checker.getExportsOfModule(target(each));
+  const all = exportsOf(source);
+  const own = namespace === undefined ? all : exportsOf(all.find(({ name }) => name === namespace));
+  const names = own.flatMap((exported) => {
+    const symbol = target(exported);
     const isType = symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias | ts.SymbolFlags.Class);
     const isGeneric = (symbol.declarations ?? []).some((each) => {
       return "typeParameters" in each && each.typeParameters !== undefined;
@@ -68,7 +84,7 @@ function typesOf(folder: string, module: string): string[] {
 
 test("public types are read alike twice, or refused", { skip: process.env.SVC_TEST_FULL !== "1" }, async () => {
   const folder = scratchFolder("svc-public-types-");
-  writeFileSync(join(folder, "package.json"), "{}\n");
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
   const names = MODULES.map(([name]) => name);
   const installed = await run("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...names], {
     cwd: folder,
@@ -78,13 +94,20 @@ test("public types are read alike twice, or refused", { skip: process.env.SVC_TE
   const doubtful: string[] = [];
   let total = 0;
   let right = 0;
-  for (const [packageName, module = packageName] of MODULES) {
-    const types = typesOf(folder, module);
+  for (const [packageName, module = packageName, namespace] of MODULES) {
+    const types = typesOf(folder, module, namespace);
     assert.notEqual(types.length, 0, module);
     const sources = Object.fromEntries(
       types.map((name, at) => [
         `src/t${at}.ts`,
-        toolSource(`T${at}`, "{ v: X }", '"done"', `import type { ${name} as X } from "${module}";`),
+        toolSource(
+          `T${at}`,
+          "{ v: X }",
+          '"done"',
+          namespace === undefined
+            ? `import type { ${name} as X } from "${module}";`
+            : `import type { ${namespace} } from "${module}";\ntype X = ${namespace}.${name};`,
+        ),
       ]),
     );
     const tools = new ToolProject(sources);
@@ -108,8 +131,35 @@ test("public types are read alike twice, or refused", { skip: process.env.SVC_TE
     const count = [...reasons.values()].reduce((sum, each) => sum + each, 0);
     rows.push(`| ${module} | ${types.length} | ${types.length - count} | ${refused} |`);
   }
-  console.log(["| module | types | accepted, read alike twice | refused |", "|---|---|---|---|", ...rows].join("\n"));
-  console.log(`${right} of ${total} types`);
+  const table = ["| module | types | accepted, read alike twice | refused |", "|---|---|---|---|", ...rows];
+  const sum = `| all | ${total} | ${right} | ${total - right} |`;
+  if (process.env.SVC_WRITE_DOCS === "1") writeTable("Types of public packages", [...table, sum].join("\n"));
+  console.log([...table, sum].join("\n"));
   assert.ok(total >= 200, `${total} types`);
   assert.deepEqual(doubtful, []);
+});
+
+test("types of packages that were refused wrongly are accepted, and read alike twice", () => {
+  const options = { ...STRICT, types: ["node"] };
+  const files = ONCE_REFUSED.flatMap(({ declarations, side }, at) => {
+    const [input, output] = side === "output" ? ["{ a: string }", "{ ok: { v: X } }"] : ["{ v: X }", '"done"'];
+    return [
+      [`node_modules/pkg${at}/package.json`, `{ "name": "pkg${at}", "version": "1.0.0", "types": "index.d.ts" }`],
+      [`node_modules/pkg${at}/index.d.ts`, `${declarations}\n`],
+      [`src/t${at}.ts`, toolSource(`T${at}`, input, output, `import type { X } from "pkg${at}";`)],
+    ];
+  });
+  const { diagnostics } = new ToolProject(Object.fromEntries(files), options).generate(true);
+  const rows = ONCE_REFUSED.map(({ what, before }, at) => {
+    const errors = diagnostics.filter(({ place, severity }) => severity === "error" && place?.file === `src/t${at}.ts`);
+    const now = errors.length === 0 ? "accepted" : errors.map(({ code }) => code).join(", ");
+    return `| ${what} | [${before}](diagnostics.md#${before.toLowerCase()}) | ${now} |`;
+  });
+  const table = ["| declaration | before | now |", "|---|---|---|", ...rows].join("\n");
+  if (process.env.SVC_WRITE_DOCS === "1") writeTable("Types that were refused wrongly", table);
+  assert.ok(readFileSync(PAGE, "utf8").includes(`${table}\n`), "SVC_WRITE_DOCS=1 npm run test:run -- e2e/public-types");
+  assert.deepEqual(
+    diagnostics.filter(({ severity }) => severity === "error"),
+    [],
+  );
 });

@@ -106,10 +106,14 @@ describe("a port of DataRef", () => {
   project.write(Object.fromEntries(files.map(({ path, text }) => [path, text])));
   const contracts = project.contracts();
 
-  it("is understood without a complaint but the notes about lists and any", () => {
+  it("is understood without a complaint but the notes about lists, any and bigint", () => {
     const said = diagnostics.map(({ code, place }) => `${code} ${place?.file}`);
     const notes = PORTS.flatMap(([type, { many }], i) => {
-      const codes = [...(/\bany\b/.test(type) ? ["SVC190"] : []), ...(many ? ["SVC155"] : [])];
+      const codes = [
+        ...(/\bany\b/.test(type) ? ["SVC190"] : []),
+        ...(many ? ["SVC155"] : []),
+        ...(/bigint/.test(type) ? ["SVC158"] : []),
+      ];
       return codes.map((code) => `${code} src/t${String(i).padStart(2, "0")}.ts`);
     });
     assert.deepEqual(said, notes);
