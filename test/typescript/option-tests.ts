@@ -14,8 +14,8 @@ const newer = [six, seven, sevenOne];
 
 export const TOOL = toolSource(
   "Sum",
-  "{ a: bigint; when: Date; raw: Uint8Array; note?: string }",
-  "{ ok: { sum: bigint } }",
+  "{ a: number; when: Date; raw: Uint8Array; note?: string }",
+  "{ ok: { sum: number } }",
 );
 
 export const config = (options: object, more: object = {}) =>
