@@ -21,6 +21,7 @@ import { exitWith } from "./log/log-destination.js";
 import { AdminListener } from "./observe/admin.js";
 import { Metrics } from "./observe/metrics.js";
 import type { BootstrapOptions } from "./options.js";
+import { requireVariables } from "./required-variables.js";
 import { stopOnSignals, toggleDebugOnSignal } from "./signals.js";
 import { offerTools } from "./threads/worker-handover.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
@@ -221,6 +222,7 @@ export async function serve(
   const tls = tlsFromEnv();
   const scheme = tls === undefined ? "http" : "https";
   const metrics = adminEndpoint && (await Metrics.load());
+  requireVariables(tools.map(({ contract }) => contract));
   const parts = await prepareTools(tools, options, { log, metrics, scheme, endpoint });
   const { service, shutdown, reload } = parts;
   let admin: AdminListener | undefined;

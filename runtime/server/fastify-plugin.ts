@@ -11,6 +11,7 @@ import { ToolRoutes } from "./http/tool-routes.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 import { Metrics } from "./observe/metrics.js";
 import type { ToolOptions } from "./options.js";
+import { requireVariables } from "./required-variables.js";
 import { requireEntries } from "./threads/thread-host.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
 
@@ -38,6 +39,7 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
       "shutdown.readinessDelayMs: has no effect on a mounted tool; the application decides when it closes",
     );
   }
+  requireVariables(tools.map(({ contract }) => contract));
   const metrics = registry && (await Metrics.load(registry));
   const parts = await prepareTools(tools, options, { log, scheme, metrics });
   const { service, shutdown } = parts;

@@ -42,7 +42,6 @@ import { SEAL_BYTES } from "./replay/cached-signature.js";
 import { ReplayMemory } from "./replay/memory.js";
 import { rememberTools } from "./replay/remembered-tools.js";
 import type { ReplayStore } from "./replay/store.js";
-import { requireVariables } from "./required-variables.js";
 import { isolateTools, threadHeaps } from "./threads/thread-host.js";
 import { checkUnsigned, unsignedResultsOf } from "./unsigned.js";
 
@@ -90,7 +89,6 @@ export async function prepareTools(
   { log, scheme, metrics, endpoint }: ListenerContext,
 ): Promise<PreparedTools> {
   const config = options.config ?? ToolkitRuntimeConfig.fromEnv();
-  requireVariables(tools.map(({ contract }) => contract));
   const headers = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");
   const { engine, reason } = engineOf(options.engine);
   const signed = config.signedHttpIsRequired();
