@@ -116,7 +116,7 @@ export function plainValueOf(document: JsonDocument, entry: number): unknown {
 }
 
 /**
- * Reads a JSON text like {@link plainValue}, but an integer beyond 64 bits is a bigint too, where the protocol has a
+ * Reads a JSON text like `plainValue`, but an integer beyond 64 bits is a bigint too, where the protocol has a
  * double.
  *
  * @throws {@link JsonError}
