@@ -111,7 +111,7 @@ class Request {
   readonly #method: string;
   readonly #maxBytes: number;
   readonly #body: Uint8Array | undefined;
-  #headers: Record<string, string>;
+  #headers: Headers;
   #attempts = 0;
 
   constructor(context: Pick<InvokeContext, "signal" | "deadline">, url: string | URL, options: HttpOptions) {
@@ -134,12 +134,9 @@ class Request {
     const text = json === undefined ? body : writeJson(json);
     this.#body = typeof text === "string" ? Buffer.from(text) : text;
     this.#method = options.method ?? (this.#body === undefined ? "GET" : "POST");
-    this.#headers = {
-      Accept: "application/json",
-      "Accept-Encoding": "gzip, br",
-      ...(json !== undefined && { "Content-Type": "application/json" }),
-      ...headers,
-    };
+    this.#headers = new Headers({ accept: "application/json", "accept-encoding": "gzip, br" });
+    if (json !== undefined) this.#headers.set("content-type", "application/json");
+    for (const [name, value] of Object.entries(headers ?? {})) this.#headers.set(name, value);
   }
 
   async run(): Promise<HttpAnswer> {
@@ -181,7 +178,7 @@ class Request {
       response = await transport.send({
         method: this.#method,
         url: this.#url,
-        headers: this.#headers,
+        headers: Object.fromEntries(this.#headers),
         ...(this.#body !== undefined && { body: this.#body }),
         timeoutMs: limit,
         maxBytes: this.#maxBytes,
@@ -227,8 +224,8 @@ class Request {
     const to = new URL(location, this.#url);
     if (!/^https?:$/.test(to.protocol) || (this.#url.protocol === "https:" && to.protocol === "http:")) return false;
     if (to.origin !== this.#url.origin) {
-      const { Accept = "*/*", "Accept-Encoding": encoding = "identity" } = this.#headers;
-      this.#headers = { Accept, "Accept-Encoding": encoding };
+      const kept = [...this.#headers].filter(([name]) => name === "accept" || name === "accept-encoding");
+      this.#headers = new Headers(kept);
     }
     to.username = "";
     to.password = "";

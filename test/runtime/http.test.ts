@@ -61,6 +61,12 @@ test("JSON is exact in both directions, with its headers and query", async () =>
   assert.equal(got[0]?.headers["content-type"], "application/json");
 });
 
+test("a header of the tool replaces a default one, whatever the case of its name", async () => {
+  const { url, got } = await serve(answering(200));
+  await http(context(), url, { headers: { accept: "text/plain", "CONTENT-TYPE": "text/csv" }, json: 1 });
+  assert.deepEqual([got[0]?.headers.accept, got[0]?.headers["content-type"]], ["text/plain", "text/csv"]);
+});
+
 describe("an answer that is not accepted", () => {
   const cases: readonly (readonly [name: string, Handler, HttpOptions, kind: string, said: RegExp])[] = [
     ["a status", answering(404, "secret"), {}, "status", /^GET 127\.0\.0\.1:\d+: status 404$/],
