@@ -43,16 +43,14 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
   const metrics = registry && (await Metrics.load(registry));
   const parts = await prepareTools(tools, options, { log, scheme, metrics });
   const { service, shutdown } = parts;
-  if (metrics !== undefined) {
+  const mounts = mountsOf(app.server);
+  try {
     const readiness = {
       get unready() {
         return shutdown.stopping ? "stopping" : undefined;
       },
     };
-    metrics.read({ ...parts, server: app.server, readiness, log: log.lines });
-  }
-  const mounts = mountsOf(app.server);
-  try {
+    metrics?.read({ ...parts, server: app.server, readiness, log: log.lines });
     const routes = new ToolRoutes(parts);
     await app.register(routes.plugin);
     await app.register(routes.otherMethods);

@@ -77,6 +77,11 @@ describe("tools in an application", () => {
     assert.match(await registry.metrics(), /svc_ready 1/);
     const { paths } = (app as unknown as { swagger(): { paths: object } }).swagger();
     assert.deepEqual(Object.keys(paths), ["/own"]);
+    const second = fastify();
+    await assert.rejects(
+      async () => second.register(svcTools, { tools: [tool.class], config: UNSIGNED, registry }),
+      /registered/,
+    );
   });
 
   it("are served signed, with replay protection, under a prefix; other routes are as they were", async () => {

@@ -131,9 +131,9 @@ function follow(reply: FastifyReply, requests: InFlightRequests<FastifyReply>): 
   reply.raw.once("close", () => requests.end(reply));
 }
 
-/** Replaces fastify's schema compilers, which load ajv at start-up; no route here has a schema. */
+/** Replaces fastify's schema compilers, which load ajv at start-up; no route here has a schema to compile. */
 function noSchemas(): never {
-  throw new Error("no route has a schema");
+  throw new Error("no route has a schema to compile");
 }
 
 /** Milliseconds that a client has to read the refusal of its CONNECT request. */
