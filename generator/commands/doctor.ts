@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { hasErrors } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { LeaderWithKey } from "../doctor/project-checks.js";
-import { buildOptions, readOutput, staleFiles } from "../output-files.js";
-import { freshBuildInfo } from "../project/build-info.js";
+import type { Generated } from "../generate.js";
+import { readOutput, staleFiles } from "../output-files.js";
 import type { GenerateOptions } from "../project/layout.js";
 import { readRegular, UnreadableFile } from "../read-file.js";
 import {
@@ -85,6 +85,8 @@ docs/troubleshooting.md are named in the steps. With --json: {"checks":[{"name",
     async function checkHere() {
       const { checkProject } = await import("../doctor/project-checks.js");
       const key = values["leader-key"];
+      let made: Promise<Generated> | undefined;
+      const generated = () => (made ??= generateNow(project));
       return checkProject({
         project,
         cwd,
@@ -94,8 +96,8 @@ docs/troubleshooting.md are named in the steps. With --json: {"checks":[{"name",
         keyFiles: key === undefined ? [] : [key],
         leader: given,
         toolKey: values["tool-key"],
-        variables: async () => variablesOf((await generateNow(project)).contracts),
-        stale: () => staleNow(project),
+        variables: async () => variablesOf((await generated()).contracts),
+        stale: async () => stalePaths(project, await generated()),
       });
     }
 
@@ -120,11 +122,8 @@ docs/troubleshooting.md are named in the steps. With --json: {"checks":[{"name",
 });
 
 /** Paths of generated files that are not current; undefined when the project has errors. */
-async function staleNow(project: GenerateOptions): Promise<readonly string[] | undefined> {
-  if (freshBuildInfo(project.root, buildOptions(project)) !== undefined) return [];
-  const { files, diagnostics } = await generateNow(project);
-  if (hasErrors(diagnostics)) return undefined;
-  return staleFiles(project.root, files).map(({ path }) => path);
+function stalePaths({ root }: GenerateOptions, { files, diagnostics }: Generated): readonly string[] | undefined {
+  return hasErrors(diagnostics) ? undefined : staleFiles(root, files).map(({ path }) => path);
 }
 
 async function leaderOf({ values, cwd }: Call<typeof OPTIONS>): Promise<LeaderWithKey | undefined> {

@@ -88,7 +88,7 @@ async function testFiles({ tools, shared }: Import, { cwd }: Call<typeof OPTIONS
   };
   return tools.map(({ file, test }) => ({
     target: join(tests, file.replace(/\.ts$/, ".test.ts")),
-    content: testText(test, module(file), module(shared?.file ?? "")),
+    content: testText(test(), module(file), module(shared?.file ?? "")),
   }));
 }
 

@@ -91,25 +91,18 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
     const urls = given ?? [(await development()).url];
     return (await Promise.all(urls.map((url) => toolAddresses(url, client.tls)))).flat();
   };
-  const bridge = new Bridge({ addresses, client, complain, secrets: secretsOf(call) });
+  const { readSecret } = await import("../invoke/secrets.js");
+  const secrets = new Map(
+    (call.values.secret ?? []).map((each) => {
+      const { name, secret } = readSecret(each, call.env);
+      return [name, secret()] as const;
+    }),
+  );
+  const bridge = new Bridge({ addresses, client, complain, secrets });
   const problems = await bridge.read();
   if (problems.length > 0)
     throw new CommandError(problems.join("; "), "leave these tools out: give --url of the others");
   return bridge;
-}
-
-/** @throws UsageError, without the text behind the equals sign, which may be a secret by mistake */
-function secretsOf({ values, env }: McpCall): ReadonlyMap<string, string> {
-  return new Map(
-    (values.secret ?? []).map((each) => {
-      const [port = "", variable = ""] = each.split(/=(.*)/s);
-      const secret = env[variable];
-      if (!each.includes("=")) throw new UsageError("--secret wants PORT=VARIABLE, such as --secret apiKey=API_KEY");
-      if (secret === undefined)
-        throw new UsageError(`--secret ${port} wants the name of an environment variable that is set`);
-      return [port, secret] as const;
-    }),
-  );
 }
 
 async function clientOptions(call: McpCall, root: string, signed: boolean): Promise<LeaderOptions> {

@@ -2,6 +2,7 @@
 
 import { DEFAULT_TIMEOUT_MS } from "svc-runtime/generator";
 import { literal } from "../emit/print-literal.js";
+import { SchemaJudge } from "../emit/schema-judge.js";
 import type { ImportableTool } from "./metadata.js";
 import { type Declaration, printDeclaration } from "./print-types.js";
 import { typesOf } from "./schema-types.js";
@@ -19,7 +20,8 @@ export interface SourceFile {
 export interface ToolSource extends SourceFile {
   readonly className: string;
   readonly path: string;
-  readonly test: ToolTest;
+  /** Makes the test of the class. */
+  readonly test: () => ToolTest;
 }
 
 export interface Sources {
@@ -39,6 +41,7 @@ export function toolSources(tools: readonly ImportableTool[]): Sources {
   const files = new Set(["server-options"]);
   const paths = new Set(tools.flatMap(({ path }) => path ?? []));
   const used = new Set<string>();
+  let judge: SchemaJudge | undefined;
   const drafts = tools.map((tool) => {
     const stem = fileStem(tool.fqn, files);
     files.add(stem);
@@ -60,11 +63,11 @@ export function toolSources(tools: readonly ImportableTool[]): Sources {
         ...own.map(printDeclaration),
         classText(tool, className, path),
       ];
-      const { declarations } = types;
-      const test = toolTest(
-        { className, input: tool.input, output: tool.output, declarations },
-        new Set(shared.keys()),
-      );
+      const tested = { className, input: tool.input, output: tool.output, declarations: types.declarations };
+      const test = () => {
+        judge ??= new SchemaJudge();
+        return toolTest(tested, new Set(shared.keys()), judge);
+      };
       return { file: `${stem}.ts`, className, path, text: parts.join("\n"), test };
     }),
     shared: shared.size === 0 ? undefined : { file: `${sharedStem}.ts`, text: sharedText([...shared.values()]) },

@@ -1,7 +1,7 @@
 /** The test of an imported tool: a stub for each variant of its results, called with an input that fits its schema. */
 
 import { literal } from "../emit/print-literal.js";
-import { SchemaJudge } from "../emit/schema-judge.js";
+import type { SchemaJudge } from "../emit/schema-judge.js";
 import { type Json, JsonObject } from "../json.js";
 import { sampleOf } from "../openapi/sample.js";
 import type { Declaration, EnumNode, MemberNode, TypeNode } from "./print-types.js";
@@ -43,6 +43,7 @@ ${body}`;
 export function toolTest(
   { className, input, output, declarations }: TestedClass,
   shared: ReadonlySet<string>,
+  judge: SchemaJudge,
 ): ToolTest {
   const types = new Map(declarations.map(({ name, type }) => [name, type]));
   const printer = new SamplePrinter(types);
@@ -53,7 +54,7 @@ export function toolTest(
     return text === undefined ? [] : [`  ${broken(text, "  ")},\n`];
   });
   const inputText = printer.print(sample, types.get("Input")) ?? "{}";
-  const misfit = misfitOf(input, sample);
+  const misfit = misfitOf(judge, input, sample);
   const isFit = misfit === undefined;
   const todo = isFit ? "" : `${JSON.stringify(`give an input that fits: ${misfit}`)}`;
   return {
@@ -125,9 +126,9 @@ function brokenMember(member: string, indent: string): string {
   return at < 0 ? member : `${member.slice(0, at + 2)}${broken(member.slice(at + 2), indent)}`;
 }
 
-function misfitOf(schema: JsonObject, sample: Json): string | undefined {
+function misfitOf(judge: SchemaJudge, schema: JsonObject, sample: Json): string | undefined {
   try {
-    return new SchemaJudge().compile(schema)(sample);
+    return judge.compile(schema)(sample);
   } catch {
     // The keywords of other toolkits are not those of ajv's strict mode.
     return undefined;

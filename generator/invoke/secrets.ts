@@ -31,20 +31,13 @@ export async function withSecrets(
     const text = new JsonText(quote(secret));
     whole[name] = many ? [text] : text;
   };
+  const names = ports.map(({ name }) => name);
   for (const each of given) {
-    const [name = "", variable = ""] = each.split(/=(.*)/s);
+    const { name, secret } = readSecret(each, env);
     const port = ports.find((known) => known.name === name);
-    const names = ports.map((known) => known.name);
-    if (!each.includes("=")) throw new UsageError("--secret wants PORT=VARIABLE, such as --secret apiKey=API_KEY");
     if (port === undefined) throw unknownName("input port", name, names);
     if (whole[name] !== undefined) throw new UsageError(`the input has ${name} already: leave it or --secret out`);
-    const secret = env[variable];
-    if (secret === undefined) {
-      throw new UsageError(
-        `--secret ${name} wants the name of an environment variable, and there is none of that name`,
-      );
-    }
-    add(port, secret);
+    add(port, secret());
   }
   for (const port of requiredSecrets(ports, inputSchema)) {
     if (whole[port.name] !== undefined) continue;
@@ -57,6 +50,23 @@ export async function withSecrets(
     add(port, await ask(`${port.name} (not shown): `, true));
   }
   return whole;
+}
+
+/**
+ * Reads one `PORT=VARIABLE`.
+ *
+ * @returns the port, and a function that reads the variable
+ * @throws UsageError, also by the function, without the text behind the equals sign
+ */
+export function readSecret(given: string, env: SecretSources["env"]) {
+  const [name = "", variable = ""] = given.split(/=(.*)/s);
+  if (!given.includes("=")) throw new UsageError("--secret wants PORT=VARIABLE, such as --secret apiKey=API_KEY");
+  const secret = (): string => {
+    const text = env[variable];
+    if (text !== undefined) return text;
+    throw new UsageError(`--secret ${name} wants the name of an environment variable, and there is none of that name`);
+  };
+  return { name, secret };
 }
 
 function requiredSecrets(ports: readonly PortShape[], inputSchema: string): PortShape[] {

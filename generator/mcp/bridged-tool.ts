@@ -4,7 +4,7 @@ import { readExact } from "svc-runtime/generator";
 import type { CallResult, LeaderClient } from "svc-runtime/leader";
 import { secretPorts } from "../invoke/secrets.js";
 import { runWithin } from "../run-within.js";
-import { digitSchema, ExactIntegers, isPlain, nonconformity, type Plain } from "./exact-integers.js";
+import { digitSchema, ExactIntegers, isPlain, judgeOf, type Plain } from "./exact-integers.js";
 
 /** A tool that no MCP client could use. */
 export class UnfitTool extends Error {}
@@ -32,6 +32,8 @@ export class BridgedTool {
   readonly secrets: ReadonlyMap<string, boolean>;
   readonly #input: ExactIntegers;
   readonly #outputs: ReadonlyMap<string, ExactIntegers>;
+  /** Made with the first result. */
+  #nonconformity: ((content: unknown) => string | undefined) | undefined;
 
   /** @throws UnfitTool */
   constructor(readonly client: LeaderClient) {
@@ -85,7 +87,8 @@ export class BridgedTool {
     const plain = { [tag]: value };
     return runWithin(CONVERT_MS, () => {
       const content = (this.#outputs.get(tag) ?? PLAIN).outward(plain) as Plain;
-      const fault = nonconformity(this.outputSchema, content);
+      this.#nonconformity ??= judgeOf(this.outputSchema);
+      const fault = this.#nonconformity(content);
       if (fault === undefined) return content;
       throw new UnfitTool(`the result does not conform to the schema that the tool publishes: ${fault}`);
     });

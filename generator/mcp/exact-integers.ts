@@ -248,12 +248,14 @@ function newAjv(schema: unknown) {
   return ajv.addSchema(rest as AnySchema as Plain, "schema");
 }
 
-/** Why a value does not conform to a schema; undefined when it does. */
-export function nonconformity(schema: unknown, value: unknown): string | undefined {
+/** @returns a function that says why a value does not conform to a schema; undefined when it does */
+export function judgeOf(schema: unknown): (value: unknown) => string | undefined {
   const validate = newAjv(schema).getSchema("schema");
-  if (validate === undefined || validate(value)) return undefined;
-  const [error] = validate.errors ?? [];
-  return `${error?.instancePath || "/"} ${error?.message}`;
+  return (value) => {
+    if (validate === undefined || validate(value)) return undefined;
+    const [error] = validate.errors ?? [];
+    return `${error?.instancePath || "/"} ${error?.message}`;
+  };
 }
 
 const inward: Convert = (_, value, path) => {

@@ -61,7 +61,7 @@ export interface PageAddress {
   readonly port: number;
   /** Whether another port is wrong; else the system chooses one when the port is taken. */
   readonly exact: boolean;
-  /** The first segment of every path: 32 or more characters that nobody guesses. */
+  /** The first segment of every path: at least 32 random characters. */
   readonly token?: string;
 }
 
