@@ -113,7 +113,10 @@ export class DevelopmentPage {
     }
   }
 
-  private async show({ url, signed, newest }: Extract<DevEvent, { event: "serving" }>, metaJson: string): Promise<void> {
+  private async show(
+    { url, signed, newest }: Extract<DevEvent, { event: "serving" }>,
+    metaJson: string,
+  ): Promise<void> {
     try {
       this.tools = shownTools(metaJson, url);
       this.metaJson = metaJson;
