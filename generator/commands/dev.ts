@@ -203,6 +203,7 @@ async function printer(
         call.complain(`${event.message}\n`);
         return;
       case "progress": {
+        if (call.quiet && event.seconds === undefined) return;
         const text =
           event.seconds === undefined
             ? `${PROGRESS[event.step]} …`
