@@ -376,6 +376,8 @@ test("random sequences end with the newest good build, or with what is wrong", {
       }
     },
     restart: async () => {
+      // Before that it has no handlers yet, and nothing to end.
+      await until(() => session.events.length > 1, "it has begun");
       const signal = random.pick(["SIGINT", "SIGTERM", "SIGHUP"] as const);
       const ended = session.process.interrupt(signal);
       if (random.chance(0.5)) save(source(++version), "good");
