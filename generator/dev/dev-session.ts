@@ -359,7 +359,13 @@ class DevSession {
     this.#state = state;
     const { signed, page } = this.#options;
     const content = `${JSON.stringify({ url, signed, pid: process.pid, page } satisfies DevState)}\n`;
-    replaceFiles([{ target: state, content, mode: 0o600 }]);
+    try {
+      replaceFiles([{ target: state, content, mode: 0o600 }]);
+    } catch (error) {
+      if (!(error instanceof UnwritableError)) throw error;
+      // It serves all the same; other commands are given its address.
+      this.#options.onEvent({ event: "line", line: error.message });
+    }
   }
 
   #removeState(): void {
