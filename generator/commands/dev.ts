@@ -160,7 +160,7 @@ function boundPort({ BIND_ADDR = "" }: Environment): number | undefined {
   return port === undefined || Number(port) > 65_535 ? undefined : Number(port);
 }
 
-/** Notes about variables that have less effect than their names promise. */
+/** Notes about variables that are ignored, or only partly used. */
 function idleVariables(env: Environment): string[] {
   const { BIND_ADDR, PORT } = env;
   const notes: string[] = [];
@@ -272,7 +272,7 @@ function servingLine(
   { url, milliseconds, restarted, newest }: Extract<DevEvent, { event: "serving" }>,
   paint: (text: string, code: number) => string,
 ): string {
-  if (!newest) return paint(`✗ the last good build serves on ${url}, not the sources as they are\n`, 31);
+  if (!newest) return paint(`✗ the last good build serves on ${url}, without the latest changes\n`, 31);
   return paint(`✓ serving on ${url}${restarted ? ` after ${milliseconds} ms` : ": the build is the same"}\n`, 32);
 }
 

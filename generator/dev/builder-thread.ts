@@ -4,7 +4,7 @@ import module from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import type { BuilderMessage, BuilderWork } from "./builder.js";
 
-// It is a setting of each thread. Node 20 has none.
+// Applies to one thread only. Node 20 does not have it.
 (module as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
 const { project, compiledFolder } = workerData as BuilderWork;
 const send = (message: BuilderMessage) => parentPort?.postMessage(message);

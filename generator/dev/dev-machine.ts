@@ -23,13 +23,13 @@ export interface Machine<Build extends Startable> {
   readonly fault: Fault | undefined;
 }
 
-/** The reason why the sources as they are do not serve. */
+/** The reason why the current sources do not serve. */
 export type Fault =
   /** The last run of the generator reported errors. */
   | { readonly kind: "errors" }
   /** The generator itself failed. */
   | { readonly kind: "broken"; readonly reason: string }
-  /** The newest build did not start, or what it needs could not be read or written. */
+  /** The newest build did not start, or a file that it needs could not be read or written. */
   | { readonly kind: "failed"; readonly reason: string }
   /** The process of the newest build ended by itself. */
   | { readonly kind: "ended"; readonly reason: string };
@@ -39,7 +39,7 @@ export type Phase = "starting" | "building" | "serving" | "failing" | "stopping"
 export type Input<Build extends Startable> =
   /** A run of the generator begins. */
   | { readonly on: "building" }
-  /** The run found the project unchanged. It is answered when the user knows of the run. */
+  /** The run found the project unchanged. Reported only if the run was announced. */
   | { readonly on: "unchanged"; readonly isAnnounced: boolean }
   /** The run reported errors. */
   | { readonly on: "errors" }
@@ -49,7 +49,7 @@ export type Input<Build extends Startable> =
   | { readonly on: "built"; readonly build: Build }
   /** The newest build has other variables. */
   | { readonly on: "renewed"; readonly build: Build }
-  /** What a build needs in order to start cannot be read or written. */
+  /** A file that a build needs to start cannot be read or written. */
   | { readonly on: "unready"; readonly reason: string }
   /** The compiled files were deleted. */
   | { readonly on: "lost" }
@@ -61,7 +61,7 @@ export type Input<Build extends Startable> =
   | { readonly on: "ended"; readonly reason: string }
   | { readonly on: "stop" };
 
-/** What is the case. `ended` is also reported while another process starts. */
+/** The current state, for the user. `ended` is also reported while another process starts. */
 export type Report<Build extends Startable> =
   | {
       readonly state: "serving";
@@ -109,9 +109,9 @@ export function phaseOf({ isStopping, starting, isBuilding, fault }: Machine<Sta
   return fault === undefined ? "serving" : "failing";
 }
 
-/** The state after an input, and what is to be done. */
+/** Returns the state after an input, and the effects to carry out. */
 export function step<Build extends Startable>(machine: Machine<Build>, input: Input<Build>): Step<Build> {
-  // Outcomes of processes that are being ended say nothing new.
+  // The outcomes of ending processes are not reported.
   if (machine.isStopping) return [machine, []];
   const idle = { ...machine, isBuilding: false };
   switch (input.on) {

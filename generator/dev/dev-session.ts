@@ -363,7 +363,7 @@ class DevSession {
       replaceFiles([{ target: state, content, mode: 0o600 }]);
     } catch (error) {
       if (!(error instanceof UnwritableError)) throw error;
-      // It serves all the same; other commands are given its address.
+      // The server works; only other commands cannot find it.
       this.#options.onEvent({ event: "line", line: error.message });
     }
   }

@@ -354,7 +354,7 @@ describe("a project that is served signed", PATIENCE, () => {
 });
 
 test(
-  "printed: steps, notes, a taken port, URLs, a call to try, calls, frames, changes, new tools, and the log",
+  "printed: steps, notes, URLs, a call to try, calls, frames, changes, new tools, and the log",
   PATIENCE,
   async (t) => {
     const taken = createServer();
