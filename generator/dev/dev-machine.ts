@@ -50,7 +50,7 @@ export type Input<Build extends Startable> =
   /** The newest build has other variables. */
   | { readonly on: "renewed"; readonly build: Build }
   /** A file that a build needs to start cannot be read or written. */
-  | { readonly on: "unready"; readonly reason: string }
+  | { readonly on: "unready"; readonly of: "built" | "renewed"; readonly reason: string }
   /** The compiled files were deleted. */
   | { readonly on: "lost" }
   /** The outcomes of a start. */
@@ -123,8 +123,10 @@ export function step<Build extends Startable>(machine: Machine<Build>, input: In
       return [{ ...idle, fault: { kind: "errors" } }, []];
     case "broken":
       return fail(idle, { kind: "broken", reason: input.reason });
-    case "unready":
-      return fail(idle, { kind: "failed", reason: input.reason });
+    case "unready": {
+      const next = input.of === "built" ? { ...idle, fault: undefined } : machine;
+      return fail(next, faultOfSources(next) ?? { kind: "failed", reason: input.reason }, input.reason);
+    }
     case "built":
       return proceed({ ...idle, newest: input.build, fault: undefined });
     case "renewed":

@@ -303,7 +303,7 @@ class DevSession {
       const { message, code } = error as NodeJS.ErrnoException;
       const reason = code === undefined ? message : `cannot read ${ENV_FILE}: ${code}`;
       if (error instanceof KeyFileError) this.#fail(error);
-      else this.#input({ on: "unready", reason });
+      else this.#input({ on: "unready", of: on, reason });
       return;
     }
     const env = { ...defaults, ...variables, ...own, ...config };

@@ -353,62 +353,55 @@ describe("a project that is served signed", PATIENCE, () => {
   });
 });
 
-test(
-  "printed: steps, notes, URLs, a call to try, calls, frames, changes, new tools, and the log",
-  PATIENCE,
-  async (t) => {
-    const taken = createServer();
-    t.after(() => taken.close());
-    // Whether this test or another program has it: it is taken.
-    await new Promise<void>((done) => taken.once("error", () => done()).listen(8080, "127.0.0.1", () => done()));
-    const project = new DevProject({
-      "src/double.ts": GOOD.replaceAll(
-        "words: string[];",
-        "words: string[];\n/** @pattern ^[A-Z]{3}$ */\ncode: string;",
-      ),
-      ".env": "BIND_ADDR=0.0.0.0:8080\nPORT=1\n",
-    });
-    const process = new CliProcess(project.root, ["dev"]);
-    await process.complaint(/^only the port of BIND_ADDR is used: .*\nPORT is ignored, .* use --port or BIND_ADDR$/m);
-    await process.complaint(/^reading and checking the project …\n[\s\S]*^starting the server …$/m);
-    const [, url = ""] = /serving on (\S+) after/.exec(await process.line(/^✓ serving/)) ?? [];
-    assert.match(await process.line(/port 8080/), /^ {2}port 8080 is taken by another process; --port names/);
-    await process.line(/^ {2}xyz\.test\.double@1$/);
-    await process.line(new RegExp(`^ {4}health {2}${url}/double/health$`));
-    const [, sample = ""] = /svc-gen invoke '(.*)'$/.exec(await process.line(/^ {2}try {5}npx svc-gen/)) ?? [];
-    const [, page = ""] = /^ {2}page {4}(\S+)$/.exec(await process.line(/^ {2}page/)) ?? [];
-    assert.equal(await process.line(/^ {2}read/), `  read    ${page}reference`);
-    assert.equal(await process.line(/^ {2}openapi/), `  openapi ${page}openapi.json`);
-    assert.equal((await project.invoke(sample)).code, EXIT.done);
-    await process.complaint(/^\d\d:\d\d:\d\d 200 xyz\.test\.double@1 · [\d.]+ ms · request \S+$/m);
-    project.write({ "src/double.ts": double("return { ok: { double: pair * 2, words } };") });
-    await process.complaint(
-      /src\/double\.ts:13:\d+ - error TS2365[\s\S]*~~~~[\s\S]*✗ 1 error; the last good build keeps serving/,
-    );
-    project.write({
-      "src/double.ts": double('console.log("here"); throw new Error("boom");', "{ pair: bigint; words: string[] }"),
-    });
-    await process.line(/^xyz\.test\.double@1: breaking \(callers fail: make it @2 before you publish it\)$/);
-    await process.line(/^ {2}breaking: input note: it is gone$/);
-    await process.line(/^✓ serving/);
-    assert.equal(
-      (await project.invoke(INPUT)).err,
-      "svc-gen: the tool answered 500 tool_invocation_failed (code of the tool threw: the log of the server has the exception)\n",
-    );
-    await process.complaint(/^here$/m);
-    await process.complaint(/^\d\d:\d\d:\d\d error [\s\S]*boom[\s\S]*src\/double\.ts:13/m);
-    project.write({
-      "src/other.ts": GOOD.replaceAll("Double", "Other")
-        .replaceAll('"double"', '"other"')
-        .replace("test.double@", "test.other@"),
-    });
-    await process.line(/^✓ serving/);
-    assert.equal(await process.line(/^ {2}xyz\.test\./), "  xyz.test.other@1");
-    await process.line(new RegExp(`^ {4}meta {4}${url}/other/meta$`));
-    await process.line(/^ {2}try {5}npx svc-gen invoke xyz\.test\.other@1 /);
-    assert.equal(await process.interrupt(), EXIT.done);
-  },
-);
+test("printed: notes, URLs, a call to try, calls, frames, changes, new tools, and the log", PATIENCE, async (t) => {
+  const taken = createServer();
+  t.after(() => taken.close());
+  // Whether this test or another program has it: it is taken.
+  await new Promise<void>((done) => taken.once("error", () => done()).listen(8080, "127.0.0.1", () => done()));
+  const project = new DevProject({
+    "src/double.ts": GOOD.replaceAll("words: string[];", "words: string[];\n/** @pattern ^[A-Z]{3}$ */\ncode: string;"),
+    ".env": "BIND_ADDR=0.0.0.0:8080\nPORT=1\n",
+  });
+  const process = new CliProcess(project.root, ["dev"]);
+  await process.complaint(/^only the port of BIND_ADDR is used: .*\nPORT is ignored, .* use --port or BIND_ADDR$/m);
+  await process.complaint(/^reading and checking the project …\n[\s\S]*^starting the server …$/m);
+  const [, url = ""] = /serving on (\S+) after/.exec(await process.line(/^✓ serving/)) ?? [];
+  assert.match(await process.line(/port 8080/), /^ {2}port 8080 is taken by another process; --port names/);
+  await process.line(/^ {2}xyz\.test\.double@1$/);
+  await process.line(new RegExp(`^ {4}health {2}${url}/double/health$`));
+  const [, sample = ""] = /svc-gen invoke '(.*)'$/.exec(await process.line(/^ {2}try {5}npx svc-gen/)) ?? [];
+  const [, page = ""] = /^ {2}page {4}(\S+)$/.exec(await process.line(/^ {2}page/)) ?? [];
+  assert.equal(await process.line(/^ {2}read/), `  read    ${page}reference`);
+  assert.equal(await process.line(/^ {2}openapi/), `  openapi ${page}openapi.json`);
+  assert.equal((await project.invoke(sample)).code, EXIT.done);
+  await process.complaint(/^\d\d:\d\d:\d\d 200 xyz\.test\.double@1 · [\d.]+ ms · request \S+$/m);
+  project.write({ "src/double.ts": double("return { ok: { double: pair * 2, words } };") });
+  await process.complaint(
+    /src\/double\.ts:13:\d+ - error TS2365[\s\S]*~~~~[\s\S]*✗ 1 error; the last good build keeps serving/,
+  );
+  project.write({
+    "src/double.ts": double('console.log("here"); throw new Error("boom");', "{ pair: bigint; words: string[] }"),
+  });
+  await process.line(/^xyz\.test\.double@1: breaking \(callers fail: make it @2 before you publish it\)$/);
+  await process.line(/^ {2}breaking: input note: it is gone$/);
+  await process.line(/^✓ serving/);
+  assert.equal(
+    (await project.invoke(INPUT)).err,
+    "svc-gen: the tool answered 500 tool_invocation_failed (code of the tool threw: the log of the server has the exception)\n",
+  );
+  await process.complaint(/^here$/m);
+  await process.complaint(/^\d\d:\d\d:\d\d error [\s\S]*boom[\s\S]*src\/double\.ts:13/m);
+  project.write({
+    "src/other.ts": GOOD.replaceAll("Double", "Other")
+      .replaceAll('"double"', '"other"')
+      .replace("test.double@", "test.other@"),
+  });
+  await process.line(/^✓ serving/);
+  assert.equal(await process.line(/^ {2}xyz\.test\./), "  xyz.test.other@1");
+  await process.line(new RegExp(`^ {4}meta {4}${url}/other/meta$`));
+  await process.line(/^ {2}try {5}npx svc-gen invoke xyz\.test\.other@1 /);
+  assert.equal(await process.interrupt(), EXIT.done);
+});
 
 describe("mistakes", () => {
   let project: ToolProject;
