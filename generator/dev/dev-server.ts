@@ -42,6 +42,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The requested port is in use, or may not be used. */
 export class PortTaken extends Error {}
 
+// Processes accept connections themselves: one that was handed to a process as it ended would hang.
+cluster.schedulingPolicy = cluster.SCHED_NONE;
+
 /** Seconds until a start is reported as slow. */
 const SLOW_START_S = 20;
 /** Milliseconds between the signal to stop and the end by force. */

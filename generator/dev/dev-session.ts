@@ -189,7 +189,7 @@ class DevSession {
         this.#removeState();
         this.#judging?.abort();
         unwatchFile(join(this.#options.project.root, ENV_FILE));
-        if (this.#watched !== undefined) unwatchFile(this.#watched);
+        this.#unwatch();
       }
     }
   }
@@ -313,26 +313,36 @@ class DevSession {
 
   async #start({ files, entrypoint, env }: Build): Promise<void> {
     const refused = this.#write(files);
-    this.#watch(entrypoint);
+    if (refused === undefined) this.#watch(entrypoint);
     const outcome = refused === undefined ? await this.#server.start(entrypoint, env) : refused;
     if (outcome.state === "serving") this.#input({ on: "serving", url: outcome.url });
     else if (outcome.state === "failed") this.#input({ on: "failed", reason: outcome.reason });
     else this.#input({ on: "cancelled" });
   }
 
-  #restore({ files }: Build): void {
+  #restore({ files, entrypoint }: Build): void {
     const refused = this.#write(files);
-    if (refused !== undefined) this.#options.onEvent({ event: "failed", reason: refused.reason, serving: true });
+    if (refused === undefined) this.#watch(entrypoint);
+    else this.#options.onEvent({ event: "failed", reason: refused.reason, serving: true });
   }
 
   /** Notices when a compiled file is deleted, as by `rm -rf dist`. */
   #watch(path: string): void {
     if (path === this.#watched) return;
-    if (this.#watched !== undefined) unwatchFile(this.#watched);
+    this.#unwatch();
     this.#watched = path;
     watchFile(path, { interval: POLL_MS }, ({ nlink }) => {
-      if (nlink === 0) this.#input({ on: "lost" });
+      if (nlink !== 0 || path !== this.#watched) return;
+      // A second deletion is a change only for a new watcher.
+      this.#unwatch();
+      // The command that deletes it may still be at work.
+      setTimeout(() => this.#input({ on: "lost" }), POLL_MS).unref();
     });
+  }
+
+  #unwatch(): void {
+    if (this.#watched !== undefined) unwatchFile(this.#watched);
+    this.#watched = undefined;
   }
 
   /** Writes the compiled files that differ from the disk; the failure if the disk refuses them. */
