@@ -3,7 +3,7 @@
  * the order of ports, so schemas never pass through one.
  */
 
-import { foldTape, JsonError, parseJson, scalarOf } from "svc-runtime/generator";
+import { foldTape, JsonError, parseJson, scalarOf, startAt, textOf } from "svc-runtime/generator";
 
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 
@@ -41,10 +41,9 @@ export function readJson(text: string): Json {
     scalar: (document, entry) => {
       const value = scalarOf(document, entry);
       if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
-      const [start, end] = [document.tape[entry + 1] as number, document.tape[entry + 2]];
-      if (!Number.isFinite(value)) throw new JsonError("number out of range", start);
+      if (!Number.isFinite(value)) throw new JsonError("number out of range", startAt(document, entry));
       // The protocol reads integers beyond 64 bits as doubles; in a schema their digits stay.
-      const digits = document.bytes.toString("latin1", start, end);
+      const digits = textOf(document, entry, "sent").toString("latin1");
       return /^-?\d+$/.test(digits) ? BigInt(digits) : value;
     },
     array: (items) => items,

@@ -20,7 +20,7 @@ export { ValueDecoder } from "./wire/decoder.js";
 export { ERROR_CODES, type ErrorCode } from "./wire/error-codes.js";
 export { pathText, WireFault } from "./wire/fault.js";
 export { FORMAT_NAMES, formats } from "./wire/formats.js";
-export { foldTape, itemsOf, membersByName, parseJson, quote, scalarOf, textOf } from "./wire/json.js";
+export { foldTape, itemsOf, membersByName, parseJson, quote, scalarOf, startAt, textOf } from "./wire/json.js";
 export { JsonError } from "./wire/json-error.js";
 export { prettyJson } from "./wire/json-value.js";
 export { DEFAULT_TIMEOUT_MS, localUrl, MAX_TIMEOUT_MS, metadataListing, metadataText } from "./wire/metadata.js";

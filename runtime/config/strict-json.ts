@@ -7,18 +7,21 @@ import { parseFqn } from "../fqn.js";
 import { MAX_U64 } from "../wire/integer-bounds.js";
 import {
   ARRAY,
+  after,
   allMembers,
   DOUBLE,
   ESCAPED_STRING,
   FALSE,
+  firstIn,
   type JsonDocument,
+  kindAt,
   lineColumn,
   NULL,
   OBJECT,
   parseJson,
-  STRIDE,
   STRING,
   scalarOf,
+  startAt,
   stringOf,
   TRUE,
 } from "../wire/json.js";
@@ -230,11 +233,11 @@ export class DocumentNode {
   }
 
   *#items(): Generator<DocumentNode> {
-    const { tape } = this.#document;
-    const end = tape[this.#entry + 3] as number;
-    for (let [i, item] = [0, this.#entry + STRIDE]; item < end; i++) {
+    const document = this.#document;
+    const end = after(document, this.#entry);
+    for (let [i, item] = [0, firstIn(this.#entry)]; item < end; i++) {
       yield this.#below(item, i);
-      item = tape[item + 3] as number;
+      item = after(document, item);
     }
   }
 
@@ -297,8 +300,7 @@ export class DocumentNode {
 
   /** A fault of this value, at an entry of the document. */
   #fault(text: string, entry: number): ConfigError {
-    const { bytes, tape } = this.#document;
-    const place = lineColumn(bytes, tape[entry + 1] as number);
+    const place = lineColumn(this.#document.bytes, startAt(this.#document, entry));
     return new ConfigError(text, this.#source, { pointer: this.#pointer, ...place });
   }
 
@@ -315,7 +317,7 @@ export class DocumentNode {
   /** @throws the fault of a missing member */
   get #kind(): number {
     if (this.#missing !== undefined) throw this.#missing;
-    return this.#document.tape[this.#entry] as number;
+    return kindAt(this.#document, this.#entry);
   }
 
   /** Key and value by name: of a repeated member the first position, the last key and value. */

@@ -2,7 +2,7 @@
 
 import { Buffer } from "#platform/bytes";
 import { parseFqn } from "../fqn.js";
-import { ARRAY, itemsOf, type JsonDocument, membersByName, OBJECT, parseJson, textOf } from "../wire/json.js";
+import { ARRAY, itemsOf, type JsonDocument, kindAt, membersByName, OBJECT, parseJson, textOf } from "../wire/json.js";
 import { JsonError } from "../wire/json-error.js";
 import { MAX_TIMEOUT_MS } from "../wire/metadata.js";
 import { plainValueOf } from "../wire/untyped-json.js";
@@ -31,7 +31,7 @@ export interface ToolMetadata {
 export function readMetadata(text: string | Uint8Array, fqn?: string): ToolMetadata {
   const wanted = fqn === undefined ? undefined : (parseFqn(fqn)?.text ?? fqn);
   const document = parse(typeof text === "string" ? Buffer.from(text) : text);
-  if (document.tape[0] !== ARRAY) {
+  if (kindAt(document, 0) !== ARRAY) {
     const metadata = readOne(document, 0);
     if (wanted === undefined || metadata.fqn === wanted) return metadata;
     return refuse(`fqn: expected ${wanted}, got ${metadata.fqn}`);
@@ -53,7 +53,7 @@ function parse(bytes: Uint8Array): JsonDocument {
 }
 
 function readOne(document: JsonDocument, entry: number): ToolMetadata {
-  if (document.tape[entry] !== OBJECT) refuse("expected an object");
+  if (kindAt(document, entry) !== OBJECT) refuse("expected an object");
   const members = membersByName(document, entry);
   const required = (name: string): number => members.get(name) ?? refuse(`${name}: missing`);
   const string = (name: string): string => {

@@ -4,7 +4,7 @@ import type { Contract, Variant } from "../wire/contract.js";
 import type { WalrusValue } from "../wire/data.js";
 import { type Decode, DecodeContext, readInput } from "../wire/decoder.js";
 import { WireFault } from "../wire/fault.js";
-import { NULL } from "../wire/json.js";
+import { kindAt, NULL } from "../wire/json.js";
 import { Mismatch } from "../wire/mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "../wire/ports.js";
 import { ResultDecoderCompiler } from "../wire/result-decoder.js";
@@ -83,7 +83,7 @@ function readValue(
 ): unknown {
   try {
     const document = readInput("", bytes);
-    if (optional && document.tape[0] === NULL) return ABSENT;
+    if (optional && kindAt(document, 0) === NULL) return ABSENT;
     const value = decode(document, 0, new DecodeContext(false));
     if (value instanceof Mismatch) throw misfit(value.describe(path));
     return value;

@@ -6,18 +6,21 @@
 import type { Codec } from "./contract.js";
 import {
   ARRAY,
+  after,
   DOUBLE,
   ESCAPED_STRING,
   FALSE,
+  firstIn,
   type JsonDocument,
+  kindAt,
   LARGE_INTEGER,
   NULL,
   OBJECT,
   SMALL_INTEGER,
-  STRIDE,
   STRING,
   scalarOf,
   TRUE,
+  valueOfKey,
 } from "./json.js";
 import { MemberNames } from "./member-names.js";
 import type { UnionSteps } from "./union-steps.js";
@@ -162,19 +165,18 @@ export class BranchFilter {
    * @param steps counts branches that are compared with the members of an object
    */
   candidates(document: JsonDocument, entry: number, steps: UnionSteps | undefined): readonly number[] {
-    const { tape } = document;
-    const kind = tape[entry] as number;
+    const kind = kindAt(document, entry);
     const ofKind = this.byKind[kind] as readonly number[];
     if (kind !== OBJECT || ofKind.length < 2) return ofKind;
     const { found, groups, names, open, present } = this;
     for (const name of present) found[name] = 0;
     present.length = 0;
-    const end = tape[entry + 3] as number;
-    for (let key = entry + STRIDE, next = 0; key < end; key = tape[key + STRIDE + 3] as number) {
+    const end = after(document, entry);
+    for (let key = firstIn(entry), next = 0; key < end; key = after(document, valueOfKey(key))) {
       const index = names.indexOf(document, key, next);
       if (index < 0) continue;
       if (found[index] === 0) present.push(index);
-      found[index] = key + STRIDE;
+      found[index] = valueOfKey(key);
       next = index + 1;
     }
     const fitting: number[] = [...open];
@@ -190,10 +192,9 @@ export class BranchFilter {
 
   /** Whether the object that was looked at last has the required members of a branch. */
   private fits(document: JsonDocument, branch: number): boolean {
-    const { tape } = document;
     for (const { name, kinds, literals } of this.requirements[branch] as readonly Requirement[]) {
       const value = this.found[name] as number;
-      if (value === 0 || ((1 << (tape[value] as number)) & kinds) === 0) return false;
+      if (value === 0 || ((1 << kindAt(document, value)) & kinds) === 0) return false;
       if (literals !== undefined && !literals.has(literalOf(document, value))) return false;
     }
     return true;
@@ -202,5 +203,5 @@ export class BranchFilter {
 
 /** The value of an entry that may be a literal. */
 function literalOf(document: JsonDocument, entry: number): unknown {
-  return (document.tape[entry] as number) < ARRAY ? scalarOf(document, entry) : undefined;
+  return kindAt(document, entry) < ARRAY ? scalarOf(document, entry) : undefined;
 }

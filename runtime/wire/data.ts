@@ -13,6 +13,7 @@ import {
   ARRAY,
   itemsOf,
   type JsonDocument,
+  kindAt,
   membersByName,
   OBJECT,
   parseJson,
@@ -247,7 +248,7 @@ export class NexusData {
       throw new NexusDataError("NexusData: expected exactly one member, `one` or `many`");
     }
     if (one !== undefined) return NexusData.one(valueFrom(document, one));
-    if (many === undefined || document.tape[many] !== ARRAY) throw new NexusDataError("many: expected an array");
+    if (many === undefined || kindAt(document, many) !== ARRAY) throw new NexusDataError("many: expected an array");
     return NexusData.many(itemsOf(document, many).map((item) => valueFrom(document, item)));
   }
 
@@ -307,7 +308,7 @@ export function valueJson(value: NexusValue): string {
 
 /** Entries of an object's members, by name. */
 function membersOf(document: JsonDocument, entry: number, what: string): Map<string, number> {
-  if (document.tape[entry] !== OBJECT) throw new NexusDataError(`${what}: expected an object`);
+  if (kindAt(document, entry) !== OBJECT) throw new NexusDataError(`${what}: expected an object`);
   return membersByName(document, entry);
 }
 
@@ -315,7 +316,7 @@ function valueFrom(document: JsonDocument, entry: number): NexusValue {
   const members = membersOf(document, entry, "value");
   const text = (name: string): string => {
     const at = members.get(name);
-    const kind = at === undefined ? undefined : document.tape[at];
+    const kind = at === undefined ? undefined : kindAt(document, at);
     if (at === undefined || kind === undefined || (kind !== STRING && kind !== STRING + 1)) {
       throw new NexusDataError(`value: expected a string member \`${name}\``);
     }

@@ -15,22 +15,30 @@ import { discriminatorOf } from "./discriminator.js";
 import { inputFault } from "./fault.js";
 import {
   ARRAY,
+  after,
   DOUBLE,
   ESCAPED_STRING,
+  endAt,
   FALSE,
+  firstIn,
   hasRepeatedName,
+  holdsContainer,
+  itemCount,
   type JsonDocument,
+  kindAt,
   LARGE_INTEGER,
   NULL,
   OBJECT,
   parseJson,
   SMALL_INTEGER,
-  STRIDE,
   STRING,
   scalarOf,
+  startAt,
   stringOf,
   stringValueOf,
   TRUE,
+  valueCount,
+  valueOfKey,
 } from "./json.js";
 import { JsonError } from "./json-error.js";
 import { MemberNames } from "./member-names.js";
@@ -95,8 +103,8 @@ const KINDS: Readonly<Record<number, string>> = {
 };
 
 /** The kind of an entry, for messages. */
-export function entryKind({ tape }: JsonDocument, entry: number): string {
-  return KINDS[tape[entry] as number] as string;
+export function entryKind(document: JsonDocument, entry: number): string {
+  return KINDS[kindAt(document, entry)] as string;
 }
 
 export const repeatedMember = () => new Mismatch("the member once", "it twice");
@@ -121,10 +129,10 @@ export class DecoderCompiler {
         return this.json(codec);
       case "null":
         return (document, entry) =>
-          document.tape[entry] === NULL ? null : new Mismatch("null", entryKind(document, entry));
+          kindAt(document, entry) === NULL ? null : new Mismatch("null", entryKind(document, entry));
       case "boolean":
         return (document, entry) => {
-          const kind = document.tape[entry];
+          const kind = kindAt(document, entry);
           return kind === TRUE || (kind === FALSE ? false : new Mismatch("a boolean", entryKind(document, entry)));
         };
       case "string": {
@@ -141,7 +149,7 @@ export class DecoderCompiler {
         const values = new Set<unknown>(codec.values);
         const mismatch = literalMismatch(codec.values);
         return (document, entry) => {
-          if ((document.tape[entry] as number) >= ARRAY) return mismatch(entryKind(document, entry));
+          if (kindAt(document, entry) >= ARRAY) return mismatch(entryKind(document, entry));
           const value = scalarOf(document, entry);
           return values.has(value) ? value : mismatch(entryKind(document, entry));
         };
@@ -199,17 +207,16 @@ export class DecoderCompiler {
     const { name, branches: branchOf, mismatch } = discriminator;
     const member = new MemberNames([name]);
     return (document, entry, context) => {
-      const { tape } = document;
-      if (tape[entry] !== OBJECT) {
+      if (kindAt(document, entry) !== OBJECT) {
         return union.decode(document, entry, context);
       }
       let literal = -1;
-      const end = tape[entry + 3] as number;
-      for (let key = entry + STRIDE; key < end; key = tape[key + STRIDE + 3] as number) {
-        if (member.indexOf(document, key, 0) === 0) literal = key + STRIDE;
+      const end = after(document, entry);
+      for (let key = firstIn(entry); key < end; key = after(document, valueOfKey(key))) {
+        if (member.indexOf(document, key, 0) === 0) literal = valueOfKey(key);
       }
       if (literal < 0) return new Mismatch("a value", "nothing").within(name);
-      const value = (tape[literal] as number) < ARRAY ? scalarOf(document, literal) : undefined;
+      const value = kindAt(document, literal) < ARRAY ? scalarOf(document, literal) : undefined;
       const branch = branchOf.get(value);
       if (branch === undefined) return mismatch(entryKind(document, literal)).within(name).asOtherBranch();
       return branch(document, entry, context);
@@ -229,9 +236,8 @@ export class DecoderCompiler {
       return (unique ? repeatedItem(items) : undefined) ?? items;
     };
     return (document, entry, context) => {
-      const { tape } = document;
-      const kind = tape[entry] as number;
-      if (context.choices > 0) context.steps?.take(((tape[entry + 3] as number) - entry) / STRIDE);
+      const kind = kindAt(document, entry);
+      if (context.choices > 0) context.steps?.take(valueCount(document, entry));
       if (except === "null" && kind === NULL) return new Mismatch("a value", "null");
       if (except === "primitives" && kind < ARRAY) {
         return new Mismatch("an object or an array", entryKind(document, entry));
@@ -249,7 +255,7 @@ export class DecoderCompiler {
     const expected = integer ? "an integer within ±(2^53-1)" : "a number";
     const check = numberCheck(codec);
     return (document, entry) => {
-      const kind = document.tape[entry];
+      const kind = kindAt(document, entry);
       if (kind === LARGE_INTEGER || (kind === DOUBLE && isFarInteger(document, entry))) {
         return new Mismatch("a number within ±(2^53-1)", "an integer beyond it");
       }
@@ -266,7 +272,7 @@ export class DecoderCompiler {
     const { min, max, name } = bigintRange(codec.format);
     const check = integerCheck(codec);
     return (document, entry) => {
-      const kind = document.tape[entry];
+      const kind = kindAt(document, entry);
       if (kind === DOUBLE) {
         return isFarInteger(document, entry)
           ? new Mismatch(name, "an integer outside its range")
@@ -299,21 +305,20 @@ export class DecoderCompiler {
     // One for each object inside another of this type; one that met a mismatch is not given back.
     const spares: FoundMembers[] = [];
     return (document, entry, context) => {
-      const { tape } = document;
-      if (tape[entry] !== OBJECT) return new Mismatch("an object", entryKind(document, entry));
+      if (kindAt(document, entry) !== OBJECT) return new Mismatch("an object", entryKind(document, entry));
       const found = spares.pop() ?? { values: new Array<number>(count).fill(0), present: [] };
       const { values, present } = found;
       let repeated: number[] | undefined;
       const others = decoderOf === undefined ? undefined : new Map<string, number>();
       let undeclaredCount = 0;
       let ordered = true;
-      const end = tape[entry + 3] as number;
-      for (let key = entry + STRIDE, next = 0; key < end; key = tape[key + STRIDE + 3] as number) {
+      const end = after(document, entry);
+      for (let key = firstIn(entry), next = 0; key < end; key = after(document, valueOfKey(key))) {
         if (context.choices > 0) context.steps?.take(1);
         const index = names.indexOf(document, key, next);
         if (index < 0) {
           if (others === undefined) undeclaredCount++;
-          else others.set(stringOf(document, key), key + STRIDE);
+          else others.set(stringOf(document, key), valueOfKey(key));
           continue;
         }
         if (values[index] === 0) {
@@ -323,7 +328,7 @@ export class DecoderCompiler {
           if (repeated === undefined) repeated = [index];
           else repeated.push(index);
         }
-        values[index] = key + STRIDE;
+        values[index] = valueOfKey(key);
         next = index + 1;
       }
       if (!ordered) present.sort((one, other) => one - other);
@@ -342,7 +347,7 @@ export class DecoderCompiler {
         const { name, optional, decode } = declared[i] as (typeof declared)[number];
         const member = values[i] as number;
         if (repeated?.includes(i)) return repeatedMember().within(name);
-        if (member === 0 || (optional && tape[member] === NULL)) {
+        if (member === 0 || (optional && kindAt(document, member) === NULL)) {
           if (!optional) return new Mismatch("a value", "nothing").within(name).after(fitting);
           setAbsent(object, name);
           continue;
@@ -423,15 +428,14 @@ export class ListDecoder {
   }
 
   decode(document: JsonDocument, entry: number, context: DecodeContext): unknown {
-    const { tape } = document;
-    if (tape[entry] !== ARRAY) return new Mismatch("an array", entryKind(document, entry));
+    if (kindAt(document, entry) !== ARRAY) return new Mismatch("an array", entryKind(document, entry));
     const count = this.check === undefined ? 0 : itemCount(document, entry);
     const mismatch = this.check?.(count);
     if (mismatch !== undefined) return mismatch;
-    const end = tape[entry + 3] as number;
+    const end = after(document, entry);
     // A list that grows begins with room for 17 items, which is most of the memory of many short ones.
-    const values = end - entry <= SHORT_LIST * STRIDE ? new Array<unknown>(itemCount(document, entry)) : [];
-    for (let item = entry + STRIDE, i = 0; item < end; item = tape[item + 3] as number, i++) {
+    const values = valueCount(document, entry) <= SHORT_LIST ? new Array<unknown>(itemCount(document, entry)) : [];
+    for (let item = firstIn(entry), i = 0; item < end; item = after(document, item), i++) {
       if (context.choices > 0) context.steps?.take(1);
       const value = this.decodeItem(document, item, context, i, count);
       if (value instanceof Mismatch) return value.within(i);
@@ -460,7 +464,7 @@ export class ListDecoder {
     const { fixed, tail } = this;
     if (fixed.length === 0 && tail.length === 0) return (this.item as Decode)(document, entry, context);
     // `null` for an optional item means absent, as for an optional member.
-    if (i >= this.required && i < fixed.length && document.tape[entry] === NULL) return undefined;
+    if (i >= this.required && i < fixed.length && kindAt(document, entry) === NULL) return undefined;
     const fromEnd = count - i;
     const decode = fromEnd <= tail.length ? tail[tail.length - fromEnd] : (fixed[i] ?? this.item);
     return (decode as Decode)(document, entry, context);
@@ -470,38 +474,23 @@ export class ListDecoder {
 /**
  * Whether the text of a double is an integer beyond u64 and i64, which a number would round. `-0` is no such integer.
  */
-function isFarInteger({ bytes, tape }: JsonDocument, entry: number): boolean {
-  const end = tape[entry + 2] as number;
+function isFarInteger(document: JsonDocument, entry: number): boolean {
+  const end = endAt(document, entry);
   // 2^63 has 19 digits.
-  if (end - (tape[entry + 1] as number) < 19) return false;
-  for (let at = (tape[entry + 1] as number) + 1; at < end; at++) {
-    const byte = bytes[at] as number;
+  if (end - startAt(document, entry) < 19) return false;
+  for (let at = startAt(document, entry) + 1; at < end; at++) {
+    const byte = document.bytes[at] as number;
     if (byte < 0x30 || byte > 0x39) return false;
   }
   return true;
 }
 
-/** Whether a container holds another container: only then may nested unions decode an entry repeatedly. */
-function holdsContainer({ tape }: JsonDocument, entry: number): boolean {
-  const end = tape[entry + 3] as number;
-  for (let inner = entry + STRIDE; inner < end; inner += STRIDE) if ((tape[inner] as number) >= ARRAY) return true;
-  return false;
-}
-
 /** The number of distinct names of undeclared members. */
 function distinctUndeclared(document: JsonDocument, entry: number, names: MemberNames): number {
-  const { tape } = document;
   const distinct = new Set<string>();
-  const end = tape[entry + 3] as number;
-  for (let key = entry + STRIDE; key < end; key = tape[key + STRIDE + 3] as number) {
+  const end = after(document, entry);
+  for (let key = firstIn(entry); key < end; key = after(document, valueOfKey(key))) {
     if (names.indexOf(document, key, -1) < 0) distinct.add(stringOf(document, key));
   }
   return distinct.size;
-}
-
-export function itemCount({ tape }: JsonDocument, array: number): number {
-  let count = 0;
-  const end = tape[array + 3] as number;
-  for (let item = array + STRIDE; item < end; item = tape[item + 3] as number) count++;
-  return count;
 }

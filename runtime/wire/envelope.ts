@@ -14,17 +14,22 @@ import { inputFault, pathText } from "./fault.js";
 import { InputValues } from "./input-values.js";
 import {
   ARRAY,
+  after,
   ESCAPED_STRING,
+  endAt,
+  firstIn,
   isStringOf,
   itemsOf,
   type JsonDocument,
+  kindAt,
   OBJECT,
-  STRIDE,
   STRING,
+  startAt,
   stringOf,
   stringValueOf,
   type TextForm,
   textOf,
+  valueOfKey,
 } from "./json.js";
 import { JsonError } from "./json-error.js";
 import { InputHasher } from "./signature.js";
@@ -86,13 +91,12 @@ export class EnvelopeReader {
       throw error;
     }
     const [list] = BODY.find(document, 0, undefined);
-    if (list === undefined || document.tape[list] !== ARRAY) throw inputFault("ports: expected an array");
-    const { tape } = document;
+    if (list === undefined || kindAt(document, list) !== ARRAY) throw inputFault("ports: expected an array");
     const values: (Item[] | undefined)[] = this.ports.map(() => undefined);
     const budget: Budget = { left: INPUT_BUDGET, isEncoded: false };
     const ports: PathStep = { up: undefined, step: "ports" };
-    const end = tape[list + 3] as number;
-    for (let entry = list + STRIDE, i = 0; entry < end; entry = tape[entry + 3] as number, i++) {
+    const end = after(document, list);
+    for (let entry = firstIn(list), i = 0; entry < end; entry = after(document, entry), i++) {
       const at: PathStep = { up: ports, step: i };
       const [nameEntry, valueEntry] = PORT.find(document, entry, at);
       const port = this.portOf(document, nameEntry, i, at);
@@ -209,22 +213,21 @@ class ObjectShape {
    * @throws {@link WireFault} for an unknown member, or an entry that is not an object
    */
   find(document: JsonDocument, entry: number, at: PathStep | undefined): (number | undefined)[] {
-    const { tape } = document;
-    if (tape[entry] !== OBJECT) throw inputFault(`${stepsText(at)}: expected an object`);
+    if (kindAt(document, entry) !== OBJECT) throw inputFault(`${stepsText(at)}: expected an object`);
     const found: (number | undefined)[] = [undefined, undefined, undefined, undefined];
-    const end = tape[entry + 3] as number;
-    for (let key = entry + STRIDE; key < end; ) {
-      const value = key + STRIDE;
+    const end = after(document, entry);
+    for (let key = firstIn(entry); key < end; ) {
+      const value = valueOfKey(key);
       const name = this.indexOf(document, key);
       if (name === -1) throw inputFault(`${stepsText(at)}: expected only the members ${this.names.join(", ")}`);
       found[name] = value;
-      key = tape[value + 3] as number;
+      key = after(document, value);
     }
     return found;
   }
 
   private indexOf(document: JsonDocument, key: number): number {
-    if (document.tape[key] === ESCAPED_STRING) return this.names.indexOf(stringOf(document, key));
+    if (kindAt(document, key) === ESCAPED_STRING) return this.names.indexOf(stringOf(document, key));
     for (let i = 0; i < this.bytes.length; i++) if (isStringOf(document, key, this.bytes[i] as Buffer)) return i;
     return -1;
   }
@@ -238,11 +241,11 @@ const DATA = Buffer.from("data");
 
 /** The decoded bytes of a base64 string entry; undefined for anything else. */
 function base64Bytes(document: JsonDocument, entry: number | undefined): Buffer | undefined {
-  const { bytes, tape } = document;
+  const { bytes } = document;
   // latin1 is the fastest decoding, and non-ASCII bytes are invalid base64 in it too.
   const encoded =
-    entry !== undefined && tape[entry] === STRING
-      ? bytes.toString("latin1", (tape[entry + 1] as number) + 1, (tape[entry + 2] as number) - 1)
+    entry !== undefined && kindAt(document, entry) === STRING
+      ? bytes.toString("latin1", startAt(document, entry) + 1, endAt(document, entry) - 1)
       : stringValueOf(document, entry);
   return encoded === undefined ? undefined : decodeBase64(encoded);
 }
@@ -258,7 +261,7 @@ function readValue(document: JsonDocument, entry: number, isMany: boolean, at: P
   }
   if (many === undefined) throw inputFault(`${stepsText(at)}: expected the member many`);
   const list: PathStep = { up: at, step: "many" };
-  if (document.tape[many] !== ARRAY) throw inputFault(`${stepsText(list)}: expected an array`);
+  if (kindAt(document, many) !== ARRAY) throw inputFault(`${stepsText(list)}: expected an array`);
   const entries = itemsOf(document, many);
   if (entries.length < 1 || entries.length > MAX_VALUES) {
     throw inputFault(`${stepsText(list)}: expected 1 to ${MAX_VALUES} values, got ${entries.length}`);
@@ -280,8 +283,8 @@ function readItem(document: JsonDocument, entry: number, at: PathStep, budget: B
   let size: number;
   if (data !== undefined) {
     item = { entry: data };
-    const { tape, spaced } = document;
-    size = spaced ? textOf(document, data, "sent").length : (tape[data + 2] as number) - (tape[data + 1] as number);
+    const { spaced } = document;
+    size = spaced ? textOf(document, data, "sent").length : endAt(document, data) - startAt(document, data);
   } else {
     const bytes = base64Bytes(document, base64);
     if (bytes === undefined)

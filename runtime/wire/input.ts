@@ -5,18 +5,21 @@
 
 import type { Contract, Port } from "./contract.js";
 import { MAX_VALUES } from "./data.js";
-import {
-  type Decode,
-  DecodeContext,
-  DecoderCompiler,
-  itemCount,
-  type ListDecoder,
-  readInput,
-  repeatedMember,
-} from "./decoder.js";
+import { type Decode, DecodeContext, DecoderCompiler, type ListDecoder, readInput, repeatedMember } from "./decoder.js";
 import type { CommittedText } from "./envelope.js";
 import { inputFault, type Path, pathText } from "./fault.js";
-import { ARRAY, type JsonDocument, NULL, OBJECT, STRIDE, valueCount } from "./json.js";
+import {
+  ARRAY,
+  after,
+  firstIn,
+  itemCount,
+  type JsonDocument,
+  kindAt,
+  NULL,
+  OBJECT,
+  valueCount,
+  valueOfKey,
+} from "./json.js";
 import { MemberNames } from "./member-names.js";
 import { Mismatch } from "./mismatch.js";
 import { UnionSteps } from "./union-steps.js";
@@ -70,7 +73,7 @@ export class InputDecoder {
         );
       } else {
         const { document, entry } = readText(texts[0] as CommittedText, [name]);
-        if (port.optional && document.tape[entry] === NULL) {
+        if (port.optional && kindAt(document, entry) === NULL) {
           setAbsent(input, name);
           continue;
         }
@@ -89,20 +92,19 @@ export class InputDecoder {
    * @throws {@link WireFault} `input_deserialization_error` with the path of the failing member
    */
   decodeUnsigned(body: Uint8Array, document = readInput("body", body)): Record<string, unknown> {
-    const { tape } = document;
-    if (tape[0] !== OBJECT) throw inputFault("body: expected an object");
+    if (kindAt(document, 0) !== OBJECT) throw inputFault("body: expected an object");
     const members = new Array<number>(this.ports.length).fill(0);
     const repeated = new Set<number>();
     let undeclared = false;
-    const end = tape[3] as number;
-    for (let key = STRIDE, next = 0; key < end; key = tape[key + STRIDE + 3] as number) {
+    const end = after(document, 0);
+    for (let key = firstIn(0), next = 0; key < end; key = after(document, valueOfKey(key))) {
       const index = this.names.indexOf(document, key, next);
       if (index < 0) {
         undeclared = true;
         continue;
       }
       if (members[index] !== 0) repeated.add(index);
-      members[index] = key + STRIDE;
+      members[index] = valueOfKey(key);
       next = index + 1;
     }
     const input: Record<string, unknown> = {};
@@ -111,12 +113,12 @@ export class InputDecoder {
       const { name, optional } = port;
       const member = members[i] as number;
       if (repeated.has(i)) throw inputFault(repeatedMember().describe([name]));
-      if (member === 0 || (optional && tape[member] === NULL)) {
+      if (member === 0 || (optional && kindAt(document, member) === NULL)) {
         if (!optional) throw inputFault(`${pathText([name])}: expected a value, got nothing`);
         setAbsent(input, name);
         continue;
       }
-      if (list !== undefined && tape[member] === ARRAY) {
+      if (list !== undefined && kindAt(document, member) === ARRAY) {
         const count = itemCount(document, member);
         if (count < 1 || count > MAX_VALUES) {
           throw inputFault(`${pathText([name])}: expected 1 to ${MAX_VALUES} values, got ${count}`);

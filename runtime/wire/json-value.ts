@@ -1,6 +1,6 @@
 /** Lossless values of JSON documents (protocol.md section 3), and indented JSON text. */
 
-import { DOUBLE, foldTape, parseJson, scalarOf } from "./json.js";
+import { DOUBLE, foldTape, kindAt, parseJson, scalarOf } from "./json.js";
 
 /** A double with an integral value, as opposed to an integer: `1.0`, `1e3`, `-0`, digits beyond u64. */
 export class JsonDouble {
@@ -32,7 +32,7 @@ export function readJson(bytes: Uint8Array): JsonValue {
   return foldTape<JsonValue>(parseJson(bytes), 0, {
     scalar: (document, entry) => {
       const value = scalarOf(document, entry);
-      return document.tape[entry] === DOUBLE && Number.isInteger(value) ? new JsonDouble(value as number) : value;
+      return kindAt(document, entry) === DOUBLE && Number.isInteger(value) ? new JsonDouble(value as number) : value;
     },
     array: (items) => items,
     object: (names, values) => {

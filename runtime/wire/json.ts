@@ -31,7 +31,7 @@ export const ARRAY = 8;
 export const OBJECT = 9;
 
 /** Numbers per tape entry: kind, first byte, byte after the last, tape index after the subtree. */
-export const STRIDE = 4;
+const STRIDE = 4;
 
 /** Features of a document that JSON.parse would lose or misread. */
 export interface JsonFacts {
@@ -102,9 +102,41 @@ export function parseJson(input: Uint8Array, maxValues = Number.POSITIVE_INFINIT
   return new Scanner(bytes, ascii, newTape(bytes.length, maxLength), maxLength).scan();
 }
 
-/** Number of values in a document: members' names, arrays and objects count as one each. */
-export function valueCount({ tape }: JsonDocument): number {
-  return (tape[3] as number) / STRIDE;
+/** Number of values at and below an entry: members' names, arrays and objects count as one each. */
+export function valueCount(document: JsonDocument, entry = 0): number {
+  return (after(document, entry) - entry) / STRIDE;
+}
+
+// Entries of a document. Items: from `firstIn(array)`, each `after` the one before, below `after(array)`. Members: keys
+// from `firstIn(object)`, each `after` the value of the one before.
+
+/** The kind of an entry: `NULL` to `OBJECT`. */
+export function kindAt({ tape }: JsonDocument, entry: number): number {
+  return tape[entry] as number;
+}
+
+/** The offset of an entry's first byte. */
+export function startAt({ tape }: JsonDocument, entry: number): number {
+  return tape[entry + 1] as number;
+}
+
+/** The offset after an entry's last byte. */
+export function endAt({ tape }: JsonDocument, entry: number): number {
+  return tape[entry + 2] as number;
+}
+
+/** The entry after a value and all that it holds. */
+export function after({ tape }: JsonDocument, entry: number): number {
+  return tape[entry + 3] as number;
+}
+
+/** The first entry inside an array or object that is not empty: an item or a key. */
+export function firstIn(entry: number): number {
+  return entry + STRIDE;
+}
+
+export function valueOfKey(key: number): number {
+  return key + STRIDE;
 }
 
 /** The offset of the first invalid UTF-8 byte. */
@@ -881,6 +913,21 @@ export function itemsOf({ tape }: JsonDocument, array: number): number[] {
   const items: number[] = [];
   for (let item = array + STRIDE; item < (tape[array + 3] as number); item = tape[item + 3] as number) items.push(item);
   return items;
+}
+
+/** Number of items of an array entry. */
+export function itemCount(document: JsonDocument, array: number): number {
+  let count = 0;
+  const end = after(document, array);
+  for (let item = firstIn(array); item < end; item = after(document, item)) count++;
+  return count;
+}
+
+/** Whether an array or object entry holds another one. */
+export function holdsContainer({ tape }: JsonDocument, entry: number): boolean {
+  const end = tape[entry + 3] as number;
+  for (let inner = entry + STRIDE; inner < end; inner += STRIDE) if ((tape[inner] as number) >= ARRAY) return true;
+  return false;
 }
 
 /** Quotes a well-formed string like serde_json, which escapes exactly the same characters as JSON.stringify. */

@@ -1,7 +1,7 @@
 /** Look-up of declared member names. */
 
 import { Buffer } from "#platform/bytes";
-import { ESCAPED_STRING, isStringOf, type JsonDocument, stringOf } from "./json.js";
+import { ESCAPED_STRING, endAt, isStringOf, type JsonDocument, kindAt, startAt, stringOf } from "./json.js";
 
 /** Looks up declared member names by bytes; only a name with escapes is decoded to a string. */
 export class MemberNames {
@@ -28,9 +28,8 @@ export class MemberNames {
     if (this.bytes.length === 0) return -1;
     const next = this.bytes[expected];
     if (next !== undefined && isStringOf(document, key, next)) return expected;
-    const { tape } = document;
-    if (tape[key] === ESCAPED_STRING) return this.byName.get(stringOf(document, key)) ?? -1;
-    const candidates = this.byLength.get((tape[key + 2] as number) - (tape[key + 1] as number) - 2);
+    if (kindAt(document, key) === ESCAPED_STRING) return this.byName.get(stringOf(document, key)) ?? -1;
+    const candidates = this.byLength.get(endAt(document, key) - startAt(document, key) - 2);
     if (candidates === undefined) return -1;
     if (candidates.length > MAX_COMPARED_NAMES) return this.byName.get(stringOf(document, key)) ?? -1;
     for (const index of candidates) if (isStringOf(document, key, this.bytes[index] as Buffer)) return index;

@@ -26,7 +26,7 @@ import { DefinitionMemo, Definitions } from "./definitions.js";
 import { discriminatorOf } from "./discriminator.js";
 import { ErrEval } from "./err-eval.js";
 import { type Path, pathText, WireFault } from "./fault.js";
-import { formatNumber, type JsonDocument, MAX_DEPTH, NULL, parseJson, quote } from "./json.js";
+import { formatNumber, type JsonDocument, kindAt, MAX_DEPTH, NULL, parseJson, quote } from "./json.js";
 import { JsonError } from "./json-error.js";
 import { bigintRange, kindOf, literalMismatch, Mismatch } from "./mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
@@ -203,7 +203,7 @@ export class OutputEncoder {
       if (error instanceof JsonError) throw fault(`${pathText(path)}: not JSON: ${error.message}`);
       throw error;
     }
-    if (port.optional && document.tape[0] === NULL) return;
+    if (port.optional && kindAt(document, 0) === NULL) return;
     const value = decode(document, 0, new DecodeContext(true));
     if (value instanceof Mismatch) throw fault(value.describe(path));
   }

@@ -2,7 +2,7 @@
 
 import type { Codec, Contract } from "./contract.js";
 import { pathText } from "./fault.js";
-import { ARRAY, type JsonDocument, OBJECT, parseJson, STRIDE, stringOf } from "./json.js";
+import { ARRAY, after, firstIn, type JsonDocument, kindAt, OBJECT, parseJson, stringOf, valueOfKey } from "./json.js";
 
 /** An undeclared member. */
 export interface Undeclared {
@@ -25,31 +25,30 @@ const MAX_FOUND = 10;
  */
 export function undeclaredMembers({ input, definitions = [] }: Contract, body: Uint8Array): Undeclared[] {
   const document = parseJson(body);
-  const { tape } = document;
   const named = new Map(definitions);
   const found: Undeclared[] = [];
   let visits = 0;
   const members = (entry: number, at: string, declared: ReadonlyMap<string, Codec>) => {
-    const end = tape[entry + 3] as number;
-    for (let key = entry + STRIDE; key < end && found.length < MAX_FOUND; key = tape[key + STRIDE + 3] as number) {
+    const end = after(document, entry);
+    for (let key = firstIn(entry); key < end && found.length < MAX_FOUND; key = after(document, valueOfKey(key))) {
       if (visits++ >= MAX_VISITS) return;
       const name = stringOf(document, key);
       const codec = declared.get(name);
       if (codec === undefined) found.push({ at, name, declared: [...declared.keys()] });
-      else visit(key + STRIDE, below(at, name), codec);
+      else visit(valueOfKey(key), below(at, name), codec);
     }
   };
   const visit = (entry: number, at: string, codec: Codec): void => {
     const known = codec.kind === "ref" ? named.get(codec.name) : codec;
-    const kind = tape[entry];
+    const kind = kindAt(document, entry);
     if (known?.kind === "object" && kind === OBJECT && known.rest === undefined && known.patterns === undefined) {
       members(entry, at, new Map(known.members.map((member) => [member.name, member.codec])));
     } else if (known?.kind === "array" && kind === ARRAY) items(entry, at, known.item);
     else if (known?.kind === "wrapped") visit(entry, at, known.item);
   };
   const items = (entry: number, at: string, codec: Codec) => {
-    const end = tape[entry + 3] as number;
-    for (let item = entry + STRIDE; item < end && visits++ < MAX_VISITS; item = tape[item + 3] as number) {
+    const end = after(document, entry);
+    for (let item = firstIn(entry); item < end && visits++ < MAX_VISITS; item = after(document, item)) {
       visit(item, `${at}[]`, codec);
     }
   };
@@ -59,8 +58,8 @@ export function undeclaredMembers({ input, definitions = [] }: Contract, body: U
   return found;
 }
 
-function isObject({ tape }: JsonDocument): boolean {
-  return tape[0] === OBJECT;
+function isObject(document: JsonDocument): boolean {
+  return kindAt(document, 0) === OBJECT;
 }
 
 function below(at: string, name: string): string {

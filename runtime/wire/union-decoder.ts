@@ -3,7 +3,7 @@
 import { BranchFilter } from "./branch-filter.js";
 import type { Codec } from "./contract.js";
 import type { Decode, DecodeContext } from "./decode-context.js";
-import { ARRAY, type JsonDocument } from "./json.js";
+import { ARRAY, endAt, type JsonDocument, kindAt, startAt } from "./json.js";
 import { Mismatch, unionMismatch } from "./mismatch.js";
 import { chooseBranch } from "./union-choice.js";
 
@@ -42,9 +42,8 @@ export class UnionDecoder {
   }
 
   private attempt(document: JsonDocument, entry: number, context: DecodeContext, at: number): unknown {
-    const { tape } = document;
-    const isScalar = (tape[entry] as number) < ARRAY;
-    const length = isScalar ? (tape[entry + 2] as number) - (tape[entry + 1] as number) : 0;
+    const isScalar = kindAt(document, entry) < ARRAY;
+    const length = isScalar ? endAt(document, entry) - startAt(document, entry) : 0;
     context.steps?.take(STEPS_OF_TRY + Math.floor(length / BYTES_OF_STEP));
     context.choices++;
     const value = (this.branches[at] as Decode)(document, entry, context);

@@ -9,13 +9,16 @@ import { type Path, pathText } from "./fault.js";
 import {
   ARRAY,
   DOUBLE,
+  endAt,
   foldTape,
   formatNumber,
   type JsonDocument,
+  kindAt,
   MAX_DEPTH,
   parseJson,
   quote,
   scalarOf,
+  startAt,
 } from "./json.js";
 import { bigintRange, kindOf } from "./mismatch.js";
 
@@ -108,9 +111,9 @@ export function plainValue(bytes: Uint8Array): unknown {
 
 /** The value of one entry of a parsed document; by JSON.parse where that is lossless. */
 export function plainValueOf(document: JsonDocument, entry: number): unknown {
-  const { bytes, tape, large, escapedNames } = document;
-  if ((tape[entry] as number) >= ARRAY && !large && !escapedNames) {
-    return JSON.parse(bytes.toString("utf8", tape[entry + 1], tape[entry + 2]));
+  const { bytes, large, escapedNames } = document;
+  if (kindAt(document, entry) >= ARRAY && !large && !escapedNames) {
+    return JSON.parse(bytes.toString("utf8", startAt(document, entry), endAt(document, entry)));
   }
   return foldPlain(document, entry, scalarOf);
 }
@@ -127,9 +130,9 @@ export function exactValue(bytes: Uint8Array): unknown {
 }
 
 function exactScalar(document: JsonDocument, entry: number): unknown {
-  const { bytes, tape } = document;
-  if (tape[entry] !== DOUBLE) return scalarOf(document, entry);
-  const text = bytes.toString("latin1", tape[entry + 1], tape[entry + 2]);
+  const { bytes } = document;
+  if (kindAt(document, entry) !== DOUBLE) return scalarOf(document, entry);
+  const text = bytes.toString("latin1", startAt(document, entry), endAt(document, entry));
   return /^-?[1-9]\d*$/.test(text) ? BigInt(text) : scalarOf(document, entry);
 }
 
