@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 const LAYERS = [
   {
     name: "wire",
-    files: "runtime/wire/* runtime/wire/portable/*",
+    files: "runtime/wire/* runtime/wire/json/* runtime/wire/portable/*",
     packages:
       "#platform/bytes #platform/hash @mysten/bcs @noble/ed25519 @noble/hashes ajv-formats buffer sodium-native",
     node: "buffer crypto module",

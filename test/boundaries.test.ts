@@ -88,7 +88,7 @@ describe("boundaries", async () => {
       "fastify",
       "pino",
     ]);
-    assert.ok(loaded.has("runtime/wire/json.ts"));
+    assert.ok(loaded.has("runtime/wire/json/scan.ts"));
     assert.deepEqual(
       [...loaded].filter((file) => file.startsWith("runtime/testing")),
       [],

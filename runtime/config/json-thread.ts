@@ -1,8 +1,8 @@
 /** The thread of parse-aside.ts: parses one document and posts its tape, without copying either. */
 
 import { parentPort, workerData } from "node:worker_threads";
-import { parseJson } from "../wire/json.js";
-import { JsonError } from "../wire/json-error.js";
+import { JsonError } from "../wire/json/error.js";
+import { parseJson } from "../wire/json/scan.js";
 import type { ThreadAnswer } from "./parse-aside.js";
 
 const bytes = workerData as Uint8Array;

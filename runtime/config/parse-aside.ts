@@ -2,8 +2,9 @@
 
 import { Worker } from "node:worker_threads";
 import { asBuffer } from "../wire/bytes.js";
-import { type JsonDocument, parseJson } from "../wire/json.js";
-import { JsonError } from "../wire/json-error.js";
+import type { JsonDocument } from "../wire/json/document.js";
+import { JsonError } from "../wire/json/error.js";
+import { parseJson } from "../wire/json/scan.js";
 
 /** Size of the largest document that is parsed on the calling thread, within some milliseconds. */
 const MAX_BYTES_HERE = 256 * 1024;

@@ -15,17 +15,15 @@ import {
   firstIn,
   type JsonDocument,
   kindAt,
-  lineColumn,
   NULL,
   OBJECT,
-  parseJson,
   STRING,
-  scalarOf,
   startAt,
-  stringOf,
   TRUE,
-} from "../wire/json.js";
-import { JsonError } from "../wire/json-error.js";
+} from "../wire/json/document.js";
+import { JsonError, lineColumn } from "../wire/json/error.js";
+import { scalarOf, stringOf } from "../wire/json/read.js";
+import { parseJson } from "../wire/json/scan.js";
 import { looksLikeKey } from "./keys.js";
 import { closest } from "./nearest.js";
 

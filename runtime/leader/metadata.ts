@@ -2,8 +2,11 @@
 
 import { Buffer } from "#platform/bytes";
 import { parseFqn } from "../fqn.js";
-import { ARRAY, itemsOf, type JsonDocument, kindAt, membersByName, OBJECT, parseJson, textOf } from "../wire/json.js";
-import { JsonError } from "../wire/json-error.js";
+import { ARRAY, itemsOf, type JsonDocument, kindAt, OBJECT } from "../wire/json/document.js";
+import { JsonError } from "../wire/json/error.js";
+import { textOf } from "../wire/json/print.js";
+import { membersByName } from "../wire/json/read.js";
+import { parseJson } from "../wire/json/scan.js";
 import { MAX_TIMEOUT_MS } from "../wire/metadata.js";
 import { plainValueOf } from "../wire/untyped-json.js";
 import { LeaderError } from "./error.js";

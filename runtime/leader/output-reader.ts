@@ -4,7 +4,7 @@ import type { Contract, Variant } from "../wire/contract.js";
 import type { WalrusValue } from "../wire/data.js";
 import { type Decode, DecodeContext, readInput } from "../wire/decoder.js";
 import { WireFault } from "../wire/fault.js";
-import { kindAt, NULL } from "../wire/json.js";
+import { kindAt, NULL } from "../wire/json/document.js";
 import { Mismatch } from "../wire/mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "../wire/ports.js";
 import { ResultDecoderCompiler } from "../wire/result-decoder.js";

@@ -3,8 +3,8 @@
 import type { ReadOptions, ResolvedValue } from "../storage/read-budget.js";
 import type { RawValue } from "../wire/bcs-shapes.js";
 import type { InlineValue } from "../wire/data.js";
-import { quote } from "../wire/json.js";
-import { JsonError } from "../wire/json-error.js";
+import { JsonError } from "../wire/json/error.js";
+import { quote } from "../wire/json/print.js";
 import { plainValue } from "../wire/untyped-json.js";
 import { LeaderError } from "./error.js";
 import type { OutputReader, ReadablePort } from "./output-reader.js";

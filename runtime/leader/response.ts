@@ -1,7 +1,7 @@
 /** Reads error answers (protocol.md section 7). */
 
 import { ERROR_CODES, isErrorCode } from "../wire/error-codes.js";
-import { JsonError } from "../wire/json-error.js";
+import { JsonError } from "../wire/json/error.js";
 import { plainValue } from "../wire/untyped-json.js";
 import { LeaderError } from "./error.js";
 import type { HttpResponse } from "./transport.js";

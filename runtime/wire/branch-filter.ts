@@ -18,10 +18,10 @@ import {
   OBJECT,
   SMALL_INTEGER,
   STRING,
-  scalarOf,
   TRUE,
   valueOfKey,
-} from "./json.js";
+} from "./json/document.js";
+import { scalarOf } from "./json/read.js";
 import { MemberNames } from "./member-names.js";
 import type { UnionSteps } from "./union-steps.js";
 

@@ -9,19 +9,11 @@ import { sha256 } from "#platform/hash";
 import { decodeBase64, decodeBase64url } from "./base64.js";
 import type { PortCommitment, ValueKind } from "./bcs-shapes.js";
 import { encodeNexusData, encodePortCommitment, nexusDataSize } from "./bcs-writer.js";
-import {
-  ARRAY,
-  itemsOf,
-  type JsonDocument,
-  kindAt,
-  membersByName,
-  OBJECT,
-  parseJson,
-  STRING,
-  stringOf,
-  textOf,
-} from "./json.js";
-import { JsonError } from "./json-error.js";
+import { ARRAY, itemsOf, type JsonDocument, kindAt, OBJECT, STRING } from "./json/document.js";
+import { JsonError } from "./json/error.js";
+import { textOf } from "./json/print.js";
+import { membersByName, stringOf } from "./json/read.js";
+import { parseJson } from "./json/scan.js";
 
 /** Limit of one inline value, in bytes. */
 export const MAX_INLINE_BYTES = 61_440;

@@ -1,7 +1,7 @@
 /** State of decoding one document, and the type of compiled decoders. */
 
 import { DefinitionMemo } from "./definitions.js";
-import type { JsonDocument } from "./json.js";
+import type { JsonDocument } from "./json/document.js";
 import type { UnionSteps } from "./union-steps.js";
 
 /** Decodes an entry to the tool's value; a {@link Mismatch} when it does not fit. */

@@ -29,18 +29,16 @@ import {
   LARGE_INTEGER,
   NULL,
   OBJECT,
-  parseJson,
   SMALL_INTEGER,
   STRING,
-  scalarOf,
   startAt,
-  stringOf,
-  stringValueOf,
   TRUE,
   valueCount,
   valueOfKey,
-} from "./json.js";
-import { JsonError } from "./json-error.js";
+} from "./json/document.js";
+import { JsonError } from "./json/error.js";
+import { scalarOf, stringOf, stringValueOf } from "./json/read.js";
+import { parseJson } from "./json/scan.js";
 import { MemberNames } from "./member-names.js";
 import { bigintRange, literalMismatch, Mismatch } from "./mismatch.js";
 import { compileIndexes } from "./union-choice.js";

@@ -18,20 +18,17 @@ import {
   ESCAPED_STRING,
   endAt,
   firstIn,
-  isStringOf,
   itemsOf,
   type JsonDocument,
   kindAt,
   OBJECT,
   STRING,
   startAt,
-  stringOf,
-  stringValueOf,
-  type TextForm,
-  textOf,
   valueOfKey,
-} from "./json.js";
-import { JsonError } from "./json-error.js";
+} from "./json/document.js";
+import { JsonError } from "./json/error.js";
+import { type TextForm, textOf } from "./json/print.js";
+import { isStringOf, stringOf, stringValueOf } from "./json/read.js";
 import { InputHasher } from "./signature.js";
 
 /** Limit of the values of a signed call, in bytes over all ports (protocol.md section 1). */

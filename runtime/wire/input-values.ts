@@ -2,8 +2,9 @@
 
 import type { Codec, Contract } from "./contract.js";
 import { WireFault } from "./fault.js";
-import { type JsonDocument, parseJson, valueCount } from "./json.js";
-import { JsonError, TooManyValues } from "./json-error.js";
+import { type JsonDocument, valueCount } from "./json/document.js";
+import { JsonError, TooManyValues } from "./json/error.js";
+import { parseJson } from "./json/scan.js";
 
 /** Default limit of the values of one call. */
 export const DEFAULT_MAX_INPUT_VALUES = 300_000;

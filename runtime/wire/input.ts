@@ -19,7 +19,7 @@ import {
   OBJECT,
   valueCount,
   valueOfKey,
-} from "./json.js";
+} from "./json/document.js";
 import { MemberNames } from "./member-names.js";
 import { Mismatch } from "./mismatch.js";
 import { UnionSteps } from "./union-steps.js";

@@ -1,6 +1,8 @@
 /** Lossless values of JSON documents (protocol.md section 3), and indented JSON text. */
 
-import { DOUBLE, foldTape, kindAt, parseJson, scalarOf } from "./json.js";
+import { DOUBLE, kindAt } from "./json/document.js";
+import { foldTape, scalarOf } from "./json/read.js";
+import { parseJson } from "./json/scan.js";
 
 /** A double with an integral value, as opposed to an integer: `1.0`, `1e3`, `-0`, digits beyond u64. */
 export class JsonDouble {

@@ -1,7 +1,8 @@
 /** Look-up of declared member names. */
 
 import { Buffer } from "#platform/bytes";
-import { ESCAPED_STRING, endAt, isStringOf, type JsonDocument, kindAt, startAt, stringOf } from "./json.js";
+import { ESCAPED_STRING, endAt, type JsonDocument, kindAt, startAt } from "./json/document.js";
+import { isStringOf, stringOf } from "./json/read.js";
 
 /** Looks up declared member names by bytes; only a name with escapes is decoded to a string. */
 export class MemberNames {

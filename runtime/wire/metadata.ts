@@ -1,7 +1,7 @@
 /** The metadata document of a tool (protocol.md section 9), and the listing of documents in `meta.json` and `--meta`. */
 
 import type { Contract } from "./contract.js";
-import { quote } from "./json.js";
+import { quote } from "./json/print.js";
 import { indentedBlock } from "./json-value.js";
 import { plainValue } from "./untyped-json.js";
 

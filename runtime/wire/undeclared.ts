@@ -2,7 +2,9 @@
 
 import type { Codec, Contract } from "./contract.js";
 import { pathText } from "./fault.js";
-import { ARRAY, after, firstIn, type JsonDocument, kindAt, OBJECT, parseJson, stringOf, valueOfKey } from "./json.js";
+import { ARRAY, after, firstIn, type JsonDocument, kindAt, OBJECT, valueOfKey } from "./json/document.js";
+import { stringOf } from "./json/read.js";
+import { parseJson } from "./json/scan.js";
 
 /** An undeclared member. */
 export interface Undeclared {

@@ -3,7 +3,7 @@
 import { BranchFilter } from "./branch-filter.js";
 import type { Codec } from "./contract.js";
 import type { Decode, DecodeContext } from "./decode-context.js";
-import { ARRAY, endAt, type JsonDocument, kindAt, startAt } from "./json.js";
+import { ARRAY, endAt, type JsonDocument, kindAt, startAt } from "./json/document.js";
 import { Mismatch, unionMismatch } from "./mismatch.js";
 import { chooseBranch } from "./union-choice.js";
 

@@ -6,20 +6,11 @@
 import { asBuffer } from "./bytes.js";
 import { formatDateTime } from "./date-time.js";
 import { type Path, pathText } from "./fault.js";
-import {
-  ARRAY,
-  DOUBLE,
-  endAt,
-  foldTape,
-  formatNumber,
-  type JsonDocument,
-  kindAt,
-  MAX_DEPTH,
-  parseJson,
-  quote,
-  scalarOf,
-  startAt,
-} from "./json.js";
+import { ARRAY, DOUBLE, endAt, type JsonDocument, kindAt, MAX_DEPTH, startAt } from "./json/document.js";
+import { formatNumber } from "./json/numbers.js";
+import { quote } from "./json/print.js";
+import { foldTape, scalarOf } from "./json/read.js";
+import { parseJson } from "./json/scan.js";
 import { bigintRange, kindOf } from "./mismatch.js";
 
 /** A value that cannot be written as JSON. The message names the path and the rule, never the value. */

@@ -12,7 +12,10 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/wire/definitions.ts": wire("input", "constraints", "output"),
   "runtime/wire/input.ts": [...wire("input", "constraints"), ...runtime("invoke-values", "input-release", "unsigned")],
   "runtime/wire/output.ts": wire("output", "constraints"),
-  "runtime/wire/json.ts": wire("json", "input", "envelope", "hostile"),
+  "runtime/wire/json/numbers.ts": wire("json", "input", "envelope", "hostile"),
+  "runtime/wire/json/print.ts": wire("json", "input", "envelope", "hostile"),
+  "runtime/wire/json/read.ts": wire("json", "input", "envelope", "hostile"),
+  "runtime/wire/json/scan.ts": wire("json", "input", "envelope", "hostile"),
   "runtime/wire/envelope.ts": [...wire("envelope"), ...runtime("invoke-envelope"), ...wire("hostile")],
   "runtime/wire/signature.ts": wire("signature", "bcs"),
   "runtime/server/call/invoke-service.ts": runtime(

@@ -16,7 +16,7 @@ import { SafeLogger } from "#runtime/server/log/safe-logger.js";
 import { ServerReload } from "#runtime/server/reload.js";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
 import type { VerifyKey } from "#runtime/wire/ed25519-keys.js";
-import { parseJson } from "#runtime/wire/json.js";
+import { parseJson } from "#runtime/wire/json/scan.js";
 import { proves, provesRow } from "../proves.js";
 import { atEnd } from "../teardown.js";
 import { keptLog, until } from "./tools.js";

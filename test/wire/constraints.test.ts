@@ -6,7 +6,7 @@ import { MAX_MATCHED_LENGTH } from "#runtime/wire/constraints.js";
 import type { Codec, Contract } from "#runtime/wire/contract.js";
 import { DecodeContext, DecoderCompiler, ValueDecoder } from "#runtime/wire/decoder.js";
 import { WireFault } from "#runtime/wire/fault.js";
-import { parseJson } from "#runtime/wire/json.js";
+import { parseJson } from "#runtime/wire/json/scan.js";
 import { ValueEncoder } from "#runtime/wire/output.js";
 import { proves } from "../proves.js";
 

@@ -10,7 +10,7 @@ import {
   NexusValue,
   parseObjectId,
 } from "#runtime/wire/data.js";
-import { JsonError } from "#runtime/wire/json-error.js";
+import { JsonError } from "#runtime/wire/json/error.js";
 import { proves, provesRow } from "../proves.js";
 import { documentText } from "./arbitraries.js";
 

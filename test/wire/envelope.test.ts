@@ -5,7 +5,8 @@ import { committedBytes, EnvelopeReader, INPUT_BUDGET } from "#runtime/wire/enve
 import { WireFault } from "#runtime/wire/fault.js";
 import { sha256 } from "#runtime/wire/hash.js";
 import { InputDecoder } from "#runtime/wire/input.js";
-import { parseJson, textOf } from "#runtime/wire/json.js";
+import { textOf } from "#runtime/wire/json/print.js";
+import { parseJson } from "#runtime/wire/json/scan.js";
 import { InputHasher } from "#runtime/wire/signature.js";
 import { proves, provesRow } from "../proves.js";
 

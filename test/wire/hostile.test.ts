@@ -3,8 +3,9 @@ import { describe, it } from "node:test";
 import { EnvelopeReader } from "#runtime/wire/envelope.js";
 import { WireFault } from "#runtime/wire/fault.js";
 import { InputDecoder } from "#runtime/wire/input.js";
-import { parseJson, textOf } from "#runtime/wire/json.js";
-import { JsonError } from "#runtime/wire/json-error.js";
+import { JsonError } from "#runtime/wire/json/error.js";
+import { textOf } from "#runtime/wire/json/print.js";
+import { parseJson } from "#runtime/wire/json/scan.js";
 import { readJson } from "#runtime/wire/json-value.js";
 import { serdeText } from "./serde-model.js";
 

@@ -10,8 +10,9 @@ import { WireFault } from "#runtime/wire/fault.js";
 import { sha256 } from "#runtime/wire/hash.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { heapBytesOf, InputValues } from "#runtime/wire/input-values.js";
-import { parseJson, valueCount } from "#runtime/wire/json.js";
-import { TooManyValues } from "#runtime/wire/json-error.js";
+import { valueCount } from "#runtime/wire/json/document.js";
+import { TooManyValues } from "#runtime/wire/json/error.js";
+import { parseJson } from "#runtime/wire/json/scan.js";
 import { InputHasher } from "#runtime/wire/signature.js";
 
 const OVER = new WireFault(

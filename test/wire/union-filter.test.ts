@@ -6,7 +6,7 @@ import type { Codec } from "#runtime/wire/contract.js";
 import { DecodeContext, DecoderCompiler, ValueDecoder } from "#runtime/wire/decoder.js";
 import { WireFault } from "#runtime/wire/fault.js";
 import { InputDecoder } from "#runtime/wire/input.js";
-import { parseJson } from "#runtime/wire/json.js";
+import { parseJson } from "#runtime/wire/json/scan.js";
 import { ValueEncoder } from "#runtime/wire/output.js";
 import { proves } from "../proves.js";
 

@@ -3,7 +3,7 @@
 import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
 import type { CommittedText } from "../../wire/envelope.js";
 import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
-import type { JsonDocument } from "../../wire/json.js";
+import type { JsonDocument } from "../../wire/json/document.js";
 import { errorBody } from "../errors/request-error.js";
 import type { BodyAccount } from "../load/body-bytes.js";
 

@@ -1,0 +1,215 @@
+/** Prints JSON like serde_json (protocol.md section 5). */
+
+import { Buffer } from "#platform/bytes";
+import {
+  ARRAY,
+  allMembers,
+  DOUBLE,
+  ESCAPED_STRING,
+  hasRepeatedName,
+  type JsonDocument,
+  OBJECT,
+  STRIDE,
+} from "./document.js";
+import { formatDouble, isPrintedDouble, serdeDouble } from "./numbers.js";
+import { stringOf, uniqueMembers } from "./read.js";
+import { MAX_SHORT_LENGTH, PLAIN } from "./scan.js";
+
+/** The three spellings of a text that a leader may have hashed (protocol.md section 5). */
+export type TextForm = "sent" | "canonical" | "legacy";
+
+/**
+ * The text of one entry, as bytes without white space.
+ *
+ * - `sent`: the original spelling, repeated members included
+ * - `canonical`: the spelling of serde_json: a repeated member has its first position and its last value, minimal
+ *   escapes, integers unchanged, doubles as serde_json reads and prints them
+ * - `legacy`: canonical, with exponents as printed by serde_json before 1.0.147
+ *
+ * @returns a view of the document where it contains the text, otherwise a new buffer
+ */
+export function textOf(document: JsonDocument, entry: number, form: TextForm): Buffer {
+  const { bytes, tape, spaced } = document;
+  const start = tape[entry + 1] as number;
+  const end = tape[entry + 2] as number;
+  const isSent = form === "sent" || !(document.doubles || document.escapes || hasRepeatedMembers(document, entry));
+  if (isSent && (!spaced || (tape[entry] as number) < ARRAY)) return bytes.subarray(start, end);
+  return new TextWriter(document, form).write(entry);
+}
+
+/** A container being written, with its remaining content. */
+interface OpenContainer {
+  readonly close: number;
+  /** Tape index of the next item or the next member's name; unused when `members` is set. */
+  next: number;
+  readonly end: number;
+  /** Members in an order other than the tape's, and the index of the next one. */
+  readonly members: readonly (readonly [key: number, value: number])[] | undefined;
+  place: number;
+  first: boolean;
+}
+
+/** Writes one entry in one form. Unchanged stretches of the document are copied at once. */
+class TextWriter {
+  private readonly source: Buffer;
+  private readonly unchanged: boolean;
+  private target = EMPTY;
+  private at = 0;
+  /** Pending stretch of the document, not copied yet because it may grow. */
+  private from = 0;
+  private to = 0;
+
+  constructor(
+    private readonly document: JsonDocument,
+    private readonly form: TextForm,
+  ) {
+    this.source = document.bytes;
+    this.unchanged = form === "sent";
+  }
+
+  write(root: number): Buffer {
+    const { tape } = this.document;
+    const open: OpenContainer[] = [];
+    this.entry(root, open);
+    for (let container = open.at(-1); container !== undefined; container = open.at(-1)) {
+      const { members, place, next } = container;
+      if (members === undefined ? next === container.end : place === members.length) {
+        this.byte(container.close);
+        open.pop();
+        continue;
+      }
+      if (container.first) container.first = false;
+      else this.byte(COMMA);
+      let value = next;
+      if (container.close === CLOSE_OBJECT) {
+        const [key, itsValue] = members?.[place] ?? [next, next + STRIDE];
+        this.scalar(key);
+        this.byte(COLON);
+        value = itsValue;
+      }
+      container.place++;
+      container.next = tape[value + 3] as number;
+      this.entry(value, open);
+    }
+    return this.text();
+  }
+
+  /** Writes a scalar, or the opening bracket of a container, whose content is left to the caller. */
+  private entry(entry: number, open: OpenContainer[]): void {
+    const { tape } = this.document;
+    const kind = tape[entry];
+    if (kind !== ARRAY && kind !== OBJECT) {
+      this.scalar(entry);
+      return;
+    }
+    const start = tape[entry + 1] as number;
+    this.stretch(start, start + 1);
+    open.push({
+      close: kind === ARRAY ? CLOSE_ARRAY : CLOSE_OBJECT,
+      next: entry + STRIDE,
+      end: tape[entry + 3] as number,
+      members: kind === OBJECT && !this.unchanged ? repeatedMembers(this.document, entry) : undefined,
+      place: 0,
+      first: true,
+    });
+  }
+
+  private scalar(entry: number): void {
+    const { tape } = this.document;
+    const start = tape[entry + 1] as number;
+    const end = tape[entry + 2] as number;
+    if (this.unchanged || (tape[entry] !== DOUBLE && tape[entry] !== ESCAPED_STRING)) {
+      this.stretch(start, end);
+      return;
+    }
+    if (tape[entry] === DOUBLE && isPrintedDouble(this.source, start, end)) {
+      this.stretch(start, end);
+      return;
+    }
+    const text =
+      tape[entry] === DOUBLE
+        ? formatDouble(serdeDouble(this.source, start, end), this.form === "legacy")
+        : quote(stringOf(this.document, entry));
+    this.flush();
+    // UTF-8 has at most three bytes per UTF-16 unit.
+    this.reserve(text.length * 3);
+    this.at += this.target.write(text, this.at);
+  }
+
+  private byte(byte: number): void {
+    if (this.to > this.from && this.source[this.to] === byte) {
+      this.to++;
+      return;
+    }
+    this.flush();
+    this.reserve(1);
+    this.target[this.at++] = byte;
+  }
+
+  private stretch(start: number, end: number): void {
+    if (start !== this.to || this.from === this.to) {
+      this.flush();
+      this.from = start;
+    }
+    this.to = end;
+  }
+
+  private flush(): void {
+    const { from, to, source } = this;
+    if (from === to) return;
+    this.reserve(to - from);
+    this.at += source.copy(this.target, this.at, from, to);
+    this.from = to;
+  }
+
+  private reserve(size: number): void {
+    if (this.at + size <= this.target.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(64, this.target.length * 2, this.at + size));
+    this.target.copy(larger, 0, 0, this.at);
+    this.target = larger;
+  }
+
+  private text(): Buffer {
+    if (this.at === 0) return this.source.subarray(this.from, this.to);
+    this.flush();
+    return this.target.subarray(0, this.at);
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const CLOSE_ARRAY = 0x5d;
+const CLOSE_OBJECT = 0x7d;
+
+/** The unique members of an object entry with repeated members; undefined when there are none. */
+function repeatedMembers(document: JsonDocument, object: number): [key: number, value: number][] | undefined {
+  if (!hasRepeatedName(document, object)) return undefined;
+  const all = allMembers(document, object);
+  const unique = uniqueMembers(document, object, all);
+  return unique === all ? undefined : unique;
+}
+
+/** Whether an object at or below an entry may have a repeated member. */
+function hasRepeatedMembers(document: JsonDocument, root: number): boolean {
+  const { tape } = document;
+  const end = tape[root + 3] as number;
+  for (let entry = root; entry < end; entry += STRIDE) {
+    if (tape[entry] === OBJECT && hasRepeatedName(document, entry)) return true;
+  }
+  return false;
+}
+
+/** Quotes a well-formed string like serde_json, which escapes exactly the same characters as JSON.stringify. */
+export function quote(text: string): string {
+  return text.length <= MAX_SHORT_LENGTH && isPlain(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** Whether a text is ASCII and needs no escapes. */
+function isPlain(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > 0x7e || PLAIN[unit] !== 1) return false;
+  }
+  return true;
+}

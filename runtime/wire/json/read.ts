@@ -1,0 +1,131 @@
+/** Values of the entries of a document. */
+
+import type { Buffer } from "#platform/bytes";
+import {
+  ARRAY,
+  allMembers,
+  DOUBLE,
+  ESCAPED_STRING,
+  FALSE,
+  type JsonDocument,
+  LARGE_INTEGER,
+  NULL,
+  OBJECT,
+  SMALL_INTEGER,
+  STRIDE,
+  STRING,
+  TRUE,
+} from "./document.js";
+import { double, smallInteger } from "./numbers.js";
+
+/** The members of an object entry; a repeated one has its first position and its last value. */
+export function uniqueMembers(
+  document: JsonDocument,
+  object: number,
+  members = allMembers(document, object),
+): [key: number, value: number][] {
+  const places = new Map<string, [number, number]>();
+  for (const member of members) {
+    const name = stringOf(document, member[0]);
+    const place = places.get(name);
+    if (place === undefined) places.set(name, member);
+    else place[1] = member[1];
+  }
+  return places.size === members.length ? members : [...places.values()];
+}
+
+/** Tape indexes of the values of an object entry, by decoded name. A repeated member has its last value. */
+export function membersByName(document: JsonDocument, object: number): Map<string, number> {
+  return new Map(allMembers(document, object).map(([key, value]) => [stringOf(document, key), value]));
+}
+
+/** Whether an entry is a string without escapes and with exactly these bytes. */
+export function isStringOf({ bytes, tape }: JsonDocument, entry: number, wanted: Buffer): boolean {
+  const start = (tape[entry + 1] as number) + 1;
+  if (tape[entry] !== STRING || (tape[entry + 2] as number) - 1 - start !== wanted.length) return false;
+  for (let i = 0; i < wanted.length; i++) if (bytes[start + i] !== wanted[i]) return false;
+  return true;
+}
+
+/** The decoded text of a string entry, undefined for any other entry. */
+export function stringValueOf(document: JsonDocument, entry: number | undefined): string | undefined {
+  if (entry === undefined) return undefined;
+  const kind = document.tape[entry];
+  return kind === STRING || kind === ESCAPED_STRING ? stringOf(document, entry) : undefined;
+}
+
+/** The decoded text of a string entry. */
+export function stringOf({ bytes, ascii, tape }: JsonDocument, entry: number): string {
+  const start = tape[entry + 1] as number;
+  const end = tape[entry + 2] as number;
+  if (tape[entry] === STRING) return bytes.toString(ascii ? "latin1" : "utf8", start + 1, end - 1);
+  return JSON.parse(bytes.toString("utf8", start, end)) as string;
+}
+
+/** The value of a scalar entry; a double is read as by JavaScript, not serde_json. */
+export function scalarOf(document: JsonDocument, entry: number): null | boolean | string | number | bigint {
+  const { bytes, tape } = document;
+  switch (tape[entry]) {
+    case NULL:
+      return null;
+    case FALSE:
+      return false;
+    case TRUE:
+      return true;
+    case SMALL_INTEGER:
+      return smallInteger(bytes, tape[entry + 1] as number, tape[entry + 2] as number);
+    case DOUBLE:
+      return double(bytes, tape[entry + 1] as number, tape[entry + 2] as number);
+    case LARGE_INTEGER:
+      return BigInt(bytes.toString("latin1", tape[entry + 1], tape[entry + 2]));
+    default:
+      return stringOf(document, entry);
+  }
+}
+
+/** Callbacks of {@link foldTape}. */
+export interface TapeFold<T> {
+  scalar(document: JsonDocument, entry: number): T;
+  array(items: T[]): T;
+  /** `names` and `values` in textual order, repeated members included. */
+  object(names: string[], values: T[]): T;
+}
+
+interface Frame<T> {
+  readonly end: number;
+  readonly names: string[] | undefined;
+  readonly values: T[];
+}
+
+/** Folds an entry and its subtree to one value, from the leaves up, without recursion. */
+export function foldTape<T>(document: JsonDocument, root: number, fold: TapeFold<T>): T {
+  const { tape } = document;
+  const open: Frame<T>[] = [];
+  for (let entry = root; ; ) {
+    const frame = open[open.length - 1];
+    if (frame?.names !== undefined && frame.names.length === frame.values.length && entry < frame.end) {
+      frame.names.push(stringOf(document, entry));
+      entry += STRIDE;
+    }
+    const kind = tape[entry] as number;
+    let value: T;
+    if (kind >= ARRAY && tape[entry + 3] !== entry + STRIDE) {
+      open.push({ end: tape[entry + 3] as number, names: kind === OBJECT ? [] : undefined, values: [] });
+      entry += STRIDE;
+      continue;
+    }
+    if (kind === ARRAY) value = fold.array([]);
+    else if (kind === OBJECT) value = fold.object([], []);
+    else value = fold.scalar(document, entry);
+    entry += STRIDE;
+    for (;;) {
+      const container = open[open.length - 1];
+      if (container === undefined) return value;
+      container.values.push(value);
+      if (container.end !== entry) break;
+      open.pop();
+      value =
+        container.names === undefined ? fold.array(container.values) : fold.object(container.names, container.values);
+    }
+  }
+}

@@ -1,0 +1,428 @@
+/**
+ * Parses JSON like serde_json, over bytes (protocol.md section 5).
+ *
+ * One pass over the bytes validates the document and writes a tape: an entry for each value and key, in textual order.
+ * Sent text, canonical text and values with exact integers are derived from the tape. No function recurses, and the
+ * cost is linear in the bytes for any input.
+ */
+
+import { Buffer, isAscii, isUtf8 } from "#platform/bytes";
+import { asBuffer } from "../bytes.js";
+import {
+  ARRAY,
+  DOUBLE,
+  ESCAPED_STRING,
+  FALSE,
+  type JsonDocument,
+  LARGE_INTEGER,
+  MAX_DEPTH,
+  NULL,
+  OBJECT,
+  SMALL_INTEGER,
+  STRIDE,
+  STRING,
+  TRUE,
+} from "./document.js";
+import { JsonError, TooManyValues } from "./error.js";
+import { integerKind, serdeDouble } from "./numbers.js";
+
+/** Size of the largest document, in bytes, whose first tape has room for the usual number of entries. */
+const MAX_ROOMY_BYTES = 1 << 16;
+/** Bytes or characters of a string that are checked one by one before it is treated as long. */
+export const MAX_SHORT_LENGTH = 64;
+const OBJECT_BIT = 1;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** 1 for the bytes that a string may contain unescaped: all except `"`, `\` and control characters. */
+export const PLAIN = new Uint8Array(256).fill(1, 0x20);
+PLAIN[QUOTE] = 0;
+PLAIN[BACKSLASH] = 0;
+
+/** 1 for JSON white space. */
+const SPACE = new Uint8Array(256);
+for (const byte of [0x20, 0x09, 0x0a, 0x0d]) SPACE[byte] = 1;
+
+/**
+ * Marks each of the four bytes that is not {@link PLAIN} by its high bit. The subtractions underflow for such a byte,
+ * and `& ~word` unmarks bytes of non-ASCII characters. A borrow may also mark bytes above a marked one.
+ */
+function markSpecialBytes(word: number): number {
+  const controls = word - 0x20202020;
+  const quotes = (word ^ 0x22222222) - 0x01010101;
+  const backslashes = (word ^ 0x5c5c5c5c) - 0x01010101;
+  return (controls | quotes | backslashes) & ~word;
+}
+
+const HIGH_BITS = 0x80808080;
+
+/**
+ * Parses one JSON document and checks grammar, UTF-8, surrogate escapes, number range and depth. Only white space may
+ * surround it; a byte-order mark is refused.
+ *
+ * @param maxValues limit of `valueCount`, and so of the memory of the tape
+ * @throws {@link JsonError}; `TooManyValues` over the limit
+ */
+export function parseJson(input: Uint8Array, maxValues = Number.POSITIVE_INFINITY): JsonDocument {
+  const bytes = asBuffer(input);
+  const ascii = isAscii(bytes);
+  if (!ascii && !isUtf8(bytes)) throw new JsonError("invalid UTF-8", invalidUtf8At(bytes));
+  const maxLength = maxValues * STRIDE;
+  return new Scanner(bytes, ascii, newTape(bytes.length, maxLength), maxLength).scan();
+}
+
+/** The offset of the first invalid UTF-8 byte. */
+function invalidUtf8At(bytes: Buffer): number {
+  const valid = Buffer.from(bytes.toString("utf8"));
+  let offset = 0;
+  while (offset < bytes.length && bytes[offset] === valid[offset]) offset++;
+  return offset;
+}
+
+/**
+ * Length of the array shared by the tapes of small documents, which are written one after another: allocating one array
+ * per document costs as much as scanning a small call.
+ */
+const POOL_LENGTH = 16_384;
+/** Minimum room for a tape in the shared array, enough for a small call. */
+const POOL_RESERVE = 2_048;
+let pool = new Int32Array(POOL_LENGTH);
+let pooled = 0;
+
+/** Allocates a tape for a document of `bytes` bytes. A tape that proves too short grows later. */
+function newTape(bytes: number, maxLength: number): Int32Array {
+  const length = Math.min(maxLength, 64 + ((Math.min(bytes, MAX_ROOMY_BYTES) >> 2) & ~3));
+  if (length > POOL_RESERVE) return new Int32Array(length);
+  if (pooled + POOL_RESERVE > POOL_LENGTH) {
+    pool = new Int32Array(POOL_LENGTH);
+    pooled = 0;
+  }
+  return pool.subarray(pooled, pooled + maxLength);
+}
+
+/**
+ * Upper bound of the number of entries after a position: each entry follows a comma, a colon or an opening bracket.
+ * Such bytes in strings only reserve memory that is never touched, whereas repeated doubling would copy the tape.
+ */
+function maxEntries(bytes: Buffer, position: number): number {
+  let count = 1;
+  for (let at = position; at < bytes.length; at++) count += PRECEDES_ENTRY[bytes[at] as number] as number;
+  return count;
+}
+
+/** 1 for the bytes that may precede an entry. */
+const PRECEDES_ENTRY = new Uint8Array(256);
+for (const character of "[{,:") PRECEDES_ENTRY[character.charCodeAt(0)] = 1;
+
+/**
+ * Tape indexes of the containers around the current position. OBJECT_BIT, which no index has, marks objects. Shared by
+ * all documents because scanning is synchronous.
+ */
+const containers = new Int32Array(MAX_DEPTH);
+
+/** Scans one document and writes its tape. */
+class Scanner {
+  private top = 0;
+  private position = 0;
+  private spaced = false;
+  private large = false;
+  private doubles = false;
+  private escapedNames = false;
+  private escapes = false;
+  /** The bytes as 32-bit words, from the first aligned byte; created for the first long string. */
+  private words: Int32Array | undefined;
+
+  constructor(
+    private readonly bytes: Buffer,
+    private readonly ascii: boolean,
+    private tape: Int32Array,
+    /** Maximum length of the tape. */
+    private readonly maxLength: number,
+  ) {}
+
+  scan(): JsonDocument {
+    const { bytes } = this;
+    let depth = 0;
+    for (;;) {
+      let byte = this.skipSpace();
+      if (byte === 0x7b || byte === 0x5b) {
+        if (depth === MAX_DEPTH) this.fail(`more than ${MAX_DEPTH} levels of nesting`);
+        const isObject = byte === 0x7b;
+        containers[depth++] = isObject ? this.top | OBJECT_BIT : this.top;
+        this.push(isObject ? OBJECT : ARRAY, this.position, this.position);
+        this.position++;
+        byte = this.skipSpace();
+        if (isObject && byte !== 0x7d) {
+          this.key();
+          continue;
+        }
+        if (!isObject && byte !== 0x5d) continue;
+      } else {
+        this.scalar(byte);
+      }
+      // After a value: close ending containers, then continue with the next member or item.
+      for (;;) {
+        byte = this.skipSpace();
+        if (depth === 0) {
+          if (this.position < bytes.length) this.fail("text after the document");
+          return this.document();
+        }
+        const container = containers[depth - 1] as number;
+        const isObject = (container & OBJECT_BIT) !== 0;
+        if (byte === (isObject ? 0x7d : 0x5d)) {
+          this.position++;
+          this.close(container & ~OBJECT_BIT);
+          depth--;
+          continue;
+        }
+        if (byte !== 0x2c) this.fail(isObject ? "expected `,` or `}`" : "expected `,` or `]`");
+        this.position++;
+        if (isObject) {
+          this.skipSpace();
+          this.key();
+        }
+        break;
+      }
+    }
+  }
+
+  private document(): JsonDocument {
+    const { bytes, ascii, spaced, large, doubles, escapedNames, escapes, tape } = this;
+    if (tape.buffer === pool.buffer) pooled += this.top;
+    return { bytes, ascii, tape, spaced, large, doubles, escapedNames, escapes };
+  }
+
+  private fail(reason: string): never {
+    if (this.position >= this.bytes.length) throw new JsonError("unexpected end of the text", this.bytes.length);
+    throw new JsonError(reason, this.position);
+  }
+
+  private push(kind: number, start: number, end: number): void {
+    let { tape } = this;
+    const { top } = this;
+    if (top + STRIDE > tape.length) {
+      const { maxLength } = this;
+      if (top + STRIDE > maxLength) throw new TooManyValues();
+      const larger = new Int32Array(Math.min(maxLength, top + STRIDE * (1 + maxEntries(this.bytes, end))));
+      larger.set(tape);
+      tape = larger;
+      this.tape = tape;
+    }
+    tape[top] = kind;
+    tape[top + 1] = start;
+    tape[top + 2] = end;
+    tape[top + 3] = top + STRIDE;
+    this.top = top + STRIDE;
+  }
+
+  /** Ends the container of an entry at the current position. */
+  private close(entry: number): void {
+    const { tape } = this;
+    tape[entry + 2] = this.position;
+    tape[entry + 3] = this.top;
+  }
+
+  /** Skips white space and returns the next byte; undefined at the end. */
+  private skipSpace(): number | undefined {
+    const { bytes } = this;
+    let byte = bytes[this.position];
+    if (byte === undefined || SPACE[byte] !== 1) return byte;
+    this.spaced = true;
+    let { position } = this;
+    do byte = bytes[++position];
+    while (byte !== undefined && SPACE[byte] === 1);
+    this.position = position;
+    return byte;
+  }
+
+  /** Scans a member's name and its colon. */
+  private key(): void {
+    if (this.bytes[this.position] !== QUOTE) this.fail("expected a member name in double quotes");
+    if (this.string() === ESCAPED_STRING) this.escapedNames = true;
+    this.skipSpace();
+    if (this.bytes[this.position] !== 0x3a) this.fail("expected `:`");
+    this.position++;
+  }
+
+  private scalar(byte: number | undefined): void {
+    switch (byte) {
+      case QUOTE:
+        this.string();
+        break;
+      case 0x74:
+        this.word("true", TRUE);
+        break;
+      case 0x66:
+        this.word("false", FALSE);
+        break;
+      case 0x6e:
+        this.word("null", NULL);
+        break;
+      default:
+        this.number(byte);
+    }
+  }
+
+  private word(text: string, kind: number): void {
+    const start = this.position;
+    for (let i = 0; i < text.length; i++, this.position++) {
+      if (this.bytes[this.position] !== text.charCodeAt(i)) this.fail("expected a value");
+    }
+    this.push(kind, start, this.position);
+  }
+
+  /** Scans a string and returns its kind. */
+  private string(): number {
+    const { bytes } = this;
+    const { length } = bytes;
+    const start = this.position;
+    let position = start + 1;
+    let kind = STRING;
+    for (;;) {
+      const soon = Math.min(position + MAX_SHORT_LENGTH, length);
+      while (position < soon && PLAIN[bytes[position] as number] === 1) position++;
+      if (position === soon && soon < length) {
+        position = this.skipWords(position);
+        while (position < length && PLAIN[bytes[position] as number] === 1) position++;
+      }
+      const byte = bytes[position];
+      if (byte === QUOTE) break;
+      this.position = position;
+      if (byte !== BACKSLASH) this.fail("control character in a string");
+      kind = ESCAPED_STRING;
+      this.escapes = true;
+      position = this.escape();
+    }
+    this.position = position + 1;
+    this.push(kind, start, position + 1);
+    return kind;
+  }
+
+  /** Skips plain bytes of a string eight at a time. Returns a position before which all bytes are plain. */
+  private skipWords(from: number): number {
+    const { bytes } = this;
+    const ahead = -bytes.byteOffset & 3;
+    this.words ??= new Int32Array(bytes.buffer, bytes.byteOffset + ahead, (bytes.length - ahead) >> 2);
+    const { words } = this;
+    const last = words.length - 1;
+    // Starts with the word that contains the position, whose earlier bytes are checked again.
+    const first = (from - ahead) >> 2;
+    let word = first;
+    while (
+      word < last &&
+      ((markSpecialBytes(words[word] as number) | markSpecialBytes(words[word + 1] as number)) & HIGH_BITS) === 0
+    ) {
+      word += 2;
+    }
+    return word === first ? from : ahead + 4 * word;
+  }
+
+  /** Checks the escape at the current position and returns the position after it. */
+  private escape(): number {
+    const { bytes, position } = this;
+    switch (bytes[position + 1]) {
+      case QUOTE:
+      case BACKSLASH:
+      case 0x2f:
+      case 0x62:
+      case 0x66:
+      case 0x6e:
+      case 0x72:
+      case 0x74:
+        return position + 2;
+      case 0x75: {
+        const unit = this.hex(position + 2);
+        if (unit < 0xd800 || unit > 0xdfff) return position + 6;
+        if (unit > 0xdbff || bytes[position + 6] !== BACKSLASH || bytes[position + 7] !== 0x75) {
+          this.fail("lone surrogate escape");
+        }
+        const low = this.hex(position + 8);
+        if (low < 0xdc00 || low > 0xdfff) this.fail("lone surrogate escape");
+        return position + 12;
+      }
+      default:
+        this.position = position + 1;
+        return this.fail("invalid escape");
+    }
+  }
+
+  private hex(from: number): number {
+    let unit = 0;
+    for (let i = from; i < from + 4; i++) {
+      const byte = this.bytes[i] ?? 0;
+      const lower = byte | 0x20;
+      if (byte >= 0x30 && byte <= 0x39) unit = unit * 16 + byte - 0x30;
+      else if (lower >= 0x61 && lower <= 0x66) unit = unit * 16 + lower - 0x57;
+      else {
+        this.position = i;
+        this.fail("invalid escape");
+      }
+    }
+    return unit;
+  }
+
+  private number(first: number | undefined): void {
+    const { bytes } = this;
+    const start = this.position;
+    const negative = first === 0x2d;
+    if (negative) this.position++;
+    const digits = this.position;
+    const lead = bytes[digits] ?? 0;
+    if (lead < 0x30 || lead > 0x39) this.fail(negative ? "expected a digit" : "expected a value");
+    this.digits();
+    const digitCount = this.position - digits;
+    if (lead === 0x30 && digitCount > 1) {
+      this.position = digits + 1;
+      this.fail("leading zero in a number");
+    }
+    let integer = true;
+    let isFar = digitCount > 200;
+    if (bytes[this.position] === 0x2e) {
+      integer = false;
+      this.position++;
+      this.digits();
+    }
+    if (((bytes[this.position] ?? 0) | 0x20) === 0x65) {
+      integer = false;
+      this.position++;
+      const sign = bytes[this.position];
+      if (sign === 0x2b || sign === 0x2d) this.position++;
+      const power = this.position;
+      this.digits();
+      if (sign !== 0x2d && this.position - power > 2) isFar = true;
+    }
+    const end = this.position;
+    if (integer && digitCount <= 15 && !(negative && lead === 0x30)) {
+      this.push(SMALL_INTEGER, start, end);
+      return;
+    }
+    const kind = integer ? integerKind(bytes, negative, digits, end) : DOUBLE;
+    if (kind === LARGE_INTEGER) this.large = true;
+    if (kind === DOUBLE) {
+      this.doubles = true;
+      // Only a number with over 200 digits before the point, or a positive exponent of three digits or more, can be out
+      // of range.
+      if (isFar && !Number.isFinite(serdeDouble(bytes, start, end))) {
+        this.position = start;
+        this.fail("number out of range");
+      }
+    }
+    this.push(kind, start, end);
+  }
+
+  /** Scans one or more digits. */
+  private digits(): void {
+    const { bytes } = this;
+    const { length } = bytes;
+    const start = this.position;
+    let position = start;
+    while (position < length) {
+      const byte = bytes[position] as number;
+      if (byte < 0x30 || byte > 0x39) break;
+      position++;
+    }
+    this.position = position;
+    if (position === start) this.fail("expected a digit");
+  }
+}
