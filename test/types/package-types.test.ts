@@ -174,7 +174,10 @@ function readLargeUnions(last: string) {
   };
   const { diagnostics } = generateFrom(program);
   const branches = 2 * size ** 2;
-  return { each: asked / branches, errors: diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code) };
+  return {
+    each: asked / branches,
+    errors: diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code),
+  };
 }
 
 test("the syntax of a union is walked once for each of its uses, not for each branch", () => {
