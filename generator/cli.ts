@@ -35,6 +35,7 @@ import { newCommand } from "./commands/new.js";
 import { openApiCommand } from "./commands/openapi.js";
 import { schemaCommand } from "./commands/schema.js";
 import { escapeAllButColours, escapeControls } from "./diagnostics/quote.js";
+import { isStackOverflow } from "./json.js";
 import { ForeignFile } from "./output-files.js";
 import { UnreadableFile } from "./read-file.js";
 import { VERSION } from "./version.js";
@@ -121,7 +122,7 @@ function faultOf(error: unknown, help: string) {
   if (error instanceof UsageError || error instanceof ForeignFile)
     return { exit: EXIT.usage, code: "usage", message: error.message, hint: help };
   // Of the parsers of TypeScript and JSON.
-  if (error instanceof RangeError && error.message.startsWith("Maximum call stack")) {
+  if (isStackOverflow(error)) {
     const message = "a type, an expression or a document nests too deeply to be read";
     return { exit: EXIT.failure, code: "failed", message, hint: "nest less" };
   }

@@ -50,3 +50,8 @@ export function readJson(text: string): Json {
     object: (names, values) => new JsonObject(new Map(names.map((name, i) => [name, values[i] as Json]))),
   });
 }
+
+/** Whether the error is that of a recursion for which the data nests too deeply. */
+export function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && error.message.startsWith("Maximum call stack");
+}

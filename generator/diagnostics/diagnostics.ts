@@ -202,8 +202,8 @@ export const CODES = {
     "The contract needs every type to be known when it is generated.",
   ),
   SVC140: error(
-    "the type has too many levels, or no end of them",
-    "let a recursive type refer to itself with the same type arguments, and keep others below some 48 levels",
+    "the type has too many levels or parts, or no end of them",
+    "let a recursive type refer to itself with the same type arguments, and keep others below some 48 levels and 1,000 named types",
     "A type such as Deep<T> = { next?: Deep<T[]> } is another type at every level and has no finite schema.",
   ),
   SVC141: error(

@@ -13,6 +13,8 @@ export interface TypeSyntax {
 }
 export type Environment = ReadonlyMap<ts.Symbol, TypeSyntax>;
 
+const NO_ARGUMENTS: Environment = new Map();
+
 /** Internal properties of mapped types (TypeScript 6.0). */
 interface MappedType extends ts.ObjectType {
   readonly declaration?: ts.MappedTypeNode;
@@ -84,13 +86,10 @@ export class DeclaredOrder {
     if (!ts.isTypeReferenceNode(node)) return undefined;
     const declaration = this.referenced(node.typeName)?.declarations?.find(ts.isTypeAliasDeclaration);
     if (declaration === undefined) return undefined;
-    return {
-      declaration,
-      body: {
-        node: declaration.type,
-        environment: this.bind(declaration.typeParameters, node.typeArguments, environment),
-      },
-    };
+    const { type, typeParameters } = declaration;
+    const bound =
+      typeParameters === undefined ? NO_ARGUMENTS : this.bind(typeParameters, node.typeArguments, environment);
+    return { declaration, body: { node: type, environment: bound } };
   }
 
   /** Binds type parameters to their arguments or defaults. */
@@ -170,7 +169,11 @@ export class DeclaredOrder {
   /** Walks the syntax of a type and gives each constituent the next rank. */
   rank(syntax: TypeSyntax, ranks: Ranks, depth: number): void {
     const at = this.resolveSyntax(syntax);
-    if (at === undefined || depth > MAX_DEPTH) return;
+    if (at === undefined) return;
+    if (depth > MAX_DEPTH) {
+      ranks.cut++;
+      return;
+    }
     const { node, environment } = at;
     const into = (inner: ts.TypeNode, bound: Environment = environment) =>
       this.rank({ node: inner, environment: bound }, ranks, depth + 1);
@@ -428,7 +431,11 @@ class Ranks {
   private readonly nodes = new Map<ts.Node, number>();
   private readonly visited = new Set<ts.TypeNode>();
   private readonly expansions = new Map<ts.TypeAliasDeclaration, number>();
+  /** Aliases without parameters that were walked to their ends. */
+  private readonly walked = new Set<ts.TypeAliasDeclaration>();
   private next = 0;
+  /** The number of walks that ended early. */
+  cut = 0;
 
   constructor(private readonly checker: ts.TypeChecker) {}
 
@@ -448,13 +455,22 @@ class Ranks {
     return true;
   }
 
-  /** Walks the body of an alias, unless {@link MAX_SELF_EXPANSIONS} walks of it are in progress. */
+  /**
+   * Walks the body of an alias, unless another walk would rank nothing more, or {@link MAX_SELF_EXPANSIONS} walks of it
+   * are in progress.
+   */
   expand(alias: ts.TypeAliasDeclaration, walk: () => void): void {
+    if (this.walked.has(alias)) return;
     const open = this.expansions.get(alias) ?? 0;
-    if (open === MAX_SELF_EXPANSIONS) return;
+    if (open === MAX_SELF_EXPANSIONS) {
+      this.cut++;
+      return;
+    }
+    const { cut } = this;
     this.expansions.set(alias, open + 1);
     walk();
     this.expansions.set(alias, open);
+    if (alias.typeParameters === undefined && this.cut === cut) this.walked.add(alias);
   }
 
   addName(name: string): void {

@@ -139,7 +139,11 @@ const { TypeFlags } = ts;
 /** The types of an absent member. */
 const ABSENT = TypeFlags.Undefined | TypeFlags.Void;
 
+/** Parts of a syntax, with their order. */
+type Constituents = Map<ts.Type | ts.Node, { readonly syntax: TypeSyntax; readonly at: number }>;
+
 class Lowering {
+  private readonly constituents = new WeakMap<TypeSyntax, Constituents>();
   readonly diagnostics: Diagnostic[] = [];
   readonly acknowledged: Acknowledgement[] = [];
   readonly examples: Example[] = [];
@@ -522,6 +526,7 @@ class Lowering {
 
   /** Lowers a union. `undefined` in it is refused; the caller removes the `undefined` of an optional member before. */
   private union(types: readonly ts.Type[], whole: ts.Type | undefined, use: Use): Shape {
+    if (this.tooDeep) return { kind: "json" };
     const rest = types.filter((part) => !(part.flags & ABSENT));
     if (whole !== undefined && rest.length < types.length) return this.refuse("SVC136", use, this.printType(whole));
     const ordered = this.order.sortUnion(rest, use.syntax);
@@ -571,21 +576,41 @@ class Lowering {
     return { kind: "union", branches };
   }
 
-  private constituentSyntax(type: ts.Type, syntax: TypeSyntax | undefined, depth = 0): TypeSyntax | undefined {
-    const at = this.order.resolveSyntax(syntax);
-    if (at === undefined || depth > MAX_DEPTH) return undefined;
-    if (this.checker.getTypeFromTypeNode(at.node) === type) return at;
-    if (ts.isUnionTypeNode(at.node)) {
-      for (const node of at.node.types) {
-        const found = this.constituentSyntax(type, { node, environment: at.environment }, depth + 1);
-        if (found !== undefined) return found;
-      }
-      return undefined;
+  /** The syntax of a part of a type, behind aliases and in unions. */
+  private constituentSyntax(type: ts.Type, syntax: TypeSyntax | undefined): TypeSyntax | undefined {
+    if (syntax === undefined) return undefined;
+    let parts = this.constituents.get(syntax);
+    if (parts === undefined) {
+      parts = this.constituentsOf(syntax);
+      this.constituents.set(syntax, parts);
     }
-    const alias = this.order.resolveAlias(at);
-    if (alias !== undefined) return this.constituentSyntax(type, alias.body, depth + 1);
     const declaration: ts.Node | undefined = type.getSymbol()?.declarations?.[0];
-    return declaration === at.node ? at : undefined;
+    const [one, other] = [parts.get(type), declaration && parts.get(declaration)];
+    return one === undefined || (other !== undefined && other.at < one.at) ? other?.syntax : one.syntax;
+  }
+
+  /** The parts of a syntax by their types, and those that are no union by their nodes; the first of equal ones. */
+  private constituentsOf(syntax: TypeSyntax): Constituents {
+    const parts: Constituents = new Map();
+    const seen = new Set<ts.Node>();
+    const visit = (given: TypeSyntax, depth: number): void => {
+      const at = this.order.resolveSyntax(given);
+      if (at === undefined || depth > MAX_DEPTH || seen.has(at.node)) return;
+      if (at.environment.size === 0) seen.add(at.node);
+      const add = (key: ts.Type | ts.Node) => {
+        if (!parts.has(key)) parts.set(key, { syntax: at, at: parts.size });
+      };
+      add(this.checker.getTypeFromTypeNode(at.node));
+      if (ts.isUnionTypeNode(at.node)) {
+        for (const node of at.node.types) visit({ node, environment: at.environment }, depth + 1);
+        return;
+      }
+      const alias = this.order.resolveAlias(at);
+      if (alias !== undefined) visit(alias.body, depth + 1);
+      else add(at.node);
+    };
+    visit(syntax, 0);
+    return parts;
   }
 
   private intersection(type: ts.IntersectionType, use: Use): Shape {
@@ -984,7 +1009,7 @@ class Lowering {
 
   /** Lowers the types that were too deep in others to be lowered there. */
   private finish(): void {
-    for (let next = this.postponed.pop(); next !== undefined; next = this.postponed.pop()) next();
+    for (let next = this.postponed.pop(); next !== undefined && !this.tooDeep; next = this.postponed.pop()) next();
     this.open = new Map();
   }
 

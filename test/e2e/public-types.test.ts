@@ -41,6 +41,7 @@ const MODULES: readonly (readonly [packageName: string, module?: string, namespa
   ["discord-api-types", "discord-api-types/v10"],
   ["openai", "openai/resources/chat/completions"],
   ["openapi-types"],
+  ["schema-dts"],
   ["stripe", "stripe", "Stripe"],
   ["vscode-languageserver-types"],
 ];

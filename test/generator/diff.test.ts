@@ -390,6 +390,31 @@ it("types that are too large to compare are not decided", () => {
   assert.deepEqual(verdicts(large, { ...large, maxProperties: 9 }), ["not decided", "not decided"]);
 });
 
+it("types with too many levels are not decided, and other ports are compared", () => {
+  const chain = (length: number, last: Json) =>
+    Object.fromEntries(
+      Array.from({ length }, (_, at) => {
+        return [`D${at}`, { type: "array", items: at + 1 < length ? { $ref: `#/$defs/D${at + 1}` } : last }];
+      }),
+    );
+  for (const length of [900, 3_000]) {
+    const deep = (last: Json, other: Json) =>
+      tool({
+        input_schema: {
+          properties: { a: record({ list: { $ref: "#/$defs/D0" } }), b: other },
+          required: ["a", "b"],
+          $defs: chain(length, last),
+        },
+      });
+    const undecided = "not decided: input a: its type has too many levels to compare: give it fewer levels";
+    assert.deepEqual(changes(deep(STRING, STRING), deep(NUMBER, STRING)), ["decided", undecided]);
+    assert.deepEqual(changes(deep(STRING, STRING), deep(STRING, STRING)), ["same"]);
+    const [verdict, ...more] = changes(deep(STRING, STRING), deep(STRING, NUMBER));
+    assert.deepEqual([verdict, more[0]], ["breaking", undecided]);
+    assert.match(more[1] ?? "", /^breaking: input b: /);
+  }
+});
+
 describe("an optional port", () => {
   const optional = (type: Json, required: string[]) =>
     tool({ input_schema: { properties: { a: type, b: STRING }, required } });

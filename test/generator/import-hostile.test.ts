@@ -216,7 +216,7 @@ test("a long chain of definitions is followed without recursion", async () => {
   assert.equal(code, 1);
   assert.match(
     err,
-    /cannot be imported: svc-gen refuses its class: SVC140: the type has too many levels, or no end of them/,
+    /cannot be imported: svc-gen refuses its class: SVC140: the type has too many levels or parts, or no end of them/,
   );
   assert.equal(existsSync(join(project.root, "src")), false);
 });

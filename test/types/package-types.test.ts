@@ -4,6 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { generateFrom } from "#generator/generate.js";
+import { layoutOf } from "#generator/project/layout.js";
+import { compileOnce, openProgram, readProject } from "#generator/project/program.js";
 import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
 import { STRICT, ToolProject, toolSource } from "../generator/project.js";
 
@@ -143,6 +146,50 @@ interface Wide<T> { d: X<[T]>; e?: X<T[][]>; f: unknown[] }`;
   const ring = Array.from({ length: 3000 }, (_, at) => `interface R${at} { next?: R${(at + 1) % 3000} }`).join("\n");
   const codes = read(`${ring}\nexport type X = R0;`).said.map((each) => each.split(" ")[1]);
   assert.deepEqual(codes, ["SVC140"]);
+});
+
+/** The errors for 50 interfaces, each with two unions of all of them, and how often the compiler is asked for a type. */
+function readLargeUnions(last: string) {
+  const size = 50;
+  const names = Array.from({ length: size }, (_, at) => `C${at}`);
+  const groups = Array.from({ length: size / 25 }, (_, at) => names.slice(at * 25, at * 25 + 25).join(" | "));
+  const declarations = [
+    ...names.map((name, at) => {
+      return `interface ${name} { n?: ${names[at + 1] ?? last}; p?: Value<All | "${name}">; q?: Value<All | boolean | "${name}"> }`;
+    }),
+    ...groups.map((group, at) => `type G${at} = ${group};`),
+    `type All = ${groups.map((_, at) => `G${at}`).join(" | ")};`,
+    "type Box<T> = { of: T } | readonly T[];",
+    "type Value<T> = T | Box<T>;",
+  ];
+  const project = new ToolProject({ "src/a.ts": toolSource("A", "{ v: C0 }", '"done"', declarations.join("\n")) });
+  const read = readProject(layoutOf({ root: project.root }));
+  assert.ok(!("diagnostics" in read));
+  const program = openProgram(read, compileOnce(read));
+  const { getTypeFromTypeNode } = program.checker;
+  let asked = 0;
+  program.checker.getTypeFromTypeNode = (node) => {
+    asked++;
+    return getTypeFromTypeNode(node);
+  };
+  const { diagnostics } = generateFrom(program);
+  const branches = 2 * size ** 2;
+  return {
+    each: asked / branches,
+    errors: diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code),
+  };
+}
+
+test("the syntax of a union is walked once for each of its uses, not for each branch", () => {
+  const { each, errors } = readLargeUnions("C0");
+  assert.deepEqual(errors, []);
+  assert.ok(each < 12, `${each} times a branch`);
+});
+
+test("no union is read after a type was refused for its size", () => {
+  const { each, errors } = readLargeUnions(`string${"[]".repeat(60)}`);
+  assert.deepEqual(errors, ["SVC140"]);
+  assert.ok(each < 1, `${each} times a branch`);
 });
 
 test("a tool class that a function returns or a package exports is noted, unless a class of the project extends it", () => {
