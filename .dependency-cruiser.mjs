@@ -17,7 +17,8 @@ const LAYERS = [
   },
   {
     name: "fqn",
-    files: "runtime/fqn runtime/status runtime/checked-integer runtime/loopback runtime/time-limit",
+    files:
+      "runtime/fqn runtime/status runtime/checked-integer runtime/loopback runtime/time-limit runtime/node-version",
     node: "net",
   },
   {
@@ -333,7 +334,12 @@ const LAYERS = [
     below: "generator/cli",
     node: "readline/promises stream stream/consumers",
   },
-  { name: "programs", files: "generator/bin generator/create-svc-tool/create", node: "fs module path url" },
+  {
+    name: "programs",
+    files: "generator/bin generator/create-svc-tool/create",
+    packages: "svc-runtime/node-version",
+    node: "fs module path url",
+  },
   {
     name: "examples",
     files: "examples/*/src/*",

@@ -16,5 +16,5 @@ if (!existsSync(marker) || statSync(marker).mtimeMs < statSync("package-lock.jso
     stdio: ["ignore", 2, 2],
     shell: process.platform === "win32",
   });
-  process.exit(status ?? 1);
+  process.exit(status === null ? 1 : status);
 }

@@ -1,5 +1,7 @@
 /** svc-runtime: the public API for tool authors. */
 
+import "./node-version.js";
+
 export { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "./config/config.js";
 export type { ReloadStats, Reloads } from "./config/reload-stats.js";
 export { type ExactJson, readJson, writeJson } from "./exact-json.js";
