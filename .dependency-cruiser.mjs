@@ -157,7 +157,7 @@ const LAYERS = [
     name: "generator/project",
     files: "generator/project/*",
     below: "generator/model generator/diagnostics generator/atomic-write generator/read-file",
-    packages: "ts-morph typescript-json-schema",
+    packages: "svc-runtime/generator ts-morph typescript-json-schema",
     node: "crypto fs module path url",
   },
   {
@@ -195,12 +195,6 @@ const LAYERS = [
     packages: "svc-runtime/generator",
   },
   {
-    name: "generator/api",
-    files: "generator/api",
-    below: "generator/model generator/diagnostics generator/project generator/generate",
-    packages: "svc-runtime/generator",
-  },
-  {
     name: "generator/inclusion",
     files: "generator/inclusion/*",
     below: "generator/model",
@@ -225,6 +219,14 @@ const LAYERS = [
     below:
       "generator/diagnostics generator/atomic-write generator/project generator/emit generator/generate generator/read-file",
     node: "path",
+  },
+  {
+    name: "generator/api",
+    files: "generator/api generator/kept-contracts",
+    below:
+      "generator/model generator/diagnostics generator/atomic-write generator/read-file generator/project generator/generate generator/output-files",
+    packages: "svc-runtime/generator",
+    node: "fs timers/promises",
   },
   {
     name: "generator/watch",
