@@ -25,6 +25,7 @@ const LAYERS = [
     name: "tool",
     files: "runtime/tool runtime/contracts runtime/output-encoders runtime/port-json runtime/exact-json",
     below: "wire fqn",
+    packages: "prom-client",
   },
   {
     name: "config",
@@ -63,6 +64,7 @@ const LAYERS = [
     name: "server/call",
     files: "runtime/server/call/*",
     below: "wire fqn tool config server/errors server/log server/load server/replay",
+    packages: "@opentelemetry/api",
     node: "async_hooks crypto net",
   },
   {

@@ -43,9 +43,12 @@ export {
   type InvokeContext,
   type IsolateOptions,
   type Logger,
+  type MetricAttributes,
+  type MetricOptions,
   PermissionDenied,
   SvcTool,
   type SvcToolClass,
+  type ToolMeter,
 } from "./tool.js";
 export type { Codec } from "./wire/contract.js";
 export {
