@@ -124,17 +124,15 @@ describe("tools in an application", () => {
     atEnd(() => metrics.disable());
     const tool = countingTool({ path: "echo" });
     const got: ClassContext[] = [];
-    class Counting extends tool.class {
-      static override create({ registry, meter }: ClassContext) {
+    Object.assign(tool.class, {
+      create({ registry, meter }: ClassContext) {
         if (registry !== undefined) new Counter({ name: "own_total", help: "Own.", registers: [registry] }).inc();
         meter?.createCounter("own").add(1);
-      }
-      static override close(context: ClassContext) {
-        got.push(context);
-      }
-    }
+      },
+      close: (context: ClassContext) => got.push(context),
+    });
     const registry = new Registry();
-    const { app } = await mounted([{ ...tool, class: Counting }], { registry });
+    const { app } = await mounted([tool], { registry });
     assert.match(await registry.metrics(), /^own_total 1$/m);
     assert.deepEqual(counted, [["own", 1]]);
     await app.close();
@@ -142,7 +140,7 @@ describe("tools in an application", () => {
     assert.equal((named as { readonly name?: string } | undefined)?.name, tool.fqn);
     assert.equal(given, registry);
     metrics.disable();
-    const plain = await mounted([{ ...tool, class: Counting }]);
+    const plain = await mounted([tool]);
     await plain.app.close();
     assert.deepEqual(Object.keys(got[1] ?? {}), ["log"]);
   });
