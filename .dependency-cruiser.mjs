@@ -17,13 +17,15 @@ const LAYERS = [
   },
   {
     name: "fqn",
-    files: "runtime/fqn runtime/status runtime/checked-integer runtime/loopback runtime/time-limit",
+    files:
+      "runtime/fqn runtime/status runtime/checked-integer runtime/loopback runtime/time-limit runtime/node-version",
     node: "net",
   },
   {
     name: "tool",
     files: "runtime/tool runtime/contracts runtime/output-encoders runtime/port-json runtime/exact-json",
     below: "wire fqn",
+    packages: "prom-client",
   },
   {
     name: "config",
@@ -62,6 +64,7 @@ const LAYERS = [
     name: "server/call",
     files: "runtime/server/call/*",
     below: "wire fqn tool config server/errors server/log server/load server/replay",
+    packages: "@opentelemetry/api",
     node: "async_hooks crypto net",
   },
   {
@@ -156,7 +159,7 @@ const LAYERS = [
     name: "generator/project",
     files: "generator/project/*",
     below: "generator/model generator/diagnostics generator/atomic-write generator/read-file",
-    packages: "ts-morph typescript-json-schema",
+    packages: "svc-runtime/generator ts-morph typescript-json-schema",
     node: "crypto fs module path url",
   },
   {
@@ -194,12 +197,6 @@ const LAYERS = [
     packages: "svc-runtime/generator",
   },
   {
-    name: "generator/api",
-    files: "generator/api",
-    below: "generator/model generator/diagnostics generator/project generator/generate",
-    packages: "svc-runtime/generator",
-  },
-  {
     name: "generator/inclusion",
     files: "generator/inclusion/*",
     below: "generator/model",
@@ -224,6 +221,14 @@ const LAYERS = [
     below:
       "generator/diagnostics generator/atomic-write generator/project generator/emit generator/generate generator/read-file",
     node: "path",
+  },
+  {
+    name: "generator/api",
+    files: "generator/api generator/kept-contracts",
+    below:
+      "generator/model generator/diagnostics generator/atomic-write generator/read-file generator/project generator/generate generator/output-files",
+    packages: "svc-runtime/generator",
+    node: "fs timers/promises",
   },
   {
     name: "generator/watch",
@@ -333,7 +338,12 @@ const LAYERS = [
     below: "generator/cli",
     node: "readline/promises stream stream/consumers",
   },
-  { name: "programs", files: "generator/bin generator/create-svc-tool/create", node: "fs module path url" },
+  {
+    name: "programs",
+    files: "generator/bin generator/create-svc-tool/create",
+    packages: "svc-runtime/node-version",
+    node: "fs module path url",
+  },
   {
     name: "examples",
     files: "examples/*/src/*",

@@ -1,5 +1,5 @@
 // Puts the files of the reference page into dist: its own, and those of Swagger UI that it loads, compressed, with their licences.
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { constants, gzipSync } from "node:zlib";
@@ -9,8 +9,9 @@ const target = "dist/generator/dev/reference";
 const swagger = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
 
 mkdirSync(target, { recursive: true });
+// svc-gen runs again when a script of its own has another time.
 for (const name of ["index.html", "reference.js", "reference.css"])
-  copyFileSync(join(source, name), join(target, name));
+  cpSync(join(source, name), join(target, name), { preserveTimestamps: true });
 for (const name of ["LICENSE", "NOTICE", "swagger-ui-bundle.js.LICENSE.txt"]) {
   copyFileSync(join(swagger, name), join(target, name));
 }

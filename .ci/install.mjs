@@ -11,9 +11,10 @@ if (major < 20 || (major === 20 && (minor < 20 || (minor === 20 && patch < 2))))
 }
 const marker = "node_modules/.package-lock.json";
 if (!existsSync(marker) || statSync(marker).mtimeMs < statSync("package-lock.json").mtimeMs) {
+  console.error("installing the locked packages");
   const { status } = spawnSync("npm", ["ci", "--loglevel=error", "--no-audit", "--no-fund", "--prefer-offline"], {
     stdio: ["ignore", 2, 2],
     shell: process.platform === "win32",
   });
-  process.exit(status ?? 1);
+  process.exit(status === null ? 1 : status);
 }

@@ -1,8 +1,8 @@
-/** svc-gen/generate: the contracts of a project as data. No file is written. */
+/** svc-gen/generate: the contracts of a project as data. No file of the project is written. */
 
 import type { Contract } from "svc-runtime/generator";
 import { type Diagnostic, formatDiagnostics, type RelatedPlace, type Severity } from "./diagnostics/diagnostics.js";
-import { generate } from "./generate.js";
+import { keptContracts } from "./kept-contracts.js";
 import type { Place } from "./model.js";
 import type { GenerateOptions } from "./project/layout.js";
 
@@ -23,20 +23,21 @@ export class GenerateError extends Error {
 }
 
 /**
- * Reads a project and returns what `svc-gen` would write to `contracts.ts`, one contract for each tool class.
+ * Reads a project and returns what `svc-gen` would write to `contracts.ts`, one contract for each tool class. They are kept in
+ * `node_modules/.cache/svc-gen` until the project changes. Of several processes that ask at the same time one reads the project.
  *
  * @example
  * ```ts
  * import { contractsOf } from "svc-gen/generate";
  *
- * console.log(contractsOf({ root: process.cwd() }).map(({ fqn }) => fqn)); // ["xyz.demo.sum@1"]
+ * console.log((await contractsOf({ root: process.cwd() })).map(({ fqn }) => fqn)); // ["xyz.demo.sum@1"]
  * ```
  *
  * @param options the project's folder, and its files where they have other names
  * @throws {@link GenerateError} when the project has errors
  */
-export function contractsOf(options: GenerateOptions): readonly Contract[] {
-  const { contracts, diagnostics } = generate(options);
+export async function contractsOf(options: GenerateOptions): Promise<readonly Contract[]> {
+  const { contracts, diagnostics } = await keptContracts(options);
   if (contracts !== undefined) return contracts;
   throw new GenerateError(diagnostics.filter(({ severity }) => severity === "error"));
 }

@@ -1,5 +1,7 @@
 /** svc-runtime/fastify: the plugin that mounts tools in a fastify application, and the fastify framework itself. */
 
+import "./node-version.js";
+
 export {
   default,
   type FastifyInstance,

@@ -1,5 +1,7 @@
 /** svc-runtime: the public API for tool authors. */
 
+import "./node-version.js";
+
 export { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "./config/config.js";
 export type { ReloadStats, Reloads } from "./config/reload-stats.js";
 export { type ExactJson, readJson, writeJson } from "./exact-json.js";
@@ -41,9 +43,12 @@ export {
   type InvokeContext,
   type IsolateOptions,
   type Logger,
+  type MetricAttributes,
+  type MetricOptions,
   PermissionDenied,
   SvcTool,
   type SvcToolClass,
+  type ToolMeter,
 } from "./tool.js";
 export type { Codec } from "./wire/contract.js";
 export {

@@ -1,5 +1,7 @@
 /** svc-runtime/testing: runs tool classes in tests, through the pipeline of a server (docs/testing.md). */
 
+import "./node-version.js";
+
 export { LeaderError } from "./leader/error.js";
 export type { Leader } from "./leader/request.js";
 export type { SignedRequest } from "./leader/signed-request.js";

@@ -1,5 +1,6 @@
 /** Base class, arguments and exceptions of a tool (protocol.md sections 2 and 7). */
 
+import type { Registry } from "prom-client";
 import { requireContract } from "./contracts.js";
 import { outputEncoderOf } from "./output-encoders.js";
 import { StatusCode } from "./status.js";
@@ -84,10 +85,36 @@ export interface InvokeContext {
   readonly auth?: AuthContext;
 }
 
+/** The part of an OpenTelemetry meter that counts and times, which needs no types of a package that may not be installed. */
+export interface ToolMeter {
+  createCounter(name: string, options?: MetricOptions): { add(value: number, attributes?: MetricAttributes): void };
+  createHistogram(
+    name: string,
+    options?: MetricOptions,
+  ): { record(value: number, attributes?: MetricAttributes): void };
+}
+
+/** Options of a metric of OpenTelemetry. */
+export interface MetricOptions {
+  readonly description?: string;
+  /** In UCUM: `s`, `By`. */
+  readonly unit?: string;
+}
+
+/** Attributes of one measurement. */
+export type MetricAttributes = { readonly [name: string]: string | number | boolean };
+
 /** The argument of `static create` and `static close`. */
 export interface ClassContext {
   /** The log of the server; a line names the tool only if you add it. */
   readonly log: Logger;
+  /**
+   * The registry of prom-client to which metrics of the tool are added: that of the admin listener, or the one given to `svcTools`. Absent
+   * where neither is, in the threads of an isolated tool, and in the test kit.
+   */
+  readonly registry?: Registry;
+  /** The OpenTelemetry meter of the tool, named like it. Absent where the application has registered no meter provider. */
+  readonly meter?: ToolMeter;
 }
 
 /**

@@ -1,5 +1,7 @@
 /** svc-runtime/v1: the stable interface of generated code. No export may be removed or changed. */
 
+import "./node-version.js";
+
 export { provideContracts } from "./contracts.js";
 export { bootstrapEntrypoint as bootstrap } from "./server/entrypoint.js";
 export type { Contract } from "./wire/contract.js";

@@ -6,4 +6,4 @@ import { pathToFileURL } from "node:url";
 
 process.argv.splice(2, 0, "new");
 const generator = dirname(createRequire(import.meta.url).resolve("svc-gen/package.json"));
-await import(pathToFileURL(join(generator, "generator/bin.js")).href);
+import(pathToFileURL(join(generator, "generator/bin.js")).href);

@@ -145,7 +145,12 @@ function checkManifest(root: string): Check[] {
   const path = join(root, "package.json");
   if (!existsSync(path)) return [];
   try {
-    JSON.parse(readRegular(path).toString());
+    // npm and Node pass over a byte order mark.
+    JSON.parse(
+      readRegular(path)
+        .toString()
+        .replace(/^\ufeff/, ""),
+    );
     return [];
   } catch (error) {
     const [at = ""] = /at position \d+/.exec(String(error)) ?? [];

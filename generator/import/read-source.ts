@@ -74,8 +74,20 @@ async function fetchMetadata(name: string, timeoutMs: number): Promise<Uint8Arra
       throw new UnreadableSource(`${shown} gives no whole answer in ${timeoutMs} ms`, "is the server up?");
     }
     const { code = "the connection failed" } = (cause ?? {}) as NodeJS.ErrnoException;
-    throw new UnreadableSource(`${shown} gives no answer: ${code}`, "is the server up, and the URL right?");
+    throw new UnreadableSource(`${shown} gives no answer: ${code}`, hintFor(code, url));
   }
+}
+
+function hintFor(code: string, { protocol }: URL): string {
+  if (protocol === "http:" && ["ECONNRESET", "UND_ERR_SOCKET"].includes(code)) {
+    return "the port may speak TLS: try https://";
+  }
+  if (code.startsWith("ERR_SSL")) return "the port may speak plain HTTP: try http://";
+  // The codes of OpenSSL, and Node's own for a certificate of another name.
+  if (/CERT|SIGNATURE|ISSUER/.test(code)) {
+    return "its certificate is not trusted: name that of its authority in NODE_EXTRA_CA_CERTS";
+  }
+  return "is the server up, and the URL right?";
 }
 
 async function readBody(response: Response, shown: string): Promise<Uint8Array> {

@@ -60,7 +60,9 @@ export function readKeyFile(folder: string, name: string): KeyFile {
   const text = bytes.toString().trim();
   const reading = readPrivateKey(bytes.toString());
   if ("got" in reading) {
-    throw new KeyFileError(`${quoted(name)} must hold ${WANTED}; got ${looksLike(text) ?? reading.got}`, MAKE_ONE);
+    const isMarked = bytes.toString().startsWith("\ufeff");
+    const got = isMarked ? "a text with a byte order mark: save it without one" : (looksLike(text) ?? reading.got);
+    throw new KeyFileError(`${quoted(name)} must hold ${WANTED}; got ${got}`, MAKE_ONE);
   }
   const key = Buffer.from(reading.key);
   return {

@@ -7,6 +7,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Contract } from "svc-runtime/generator";
 import { refuseLinks } from "../atomic-write.js";
 import type { Diagnostic } from "../diagnostics/diagnostics.js";
 import { readRegular } from "../read-file.js";
@@ -20,6 +21,7 @@ export interface RunResult {
   readonly files: readonly { readonly path: string; readonly text: string }[];
   readonly diagnostics: readonly Diagnostic[];
   readonly checked: boolean;
+  readonly contracts?: readonly Contract[];
 }
 
 export interface BuildInfo {
@@ -35,6 +37,8 @@ export interface BuildInfo {
   readonly diagnostics: readonly Diagnostic[];
   /** Whether the run was one of `--check`, which reads every type twice. */
   readonly checked: boolean;
+  /** For the test kit. */
+  readonly contracts?: readonly Contract[];
 }
 
 /** The path of a build info, and the folder below which it is reached through no link. */
@@ -60,7 +64,7 @@ export function buildInfoPlace(root: string, options: Readonly<Record<string, st
 export function buildInfoFile(
   target: string,
   options: Readonly<Record<string, string>>,
-  { inputs, files, diagnostics, checked }: RunResult,
+  { inputs, files, diagnostics, checked, contracts }: RunResult,
 ): { readonly target: string; readonly content: string } {
   const info: BuildInfo = {
     folder: folderIdentity(dirname(target)),
@@ -70,6 +74,7 @@ export function buildInfoFile(
     written: Object.fromEntries(files.map(({ path, text }) => [path, contentHash(text)])),
     diagnostics,
     checked,
+    ...(contracts !== undefined && { contracts }),
   };
   const text = JSON.stringify(info);
   return { target, content: `${contentHash(text)}\n${text}` };

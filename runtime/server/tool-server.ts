@@ -178,7 +178,7 @@ export async function prepareTools(
       }
       endThreads = await isolateTools(tools, options.isolate, log);
       const here = tools.filter(({ host }) => host instanceof LocalHost);
-      closeClasses = await createClasses(here, log);
+      closeClasses = await createClasses(here, { log, ...(metrics && { registry: metrics.registry }) });
     },
     release: async (limitMs = CLOSE_STORE_MS) => {
       await service.settlementsDone();

@@ -8,7 +8,7 @@
 
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
-import { availableParallelism } from "node:os";
+import os from "node:os";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { requireInteger, StorageError } from "./storage-error.js";
@@ -19,7 +19,7 @@ const require = createRequire(import.meta.url);
 export const DEFAULT_SHARDS = 1_000;
 
 /** Limit of concurrent encoder processes, which leaves one core for calls. */
-const MAX_PROCESSES = Math.max(1, availableParallelism() - 1);
+const MAX_PROCESSES = Math.max(1, os.availableParallelism() - 1);
 
 let running = 0;
 const waiting: (() => void)[] = [];

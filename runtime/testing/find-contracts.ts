@@ -23,11 +23,17 @@ export interface ContractSources {
 
 /** The used part of `svc-gen/generate`. */
 interface Generator {
-  contractsOf(options: { readonly root: string; readonly tsconfig?: string }): readonly Contract[];
+  contractsOf(options: { readonly root: string; readonly tsconfig?: string }): Promise<readonly Contract[]>;
 }
 
-/** Projects that were generated in this process. */
-const generated = new Map<string, Promise<readonly Contract[]>>();
+/** The root of a project, and its tsconfig.json when it was named. */
+interface Project {
+  readonly root: string;
+  readonly tsconfig?: string;
+}
+
+/** Generated contracts by tool name: their project, and the classes that were tested with them. */
+const generated = new Map<string, { contract: Contract; project: Project; classes: WeakSet<object> }>();
 
 /**
  * Provides the contracts of tool classes.
@@ -39,33 +45,44 @@ export async function findContracts(
   { contracts, project }: ContractSources,
 ): Promise<void> {
   if (contracts !== undefined) provideContracts(contracts);
-  const names = tools.map(nameOf).filter((fqn) => fqn !== undefined);
-  const missing = () => names.filter((fqn) => contractOf(fqn) === undefined);
-  const [wanted] = missing();
-  if (wanted === undefined) return;
-  if (contracts !== undefined) {
+  const named = tools.map((tool) => ({ tool, fqn: nameOf(tool) ?? "" })).filter(({ fqn }) => fqn !== "");
+  const missing = () => named.find(({ fqn }) => contractOf(fqn) === undefined)?.fqn;
+  const wanted = missing();
+  if (wanted !== undefined && contracts !== undefined) {
     const got = contracts.map(({ fqn }) => fqn).join(", ") || "none";
     throw new StartupError(`contracts: expected one of ${wanted}, got ${got}: run svc-gen`);
   }
-  const { root, tsconfig } = projectOf(project);
-  const key = `${root}\n${tsconfig}`;
-  let running = generated.get(key);
-  if (running === undefined) {
-    running = generate(root, tsconfig, wanted);
-    generated.set(key, running);
-    // A test runner that watches runs again in this process when the fault is mended.
-    running.catch(() => generated.delete(key));
+  const reloaded = named.find(({ tool, fqn }) => isReloaded(tool, fqn))?.fqn ?? "";
+  const from = wanted === undefined ? generated.get(reloaded)?.project : projectOf(project);
+  if (from === undefined) return;
+  const { contractsOf } = await generatorOf(from.root, wanted ?? reloaded);
+  const made = await contractsOf(from);
+  for (const contract of made) {
+    const { fqn } = contract;
+    const last = generated.get(fqn);
+    // A contract that was provided before is in force: another harness may use it.
+    if (contractOf(fqn) !== last?.contract) continue;
+    provideContracts([contract]);
+    generated.set(fqn, { contract, project: from, classes: last?.classes ?? new WeakSet() });
   }
-  const made = await running;
-  // A contract that was provided before is in force: another harness may use it.
-  provideContracts(made.filter(({ fqn }) => contractOf(fqn) === undefined));
-  const [absent] = missing();
+  for (const { tool, fqn } of named) generated.get(fqn)?.classes.add(tool);
+  const absent = missing();
   if (absent === undefined) return;
   const got = made.map(({ fqn }) => fqn).join(", ");
   throw new StartupError(
-    `${absent}: the project in ${root} has no such tool, it has ${got}. ` +
+    `${absent}: the project in ${from.root} has no such tool, it has ${got}. ` +
       'Name the project of the tool: createHarness(Tool, { project: new URL("..", import.meta.url) })',
   );
+}
+
+/** Whether a class is another than those that its generated contract is for: a test runner that watches has loaded it again. */
+function isReloaded(tool: object, fqn: string): boolean {
+  const made = generated.get(fqn);
+  if (made === undefined || contractOf(fqn) !== made.contract) return false;
+  for (let base: object | null = tool; base !== null; base = Object.getPrototypeOf(base)) {
+    if (made.classes.has(base)) return false;
+  }
+  return true;
 }
 
 /** The name of a tool; undefined for one whose fault is found when it is made ready. */
@@ -81,14 +98,14 @@ function nameOf(tool: SvcToolClass): string | undefined {
   }
 }
 
-/** The root of a project, and its tsconfig.json when it was named. */
-function projectOf(project: ContractSources["project"]): { root: string; tsconfig: string | undefined } {
+function projectOf(project: ContractSources["project"]): Project {
   const given =
     project === undefined
       ? process.cwd()
       : typeof project === "string" && !project.startsWith("file:")
         ? resolve(project)
-        : fileURLToPath(typeof project === "string" ? project : project.href);
+        : // A URL of a folder ends in a slash, and svc-gen keeps contracts by the path of their project.
+          resolve(fileURLToPath(typeof project === "string" ? project : project.href));
   const stats = statSync(given, { throwIfNoEntry: false });
   if (stats === undefined) throw new StartupError(`project: ${given} does not exist`);
   const start = stats.isDirectory() ? given : dirname(given);
@@ -98,12 +115,7 @@ function projectOf(project: ContractSources["project"]): { root: string; tsconfi
     if (above === root) throw new StartupError(`project: no package.json in ${start} or above it`);
     root = above;
   }
-  return { root, tsconfig: stats.isDirectory() ? undefined : relative(root, given) };
-}
-
-async function generate(root: string, tsconfig: string | undefined, wanted: string): Promise<readonly Contract[]> {
-  const { contractsOf } = await generatorOf(root, wanted);
-  return contractsOf({ root, ...(tsconfig !== undefined && { tsconfig }) });
+  return stats.isDirectory() ? { root } : { root, tsconfig: relative(root, given) };
 }
 
 /** svc-gen as the project has it. The runtime does not depend on it, because a production image has no compiler. */

@@ -110,7 +110,7 @@ export class TestServer {
     this.#parts = await prepareTools(this.tools, options, { log, scheme: "http" });
     // Not `start`, which gives isolated tools threads: their entry would be the test file.
     try {
-      this.#closeClasses = await createClasses(this.tools, log);
+      this.#closeClasses = await createClasses(this.tools, { log });
     } catch (error) {
       await this.#parts.release();
       throw error;

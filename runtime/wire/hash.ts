@@ -1,6 +1,7 @@
 /** SHA-256 (FIPS 180-4). */
 
-import { hash } from "node:crypto";
+// Not by name: Node 18 has no `hash`, and is to say that it is too old.
+import crypto from "node:crypto";
 import { sodium } from "./sodium.js";
 
 /** Inputs up to this size are hashed by libsodium, which has no set-up; OpenSSL is faster for larger ones. */
@@ -19,7 +20,7 @@ export function scratchSha256(bytes: Uint8Array): Uint8Array {
 }
 
 function digest(bytes: Uint8Array, into: Buffer | undefined): Buffer {
-  if (sodium === undefined || bytes.length > MAX_SODIUM_BYTES) return hash("sha256", bytes, "buffer");
+  if (sodium === undefined || bytes.length > MAX_SODIUM_BYTES) return crypto.hash("sha256", bytes, "buffer");
   const target = into ?? Buffer.allocUnsafe(32);
   sodium.crypto_hash_sha256(target, bytes);
   return target;

@@ -91,6 +91,7 @@ describe("npm run demo:replicas", WITHOUT, () => {
     );
     const [, results, lost] = /^ +(\d+) got their results; under way in B when it died: (\d+)$/m.exec(out) ?? [];
     assert.equal(Number(results) + Number(lost), 200);
+    assert.ok(Number(lost) > 0, "no call was under way when the replica died");
     const [, counted, all] = /^counted .*: (\d+) calls, (\d+) runs$/m.exec(out) ?? [];
     assert.equal(counted, "400");
     // A call that was under way in B may have died between its claim and its run.

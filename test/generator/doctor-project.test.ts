@@ -108,6 +108,8 @@ describe("the project", () => {
     const { of, failed } = await doctor(project({ ...TOOL, "package.json": '{ "name": ' }));
     assert.deepEqual(failed.slice(0, 1), ["package.json"]);
     assert.match(of("package.json").detail, /^it is not JSON/);
+    const marked = await doctor(project({ ...TOOL, "package.json": '\ufeff{ "name": "tools" }' }));
+    assert.ok(!marked.failed.includes("package.json"));
   });
 
   it("the built server: missing, old, or with an import that tsc does not rewrite", async () => {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -10,6 +11,7 @@ import { format } from "prettier";
 import { readSource } from "#generator/import/read-source.js";
 import { errEval } from "#runtime/index.js";
 import { leasePort } from "../e2e/process.js";
+import { makeCertificate } from "../runtime/certificate.js";
 import { atEnd } from "../teardown.js";
 import { DIALECT, DONE, documents, inputOf, metadataOf, roundTrip } from "./imported.js";
 import { REPOSITORY, ToolProject } from "./project.js";
@@ -564,6 +566,21 @@ describe("over HTTP", () => {
     const slow = await serve((_, response) => response.write("["));
     for (const url of [silent, slow]) {
       await assert.rejects(readSource(url, ".", 50), { message: /gives no whole answer in 50 ms$/ });
+    }
+  });
+
+  it("names the next step for the other scheme, and for a certificate that is not trusted", async () => {
+    const secured = createTlsServer(makeCertificate(), () => {});
+    await new Promise<void>((resolve) => secured.listen(0, "127.0.0.1", resolve));
+    atEnd(() => secured.close());
+    const host = `127.0.0.1:${(secured.address() as AddressInfo).port}`;
+    const plain = await serve((_, response) => response.end());
+    for (const [url, hint] of [
+      [`http://${host}/meta`, "the port may speak TLS: try https://"],
+      [`https://${host}/meta`, "its certificate is not trusted: name that of its authority in NODE_EXTRA_CA_CERTS"],
+      [plain.replace("http:", "https:"), "the port may speak plain HTTP: try http://"],
+    ] as const) {
+      await assert.rejects(readSource(url, ".", 10_000), { hint });
     }
   });
 

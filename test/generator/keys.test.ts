@@ -321,6 +321,7 @@ test("faults of key files name the file, what was expected and the length that w
     [KEY.subarray(1).toString("base64"), "31 bytes"],
     [Buffer.concat([Buffer.of(1), KEY]).toString("base64"), "33 bytes that begin with another flag"],
     [`"${HEX}"`, "a text in quotes"],
+    [`\ufeff${HEX}`, "a text with a byte order mark: save it without one"],
     [`{"key":"${HEX}"}`, "JSON"],
     [pem, "a PEM text, which the configuration does not take"],
     [`ssh-ed25519 ${KEY.toString("base64")}`, "a key of SSH"],

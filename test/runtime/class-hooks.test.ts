@@ -126,7 +126,7 @@ describe("static create and close", () => {
       hookedTool({ create: () => Promise.reject(new Error("no database")) }),
     ] as const;
     const hooked = tools.map((tool) => ({ fqn: tool.fqn, tool: tool.class }));
-    const failed = assert.rejects(createClasses(hooked, keptLog()), /no database$/);
+    const failed = assert.rejects(createClasses(hooked, { log: keptLog() }), /no database$/);
     const settled = () => new Promise((done) => setImmediate(done));
     await settled();
     assert.deepEqual(tools[1].done, ["create", "close"]);
@@ -157,7 +157,7 @@ describe("static create and close", () => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const tool = hookedTool({ close: () => new Promise(() => {}) });
     const log = keptLog();
-    const close = await createClasses([{ fqn: tool.fqn, tool: tool.class }], log);
+    const close = await createClasses([{ fqn: tool.fqn, tool: tool.class }], { log });
     const closed = close();
     // The timer is set once `close` runs.
     for (let i = 0; i < 10; i++) await Promise.resolve();
@@ -174,7 +174,7 @@ describe("static create and close", () => {
     const created = gate();
     const tool = hookedTool({ create: () => created.promise });
     const log = keptLog();
-    const creating = createClasses([{ fqn: tool.fqn, tool: tool.class }], log);
+    const creating = createClasses([{ fqn: tool.fqn, tool: tool.class }], { log });
     for (let i = 0; i < 10; i++) await Promise.resolve();
     t.mock.timers.tick(10_000);
     created.open();

@@ -14,7 +14,7 @@ import type { Input, Probe } from "./tested-tools.js";
 const project = new ToolProject({ "src/.keep": "" });
 copyFileSync(fileURLToPath(new URL("tested-tools.ts", import.meta.url)), join(project.root, "src/tested-tools.ts"));
 symlinkSync(REPOSITORY, join(project.root, "node_modules/svc-gen"));
-const contracts = contractsOf({ root: project.root });
+const contracts = await contractsOf({ root: project.root });
 const FQN = "xyz.test.probe@1";
 const INPUT: Input = {
   id: 2n ** 60n,

@@ -57,7 +57,7 @@ describe("the envelope (422 input_deserialization_error, its place, never its co
   // All faults: test/wire/envelope.test.ts.
   for (const [body, details] of [
     ["", "body: unexpected end of the text at byte 0"],
-    ["\ufeff{}", "body: expected a value at byte 0"],
+    ["\ufeff{}", "body: expected a value, got a byte order mark at byte 0"],
     ['{"Ports":[]}', "body: expected only the members ports"],
     ['{"ports":[]}', 'ports: port "value" is missing'],
     [

@@ -7,9 +7,10 @@ import cors from "@fastify/cors";
 import helmet from "@fastify/helmet";
 import rateLimit from "@fastify/rate-limit";
 import swagger from "@fastify/swagger";
-import { Registry } from "prom-client";
+import { type MeterProvider, metrics } from "@opentelemetry/api";
+import { Counter, Registry } from "prom-client";
 import { type FastifyInstance, fastify, type SvcToolsOptions, svcTools } from "#runtime/fastify.js";
-import { ReplayMemory, StartupError } from "#runtime/index.js";
+import { type ClassContext, InvalidInput, InvocationAborted, ReplayMemory, StartupError } from "#runtime/index.js";
 import { atEnd } from "../teardown.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import {
@@ -82,6 +83,66 @@ describe("tools in an application", () => {
       async () => second.register(svcTools, { tools: [tool.class], config: UNSIGNED, registry }),
       /registered/,
     );
+  });
+
+  it("report failed calls to its onError hooks, once each, and answer them by the protocol", async () => {
+    const [thrown, outputs] = [new Error("canary"), [1, { ok: 1 }]];
+    const never = new Promise(() => {});
+    const failures: Record<string, () => unknown> = {
+      "1": () => Promise.reject(thrown),
+      "2": () => Promise.reject("text"),
+      "3": () => outputs,
+      "4": () => never,
+      "5": () => Promise.reject(new InvalidInput("value", "expected less")),
+    };
+    const tool = countingTool({ path: "echo", timeout: 300, invoke: ({ value }) => failures[String(value)]?.() });
+    const seen: unknown[] = [];
+    const { url } = await mounted([tool], {
+      ...signed([tool]),
+      before: (app) => {
+        app.setErrorHandler((_error, _request, reply) => reply.code(418).send("mine"));
+        app.addHook("onError", async (request, _reply, error) => void seen.push(request.routeOptions.url, error));
+      },
+    });
+    const call = async (value: string, status: number, code: string) => {
+      const sent = echoCall(tool, value);
+      for (let i = 0; i < 2; i++) expectError(await sent.send(url), status, code);
+      return seen.splice(0);
+    };
+    assert.deepEqual(await call("1", 500, "tool_invocation_failed"), ["/echo/invoke", thrown]);
+    const [, wrapped] = await call("2", 500, "tool_invocation_failed");
+    assert.ok(wrapped instanceof Error && wrapped.cause === "text");
+    assert.match(String((await call("3", 500, "output_serialization_error"))[1]), /output_serialization_error/);
+    assert.deepEqual((await call("4", 504, "tool_invocation_timeout"))[1], new InvocationAborted("timeout"));
+    assert.deepEqual(await call("5", 422, "input_deserialization_error"), []);
+  });
+
+  it("get the registry and a meter of the application for metrics of their own", async () => {
+    const counted: unknown[] = [];
+    const meter = { createCounter: (name: string) => ({ add: (value: number) => counted.push([name, value]) }) };
+    metrics.setGlobalMeterProvider({ getMeter: (name: string) => ({ name, ...meter }) } as unknown as MeterProvider);
+    atEnd(() => metrics.disable());
+    const tool = countingTool({ path: "echo" });
+    const got: ClassContext[] = [];
+    Object.assign(tool.class, {
+      create({ registry, meter }: ClassContext) {
+        if (registry !== undefined) new Counter({ name: "own_total", help: "Own.", registers: [registry] }).inc();
+        meter?.createCounter("own").add(1);
+      },
+      close: (context: ClassContext) => got.push(context),
+    });
+    const registry = new Registry();
+    const { app } = await mounted([tool], { registry });
+    assert.match(await registry.metrics(), /^own_total 1$/m);
+    assert.deepEqual(counted, [["own", 1]]);
+    await app.close();
+    const [{ meter: named, registry: given } = {}] = got;
+    assert.equal((named as { readonly name?: string } | undefined)?.name, tool.fqn);
+    assert.equal(given, registry);
+    metrics.disable();
+    const plain = await mounted([tool]);
+    await plain.app.close();
+    assert.deepEqual(Object.keys(got[1] ?? {}), ["log"]);
   });
 
   it("are served signed, with replay protection, under a prefix; other routes are as they were", async () => {

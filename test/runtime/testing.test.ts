@@ -383,7 +383,7 @@ test("without a contract the error says what to do", async () => {
       return "xyz.test.other@1";
     }
   }
-  const contracts = contractsOf({ root: project.root });
+  const contracts = await contractsOf({ root: project.root });
   await assert.rejects(
     createHarness(Other, { contracts }),
     /^StartupError: contracts: expected one of xyz\.test\.other@1, got xyz\.test\.probe@1, xyz\.test\.twice@1: run svc-gen$/,
@@ -397,7 +397,7 @@ test("without a contract the error says what to do", async () => {
     createHarness(Other, { project: bare.root }),
     /has no contract, and .* has no svc-gen that could make it\. Install it:\n {2}npm install --save-dev svc-gen\n/,
   );
-  assert.throws(() => contractsOf({ root: bare.root }), GenerateError);
+  await assert.rejects(contractsOf({ root: bare.root }), GenerateError);
   const faulty = new ToolProject({ "src/other.ts": toolSource("Other", "{ n: Map<string, string> }") });
   symlinkSync(REPOSITORY, join(faulty.root, "node_modules/svc-gen"));
   await assert.rejects(

@@ -19,7 +19,7 @@ symlinkSync(REPOSITORY, join(project.root, "node_modules/svc-gen"));
 const harness = await createHarness(Probe, { project: project.root, signed: false });
 atEnd(() => harness.close());
 const url = await harness.http();
-const contracts = contractsOf({ root: project.root });
+const contracts = await contractsOf({ root: project.root });
 
 const INPUT: Input = {
   id: 5n,

@@ -55,7 +55,7 @@ describe("envelope faults", () => {
     ["an empty body", "", "body: unexpected end of the text at byte 0"],
     ["no JSON", `${CANARY}`, "body: expected a value at byte 0"],
     ["invalid UTF-8", Buffer.from('{"\xff":1}', "latin1"), "body: invalid UTF-8 at byte 2"],
-    ["a byte-order mark", `\ufeff${body(ONE, MANY)}`, "body: expected a value at byte 0"],
+    ["a byte-order mark", `\ufeff${body(ONE, MANY)}`, "body: expected a value, got a byte order mark at byte 0"],
     ["text behind it", `${body(ONE, MANY)}{}`, "body: text after the document at byte 137"],
     ["a lone surrogate", body(one(data('"\\ud800"')), MANY), "body: lone surrogate escape at byte 67"],
     ["a number out of range", body(one(data("1e999")), MANY), "body: number out of range at byte 66"],

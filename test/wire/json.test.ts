@@ -401,7 +401,7 @@ describe("errors", () => {
     ['"\\udc00\\ud800"', "lone surrogate escape", 1],
     ["1 2", "text after the document", 2],
     ["{} x", "text after the document", 3],
-    ["\ufeff1", "expected a value", 0],
+    ["\ufeff1", "expected a value, got a byte order mark", 0],
     ["nul\u0000", "expected a value", 3],
   ] as const) {
     it(`${JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)}: ${reason} at byte ${offset}`, () => {

@@ -16,7 +16,7 @@ const CALLS = 200;
 const COPIES = 3;
 /** Calls whose copies are under way at the same time. */
 const AT_ONCE = 16;
-/** How much longer a run takes, in milliseconds, so that some are under way when a replica is killed. */
+/** How much longer a run takes, in milliseconds, so that copies of it arrive meanwhile. */
 const RUN_MS = 20;
 const RETRY_MS = 50;
 /** Milliseconds in which a signal that has ended another process arrives here too. */

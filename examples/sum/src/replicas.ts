@@ -50,7 +50,7 @@ export interface Replica {
   readonly address: string;
   /** The nonces of its runs in hex, in order: read from the file that it writes. */
   runs(): readonly string[];
-  /** Ends it at once, as the kernel would. */
+  /** Ends it at once, as the kernel would, as soon as a run is under way in it. */
   kill(): Promise<void>;
 }
 
@@ -104,11 +104,15 @@ export class Processes {
     });
     const serving = () => /"url":"http:\/\/([^"]+)".*"msg":"serving"/.exec(log)?.[1];
     await this.#until(child, () => serving() !== undefined);
+    const runs = () => readFileSync(file, "utf8").split("\n").slice(0, -1);
     return {
       name,
       address: serving() ?? "",
-      runs: () => readFileSync(file, "utf8").split("\n").slice(0, -1),
+      runs,
       kill: async () => {
+        writeFileSync(`${file}.hold`, "");
+        const before = runs().length;
+        await this.#until(child, () => runs().length > before);
         this.#running.delete(child);
         const ended = once(child, "exit");
         child.kill("SIGKILL");

@@ -13,6 +13,8 @@ export function shown(text: string): string {
 /** Writes lines with the members `tool` and `request`. */
 export class CallLog implements ServerLogger {
   #log: ServerLogger | undefined;
+  /** The error of the last line of level `error`: for a call that failed, that of its tool. */
+  lastError: unknown;
 
   /** @param parent the log of the tool */
   constructor(
@@ -36,6 +38,7 @@ export class CallLog implements ServerLogger {
   }
 
   error(first: object | string, message?: string): void {
+    if (typeof first === "object") this.lastError = (first as { readonly err?: unknown }).err;
     this.log.error(first as object, message);
   }
 

@@ -3,9 +3,10 @@
  */
 
 import { endsWithin } from "../../time-limit.js";
-import { type Logger, SvcTool, type SvcToolClass } from "../../tool.js";
+import { type ClassContext, SvcTool, type SvcToolClass } from "../../tool.js";
 import { StartupError } from "../errors/startup-error.js";
 import { runAsTool } from "./async-errors.js";
+import { loadOpenTelemetry } from "./open-telemetry.js";
 
 /** Milliseconds that `close()` may take; a shutdown does not wait longer. */
 export const CLOSE_LIMIT_MS = 5_000;
@@ -39,14 +40,17 @@ const classes = new WeakMap<SvcToolClass, ClassUse>();
  * @throws {@link StartupError} when one `create()` fails. The uses of the other classes are ended before; one whose
  *   `create()` has not ended by then is waited for as long as for a `close()`, and its use ends when it does
  */
-export async function createClasses(tools: readonly HookedTool[], log: Logger): Promise<() => Promise<void>> {
-  const creations = tools.map((tool) => ({ tool, created: acquire(tool, log) }));
+export async function createClasses(
+  tools: readonly HookedTool[],
+  context: Omit<ClassContext, "meter">,
+): Promise<() => Promise<void>> {
+  const creations = tools.map((tool) => ({ tool, created: acquire(tool, context) }));
   try {
     await Promise.all(creations.map(({ created }) => created));
   } catch (error) {
     const releases = creations.map(({ tool, created }) =>
       created.then(
-        () => releaseClass(tool, log),
+        () => releaseClass(tool, context),
         () => {},
       ),
     );
@@ -54,14 +58,14 @@ export async function createClasses(tools: readonly HookedTool[], log: Logger): 
     throw error;
   }
   return async () => {
-    await Promise.all(tools.map((tool) => releaseClass(tool, log)));
+    await Promise.all(tools.map((tool) => releaseClass(tool, context)));
   };
 }
 
-async function acquire(hooked: HookedTool, log: Logger): Promise<void> {
+async function acquire(hooked: HookedTool, context: ClassContext): Promise<void> {
   const users = classes.get(hooked.tool) ?? { count: 0, last: Promise.resolve() };
   classes.set(hooked.tool, users);
-  if (users.count++ === 0) users.last = users.last.then(() => create(hooked, log));
+  if (users.count++ === 0) users.last = users.last.then(() => create(hooked, context));
   const { last } = users;
   try {
     await last;
@@ -71,11 +75,13 @@ async function acquire(hooked: HookedTool, log: Logger): Promise<void> {
   }
 }
 
-async function create({ fqn, tool }: HookedTool, log: Logger): Promise<void> {
+async function create({ fqn, tool }: HookedTool, given: ClassContext): Promise<void> {
+  const { log } = given;
   const notice = () => log.warn({ tool: fqn }, "create() of the tool has not ended; the start waits for it");
   const timer = setTimeout(notice, CREATE_NOTICE_MS);
   try {
-    await runAsTool(fqn, () => tool.create?.({ log }));
+    const context = await withMeter(fqn, given);
+    await runAsTool(fqn, () => tool.create?.(context));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new StartupError(`create() of ${fqn} failed: ${message}`, { cause: error });
@@ -84,17 +90,24 @@ async function create({ fqn, tool }: HookedTool, log: Logger): Promise<void> {
   }
 }
 
-function releaseClass(hooked: HookedTool, log: Logger): Promise<void> {
+async function withMeter(fqn: string, context: ClassContext): Promise<ClassContext> {
+  const api = await loadOpenTelemetry("metrics", context.log);
+  return api === undefined ? context : { ...context, meter: api.metrics.getMeter(fqn) };
+}
+
+function releaseClass(hooked: HookedTool, context: ClassContext): Promise<void> {
   const users = classes.get(hooked.tool) as ClassUse;
-  if (--users.count === 0) users.last = users.last.then(() => close(hooked, log));
+  if (--users.count === 0) users.last = users.last.then(() => close(hooked, context));
   return users.last;
 }
 
 /** Runs `close()` of a class. Never rejects: an error or a timeout is only logged, because no caller can handle it. */
-async function close({ fqn, tool }: HookedTool, log: Logger): Promise<void> {
+async function close({ fqn, tool }: HookedTool, given: ClassContext): Promise<void> {
+  const { log } = given;
   const closed = async () => {
     try {
-      await runAsTool(fqn, () => tool.close?.({ log }));
+      const context = await withMeter(fqn, given);
+      await runAsTool(fqn, () => tool.close?.(context));
     } catch (error) {
       log.error({ err: error, tool: fqn }, "close() of the tool failed");
     }

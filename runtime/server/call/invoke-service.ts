@@ -4,7 +4,7 @@
  */
 
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
-import type { AuthContext } from "../../tool.js";
+import { type AuthContext, InvocationAborted } from "../../tool.js";
 import { asBuffer } from "../../wire/bytes.js";
 import { type Ed25519Engine, prepareVerifyKey } from "../../wire/ed25519.js";
 import type { SigningKey } from "../../wire/ed25519-keys.js";
@@ -219,7 +219,7 @@ export class InvokeService {
         : { status: 200, headers: JSON_HEADERS, body: Buffer.from(answer.json) };
     const varies = answer.signable && isNegotiated;
     const headers = varies ? [...reply.headers, "vary", "Accept"] : reply.headers;
-    return this.settlingWhenSent(run, answer, { ...reply, headers });
+    return this.finished(call, run, answer, { ...reply, headers });
   }
 
   private async authenticated(call: Handled, auth: AuthContext, body: InputHolder<Uint8Array>): Promise<Reply> {
@@ -255,7 +255,7 @@ export class InvokeService {
         const run = this.start(call, signed, leave, claim.lease); // 5, 6
         const answer = await run.answer;
         const reply = this.reply(call, answer, auth);
-        return this.settlingWhenSent(run, answer, reply);
+        return this.finished(call, run, answer, reply);
       }
     }
   }
@@ -394,8 +394,10 @@ export class InvokeService {
     return run;
   }
 
-  /** A reply that, once it is sent, calls the `returned` callbacks of the stored values in its result. */
-  private settlingWhenSent(run: Run, { stored }: Answer, reply: Reply): Reply {
+  /** A reply with the error of its run; once it is sent, it calls the `returned` callbacks of the stored values in its result. */
+  private finished({ log }: Handled, run: Run, { status, stored }: Answer, reply: Reply): Reply {
+    if (status === 500) return { ...reply, error: log.lastError ?? new Error(`the run failed: ${reply.code}`) };
+    if (status === 504) return { ...reply, error: new InvocationAborted("timeout") };
     if (!stored) return reply;
     const sent = () => {
       const settle = () => ({ end: run.returned(), abort: () => {} });
@@ -492,8 +494,10 @@ export class InvokeService {
 
   private errorReply({ log }: Handled, thrown: unknown): Reply {
     const { code, details, cause, retryAfterMs } = toRequestError(thrown);
-    if (code === "internal_error") log.error({ err: cause }, "answering a request failed");
-    return errorReplyOf(statusOf(code), errorBody(code, details), code, retryAfterMs);
+    const reply = errorReplyOf(statusOf(code), errorBody(code, details), code, retryAfterMs);
+    if (code !== "internal_error") return reply;
+    log.error({ err: cause }, "answering a request failed");
+    return { ...reply, error: cause };
   }
 
   private log(tool: ServedTool): ServerLogger {

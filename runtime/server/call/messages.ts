@@ -137,6 +137,8 @@ export interface Reply {
   /** Alternating names and values, for `writeHead`. */
   readonly headers: readonly string[];
   readonly body: Uint8Array;
+  /** The error of a run or of the server that this reply is for, status 500 or 504; undefined for a repeated answer. */
+  readonly error?: unknown;
   /** Called once the operating system has taken the whole reply; not called when the caller has disconnected. */
   readonly sent?: () => void;
 }

@@ -82,6 +82,8 @@ export class ToolRoutes {
   readonly #routes = new Map<string, Route>();
   readonly #deadlines: Deadlines;
   readonly #bodies: BodyReader;
+  /** Answers to calls that failed, while the hooks for errors run. */
+  readonly #failed = new WeakMap<FastifyReply, () => void>();
   /** Bytes of answers that were sent and have not left. */
   readonly #unread: HeaviestConnection;
 
@@ -165,12 +167,15 @@ export class ToolRoutes {
   }
 
   /**
-   * Answers errors of hooks and of fastify itself. Refusals of hooks, such as 429, are left to the application's handler
-   * of errors; any other error is logged and answered 500 without its message.
+   * Answers errors of calls, of hooks and of fastify itself. Refusals of hooks, such as 429, are left to the application's handler
+   * of errors; any other error of a hook is logged and answered 500 without its message.
    */
   #answerErrors(app: FastifyInstance): void {
     app.setErrorHandler((error: Partial<FastifyError>, request, reply) => {
-      if (error.code === "FST_ERR_ROUTE_MISSING_CONTENT_TYPE") this.refuse(request, reply);
+      const answer = this.#failed.get(reply);
+      this.#failed.delete(reply);
+      if (answer !== undefined) answer();
+      else if (error.code === "FST_ERR_ROUTE_MISSING_CONTENT_TYPE") this.refuse(request, reply);
       else if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) throw error;
       else this.#fail(reply, error);
     });
@@ -236,10 +241,12 @@ export class ToolRoutes {
       });
     } catch (error) {
       this.options.log.error({ err: error }, "answering a request failed");
-      answer = errorReply("internal_error");
+      answer = { ...errorReply("internal_error"), error };
     }
     if (!this.requests.end(reply, answer.code)) return;
-    this.#send(reply, answer, this.options.shutdown.stopping || answer.code === "request_timeout");
+    const last = this.options.shutdown.stopping || answer.code === "request_timeout";
+    if (answer.error === undefined) this.#send(reply, answer, last);
+    else this.#sendFailure(reply, answer, last);
     this.#report(request, answer, isCall);
   }
 
@@ -274,6 +281,15 @@ export class ToolRoutes {
     } catch (error) {
       this.#fail(reply, error);
     }
+  }
+
+  /** Sends the reply of a call that failed, after the application's `onError` hooks have run with its error. */
+  #sendFailure(reply: FastifyReply, answer: Reply, last: boolean): void {
+    const { error } = answer;
+    this.#failed.set(reply, () => this.#send(reply, answer, last));
+    reply.send(
+      error instanceof Error ? error : new Error("the tool threw a value that is not an Error", { cause: error }),
+    );
   }
 
   /** Counts the bytes of an answer until it has left. */
@@ -412,9 +428,10 @@ function meta(tool: ServedTool, path: string, request: IncomingMessage, log: Ser
     const document = documentOf(tool.tool, tool.contract, origin + path);
     return { status: 200, headers: JSON_HEADERS, body: Buffer.from(document) };
   } catch (thrown) {
-    const error = toRequestError(thrown);
-    if (error.code === "internal_error") log.error({ tool: tool.fqn, err: error.cause }, "the tool's meta() failed");
-    return errorReply(error.code, error.details);
+    const { code, details, cause } = toRequestError(thrown);
+    if (code !== "internal_error") return errorReply(code, details);
+    log.error({ tool: tool.fqn, err: cause }, "the tool's meta() failed");
+    return { ...errorReply(code, details), error: cause };
   }
 }
 

@@ -68,7 +68,7 @@ let processRegistry: Registry | undefined;
 export class Metrics implements Observer {
   readonly active = true;
   readonly contentType: string;
-  readonly #registry: Registry;
+  readonly registry: Registry;
   readonly #process: Registry | undefined;
   readonly #calls: CounterType<"tool" | "status" | "code">;
   readonly #duration: HistogramType<"tool">;
@@ -97,7 +97,7 @@ export class Metrics implements Observer {
     }
     this.#process = given === undefined ? processRegistry : undefined;
     const registry = given ?? new Registry();
-    this.#registry = registry;
+    this.registry = registry;
     this.contentType = registry.contentType;
     const registers = [registry];
     const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
@@ -171,12 +171,12 @@ export class Metrics implements Observer {
 
   /** Renders the current values of all metrics. */
   async text(): Promise<string> {
-    return (await this.#registry.metrics()) + ((await this.#process?.metrics()) ?? "");
+    return (await this.registry.metrics()) + ((await this.#process?.metrics()) ?? "");
   }
 
   #readParts({ tools, config, store, service, server, readiness, memory }: MetricSources): void {
     const { Gauge } = this.library;
-    const registers = [this.#registry];
+    const registers = [this.registry];
     const gauge = <L extends string>(
       name: string,
       help: string,
@@ -232,7 +232,7 @@ export class Metrics implements Observer {
 
   #readSharedReplay(read: () => SharedReplayStats): void {
     const { Counter, Gauge } = this.library;
-    const registers = [this.#registry];
+    const registers = [this.registry];
     for (const [name, help, value] of SHARED_GAUGES) {
       new Gauge({
         ...{ name, help, registers },
@@ -279,7 +279,7 @@ export class Metrics implements Observer {
     new Counter({
       name: "svc_log_dropped_total",
       help: "Log lines that were dropped because they could not be written.",
-      registers: [this.#registry],
+      registers: [this.registry],
       collect() {
         this.reset();
         this.inc(log.dropped);
@@ -289,7 +289,7 @@ export class Metrics implements Observer {
 
   #readLoad({ service: { load } }: MetricSources): void {
     const { Counter, Gauge } = this.library;
-    const registers = [this.#registry];
+    const registers = [this.registry];
     new Gauge({
       name: "svc_body_bytes_in_flight",
       help: "Bytes of bodies that calls hold.",
@@ -321,7 +321,7 @@ export class Metrics implements Observer {
 
   #readReloads({ reload }: MetricSources): void {
     const { Counter, Gauge } = this.library;
-    const registers = [this.#registry];
+    const registers = [this.registry];
     const followed = (): [file: string, stats: ReloadStats][] => {
       const { config, allowList, certificate } = reload.stats;
       const all = { config, allow_list: allowList, certificate };

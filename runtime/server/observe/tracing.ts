@@ -7,12 +7,10 @@ import type { Context, Span, Tracer } from "@opentelemetry/api";
 import { shown } from "../call/call-log.js";
 import type { Reply } from "../call/messages.js";
 import type { Observation, Observer } from "../call/observers.js";
+import { loadOpenTelemetry } from "../call/open-telemetry.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 type Api = typeof import("@opentelemetry/api");
-
-/** Global symbol under which every copy of the API, version 1, keeps the registered providers. */
-const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 
 /**
  * Creates the observer that traces calls.
@@ -20,13 +18,8 @@ const REGISTERED = Symbol.for("opentelemetry.js.api.1");
  * @returns undefined, without loading the API, when the application has registered no provider
  */
 export async function loadTracing(scheme: "http" | "https", log: ServerLogger): Promise<Observer | undefined> {
-  if (!(REGISTERED in globalThis)) return undefined;
-  try {
-    return new Tracing(await import("@opentelemetry/api"), scheme);
-  } catch (error) {
-    log.warn({ err: error }, "no traces: svc-runtime does not find the package @opentelemetry/api; install it");
-    return undefined;
-  }
+  const api = await loadOpenTelemetry("trace", log);
+  return api && new Tracing(api, scheme);
 }
 
 interface Traced {

@@ -4,7 +4,7 @@
  */
 
 import { createRequire } from "node:module";
-import { availableParallelism } from "node:os";
+import os from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkedInteger } from "../../checked-integer.js";
@@ -111,7 +111,7 @@ function settingsOf({ threads, memoryMb, graceMs, queue, entry }: IsolateOptions
   return {
     threads: checkedInteger(
       "isolate.threads",
-      threads ?? Math.min(4, Math.max(2, availableParallelism())),
+      threads ?? Math.min(4, Math.max(2, os.availableParallelism())),
       1,
       256,
       "threads",

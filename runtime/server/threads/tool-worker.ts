@@ -54,7 +54,7 @@ async function load(): Promise<ToolHost> {
   const failed = import(pathToFileURL(entry).href).then(() => late);
   const tool = (await Promise.race([tools, failed, late])).find((served) => served.fqn === fqn);
   if (tool === undefined) throw new Error(`its bootstrap has no tool ${fqn}`);
-  closeClass = await createClasses([tool], logOf(0));
+  closeClass = await createClasses([tool], { log: logOf(0) });
   return tool.host;
 }
 

@@ -1,0 +1,71 @@
+/** The contracts of a project, kept for other processes. The compiler is loaded only when the project has changed. */
+
+import { rmSync, statSync, writeFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+import { makeFolders } from "./atomic-write.js";
+import type { Generated } from "./generate.js";
+import { buildOptions, saveBuildInfo } from "./output-files.js";
+import { buildInfoPlace, freshBuildInfo } from "./project/build-info.js";
+import type { GenerateOptions } from "./project/layout.js";
+import { readRegular } from "./read-file.js";
+
+const POLL_MS = 50;
+/** Age of a lock after which its process is taken for lost. A second run of the generator does no harm. */
+const MAX_LOCK_MS = 60_000;
+
+/** Generates the contracts of a project, unless a run in any process has done so and nothing has changed since. */
+export async function keptContracts(options: GenerateOptions): Promise<Pick<Generated, "contracts" | "diagnostics">> {
+  const { root } = options;
+  // A run of its own beside that of `svc-gen`, whose diagnostics the user has read.
+  const identity = { ...buildOptions(options), only: "contracts" };
+  const kept = () => freshBuildInfo(root, buildOptions(options)) ?? freshBuildInfo(root, identity);
+  const lock = lockOf(root, identity);
+  const last = kept();
+  if (last !== undefined) return last;
+  try {
+    while (lock !== undefined && !takeLock(lock)) await setTimeout(POLL_MS);
+    const meanwhile = kept();
+    if (meanwhile !== undefined) return meanwhile;
+    const { generate } = await import("./generate.js");
+    const generated = generate(options);
+    if (generated.contracts !== undefined) saveBuildInfo({ root, ...identity }, { ...generated, files: [] });
+    return generated;
+  } finally {
+    if (lock !== undefined) rmSync(lock, { force: true });
+  }
+}
+
+/** The path of the lock; undefined where nothing can be kept. */
+function lockOf(root: string, identity: Readonly<Record<string, string>>): string | undefined {
+  const place = buildInfoPlace(root, identity);
+  if (place === undefined) return undefined;
+  try {
+    makeFolders(place.base, place.target);
+    return `${place.target}.lock`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes the lock; false while another thread or process that lives has it. */
+function takeLock(lock: string): boolean {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") return true;
+    if (!isHeld(lock)) rmSync(lock, { force: true });
+    return false;
+  }
+}
+
+function isHeld(lock: string): boolean {
+  const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
+  if (made === undefined || Date.now() - made > MAX_LOCK_MS) return false;
+  try {
+    process.kill(Number(readRegular(lock).toString()), 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

@@ -1,0 +1,26 @@
+/** The application's OpenTelemetry API, which is loaded only where the application has registered a provider. */
+
+import type { Logger } from "../../tool.js";
+
+type Api = typeof import("@opentelemetry/api");
+
+/** Global symbol under which every copy of the API, version 1, keeps the registered providers. */
+const REGISTERED = Symbol.for("opentelemetry.js.api.1");
+
+/**
+ * Loads the API.
+ *
+ * @param signal the kind of provider that must be registered
+ * @returns undefined when there is none
+ */
+export async function loadOpenTelemetry(signal: "trace" | "metrics", log: Logger): Promise<Api | undefined> {
+  const registered = (globalThis as { [REGISTERED]?: Partial<Record<typeof signal, unknown>> })[REGISTERED];
+  if (registered?.[signal] === undefined) return undefined;
+  try {
+    return await import("@opentelemetry/api");
+  } catch (error) {
+    const lost = signal === "trace" ? "traces" : "meter for tools";
+    log.warn({ err: error }, `no ${lost}: svc-runtime does not find the package @opentelemetry/api; install it`);
+    return undefined;
+  }
+}

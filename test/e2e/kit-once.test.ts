@@ -1,0 +1,85 @@
+/** The test kit in several processes: one of them runs the generator, until the sources change. */
+
+import assert from "node:assert/strict";
+import { execFile, spawnSync } from "node:child_process";
+import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { REPOSITORY, ToolProject, toolSource } from "../generator/project.js";
+
+const PROCESSES = 4;
+const SOURCE = toolSource("Echo", "{ n: number }", "{ ok: { n: number } }");
+
+/** A test file: the input ports of the contract, and whether the compiler was loaded to get it. */
+const TEST = `
+import module from "node:module";
+import { SvcTool } from "svc-runtime";
+import { createHarness } from "svc-runtime/testing";
+
+export async function ports() {
+  class Echo extends SvcTool {
+    static fqn() { return "xyz.test.tool-echo@1"; }
+    static description() { return "A tool."; }
+    static path() { return "Echo"; }
+    invoke(input) { return { ok: { n: input.n } }; }
+  }
+  const harness = await createHarness(Echo, { project: new URL(".", import.meta.url) });
+  await harness.close();
+  return Object.keys(Echo.meta("https://example.com/").input_schema.properties).join();
+}
+if (process.argv[1] === import.meta.filename) {
+  const names = await ports();
+  console.log(names, Object.keys(module._cache).some((path) => path.includes("/ts-morph/")) ? "generated" : "kept");
+}
+`;
+
+/** A project with the test file, and what runs of it print. */
+function projectWithTest() {
+  const project = new ToolProject({ "src/echo.ts": SOURCE, "kit.mjs": TEST });
+  symlinkSync(REPOSITORY, join(project.root, "node_modules/svc-gen"));
+  const runs = async (count: number) => {
+    const started = Array.from({ length: count }, () =>
+      promisify(execFile)(process.execPath, ["kit.mjs"], { cwd: project.root }),
+    );
+    return (await Promise.all(started)).map(({ stdout }) => stdout.trim()).sort();
+  };
+  return { project, runs };
+}
+
+test("of processes that start at once one generates, and one more after a change", async () => {
+  const { project, runs } = projectWithTest();
+  assert.deepEqual(await runs(PROCESSES), ["n generated", ...Array(PROCESSES - 1).fill("n kept")]);
+  assert.deepEqual(await runs(1), ["n kept"]);
+  project.write({ "src/echo.ts": SOURCE.replace("{ n: number }", "{ n: number; m: number }") });
+  assert.deepEqual(await runs(2), ["n,m generated", "n,m kept"]);
+  const cache = join(project.root, "node_modules/.cache/svc-gen");
+  assert.ok(
+    readdirSync(cache).every((name) => name.endsWith(".json")),
+    "no lock is left",
+  );
+});
+
+test("contracts of a build are those of the kit, and the lock of a process that was killed holds nothing up", async () => {
+  const { project, runs } = projectWithTest();
+  await runs(1);
+  const cache = join(project.root, "node_modules/.cache/svc-gen");
+  const [info = ""] = readdirSync(cache);
+  project.write({ "src/echo.ts": SOURCE.replace("{ n: number }", "{ m: number; n: number }") });
+  const ended = spawnSync(process.execPath, ["--eval", ""]);
+  writeFileSync(join(cache, `${info}.lock`), String(ended.pid));
+  assert.deepEqual(await runs(1), ["m,n generated"]);
+  project.write({ "src/echo.ts": SOURCE });
+  const built = spawnSync(process.execPath, [join(REPOSITORY, "generator/bin.js")], { cwd: project.root });
+  assert.equal(built.status, 0, String(built.stderr));
+  assert.deepEqual(await runs(1), ["n kept"]);
+});
+
+test("a class that a watching runner loads again has its new contract in the same process", async () => {
+  const { project } = projectWithTest();
+  const { ports } = (await import(pathToFileURL(join(project.root, "kit.mjs")).href)) as { ports(): Promise<string> };
+  assert.equal(await ports(), "n");
+  project.write({ "src/echo.ts": SOURCE.replace("{ n: number }", "{ n: number; m: number }") });
+  assert.equal(await ports(), "n,m");
+});
