@@ -83,7 +83,7 @@ const events = { ready() {}, lost() {}, replaced() {} };
 async function connected(options: Partial<ConnectionOptions> = {}, more: Partial<typeof events> = {}) {
   const connection = new RedisConnection({ to: library, timeoutMs: 1_000, ...options }, { ...events, ...more });
   open.push(connection);
-  await connection.open();
+  connection.open();
   return connection;
 }
 

@@ -15,8 +15,8 @@ import {
   LeaderError,
   type OutputOf,
   type RawRequest,
-  TestStore,
 } from "svc-runtime/testing";
+import { TestStore } from "svc-runtime-storage/dev";
 import { InvocationAborted, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { REPOSITORY, ToolProject, toolSource } from "../generator/project.js";
 import { control, type Input, Probe, Twice } from "./tested-tools.js";

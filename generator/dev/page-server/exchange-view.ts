@@ -1,8 +1,7 @@
 /** What the page shows of an exchange: bytes, hashes, signatures, the result or the error. */
 
 import { createHash } from "node:crypto";
-import { prettyJson, quote } from "svc-runtime/generator";
-import { engine, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/inspect";
+import { engine, prettyJson, quote, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/internal";
 import {
   decodeResult,
   InputHasher,
