@@ -9,7 +9,7 @@
 
 import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
-import type { ReplayUnavailability } from "svc-runtime/internal";
+import type { ReplayUnavailability } from "svc-runtime/internal/redis";
 import { SCRIPTS, type Script } from "./scripts.js";
 import type { RedisTarget } from "./target.js";
 
@@ -115,13 +115,12 @@ export class RedisConnection {
   ) {}
 
   /**
-   * Connects for the first time; not after {@link close}.
+   * Connects for the first time.
    *
    * @throws {@link SettingsFileError}
    */
   open(): void {
     this.#readFiles();
-    if (this.#closed) return;
     this.#watchdog = setInterval(() => this.#watch(), WATCHDOG_INTERVAL_MS).unref();
     this.#connect();
   }

@@ -5,7 +5,7 @@
  * bytes · code · seal · body. Numbers are big-endian. The scripts read the first 36 bytes.
  */
 
-import { type CachedAnswer, type ReplayCaller, type ReplayRequest, sha256 } from "svc-runtime/internal";
+import { type CachedAnswer, type ReplayCaller, type ReplayRequest, sha256 } from "svc-runtime/internal/redis";
 
 const VERSION = 1;
 const SIGNABLE = 1;

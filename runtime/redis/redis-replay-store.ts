@@ -13,7 +13,7 @@ import {
   type ServerLogger,
   type SharedReplayStats,
   StartupError,
-} from "svc-runtime/internal";
+} from "svc-runtime/internal/redis";
 import { type RedisClient, RedisConnection, RedisFault, SettingsFileError } from "./connection.js";
 import { Figures } from "./figures.js";
 import { Incarnation, nameOf } from "./incarnation.js";

@@ -10,7 +10,7 @@ import {
   ENV_REDIS_TIMEOUT_MS,
   ENV_REDIS_URL,
   StartupError,
-} from "svc-runtime/internal";
+} from "svc-runtime/internal/redis";
 import { type RedisReplayOptions, RedisReplayStore } from "./redis-replay-store.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
 /** Deadlines and retries of storage operations. */
 
-import { MAX_TIMEOUT_MS } from "svc-runtime/internal";
+import { MAX_TIMEOUT_MS } from "svc-runtime/internal/storage";
 import { requireInteger, StorageError } from "./storage-error.js";
 
 /** Milliseconds; each 1 to 2,147,483,647. */

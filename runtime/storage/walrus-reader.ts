@@ -3,7 +3,13 @@
  * next.
  */
 
-import { NexusValue, type RawValue, type ReadBudget, type ReadOptions, type ResolvedValue } from "svc-runtime/internal";
+import {
+  NexusValue,
+  type RawValue,
+  type ReadBudget,
+  type ReadOptions,
+  type ResolvedValue,
+} from "svc-runtime/internal/storage";
 import { type BlobSource, blobSourceOf, readStored } from "./blob-source.js";
 import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";
 import type { EndpointOptions } from "./endpoint.js";

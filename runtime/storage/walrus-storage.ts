@@ -6,7 +6,14 @@
  * This order makes a crash harmless: at every point the journal contains everything that may have been paid for.
  */
 
-import { type Encoded, PlainValueError, parseObjectId, plainText, sha256, sharedBytes } from "svc-runtime/internal";
+import {
+  type Encoded,
+  PlainValueError,
+  parseObjectId,
+  plainText,
+  sha256,
+  sharedBytes,
+} from "svc-runtime/internal/storage";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
 import { type BlobSource, blobSourceOf, type ExpectedBlob, isTransient, retry, verifyStored } from "./blob-source.js";
 import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";

@@ -162,15 +162,6 @@ describe("a connection", () => {
     assert.deepEqual([clients.length, timers.waiting.length], [1, 0]);
   });
 
-  it("is not made when it is closed while the library is loaded", async () => {
-    const connection = new RedisConnection({ to: parseTarget("redis://127.0.0.1:1"), timeoutMs: 1_000 }, events);
-    open.push(connection);
-    const opening = connection.open();
-    connection.close();
-    await opening;
-    assert.deepEqual(timers.waiting, []);
-  });
-
   it("is replaced after 10 s without a reply, looked at each second", async (t) => {
     let now = 0;
     t.mock.method(performance, "now", () => now);

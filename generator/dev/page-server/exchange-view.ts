@@ -1,7 +1,8 @@
 /** What the page shows of an exchange: bytes, hashes, signatures, the result or the error. */
 
 import { createHash } from "node:crypto";
-import { engine, prettyJson, quote, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/internal";
+import { prettyJson, quote } from "svc-runtime/internal/generator";
+import { engine, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/internal/inspect";
 import {
   decodeResult,
   InputHasher,
