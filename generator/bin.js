@@ -11,7 +11,7 @@ async function main() {
     process.exitCode = 2;
     return;
   }
-  await import("svc-runtime/node-version");
+  await import("svc-runtime/internal/node-version");
   // Node 22 and later cache the compiled code for the next process.
   if (module.enableCompileCache) module.enableCompileCache();
   const { runProcess } = await import(built.href);

@@ -1,6 +1,6 @@
 /** svc-runtime/fastify: the plugin that mounts tools in a fastify application, and the fastify framework itself. */
 
-import "./node-version.js";
+import "./internal/node-version.js";
 
 export {
   default,

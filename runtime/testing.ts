@@ -1,6 +1,6 @@
 /** svc-runtime/testing: runs tool classes in tests, through the pipeline of a server (docs/testing.md). */
 
-import "./node-version.js";
+import "./internal/node-version.js";
 
 export { LeaderError } from "./leader/error.js";
 export type { Leader } from "./leader/request.js";
@@ -12,4 +12,3 @@ export type { LogLine } from "./testing/kept-log.js";
 export type { LeaderChoice } from "./testing/leaders.js";
 export { type ReplayStoreCase, replayStoreCases, type StoreUnderTest } from "./testing/replay-store-suite.js";
 export type { HarnessOptions, RawRequest, RawResponse } from "./testing/test-server.js";
-export { TestStore } from "./testing/test-store.js";

@@ -1,6 +1,6 @@
 /** svc-runtime/v1: the stable interface of generated code. No export may be removed or changed. */
 
-import "./node-version.js";
+import "./internal/node-version.js";
 
 export { provideContracts } from "./contracts.js";
 export { bootstrapEntrypoint as bootstrap } from "./server/entrypoint.js";

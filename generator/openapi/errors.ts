@@ -3,7 +3,7 @@
  * codes, as the runtime's table has them.
  */
 
-import { ERROR_CODES, type ErrorCode } from "svc-runtime/generator";
+import { ERROR_CODES, type ErrorCode } from "svc-runtime/internal/generator";
 import { type JsonObject, object } from "../json.js";
 
 /** When a code is answered, and its details as a server writes them; absent for a code without. */

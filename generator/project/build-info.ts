@@ -7,7 +7,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Contract } from "svc-runtime/generator";
+import type { Contract } from "svc-runtime/internal/generator";
 import { refuseLinks } from "../atomic-write.js";
 import type { Diagnostic } from "../diagnostics/diagnostics.js";
 import { readRegular } from "../read-file.js";

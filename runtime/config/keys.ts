@@ -16,7 +16,7 @@ export function readSigningKey(text: string): KeyReading<SigningKey> {
   return "got" in reading ? reading : { key: prepareSigningKey(reading.key) };
 }
 
-/** Reads the text of a private key like {@link readSigningKey}, as its 32 bytes. */
+/** Reads the text of a private key in any form that a configuration may have, as its 32 bytes. */
 export function readPrivateKey(text: string): KeyReading<Uint8Array> {
   const seed = decodeSeed(trimAscii(text));
   return typeof seed === "string" ? { got: seed } : { key: seed };

@@ -8,7 +8,8 @@
  */
 
 import { readFileSync } from "node:fs";
-import type { ReplayUnavailability } from "../server/replay/store.js";
+import { Redis } from "ioredis";
+import type { ReplayUnavailability } from "svc-runtime/internal/redis";
 import { SCRIPTS, type Script } from "./scripts.js";
 import type { RedisTarget } from "./target.js";
 
@@ -86,22 +87,25 @@ interface Client {
   readonly stream: { cork(): void; uncork(): void };
   on(event: "ready" | "end", listener: () => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "message", listener: (channel: string, message: string) => void): unknown;
   info(): Promise<string>;
+  subscribe(channel: string): Promise<unknown>;
+  duplicate(options: object): unknown;
   disconnect(): void;
-  /** Internal to the library: with Sentinels it makes the clients that ask and watch them. */
-  readonly connector?: {
-    connecting: boolean;
-    connectToSentinel?(endpoint: object, options?: object): Pick<Client, "on">;
-    initFailoverDetector?(): Promise<void>;
+  readonly options: {
+    readonly sentinels?: readonly { readonly host?: string; readonly port?: number }[] | null;
+    readonly name?: string;
+    readonly sentinelUsername?: string;
+    readonly sentinelPassword?: string;
+    readonly sentinelTLS?: object;
   };
 }
 type RunScript = (...args: readonly (Buffer | string | number)[]) => Promise<unknown>;
-type MakeClient = (options: object) => Client;
 
 /** One connection at a time, made again whenever it is lost. */
 export class RedisConnection {
-  #make: MakeClient | undefined;
   #client: Client | undefined;
+  #watchers: Client[] = [];
   #lastFault = new RedisFault("disconnected", "not connected yet", false);
   #attempts = 0;
   #closed = false;
@@ -116,20 +120,12 @@ export class RedisConnection {
   ) {}
 
   /**
-   * Loads the library and connects for the first time; not after {@link close}, which may come meanwhile.
+   * Connects for the first time.
    *
-   * @throws {@link SettingsFileError}; the error of the import without the package
+   * @throws {@link SettingsFileError}
    */
-  async open(): Promise<void> {
-    const { to } = this.options;
-    if ("duplicate" in to) {
-      this.#make = (options) => to.duplicate(options) as Client;
-    } else {
-      const { Redis } = await import("ioredis");
-      this.#make = (options) => new Redis(options) as unknown as Client;
-    }
+  open(): void {
     this.#readFiles();
-    if (this.#closed) return;
     this.#watchdog = setInterval(() => this.#watch(), WATCHDOG_INTERVAL_MS).unref();
     this.#connect();
   }
@@ -215,16 +211,17 @@ export class RedisConnection {
 
   #connect(): void {
     this.#aliveAt = performance.now();
+    const { to } = this.options;
     let client: Client;
     try {
-      client = (this.#make as MakeClient)(this.#clientOptions());
+      const options = this.#clientOptions();
+      client = ("duplicate" in to ? to.duplicate(options) : new Redis(options)) as Client;
     } catch (error) {
       const code = error instanceof SettingsFileError ? error.message : codeOf(error as Error);
       this.#failed(new RedisFault("disconnected", code, false));
       return;
     }
     this.#client = client;
-    tameSentinels(client);
     client.on("error", (error) => {
       if (client !== this.#client) return;
       const fault = faultOf(error);
@@ -236,6 +233,9 @@ export class RedisConnection {
       if (client !== this.#client) return;
       this.#lastFault = new RedisFault("disconnected", "connection closed", false);
       this.#alive(client);
+      this.#watchers = watchSentinels(client, () => {
+        if (client === this.#client) this.#failed(new RedisFault("disconnected", "another primary", false));
+      });
       this.events.ready();
     });
     client.on("end", () => {
@@ -258,7 +258,7 @@ export class RedisConnection {
   #discard(): void {
     const client = this.#client;
     this.#client = undefined;
-    client?.disconnect();
+    for (const each of [client, ...this.#watchers.splice(0)]) each?.disconnect();
   }
 
   #watch(): void {
@@ -288,7 +288,8 @@ export class RedisConnection {
       sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
       commandTimeout: timeoutMs,
       socketTimeout: Math.max(SOCKET_TIMEOUT_MS, timeoutMs),
-      failoverDetector: true,
+      // It would print errors of its clients with texts of the Sentinels; watchSentinels takes its place.
+      failoverDetector: false,
       // A primary that has become a replica: the next connection finds the new one.
       reconnectOnError: (error: Error) => NOT_PRIMARY.test(codeOf(error)),
       disableClientInfo: true,
@@ -326,21 +327,22 @@ function targetOptions({ at, username, password, db }: RedisTarget): object {
   return { ...place, ...(username !== undefined && { username }), ...(password !== undefined && { password }), db };
 }
 
-/**
- * Keeps ioredis' failover detector quiet and bounded: its clients have no listener for errors, so that the library
- * would print them with the text of the Sentinel, and they are made even after the connection was given up.
- */
-function tameSentinels({ connector }: Client): void {
-  const [make, watch] = [connector?.connectToSentinel, connector?.initFailoverDetector];
-  if (connector === undefined || make === undefined || watch === undefined) return;
-  connector.connectToSentinel = (endpoint, options) => {
-    const sentinel = make.call(connector, endpoint, { ...options, disconnectTimeout: 0 });
-    sentinel.on("error", () => {});
-    return sentinel;
-  };
-  connector.initFailoverDetector = async () => {
-    if (connector.connecting) await watch.call(connector);
-  };
+/** Clients to which the Sentinels of a connection announce another primary, also while the old one still answers. */
+function watchSentinels(client: Client, onSwitch: () => void): Client[] {
+  const { sentinels, name, sentinelUsername = null, sentinelPassword = null, sentinelTLS: tls } = client.options;
+  return (sentinels ?? []).map(({ host, port = 26379 }) => {
+    const login = { username: sentinelUsername, password: sentinelPassword, tls };
+    const retryStrategy = (attempt: number) => Math.min(attempt * MIN_BACKOFF_MS, MAX_BACKOFF_MS);
+    const target = { sentinels: null, host, port, db: 0, ...login, retryStrategy, autoResubscribe: false };
+    const watcher = client.duplicate(target) as Client;
+    // The library prints errors that nothing listens to. A Sentinel that cannot be watched is tried again.
+    watcher.on("error", () => {});
+    watcher.on("ready", () => void watcher.subscribe("+switch-master").catch(() => {}));
+    watcher.on("message", (_, announced) => {
+      if (announced.startsWith(`${name} `)) onSwitch();
+    });
+    return watcher;
+  });
 }
 
 /** The fault of an error of the library, without its arguments. */

@@ -14,6 +14,7 @@ import {
   installPrograms,
   installProject,
   MANAGERS,
+  NPM,
   NPM_SERVER,
   sizeOf,
 } from "./package-managers.js";
@@ -24,20 +25,25 @@ const ONLY_POSIX = { skip: process.platform === "win32" && "written for a POSIX 
 const ONLY_FULL = { skip: process.env.SVC_TEST_FULL !== "1" && "SVC_TEST_FULL=1 runs it" };
 
 /**
- * What a server installs without optional packages: 67 packages and 16.0 MB on 2026-11-23, and room for what a new
+ * What a server installs without optional packages: 66 packages and 16.4 MB on 2026-11-25, and room for what a new
  * version of a dependency may add. What is in them, and what fewer would take: docs/packages.md.
  */
-const MAX_PACKAGES = 72;
-const MAX_MEGABYTES = 18.5;
+const MAX_PACKAGES = 70;
+const MAX_MEGABYTES = 17.5;
 
-/** Imports and requires every door of svc-runtime. */
+/** Imports and requires every door of the installed packages of the runtime. */
 const DOORS = `
 import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
 const require = createRequire(import.meta.url);
-const { exports } = require("svc-runtime/package.json");
-const doors = Object.keys(exports).filter((door) => door !== "./package.json");
+const installed = Object.keys(JSON.parse(readFileSync("package.json", "utf8")).dependencies);
+const doors = installed.flatMap((name) =>
+  Object.keys(require(name + "/package.json").exports)
+    .filter((door) => !/package\\.json|\\*/.test(door))
+    .map((door) => name + door.slice(1)),
+);
 for (const door of doors) {
-  const [imported, required] = [await import("svc-runtime" + door.slice(1)), require("svc-runtime" + door.slice(1))];
+  const [imported, required] = [await import(door), require(door)];
   const names = Object.keys(imported);
   const same = names.length > 0 && names.every((name) => imported[name] === required[name]);
   if (!same) throw new Error(door + ": require() gives something else than import");
@@ -55,13 +61,23 @@ async function assertServes(project: string, engine: RegExp): Promise<void> {
   assert.equal(await server.stop(), 0);
 }
 
+/** Why a server with an address of Redis that is none does not start. */
+async function assertNotStarted(project: string, reason: RegExp): Promise<void> {
+  const signed = { signed_http: { allowed_leaders: { version: 1, leaders: [] }, tools: { sum: {} } } };
+  const start = startServer(join(project, "dist/generated/server.js"), signed, { SVC_REPLAY_REDIS_URL: "nowhere" });
+  await assert.rejects(start, reason);
+}
+
 const engineOf = (omitsOptional: boolean) =>
   omitsOptional ? /"ed25519":"node:crypto \(sodium-native / : /"ed25519":"libsodium \(sodium-native is installed\)"/;
 
 describe("installed packages", ONLY_POSIX, () => {
   let runtime: PackedPackage;
+  let more: PackedPackage[];
   before(async () => {
-    runtime = await pack("svc-runtime", scratchFolder("svc-packs-"));
+    const target = scratchFolder("svc-packs-");
+    runtime = await pack("svc-runtime", target);
+    more = [await pack("svc-runtime-redis", target), await pack("svc-runtime-storage", target)];
   });
 
   describe(NPM_SERVER.title, () => {
@@ -82,6 +98,13 @@ describe("installed packages", ONLY_POSIX, () => {
       copyExample(project, "build");
       await assertServes(project, engineOf(true));
     });
+
+    it("shares replay state when svc-runtime-redis is installed, for which a start asks", async () => {
+      await assertNotStarted(project, /npm install svc-runtime-redis\b/);
+      await inProject(project, "npm", ...NPM, "--omit=optional", ...more.map(({ tarball }) => tarball));
+      await assertNotStarted(project, /SVC_REPLAY_REDIS_URL: expected redis:/);
+      await assertServes(project, engineOf(true));
+    });
   });
 
   describe("every package manager", ONLY_FULL, () => {
@@ -96,11 +119,12 @@ describe("installed packages", ONLY_POSIX, () => {
 
     for (const manager of MANAGERS) {
       it(`${manager.title}: generates, compiles and serves`, async () => {
-        const project = await installProject(manager, { runtime, generator }, programs);
+        const project = await installProject(manager, { runtime, generator, more }, programs);
         copyExample(project, "sources");
         await inProject(project, "svc-gen", "--quiet");
         await inProject(project, "tsc");
         await assertServes(project, engineOf(manager.omitsOptional));
+        await assertNotStarted(project, /SVC_REPLAY_REDIS_URL: expected redis:/);
         // At once, for the same reason.
         await rm(project, { recursive: true });
       });

@@ -18,6 +18,7 @@ import { after, test } from "node:test";
 import { LeaderClient } from "#runtime/leader.js";
 import { CliProcess } from "../generator/cli-process.js";
 import { REPOSITORY } from "../generator/project.js";
+import { PACKAGES } from "./packages.js";
 import { startServer } from "./process.js";
 
 /** By default a command that passed is not run a second time. */
@@ -260,14 +261,15 @@ test("it is served, and git takes what is to be committed", ONLY_POSIX, async ()
   ]);
 });
 
-test("the three packages have one version", () => {
-  const read = (path: string) => JSON.parse(readFileSync(join(REPOSITORY, path), "utf8"));
-  const [own, runtime, initializer] = [
-    "package.json",
-    "runtime/package.json",
-    "generator/create-svc-tool/package.json",
-  ].map(read);
-  assert.deepEqual([runtime.version, initializer.version], [own.version, own.version]);
-  assert.deepEqual([own.dependencies["svc-runtime"], initializer.dependencies["svc-gen"]], [own.version, own.version]);
-  assert.deepEqual([runtime.engines, initializer.engines], [own.engines, own.engines]);
+test("all packages have one version, which they require of each other", () => {
+  const manifests = Object.values(PACKAGES).map((folder) =>
+    JSON.parse(readFileSync(join(REPOSITORY, folder, "package.json"), "utf8")),
+  );
+  const [{ version, engines }] = manifests;
+  for (const manifest of manifests) {
+    assert.deepEqual([manifest.version, manifest.engines], [version, engines]);
+    const required = Object.entries({ ...manifest.dependencies, ...manifest.peerDependencies });
+    const own = required.filter(([name]) => name in PACKAGES);
+    assert.deepEqual([...new Set(own.map(([, range]) => range))], [version]);
+  }
 });

@@ -20,7 +20,7 @@ export interface Manager {
   readonly omitsOptional: boolean;
 }
 
-const NPM = ["install", "--no-audit", "--no-fund", "--prefer-offline", "--engine-strict", "--ignore-scripts"];
+export const NPM = ["install", "--no-audit", "--no-fund", "--prefer-offline", "--engine-strict", "--ignore-scripts"];
 
 /** A server's own packages, and nothing that is optional. */
 export const NPM_SERVER: Manager = {
@@ -108,12 +108,18 @@ function cachesIn(folder: string): NodeJS.ProcessEnv {
  */
 export async function installProject(
   manager: Manager,
-  packages: { readonly runtime: PackedPackage; readonly generator?: PackedPackage },
+  packages: {
+    readonly runtime: PackedPackage;
+    readonly generator?: PackedPackage;
+    /** Optional packages of the runtime. */
+    readonly more?: readonly PackedPackage[];
+  },
   programs?: string,
 ): Promise<string> {
   const project = scratchFolder("svc-installed-");
   const { overrides: ours, devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const runtime = `file:${packages.runtime.tarball}`;
+  const more = Object.fromEntries(packages.more?.map(({ name, tarball }) => [name, `file:${tarball}`]) ?? []);
   const development = packages.generator && {
     "svc-gen": `file:${packages.generator.tarball}`,
     typescript: `~${devDependencies.typescript}`,
@@ -126,7 +132,7 @@ export async function installProject(
     version: "1.0.0",
     private: true,
     type: "module",
-    dependencies: { "svc-runtime": runtime },
+    dependencies: { "svc-runtime": runtime, ...more },
     devDependencies: development,
     overrides,
     resolutions: overrides,

@@ -81,7 +81,12 @@ export class ToolProject {
     });
     const modules = join(this.root, "node_modules");
     mkdirSync(join(modules, "@types"), { recursive: true });
-    symlinkSync(join(REPOSITORY, "runtime"), join(modules, "svc-runtime"));
+    const packages = {
+      "svc-runtime": "runtime",
+      "svc-runtime-redis": "runtime/redis",
+      "svc-runtime-storage": "runtime/storage",
+    };
+    for (const [name, folder] of Object.entries(packages)) symlinkSync(join(REPOSITORY, folder), join(modules, name));
     symlinkSync(join(REPOSITORY, "node_modules/@types/node"), join(modules, "@types/node"));
   }
 

@@ -37,8 +37,6 @@ test("the client in a page imports no module of Node and nothing of the server",
     "config/nearest.js",
     "fqn.js",
     "leader.js",
-    "storage/deadline.js",
-    "storage/storage-error.js",
   ]);
   const nodes = ["wire/node-bytes.js", "wire/hash.js", "wire/ed25519.js", "wire/sodium.js", "leader/http-client.js"];
   assert.deepEqual(
@@ -106,8 +104,6 @@ test("in Node it loads nothing of the server, and undici with the first request"
     "config/nearest.js",
     "fqn.js",
     "leader.js",
-    "storage/deadline.js",
-    "storage/storage-error.js",
   ]);
   const packages = Object.values(metafile.inputs).flatMap(({ imports }) =>
     imports.flatMap(({ path, external, kind }) =>

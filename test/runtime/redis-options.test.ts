@@ -8,7 +8,12 @@ import { join } from "node:path";
 import { after, afterEach, beforeEach, describe, it, mock } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type ConnectionOptions, RedisConnection, RedisFault } from "#runtime/redis/connection.js";
+import {
+  type ConnectionEvents,
+  type ConnectionOptions,
+  RedisConnection,
+  RedisFault,
+} from "#runtime/redis/connection.js";
 import { Incarnation } from "#runtime/redis/incarnation.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
 import type { RedisLease } from "#runtime/redis/lease.js";
@@ -28,8 +33,15 @@ class Client extends EventEmitter {
   /** Answers the scripts. */
   readonly answers: ((reply: unknown) => void)[] = [];
   readonly stream = { cork() {}, uncork() {} };
+  readonly channels: string[] = [];
   constructor(readonly options: Readonly<Record<string, unknown>>) {
     super();
+  }
+  duplicate(options: object) {
+    return library.duplicate({ ...this.options, ...options });
+  }
+  async subscribe(channel: string) {
+    this.channels.push(channel);
   }
   svcHelloBuffer(...args: unknown[]) {
     this.scripts.push(args);
@@ -79,11 +91,11 @@ async function turnUntil(holds: () => boolean): Promise<void> {
   }
 }
 
-const events = { ready() {}, lost() {}, replaced() {} };
-async function connected(options: Partial<ConnectionOptions> = {}, more: Partial<typeof events> = {}) {
+const events: ConnectionEvents = { ready() {}, lost() {}, replaced() {} };
+async function connected(options: Partial<ConnectionOptions> = {}, more: Partial<ConnectionEvents> = {}) {
   const connection = new RedisConnection({ to: library, timeoutMs: 1_000, ...options }, { ...events, ...more });
   open.push(connection);
-  await connection.open();
+  connection.open();
   return connection;
 }
 
@@ -110,7 +122,7 @@ describe("a connection", () => {
         sentinelCommandTimeout: 1_000,
         commandTimeout: timeoutMs,
         socketTimeout,
-        failoverDetector: true,
+        failoverDetector: false,
         disableClientInfo: true,
         keyPrefix: "",
       });
@@ -162,13 +174,45 @@ describe("a connection", () => {
     assert.deepEqual([clients.length, timers.waiting.length], [1, 0]);
   });
 
-  it("is not made when it is closed while the library is loaded", async () => {
-    const connection = new RedisConnection({ to: parseTarget("redis://127.0.0.1:1"), timeoutMs: 1_000 }, events);
-    open.push(connection);
-    const opening = connection.open();
-    connection.close();
-    await opening;
-    assert.deepEqual(timers.waiting, []);
+  it("is made again when a Sentinel announces another primary, and ends its watchers", async () => {
+    const sentinels = [{ host: "a", port: 1 }, { host: "b" }];
+    const group = { sentinels, name: "svc", sentinelPassword: "secret", password: "other" };
+    const faults: RedisFault[] = [];
+    const lost = (fault: RedisFault) => void faults.push(fault);
+    await connected({ to: { duplicate: (options) => library.duplicate({ ...group, ...options }) } }, { lost });
+    const client = last();
+    client.ready();
+    const watchers = clients.slice(1);
+    const targets = watchers.map(({ options: { sentinels, host, port, username, password } }) => [
+      sentinels,
+      `${host}:${port}`,
+      username,
+      password,
+    ]);
+    assert.deepEqual(targets, [
+      [null, "a:1", null, "secret"],
+      [null, "b:26379", null, "secret"],
+    ]);
+    for (const watcher of watchers) watcher.ready();
+    assert.deepEqual(
+      watchers.map(({ channels }) => channels),
+      [["+switch-master"], ["+switch-master"]],
+    );
+    // An error without a listener would end the process.
+    watchers[1]?.emit("error", new Error("NOAUTH"));
+    watchers[1]?.emit("message", "+switch-master", "svc2 10.0.0.1 6379 10.0.0.2 6379");
+    assert.deepEqual([client.status, faults], ["ready", []]);
+    watchers[1]?.emit("message", "+switch-master", "svc 10.0.0.1 6379 10.0.0.2 6379");
+    assert.deepEqual(
+      [client, ...watchers].map(({ status }) => status),
+      ["end", "end", "end"],
+    );
+    assert.deepEqual(
+      faults.map(({ code }) => code),
+      ["another primary"],
+    );
+    watchers[0]?.emit("message", "+switch-master", "svc 10.0.0.1 6379 10.0.0.2 6379");
+    assert.equal(faults.length, 1);
   });
 
   it("is replaced after 10 s without a reply, looked at each second", async (t) => {

@@ -362,6 +362,12 @@ class Scanner {
     return unit;
   }
 
+  private noValue(): string {
+    const { bytes, position } = this;
+    const isMark = bytes[position] === 0xef && bytes[position + 1] === 0xbb && bytes[position + 2] === 0xbf;
+    return isMark ? "expected a value, got a byte order mark" : "expected a value";
+  }
+
   private number(first: number | undefined): void {
     const { bytes } = this;
     const start = this.position;
@@ -369,7 +375,7 @@ class Scanner {
     if (negative) this.position++;
     const digits = this.position;
     const lead = bytes[digits] ?? 0;
-    if (lead < 0x30 || lead > 0x39) this.fail(negative ? "expected a digit" : "expected a value");
+    if (lead < 0x30 || lead > 0x39) this.fail(negative ? "expected a digit" : this.noValue());
     this.digits();
     const digitCount = this.position - digits;
     if (lead === 0x30 && digitCount > 1) {
