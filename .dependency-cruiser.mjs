@@ -18,7 +18,6 @@ const LAYERS = [
   {
     name: "fqn",
     files: "runtime/fqn runtime/status runtime/checked-integer runtime/loopback runtime/time-limit",
-    node: "net",
   },
   {
     name: "tool",

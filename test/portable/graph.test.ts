@@ -37,6 +37,7 @@ test("the client in a page imports no module of Node and nothing of the server",
     "config/nearest.js",
     "fqn.js",
     "leader.js",
+    "loopback.js",
     "storage/deadline.js",
     "storage/storage-error.js",
   ]);
@@ -106,6 +107,7 @@ test("in Node it loads nothing of the server, and undici with the first request"
     "config/nearest.js",
     "fqn.js",
     "leader.js",
+    "loopback.js",
     "storage/deadline.js",
     "storage/storage-error.js",
   ]);
