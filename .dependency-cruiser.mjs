@@ -126,7 +126,8 @@ const LAYERS = [
   },
   {
     name: "generator/model",
-    files: "generator/model generator/json generator/keywords generator/references generator/version",
+    files:
+      "generator/model generator/json generator/keywords generator/references generator/error-answers generator/version",
     packages: "svc-runtime/generator",
     node: "fs",
   },

@@ -17,7 +17,7 @@ export type {
 } from "./wire/contract.js";
 export { MAX_VALUES } from "./wire/data.js";
 export { ValueDecoder } from "./wire/decoder.js";
-export { ERROR_CODES, type ErrorCode } from "./wire/error-codes.js";
+export { ERROR_CODES, type ErrorCode, type Ran } from "./wire/error-codes.js";
 export { pathText, WireFault } from "./wire/fault.js";
 export { FORMAT_NAMES, formats } from "./wire/formats.js";
 export { foldTape, itemsOf, membersByName, parseJson, quote, scalarOf, textOf } from "./wire/json.js";
